@@ -1,0 +1,181 @@
+//! The context of one unit of work: who asks, the clock, the ids, the data, the events.
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chrono::{DateTime, Utc};
+
+use crate::access::{Authorizer, Caller};
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::request::Origin;
+use crate::unit::Unit;
+
+/// Tells the time. The service has one clock; tests own theirs.
+pub trait Clock: Send + Sync {
+    /// The present instant, in whole milliseconds.
+    fn now(&self) -> DateTime<Utc>;
+}
+
+/// Makes ids.
+pub trait Ids: Send + Sync {
+    /// An id that nobody else has, made at `now`; ids made later sort behind.
+    fn new_id(&self, now: DateTime<Utc>) -> String;
+}
+
+/// Things of the service that providers share: caches, stores, settings. One value for each type.
+#[derive(Clone, Default)]
+pub struct Services(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
+
+impl Services {
+    /// Adds `service`; it replaces one of the same type.
+    pub fn insert<T: Send + Sync + 'static>(&mut self, service: Arc<T>) {
+        self.0.insert(TypeId::of::<T>(), service);
+    }
+
+    /// The service of this type.
+    pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        self.0
+            .get(&TypeId::of::<T>())
+            .and_then(|it| Arc::clone(it).downcast().ok())
+    }
+}
+
+impl fmt::Debug for Services {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Services({})", self.0.len())
+    }
+}
+
+/// What every unit of work of a service shares.
+#[derive(Clone)]
+pub struct Shared {
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// The source of ids.
+    pub ids: Arc<dyn Ids>,
+    /// Who decides about functions.
+    pub authorizer: Arc<dyn Authorizer>,
+    /// Things that providers share.
+    pub services: Services,
+    /// The public address of the service, without a slash at the end.
+    pub base_url: Arc<str>,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared")
+            .field("base_url", &self.base_url)
+            .finish_non_exhaustive()
+    }
+}
+
+/// One unit of work. Dropping it gives up what it wrote; only the dispatcher can commit it.
+pub struct Context {
+    pub(crate) shared: Shared,
+    pub(crate) origin: Origin,
+    pub(crate) now: DateTime<Utc>,
+    pub(crate) unit: Box<dyn Unit>,
+    pub(crate) events: Mutex<Vec<Event>>,
+}
+
+impl Context {
+    /// A unit of work of `origin` on `unit`.
+    pub fn new(shared: Shared, origin: Origin, unit: Box<dyn Unit>) -> Self {
+        let now = shared.clock.now();
+        Self {
+            shared,
+            origin,
+            now,
+            unit,
+            events: Mutex::default(),
+        }
+    }
+
+    /// When this unit of work began. The same for all of it.
+    pub fn now(&self) -> DateTime<Utc> {
+        self.now
+    }
+
+    /// An id that nobody else has.
+    pub fn new_id(&self) -> String {
+        self.shared.ids.new_id(self.now)
+    }
+
+    /// On whose behalf it runs.
+    pub fn caller(&self) -> &Caller {
+        &self.origin.caller
+    }
+
+    /// The internal id of the user on whose behalf it runs.
+    ///
+    /// # Errors
+    /// Nobody is logged in.
+    pub fn user_id(&self) -> Result<&str> {
+        self.caller().user_id().ok_or_else(Error::unauthenticated)
+    }
+
+    /// How the request came in.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// Who decides about functions.
+    pub fn authorizer(&self) -> &dyn Authorizer {
+        &*self.shared.authorizer
+    }
+
+    /// The public address of the service, without a slash at the end.
+    pub fn base_url(&self) -> &str {
+        &self.shared.base_url
+    }
+
+    /// The service of type `T`.
+    ///
+    /// # Errors
+    /// The service was set up without one: a defect, not the caller's fault.
+    pub fn service<T: Send + Sync + 'static>(&self) -> Result<Arc<T>> {
+        self.shared.services.get::<T>().ok_or_else(|| {
+            Error::internal(format!("no service of type {}", std::any::type_name::<T>()))
+        })
+    }
+
+    /// The store's own unit of work; [`Context::db`] is the convenient way to it.
+    pub fn unit(&self) -> &dyn Unit {
+        &*self.unit
+    }
+
+    /// Tells that `kind` happened to `reference`. Stored when the unit of work is committed.
+    pub fn emit(&self, kind: impl Into<String>, reference: impl Into<String>, site: Option<&str>) {
+        let event = Event {
+            kind: kind.into(),
+            reference: reference.into(),
+            actor: self.caller().user_id().map(ToOwned::to_owned),
+            site: site.map(ToOwned::to_owned),
+            time: self.now,
+        };
+        self.events
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(event);
+    }
+
+    /// The events so far.
+    pub fn events(&self) -> Vec<Event> {
+        self.events
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context")
+            .field("origin", &self.origin)
+            .field("now", &self.now)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,103 @@
+//! The Rust types that a column can hold, and what they are in both databases.
+
+use sea_orm::{DbErr, QueryResult, Value};
+
+use crate::DateTimeUtc;
+
+/// What a column is declared as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnType {
+    /// Text, compared byte by byte on both databases.
+    Text,
+    /// A 64-bit integer; also an instant, in milliseconds since 1970.
+    Integer,
+    /// A 64-bit floating point number.
+    Number,
+    /// A truth value.
+    Boolean,
+}
+
+/// A type that a field of a table may have.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be a column",
+    note = "a field of a table is a `String`, `i64`, `i32`, `f64`, `bool`, `DateTimeUtc`, or an `Option` of one of these"
+)]
+pub trait Column: Sized {
+    /// What the column is declared as.
+    const TYPE: ColumnType;
+    /// Whether it may be null.
+    const IS_NULLABLE: bool = false;
+
+    /// The value to bind.
+    fn to_value(&self) -> Value;
+
+    /// Reads it from a row.
+    ///
+    /// # Errors
+    /// The row has no such column, or something else in it.
+    fn from_row(row: &QueryResult, column: &str) -> Result<Self, DbErr>;
+}
+
+macro_rules! plain_columns {
+    ($($type:ty => $column:ident, $null:ident;)*) => {$(
+        impl Column for $type {
+            const TYPE: ColumnType = ColumnType::$column;
+            fn to_value(&self) -> Value {
+                self.clone().into()
+            }
+            fn from_row(row: &QueryResult, column: &str) -> Result<Self, DbErr> {
+                row.try_get("", column)
+            }
+        }
+        impl Column for Option<$type> {
+            const TYPE: ColumnType = ColumnType::$column;
+            const IS_NULLABLE: bool = true;
+            fn to_value(&self) -> Value {
+                self.clone().into()
+            }
+            fn from_row(row: &QueryResult, column: &str) -> Result<Self, DbErr> {
+                row.try_get("", column)
+            }
+        }
+    )*};
+}
+
+plain_columns! {
+    String => Text, String;
+    i64 => Integer, BigInt;
+    i32 => Integer, Int;
+    f64 => Number, Double;
+    bool => Boolean, Bool;
+}
+
+impl Column for DateTimeUtc {
+    const TYPE: ColumnType = ColumnType::Integer;
+
+    fn to_value(&self) -> Value {
+        self.timestamp_millis().into()
+    }
+
+    fn from_row(row: &QueryResult, column: &str) -> Result<Self, DbErr> {
+        instant(row.try_get("", column)?)
+    }
+}
+
+impl Column for Option<DateTimeUtc> {
+    const TYPE: ColumnType = ColumnType::Integer;
+    const IS_NULLABLE: bool = true;
+
+    fn to_value(&self) -> Value {
+        self.map(|it| it.timestamp_millis()).into()
+    }
+
+    fn from_row(row: &QueryResult, column: &str) -> Result<Self, DbErr> {
+        row.try_get::<Option<i64>>("", column)?
+            .map(instant)
+            .transpose()
+    }
+}
+
+fn instant(millis: i64) -> Result<DateTimeUtc, DbErr> {
+    DateTimeUtc::from_timestamp_millis(millis)
+        .ok_or_else(|| DbErr::Type(format!("{millis} ms is no instant")))
+}

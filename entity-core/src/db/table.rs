@@ -1,0 +1,290 @@
+//! Ready-made verbs over one table, and the table itself: what `#[entity(table = …)]` calls.
+
+use sea_orm::sea_query::{
+    Alias, ColumnDef, Expr, ExprTrait, Index, IndexCreateStatement, Query, SelectStatement,
+    Table as SqlTable, TableCreateStatement,
+};
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, QueryResult, Value};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value as Json};
+
+use super::column::ColumnType;
+use super::search::apply;
+use crate::access::Scope;
+use crate::context::Context;
+use crate::entity::Entity;
+use crate::error::{Error, Result};
+use crate::input::Fields;
+use crate::schema::{Kind, Role, Schema};
+use crate::search::{Page, Search};
+
+/// An entity that is one row of one table. Written by `#[derive(Entity)]`.
+pub trait Table: Entity + Serialize + DeserializeOwned {
+    /// The table's name.
+    const TABLE: &'static str;
+
+    /// The columns, in the order of the fields: name, type, whether it may be null.
+    const COLUMNS: &'static [(&'static str, ColumnType, bool)];
+
+    /// The values of the columns, in the same order.
+    fn values(&self) -> Vec<Value>;
+
+    /// Reads a row.
+    ///
+    /// # Errors
+    /// The row is not one of this table.
+    fn from_row(row: &QueryResult) -> Result<Self, DbErr>;
+}
+
+/// What a table is made of.
+#[derive(Clone, Debug)]
+pub struct TableSpec {
+    /// Its name.
+    pub name: &'static str,
+    /// Its columns: name, type, whether it may be null.
+    pub columns: &'static [(&'static str, ColumnType, bool)],
+    /// The column that is the primary key.
+    pub key: &'static str,
+    /// The column that lists are most often filtered by.
+    pub site: Option<&'static str>,
+}
+
+impl TableSpec {
+    /// The table of `T`.
+    pub fn of<T: Table>() -> Self {
+        Self {
+            name: T::TABLE,
+            columns: T::COLUMNS,
+            key: key(T::schema()),
+            site: T::schema().role(Role::Site).and_then(|it| it.column),
+        }
+    }
+
+    /// The statement that creates the table where it is absent.
+    pub fn create_statement(&self, backend: DbBackend) -> TableCreateStatement {
+        let mut statement = SqlTable::create();
+        statement.table(Alias::new(self.name)).if_not_exists();
+        for (name, kind, is_nullable) in self.columns {
+            let mut column = definition(name, *kind, *is_nullable, backend);
+            if *name == self.key {
+                column.primary_key();
+            }
+            statement.col(column);
+        }
+        statement
+    }
+
+    /// The definition of a column that the struct gained after the table was made. Rows that are already
+    /// there get the type's empty value.
+    pub fn added_column(&self, name: &str, backend: DbBackend) -> Option<ColumnDef> {
+        let (name, kind, is_nullable) = self.columns.iter().find(|it| it.0 == name)?;
+        let mut column = definition(name, *kind, *is_nullable, backend);
+        match (is_nullable, kind) {
+            (true, _) => {}
+            (false, ColumnType::Text) => drop(column.default("")),
+            (false, ColumnType::Integer) => drop(column.default(0)),
+            (false, ColumnType::Number) => drop(column.default(0.0)),
+            (false, ColumnType::Boolean) => drop(column.default(false)),
+        }
+        Some(column)
+    }
+
+    /// The statement that creates the index for lists of a site.
+    pub fn index_statement(&self) -> Option<IndexCreateStatement> {
+        let site = self.site?;
+        let mut statement = Index::create();
+        statement
+            .name(format!("{}_by_site", self.name))
+            .table(Alias::new(self.name))
+            .col(Alias::new(site))
+            .col(Alias::new(self.key))
+            .if_not_exists();
+        Some(statement)
+    }
+}
+
+fn definition(name: &str, kind: ColumnType, is_nullable: bool, backend: DbBackend) -> ColumnDef {
+    let mut column = ColumnDef::new(Alias::new(name));
+    match (kind, backend) {
+        // The same order of text on every machine and on both databases.
+        (ColumnType::Text, DbBackend::Postgres) => column.custom(Alias::new(r#"text COLLATE "C""#)),
+        (ColumnType::Text, _) => column.text(),
+        (ColumnType::Integer, _) => column.big_integer(),
+        (ColumnType::Number, _) => column.double(),
+        (ColumnType::Boolean, _) => column.boolean(),
+    };
+    if !is_nullable {
+        column.not_null();
+    }
+    column
+}
+
+/// The row with this id.
+///
+/// # Errors
+/// The database can't be read.
+pub async fn read<T: Table>(cx: &Context, id: &str) -> Result<Option<T>> {
+    let mut statement = select::<T>();
+    statement.and_where(Expr::col(Alias::new(key(T::schema()))).eq(id));
+    let row = cx.db()?.query_one(&statement).await?;
+    Ok(row.map(|it| T::from_row(&it)).transpose()?)
+}
+
+/// The rows that `search` asks for.
+///
+/// # Errors
+/// The database can't be read.
+pub async fn list<T: Table>(cx: &Context, search: &Search) -> Result<Page<T>> {
+    let schema = T::schema();
+    let mut statement = select::<T>();
+    if let (Scope::Sites(sites), Some(site)) = (
+        &search.scope,
+        schema.role(Role::Site).and_then(|it| it.column),
+    ) {
+        statement.and_where(Expr::col(Alias::new(site)).is_in(sites));
+    }
+    apply(&mut statement, search, schema, T::TABLE, key(schema));
+    let rows = cx.db()?.query_all(&statement).await?;
+    let items = rows
+        .iter()
+        .map(T::from_row)
+        .collect::<Result<Vec<_>, DbErr>>()?;
+    Ok(Page::cut(items, search.limit))
+}
+
+/// Inserts a row made of `fields`, with an id, an owner, times and a version where the struct has them.
+///
+/// # Errors
+/// A field is missing or wrong; there is already such a row.
+pub async fn create<T: Table>(cx: &Context, fields: Fields) -> Result<T> {
+    let mut object = empty(T::schema());
+    object.extend(fields.0);
+    set(
+        &mut object,
+        T::schema(),
+        Role::Owner,
+        cx.caller().user_id().map(Json::from),
+    );
+    set(
+        &mut object,
+        T::schema(),
+        Role::Created,
+        Some(Json::from(cx.now().to_rfc3339())),
+    );
+    set(
+        &mut object,
+        T::schema(),
+        Role::Updated,
+        Some(Json::from(cx.now().to_rfc3339())),
+    );
+    set(&mut object, T::schema(), Role::Version, Some(Json::from(1)));
+    if let Some(id) = T::schema().role(Role::Id)
+        && !matches!(object.get(id.name), Some(Json::String(text)) if !text.is_empty())
+    {
+        object.insert(id.name.to_owned(), Json::from(cx.new_id()));
+    }
+    let entity: T = Fields(object).decode()?;
+    let mut statement = Query::insert();
+    statement
+        .into_table(Alias::new(T::TABLE))
+        .columns(T::COLUMNS.iter().map(|it| Alias::new(it.0)))
+        .values_panic(entity.values().into_iter().map(Expr::val));
+    cx.db()?.execute(&statement).await?;
+    Ok(entity)
+}
+
+/// Changes the row of `current` by `fields`, if it is still in the version that was read.
+///
+/// # Errors
+/// A field is wrong; somebody else changed the row.
+pub async fn update<T: Table>(cx: &Context, current: T, fields: Fields) -> Result<T> {
+    let schema = T::schema();
+    let Json::Object(mut object) = serde_json::to_value(&current).map_err(Error::internal)? else {
+        return Err(Error::internal("an entity is not an object"));
+    };
+    object.extend(fields.0);
+    set(
+        &mut object,
+        schema,
+        Role::Updated,
+        Some(Json::from(cx.now().to_rfc3339())),
+    );
+    let version = schema
+        .role(Role::Version)
+        .and_then(|it| Some((it.column?, object.get(it.name)?.as_i64()?)));
+    set(
+        &mut object,
+        schema,
+        Role::Version,
+        version.map(|(_, it)| Json::from(it.saturating_add(1))),
+    );
+    let entity: T = Fields(object).decode()?;
+    let mut statement = Query::update();
+    statement
+        .table(Alias::new(T::TABLE))
+        .values(
+            T::COLUMNS
+                .iter()
+                .zip(entity.values())
+                .map(|(column, value)| (Alias::new(column.0), Expr::val(value))),
+        )
+        .and_where(Expr::col(Alias::new(key(schema))).eq(&*Entity::id(&current)));
+    if let Some((column, version)) = version {
+        statement.and_where(Expr::col(Alias::new(column)).eq(version));
+    }
+    match cx.db()?.execute(&statement).await?.rows_affected() {
+        0 => Err(Error::precondition_failed()),
+        _ => Ok(entity),
+    }
+}
+
+/// Deletes the row of `current`.
+///
+/// # Errors
+/// The database can't be written.
+pub async fn delete<T: Table>(cx: &Context, current: T) -> Result<()> {
+    let mut statement = Query::delete();
+    statement
+        .from_table(Alias::new(T::TABLE))
+        .and_where(Expr::col(Alias::new(key(T::schema()))).eq(&*Entity::id(&current)));
+    cx.db()?.execute(&statement).await?;
+    Ok(())
+}
+
+fn select<T: Table>() -> SelectStatement {
+    let mut statement = Query::select();
+    statement
+        .columns(T::COLUMNS.iter().map(|it| Alias::new(it.0)))
+        .from(Alias::new(T::TABLE));
+    statement
+}
+
+fn key(schema: &Schema) -> &'static str {
+    schema
+        .role(Role::Id)
+        .and_then(|it| it.column)
+        .unwrap_or("id")
+}
+
+/// What fields have that nobody sends: nothing, zero or false.
+fn empty(schema: &Schema) -> Map<String, Json> {
+    schema
+        .fields
+        .iter()
+        .filter(|it| it.role.is_none() && !it.is_required)
+        .map(|it| {
+            let value = match it.kind {
+                Kind::Boolean => Json::Bool(false),
+                _ => Json::Null,
+            };
+            (it.name.to_owned(), value)
+        })
+        .collect()
+}
+
+fn set(object: &mut Map<String, Json>, schema: &Schema, role: Role, value: Option<Json>) {
+    if let (Some(field), Some(value)) = (schema.role(role), value) {
+        object.insert(field.name.to_owned(), value);
+    }
+}

@@ -1,0 +1,33 @@
+//! What happened: events of one request, stored with the change they tell of.
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::reply::Effect;
+
+/// Something that happened, worth telling others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// What kind of thing: the function that was used, such as `annc.new`.
+    pub kind: String,
+    /// Of which entity: `/prefix/id`.
+    pub reference: String,
+    /// By which user.
+    pub actor: Option<String>,
+    /// In which site.
+    pub site: Option<String>,
+    /// When.
+    pub time: DateTime<Utc>,
+}
+
+/// Takes the events of a unit of work.
+#[async_trait]
+pub trait EventSink: Send + Sync {
+    /// Stores `events` and the audit row in the unit of work of `cx`, before it is committed.
+    async fn record(&self, cx: &Context, events: &[Event], effect: Effect) -> Result<()>;
+
+    /// Tells the followers on this machine, after the commit.
+    fn published(&self, events: &[Event]);
+}

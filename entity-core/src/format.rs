@@ -1,0 +1,179 @@
+//! The seams that formats fill: data → bytes, and bytes → data.
+
+use crate::error::{Error, ErrorKind, FieldError, Result};
+use crate::input::Input;
+use crate::reply::{Abilities, Body};
+
+/// A format's name and media type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// The extension in a URL: `json`.
+    pub name: &'static str,
+    /// The media type of an answer, with its parameters.
+    pub media_type: &'static str,
+    /// Further media types that an `Accept` header may ask for it by.
+    pub aliases: &'static [&'static str],
+}
+
+impl Format {
+    /// The media type without its parameters.
+    pub fn essence(&self) -> &'static str {
+        self.media_type
+            .split(';')
+            .next()
+            .unwrap_or(self.media_type)
+            .trim_end()
+    }
+}
+
+/// What a renderer may know of the request besides the answer itself.
+#[derive(Clone, Debug)]
+pub struct View<'a> {
+    /// The public address of the service, without a slash at the end.
+    pub base_url: &'a str,
+    /// The request's path behind `/direct`, without the format, percent-encoded, beginning with a slash.
+    pub path: &'a str,
+    /// The request's query as it was sent, without the question mark. Empty if there is none.
+    pub query: &'a str,
+    /// What else the caller may do here.
+    pub abilities: Abilities,
+    /// The display name of the caller, if somebody is logged in.
+    pub user: Option<&'a str>,
+    /// The token that forms must carry, if the session has one.
+    pub csrf_token: Option<&'a str>,
+}
+
+/// An error as clients are told about it.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    /// The status.
+    pub status: u16,
+    /// The kind it came from.
+    pub kind: ErrorKind,
+    /// What is wrong and what to do.
+    pub message: String,
+    /// When, ISO 8601.
+    pub timestamp: String,
+    /// The request's id, to find it in the log.
+    pub request_id: String,
+    /// The fields of the input that were refused.
+    pub fields: Vec<FieldError>,
+}
+
+/// Writes answers in one format.
+pub trait Renderer: Send + Sync {
+    /// The format.
+    fn format(&self) -> Format;
+
+    /// Whether `body` can be written in this format at all.
+    fn accepts(&self, _body: &Body) -> bool {
+        true
+    }
+
+    /// Writes `body`.
+    ///
+    /// # Errors
+    /// The body can't be written: it is too deep or too large, or serialising it failed.
+    fn render(&self, body: &Body, view: &View<'_>) -> Result<Vec<u8>>;
+
+    /// Writes an error, or `None` if errors of this format are told in JSON.
+    fn render_problem(&self, _problem: &Problem, _view: &View<'_>) -> Option<Vec<u8>> {
+        None
+    }
+}
+
+/// Reads bodies of one kind.
+pub trait Parser: Send + Sync {
+    /// The media type that it reads, without parameters.
+    fn media_type(&self) -> &'static str;
+
+    /// The format name by which a URL may ask for it.
+    fn name(&self) -> &'static str;
+
+    /// Reads `body`.
+    ///
+    /// # Errors
+    /// The body is not well-formed.
+    fn parse(&self, body: &[u8]) -> Result<Input>;
+}
+
+/// The formats that a service speaks.
+pub struct Formats {
+    renderers: Vec<Box<dyn Renderer>>,
+    parsers: Vec<Box<dyn Parser>>,
+}
+
+impl Formats {
+    /// These formats. The first one is the default.
+    pub fn new(renderers: Vec<Box<dyn Renderer>>, parsers: Vec<Box<dyn Parser>>) -> Self {
+        Self { renderers, parsers }
+    }
+
+    /// All formats, the default first.
+    pub fn all(&self) -> impl Iterator<Item = Format> {
+        self.renderers.iter().map(|it| it.format())
+    }
+
+    /// Whether `name` is a format.
+    pub fn is_format(&self, name: &str) -> bool {
+        self.renderer(name).is_some()
+    }
+
+    /// The renderer of the format `name`.
+    pub fn renderer(&self, name: &str) -> Option<&dyn Renderer> {
+        self.renderers
+            .iter()
+            .find(|it| it.format().name == name)
+            .map(|it| &**it)
+    }
+
+    /// The parser of the media type `essence`.
+    pub fn parser(&self, essence: &str) -> Option<&dyn Parser> {
+        let is_suffixed =
+            |suffix: &str| essence.starts_with("application/") && essence.ends_with(suffix);
+        self.parsers
+            .iter()
+            .find(|it| {
+                it.media_type().eq_ignore_ascii_case(essence)
+                    || (it.name() == "json" && is_suffixed("+json"))
+                    || (it.name() == "xml"
+                        && (essence.eq_ignore_ascii_case("text/xml") || is_suffixed("+xml")))
+            })
+            .map(|it| &**it)
+    }
+
+    /// The parser of the format `name`.
+    pub fn parser_named(&self, name: &str) -> Option<&dyn Parser> {
+        self.parsers
+            .iter()
+            .find(|it| it.name() == name)
+            .map(|it| &**it)
+    }
+
+    /// The names of the formats in which `body` can be written.
+    pub fn offered(&self, body: &Body) -> Vec<&'static str> {
+        self.renderers
+            .iter()
+            .filter(|it| it.accepts(body))
+            .map(|it| it.format().name)
+            .collect()
+    }
+
+    /// The renderer of `name`, if it can write `body`.
+    ///
+    /// # Errors
+    /// It can't; the error lists those that can.
+    pub fn renderer_for(&self, name: &str, body: &Body) -> Result<&dyn Renderer> {
+        self.renderer(name)
+            .filter(|it| it.accepts(body))
+            .ok_or_else(|| Error::not_acceptable(&self.offered(body)))
+    }
+}
+
+impl std::fmt::Debug for Formats {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list()
+            .entries(self.all().map(|it| it.name))
+            .finish()
+    }
+}

@@ -1,0 +1,302 @@
+//! Load, check, act: the only place where a request meets a provider.
+//!
+//! Invariant: no entity leaves a provider, and none is written, without [`demand`] and
+//! [`Provider::permits`] having been asked about it. Everything that answers with entities (item, list,
+//! action, `/api` view) comes through here.
+
+use crate::access::{Caller, Decision, Need, Operation, Permit, Scope};
+use crate::context::Context;
+use crate::entity::Entity;
+use crate::error::{Error, Result};
+use crate::input::Input;
+use crate::provider::{Create, Delete, List, Provider, Read, Update};
+use crate::reply::Reference;
+use crate::request::IfMatch;
+use crate::search::{Page, Search};
+
+/// The entity with this id, if the caller may read it.
+///
+/// # Errors
+/// Nobody is logged in; there is no such entity or the caller may not know of it; the caller may not read it.
+pub async fn read<P: Read>(cx: &Context, id: &str) -> Result<P::Entity> {
+    admit(cx.caller(), P::ACCESS.read)?;
+    let entity = P::read(cx, id).await?.ok_or_else(Error::not_found)?;
+    check::<P>(cx, &entity, Operation::Read).await?;
+    Ok(entity)
+}
+
+/// The entities that `search` asks for and the caller may read.
+///
+/// # Errors
+/// Nobody is logged in; the caller may not list this type, or not the site that the search names.
+pub async fn list<P: List>(cx: &Context, mut search: Search) -> Result<Page<P::Entity>> {
+    search.scope = scope(cx, P::ACCESS.read, search.site()).await?;
+    let page = P::list(cx, &search).await?;
+    let mut items = Vec::with_capacity(page.items.len());
+    for entity in page.items {
+        let is_in_scope = entity.site().is_none_or(|it| search.scope.contains(it));
+        if is_in_scope && P::permits(cx, &entity, Operation::Read).await? == Permit::Allowed {
+            items.push(entity);
+        }
+    }
+    Ok(Page {
+        items,
+        has_more: page.has_more,
+    })
+}
+
+/// Creates an entity from `input`.
+///
+/// # Errors
+/// Nobody is logged in; the input is wrong; the caller may not create this.
+pub async fn create<P: Create>(cx: &Context, input: &Input) -> Result<P::Entity> {
+    admit(cx.caller(), P::ACCESS.create)?;
+    let draft: P::Draft = input.check(P::Entity::schema(), true)?.decode()?;
+    demand_in_site(cx, P::ACCESS.create, P::site(&draft)).await?;
+    let entity = P::create(cx, draft).await?;
+    let function = check::<P>(cx, &entity, Operation::Create).await?;
+    tell::<P>(cx, function, "new", &entity);
+    Ok(entity)
+}
+
+/// Changes the entity `id` by `input`.
+///
+/// # Errors
+/// Nobody is logged in; there is no such entity; the caller may not change it; the input is wrong; it is in
+/// none of the versions that `if_match` names.
+pub async fn update<P: Update>(
+    cx: &Context,
+    id: &str,
+    input: &Input,
+    if_match: Option<&IfMatch>,
+) -> Result<P::Entity> {
+    let current = load_to_write::<P>(cx, id, Operation::Update).await?;
+    let changes: P::Changes = input.check(P::Entity::schema(), false)?.decode()?;
+    require_version(&current, if_match)?;
+    let entity = P::update(cx, current, changes).await?;
+    let function = check::<P>(cx, &entity, Operation::Update).await?;
+    tell::<P>(cx, function, "revise", &entity);
+    Ok(entity)
+}
+
+/// Deletes the entity `id`.
+///
+/// # Errors
+/// Nobody is logged in; there is no such entity; the caller may not delete it; it is in none of the
+/// versions that `if_match` names.
+pub async fn delete<P: Delete>(
+    cx: &Context,
+    id: &str,
+    if_match: Option<&IfMatch>,
+) -> Result<Reference> {
+    let current = load_to_write::<P>(cx, id, Operation::Delete).await?;
+    require_version(&current, if_match)?;
+    let function = demand(cx, P::ACCESS.delete, &current).await?;
+    let reference = Reference::entity(P::PREFIX, current.id());
+    tell::<P>(cx, function, "delete", &current);
+    P::delete(cx, current).await?;
+    Ok(reference)
+}
+
+/// Leaves of `page` what the caller may read. For entities that an action found on a way of its own.
+///
+/// # Errors
+/// The question could not be decided.
+pub async fn retain<P: Provider>(cx: &Context, page: Page<P::Entity>) -> Result<Page<P::Entity>> {
+    let mut items = Vec::with_capacity(page.items.len());
+    for entity in page.items {
+        if may::<P>(cx, &entity, Operation::Read).await? {
+            items.push(entity);
+        }
+    }
+    Ok(Page {
+        items,
+        has_more: page.has_more,
+    })
+}
+
+/// Whether the caller may do `operation` with `entity`.
+///
+/// # Errors
+/// The question could not be decided.
+pub async fn may<P: Provider>(
+    cx: &Context,
+    entity: &P::Entity,
+    operation: Operation,
+) -> Result<bool> {
+    use crate::ErrorKind::{Forbidden, NotFound, Unauthenticated};
+    match check::<P>(cx, entity, operation).await {
+        Ok(_function) => Ok(true),
+        Err(error) if matches!(error.kind(), Forbidden | NotFound | Unauthenticated) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Insists that the caller may do `operation` with `entity`.
+///
+/// # Errors
+/// The caller may not, or may not know of it.
+pub async fn require<P: Provider>(
+    cx: &Context,
+    entity: &P::Entity,
+    operation: Operation,
+) -> Result<()> {
+    check::<P>(cx, entity, operation).await.map(|_function| ())
+}
+
+/// Whether the caller may create an entity of the type, in `site` or, without one, anywhere.
+///
+/// # Errors
+/// The question could not be decided.
+pub async fn may_create<P: Provider>(cx: &Context, site: Option<&str>) -> Result<bool> {
+    if admit(cx.caller(), P::ACCESS.create).is_err() {
+        return Ok(false);
+    }
+    match (P::ACCESS.create, site) {
+        (Need::Site(function) | Need::SiteOrOwn(function, _), Some(site)) => Ok(cx
+            .authorizer()
+            .decide(cx, function, site)
+            .await?
+            .is_granted()),
+        (Need::Site(function) | Need::SiteOrOwn(function, _), None) => {
+            Ok(cx.authorizer().scope(cx, function).await? != Scope::Sites(Vec::new()))
+        }
+        (Need::Account(function), _) => cx.authorizer().holds(cx, function).await,
+        (Need::Superuser, _) => cx.authorizer().is_superuser(cx).await,
+        (Need::Session | Need::Public, _) => Ok(true),
+    }
+}
+
+/// Checks what an action needs. In a site, that is the one named by `site`.
+///
+/// # Errors
+/// Nobody is logged in; there is no such site; the caller does not hold what is needed.
+pub async fn demand_in_site(
+    cx: &Context,
+    need: Need,
+    site: Option<&str>,
+) -> Result<Option<&'static str>> {
+    admit(cx.caller(), need)?;
+    match need {
+        Need::Site(function) | Need::SiteOrOwn(function, _) => {
+            let site = site.ok_or_else(|| Error::bad_request("the request must name a site"))?;
+            granted(cx.authorizer().decide(cx, function, site).await?)?;
+            Ok(Some(function))
+        }
+        other => demand_of_account(cx, other).await,
+    }
+}
+
+/// Nobody gets past without a session, unless the need is public: asked before anything is looked up.
+pub(crate) fn admit(caller: &Caller, need: Need) -> Result<()> {
+    match need {
+        Need::Public => Ok(()),
+        _ if caller.is_anonymous() => Err(Error::unauthenticated()),
+        _ => Ok(()),
+    }
+}
+
+async fn load_to_write<P: Read>(cx: &Context, id: &str, operation: Operation) -> Result<P::Entity> {
+    admit(cx.caller(), P::ACCESS.need(operation))?;
+    let current = P::read(cx, id).await?.ok_or_else(Error::not_found)?;
+    if P::permits(cx, &current, Operation::Read).await? == Permit::Hidden {
+        return Err(Error::not_found());
+    }
+    check::<P>(cx, &current, operation).await?;
+    Ok(current)
+}
+
+/// Asks the authorizer, then the provider. Answers the function that was used.
+async fn check<P: Provider>(
+    cx: &Context,
+    entity: &P::Entity,
+    operation: Operation,
+) -> Result<Option<&'static str>> {
+    let function = demand(cx, P::ACCESS.need(operation), entity).await;
+    match P::permits(cx, entity, operation).await? {
+        Permit::Hidden => Err(Error::not_found()),
+        Permit::Forbidden => function.and(Err(Error::forbidden())),
+        Permit::Allowed => function,
+    }
+}
+
+async fn demand(cx: &Context, need: Need, entity: &impl Entity) -> Result<Option<&'static str>> {
+    let is_owner = || {
+        cx.caller()
+            .user_id()
+            .is_some_and(|it| entity.owner() == Some(it))
+    };
+    let (function, own) = match need {
+        Need::Site(function) => (function, None),
+        Need::SiteOrOwn(function, own) => (function, Some(own)),
+        other => return demand_of_account(cx, other).await,
+    };
+    let Some(site) = entity.site() else {
+        return demand_of_account(cx, Need::Superuser).await;
+    };
+    let decision = cx.authorizer().decide(cx, function, site).await?;
+    match own {
+        Some(own) if !decision.is_granted() && is_owner() => {
+            granted(cx.authorizer().decide(cx, own, site).await?)?;
+            Ok(Some(own))
+        }
+        _ => granted(decision).map(|()| Some(function)),
+    }
+}
+
+async fn demand_of_account(cx: &Context, need: Need) -> Result<Option<&'static str>> {
+    let (is_held, function) = match need {
+        Need::Public => (true, None),
+        Need::Session => (!cx.caller().is_anonymous(), None),
+        Need::Account(function) => (cx.authorizer().holds(cx, function).await?, Some(function)),
+        Need::Superuser | Need::Site(_) | Need::SiteOrOwn(..) => {
+            (cx.authorizer().is_superuser(cx).await?, None)
+        }
+    };
+    match is_held {
+        true => Ok(function),
+        false if cx.caller().is_anonymous() => Err(Error::unauthenticated()),
+        false => Err(Error::forbidden()),
+    }
+}
+
+/// The sites of which a list may show entities; one of them only, if the search names it.
+async fn scope(cx: &Context, need: Need, site: Option<&str>) -> Result<Scope> {
+    admit(cx.caller(), need)?;
+    match (need, site) {
+        (Need::Site(function) | Need::SiteOrOwn(function, _), Some(site)) => {
+            granted(cx.authorizer().decide(cx, function, site).await?)?;
+            Ok(Scope::Sites(vec![site.to_owned()]))
+        }
+        (Need::Site(function) | Need::SiteOrOwn(function, _), None) => {
+            cx.authorizer().scope(cx, function).await
+        }
+        (other, _) => demand_of_account(cx, other)
+            .await
+            .map(|_function| Scope::Everything),
+    }
+}
+
+fn granted(decision: Decision) -> Result<()> {
+    match decision {
+        Decision::Granted => Ok(()),
+        Decision::Denied => Err(Error::forbidden()),
+        Decision::UnknownSite => Err(Error::not_found()),
+    }
+}
+
+fn require_version(current: &impl Entity, if_match: Option<&IfMatch>) -> Result<()> {
+    match if_match {
+        Some(condition) if !condition.holds(current.version()) => Err(Error::precondition_failed()),
+        _ => Ok(()),
+    }
+}
+
+fn tell<P: Provider>(cx: &Context, function: Option<&'static str>, verb: &str, entity: &P::Entity) {
+    let kind = function.map_or_else(|| format!("{}.{verb}", P::PREFIX), ToOwned::to_owned);
+    cx.emit(
+        kind,
+        Reference::entity(P::PREFIX, entity.id()).to_string(),
+        entity.site(),
+    );
+}

@@ -1,0 +1,210 @@
+//! A request's body as data, checked against a schema and decoded into what an author declared.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::error::{Error, FieldError, Result};
+use crate::schema::{Kind, Schema, Writable};
+
+/// Keys of every entity that say where it is; they are never input.
+const METADATA: [&str; 4] = ["entityReference", "entityURL", "entityId", "entityTitle"];
+
+/// A body, parsed and not yet checked. No body is the empty one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Input {
+    /// The fields that were sent.
+    pub fields: Map<String, Value>,
+    /// Whether the format has text only, so that numbers and the like are still to be read from it.
+    pub is_textual: bool,
+    /// Whether it came from an HTML form.
+    pub is_form: bool,
+}
+
+/// The fields of a body that the caller may write, each of its declared kind.
+#[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
+#[serde(transparent)]
+pub struct Fields(pub Map<String, Value>);
+
+impl Input {
+    /// Removes the root when it is an object of its own named `prefix`.
+    #[must_use]
+    pub fn unwrap_root(mut self, prefix: &str) -> Self {
+        if self.fields.len() == 1
+            && let Some(Value::Object(inner)) = self.fields.get_mut(prefix)
+        {
+            self.fields = std::mem::take(inner);
+        }
+        self
+    }
+
+    /// The fields that may be written, checked.
+    ///
+    /// What a client may not write is left out if it is declared, and refused if it is not.
+    ///
+    /// # Errors
+    /// Unknown fields, values of the wrong kind and missing required fields, all named.
+    pub fn check(&self, schema: &Schema, on_create: bool) -> Result<Fields> {
+        let mut checked = Map::new();
+        let mut errors = Vec::new();
+        for (name, value) in &self.fields {
+            match self.check_field(schema, on_create, name, value) {
+                Ok(Some(value)) => drop(checked.insert(name.clone(), value)),
+                Ok(None) => {}
+                Err(error) => errors.push(error),
+            }
+        }
+        if on_create {
+            errors.extend(missing(schema, &self.fields));
+        }
+        match errors.is_empty() {
+            true => Ok(Fields(checked)),
+            false => Err(Error::fields(errors)),
+        }
+    }
+
+    fn check_field(
+        &self,
+        schema: &Schema,
+        on_create: bool,
+        name: &str,
+        value: &Value,
+    ) -> Result<Option<Value>, FieldError> {
+        if METADATA.contains(&name) {
+            return Ok(None);
+        }
+        let Some(field) = schema.field(name) else {
+            return Err(FieldError {
+                name: name.to_owned(),
+                message: "is not a field of this type".to_owned(),
+            });
+        };
+        if !field.may_be_written(on_create) {
+            return Ok(None);
+        }
+        let checked = match value {
+            Value::String(text) if self.is_textual && text.is_empty() && !is_text(field.kind) => {
+                crate::value::check(field, Value::Null)
+            }
+            Value::String(text) if self.is_textual => field.parse(text),
+            Value::Array(_) if self.is_form && field.kind != Kind::List => {
+                Err(Error::field(name, "is given more than once"))
+            }
+            other => crate::value::check(field, other.clone()),
+        };
+        checked.map(Some).map_err(|error| FieldError {
+            name: name.to_owned(),
+            message: error
+                .field_errors()
+                .first()
+                .map_or_else(|| error.message().to_owned(), |it| it.message.clone()),
+        })
+    }
+}
+
+impl Fields {
+    /// Decodes the fields into a type that the author declared.
+    ///
+    /// # Errors
+    /// A field is missing or can't be decoded; the error names it.
+    pub fn decode<T: DeserializeOwned>(self) -> Result<T> {
+        serde_path_to_error::deserialize(Value::Object(self.0)).map_err(|error| {
+            let path = error.path().to_string();
+            match path.as_str() {
+                "." => Error::bad_request(error.inner().to_string()),
+                _ => Error::field(path, error.inner().to_string()),
+            }
+        })
+    }
+
+    /// The text of a field, if it was sent and is text.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name).and_then(Value::as_str)
+    }
+}
+
+fn is_text(kind: Kind) -> bool {
+    matches!(kind, Kind::Text(_) | Kind::Html(_))
+}
+
+fn missing(schema: &Schema, sent: &Map<String, Value>) -> Vec<FieldError> {
+    schema
+        .fields
+        .iter()
+        .filter(|it| {
+            it.is_required && it.writable != Writable::Never && !sent.contains_key(it.name)
+        })
+        .map(|it| FieldError {
+            name: it.name.to_owned(),
+            message: "is required".to_owned(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::schema::Field;
+
+    const SCHEMA: Schema = Schema {
+        doc: "",
+        fields: &[
+            Field::new("id", Kind::Text(99), ""),
+            Field::new("site", Kind::Text(99), "")
+                .on_create()
+                .required(),
+            Field::new("points", Kind::Integer, "").writable(),
+        ],
+        has_feed: false,
+    };
+
+    fn input(value: Value, is_textual: bool) -> Input {
+        let Value::Object(fields) = value else {
+            panic!("an object")
+        };
+        Input {
+            fields,
+            is_textual,
+            is_form: is_textual,
+        }
+    }
+
+    #[test]
+    fn only_what_may_be_written_comes_through() {
+        let sent = input(
+            json!({"id": "x", "site": "s", "points": "5", "entityURL": "u"}),
+            true,
+        );
+        assert_eq!(
+            sent.check(&SCHEMA, true).unwrap().0,
+            *json!({"site": "s", "points": 5}).as_object().unwrap()
+        );
+        assert_eq!(
+            sent.check(&SCHEMA, false).unwrap().0,
+            *json!({"points": 5}).as_object().unwrap()
+        );
+    }
+
+    #[test]
+    fn every_wrong_field_is_named() {
+        let error = input(json!({"points": "x", "nonsense": 1}), true)
+            .check(&SCHEMA, true)
+            .unwrap_err();
+        let names: Vec<_> = error
+            .field_errors()
+            .iter()
+            .map(|it| it.name.as_str())
+            .collect();
+        assert_eq!(names, ["points", "nonsense", "site"]);
+    }
+
+    #[test]
+    fn a_root_named_after_the_type_is_unwrapped() {
+        let sent = input(json!({"room": {"points": 1}}), false).unwrap_root("room");
+        assert_eq!(
+            sent.check(&SCHEMA, false).unwrap().0,
+            *json!({"points": 1}).as_object().unwrap()
+        );
+    }
+}

@@ -1,0 +1,84 @@
+//! The framework of Lectern: entity types that register themselves, and one way from a request to a reply.
+//!
+//! A type of entity is a struct. This is a whole one, with a table, search, forms and feeds:
+//!
+//! ```
+//! use entity_core::{DateTimeUtc, Entity};
+//!
+//! /// A note that the members of a site share.
+//! #[derive(Clone, Debug, serde::Serialize, serde::Deserialize, Entity)]
+//! #[serde(rename_all = "camelCase")]
+//! #[entity(prefix = "note", table = "note", access = Site("note"), verbs(read, list, create, update, delete))]
+//! pub struct Note {
+//!     #[entity(id)]
+//!     note_id: String,
+//!     #[entity(site)]
+//!     site_id: String,
+//!     /// What it is about.
+//!     #[entity(title, search, required)]
+//!     subject: String,
+//!     #[entity(updated)]
+//!     modified: DateTimeUtc,
+//! }
+//! entity_core::register!(Note);
+//! ```
+//!
+//! One request followed through: [`DirectPath`] takes the URL apart, [`Dispatcher`] finds the operation of the
+//! [`Route`] and opens a unit of work, the [`gate`] loads, checks and acts, and the [`Reply`] goes to a
+//! [`Renderer`](format::Renderer). This crate knows no HTTP, no format and no table of its own.
+
+pub mod access;
+pub mod action;
+pub mod catalog;
+pub mod context;
+#[cfg(feature = "sea-orm")]
+pub mod db;
+mod dispatch;
+mod entity;
+mod error;
+mod event;
+pub mod format;
+pub mod gate;
+mod input;
+mod path;
+#[doc(hidden)]
+pub mod probe;
+mod provider;
+mod registry;
+pub mod reply;
+mod request;
+mod route;
+pub mod schema;
+mod search;
+#[cfg(feature = "testing")]
+pub mod testing;
+pub mod unit;
+mod value;
+pub mod wire;
+
+/// An instant, in UTC.
+pub type DateTimeUtc = chrono::DateTime<chrono::Utc>;
+
+#[doc(hidden)]
+pub use inventory;
+#[cfg(feature = "sea-orm")]
+#[doc(hidden)]
+pub use sea_orm;
+#[doc(hidden)]
+pub use serde_json;
+
+pub use access::{Access, Authorizer, Caller, Decision, Need, Operation, Permit, Scope, User};
+pub use action::{Action, Arguments, Outcome};
+pub use context::{Clock, Context, Ids, Services, Shared};
+pub use dispatch::{Dispatcher, allowed};
+pub use entity::{Enclosure, Entity, FeedEntry, Version};
+pub use entity_core_derive::Entity;
+pub use error::{Error, ErrorKind, FieldError, Result};
+pub use event::{Event, EventSink};
+pub use input::{Fields, Input};
+pub use path::{DirectPath, MAX_PATH, MAX_SEGMENT, MAX_SEGMENTS, encode_segment};
+pub use provider::{Actions, Create, Delete, List, Provider, Read, Update};
+pub use registry::{ActionRoute, Registration, Registry, RegistryError, Route, RouteBuilder};
+pub use reply::{Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Reference, Reply};
+pub use request::{IfMatch, Origin, Request, Verb};
+pub use search::{Filter, MAX_LIMIT, Order, Page, Search};

@@ -1,0 +1,103 @@
+//! What an author writes: a provider and the capabilities it has.
+//!
+//! A provider is reached only through the [`gate`](crate::gate), which has already looked up permissions
+//! when one of these methods runs. None of them checks a permission itself.
+
+use std::future::{Future, ready};
+
+use serde::de::DeserializeOwned;
+
+use crate::access::{Access, Operation, Permit};
+use crate::action::Action;
+use crate::context::Context;
+use crate::entity::Entity;
+use crate::error::Result;
+use crate::search::{MAX_LIMIT, Page, Search};
+
+/// A type of entity, under a prefix of its own.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a provider",
+    note = "implement `entity_core::Provider`, or derive `Entity` with `prefix`, `table`, `access` and `verbs`"
+)]
+pub trait Provider: Send + Sync + Sized + 'static {
+    /// One of its things.
+    type Entity: Entity;
+
+    /// The first segment of its URLs: lower case letters, digits, `-` and `_`.
+    const PREFIX: &'static str;
+
+    /// What it demands of those who read and write.
+    const ACCESS: Access;
+
+    /// Narrows [`ACCESS`](Self::ACCESS) for one entity: drafts, owners, groups.
+    /// The gate asks for every entity that goes out and for every one that is written, before and after.
+    fn permits(
+        _cx: &Context,
+        _entity: &Self::Entity,
+        _operation: Operation,
+    ) -> impl Future<Output = Result<Permit>> + Send {
+        ready(Ok(Permit::Allowed))
+    }
+}
+
+/// It can look up one entity: `GET /prefix/id`.
+pub trait Read: Provider {
+    /// The entity with this id; `None` if there is none.
+    fn read(cx: &Context, id: &str) -> impl Future<Output = Result<Option<Self::Entity>>> + Send;
+}
+
+/// It can list its entities: `GET /prefix`.
+pub trait List: Provider {
+    /// Query parameters beyond the fields of the schema, each with what it does.
+    const PARAMETERS: &'static [(&'static str, &'static str)] = &[];
+
+    /// Most entities in one answer.
+    const MAX: u64 = MAX_LIMIT;
+
+    /// The entities that `search` asks for, of those sites only that `search.scope` holds.
+    /// What the caller may not see is left out already here, so that pages are full.
+    fn list(
+        cx: &Context,
+        search: &Search,
+    ) -> impl Future<Output = Result<Page<Self::Entity>>> + Send;
+}
+
+/// It can create an entity: `POST /prefix`.
+pub trait Create: Provider {
+    /// What a client sends, after the schema was applied to it.
+    type Draft: DeserializeOwned + Send + Sync;
+
+    /// The site in which the entity would be; permissions are looked up there.
+    fn site(draft: &Self::Draft) -> Option<&str>;
+
+    /// Creates it.
+    fn create(
+        cx: &Context,
+        draft: Self::Draft,
+    ) -> impl Future<Output = Result<Self::Entity>> + Send;
+}
+
+/// It can change an entity: `PUT /prefix/id`.
+pub trait Update: Read {
+    /// What a client sends: some fields, after the schema was applied to them.
+    type Changes: DeserializeOwned + Send + Sync;
+
+    /// Changes `current`, which was read in this same unit of work.
+    fn update(
+        cx: &Context,
+        current: Self::Entity,
+        changes: Self::Changes,
+    ) -> impl Future<Output = Result<Self::Entity>> + Send;
+}
+
+/// It can delete an entity: `DELETE /prefix/id`.
+pub trait Delete: Read {
+    /// Deletes `current`, which was read in this same unit of work.
+    fn delete(cx: &Context, current: Self::Entity) -> impl Future<Output = Result<()>> + Send;
+}
+
+/// It has verbs of its own: `/prefix/action`, `/prefix/id/action`.
+pub trait Actions: Read {
+    /// The actions.
+    fn actions() -> Vec<Action<Self>>;
+}

@@ -1,0 +1,381 @@
+//! What is registered: providers, taken apart into routes, and the checks made of them at the start.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+
+use crate::access::{Access, Need};
+use crate::action::Action;
+use crate::context::Context;
+use crate::entity::Entity;
+use crate::error::Result;
+use crate::input::Input;
+use crate::provider::{Actions, Create, Delete, List, Provider, Read, Update};
+use crate::reply::Reply;
+use crate::request::{IfMatch, Verb};
+use crate::route;
+use crate::schema::Schema;
+
+/// A provider, taken apart: what it can do, each as a function that goes through the gate.
+#[derive(Clone)]
+pub struct Route {
+    /// The provider's prefix.
+    pub prefix: &'static str,
+    /// The crate that it comes from, and that crate's version.
+    pub origin: (&'static str, &'static str),
+    /// What it demands.
+    pub access: Option<Access>,
+    /// The fields of its entities.
+    pub schema: &'static Schema,
+    /// Query parameters of its list beyond the fields.
+    pub parameters: &'static [(&'static str, &'static str)],
+    /// Its actions.
+    pub actions: Vec<ActionRoute>,
+    /// Statements that make its table, if it has one that the service looks after.
+    #[cfg(feature = "sea-orm")]
+    pub table: Option<fn() -> crate::db::TableSpec>,
+    pub(crate) read: Option<Run>,
+    pub(crate) list: Option<Run>,
+    pub(crate) create: Option<Run>,
+    pub(crate) create_form: Option<Run>,
+    pub(crate) update: Option<Run>,
+    pub(crate) delete: Option<Run>,
+}
+
+/// An action of a provider.
+#[derive(Clone)]
+pub struct ActionRoute {
+    /// Its name in the URL.
+    pub name: &'static str,
+    /// The verb it takes.
+    pub verb: Verb,
+    /// What the caller must hold.
+    pub need: Option<Need>,
+    /// Whether it is an action on one entity.
+    pub is_on_entity: bool,
+    /// What it does.
+    pub doc: &'static str,
+    /// Query parameters it takes.
+    pub parameters: &'static [(&'static str, &'static str)],
+    /// How many further path segments it takes.
+    pub arguments: std::ops::RangeInclusive<usize>,
+    pub(crate) run:
+        Arc<dyn for<'a> Fn(&'a Context, Call<'a>) -> BoxFuture<'a, Result<Reply>> + Send + Sync>,
+}
+
+/// One operation of a provider.
+pub(crate) type Run = for<'a> fn(&'a Context, Call<'a>) -> BoxFuture<'a, Result<Reply>>;
+
+/// What an operation is called with.
+#[derive(Clone, Debug)]
+pub(crate) struct Call<'a> {
+    pub(crate) route: &'a Route,
+    pub(crate) verb: Verb,
+    pub(crate) id: &'a str,
+    pub(crate) arguments: &'a [String],
+    pub(crate) query: &'a [(String, String)],
+    pub(crate) input: &'a Input,
+    pub(crate) if_match: Option<&'a IfMatch>,
+    pub(crate) wants_abilities: bool,
+}
+
+impl Route {
+    /// Begins the route of the provider `P`, which comes from the crate `origin` (name, version).
+    pub fn of<P: Provider>(origin: (&'static str, &'static str)) -> RouteBuilder<P> {
+        RouteBuilder {
+            route: Self {
+                prefix: P::PREFIX,
+                origin,
+                access: Some(P::ACCESS),
+                schema: P::Entity::schema(),
+                parameters: &[],
+                actions: Vec::new(),
+                #[cfg(feature = "sea-orm")]
+                table: None,
+                read: None,
+                list: None,
+                create: None,
+                create_form: None,
+                update: None,
+                delete: None,
+            },
+            provider: std::marker::PhantomData,
+        }
+    }
+
+    /// What the type can do, by the names of the capabilities.
+    pub fn capabilities(&self) -> Vec<&'static str> {
+        [
+            ("read", self.read.is_some()),
+            ("list", self.list.is_some()),
+            ("create", self.create.is_some()),
+            ("update", self.update.is_some()),
+            ("delete", self.delete.is_some()),
+            ("actions", !self.actions.is_empty()),
+            ("feed", self.schema.has_feed && self.list.is_some()),
+        ]
+        .into_iter()
+        .filter_map(|(name, has)| has.then_some(name))
+        .collect()
+    }
+}
+
+impl fmt::Debug for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Route({})", self.prefix)
+    }
+}
+
+impl fmt::Debug for ActionRoute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ActionRoute({} {})", self.verb.name(), self.name)
+    }
+}
+
+/// Adds capabilities to a route. The explicit form below [`register!`](crate::register).
+pub struct RouteBuilder<P> {
+    route: Route,
+    provider: std::marker::PhantomData<P>,
+}
+
+impl<P> fmt::Debug for RouteBuilder<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RouteBuilder({})", self.route.prefix)
+    }
+}
+
+impl<P: Provider> RouteBuilder<P> {
+    /// It can look up one entity.
+    #[must_use]
+    pub fn read(mut self) -> Self
+    where
+        P: Read,
+    {
+        self.route.read = Some(route::read::<P>);
+        self
+    }
+
+    /// It can list its entities.
+    #[must_use]
+    pub fn list(mut self) -> Self
+    where
+        P: List,
+    {
+        self.route.list = Some(route::list::<P>);
+        self.route.parameters = P::PARAMETERS;
+        self
+    }
+
+    /// It can create an entity.
+    #[must_use]
+    pub fn create(mut self) -> Self
+    where
+        P: Create,
+    {
+        self.route.create = Some(route::create::<P>);
+        self.route.create_form = Some(route::create_form::<P>);
+        self
+    }
+
+    /// It can change an entity.
+    #[must_use]
+    pub fn update(mut self) -> Self
+    where
+        P: Update,
+    {
+        self.route.update = Some(route::update::<P>);
+        self
+    }
+
+    /// It can delete an entity.
+    #[must_use]
+    pub fn delete(mut self) -> Self
+    where
+        P: Delete,
+    {
+        self.route.delete = Some(route::delete::<P>);
+        self
+    }
+
+    /// It has actions.
+    #[must_use]
+    pub fn actions(mut self) -> Self
+    where
+        P: Actions,
+    {
+        self.route.actions = P::actions().into_iter().map(erase).collect();
+        self
+    }
+
+    /// The service makes and looks after its table.
+    #[cfg(feature = "sea-orm")]
+    #[must_use]
+    pub fn table(mut self) -> Self
+    where
+        P::Entity: crate::db::Table,
+    {
+        self.route.table = Some(crate::db::TableSpec::of::<P::Entity>);
+        self
+    }
+
+    /// The route.
+    pub fn build(self) -> Route {
+        self.route
+    }
+}
+
+fn erase<P: Provider + Read>(action: Action<P>) -> ActionRoute {
+    ActionRoute {
+        name: action.name,
+        verb: action.verb,
+        need: action.need,
+        is_on_entity: action.is_on_entity(),
+        doc: action.doc,
+        parameters: action.parameters,
+        arguments: action.arguments.clone(),
+        run: route::action(action),
+    }
+}
+
+/// A provider as it was submitted; made by [`register!`](crate::register).
+#[derive(Debug)]
+pub struct Registration(pub fn() -> Route);
+
+inventory::collect!(Registration);
+
+/// The providers of a service. A value that is passed, never a global.
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    routes: BTreeMap<&'static str, Route>,
+}
+
+/// Why a service can't start with the providers that it was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegistryError(pub String);
+
+impl fmt::Display for RegistryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for RegistryError {}
+
+/// Prefixes that the service itself answers.
+const RESERVED: [&str; 2] = ["batch", "describe"];
+/// Words with a meaning of their own behind a prefix.
+const RESERVED_ACTIONS: [&str; 4] = ["describe", "new", "edit", "delete"];
+
+impl Registry {
+    /// Everything that the linked crates registered.
+    ///
+    /// # Errors
+    /// See [`Registry::new`].
+    pub fn from_inventory() -> Result<Self, RegistryError> {
+        Self::new(
+            inventory::iter::<Registration>
+                .into_iter()
+                .map(|it| (it.0)()),
+        )
+    }
+
+    /// These routes.
+    ///
+    /// # Errors
+    /// A prefix is claimed twice, reserved or illegal; a type or an action has no declared permission; an
+    /// action's name is reserved or taken.
+    pub fn new(routes: impl IntoIterator<Item = Route>) -> Result<Self, RegistryError> {
+        let mut registry = Self::default();
+        for route in routes {
+            check_route(&route)?;
+            if let Some(other) = registry.routes.get(route.prefix) {
+                return Err(RegistryError(format!(
+                    "the prefix `{}` is claimed by the crates `{}` and `{}`: rename one of them or leave one out",
+                    route.prefix, other.origin.0, route.origin.0
+                )));
+            }
+            registry.routes.insert(route.prefix, route);
+        }
+        Ok(registry)
+    }
+
+    /// The route of `prefix`.
+    pub fn route(&self, prefix: &str) -> Option<&Route> {
+        self.routes.get(prefix)
+    }
+
+    /// All routes, in the order of their prefixes.
+    pub fn routes(&self) -> impl Iterator<Item = &Route> {
+        self.routes.values()
+    }
+}
+
+fn check_route(route: &Route) -> Result<(), RegistryError> {
+    let refuse = |reason: &str| {
+        Err(RegistryError(format!(
+            "the type `{}` of the crate `{}` {reason}",
+            route.prefix, route.origin.0
+        )))
+    };
+    let is_legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
+    if RESERVED.contains(&route.prefix) {
+        return refuse("has a prefix that is reserved");
+    }
+    if !route.prefix.starts_with(|c: char| c.is_ascii_lowercase())
+        || !route.prefix.chars().all(is_legal)
+    {
+        return refuse(
+            "has an illegal prefix: use lower case letters, digits, `-` and `_`, a letter first",
+        );
+    }
+    if route.access.is_none() {
+        return refuse("declares no permission");
+    }
+    for (index, action) in route.actions.iter().enumerate() {
+        if action.need.is_none() {
+            return refuse(&format!(
+                "declares no permission for the action `{}`",
+                action.name
+            ));
+        }
+        if RESERVED_ACTIONS.contains(&action.name) {
+            return refuse(&format!(
+                "has an action with the reserved name `{}`",
+                action.name
+            ));
+        }
+        let is_same = |it: &&ActionRoute| {
+            (it.name, it.verb, it.is_on_entity) == (action.name, action.verb, action.is_on_entity)
+        };
+        if route.actions.iter().take(index).any(|it| is_same(&it)) {
+            return refuse(&format!("has the action `{}` twice", action.name));
+        }
+    }
+    Ok(())
+}
+
+/// Registers a provider: `register!(Polls);`.
+///
+/// Which capabilities it has is found out while it is compiled; nothing has to be listed.
+#[macro_export]
+macro_rules! register {
+    ($provider:ty) => {
+        $crate::inventory::submit! {
+            $crate::Registration(|| {
+                use $crate::probe::{Fallback, Probe};
+                let probe = Probe::<$provider>::default();
+                let route = $crate::Route::of::<$provider>((env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")));
+                let route = probe.with_read(route);
+                let route = probe.with_list(route);
+                let route = probe.with_create(route);
+                let route = probe.with_update(route);
+                let route = probe.with_delete(route);
+                let route = probe.with_actions(route);
+                let route = probe.with_table(route);
+                Fallback::<$provider>::build(&probe, route)
+            })
+        }
+    };
+}

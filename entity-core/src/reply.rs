@@ -1,0 +1,267 @@
+//! What a request is answered with, before any format.
+
+use std::fmt;
+
+use erased_serde::Serialize as ErasedSerialize;
+
+use crate::entity::{Entity, FeedEntry, Version};
+use crate::schema::Schema;
+
+/// An answer.
+#[derive(Debug)]
+pub struct Reply {
+    /// What is answered.
+    pub body: Body,
+    /// What the request did.
+    pub effect: Effect,
+    /// What else the caller may do here; filled in only when the request asks for it.
+    pub abilities: Abilities,
+}
+
+/// What is answered.
+#[derive(Debug)]
+pub enum Body {
+    /// Nothing.
+    Empty,
+    /// One entity.
+    Entity(Item),
+    /// Entities of one type.
+    Collection(Collection),
+    /// Data that is no entity: it is written without metadata.
+    Value(Value),
+    /// What another address answers; the dispatcher follows it.
+    Forward(crate::path::DirectPath),
+    /// An empty form, or one filled with an entity.
+    Form(Form),
+}
+
+/// What a request did to the data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// It only read.
+    Read,
+    /// It created the entity with this id.
+    Created(Reference),
+    /// It changed the entity.
+    Updated(Reference),
+    /// It deleted the entity.
+    Deleted(Reference),
+    /// It ran an action that wrote something.
+    Acted(Reference),
+}
+
+/// Names an entity, or a type when there is no id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reference {
+    /// The type's prefix.
+    pub prefix: String,
+    /// The entity's id.
+    pub id: Option<String>,
+}
+
+impl Reference {
+    /// The entity `id` of the type `prefix`.
+    pub fn entity(prefix: impl Into<String>, id: impl Into<String>) -> Self {
+        Self {
+            prefix: prefix.into(),
+            id: Some(id.into()),
+        }
+    }
+
+    /// The type `prefix` itself.
+    pub fn collection(prefix: impl Into<String>) -> Self {
+        Self {
+            prefix: prefix.into(),
+            id: None,
+        }
+    }
+
+    /// The path behind `/direct`, percent-encoded.
+    pub fn path(&self) -> String {
+        crate::path::DirectPath::new(&self.prefix, self.id.clone()).to_string()
+    }
+}
+
+/// Writes the reference as entities carry it: `/prefix/id`, not encoded.
+impl fmt::Display for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.id {
+            Some(id) => write!(f, "/{}/{id}", self.prefix),
+            None => write!(f, "/{}", self.prefix),
+        }
+    }
+}
+
+/// What a person who sees this answer may do next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Abilities {
+    /// Create an entity of this type.
+    pub create: bool,
+    /// Change this entity.
+    pub update: bool,
+    /// Delete this entity.
+    pub delete: bool,
+}
+
+/// Entities of one type, and which part of the list they are.
+#[derive(Debug)]
+pub struct Collection {
+    /// The type's prefix.
+    pub prefix: &'static str,
+    /// The type's fields.
+    pub schema: &'static Schema,
+    /// The entities, in order.
+    pub items: Vec<Item>,
+    /// How many were left out at the beginning.
+    pub start: u64,
+    /// How many were asked for at most.
+    pub limit: u64,
+    /// Whether the list goes on behind them.
+    pub has_more: bool,
+}
+
+impl Collection {
+    /// The state of all of it: changes whenever one of the entities or the list does.
+    /// `None` if one of the entities has no version.
+    pub fn version(&self) -> Option<Version> {
+        let versions: Vec<_> = self
+            .items
+            .iter()
+            .map(|it| it.version().map(|version| (it.id(), version)))
+            .collect::<Option<_>>()?;
+        Some(Version::of(&(versions, self.start, self.has_more)))
+    }
+}
+
+/// Data that is no entity.
+pub struct Value {
+    /// What it is called: the root in XML, the heading in HTML.
+    pub name: String,
+    /// The data itself.
+    pub data: Box<dyn ErasedSerialize + Send + Sync>,
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Value")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A form to create an entity, or to change or delete the one it is filled with.
+#[derive(Debug)]
+pub struct Form {
+    /// The type's prefix.
+    pub prefix: &'static str,
+    /// The type's fields.
+    pub schema: &'static Schema,
+    /// The entity it is about.
+    pub item: Option<Item>,
+    /// What sending it does.
+    pub purpose: FormPurpose,
+}
+
+/// What sending a form does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FormPurpose {
+    /// Creates an entity.
+    Create,
+    /// Changes the entity.
+    Update,
+    /// Deletes the entity.
+    Delete,
+}
+
+/// One entity of whatever type, as renderers see it.
+pub struct Item {
+    prefix: &'static str,
+    entity: Box<dyn Erased>,
+}
+
+/// The object-safe face of [`Entity`]; written once, for every type.
+trait Erased: Send + Sync {
+    fn schema(&self) -> &'static Schema;
+    fn id(&self) -> String;
+    fn title(&self) -> Option<String>;
+    fn version(&self) -> Option<Version>;
+    fn feed_entry(&self) -> Option<FeedEntry>;
+    fn data(&self) -> &(dyn ErasedSerialize + Send + Sync);
+}
+
+impl<E: Entity> Erased for E {
+    fn schema(&self) -> &'static Schema {
+        E::schema()
+    }
+    fn id(&self) -> String {
+        Entity::id(self).into_owned()
+    }
+    fn title(&self) -> Option<String> {
+        Entity::title(self).map(std::borrow::Cow::into_owned)
+    }
+    fn version(&self) -> Option<Version> {
+        Entity::version(self)
+    }
+    fn feed_entry(&self) -> Option<FeedEntry> {
+        Entity::feed_entry(self)
+    }
+    fn data(&self) -> &(dyn ErasedSerialize + Send + Sync) {
+        self
+    }
+}
+
+impl Item {
+    /// `entity`, an entity of the type `prefix`.
+    pub fn new<E: Entity>(prefix: &'static str, entity: E) -> Self {
+        Self {
+            prefix,
+            entity: Box::new(entity),
+        }
+    }
+
+    /// The type's prefix.
+    pub fn prefix(&self) -> &'static str {
+        self.prefix
+    }
+
+    /// The type's fields.
+    pub fn schema(&self) -> &'static Schema {
+        self.entity.schema()
+    }
+
+    /// The entity's id.
+    pub fn id(&self) -> String {
+        self.entity.id()
+    }
+
+    /// The entity's title.
+    pub fn title(&self) -> Option<String> {
+        self.entity.title()
+    }
+
+    /// The entity's version.
+    pub fn version(&self) -> Option<Version> {
+        self.entity.version()
+    }
+
+    /// The entity's entry in a feed.
+    pub fn feed_entry(&self) -> Option<FeedEntry> {
+        self.entity.feed_entry()
+    }
+
+    /// The entity's own fields, without metadata.
+    pub fn data(&self) -> &(dyn ErasedSerialize + Send + Sync) {
+        self.entity.data()
+    }
+
+    /// The entity's name.
+    pub fn reference(&self) -> Reference {
+        Reference::entity(self.prefix, self.id())
+    }
+}
+
+impl fmt::Debug for Item {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Item({})", self.reference())
+    }
+}

@@ -1,0 +1,97 @@
+//! One request to an entity type, as plain data.
+
+use std::net::IpAddr;
+
+use crate::access::Caller;
+use crate::entity::Version;
+use crate::input::Input;
+use crate::path::DirectPath;
+
+/// What a request wants to do with its address. HEAD is a [`Verb::Get`] whose body is not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Verb {
+    /// Reads; changes nothing.
+    Get,
+    /// Creates, or runs an action.
+    Post,
+    /// Changes some fields.
+    Put,
+    /// Changes some fields, by a patch document.
+    Patch,
+    /// Deletes.
+    Delete,
+}
+
+impl Verb {
+    /// All verbs.
+    pub const ALL: [Self; 5] = [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete];
+
+    /// The verb's name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
+
+    /// Whether the verb changes nothing.
+    pub const fn is_safe(self) -> bool {
+        matches!(self, Self::Get)
+    }
+}
+
+/// One request to an entity type.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The address below `/direct`.
+    pub path: DirectPath,
+    /// What to do with it. A method override was already applied.
+    pub verb: Verb,
+    /// The query's pairs, decoded, in order.
+    pub query: Vec<(String, String)>,
+    /// The body, as data.
+    pub input: Input,
+    /// In which versions the entity may be written.
+    pub if_match: Option<IfMatch>,
+    /// Whether the reply is for a person, who is shown what else can be done here.
+    pub wants_abilities: bool,
+    /// Who asks, and by which way.
+    pub origin: Origin,
+}
+
+/// Who sent a request and how it came in: what the audit log writes down.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// On whose behalf it runs.
+    pub caller: Caller,
+    /// The network address it came from.
+    pub address: IpAddr,
+    /// The request's id in logs and in error bodies.
+    pub request_id: String,
+    /// The method as it took effect.
+    pub method: String,
+    /// The path without its query.
+    pub path: String,
+}
+
+/// Names the versions in which an entity may be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IfMatch {
+    /// Any version: the entity must exist.
+    Any,
+    /// One of these.
+    Versions(Vec<Version>),
+}
+
+impl IfMatch {
+    /// Whether an entity in `version` may be written.
+    pub fn holds(&self, version: Option<Version>) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Versions(versions) => version.is_some_and(|it| versions.contains(&it)),
+        }
+    }
+}

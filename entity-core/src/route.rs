@@ -1,0 +1,262 @@
+//! The operations of a provider, erased: typed gate → [`Reply`]. Written once, for every type.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+
+use crate::access::{Need, Operation};
+use crate::action::{Action, Arguments, Handler, Outcome};
+use crate::context::Context;
+use crate::entity::Entity;
+use crate::error::{Error, Result};
+use crate::gate;
+use crate::provider::{Create, Delete, List, Provider, Read, Update};
+use crate::registry::{Call, Route};
+use crate::reply::{
+    Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Reference, Reply, Value,
+};
+use crate::request::Verb;
+use crate::search::{Page, Search};
+
+pub(crate) fn read<'a, P: Read>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a, Result<Reply>> {
+    Box::pin(async move {
+        let entity = gate::read::<P>(cx, call.id).await?;
+        entity_reply::<P>(cx, &call, entity, Effect::Read).await
+    })
+}
+
+pub(crate) fn list<'a, P: List>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a, Result<Reply>> {
+    Box::pin(async move {
+        gate::admit(cx.caller(), P::ACCESS.read)?;
+        let names: Vec<&str> = P::PARAMETERS.iter().map(|(name, _)| *name).collect();
+        let search = Search::parse(call.query, P::Entity::schema(), &names, P::MAX)?;
+        let (start, limit, site) = (
+            search.start,
+            search.limit,
+            search.site().map(ToOwned::to_owned),
+        );
+        let page = gate::list::<P>(cx, search).await?;
+        let mut reply = collection_reply::<P>(page, start, limit);
+        if call.wants_abilities && call.route.create.is_some() {
+            reply.abilities.create = gate::may_create::<P>(cx, site.as_deref()).await?;
+        }
+        Ok(reply)
+    })
+}
+
+pub(crate) fn create<'a, P: Create>(
+    cx: &'a Context,
+    call: Call<'a>,
+) -> BoxFuture<'a, Result<Reply>> {
+    Box::pin(async move {
+        let entity = gate::create::<P>(cx, call.input).await?;
+        let reference = Reference::entity(P::PREFIX, entity.id());
+        entity_reply::<P>(cx, &call, entity, Effect::Created(reference)).await
+    })
+}
+
+pub(crate) fn create_form<'a, P: Create>(
+    cx: &'a Context,
+    _call: Call<'a>,
+) -> BoxFuture<'a, Result<Reply>> {
+    Box::pin(async move {
+        gate::admit(cx.caller(), P::ACCESS.create)?;
+        match gate::may_create::<P>(cx, None).await? {
+            true => Ok(form_reply::<P>(None, FormPurpose::Create)),
+            false => Err(Error::forbidden()),
+        }
+    })
+}
+
+pub(crate) fn update<'a, P: Update>(
+    cx: &'a Context,
+    call: Call<'a>,
+) -> BoxFuture<'a, Result<Reply>> {
+    Box::pin(async move {
+        if call.is_form() {
+            let entity = gate::read::<P>(cx, call.id).await?;
+            return match gate::may::<P>(cx, &entity, Operation::Update).await? {
+                true => Ok(form_reply::<P>(Some(entity), FormPurpose::Update)),
+                false => Err(Error::forbidden()),
+            };
+        }
+        let entity = gate::update::<P>(cx, call.id, call.input, call.if_match).await?;
+        let reference = Reference::entity(P::PREFIX, entity.id());
+        entity_reply::<P>(cx, &call, entity, Effect::Updated(reference)).await
+    })
+}
+
+pub(crate) fn delete<'a, P: Delete>(
+    cx: &'a Context,
+    call: Call<'a>,
+) -> BoxFuture<'a, Result<Reply>> {
+    Box::pin(async move {
+        if call.is_form() {
+            let entity = gate::read::<P>(cx, call.id).await?;
+            return match gate::may::<P>(cx, &entity, Operation::Delete).await? {
+                true => Ok(form_reply::<P>(Some(entity), FormPurpose::Delete)),
+                false => Err(Error::forbidden()),
+            };
+        }
+        let reference = gate::delete::<P>(cx, call.id, call.if_match).await?;
+        Ok(Reply {
+            body: Body::Empty,
+            effect: Effect::Deleted(reference),
+            abilities: Abilities::default(),
+        })
+    })
+}
+
+type Runner =
+    Arc<dyn for<'a> Fn(&'a Context, Call<'a>) -> BoxFuture<'a, Result<Reply>> + Send + Sync>;
+
+pub(crate) fn action<P: Read>(action: Action<P>) -> Runner {
+    let (name, verb, need) = (action.name, action.verb, action.need);
+    match action.handler {
+        Handler::Entity(handler) => Arc::new(move |cx, call| {
+            Box::pin(async move {
+                let need = need.unwrap_or(Need::Superuser);
+                gate::admit(cx.caller(), need)?;
+                let entity = gate::read::<P>(cx, call.id).await?;
+                gate::demand_in_site(cx, need, entity.site()).await?;
+                let about = Reference::entity(P::PREFIX, entity.id());
+                let outcome = handler(cx, entity, call.to_arguments()).await?;
+                action_reply::<P>(cx, &call, outcome, (name, verb, about)).await
+            })
+        }),
+        Handler::Collection(handler) => Arc::new(move |cx, call| {
+            Box::pin(async move {
+                let site = call.arguments.first().map(String::as_str);
+                gate::demand_in_site(cx, need.unwrap_or(Need::Superuser), site).await?;
+                let outcome = handler(cx, call.to_arguments()).await?;
+                action_reply::<P>(
+                    cx,
+                    &call,
+                    outcome,
+                    (name, verb, Reference::collection(P::PREFIX)),
+                )
+                .await
+            })
+        }),
+    }
+}
+
+async fn action_reply<P: Read>(
+    cx: &Context,
+    call: &Call<'_>,
+    outcome: Outcome<P>,
+    (name, verb, about): (&'static str, Verb, Reference),
+) -> Result<Reply> {
+    let effect = match verb.is_safe() {
+        true => Effect::Read,
+        false => Effect::Acted(about),
+    };
+    let plain = |body| Reply {
+        body,
+        effect: effect.clone(),
+        abilities: Abilities::default(),
+    };
+    match outcome {
+        Outcome::Done => Ok(plain(Body::Empty)),
+        Outcome::Value(data) => Ok(plain(Body::Value(Value {
+            name: name.to_owned(),
+            data,
+        }))),
+        Outcome::Forward(path) => Ok(plain(Body::Forward(path))),
+        Outcome::Collection(page) => {
+            let page = gate::retain::<P>(cx, page).await?;
+            let limit = u64::try_from(page.items.len()).unwrap_or(u64::MAX);
+            Ok(Reply {
+                effect,
+                ..collection_reply::<P>(page, 0, limit)
+            })
+        }
+        Outcome::Entity(entity) => {
+            gate::require::<P>(cx, &entity, Operation::Read).await?;
+            entity_reply::<P>(cx, call, entity, effect).await
+        }
+        Outcome::Created(entity) => {
+            gate::require::<P>(cx, &entity, Operation::Read).await?;
+            let reference = Reference::entity(P::PREFIX, entity.id());
+            entity_reply::<P>(cx, call, entity, Effect::Created(reference)).await
+        }
+    }
+}
+
+async fn entity_reply<P: Provider>(
+    cx: &Context,
+    call: &Call<'_>,
+    entity: P::Entity,
+    effect: Effect,
+) -> Result<Reply> {
+    let abilities = match call.wants_abilities {
+        true => abilities::<P>(cx, call.route, &entity).await?,
+        false => Abilities::default(),
+    };
+    Ok(Reply {
+        body: Body::Entity(Item::new(P::PREFIX, entity)),
+        effect,
+        abilities,
+    })
+}
+
+async fn abilities<P: Provider>(
+    cx: &Context,
+    route: &Route,
+    entity: &P::Entity,
+) -> Result<Abilities> {
+    Ok(Abilities {
+        create: false,
+        update: route.update.is_some() && gate::may::<P>(cx, entity, Operation::Update).await?,
+        delete: route.delete.is_some() && gate::may::<P>(cx, entity, Operation::Delete).await?,
+    })
+}
+
+fn collection_reply<P: Provider>(page: Page<P::Entity>, start: u64, limit: u64) -> Reply {
+    let collection = Collection {
+        prefix: P::PREFIX,
+        schema: P::Entity::schema(),
+        items: page
+            .items
+            .into_iter()
+            .map(|it| Item::new(P::PREFIX, it))
+            .collect(),
+        start,
+        limit,
+        has_more: page.has_more,
+    };
+    Reply {
+        body: Body::Collection(collection),
+        effect: Effect::Read,
+        abilities: Abilities::default(),
+    }
+}
+
+fn form_reply<P: Provider>(entity: Option<P::Entity>, purpose: FormPurpose) -> Reply {
+    let form = Form {
+        prefix: P::PREFIX,
+        schema: P::Entity::schema(),
+        item: entity.map(|it| Item::new(P::PREFIX, it)),
+        purpose,
+    };
+    Reply {
+        body: Body::Form(form),
+        effect: Effect::Read,
+        abilities: Abilities::default(),
+    }
+}
+
+impl Call<'_> {
+    /// Whether the form for the operation is asked for, not the operation itself.
+    fn is_form(&self) -> bool {
+        self.verb.is_safe()
+    }
+
+    fn to_arguments(&self) -> Arguments {
+        Arguments {
+            path: self.arguments.to_vec(),
+            query: self.query.into(),
+            input: self.input.clone(),
+        }
+    }
+}

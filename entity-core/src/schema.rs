@@ -1,0 +1,186 @@
+//! The description of a type's fields. Input, search, pages and descriptions all read this one table.
+
+use crate::error::Result;
+
+/// The fields of an entity type. Written by `#[derive(Entity)]`, or by hand as a constant.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Schema {
+    /// What the type is, from the struct's doc comment.
+    pub doc: &'static str,
+    /// The fields in the order in which they are shown.
+    pub fields: &'static [Field],
+    /// Whether the type's entities have entries in feeds.
+    pub has_feed: bool,
+}
+
+/// One field.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Its name on the wire.
+    pub name: &'static str,
+    /// What it means, from the doc comment.
+    pub doc: &'static str,
+    /// What its values are.
+    pub kind: Kind,
+    /// Whether it may be left out or null when an entity is created.
+    pub is_required: bool,
+    /// Who may write it.
+    pub writable: Writable,
+    /// Whether lists can be filtered and ordered by it; then it is a column of this name.
+    pub column: Option<&'static str>,
+    /// Whether `_search` looks into it.
+    pub is_searchable: bool,
+    /// Whether it is the entity's id, title or site, which forms and pages treat apart.
+    pub role: Option<Role>,
+}
+
+/// What a field's values are, in JSON and in a form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Plain text of at most this many characters.
+    Text(usize),
+    /// HTML of at most this many characters, sanitised on the way in.
+    Html(usize),
+    /// A whole number.
+    Integer,
+    /// A number.
+    Number,
+    /// `true` or `false`.
+    Boolean,
+    /// An instant, ISO 8601 UTC text. Input also takes milliseconds since 1970.
+    Instant,
+    /// An instant, milliseconds since 1970.
+    Millis,
+    /// An instant, as the object of [`Moment`](crate::wire::Moment).
+    Moment,
+    /// A list.
+    List,
+    /// An object.
+    Object,
+}
+
+/// When a client may write a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writable {
+    /// Never. What a client sends is ignored, so that what was read can be sent back.
+    Never,
+    /// Only while the entity is created.
+    OnCreate,
+    /// Always.
+    Always,
+}
+
+/// The part that a field plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It is the id.
+    Id,
+    /// It is the title.
+    Title,
+    /// It is the id of the site.
+    Site,
+    /// It is the internal id of the owner.
+    Owner,
+    /// It is when the entity came into being.
+    Created,
+    /// It is when the entity last changed.
+    Updated,
+    /// It counts the changes.
+    Version,
+    /// It is the text.
+    Content,
+}
+
+impl Schema {
+    /// The field with this name on the wire.
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.iter().find(|it| it.name == name)
+    }
+
+    /// The field that plays `role`.
+    pub fn role(&self, role: Role) -> Option<&Field> {
+        self.fields.iter().find(|it| it.role == Some(role))
+    }
+
+    /// The names of the fields that a client may write, on creation or always.
+    pub fn writable(&self, on_create: bool) -> impl Iterator<Item = &Field> {
+        self.fields
+            .iter()
+            .filter(move |it| it.may_be_written(on_create))
+    }
+}
+
+impl Field {
+    /// A field that is only read, can't be searched and plays no part.
+    pub const fn new(name: &'static str, kind: Kind, doc: &'static str) -> Self {
+        Self {
+            name,
+            doc,
+            kind,
+            is_required: false,
+            writable: Writable::Never,
+            column: None,
+            is_searchable: false,
+            role: None,
+        }
+    }
+
+    /// A client may write it.
+    #[must_use]
+    pub const fn writable(mut self) -> Self {
+        self.writable = Writable::Always;
+        self
+    }
+
+    /// A client may write it while the entity is created.
+    #[must_use]
+    pub const fn on_create(mut self) -> Self {
+        self.writable = Writable::OnCreate;
+        self
+    }
+
+    /// An entity can't be created without it.
+    #[must_use]
+    pub const fn required(mut self) -> Self {
+        self.is_required = true;
+        self
+    }
+
+    /// Lists can be filtered and ordered by it, as the column `column`.
+    #[must_use]
+    pub const fn column(mut self, column: &'static str) -> Self {
+        self.column = Some(column);
+        self
+    }
+
+    /// `_search` looks into it.
+    #[must_use]
+    pub const fn searchable(mut self) -> Self {
+        self.is_searchable = true;
+        self
+    }
+
+    /// It plays this part.
+    #[must_use]
+    pub const fn role(mut self, role: Role) -> Self {
+        self.role = Some(role);
+        self
+    }
+
+    /// Whether a client may write it, on creation or later.
+    pub fn may_be_written(&self, on_create: bool) -> bool {
+        match self.writable {
+            Writable::Never => false,
+            Writable::OnCreate => on_create,
+            Writable::Always => true,
+        }
+    }
+
+    /// Reads a query's or a form's text as a value of this field.
+    ///
+    /// # Errors
+    /// The text is no value of the field's kind; the error names the field.
+    pub fn parse(&self, text: &str) -> Result<serde_json::Value> {
+        crate::value::parse(self, text)
+    }
+}

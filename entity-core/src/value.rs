@@ -1,0 +1,183 @@
+//! The values of fields: text → value, and whether a value is of a field's kind.
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::schema::{Field, Kind};
+
+/// Reads `text`, from a query, a form or XML, as a value of `field`.
+pub(crate) fn parse(field: &Field, text: &str) -> Result<Value> {
+    let wrong = |expected: &str| Error::field(field.name, format!("must be {expected}"));
+    match field.kind {
+        Kind::Text(_) | Kind::Html(_) => check(field, Value::from(text)),
+        Kind::Integer => text
+            .trim()
+            .parse::<i64>()
+            .map(Value::from)
+            .map_err(|_ignored| wrong("a whole number")),
+        Kind::Number => text
+            .trim()
+            .parse::<f64>()
+            .ok()
+            .filter(|it| it.is_finite())
+            .map(Value::from)
+            .ok_or_else(|| wrong("a number")),
+        Kind::Boolean => match text.trim() {
+            "true" | "on" | "1" => Ok(Value::Bool(true)),
+            "false" | "off" | "0" => Ok(Value::Bool(false)),
+            _ => Err(wrong("true or false")),
+        },
+        Kind::Instant | Kind::Millis | Kind::Moment => instant(text.trim())
+            .map(|it| write_instant(field.kind, it))
+            .ok_or_else(|| wrong(INSTANT)),
+        Kind::List => Ok(Value::Array(vec![Value::from(text)])),
+        Kind::Object => Err(wrong("an object")),
+    }
+}
+
+/// Checks that `value` is of `field`'s kind and within its limits; instants come back in the kind's own form.
+pub(crate) fn check(field: &Field, value: Value) -> Result<Value> {
+    let wrong = |expected: &str| Err(Error::field(field.name, format!("must be {expected}")));
+    match (field.kind, value) {
+        (_, Value::Null) if field.is_required => Err(Error::field(field.name, "is required")),
+        (_, Value::Null) => Ok(Value::Null),
+        (Kind::Text(max) | Kind::Html(max), Value::String(text)) => check_text(field, text, max),
+        (Kind::Text(_) | Kind::Html(_), _) => wrong("text"),
+        (Kind::Integer, Value::Number(it)) if it.is_i64() => Ok(Value::Number(it)),
+        (Kind::Integer, _) => wrong("a whole number"),
+        (Kind::Number, Value::Number(it)) => Ok(Value::Number(it)),
+        (Kind::Number, _) => wrong("a number"),
+        (Kind::Boolean, Value::Bool(it)) => Ok(Value::Bool(it)),
+        (Kind::Boolean, _) => wrong("true or false"),
+        (Kind::Instant | Kind::Millis | Kind::Moment, value) => match read_instant(&value) {
+            Some(it) => Ok(write_instant(field.kind, it)),
+            None => wrong(INSTANT),
+        },
+        (Kind::List, Value::Array(items)) => Ok(Value::Array(items)),
+        (Kind::List, _) => wrong("a list"),
+        (Kind::Object, Value::Object(it)) => Ok(Value::Object(it)),
+        (Kind::Object, _) => wrong("an object"),
+    }
+}
+
+const INSTANT: &str = "an instant such as 2026-11-21T10:00:00Z, or milliseconds since 1970";
+
+fn check_text(field: &Field, text: String, max: usize) -> Result<Value> {
+    if text.chars().count() > max {
+        return Err(Error::field(
+            field.name,
+            format!("must not have more than {max} characters"),
+        ));
+    }
+    if text
+        .chars()
+        .any(|c| c.is_control() && !matches!(c, '\t' | '\n' | '\r'))
+    {
+        return Err(Error::field(field.name, "must not have control characters"));
+    }
+    if field.is_required && text.trim().is_empty() {
+        return Err(Error::field(field.name, "is required"));
+    }
+    Ok(Value::String(text))
+}
+
+fn read_instant(value: &Value) -> Option<DateTime<Utc>> {
+    match value {
+        Value::String(text) => instant(text),
+        Value::Number(millis) => millis
+            .as_i64()
+            .and_then(DateTime::from_timestamp_millis)
+            .filter(is_writable),
+        Value::Object(moment) => moment.get("time").and_then(read_time),
+        _ => None,
+    }
+}
+
+fn read_time(value: &Value) -> Option<DateTime<Utc>> {
+    value
+        .as_i64()
+        .and_then(DateTime::from_timestamp_millis)
+        .filter(is_writable)
+}
+
+fn instant(text: &str) -> Option<DateTime<Utc>> {
+    if let Ok(millis) = text.parse::<i64>() {
+        return DateTime::from_timestamp_millis(millis).filter(is_writable);
+    }
+    // What `<input type="datetime-local">` sends has no zone and perhaps no seconds: it is UTC.
+    [text.to_owned(), format!("{text}Z"), format!("{text}:00Z")]
+        .iter()
+        .find_map(|it| DateTime::parse_from_rfc3339(it).ok())
+        .map(|it| it.to_utc())
+        .filter(is_writable)
+}
+
+/// Years of four digits: the others have no ISO 8601 text that every client reads.
+fn is_writable(instant: &DateTime<Utc>) -> bool {
+    use chrono::Datelike as _;
+    (1..=9999).contains(&instant.year())
+}
+
+fn write_instant(kind: Kind, instant: DateTime<Utc>) -> Value {
+    match kind {
+        Kind::Instant => Value::from(instant.to_rfc3339_opts(SecondsFormat::AutoSi, true)),
+        _ => Value::from(instant.timestamp_millis()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn field(kind: Kind) -> Field {
+        Field::new("f", kind, "")
+    }
+
+    #[test]
+    fn text_is_read_as_the_kind_says() {
+        for (kind, text, expected) in [
+            (Kind::Integer, " 5 ", Some(json!(5))),
+            (Kind::Integer, "5.5", None),
+            (Kind::Number, "5.5", Some(json!(5.5))),
+            (Kind::Number, "NaN", None),
+            (Kind::Boolean, "on", Some(json!(true))),
+            (Kind::Boolean, "yes", None),
+            (
+                Kind::Instant,
+                "2026-11-21T10:00",
+                Some(json!("2026-11-21T10:00:00Z")),
+            ),
+            (
+                Kind::Instant,
+                "1796436929000",
+                Some(json!("2026-12-05T02:15:29Z")),
+            ),
+            (
+                Kind::Millis,
+                "2026-12-05T02:15:29Z",
+                Some(json!(1_796_436_929_000_i64)),
+            ),
+            (Kind::Instant, "tomorrow", None),
+            (Kind::Instant, "9223372036854775807", None),
+        ] {
+            assert_eq!(parse(&field(kind), text).ok(), expected, "{kind:?} {text}");
+        }
+    }
+
+    #[test]
+    fn a_value_must_be_of_its_kind() {
+        assert!(check(&field(Kind::Text(3)), json!("äöü")).is_ok());
+        assert!(check(&field(Kind::Text(3)), json!("abcd")).is_err());
+        assert!(check(&field(Kind::Text(9)), json!("a\u{0}b")).is_err());
+        assert!(check(&field(Kind::Text(9)), json!(5)).is_err());
+        assert!(check(&field(Kind::Text(9)).required(), json!("  ")).is_err());
+        assert!(check(&field(Kind::Integer), json!(1e300)).is_err());
+        assert_eq!(
+            check(&field(Kind::Millis), json!({"time": 5})).unwrap(),
+            json!(5)
+        );
+    }
+}

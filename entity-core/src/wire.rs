@@ -1,0 +1,72 @@
+//! Forms of an instant on the wire, beside the ISO text that `DateTime<Utc>` itself has.
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// ISO 8601 UTC text without a fraction: `2026-11-21T10:00:00Z`.
+pub fn iso(instant: DateTime<Utc>) -> String {
+    instant.to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
+/// An instant as milliseconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Millis(pub DateTime<Utc>);
+
+impl Serialize for Millis {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_i64(self.0.timestamp_millis())
+    }
+}
+
+impl<'de> Deserialize<'de> for Millis {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let millis = i64::deserialize(deserializer)?;
+        DateTime::from_timestamp_millis(millis)
+            .map(Self)
+            .ok_or_else(|| serde::de::Error::custom("milliseconds out of range"))
+    }
+}
+
+/// An instant as an object that clients of every generation can read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Moment {
+    /// Seconds since 1970.
+    pub epoch_second: i64,
+    /// Always 0.
+    pub nano: u32,
+    /// Milliseconds since 1970.
+    pub time: i64,
+    /// For people, in English and UTC: `Dec 5, 2026, 2:15 AM`.
+    pub display: String,
+}
+
+impl From<DateTime<Utc>> for Moment {
+    fn from(instant: DateTime<Utc>) -> Self {
+        Self {
+            epoch_second: instant.timestamp(),
+            nano: 0,
+            time: instant.timestamp_millis(),
+            display: instant.format("%b %-d, %Y, %-I:%M %p").to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instant_has_the_forms_that_clients_read() {
+        let instant = DateTime::from_timestamp(1_796_436_929, 0).unwrap();
+        assert_eq!(iso(instant), "2026-12-05T02:15:29Z");
+        assert_eq!(
+            serde_json::to_string(&Millis(instant)).unwrap(),
+            "1796436929000"
+        );
+        assert_eq!(
+            serde_json::to_string(&Moment::from(instant)).unwrap(),
+            r#"{"epochSecond":1796436929,"nano":0,"time":1796436929000,"display":"Dec 5, 2026, 2:15 AM"}"#
+        );
+    }
+}

@@ -125,7 +125,8 @@ impl Dispatcher {
     /// Those of `work`, and that the store can't be reached. Nothing was written then.
     pub async fn write<T, W>(&self, origin: &Origin, work: W) -> Result<T>
     where
-        W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<(T, Effect)>>,
+        T: Send,
+        W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<(T, Effect)>> + Send + Sync,
     {
         let mut tries = 1;
         loop {
@@ -138,7 +139,8 @@ impl Dispatcher {
 
     async fn try_write<T, W>(&self, origin: &Origin, work: &W) -> Result<T>
     where
-        W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<(T, Effect)>>,
+        T: Send,
+        W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<(T, Effect)>> + Send + Sync,
     {
         let cx = self.begin(origin, Mode::Write).await?;
         let (answer, effect) = work(&cx).await?;

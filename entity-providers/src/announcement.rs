@@ -28,6 +28,14 @@ pub use self::view::{AnnouncementView, News, SiteName, of_pinned_sites, of_site}
 /// The site whose announcements are the messages of the day.
 pub const MOTD_SITE: &str = "!site";
 
+/// The channel of a site's announcements.
+pub(crate) fn channel_of(site_id: &str) -> &'static str {
+    match site_id {
+        MOTD_SITE => "motd",
+        _ => "main",
+    }
+}
+
 /// The provider of announcements.
 #[derive(Clone, Copy, Debug)]
 pub struct Announcements;

@@ -8,7 +8,7 @@ use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, QueryF
 use serde::{Deserialize, Deserializer};
 
 use super::attachment::{self, Stored};
-use super::{Announcement, Announcements, MOTD_SITE, query};
+use super::{Announcement, Announcements, channel_of, query};
 use crate::db::sql::{Columns, Sql};
 use crate::db::{announcement, announcement_group};
 
@@ -73,7 +73,7 @@ impl Create for Announcements {
         let id = cx.new_id();
         let model = announcement::Model {
             id: id.clone(),
-            channel: channel(&draft.site_id).to_owned(),
+            channel: channel_of(&draft.site_id).to_owned(),
             title: draft.title,
             body: draft.body.unwrap_or_default(),
             created_by: cx.user_id()?.to_owned(),
@@ -162,13 +162,6 @@ async fn store(
     match done.rows_affected {
         0 => Err(Error::precondition_failed()),
         _ => Ok(()),
-    }
-}
-
-fn channel(site: &str) -> &'static str {
-    match site {
-        MOTD_SITE => "motd",
-        _ => "main",
     }
 }
 

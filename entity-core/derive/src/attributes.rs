@@ -56,8 +56,9 @@ impl TypeAttributes {
                     .collect();
             }
             _ => {
-                return Err(meta
-                    .error("unknown attribute: use prefix, table, access, verbs, feed or version"));
+                return Err(meta.error(
+                    "unknown attribute: use prefix, table, access, verbs, feed or version",
+                ));
             }
         }
         Ok(())

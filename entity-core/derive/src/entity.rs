@@ -47,9 +47,10 @@ pub(crate) fn implement(
 
 fn title(field: &Field) -> TokenStream {
     let ident = &field.ident;
-    let value = match field.is_optional {
-        true => quote!(self.#ident.as_deref().map(::std::borrow::Cow::Borrowed)),
-        false => quote!(::std::option::Option::Some(::std::borrow::Cow::Borrowed(&self.#ident))),
+    let value = if field.is_optional {
+        quote!(self.#ident.as_deref().map(::std::borrow::Cow::Borrowed))
+    } else {
+        quote!(::std::option::Option::Some(::std::borrow::Cow::Borrowed(&self.#ident)))
     };
     quote! {
         fn title(&self) -> ::std::option::Option<::std::borrow::Cow<'_, str>> {
@@ -60,9 +61,10 @@ fn title(field: &Field) -> TokenStream {
 
 fn borrowed(field: &Field, method: &TokenStream) -> TokenStream {
     let ident = &field.ident;
-    let value = match field.is_optional {
-        true => quote!(self.#ident.as_deref()),
-        false => quote!(::std::option::Option::Some(&self.#ident)),
+    let value = if field.is_optional {
+        quote!(self.#ident.as_deref())
+    } else {
+        quote!(::std::option::Option::Some(&self.#ident))
     };
     quote! {
         fn #method(&self) -> ::std::option::Option<&str> {

@@ -30,7 +30,23 @@ pub(crate) struct Field {
     column: Option<String>,
 }
 
+/// What a field says of its column.
 #[derive(Default)]
+enum ColumnName {
+    /// Nothing.
+    #[default]
+    Unsaid,
+    /// It is one, under the field's own name.
+    OfField,
+    /// It is one, under this name.
+    Named(String),
+}
+
+#[derive(Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one attribute that is there or not"
+)]
 struct Attributes {
     role: Option<Ident>,
     is_required: bool,
@@ -40,7 +56,7 @@ struct Attributes {
     writable: Option<Ident>,
     max: Option<usize>,
     kind: Option<Ident>,
-    column: Option<Option<String>>,
+    column: ColumnName,
 }
 
 impl Fields {
@@ -161,9 +177,9 @@ impl Attributes {
             "max" => self.max = Some(meta.value()?.parse::<LitInt>()?.base10_parse()?),
             "kind" => self.kind = Some(meta.value()?.parse()?),
             "column" if meta.input.peek(syn::Token![=]) => {
-                self.column = Some(Some(meta.value()?.parse::<LitStr>()?.value()));
+                self.column = ColumnName::Named(meta.value()?.parse::<LitStr>()?.value());
             }
-            "column" => self.column = Some(None),
+            "column" => self.column = ColumnName::OfField,
             _ => {
                 return Err(meta.error(
                     "unknown attribute of a field; see the documentation of derive(Entity)",
@@ -229,9 +245,9 @@ impl Attributes {
 
     fn column(&self, ident: &Ident, is_table: bool) -> Option<String> {
         match &self.column {
-            Some(Some(name)) => Some(name.clone()),
-            Some(None) => Some(ident.to_string()),
-            None => is_table.then(|| ident.to_string()),
+            ColumnName::Named(name) => Some(name.clone()),
+            ColumnName::OfField => Some(ident.to_string()),
+            ColumnName::Unsaid => is_table.then(|| ident.to_string()),
         }
     }
 }

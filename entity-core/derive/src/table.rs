@@ -163,14 +163,12 @@ fn implement_verb(name: &Ident, verb: &Ident, fields: &Fields) -> syn::Result<To
 }
 
 fn site(fields: &Fields) -> TokenStream {
-    match fields.role("Site") {
-        Some(field) => {
-            let wire = &field.wire;
-            quote!(draft.text(#wire))
-        }
-        None => quote!({
+    let Some(field) = fields.role("Site") else {
+        return quote!({
             let _ = draft;
             ::std::option::Option::None
-        }),
-    }
+        });
+    };
+    let wire = &field.wire;
+    quote!(draft.text(#wire))
 }

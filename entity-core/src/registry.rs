@@ -208,7 +208,7 @@ impl<P: Provider> RouteBuilder<P> {
     where
         P: Actions,
     {
-        self.route.actions = P::actions().into_iter().map(erase).collect();
+        self.route.actions = P::actions().iter().map(erase).collect();
         self
     }
 
@@ -229,7 +229,7 @@ impl<P: Provider> RouteBuilder<P> {
     }
 }
 
-fn erase<P: Provider + Read>(action: Action<P>) -> ActionRoute {
+fn erase<P: Provider + Read>(action: &Action<P>) -> ActionRoute {
     ActionRoute {
         name: action.name,
         verb: action.verb,
@@ -238,7 +238,7 @@ fn erase<P: Provider + Read>(action: Action<P>) -> ActionRoute {
         doc: action.doc,
         parameters: action.parameters,
         arguments: action.arguments.clone(),
-        run: route::action(&action),
+        run: route::action(action),
     }
 }
 

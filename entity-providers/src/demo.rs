@@ -9,8 +9,7 @@ mod sites;
 use chrono::TimeDelta;
 use entity_core::{Context, Error, Result};
 use sea_orm::{
-    ActiveModelTrait, ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait,
-    QueryFilter,
+    ActiveModelTrait, ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter,
 };
 
 use crate::announcement::MOTD_SITE;

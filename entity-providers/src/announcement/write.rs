@@ -15,7 +15,7 @@ use crate::db::{announcement, announcement_group};
 /// What a client sends to create one.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Draft {
+pub struct NewAnnouncement {
     site_id: String,
     title: String,
     body: Option<String>,
@@ -28,42 +28,52 @@ pub struct Draft {
 }
 
 /// What a client sends to change one. What is sent as null is emptied, what is not sent stays.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-#[derive(Default)]
 pub struct Changes {
     title: Option<String>,
-    #[serde(deserialize_with = "sent")]
-    body: Option<Option<String>>,
-    #[serde(deserialize_with = "sent")]
-    highlight: Option<Option<bool>>,
-    #[serde(deserialize_with = "sent")]
-    draft: Option<Option<bool>>,
-    #[serde(deserialize_with = "sent")]
-    release_date: Option<Option<Millis>>,
-    #[serde(deserialize_with = "sent")]
-    retract_date: Option<Option<Millis>>,
-    #[serde(deserialize_with = "sent")]
-    groups: Option<Option<Vec<String>>>,
-    #[serde(deserialize_with = "sent")]
-    attachments: Option<Option<Vec<Stored>>>,
+    body: Change<String>,
+    highlight: Change<bool>,
+    draft: Change<bool>,
+    release_date: Change<Millis>,
+    retract_date: Change<Millis>,
+    groups: Change<Vec<String>>,
+    attachments: Change<Vec<Stored>>,
 }
 
-/// Tells what was sent as null from what was not sent.
-fn sent<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Option<T>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
+/// What a client says of a field that it may empty.
+#[derive(Debug, Default)]
+enum Change<T> {
+    /// Nothing: it stays.
+    #[default]
+    Unsaid,
+    /// This, or that it has nothing.
+    Said(Option<T>),
+}
+
+impl<T> Change<T> {
+    fn or(self, current: Option<T>) -> Option<T> {
+        match self {
+            Self::Unsaid => current,
+            Self::Said(value) => value,
+        }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Change<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Option::deserialize(deserializer).map(Self::Said)
+    }
 }
 
 impl Create for Announcements {
-    type Draft = Draft;
+    type Draft = NewAnnouncement;
 
-    fn site(draft: &Draft) -> Option<&str> {
+    fn site(draft: &NewAnnouncement) -> Option<&str> {
         Some(&draft.site_id)
     }
 
-    async fn create(cx: &Context, draft: Draft) -> Result<Announcement> {
+    async fn create(cx: &Context, draft: NewAnnouncement) -> Result<Announcement> {
         check_dates(draft.release_date, draft.retract_date)?;
         let groups = draft.groups.unwrap_or_default();
         check_groups(cx, &draft.site_id, &groups).await?;
@@ -102,8 +112,8 @@ impl Update for Announcements {
     type Changes = Changes;
 
     async fn update(cx: &Context, current: Announcement, changes: Changes) -> Result<Announcement> {
-        let release = changes.release_date.unwrap_or(current.release_date);
-        let retract = changes.retract_date.unwrap_or(current.retract_date);
+        let release = changes.release_date.or(current.release_date);
+        let retract = changes.retract_date.or(current.retract_date);
         check_dates(release, retract)?;
         let release_at = release.map(to_millis);
         let mut model = announcement::ActiveModel {
@@ -117,19 +127,20 @@ impl Update for Announcements {
         if let Some(title) = changes.title {
             model.title = Set(title);
         }
-        if let Some(body) = changes.body {
+        if let Change::Said(body) = changes.body {
             model.body = Set(body.unwrap_or_default());
         }
-        if let Some(highlight) = changes.highlight {
+        if let Change::Said(highlight) = changes.highlight {
             model.highlight = Set(highlight);
         }
-        if let Some(draft) = changes.draft {
+        if let Change::Said(draft) = changes.draft {
             model.is_draft = Set(draft.unwrap_or_default());
         }
-        if let Some(files) = changes.attachments {
+        if let Change::Said(files) = changes.attachments {
             model.attachments = Set(attachment::store(files.unwrap_or_default(), cx.base_url())?);
         }
-        if let Some(groups) = changes.groups.map(Option::unwrap_or_default) {
+        if let Change::Said(groups) = changes.groups {
+            let groups = groups.unwrap_or_default();
             check_groups(cx, &current.site_id, &groups).await?;
             model.is_restricted = Set(!groups.is_empty());
             replace_groups(cx, &current.announcement_id, groups).await?;

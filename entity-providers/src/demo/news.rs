@@ -160,11 +160,6 @@ impl Story {
             Kind::Retracted(hours) => Some(ago(cx, TimeDelta::hours(hours))),
             _ => None,
         };
-        let channel = if self.site == MOTD_SITE {
-            "motd"
-        } else {
-            "main"
-        };
         announcement::Model {
             id: cx.new_id(),
             site_id: self.site.to_owned(),

@@ -139,7 +139,7 @@ async fn from_row(cx: &Context, row: &QueryResult) -> Result<Membership> {
     let member_role = columns.next()?;
     let active = columns.next()?;
     let provided = columns.next()?;
-    let user_eid = shown(known.eid, columns.next()?);
+    let external_id = shown(known.eid, columns.next()?);
     let user_email = shown(known.email, columns.next()?);
     let user_first_name = columns.next()?;
     let user_last_name = columns.next()?;
@@ -152,8 +152,8 @@ async fn from_row(cx: &Context, row: &QueryResult) -> Result<Membership> {
         id: format!("{user_id}::site:{site_id}"),
         location_reference: format!("/site/{site_id}"),
         user_id,
-        user_display_id: user_eid.clone(),
-        user_eid,
+        user_display_id: external_id.clone(),
+        user_eid: external_id,
         user_display_name,
         user_first_name,
         user_last_name,

@@ -109,9 +109,8 @@ impl Delete for Memberships {
 
 /// The internal id of the user that a draft names, one way or the other.
 async fn user(cx: &Context, draft: &Draft) -> Result<String> {
-    let by_id = draft.user_id.as_deref().filter(|it| !it.is_empty());
-    let by_eid = draft.user_eid.as_deref().filter(|it| !it.is_empty());
-    let (name, condition) = match (by_id, by_eid) {
+    let given = |it: &Option<String>| it.clone().filter(|it| !it.is_empty());
+    let (name, condition) = match (given(&draft.user_id), given(&draft.user_eid)) {
         (Some(id), _) => ("userId", user_account::Column::Id.eq(id)),
         (None, Some(eid)) => {
             let column = Expr::col(user_account::Column::Eid);

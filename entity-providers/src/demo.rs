@@ -5,6 +5,8 @@
 mod news;
 mod people;
 mod sites;
+#[cfg(test)]
+mod tests;
 
 use chrono::TimeDelta;
 use entity_core::{Context, Error, Result};

@@ -6,3 +6,6 @@ pub mod db;
 pub mod demo;
 pub mod membership;
 pub mod migration;
+
+#[cfg(test)]
+mod testbed;

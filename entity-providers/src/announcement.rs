@@ -6,6 +6,8 @@
 mod actions;
 mod attachment;
 mod query;
+#[cfg(test)]
+mod tests;
 mod view;
 mod visibility;
 mod write;

@@ -6,6 +6,8 @@
 mod actions;
 mod query;
 mod rules;
+#[cfg(test)]
+mod tests;
 mod write;
 
 use entity_core::wire::Millis;
@@ -105,7 +107,9 @@ impl Provider for Memberships {
     async fn permits(cx: &Context, entity: &Membership, operation: Operation) -> Result<Permit> {
         match operation {
             Operation::Read => rules::may_see(cx, entity).await,
-            Operation::Create | Operation::Update => rules::may_give(cx, entity).await,
+            Operation::Create | Operation::Update => {
+                rules::may_give(cx, &entity.site_id, &entity.member_role).await
+            }
             Operation::Delete => rules::may_end(cx, entity).await,
         }
     }

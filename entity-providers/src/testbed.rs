@@ -91,6 +91,11 @@ impl Testbed {
         }
     }
 
+    /// Makes the authorizer forget what it knew, as after a commit.
+    pub(crate) fn forget(&self) {
+        self.authorizer.forget();
+    }
+
     /// A context that reads for `eid`.
     pub(crate) async fn reader(&self, eid: &str) -> Context {
         let unit = self.db.begin(Mode::Read).await.unwrap();

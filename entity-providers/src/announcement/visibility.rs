@@ -4,6 +4,9 @@
 //! - What is not yet released, or is retracted, is for those who may revise it.
 //! - What is for groups is for their members and for those who hold `annc.all.groups`.
 
+#[cfg(test)]
+mod tests;
+
 use entity_core::{Context, Result, Scope};
 
 use crate::db::sql::Sql;

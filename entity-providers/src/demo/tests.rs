@@ -10,12 +10,7 @@ use crate::testbed::{Testbed, texts};
 #[tokio::test]
 async fn an_empty_database_is_filled_once() {
     let bed = Testbed::empty().await;
-    let unit = entity_core::unit::Store::begin(&bed.db, entity_core::unit::Mode::Read);
-    let cx = entity_core::Context::new(
-        bed.dispatcher.shared().clone(),
-        entity_core::testing::origin(entity_core::Caller::anonymous()),
-        unit.await.unwrap(),
-    );
+    let cx = bed.reader("").await;
     assert!(super::is_empty(&cx).await.unwrap());
     let summary = bed.fill().await.unwrap();
     assert_eq!(summary.sites, [BIOLOGY, HISTORY, FIELD_TRIP]);

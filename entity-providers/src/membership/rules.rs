@@ -1,9 +1,11 @@
 //! Who sees which member, and who may make whom a member as what.
 
 use entity_core::{Context, Decision, Error, Permit, Result, Scope};
+use sea_orm::{EntityTrait, QuerySelect};
 
 use super::Membership;
 use crate::authorizer::{self, ADMIN_SITE};
+use crate::db::site;
 
 /// Either of these opens the list of a site's members.
 const ROSTER: [&str; 2] = ["roster.viewallmembers", "site.viewRoster"];
@@ -18,10 +20,9 @@ pub(super) async fn may_see(cx: &Context, membership: &Membership) -> Result<Per
     Ok(Permit::Hidden)
 }
 
-/// Whoever manages the site gives any of its roles; others none that holds a function they do not hold
-/// themselves. Members of the administration site are super users: only such make others.
-pub(super) async fn may_give(cx: &Context, membership: &Membership) -> Result<Permit> {
-    let site = membership.site_id.as_str();
+/// Whoever manages the site gives any of its roles; others none that holds a function which neither they
+/// themselves hold nor whoever joins the site. Members of the administration site are super users: only such make others.
+pub(super) async fn may_give(cx: &Context, site: &str, role: &str) -> Result<Permit> {
     if cx.authorizer().is_superuser(cx).await? {
         return Ok(Permit::Allowed);
     }
@@ -31,13 +32,36 @@ pub(super) async fn may_give(cx: &Context, membership: &Membership) -> Result<Pe
     let authorizer = authorizer::of(cx)?;
     let own = authorizer.functions_of_caller(cx, site).await?;
     let roles = authorizer.roles_of_realm(cx, site).await?;
+    let joiner_role = joiner_role(cx, site).await?;
+    let common = joiner_role.and_then(|it| roles.get(&it));
+    let is_common = |function| common.is_some_and(|it| it.contains(function));
     let is_above = roles
-        .get(&membership.member_role)
-        .is_some_and(|it| !it.is_subset(&own));
+        .get(role)
+        .is_some_and(|it| it.iter().any(|it| !own.contains(it) && !is_common(it)));
     match own.contains(MANAGES_SITE) || !is_above {
         true => Ok(Permit::Allowed),
         false => Ok(Permit::Forbidden),
     }
+}
+
+/// Insists on [`may_give`]. To be asked before the role is written: afterwards those who gave it to themselves
+/// hold it.
+pub(super) async fn demand_may_give(cx: &Context, site: &str, role: &str) -> Result<()> {
+    match may_give(cx, site, role).await? {
+        Permit::Allowed => Ok(()),
+        Permit::Forbidden | Permit::Hidden => Err(Error::forbidden()),
+    }
+}
+
+/// The role of those who join the site by themselves, if it has one.
+pub(super) async fn joiner_role(cx: &Context, site_id: &str) -> Result<Option<String>> {
+    let found: Option<Option<String>> = site::Entity::find_by_id(site_id)
+        .select_only()
+        .column(site::Column::JoinerRole)
+        .into_tuple()
+        .one(cx.db()?)
+        .await?;
+    Ok(found.flatten())
 }
 
 /// Members of a joinable site may leave it. Others are removed by those who could have made them members.
@@ -48,7 +72,7 @@ pub(super) async fn may_end(cx: &Context, membership: &Membership) -> Result<Per
     }
     let function = "site.upd.site.mbrshp";
     match cx.authorizer().decide(cx, function, site).await? {
-        Decision::Granted => may_give(cx, membership).await,
+        Decision::Granted => may_give(cx, site, &membership.member_role).await,
         Decision::Denied | Decision::UnknownSite => Ok(Permit::Forbidden),
     }
 }

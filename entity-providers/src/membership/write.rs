@@ -8,10 +8,10 @@ use sea_orm::{
 };
 use serde::Deserialize;
 
-use super::{Membership, Memberships, query, site_of};
+use super::{Membership, Memberships, query, rules, site_of};
 use crate::authorizer;
 use crate::db::sql::Sql;
-use crate::db::{membership, site, user_account};
+use crate::db::{membership, user_account};
 
 /// What a client sends to make somebody a member.
 #[derive(Debug, Deserialize)]
@@ -44,9 +44,12 @@ impl Create for Memberships {
         let user_id = user(cx, &draft).await?;
         let role = match draft.member_role.filter(|it| !it.trim().is_empty()) {
             Some(role) => role,
-            None => joiner_role(cx, &site_id).await?,
+            None => rules::joiner_role(cx, &site_id)
+                .await?
+                .ok_or_else(|| Error::field("memberRole", "is required in this site"))?,
         };
         check_role(cx, &site_id, &role).await?;
+        rules::demand_may_give(cx, &site_id, &role).await?;
         let model = membership::Model {
             user_id: user_id.clone(),
             site_id: site_id.clone(),
@@ -75,6 +78,7 @@ impl Update for Memberships {
         };
         if let Some(role) = changes.member_role {
             check_role(cx, &current.site_id, &role).await?;
+            rules::demand_may_give(cx, &current.site_id, &role).await?;
             model.role = Set(role);
         }
         membership::Entity::update_many()
@@ -127,19 +131,6 @@ async fn user(cx: &Context, draft: &Draft) -> Result<String> {
         .one(cx.db()?)
         .await?;
     found.ok_or_else(|| Error::field(name, "must be that of a user"))
-}
-
-/// The role of those who join the site by themselves.
-async fn joiner_role(cx: &Context, site_id: &str) -> Result<String> {
-    let found: Option<Option<String>> = site::Entity::find_by_id(site_id)
-        .select_only()
-        .column(site::Column::JoinerRole)
-        .into_tuple()
-        .one(cx.db()?)
-        .await?;
-    found
-        .flatten()
-        .ok_or_else(|| Error::field("memberRole", "is required in this site"))
 }
 
 /// Insists that the site has the role.

@@ -1,0 +1,3 @@
+//! Layers around every request.
+
+pub mod csrf;

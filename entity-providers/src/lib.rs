@@ -1,1 +1,5 @@
-//! x
+//! The types of entity that every Lectern service has, their tables, and who may do what with them.
+
+pub mod authorizer;
+pub mod db;
+pub mod migration;

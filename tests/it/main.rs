@@ -6,3 +6,4 @@
 )]
 
 mod storage;
+mod tidy;

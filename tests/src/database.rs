@@ -23,10 +23,7 @@ pub trait OnBackend: Sized {
 }
 
 /// Runs `body` with a fresh `T`, or not at all where this kind of storage is not installed.
-pub async fn on<T: OnBackend, F: Future<Output = ()>>(
-    backend: Backend,
-    body: impl FnOnce(T) -> F,
-) {
+pub async fn on<T: OnBackend, F: Future<Output = ()>>(backend: Backend, body: impl FnOnce(T) -> F) {
     if let Some(fresh) = T::on_backend(backend).await {
         body(fresh).await;
     }

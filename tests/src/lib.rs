@@ -15,7 +15,7 @@ pub use database::{Backend, Database, OnBackend};
 ///
 /// The argument is whatever can be made [`OnBackend`], an empty service or an empty database:
 ///
-/// ```ignore
+/// ```text
 /// both! {
 ///     async fn a_stranger_cannot_read_a_closed_site(app: TestApp) { … }
 /// }

@@ -9,8 +9,8 @@ use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
-use std::sync::{LazyLock, Mutex, PoisonError};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -191,7 +191,9 @@ struct Owner {
 
 /// When this process is root's, gives `folder` to a user without rights, and tells who that is.
 fn step_down(folder: &Path) -> Option<Owner> {
-    let me = fs::metadata(folder).expect("the folder was just made").uid();
+    let me = fs::metadata(folder)
+        .expect("the folder was just made")
+        .uid();
     if me != 0 {
         return None;
     }

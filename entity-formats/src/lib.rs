@@ -6,14 +6,25 @@
 
 use entity_core::format::Formats;
 
+pub mod feed;
 pub mod input;
 pub mod json;
+mod paging;
 mod text;
+mod tree;
+pub mod xml;
+
+pub use paging::paging_links;
 
 /// All formats. JSON comes first, which makes it the default.
 pub fn standard() -> Formats {
     Formats::new(
-        vec![Box::new(json::Json)],
+        vec![
+            Box::new(json::Json),
+            Box::new(xml::Xml),
+            Box::new(feed::atom::Atom),
+            Box::new(feed::rss::Rss),
+        ],
         vec![
             Box::new(input::json::JsonParser),
             Box::new(input::xml::XmlParser),

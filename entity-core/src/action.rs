@@ -17,9 +17,21 @@ use crate::search::Page;
 
 /// A named verb. Built by [`Action::on_entity`] or [`Action::on_collection`].
 ///
-/// ```ignore
-/// Action::on_entity(Verb::Get, "pages", Need::Site("site.visit"), |cx, site, args| Box::pin(pages(cx, site, args)))
-///     .doc("The pages of the site, in order.")
+/// ```
+/// use entity_core::{Action, Arguments, Context, Need, Outcome, Provider, Result, Verb};
+///
+/// async fn shout<P: Provider>(_cx: &Context, _entity: P::Entity, _arguments: Arguments) -> Result<Outcome<P>> {
+///     Ok(Outcome::value("HELLO"))
+/// }
+///
+/// fn actions<P: Provider>() -> Vec<Action<P>> {
+///     vec![
+///         Action::on_entity(Verb::Get, "shout", Need::Session, |cx, entity, arguments| {
+///             Box::pin(shout(cx, entity, arguments))
+///         })
+///         .doc("Says hello, loudly."),
+///     ]
+/// }
 /// ```
 pub struct Action<P: Provider> {
     /// Its name in the URL.

@@ -62,6 +62,8 @@ pub struct Shared {
     pub services: Services,
     /// The public address of the service, without a slash at the end.
     pub base_url: Arc<str>,
+    /// Makes HTML from clients harmless. Every field of that kind goes through it on the way in.
+    pub sanitize: fn(&str) -> String,
 }
 
 impl fmt::Debug for Shared {

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
+use crate::access::{Caller, Need};
 use crate::context::{Context, Shared};
 use crate::error::{Error, Result};
 use crate::event::EventSink;
 use crate::path::DirectPath;
-use crate::registry::{ActionRoute, Call, Registry, Route};
+use crate::registry::{ActionRoute, Call, Registry, Route, Run};
 use crate::reply::{Body, Effect, Reply};
 use crate::request::{Origin, Request, Verb};
 use crate::unit::{Mode, Store};
@@ -51,6 +52,22 @@ impl Dispatcher {
         &self.shared
     }
 
+    /// Refuses a caller without a session, unless what the address means is declared public. Asked before
+    /// anything else about the request is looked at, so that strangers learn nothing from the answer.
+    ///
+    /// # Errors
+    /// Nobody is logged in.
+    pub fn admit(&self, path: &DirectPath, verb: Verb, caller: &Caller) -> Result<()> {
+        let need = || {
+            let route = self.registry.route(&path.prefix)?;
+            Operation::find(route, path, verb).ok()?.need
+        };
+        match caller.is_anonymous() && need() != Some(Need::Public) {
+            true => Err(Error::unauthenticated()),
+            false => Ok(()),
+        }
+    }
+
     /// Answers `request`. What it wrote is committed, together with its events, when this returns.
     ///
     /// # Errors
@@ -85,7 +102,7 @@ impl Dispatcher {
         }
         let mut tries = 1;
         loop {
-            match self.try_operation(&operation, route, request).await {
+            match self.try_operation(operation, route, request).await {
                 Err(error) if error.is_transient() && tries < TRIES => tries += 1,
                 done => return done,
             }
@@ -94,7 +111,7 @@ impl Dispatcher {
 
     async fn try_operation(
         &self,
-        operation: &Operation<'_>,
+        operation: Operation<'_>,
         route: &Route,
         request: &Request,
     ) -> Result<Reply> {
@@ -125,7 +142,8 @@ impl Dispatcher {
     /// Those of `work`, and that the store can't be reached. Nothing was written then.
     pub async fn write<T, W>(&self, origin: &Origin, work: W) -> Result<T>
     where
-        W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<(T, Effect)>>,
+        T: Send,
+        W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<(T, Effect)>> + Send + Sync,
     {
         let mut tries = 1;
         loop {
@@ -138,7 +156,8 @@ impl Dispatcher {
 
     async fn try_write<T, W>(&self, origin: &Origin, work: &W) -> Result<T>
     where
-        W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<(T, Effect)>>,
+        T: Send,
+        W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<(T, Effect)>> + Send + Sync,
     {
         let cx = self.begin(origin, Mode::Write).await?;
         let (answer, effect) = work(&cx).await?;
@@ -170,10 +189,29 @@ impl std::fmt::Debug for Dispatcher {
 }
 
 /// What a path and a verb mean for a route.
-#[derive(Clone)]
-enum Operation<'a> {
-    Plain(crate::registry::Run, &'a str),
-    Action(&'a ActionRoute, &'a str, &'a [String]),
+#[derive(Clone, Copy)]
+struct Operation<'a> {
+    run: &'a dyn RunCall,
+    id: &'a str,
+    arguments: &'a [String],
+    need: Option<Need>,
+}
+
+/// A plain operation or an action: something that can be called.
+trait RunCall: Send + Sync {
+    fn run<'a>(&'a self, cx: &'a Context, call: Call<'a>) -> BoxFuture<'a, Result<Reply>>;
+}
+
+impl RunCall for Run {
+    fn run<'a>(&'a self, cx: &'a Context, call: Call<'a>) -> BoxFuture<'a, Result<Reply>> {
+        self(cx, call)
+    }
+}
+
+impl RunCall for ActionRoute {
+    fn run<'a>(&'a self, cx: &'a Context, call: Call<'a>) -> BoxFuture<'a, Result<Reply>> {
+        (self.run)(cx, call)
+    }
 }
 
 impl<'a> Operation<'a> {
@@ -181,55 +219,50 @@ impl<'a> Operation<'a> {
         if let Some(found) = find_action(route, &path.segments, verb)? {
             return Ok(found);
         }
-        match path
-            .segments
-            .iter()
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .as_slice()
-        {
-            [] => choose(
+        let read = |run| (Verb::Get, run, route.access.map(|it| it.read));
+        let create = |verb, run| (verb, run, route.access.map(|it| it.create));
+        let update = |verb, run| (verb, run, route.access.map(|it| it.update));
+        let delete = |verb, run| (verb, run, route.access.map(|it| it.delete));
+        let (list, item) = (route.list.as_ref(), route.read.as_ref());
+        let (new, form) = (route.create.as_ref(), route.create_form.as_ref());
+        let (change, remove) = (route.update.as_ref(), route.delete.as_ref());
+        match path.segments.as_slice() {
+            [] => choose(verb, "", &[read(list), create(Verb::Post, new)]),
+            [word] if word == "new" => choose(
                 verb,
-                &[(Verb::Get, route.list, ""), (Verb::Post, route.create, "")],
-            ),
-            ["new"] => choose(
-                verb,
-                &[
-                    (Verb::Get, route.create_form, ""),
-                    (Verb::Post, route.create, ""),
-                ],
+                "",
+                &[create(Verb::Get, form), create(Verb::Post, new)],
             ),
             [id] => choose(
                 verb,
+                id,
                 &[
-                    (Verb::Get, route.read, id),
-                    (Verb::Put, route.update, id),
-                    (Verb::Post, route.update, id),
-                    (Verb::Delete, route.delete, id),
+                    read(item),
+                    update(Verb::Put, change),
+                    update(Verb::Post, change),
+                    delete(Verb::Delete, remove),
                 ],
             ),
-            [id, "edit"] => choose(
+            [id, word] if word == "edit" => choose(
                 verb,
+                id,
                 &[
-                    (Verb::Get, route.update, id),
-                    (Verb::Put, route.update, id),
-                    (Verb::Post, route.update, id),
+                    update(Verb::Get, change),
+                    update(Verb::Put, change),
+                    update(Verb::Post, change),
                 ],
             ),
-            [id, "delete"] => choose(
+            [id, word] if word == "delete" => choose(
                 verb,
-                &[
-                    (Verb::Get, route.delete, id),
-                    (Verb::Delete, route.delete, id),
-                ],
+                id,
+                &[delete(Verb::Get, remove), delete(Verb::Delete, remove)],
             ),
             _ => Err(Error::not_found()),
         }
-        .map(|(run, id)| Self::Plain(run, id))
     }
 
     fn run<'b>(
-        &self,
+        self,
         cx: &'b Context,
         route: &'b Route,
         request: &'b Request,
@@ -237,20 +270,17 @@ impl<'a> Operation<'a> {
     where
         'a: 'b,
     {
-        let call = |id, arguments| Call {
+        let call = Call {
             route,
             verb: request.verb,
-            id,
-            arguments,
+            id: self.id,
+            arguments: self.arguments,
             query: &request.query,
             input: &request.input,
             if_match: request.if_match.as_ref(),
             wants_abilities: request.wants_abilities,
         };
-        match *self {
-            Self::Plain(run, id) => run(cx, call(id, &[])),
-            Self::Action(action, id, arguments) => (action.run)(cx, call(id, arguments)),
-        }
+        self.run.run(cx, call)
     }
 }
 
@@ -270,22 +300,26 @@ pub fn allowed(registry: &Registry, path: &DirectPath) -> Result<Vec<Verb>> {
     }
 }
 
-type Choice<'a> = (Verb, Option<crate::registry::Run>, &'a str);
+/// A verb that an address may take, what runs if the type can do it, and what that needs.
+type Choice<'a> = (Verb, Option<&'a Run>, Option<Need>);
 
-fn choose<'a>(verb: Verb, choices: &[Choice<'a>]) -> Result<(crate::registry::Run, &'a str)> {
-    let chosen = choices
-        .iter()
-        .find(|it| it.0 == verb)
-        .and_then(|it| Some((it.1?, it.2)));
-    match chosen {
-        Some(found) => Ok(found),
-        None => Err(Error::method_not_allowed(
-            choices
-                .iter()
-                .filter(|it| it.1.is_some())
-                .map(|it| it.0)
-                .collect(),
-        )),
+fn choose<'a>(verb: Verb, id: &'a str, choices: &[Choice<'a>]) -> Result<Operation<'a>> {
+    let offered = || {
+        choices
+            .iter()
+            .filter_map(|(verb, run, need)| Some((*verb, (*run)?, *need)))
+    };
+    match offered().find(|it| it.0 == verb) {
+        Some((_, run, need)) => Ok(Operation {
+            run,
+            id,
+            arguments: &[],
+            need,
+        }),
+        None => match offered().map(|it| it.0).collect::<Vec<_>>() {
+            none if none.is_empty() => Err(Error::not_found()),
+            verbs => Err(Error::method_not_allowed(verbs)),
+        },
     }
 }
 
@@ -310,7 +344,12 @@ fn find_action<'a>(
     }
     match candidates.iter().find(|(action, ..)| action.verb == verb) {
         Some((action, id, arguments)) if action.arguments.contains(&arguments.len()) => {
-            Ok(Some(Operation::Action(action, id, arguments)))
+            Ok(Some(Operation {
+                run: *action,
+                id,
+                arguments,
+                need: action.need,
+            }))
         }
         Some((action, _, arguments)) if arguments.len() < *action.arguments.start() => {
             Err(Error::bad_request(format!(

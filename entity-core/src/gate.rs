@@ -51,7 +51,9 @@ pub async fn list<P: List>(cx: &Context, mut search: Search) -> Result<Page<P::E
 /// Nobody is logged in; the input is wrong; the caller may not create this.
 pub async fn create<P: Create>(cx: &Context, input: &Input) -> Result<P::Entity> {
     admit(cx.caller(), P::ACCESS.create)?;
-    let draft: P::Draft = input.check(P::Entity::schema(), true)?.decode()?;
+    let draft: P::Draft = input
+        .check(P::Entity::schema(), true, cx.shared.sanitize)?
+        .decode()?;
     demand_in_site(cx, P::ACCESS.create, P::site(&draft)).await?;
     let entity = P::create(cx, draft).await?;
     let function = check::<P>(cx, &entity, Operation::Create).await?;
@@ -71,7 +73,9 @@ pub async fn update<P: Update>(
     if_match: Option<&IfMatch>,
 ) -> Result<P::Entity> {
     let current = load_to_write::<P>(cx, id, Operation::Update).await?;
-    let changes: P::Changes = input.check(P::Entity::schema(), false)?.decode()?;
+    let changes: P::Changes = input
+        .check(P::Entity::schema(), false, cx.shared.sanitize)?
+        .decode()?;
     require_version(&current, if_match)?;
     let entity = P::update(cx, current, changes).await?;
     let function = check::<P>(cx, &entity, Operation::Update).await?;

@@ -40,15 +40,24 @@ impl Input {
     /// The fields that may be written, checked.
     ///
     /// What a client may not write is left out if it is declared, and refused if it is not.
+    /// HTML comes out as `sanitize` makes it.
     ///
     /// # Errors
     /// Unknown fields, values of the wrong kind and missing required fields, all named.
-    pub fn check(&self, schema: &Schema, on_create: bool) -> Result<Fields> {
+    pub fn check(
+        &self,
+        schema: &Schema,
+        on_create: bool,
+        sanitize: fn(&str) -> String,
+    ) -> Result<Fields> {
         let mut checked = Map::new();
         let mut errors = Vec::new();
         for (name, value) in &self.fields {
             match self.check_field(schema, on_create, name, value) {
-                Ok(Some(value)) => drop(checked.insert(name.clone(), value)),
+                Ok(Some(value)) => {
+                    let value = sanitized(schema, name, value, sanitize);
+                    checked.insert(name.clone(), value);
+                }
                 Ok(None) => {}
                 Err(error) => errors.push(error),
             }
@@ -122,6 +131,13 @@ impl Fields {
     }
 }
 
+fn sanitized(schema: &Schema, name: &str, value: Value, sanitize: fn(&str) -> String) -> Value {
+    match (schema.field(name).map(|it| it.kind), value) {
+        (Some(Kind::Html(_)), Value::String(text)) => Value::String(sanitize(&text)),
+        (_, value) => value,
+    }
+}
+
 fn is_text(kind: Kind) -> bool {
     matches!(kind, Kind::Text(_) | Kind::Html(_))
 }
@@ -177,11 +193,11 @@ mod tests {
             true,
         );
         assert_eq!(
-            sent.check(&SCHEMA, true).unwrap().0,
+            sent.check(&SCHEMA, true, str::to_owned).unwrap().0,
             *json!({"site": "s", "points": 5}).as_object().unwrap()
         );
         assert_eq!(
-            sent.check(&SCHEMA, false).unwrap().0,
+            sent.check(&SCHEMA, false, str::to_owned).unwrap().0,
             *json!({"points": 5}).as_object().unwrap()
         );
     }
@@ -189,7 +205,7 @@ mod tests {
     #[test]
     fn every_wrong_field_is_named() {
         let error = input(json!({"points": "x", "nonsense": 1}), true)
-            .check(&SCHEMA, true)
+            .check(&SCHEMA, true, str::to_owned)
             .unwrap_err();
         let names: Vec<_> = error
             .field_errors()
@@ -203,7 +219,7 @@ mod tests {
     fn a_root_named_after_the_type_is_unwrapped() {
         let sent = input(json!({"room": {"points": 1}}), false).unwrap_root("room");
         assert_eq!(
-            sent.check(&SCHEMA, false).unwrap().0,
+            sent.check(&SCHEMA, false, str::to_owned).unwrap().0,
             *json!({"points": 1}).as_object().unwrap()
         );
     }

@@ -61,15 +61,18 @@ pub struct ActionRoute {
     pub parameters: &'static [(&'static str, &'static str)],
     /// How many further path segments it takes.
     pub arguments: std::ops::RangeInclusive<usize>,
-    pub(crate) run:
-        Arc<dyn for<'a> Fn(&'a Context, Call<'a>) -> BoxFuture<'a, Result<Reply>> + Send + Sync>,
+    pub(crate) run: Runner,
 }
 
 /// One operation of a provider.
 pub(crate) type Run = for<'a> fn(&'a Context, Call<'a>) -> BoxFuture<'a, Result<Reply>>;
 
+/// An action of a provider, with what it was declared with.
+pub(crate) type Runner =
+    Arc<dyn for<'a> Fn(&'a Context, Call<'a>) -> BoxFuture<'a, Result<Reply>> + Send + Sync>;
+
 /// What an operation is called with.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Call<'a> {
     pub(crate) route: &'a Route,
     pub(crate) verb: Verb,
@@ -205,7 +208,7 @@ impl<P: Provider> RouteBuilder<P> {
     where
         P: Actions,
     {
-        self.route.actions = P::actions().into_iter().map(erase).collect();
+        self.route.actions = P::actions().iter().map(erase).collect();
         self
     }
 
@@ -226,7 +229,7 @@ impl<P: Provider> RouteBuilder<P> {
     }
 }
 
-fn erase<P: Provider + Read>(action: Action<P>) -> ActionRoute {
+fn erase<P: Provider + Read>(action: &Action<P>) -> ActionRoute {
     ActionRoute {
         name: action.name,
         verb: action.verb,

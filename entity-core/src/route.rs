@@ -11,7 +11,7 @@ use crate::entity::Entity;
 use crate::error::{Error, Result};
 use crate::gate;
 use crate::provider::{Create, Delete, List, Provider, Read, Update};
-use crate::registry::{Call, Route};
+use crate::registry::{Call, Route, Runner};
 use crate::reply::{
     Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Reference, Reply, Value,
 };
@@ -21,7 +21,7 @@ use crate::search::{Page, Search};
 pub(crate) fn read<'a, P: Read>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a, Result<Reply>> {
     Box::pin(async move {
         let entity = gate::read::<P>(cx, call.id).await?;
-        entity_reply::<P>(cx, &call, entity, Effect::Read).await
+        entity_reply::<P>(cx, call, entity, Effect::Read).await
     })
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn create<'a, P: Create>(
     Box::pin(async move {
         let entity = gate::create::<P>(cx, call.input).await?;
         let reference = Reference::entity(P::PREFIX, entity.id());
-        entity_reply::<P>(cx, &call, entity, Effect::Created(reference)).await
+        entity_reply::<P>(cx, call, entity, Effect::Created(reference)).await
     })
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn update<'a, P: Update>(
         }
         let entity = gate::update::<P>(cx, call.id, call.input, call.if_match).await?;
         let reference = Reference::entity(P::PREFIX, entity.id());
-        entity_reply::<P>(cx, &call, entity, Effect::Updated(reference)).await
+        entity_reply::<P>(cx, call, entity, Effect::Updated(reference)).await
     })
 }
 
@@ -107,10 +107,7 @@ pub(crate) fn delete<'a, P: Delete>(
     })
 }
 
-type Runner =
-    Arc<dyn for<'a> Fn(&'a Context, Call<'a>) -> BoxFuture<'a, Result<Reply>> + Send + Sync>;
-
-pub(crate) fn action<P: Read>(action: Action<P>) -> Runner {
+pub(crate) fn action<P: Read>(action: &Action<P>) -> Runner {
     let (name, verb, need) = (action.name, action.verb, action.need);
     match action.handler {
         Handler::Entity(handler) => Arc::new(move |cx, call| {
@@ -121,7 +118,7 @@ pub(crate) fn action<P: Read>(action: Action<P>) -> Runner {
                 gate::demand_in_site(cx, need, entity.site()).await?;
                 let about = Reference::entity(P::PREFIX, entity.id());
                 let outcome = handler(cx, entity, call.to_arguments()).await?;
-                action_reply::<P>(cx, &call, outcome, (name, verb, about)).await
+                action_reply::<P>(cx, call, outcome, (name, verb, about)).await
             })
         }),
         Handler::Collection(handler) => Arc::new(move |cx, call| {
@@ -131,7 +128,7 @@ pub(crate) fn action<P: Read>(action: Action<P>) -> Runner {
                 let outcome = handler(cx, call.to_arguments()).await?;
                 action_reply::<P>(
                     cx,
-                    &call,
+                    call,
                     outcome,
                     (name, verb, Reference::collection(P::PREFIX)),
                 )
@@ -143,7 +140,7 @@ pub(crate) fn action<P: Read>(action: Action<P>) -> Runner {
 
 async fn action_reply<P: Read>(
     cx: &Context,
-    call: &Call<'_>,
+    call: Call<'_>,
     outcome: Outcome<P>,
     (name, verb, about): (&'static str, Verb, Reference),
 ) -> Result<Reply> {
@@ -185,7 +182,7 @@ async fn action_reply<P: Read>(
 
 async fn entity_reply<P: Provider>(
     cx: &Context,
-    call: &Call<'_>,
+    call: Call<'_>,
     entity: P::Entity,
     effect: Effect,
 ) -> Result<Reply> {
@@ -248,11 +245,11 @@ fn form_reply<P: Provider>(entity: Option<P::Entity>, purpose: FormPurpose) -> R
 
 impl Call<'_> {
     /// Whether the form for the operation is asked for, not the operation itself.
-    fn is_form(&self) -> bool {
+    fn is_form(self) -> bool {
         self.verb.is_safe()
     }
 
-    fn to_arguments(&self) -> Arguments {
+    fn to_arguments(self) -> Arguments {
         Arguments {
             path: self.arguments.to_vec(),
             query: self.query.into(),

@@ -130,7 +130,7 @@ impl Search {
                 "_order" => search.order = parse_order(value, schema)?,
                 "_search" => search.words = parse_words(value)?,
                 _ if parameters.contains(&name.as_str()) => {
-                    search.parameters.push((name.clone(), value.clone()))
+                    search.parameters.push((name.clone(), value.clone()));
                 }
                 _ => search.filters.push(parse_filter(name, value, schema)?),
             }

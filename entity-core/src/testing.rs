@@ -1,1 +1,186 @@
-//! Placeholder.
+//! For tests of providers: a context with a clock that stands still, and an authorizer that is told what to say.
+
+use std::collections::HashSet;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::access::{Authorizer, Caller, Decision, Scope};
+use crate::context::{Clock, Context, Ids, Services, Shared};
+use crate::error::Result;
+use crate::event::{Event, EventSink};
+use crate::reply::Effect;
+use crate::request::Origin;
+use crate::unit::{NoStore, Unit};
+
+/// A clock that moves only when it is told to. It begins at 2026-11-21T10:00:00Z.
+#[derive(Debug)]
+pub struct FixedClock(AtomicI64);
+
+impl Default for FixedClock {
+    fn default() -> Self {
+        Self(AtomicI64::new(1_795_255_200_000))
+    }
+}
+
+impl FixedClock {
+    /// Moves it on.
+    pub fn advance(&self, by: TimeDelta) {
+        self.0.fetch_add(by.num_milliseconds(), Ordering::SeqCst);
+    }
+}
+
+impl Clock for FixedClock {
+    fn now(&self) -> DateTime<Utc> {
+        DateTime::from_timestamp_millis(self.0.load(Ordering::SeqCst)).unwrap_or_default()
+    }
+}
+
+/// Ids that count: `id-1`, `id-2` …
+#[derive(Debug, Default)]
+pub struct CountingIds(AtomicU64);
+
+impl Ids for CountingIds {
+    fn new_id(&self, _now: DateTime<Utc>) -> String {
+        format!("id-{}", self.0.fetch_add(1, Ordering::SeqCst) + 1)
+    }
+}
+
+/// An authorizer that grants what it was told, to whoever asks.
+#[derive(Debug, Default)]
+pub struct ToldAuthorizer {
+    granted: HashSet<(String, String)>,
+    sites: Vec<String>,
+    is_superuser: bool,
+}
+
+impl ToldAuthorizer {
+    /// Grants `function` in `site`.
+    #[must_use]
+    pub fn grant(mut self, function: &str, site: &str) -> Self {
+        self.granted.insert((function.to_owned(), site.to_owned()));
+        self.site(site)
+    }
+
+    /// There is a site `site`.
+    #[must_use]
+    pub fn site(mut self, site: &str) -> Self {
+        if !self.sites.iter().any(|it| it == site) {
+            self.sites.push(site.to_owned());
+        }
+        self
+    }
+
+    /// Whoever asks is a super user.
+    #[must_use]
+    pub fn superuser(mut self) -> Self {
+        self.is_superuser = true;
+        self
+    }
+}
+
+#[async_trait]
+impl Authorizer for ToldAuthorizer {
+    async fn decide(&self, _cx: &Context, function: &str, site: &str) -> Result<Decision> {
+        Ok(match self.sites.iter().any(|it| it == site) {
+            false => Decision::UnknownSite,
+            true if self.is_superuser
+                || self
+                    .granted
+                    .contains(&(function.to_owned(), site.to_owned())) =>
+            {
+                Decision::Granted
+            }
+            true => Decision::Denied,
+        })
+    }
+
+    async fn holds(&self, _cx: &Context, _function: &str) -> Result<bool> {
+        Ok(self.is_superuser)
+    }
+
+    async fn is_superuser(&self, _cx: &Context) -> Result<bool> {
+        Ok(self.is_superuser)
+    }
+
+    async fn scope(&self, _cx: &Context, function: &str) -> Result<Scope> {
+        if self.is_superuser {
+            return Ok(Scope::Everything);
+        }
+        let holds = |site: &&String| {
+            self.granted
+                .contains(&(function.to_owned(), (*site).clone()))
+        };
+        Ok(Scope::Sites(
+            self.sites.iter().filter(holds).cloned().collect(),
+        ))
+    }
+}
+
+/// A sink that keeps what was published.
+#[derive(Debug, Default)]
+pub struct KeptEvents(Mutex<Vec<Event>>);
+
+impl KeptEvents {
+    /// The events so far.
+    pub fn all(&self) -> Vec<Event> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+#[async_trait]
+impl EventSink for KeptEvents {
+    async fn record(&self, _cx: &Context, _events: &[Event], _effect: Effect) -> Result<()> {
+        Ok(())
+    }
+
+    fn published(&self, events: &[Event]) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend_from_slice(events);
+    }
+}
+
+/// What units of work share in a test: this authorizer, a clock that stands still, ids that count, HTML as it comes.
+pub fn shared(authorizer: impl Authorizer + 'static) -> Shared {
+    Shared {
+        clock: Arc::new(FixedClock::default()),
+        ids: Arc::new(CountingIds::default()),
+        authorizer: Arc::new(authorizer),
+        services: Services::default(),
+        base_url: Arc::from("http://localhost"),
+        sanitize: str::to_owned,
+    }
+}
+
+/// A request of `caller` from this machine.
+pub fn origin(caller: Caller) -> Origin {
+    Origin {
+        caller,
+        address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        request_id: "test".to_owned(),
+        method: "GET".to_owned(),
+        path: "/".to_owned(),
+    }
+}
+
+/// A context of `caller` without a database.
+pub fn context(authorizer: impl Authorizer + 'static, caller: Caller) -> Context {
+    context_on(Box::new(NoStore), authorizer, caller)
+}
+
+/// A context of `caller` on `unit`.
+pub fn context_on(
+    unit: Box<dyn Unit>,
+    authorizer: impl Authorizer + 'static,
+    caller: Caller,
+) -> Context {
+    Context::new(shared(authorizer), origin(caller), unit)
+}

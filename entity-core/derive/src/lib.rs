@@ -1,5 +1,57 @@
-//! x
+//! `#[derive(Entity)]`: a struct's fields become a schema and, where it says so, a whole provider over a table.
+//!
+//! The attributes are listed at [`Entity`](derive@Entity).
+
+mod attributes;
+mod entity;
+mod field;
+mod table;
+
+use proc_macro::TokenStream;
+use quote::quote;
+use syn::{DeriveInput, parse_macro_input};
+
+use crate::attributes::TypeAttributes;
+use crate::field::Fields;
+
+/// Implements `entity_core::Entity`, and a table-backed provider where the struct names a prefix and a table.
+///
+/// On the struct, `#[entity(…)]`:
+///
+/// | attribute | meaning |
+/// |---|---|
+/// | `prefix = "poll"` | the type's prefix; makes the struct its own provider |
+/// | `table = "poll"` | the table that the service makes and looks after |
+/// | `access = Site("poll")` | `Public`, `Session`, `Superuser`, or the functions of a stem in the entity's site |
+/// | `verbs(read, list, create, update, delete)` | the verbs that are written for you; leave one out to write it by hand |
+/// | `feed = path` | a `fn(&Self) -> FeedEntry`; without it a title, an `updated` field and a table make one |
+/// | `version = path` | a `fn(&Self) -> Version`; without it a field with the role `version` is used |
+///
+/// On a field:
+///
+/// | attribute | meaning |
+/// |---|---|
+/// | `id`, `title`, `site`, `owner`, `created`, `updated`, `version`, `content` | the part it plays |
+/// | `required` | an entity can't be created without it |
+/// | `writable`, `on_create`, `read_only` | when clients may write it; fields of a table are writable unless they play a part that the service fills |
+/// | `search` | `_search` looks into it |
+/// | `html` | sanitised HTML; the provider sanitises it on the way in |
+/// | `max = 200` | most characters |
+/// | `kind = Millis` | the kind, where the type does not tell |
+/// | `column`, `column = "name"` | lists can be filtered and ordered by it; every field of a table is a column |
+/// | `skip` | it is no part of the schema |
 #[proc_macro_derive(Entity, attributes(entity))]
-pub fn entity(_input: proc_macro::TokenStream) -> proc_macro::TokenStream {
-    proc_macro::TokenStream::new()
+pub fn derive_entity(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    expand(&input)
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+fn expand(input: &DeriveInput) -> syn::Result<proc_macro2::TokenStream> {
+    let attributes = TypeAttributes::parse(input)?;
+    let fields = Fields::parse(input, &attributes)?;
+    let entity = entity::implement(input, &attributes, &fields)?;
+    let table = table::implement(input, &attributes, &fields)?;
+    Ok(quote! { #entity #table })
 }

@@ -1,0 +1,147 @@
+//! `impl Entity`: what every entity has, table or not.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::DeriveInput;
+
+use crate::attributes::TypeAttributes;
+use crate::field::{Field, Fields};
+
+pub(crate) fn implement(
+    input: &DeriveInput,
+    attributes: &TypeAttributes,
+    fields: &Fields,
+) -> syn::Result<TokenStream> {
+    let name = &input.ident;
+    let doc = &attributes.doc;
+    let schema = fields.0.iter().map(Field::to_schema);
+    let feed = feed(attributes, fields);
+    let has_feed = feed.is_some();
+    let id = fields.role("Id").map(|it| &it.ident).ok_or_else(|| {
+        syn::Error::new(
+            name.span(),
+            "mark the field that is the id with #[entity(id)]",
+        )
+    })?;
+    let title = fields.role("Title").map(title);
+    let site = fields.role("Site").map(|it| borrowed(it, &quote!(site)));
+    let owner = fields.role("Owner").map(|it| borrowed(it, &quote!(owner)));
+    let version = version(attributes, fields);
+    Ok(quote! {
+        impl ::entity_core::Entity for #name {
+            fn schema() -> &'static ::entity_core::schema::Schema {
+                static SCHEMA: ::entity_core::schema::Schema = ::entity_core::schema::Schema {
+                    doc: #doc,
+                    fields: &[#(#schema),*],
+                    has_feed: #has_feed,
+                };
+                &SCHEMA
+            }
+            fn id(&self) -> ::std::borrow::Cow<'_, str> {
+                ::std::borrow::Cow::Borrowed(&self.#id)
+            }
+            #title #site #owner #version #feed
+        }
+    })
+}
+
+fn title(field: &Field) -> TokenStream {
+    let ident = &field.ident;
+    let value = if field.is_optional {
+        quote!(self.#ident.as_deref().map(::std::borrow::Cow::Borrowed))
+    } else {
+        quote!(::std::option::Option::Some(::std::borrow::Cow::Borrowed(&self.#ident)))
+    };
+    quote! {
+        fn title(&self) -> ::std::option::Option<::std::borrow::Cow<'_, str>> {
+            #value
+        }
+    }
+}
+
+fn borrowed(field: &Field, method: &TokenStream) -> TokenStream {
+    let ident = &field.ident;
+    let value = if field.is_optional {
+        quote!(self.#ident.as_deref())
+    } else {
+        quote!(::std::option::Option::Some(&self.#ident))
+    };
+    quote! {
+        fn #method(&self) -> ::std::option::Option<&str> {
+            #value
+        }
+    }
+}
+
+fn version(attributes: &TypeAttributes, fields: &Fields) -> Option<TokenStream> {
+    let value = match (
+        &attributes.version,
+        fields.role("Version"),
+        fields.role("Updated"),
+    ) {
+        (Some(path), ..) => quote!(#path(self)),
+        (None, Some(field), _) | (None, None, Some(field)) => {
+            let (ident, id) = (&field.ident, fields.role("Id").map(|it| &it.ident));
+            quote!(::entity_core::Version::of(&(&self.#id, &self.#ident)))
+        }
+        (None, None, None) => return None,
+    };
+    Some(quote! {
+        fn version(&self) -> ::std::option::Option<::entity_core::Version> {
+            ::std::option::Option::Some(#value)
+        }
+    })
+}
+
+/// The entry in a feed: by the author's function, or made of a title and a time.
+fn feed(attributes: &TypeAttributes, fields: &Fields) -> Option<TokenStream> {
+    let value = match (
+        &attributes.feed,
+        fields.role("Title"),
+        fields.role("Updated").or_else(|| fields.role("Created")),
+    ) {
+        (Some(path), ..) => quote!(#path(self)),
+        (None, Some(title), Some(updated)) if !title.is_optional && !updated.is_optional => {
+            made(fields, title, updated)
+        }
+        _ => return None,
+    };
+    Some(quote! {
+        fn feed_entry(&self) -> ::std::option::Option<::entity_core::FeedEntry> {
+            ::std::option::Option::Some(#value)
+        }
+    })
+}
+
+fn made(fields: &Fields, title: &Field, updated: &Field) -> TokenStream {
+    let (title, updated) = (&title.ident, &updated.ident);
+    let published = match fields.role("Created") {
+        Some(created) if !created.is_optional => {
+            let created = &created.ident;
+            quote!(::std::option::Option::Some(self.#created.into()))
+        }
+        _ => quote!(::std::option::Option::None),
+    };
+    let content = match fields.role("Content") {
+        Some(content) if content.is_optional => {
+            let content = &content.ident;
+            quote!(self.#content.clone())
+        }
+        Some(content) => {
+            let content = &content.ident;
+            quote!(::std::option::Option::Some(self.#content.clone()))
+        }
+        None => quote!(::std::option::Option::None),
+    };
+    quote! {
+        ::entity_core::FeedEntry {
+            title: self.#title.clone(),
+            updated: self.#updated.into(),
+            published: #published,
+            author: ::std::option::Option::None,
+            content: #content,
+            categories: ::std::vec::Vec::new(),
+            enclosures: ::std::vec::Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! The fields of the struct: names, kinds, parts, and the schema entries made of them.
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use syn::meta::ParseNestedMeta;
+use syn::{Data, DeriveInput, GenericArgument, Ident, LitInt, LitStr, PathArguments, Type};
+
+use crate::attributes::{TypeAttributes, doc, serde_text};
+
+/// Most characters of a text that says nothing else.
+const MAX_TEXT: usize = 4000;
+/// Most characters of HTML that says nothing else.
+const MAX_HTML: usize = 200_000;
+
+/// The fields that are part of the schema.
+pub(crate) struct Fields(pub(crate) Vec<Field>);
+
+/// One field.
+pub(crate) struct Field {
+    pub(crate) ident: Ident,
+    pub(crate) ty: Type,
+    pub(crate) wire: String,
+    pub(crate) is_optional: bool,
+    pub(crate) role: Option<Ident>,
+    doc: String,
+    kind: TokenStream,
+    is_required: bool,
+    is_searchable: bool,
+    writable: Option<Ident>,
+    column: Option<String>,
+}
+
+/// What a field says of its column.
+#[derive(Default)]
+enum ColumnName {
+    /// Nothing.
+    #[default]
+    Unsaid,
+    /// It is one, under the field's own name.
+    OfField,
+    /// It is one, under this name.
+    Named(String),
+}
+
+#[derive(Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one attribute that is there or not"
+)]
+struct Attributes {
+    role: Option<Ident>,
+    is_required: bool,
+    is_searchable: bool,
+    is_html: bool,
+    is_skipped: bool,
+    writable: Option<Ident>,
+    max: Option<usize>,
+    kind: Option<Ident>,
+    column: ColumnName,
+}
+
+impl Fields {
+    pub(crate) fn parse(input: &DeriveInput, attributes: &TypeAttributes) -> syn::Result<Self> {
+        let Data::Struct(data) = &input.data else {
+            return Err(syn::Error::new(
+                Span::call_site(),
+                "an entity is a struct with named fields",
+            ));
+        };
+        let mut fields = Vec::new();
+        for field in &data.fields {
+            if let Some(field) = Field::parse(field, attributes)? {
+                fields.push(field);
+            }
+        }
+        match fields.iter().any(|it| it.has_role("Id")) {
+            true => Ok(Self(fields)),
+            false => Err(syn::Error::new(
+                input.ident.span(),
+                "mark the field that is the id with #[entity(id)]",
+            )),
+        }
+    }
+
+    pub(crate) fn role(&self, role: &str) -> Option<&Field> {
+        self.0.iter().find(|it| it.has_role(role))
+    }
+}
+
+impl Field {
+    fn parse(field: &syn::Field, outer: &TypeAttributes) -> syn::Result<Option<Self>> {
+        let Some(ident) = field.ident.clone() else {
+            return Err(syn::Error::new_spanned(
+                field,
+                "an entity is a struct with named fields",
+            ));
+        };
+        let attributes = Attributes::parse(field)?;
+        if attributes.is_skipped {
+            return Ok(None);
+        }
+        let (inner, is_optional) = unwrap_option(&field.ty);
+        let rename = serde_text(&field.attrs, "rename")?;
+        let is_table = outer.table.is_some();
+        Ok(Some(Self {
+            wire: rename
+                .unwrap_or_else(|| rename_all(&ident.to_string(), outer.rename_all.as_deref())),
+            doc: doc(&field.attrs),
+            kind: attributes.kind(inner),
+            is_optional,
+            is_required: attributes.is_required
+                || (is_table && attributes.is_demanded(is_optional, inner)),
+            is_searchable: attributes.is_searchable,
+            writable: attributes.writable(is_table),
+            column: attributes.column(&ident, is_table),
+            role: attributes.role,
+            ty: field.ty.clone(),
+            ident,
+        }))
+    }
+
+    pub(crate) fn has_role(&self, role: &str) -> bool {
+        self.role.as_ref().is_some_and(|it| it == role)
+    }
+
+    /// The column's name: for the fields of a table all of them have one.
+    pub(crate) fn column_name(&self) -> String {
+        self.column
+            .clone()
+            .unwrap_or_else(|| self.ident.to_string())
+    }
+
+    /// The field as an entry of the schema.
+    pub(crate) fn to_schema(&self) -> TokenStream {
+        let (wire, doc, kind) = (&self.wire, &self.doc, &self.kind);
+        let writable = self.writable.iter().map(|it| quote!(.#it()));
+        let required = self.is_required.then(|| quote!(.required()));
+        let searchable = self.is_searchable.then(|| quote!(.searchable()));
+        let column = self.column.iter().map(|it| quote!(.column(#it)));
+        let role = self
+            .role
+            .iter()
+            .map(|it| quote!(.role(::entity_core::schema::Role::#it)));
+        quote! {
+            ::entity_core::schema::Field::new(#wire, ::entity_core::schema::Kind::#kind, #doc)
+                #(#writable)* #required #searchable #(#column)* #(#role)*
+        }
+    }
+}
+
+impl Attributes {
+    fn parse(field: &syn::Field) -> syn::Result<Self> {
+        let mut attributes = Self::default();
+        for attribute in field.attrs.iter().filter(|it| it.path().is_ident("entity")) {
+            attribute.parse_nested_meta(|meta| attributes.read(&meta))?;
+        }
+        Ok(attributes)
+    }
+
+    fn read(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
+        let ident = meta.path.require_ident()?;
+        let span = ident.span();
+        match ident.to_string().as_str() {
+            "id" => self.role = Some(Ident::new("Id", span)),
+            "title" => self.role = Some(Ident::new("Title", span)),
+            "site" => self.role = Some(Ident::new("Site", span)),
+            "owner" => self.role = Some(Ident::new("Owner", span)),
+            "created" => self.role = Some(Ident::new("Created", span)),
+            "updated" => self.role = Some(Ident::new("Updated", span)),
+            "version" => self.role = Some(Ident::new("Version", span)),
+            "content" => self.role = Some(Ident::new("Content", span)),
+            "required" => self.is_required = true,
+            "search" => self.is_searchable = true,
+            "html" => self.is_html = true,
+            "skip" => self.is_skipped = true,
+            "writable" | "on_create" | "read_only" => self.writable = Some(ident.clone()),
+            "max" => self.max = Some(meta.value()?.parse::<LitInt>()?.base10_parse()?),
+            "kind" => self.kind = Some(meta.value()?.parse()?),
+            "column" if meta.input.peek(syn::Token![=]) => {
+                self.column = ColumnName::Named(meta.value()?.parse::<LitStr>()?.value());
+            }
+            "column" => self.column = ColumnName::OfField,
+            _ => {
+                return Err(meta.error(
+                    "unknown attribute of a field; see the documentation of derive(Entity)",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn kind(&self, ty: &Type) -> TokenStream {
+        let max = self
+            .max
+            .unwrap_or(if self.is_html { MAX_HTML } else { MAX_TEXT });
+        if self.is_html {
+            return quote!(Html(#max));
+        }
+        if let Some(kind) = &self.kind {
+            return match kind.to_string().as_str() {
+                "Text" | "Html" => quote!(#kind(#max)),
+                _ => quote!(#kind),
+            };
+        }
+        match last_segment(ty).as_deref() {
+            Some("String" | "str") => quote!(Text(#max)),
+            Some("i64" | "i32" | "i16" | "u64" | "u32" | "u16" | "usize") => quote!(Integer),
+            Some("f64" | "f32") => quote!(Number),
+            Some("bool") => quote!(Boolean),
+            Some("DateTimeUtc" | "DateTime") => quote!(Instant),
+            Some("Millis") => quote!(Millis),
+            Some("Moment") => quote!(Moment),
+            Some("Vec") => quote!(List),
+            _ => quote!(Object),
+        }
+    }
+
+    /// Whether the service fills the field by itself.
+    fn is_filled(&self) -> bool {
+        self.role.as_ref().is_some_and(|it| {
+            ["Id", "Owner", "Created", "Updated", "Version"]
+                .iter()
+                .any(|role| it == role)
+        })
+    }
+
+    /// A text or number of a table that can't be null and that nobody fills must be sent.
+    fn is_demanded(&self, is_optional: bool, ty: &Type) -> bool {
+        let is_read_only = self.writable.as_ref().is_some_and(|it| it == "read_only");
+        let is_truth = last_segment(ty).as_deref() == Some("bool");
+        !is_optional && !is_read_only && !is_truth && !self.is_filled()
+    }
+
+    /// The method of the schema that says when it may be written; `None` for never.
+    fn writable(&self, is_table: bool) -> Option<Ident> {
+        let is_site = self.role.as_ref().is_some_and(|it| it == "Site");
+        match &self.writable {
+            Some(it) if it == "read_only" => None,
+            Some(it) => Some(it.clone()),
+            None if !is_table || self.is_filled() => None,
+            None if is_site => Some(Ident::new("on_create", Span::call_site())),
+            None => Some(Ident::new("writable", Span::call_site())),
+        }
+    }
+
+    fn column(&self, ident: &Ident, is_table: bool) -> Option<String> {
+        match &self.column {
+            ColumnName::Named(name) => Some(name.clone()),
+            ColumnName::OfField => Some(ident.to_string()),
+            ColumnName::Unsaid => is_table.then(|| ident.to_string()),
+        }
+    }
+}
+
+fn unwrap_option(ty: &Type) -> (&Type, bool) {
+    if let Type::Path(path) = ty
+        && let Some(segment) = path.path.segments.last()
+        && segment.ident == "Option"
+        && let PathArguments::AngleBracketed(arguments) = &segment.arguments
+        && let Some(GenericArgument::Type(inner)) = arguments.args.first()
+    {
+        return (inner, true);
+    }
+    (ty, false)
+}
+
+fn last_segment(ty: &Type) -> Option<String> {
+    match ty {
+        Type::Path(path) => path.path.segments.last().map(|it| it.ident.to_string()),
+        Type::Reference(reference) => last_segment(&reference.elem),
+        _ => None,
+    }
+}
+
+/// The name that serde gives the field; the styles that entities use.
+fn rename_all(name: &str, style: Option<&str>) -> String {
+    let name = name.trim_start_matches("r#");
+    match style {
+        Some("camelCase") => {
+            let mut words = name.split('_');
+            let first = words.next().unwrap_or_default().to_owned();
+            words.fold(first, |text, word| {
+                let mut letters = word.chars();
+                let initial = letters.next().map(|it| it.to_ascii_uppercase());
+                text + &initial.into_iter().chain(letters).collect::<String>()
+            })
+        }
+        _ => name.to_owned(),
+    }
+}

@@ -2,7 +2,10 @@
 
 mod connect;
 mod migrate;
+pub(crate) mod sql;
 
+pub mod announcement;
+pub mod announcement_group;
 pub mod group_member;
 pub mod membership;
 pub mod realm_grant;

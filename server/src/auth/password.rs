@@ -37,7 +37,9 @@ pub struct Passwords {
 
 /// A place in the queue. Holding one is the right to a verification.
 #[derive(Debug)]
-pub struct Place(OwnedSemaphorePermit);
+pub struct Place {
+    _permit: OwnedSemaphorePermit,
+}
 
 /// What a verification found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +78,7 @@ impl Passwords {
     pub fn queue(&self) -> Result<Place> {
         Arc::clone(&self.queue)
             .try_acquire_owned()
-            .map(Place)
+            .map(|permit| Place { _permit: permit })
             .map_err(|error| {
                 Error::unavailable("too many people log in right now: try again", RETRY_AFTER)
                     .with_source(error)

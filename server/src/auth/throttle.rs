@@ -237,7 +237,9 @@ mod tests {
         let account: Vec<_> = (0..18).map(|it| seconds(Kind::Account, it)).collect();
         assert_eq!(
             account,
-            [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]
+            [
+                0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900
+            ]
         );
         assert_eq!(seconds(Kind::Account, i64::MAX), 900);
         assert_eq!(seconds(Kind::Address, 19), 0);
@@ -253,6 +255,9 @@ mod tests {
         assert_ne!(of("192.0.2.1"), of("192.0.2.2"));
         assert_eq!(of("192.0.2.1"), of("::ffff:192.0.2.1"));
         let address = "192.0.2.1".parse().unwrap();
-        assert_eq!(Subject::account(" Ada ", address), Subject::account("ada", address));
+        assert_eq!(
+            Subject::account(" Ada ", address),
+            Subject::account("ada", address)
+        );
     }
 }

@@ -3,6 +3,7 @@
 mod actions;
 mod list;
 mod parts;
+pub mod portal;
 mod write;
 
 use std::collections::BTreeMap;

@@ -14,7 +14,7 @@ use entity_core::format::{Format, View};
 use entity_core::{Abilities, DirectPath, Error, Reply, Request, Result, Verb};
 
 use crate::app::App;
-use crate::auth::session_post;
+use crate::auth::session_post::session_post;
 use crate::error;
 use crate::exchange::Exchange;
 use crate::middleware::audit::Audited;
@@ -45,7 +45,7 @@ async fn answer(app: &App, exchange: &mut Exchange, body: axum::body::Body, path
         return Ok(error::options(&entity_core::allowed(app.dispatcher.registry(), path)?));
     }
     let sent = request::verb(&exchange.parts.method).ok_or_else(|| Error::method_not_allowed(Verb::ALL.to_vec()))?;
-    let logs_in = session_post::is_login(path, sent);
+    let logs_in = is_login(path, sent);
     if !logs_in {
         app.dispatcher.admit(path, sent, caller)?;
     }
@@ -57,7 +57,8 @@ async fn answer(app: &App, exchange: &mut Exchange, body: axum::body::Body, path
     };
     exchange.read_body(body, limit).await?;
     if logs_in {
-        return session_post::answer(app, exchange).await;
+        let base_url = &app.dispatcher.shared().base_url;
+        return session_post(exchange.arrival(), &exchange.body, &app.login, &app.cookie, base_url).await;
     }
     let format = negotiate::format(path.format.as_deref(), &exchange.parts.headers, &app.formats)?;
     let parsed = request::body(
@@ -92,6 +93,12 @@ async fn answer(app: &App, exchange: &mut Exchange, body: axum::body::Body, path
         app.after_write(exchange, &reply, &mut response);
     }
     Ok(response)
+}
+
+/// Whether the request makes a session: that is a login, which no type can answer, for it sets a cookie.
+fn is_login(path: &DirectPath, verb: Verb) -> bool {
+    let is_collection = path.segments.is_empty() || path.segments == ["new"];
+    path.prefix == "session" && is_collection && verb == Verb::Post
 }
 
 /// Runs the request; a write goes on to its end even if the client goes away.

@@ -48,7 +48,7 @@ pub fn respond(error: &Error, context: &ErrorContext<'_>) -> Response {
     let problem = problem(error, context);
     let (bytes, media_type) = match context.wants_problem {
         true => (serde_json::to_vec(&Rfc9457::of(&problem)), "application/problem+json"),
-        false => (serde_json::to_vec(&ErrorBody::of(&problem)), "application/json"),
+        false => (Ok(entity_formats::json::write_problem(&problem)), "application/json"),
     };
     respond_with(error, context, bytes.unwrap_or_default(), media_type)
 }
@@ -126,38 +126,6 @@ fn log(error: &Error, status: StatusCode, context: &ErrorContext<'_>) {
         "request `{}` failed: {error}",
         context.request_id
     );
-}
-
-/// The error body of every answer.
-#[derive(Serialize)]
-struct ErrorBody<'a> {
-    error: Facts<'a>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Facts<'a> {
-    status: String,
-    message: &'a str,
-    timestamp: &'a str,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    request_id: &'a str,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    fields: &'a [FieldError],
-}
-
-impl<'a> ErrorBody<'a> {
-    fn of(problem: &'a Problem) -> Self {
-        Self {
-            error: Facts {
-                status: problem.status.to_string(),
-                message: &problem.message,
-                timestamp: &problem.timestamp,
-                request_id: &problem.request_id,
-                fields: &problem.fields,
-            },
-        }
-    }
 }
 
 /// The same facts after RFC 9457.

@@ -10,9 +10,10 @@ use axum::response::Response;
 use entity_core::{Error, ErrorKind, Origin, Result};
 
 use crate::app::App;
+use crate::auth::http::Arrival;
 use crate::direct::negotiate::{self, PROBLEM_JSON};
 use crate::error::{self, ErrorContext};
-use crate::middleware::address::ClientAddress;
+use crate::middleware::address::{ClientAddress, IsSecure};
 use crate::middleware::request_id::RequestId;
 use crate::middleware::session::CurrentSession;
 use crate::session::Session;
@@ -90,6 +91,17 @@ impl Exchange {
         match self.parts.uri.query() {
             None | Some("") => Ok(Vec::new()),
             Some(query) => entity_formats::parse_pairs(query.as_bytes()),
+        }
+    }
+
+    /// What a login or logout has to know of the request.
+    pub(crate) fn arrival(&self) -> Arrival<'_> {
+        Arrival {
+            headers: &self.parts.headers,
+            query: self.parts.uri.query(),
+            origin: &self.origin,
+            session: self.session.as_deref(),
+            is_secure: self.parts.extensions.get() == Some(&IsSecure(true)),
         }
     }
 

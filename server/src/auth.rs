@@ -1,8 +1,11 @@
 //! Who somebody is: evidence, passwords, throttling, login and logout.
 
+pub mod credentials;
 pub mod evidence;
+pub mod http;
 pub mod login;
 pub mod password;
+pub mod session_post;
 pub mod throttle;
 
 pub use evidence::{Account, Authenticator, Directory, Evidence, PasswordCheck, TrustedHeader};

@@ -294,6 +294,7 @@ impl Begin {
         let user = &self.session.user().id;
         let subject = Subject::account(user, cx.origin().address);
         self.throttle.forget(cx, &subject).await?;
+        self.directory.note_login(cx, user).await?;
         if let Some(hash) = &self.stronger {
             self.directory.keep_hash(cx, user, hash).await?;
         }

@@ -121,8 +121,9 @@ impl Sessions {
     /// The present instant. A clock that is set back does not lengthen anything: time goes on at least as
     /// fast as the monotonic clock.
     pub fn now(&self) -> DateTime<Utc> {
-        let elapsed = TimeDelta::from_std(self.start.1.elapsed()).unwrap_or_default();
-        self.clock.now().max(self.start.0 + elapsed)
+        let elapsed = i64::try_from(self.start.1.elapsed().as_millis()).unwrap_or_default();
+        let at_least = self.start.0 + TimeDelta::milliseconds(elapsed);
+        self.clock.now().max(at_least)
     }
 
     /// The living session with the id that a client presents. This does not count as a use of it.

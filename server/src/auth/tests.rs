@@ -15,7 +15,7 @@ use entity_providers::db::{connect, migrate};
 use secrecy::SecretString;
 use tempfile::TempDir;
 
-use super::evidence::{Account, Authenticator, Directory, Evidence, PasswordCheck, TrustedHeader};
+use super::evidence::{Account, Directory, Evidence, PasswordCheck, TrustedHeader};
 use super::login::{LoggedIn, Login, LoginParts};
 use super::password::Passwords;
 use super::throttle::Throttle;
@@ -73,11 +73,7 @@ impl Service {
             per_user: 3,
             ..SessionOptions::default()
         };
-        let (sessions, touches) = Sessions::new(
-            options,
-            store.clone() as Arc<dyn SessionStore>,
-            clock.clone(),
-        );
+        let (sessions, touches) = Sessions::new(options, store.clone(), clock.clone());
         let sessions = Arc::new(sessions);
         // Ahead of the monotonic clock, which goes on while a test runs.
         clock.advance(TimeDelta::hours(1));
@@ -110,7 +106,7 @@ impl Service {
             directory: Arc::new(TwoAccounts {
                 hash: passwords.hash("right").await.unwrap(),
             }),
-            authenticators: vec![Arc::new(check) as Arc<dyn Authenticator>, Arc::new(proxy)],
+            authenticators: vec![Arc::new(check), Arc::new(proxy)],
             passwords,
             throttle: Throttle::default(),
             sessions: Arc::clone(&sessions),
@@ -410,7 +406,8 @@ async fn sess_11_all_sessions_of_a_user_end_at_once() {
         .write(&origin, move |cx| {
             let sessions = Arc::clone(&sessions);
             Box::pin(async move {
-                sessions.end_all_of_user(cx, "u-ada").await?;
+                cx.emit("user.credentials", "/user/u-ada", None);
+                sessions.follow(cx, &cx.events()).await?;
                 Ok(((), entity_core::Effect::Read))
             })
         })

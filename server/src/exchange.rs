@@ -16,7 +16,7 @@ use crate::error::{self, ErrorContext};
 use crate::middleware::address::{ClientAddress, IsSecure};
 use crate::middleware::request_id::RequestId;
 use crate::middleware::session::CurrentSession;
-use crate::session::Session;
+use crate::session::{Session, SessionId};
 
 /// A request, with its body read.
 #[derive(Debug)]
@@ -46,8 +46,21 @@ pub(crate) fn origin(request: &Request) -> Result<Origin> {
         address,
         request_id: request_id.to_string(),
         method: request.method().to_string(),
-        path: request.uri().path().to_owned(),
+        path: without_credentials(request.uri().path()),
     })
+}
+
+/// The path as logs may have it. Clients log out by naming their session's id, which is a credential.
+fn without_credentials(path: &str) -> String {
+    let is_credential = |segment: &str| {
+        let stem = segment.split('.').next().unwrap_or_default();
+        SessionId::parse(stem).is_some()
+    };
+    let segments: Vec<&str> = path
+        .split('/')
+        .map(|it| if is_credential(it) { "[id]" } else { it })
+        .collect();
+    segments.join("/")
 }
 
 impl Exchange {
@@ -59,7 +72,15 @@ impl Exchange {
         let origin = origin(&request)?;
         let session = CurrentSession::of(request.extensions()).cloned();
         let (parts, body) = request.into_parts();
-        Ok((Self { parts, body: Bytes::new(), origin, session }, body))
+        Ok((
+            Self {
+                parts,
+                body: Bytes::new(),
+                origin,
+                session,
+            },
+            body,
+        ))
     }
 
     /// Reads the body, up to `limit` bytes.
@@ -68,8 +89,11 @@ impl Exchange {
     /// It is larger, or the client stopped sending.
     pub(crate) async fn read_body(&mut self, body: axum::body::Body, limit: usize) -> Result<()> {
         self.body = to_bytes(body, limit).await.map_err(|error| {
-            Error::new(ErrorKind::TooLarge, format!("the body must come whole and not be longer than {limit} bytes"))
-                .with_source(error)
+            Error::new(
+                ErrorKind::TooLarge,
+                format!("the body must come whole and not be longer than {limit} bytes"),
+            )
+            .with_source(error)
         })?;
         Ok(())
     }
@@ -80,7 +104,10 @@ impl Exchange {
             .headers
             .get(CONTENT_TYPE)
             .and_then(|it| it.to_str().ok())
-            .is_some_and(|it| it.to_ascii_lowercase().starts_with("application/x-www-form-urlencoded"))
+            .is_some_and(|it| {
+                it.to_ascii_lowercase()
+                    .starts_with("application/x-www-form-urlencoded")
+            })
     }
 
     /// The query's pairs, decoded.

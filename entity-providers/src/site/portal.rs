@@ -74,7 +74,10 @@ pub struct ToolEntry {
     pub has_alerts: bool,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
 fn is_false(value: &bool) -> bool {
     !value
 }
@@ -86,7 +89,13 @@ fn is_false(value: &bool) -> bool {
 pub async fn of_user(cx: &Context, who: &str, only_pinned: bool) -> Result<SitesOfUser> {
     let user = match who {
         "me" => cx.user_id()?.to_owned(),
-        other if cx.caller().user.as_ref().is_some_and(|it| it.id == other || it.eid == other) => {
+        other
+            if cx
+                .caller()
+                .user
+                .as_ref()
+                .is_some_and(|it| it.id == other || it.eid == other) =>
+        {
             cx.user_id()?.to_owned()
         }
         other => gate::read::<Users>(cx, other).await?.id,
@@ -96,10 +105,22 @@ pub async fn of_user(cx: &Context, who: &str, only_pinned: bool) -> Result<Sites
     let mut tools = tools(cx, &sites).await?;
     let terms: BTreeMap<&str, &str> = sites.iter().filter_map(term).collect();
     Ok(SitesOfUser {
-        terms: terms.into_iter().map(|(id, name)| Term { id: id.to_owned(), name: name.to_owned() }).collect(),
+        terms: terms
+            .into_iter()
+            .map(|(id, name)| Term {
+                id: id.to_owned(),
+                name: name.to_owned(),
+            })
+            .collect(),
         sites: sites
             .iter()
-            .map(|site| entry(site, pins.get(&site.id) == Some(&true), tools.remove(&site.id).unwrap_or_default()))
+            .map(|site| {
+                entry(
+                    site,
+                    pins.get(&site.id) == Some(&true),
+                    tools.remove(&site.id).unwrap_or_default(),
+                )
+            })
             .collect(),
     })
 }
@@ -113,7 +134,10 @@ async fn pins(cx: &Context, user: &str, only_pinned: bool) -> Result<HashMap<Str
         memberships = memberships.filter(membership::Column::IsPinned.eq(true));
     }
     let rows = memberships.all(cx.db()?).await?;
-    Ok(rows.into_iter().map(|it| (it.site_id, it.is_pinned)).collect())
+    Ok(rows
+        .into_iter()
+        .map(|it| (it.site_id, it.is_pinned))
+        .collect())
 }
 
 async fn sites(cx: &Context, ids: impl Iterator<Item = &String>) -> Result<Vec<Site>> {
@@ -125,7 +149,10 @@ async fn sites(cx: &Context, ids: impl Iterator<Item = &String>) -> Result<Vec<S
         .order_by_asc(table::Column::Id)
         .all(cx.db()?)
         .await?;
-    let sites = rows.into_iter().map(|it| Site::new(it, cx.base_url())).collect();
+    let sites = rows
+        .into_iter()
+        .map(|it| Site::new(it, cx.base_url()))
+        .collect();
     Ok(gate::retain::<Sites>(cx, Page::whole(sites)).await?.items)
 }
 
@@ -139,19 +166,29 @@ async fn tools(cx: &Context, sites: &[Site]) -> Result<HashMap<String, Vec<ToolE
         .map_err(Error::from)?;
     let mut tools: HashMap<String, Vec<ToolEntry>> = HashMap::new();
     for row in rows {
-        tools.entry(row.site_id.clone()).or_default().push(ToolEntry {
-            url: format!("/portal/site/{}/tool/{}", encode_segment(&row.site_id), encode_segment(&row.id)),
-            icon_class: format!("si-{}", row.tool_id.replace('.', "-")),
-            id: row.tool_id,
-            title: row.title,
-            has_alerts: false,
-        });
+        tools
+            .entry(row.site_id.clone())
+            .or_default()
+            .push(ToolEntry {
+                url: format!(
+                    "/portal/site/{}/tool/{}",
+                    encode_segment(&row.site_id),
+                    encode_segment(&row.id)
+                ),
+                icon_class: format!("si-{}", row.tool_id.replace('.', "-")),
+                id: row.tool_id,
+                title: row.title,
+                has_alerts: false,
+            });
     }
     Ok(tools)
 }
 
 fn term(site: &Site) -> Option<(&str, &str)> {
-    let id = site.props.get("term_eid").or_else(|| site.props.get("term"))?;
+    let id = site
+        .props
+        .get("term_eid")
+        .or_else(|| site.props.get("term"))?;
     // The portal compares a term's id with the name that its sites carry: they must be equal.
     Some((id, id))
 }
@@ -162,12 +199,17 @@ fn entry(site: &Site, pinned: bool, tools: Vec<ToolEntry>) -> SiteEntry {
         url: format!("/portal/site/{}", encode_segment(&site.id)),
         site_id: site.id.clone(),
         title: site.title.clone(),
-        short_description: site.short_description.clone().filter(|it| !it.trim().is_empty()),
+        short_description: site
+            .short_description
+            .clone()
+            .filter(|it| !it.trim().is_empty()),
         pinned,
         image: site.icon_url_full.clone(),
         tools,
         course: is_course,
         project: site.r#type.as_deref() == Some("project"),
-        term: term(site).filter(|_| is_course).map(|(_, name)| name.to_owned()),
+        term: term(site)
+            .filter(|_| is_course)
+            .map(|(_, name)| name.to_owned()),
     }
 }

@@ -7,6 +7,8 @@ use super::{Answer, Call};
 
 /// `GET /api/users/me/announcements`
 pub(super) async fn mine(call: Call<'_>) -> Result<Answer> {
-    let news = call.read(|cx| Box::pin(announcement::of_pinned_sites(cx))).await?;
+    let news = call
+        .read(|cx| Box::pin(announcement::of_pinned_sites(cx)))
+        .await?;
     Ok(Answer::json(news))
 }

@@ -8,7 +8,13 @@ use crate::auth::http;
 /// `POST /api/login`
 pub(super) async fn login(call: Call<'_>) -> Result<Answer> {
     let app = call.app;
-    let response = http::login(call.exchange.arrival(), &call.exchange.body, &app.login, &app.cookie).await?;
+    let response = http::login(
+        call.exchange.arrival(),
+        &call.exchange.body,
+        &app.login,
+        &app.cookie,
+    )
+    .await?;
     Ok(Answer::Response(response))
 }
 

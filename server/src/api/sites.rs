@@ -9,6 +9,8 @@ use super::{Answer, Call};
 pub(super) async fn of_user(call: Call<'_>) -> Result<Answer> {
     let only_pinned = call.flag("pinned")?;
     let who = call.variable("userId").to_owned();
-    let sites = call.read(|cx| Box::pin(async move { portal::of_user(cx, &who, only_pinned).await })).await?;
+    let sites = call
+        .read(|cx| Box::pin(async move { portal::of_user(cx, &who, only_pinned).await }))
+        .await?;
     Ok(Answer::json(sites))
 }

@@ -323,3 +323,6 @@ async fn roles(cx: &Context, id: &str) -> Result<Vec<String>> {
         .map(authorizer::SiteFacts::role_names)
         .unwrap_or_default())
 }
+
+#[cfg(test)]
+mod tests;

@@ -309,3 +309,6 @@ impl Nobody {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

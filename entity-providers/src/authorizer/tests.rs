@@ -242,7 +242,7 @@ async fn whoever_writes_sees_what_is_not_yet_committed() {
     let caller = Caller::user(bed.id("student1"), "student1");
     let cx = Context::new(shared, entity_core::testing::origin(caller), unit);
     membership::Entity::update_many()
-        .col_expr(membership::Column::Role, Expr::val("Instructor").into())
+        .col_expr(membership::Column::Role, Expr::val("Instructor"))
         .filter(membership::Column::UserId.eq(bed.id("student1")))
         .filter(membership::Column::SiteId.eq("biology-101"))
         .exec(cx.db().unwrap())
@@ -279,12 +279,12 @@ async fn nothing_is_asked_of_the_database_when_all_is_known() {
         bed.db.writer.execute_unprepared(&statement).await.unwrap();
     }
     site::Entity::update_many()
-        .col_expr(site::Column::IsPublished, Expr::val(false).into())
+        .col_expr(site::Column::IsPublished, Expr::val(false))
         .exec(&bed.db.writer)
         .await
         .unwrap();
     user_account::Entity::update_many()
-        .col_expr(user_account::Column::IsDisabled, Expr::val(true).into())
+        .col_expr(user_account::Column::IsDisabled, Expr::val(true))
         .exec(&bed.db.writer)
         .await
         .unwrap();

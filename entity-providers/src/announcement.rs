@@ -1,7 +1,7 @@
 //! `/direct/announcement`: news for the members of a site.
 //!
 //! What is a draft, not yet released, retracted or for other groups does not exist for those who may not see it:
-//! [`visibility`] says who may.
+//! `visibility` says who may.
 
 mod actions;
 mod attachment;
@@ -59,7 +59,7 @@ pub struct Announcement {
     #[entity(title, required, writable, search, column, max = 255)]
     pub title: String,
     /// The text.
-    #[entity(content, writable, search, html)]
+    #[entity(content, writable, search, html, column)]
     pub body: String,
     /// Where in the site it is: `main`, or `motd` for messages of the day.
     #[entity(column)]

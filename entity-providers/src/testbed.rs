@@ -108,6 +108,11 @@ impl Testbed {
         }
     }
 
+    /// Makes the authorizer forget what it knew, as after a commit.
+    pub(crate) fn forget(&self) {
+        self.authorizer.forget();
+    }
+
     /// Lets `role` do `function` in `site`.
     pub(crate) async fn grant(&self, site: &str, role: &str, function: &str) {
         let row = realm_grant::Model {

@@ -74,7 +74,7 @@ pub async fn note_login(cx: &Context, id: &str) -> Result<()> {
 /// The database can't be written.
 pub async fn keep_hash(cx: &Context, id: &str, hash: &str) -> Result<()> {
     Account::update_many()
-        .col_expr(Column::PasswordHash, Expr::val(hash).into())
+        .col_expr(Column::PasswordHash, Expr::val(hash))
         .filter(Column::Id.eq(id))
         .exec(cx.db()?)
         .await?;

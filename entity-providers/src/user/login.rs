@@ -61,10 +61,20 @@ pub async fn credentials(cx: &Context, username: &str) -> Result<Option<Credenti
 /// The database can't be written.
 pub async fn note_login(cx: &Context, id: &str) -> Result<()> {
     Account::update_many()
-        .col_expr(
-            Column::LastLogin,
-            Expr::val(cx.now().timestamp_millis()).into(),
-        )
+        .col_expr(Column::LastLogin, Expr::val(cx.now().timestamp_millis()))
+        .filter(Column::Id.eq(id))
+        .exec(cx.db()?)
+        .await?;
+    Ok(())
+}
+
+/// Keeps a stronger hash of the password that the user `id` has already. That is no change to the user.
+///
+/// # Errors
+/// The database can't be written.
+pub async fn keep_hash(cx: &Context, id: &str, hash: &str) -> Result<()> {
+    Account::update_many()
+        .col_expr(Column::PasswordHash, Expr::val(hash))
         .filter(Column::Id.eq(id))
         .exec(cx.db()?)
         .await?;

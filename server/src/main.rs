@@ -1,2 +1,2 @@
-//! x
+//! The program `lectern`.
 fn main() {}

@@ -1,0 +1,98 @@
+//! The body of an HTML form, and the query of a URL, which is written the same way.
+
+use entity_core::format::Parser;
+use entity_core::{Error, ErrorKind, Input, Result};
+use serde_json::{Map, Value};
+
+/// The most bytes of a form or a query.
+const MAX_BYTES: usize = 64 << 10;
+/// The most pairs in a form or a query.
+const MAX_PAIRS: usize = 200;
+
+/// Reads `application/x-www-form-urlencoded`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FormParser;
+
+impl Parser for FormParser {
+    fn media_type(&self) -> &'static str {
+        "application/x-www-form-urlencoded"
+    }
+
+    fn name(&self) -> &'static str {
+        "form"
+    }
+
+    /// A key that occurs more than once becomes a list.
+    fn parse(&self, body: &[u8]) -> Result<Input> {
+        let mut fields = Map::new();
+        for (name, value) in parse_pairs(body)? {
+            let value = Value::String(value);
+            match fields.get_mut(&name) {
+                None => drop(fields.insert(name, value)),
+                Some(Value::Array(values)) => values.push(value),
+                Some(first) => *first = Value::Array(vec![first.take(), value]),
+            }
+        }
+        Ok(Input {
+            fields,
+            is_textual: true,
+            is_form: true,
+        })
+    }
+}
+
+/// The names and values of a form's body or of a URL's query, decoded, in order.
+///
+/// # Errors
+/// There are too many, or one is not UTF-8 or has a percent sign without two digits behind it.
+pub fn parse_pairs(encoded: &[u8]) -> Result<Vec<(String, String)>> {
+    if encoded.len() > MAX_BYTES {
+        return Err(Error::new(
+            ErrorKind::TooLarge,
+            format!("a form or query must not be longer than {MAX_BYTES} bytes"),
+        ));
+    }
+    let pairs: Vec<_> = encoded
+        .split(|it| *it == b'&')
+        .filter(|it| !it.is_empty())
+        .collect();
+    if pairs.len() > MAX_PAIRS {
+        return Err(Error::bad_request(format!(
+            "a form or query must not have more than {MAX_PAIRS} values"
+        )));
+    }
+    pairs.into_iter().map(parse_pair).collect()
+}
+
+fn parse_pair(pair: &[u8]) -> Result<(String, String)> {
+    let mut halves = pair.splitn(2, |it| *it == b'=');
+    let mut next = || decode(halves.next().unwrap_or_default());
+    Ok((next()?, next()?))
+}
+
+fn decode(encoded: &[u8]) -> Result<String> {
+    let mut decoded = Vec::with_capacity(encoded.len());
+    let mut bytes = encoded.iter();
+    while let Some(byte) = bytes.next() {
+        decoded.push(match byte {
+            b'+' => b' ',
+            b'%' => decode_escape(bytes.next(), bytes.next())?,
+            other => *other,
+        });
+    }
+    String::from_utf8(decoded)
+        .map_err(|error| Error::bad_request("a form or query must be UTF-8").with_source(error))
+}
+
+fn decode_escape(high: Option<&u8>, low: Option<&u8>) -> Result<u8> {
+    let digit = |byte: Option<&u8>| {
+        byte.and_then(|it| char::from(*it).to_digit(16))
+            .and_then(|it| u8::try_from(it).ok())
+    };
+    match (digit(high), digit(low)) {
+        (Some(high), Some(low)) => Ok(high << 4 | low),
+        _ => Err(Error::bad_request(
+            "a percent sign in a form or query must be followed by two hexadecimal digits",
+        )),
+    }
+}

@@ -1,0 +1,221 @@
+//! A body in XML: elements and text, and nothing that makes a parser fetch, expand or run something.
+
+mod element;
+
+use entity_core::format::Parser;
+use entity_core::{Error, Input, Result};
+use quick_xml::Reader;
+use quick_xml::events::{BytesDecl, BytesRef, BytesStart, Event};
+
+use self::element::Element;
+use super::MAX_DEPTH;
+use crate::text::{is_allowed, is_name};
+
+/// The most elements in a body.
+const MAX_ELEMENTS: usize = 10_000;
+/// The most attributes of an element.
+const MAX_ATTRIBUTES: usize = 64;
+
+/// Reads `application/xml`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct XmlParser;
+
+impl Parser for XmlParser {
+    fn media_type(&self) -> &'static str {
+        "application/xml"
+    }
+
+    fn name(&self) -> &'static str {
+        "xml"
+    }
+
+    /// The root is discarded, its children are the fields. No bytes at all are no fields.
+    fn parse(&self, body: &[u8]) -> Result<Input> {
+        let fields = match body {
+            [] => serde_json::Map::new(),
+            _ => Document::read(text(body)?)?.into_fields()?,
+        };
+        Ok(Input {
+            fields,
+            is_textual: true,
+            is_form: false,
+        })
+    }
+}
+
+fn text(body: &[u8]) -> Result<&str> {
+    let text = std::str::from_utf8(body)
+        .map_err(|error| Error::bad_request("the XML must be UTF-8").with_source(error))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    match text.chars().all(is_allowed) {
+        true => Ok(text),
+        false => Err(forbidden_character()),
+    }
+}
+
+/// A document while it is read: the elements that are open, outermost first.
+#[derive(Default)]
+struct Document {
+    open: Vec<Element>,
+    root: Option<Element>,
+    elements: usize,
+}
+
+impl Document {
+    fn read(text: &str) -> Result<Element> {
+        let mut reader = Reader::from_str(text);
+        reader.config_mut().check_comments = true;
+        reader.config_mut().expand_empty_elements = true;
+        let mut document = Self::default();
+        let mut is_first = true;
+        loop {
+            let event = reader.read_event().map_err(malformed)?;
+            match event {
+                Event::Decl(it) if is_first => check_declaration(&it)?,
+                Event::Eof => return document.finish(),
+                other => document.take(&other)?,
+            }
+            is_first = false;
+        }
+    }
+
+    fn take(&mut self, event: &Event<'_>) -> Result<()> {
+        match event {
+            Event::Start(start) => self.start(start),
+            Event::End(_) => self.end(),
+            Event::Text(it) => {
+                let text = it.xml10_content().map_err(malformed)?;
+                match text.contains("]]>") {
+                    true => Err(refuse("has `]]>` outside of a CDATA section")),
+                    false => self.text(&text),
+                }
+            }
+            Event::CData(it) if !self.open.is_empty() => {
+                self.text(&it.xml10_content().map_err(malformed)?)
+            }
+            Event::GeneralRef(it) if !self.open.is_empty() => self.text(&resolve(it)?),
+            Event::CData(_) | Event::GeneralRef(_) => Err(refuse("has text outside of its root")),
+            Event::Comment(_) => Ok(()),
+            Event::DocType(_) => Err(refuse("must not have a document type")),
+            Event::PI(_) => Err(refuse("must not have processing instructions")),
+            Event::Decl(_) | Event::Empty(_) | Event::Eof => {
+                Err(refuse("has a declaration that is not at its beginning"))
+            }
+        }
+    }
+
+    fn start(&mut self, start: &BytesStart<'_>) -> Result<()> {
+        self.elements += 1;
+        if self.elements > MAX_ELEMENTS {
+            return Err(refuse("has too many elements"));
+        }
+        // The root counts, but its children are the first level of the data.
+        if self.open.len() > MAX_DEPTH {
+            return Err(refuse("is nested too deeply"));
+        }
+        if self.open.is_empty() && self.root.is_some() {
+            return Err(refuse("must have one root"));
+        }
+        let name = name(start.name().into_inner())?;
+        let kind = read_attributes(start)?;
+        self.open.push(Element::new(name, kind.as_deref())?);
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<()> {
+        let Some(element) = self.open.pop() else {
+            return Err(refuse("ends an element that was not begun"));
+        };
+        match self.open.last_mut() {
+            None => self.root = Some(element),
+            Some(parent) => parent.push_child(element)?,
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, text: &str) -> Result<()> {
+        match self.open.last_mut() {
+            Some(element) => element.push_text(text),
+            None if text.trim_matches([' ', '\t', '\r', '\n']).is_empty() => {}
+            None => return Err(refuse("has text outside of its root")),
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Element> {
+        match self.root {
+            Some(root) if self.open.is_empty() => Ok(root),
+            _ => Err(refuse("ends before its root does")),
+        }
+    }
+}
+
+fn check_declaration(declaration: &BytesDecl<'_>) -> Result<()> {
+    let version = declaration.version().map_err(malformed)?;
+    let is_utf8 = match declaration.encoding() {
+        None => true,
+        Some(encoding) => encoding.map_err(malformed)?.eq_ignore_ascii_case(b"utf-8"),
+    };
+    match &*version == b"1.0" && is_utf8 {
+        true => Ok(()),
+        false => Err(refuse("must be XML 1.0 in UTF-8")),
+    }
+}
+
+/// Checks all attributes and answers the one that matters.
+fn read_attributes(start: &BytesStart<'_>) -> Result<Option<String>> {
+    // Counting first: telling whether a name occurs twice compares it with all before it.
+    if start.attributes().with_checks(false).count() > MAX_ATTRIBUTES {
+        return Err(refuse("has an element with too many attributes"));
+    }
+    let mut kind = None;
+    for attribute in start.attributes() {
+        let attribute = attribute.map_err(malformed)?;
+        let key = name(attribute.key.into_inner())?;
+        let raw = std::str::from_utf8(&attribute.value).map_err(malformed)?;
+        let value = quick_xml::escape::unescape(raw).map_err(malformed)?;
+        if raw.contains('<') {
+            return Err(refuse("has a `<` in an attribute"));
+        }
+        if !value.chars().all(is_allowed) {
+            return Err(forbidden_character());
+        }
+        if key == "type" {
+            kind = Some(value.into_owned());
+        }
+    }
+    Ok(kind)
+}
+
+/// A name without its namespace prefix.
+fn name(raw: &[u8]) -> Result<String> {
+    let name = std::str::from_utf8(raw).map_err(malformed)?;
+    let (prefix, local) = name.split_once(':').unwrap_or(("x", name));
+    match is_name(prefix) && is_name(local) {
+        true => Ok(local.to_owned()),
+        false => Err(refuse("has a name that is none")),
+    }
+}
+
+fn resolve(reference: &BytesRef<'_>) -> Result<String> {
+    let name = reference.decode().map_err(malformed)?;
+    match reference.resolve_char_ref().map_err(malformed)? {
+        Some(c) if is_allowed(c) => Ok(c.to_string()),
+        Some(_) => Err(forbidden_character()),
+        None => quick_xml::escape::resolve_xml_entity(&name)
+            .map(str::to_owned)
+            .ok_or_else(|| refuse("must not refer to entities")),
+    }
+}
+
+fn refuse(what: &str) -> Error {
+    Error::bad_request(format!("the XML {what}"))
+}
+
+fn forbidden_character() -> Error {
+    refuse("has a character that XML does not allow")
+}
+
+fn malformed(error: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::bad_request("the XML is not well-formed").with_source(error)
+}

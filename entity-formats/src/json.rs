@@ -1,0 +1,167 @@
+//! Answers as JSON.
+
+mod safe;
+
+use entity_core::format::{Format, Problem, Renderer, View};
+use entity_core::{Body, Collection, Error, FieldError, Item, Reference, Result};
+use serde::Serialize;
+use serde_json::Serializer;
+
+use self::safe::Safe;
+
+/// The most bytes that a list may take: no list of sensible entities comes near.
+const MAX_LIST_BYTES: usize = 64 << 20;
+
+/// Writes JSON.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Json;
+
+impl Renderer for Json {
+    fn format(&self) -> Format {
+        Format {
+            name: "json",
+            media_type: "application/json",
+            aliases: &["text/json"],
+        }
+    }
+
+    fn accepts(&self, body: &Body) -> bool {
+        is_data(body)
+    }
+
+    fn render(&self, body: &Body, view: &View<'_>) -> Result<Vec<u8>> {
+        let mut buffer = Vec::with_capacity(1024);
+        match body {
+            Body::Empty => {}
+            Body::Entity(item) => write_entity(&mut buffer, item, view.base_url)?,
+            Body::Collection(it) => write_collection(&mut buffer, it, view.base_url)?,
+            Body::Value(value) => write_value(&mut buffer, &value.data)?,
+            Body::Forward(_) | Body::Form(_) => return Err(Error::not_acceptable(&["html"])),
+        }
+        Ok(buffer)
+    }
+
+    fn render_problem(&self, problem: &Problem, _view: &View<'_>) -> Option<Vec<u8>> {
+        Some(write_problem(problem))
+    }
+}
+
+/// Whether `body` is data, which JSON and XML can write, and not a form.
+pub(crate) fn is_data(body: &Body) -> bool {
+    matches!(
+        body,
+        Body::Empty | Body::Entity(_) | Body::Collection(_) | Body::Value(_)
+    )
+}
+
+/// The object that tells an error, the same at every address.
+pub fn write_problem(problem: &Problem) -> Vec<u8> {
+    let mut buffer = Vec::with_capacity(256);
+    let written = write_value(&mut buffer, &ProblemBody::of(problem));
+    debug_assert!(written.is_ok(), "text and lists of text can be written");
+    buffer
+}
+
+/// An error as it is written, in JSON and in XML.
+#[derive(Debug, Serialize)]
+pub(crate) struct ProblemBody<'a> {
+    error: ProblemFacts<'a>,
+}
+
+/// The facts of an error. The status is text because existing clients read text.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ProblemFacts<'a> {
+    status: String,
+    message: &'a str,
+    timestamp: &'a str,
+    request_id: &'a str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    fields: &'a [FieldError],
+}
+
+impl<'a> ProblemBody<'a> {
+    fn of(problem: &'a Problem) -> Self {
+        Self {
+            error: ProblemFacts::of(problem),
+        }
+    }
+}
+
+impl<'a> ProblemFacts<'a> {
+    pub(crate) fn of(problem: &'a Problem) -> Self {
+        Self {
+            status: problem.status.to_string(),
+            message: &problem.message,
+            timestamp: &problem.timestamp,
+            request_id: &problem.request_id,
+            fields: &problem.fields,
+        }
+    }
+}
+
+/// The public address of what `reference` names, without a format.
+pub(crate) fn entity_url(base_url: &str, reference: &Reference) -> String {
+    format!("{base_url}/direct{}", reference.path())
+}
+
+/// Writes `value` as it is.
+pub(crate) fn write_value<T: Serialize + ?Sized>(buffer: &mut Vec<u8>, value: &T) -> Result<()> {
+    write_safely(buffer, value).map(drop)
+}
+
+/// Writes the entity's fields and behind them its metadata. A key that the entity writes itself wins.
+pub(crate) fn write_entity(buffer: &mut Vec<u8>, item: &Item, base_url: &str) -> Result<()> {
+    let written = write_safely(buffer, item.data())?;
+    if buffer.pop() != Some(b'}') {
+        return Err(Error::internal("an entity must be written as an object"));
+    }
+    let reference = item.reference();
+    let metadata = [
+        ("entityReference", Some(reference.to_string())),
+        ("entityURL", Some(entity_url(base_url, &reference))),
+        ("entityId", reference.id),
+        ("entityTitle", item.title()),
+    ];
+    for (name, value) in metadata {
+        let Some(value) = value.filter(|_| !written.has(name)) else {
+            continue;
+        };
+        if buffer.last() != Some(&b'{') {
+            buffer.push(b',');
+        }
+        buffer.extend_from_slice(b"\"");
+        buffer.extend_from_slice(name.as_bytes());
+        buffer.extend_from_slice(b"\":");
+        write_value(buffer, &value)?;
+    }
+    buffer.push(b'}');
+    Ok(())
+}
+
+fn write_collection(buffer: &mut Vec<u8>, collection: &Collection, base_url: &str) -> Result<()> {
+    buffer.extend_from_slice(b"{\"entityPrefix\":");
+    write_value(buffer, collection.prefix)?;
+    buffer.push(b',');
+    write_value(buffer, &format!("{}_collection", collection.prefix))?;
+    buffer.extend_from_slice(b":[");
+    for (index, item) in collection.items.iter().enumerate() {
+        if index > 0 {
+            buffer.push(b',');
+        }
+        write_entity(buffer, item, base_url)?;
+        if buffer.len() > MAX_LIST_BYTES {
+            return Err(Error::internal("the list takes too many bytes"));
+        }
+    }
+    buffer.extend_from_slice(b"]}");
+    Ok(())
+}
+
+fn write_safely<T: Serialize + ?Sized>(buffer: &mut Vec<u8>, value: &T) -> Result<Safe> {
+    let mut safe = Safe::default();
+    value
+        .serialize(&mut Serializer::with_formatter(buffer, &mut safe))
+        .map_err(Error::internal)?;
+    Ok(safe)
+}

@@ -1,0 +1,19 @@
+//! The database: connecting, bringing its tables up to date, one module for each table.
+
+mod connect;
+mod migrate;
+pub(crate) mod sql;
+
+pub mod announcement;
+pub mod announcement_group;
+pub mod group_member;
+pub mod membership;
+pub mod realm_grant;
+pub mod site;
+pub mod site_group;
+pub mod site_page;
+pub mod site_tool;
+pub mod user_account;
+
+pub use connect::connect;
+pub use migrate::{ensure_tables, migrate};

@@ -1,0 +1,179 @@
+//! Connecting: pools whose settings are the same on every machine, and checked.
+
+use std::num::NonZero;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use entity_core::db::Db;
+use entity_core::{Error, Result};
+use sea_orm::sqlx::postgres::PgConnectOptions;
+use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
+use sea_orm::sqlx::{self, ConnectOptions, Connection, Database, pool::PoolOptions};
+use sea_orm::{
+    ConnectionTrait, DatabaseConnection, DbErr, RuntimeErr, SqlxPostgresConnector,
+    SqlxSqliteConnector, Statement,
+};
+
+/// A request that finds no free connection for this long gets an answer that says so.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long SQLite waits for another process that writes.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// A connection that was idle for this long is tried before it is used.
+const PING_AFTER: Duration = Duration::from_secs(30);
+/// Statements that a connection keeps prepared.
+const PREPARED: usize = 500;
+/// Most connections that write to PostgreSQL.
+const POSTGRES_WRITERS: u32 = 16;
+/// What of a SQLite file is mapped into memory, in bytes.
+const MAPPED: &str = "268435456";
+/// What a SQLite connection may cache, in KiB, as the pragma counts it.
+const CACHED: &str = "-8192";
+
+/// Opens the database at `url`: `sqlite:///path/to/file` or `postgres://…`. A SQLite file is made if there
+/// is none.
+///
+/// # Errors
+/// The address is none of these; the database can't be reached; it does not take the settings that keep
+/// data safe.
+pub async fn connect(url: &str) -> Result<Db> {
+    let scheme = url.split_once(':').map(|(scheme, _)| scheme);
+    match scheme {
+        Some("sqlite") => sqlite(url).await,
+        Some("postgres" | "postgresql") => postgres(url).await,
+        _ => Err(failure(
+            "the database's address must begin with sqlite:// or postgres://",
+        )),
+    }
+}
+
+async fn sqlite(url: &str) -> Result<Db> {
+    let (_, rest) = url.split_once(':').unwrap_or_default();
+    if rest.contains(":memory:")
+        || rest.contains("mode=memory")
+        || rest.trim_matches('/').is_empty()
+    {
+        return Err(failure(
+            "a SQLite database must be a file: write sqlite:///path/to/file",
+        ));
+    }
+    let options: SqliteConnectOptions = url.parse().map_err(unreachable_database)?;
+    let options = options
+        .foreign_keys(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .busy_timeout(BUSY_TIMEOUT)
+        .statement_cache_capacity(PREPARED)
+        .pragma("mmap_size", MAPPED)
+        .pragma("cache_size", CACHED)
+        .disable_statement_logging();
+    // The writer comes first: it makes the file, and a reader can't change the journal's mode.
+    let writer = pool::<sqlx::Sqlite>(1)
+        .connect_with(options.clone().create_if_missing(true))
+        .await
+        .map_err(unreachable_database)?;
+    let reader = pool::<sqlx::Sqlite>(readers())
+        .connect_with(options.read_only(true))
+        .await
+        .map_err(unreachable_database)?;
+    let db = Db {
+        reader: SqlxSqliteConnector::from_sqlx_sqlite_pool(reader),
+        writer: SqlxSqliteConnector::from_sqlx_sqlite_pool(writer),
+    };
+    for (connection, name) in [(&db.writer, "writer"), (&db.reader, "reader")] {
+        require_pragma(connection, name, "journal_mode", "wal").await?;
+        require_pragma(connection, name, "synchronous", "2").await?;
+        require_pragma(connection, name, "foreign_keys", "1").await?;
+    }
+    Ok(db)
+}
+
+async fn require_pragma(
+    connection: &DatabaseConnection,
+    name: &str,
+    pragma: &str,
+    expected: &str,
+) -> Result<()> {
+    let sql = format!("SELECT CAST({pragma} AS TEXT) AS setting FROM pragma_{pragma}");
+    let found = setting(connection, &sql).await?;
+    match found == expected {
+        true => Ok(()),
+        false => Err(failure(format!(
+            "the {name} of the database has {pragma} = {found} instead of {expected}: put the file on a local disk"
+        ))),
+    }
+}
+
+async fn postgres(url: &str) -> Result<Db> {
+    let options: PgConnectOptions = url.parse().map_err(unreachable_database)?;
+    let options = options
+        .application_name("lectern")
+        .statement_cache_capacity(PREPARED)
+        .options([
+            ("statement_timeout", "15s"),
+            ("lock_timeout", "5s"),
+            ("idle_in_transaction_session_timeout", "60s"),
+        ])
+        .disable_statement_logging();
+    let writer = pool::<sqlx::Postgres>(POSTGRES_WRITERS)
+        .connect_with(options.clone())
+        .await
+        .map_err(unreachable_database)?;
+    let reader = pool::<sqlx::Postgres>(readers().max(POSTGRES_WRITERS))
+        .connect_with(options.options([("default_transaction_read_only", "on")]))
+        .await
+        .map_err(unreachable_database)?;
+    let db = Db {
+        reader: SqlxPostgresConnector::from_sqlx_postgres_pool(reader),
+        writer: SqlxPostgresConnector::from_sqlx_postgres_pool(writer),
+    };
+    let found = setting(
+        &db.reader,
+        "SELECT current_setting('default_transaction_read_only') AS setting",
+    )
+    .await?;
+    match found.as_str() {
+        "on" => Ok(db),
+        _ => Err(failure(
+            "the database does not open read-only connections: check what is between it and this service",
+        )),
+    }
+}
+
+async fn setting(connection: &DatabaseConnection, sql: &str) -> Result<String> {
+    let statement = Statement::from_string(connection.get_database_backend(), sql);
+    let row = connection.query_one_raw(statement).await?;
+    let row = row.ok_or_else(|| failure("the database does not tell its settings"))?;
+    Ok(row.try_get("", "setting")?)
+}
+
+/// A pool of `size` connections that are tried only after they were idle, and never go away for their age.
+fn pool<D: Database>(size: u32) -> PoolOptions<D> {
+    PoolOptions::new()
+        .max_connections(size)
+        .min_connections(1)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .max_lifetime(None)
+        .idle_timeout(None)
+        .test_before_acquire(false)
+        .before_acquire(|connection: &mut D::Connection, state| {
+            Box::pin(async move {
+                if state.idle_for >= PING_AFTER {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        })
+}
+
+fn readers() -> u32 {
+    let cores = available_parallelism().map_or(2, NonZero::get);
+    u32::try_from(cores).unwrap_or(2).saturating_mul(2).max(4)
+}
+
+fn unreachable_database(error: sqlx::Error) -> Error {
+    Error::from(DbErr::Conn(RuntimeErr::SqlxError(error.into())))
+}
+
+fn failure(text: impl Into<std::borrow::Cow<'static, str>>) -> Error {
+    Error::new(entity_core::ErrorKind::Internal, text)
+}

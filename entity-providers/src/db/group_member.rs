@@ -1,0 +1,24 @@
+//! `group_member`: who is in which group.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait,
+    EnumIter, PrimaryKeyTrait,
+};
+
+/// One row.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "group_member")]
+pub struct Model {
+    /// The group.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub group_id: String,
+    /// The internal id of the user.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub user_id: String,
+}
+
+/// None: what belongs together is joined where it is asked for.
+#[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

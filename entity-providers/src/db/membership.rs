@@ -1,0 +1,36 @@
+//! `membership`: who belongs to which site, and as what.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait,
+    EnumIter, PrimaryKeyTrait,
+};
+
+/// One row.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "membership")]
+pub struct Model {
+    /// The internal id of the user.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub user_id: String,
+    /// The site.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub site_id: String,
+    /// The role, such as `Student`.
+    pub role: String,
+    /// Whether it counts.
+    pub is_active: bool,
+    /// Whether the student system made it.
+    pub is_provided: bool,
+    /// Whether the user keeps the site at hand.
+    pub is_pinned: bool,
+    /// Its place among the sites kept at hand.
+    pub pinned_position: Option<i64>,
+    /// When it came into being, in milliseconds.
+    pub created: i64,
+}
+
+/// None: what belongs together is joined where it is asked for.
+#[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

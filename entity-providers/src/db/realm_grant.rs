@@ -1,0 +1,29 @@
+//! `realm_grant`: which role holds which function in which realm.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait,
+    EnumIter, PrimaryKeyTrait,
+};
+
+/// One row.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "realm_grant")]
+pub struct Model {
+    /// A template such as `!site.template.course`, or `/site/<id>` for what one site changes.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub realm: String,
+    /// The role.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub role: String,
+    /// The function, such as `annc.read`.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub function: String,
+    /// Whether a site adds it to its template or takes it away.
+    pub is_granted: bool,
+}
+
+/// None: what belongs together is joined where it is asked for.
+#[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

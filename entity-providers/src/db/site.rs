@@ -1,0 +1,59 @@
+//! `site`: courses, projects and the administration site.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait,
+    EnumIter, PrimaryKeyTrait,
+};
+
+/// One row.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "site")]
+pub struct Model {
+    /// The id.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub id: String,
+    /// What people call it.
+    pub title: String,
+    /// `course`, `project`, or nothing.
+    pub r#type: Option<String>,
+    /// One plain line about it.
+    pub short_description: Option<String>,
+    /// Sanitised HTML about it.
+    pub description: Option<String>,
+    /// Whom to ask.
+    pub contact_name: Option<String>,
+    /// How to reach whom to ask.
+    pub contact_email: Option<String>,
+    /// Whether its members may come in.
+    pub is_published: bool,
+    /// Whether strangers may look at it.
+    pub is_pub_view: bool,
+    /// Whether users may join by themselves.
+    pub is_joinable: bool,
+    /// The role of those who join by themselves.
+    pub joiner_role: Option<String>,
+    /// Its look.
+    pub skin: Option<String>,
+    /// The address of its icon.
+    pub icon_url: Option<String>,
+    /// The internal id of the user whom it belongs to.
+    pub owner_id: Option<String>,
+    /// The year or number of its term, digits only.
+    pub term: Option<String>,
+    /// The external id of its term.
+    pub term_eid: Option<String>,
+    /// The group of the student system that fills it.
+    pub provider_group_id: Option<String>,
+    /// When it came into being, in milliseconds.
+    pub created: i64,
+    /// When it last changed, in milliseconds.
+    pub modified: i64,
+    /// Counts the changes.
+    pub version: i64,
+}
+
+/// None: what belongs together is joined where it is asked for.
+#[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,27 @@
+//! `site_group`: groups within a site.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait,
+    EnumIter, PrimaryKeyTrait,
+};
+
+/// One row.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "site_group")]
+pub struct Model {
+    /// The id.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub id: String,
+    /// The site.
+    pub site_id: String,
+    /// What people call it.
+    pub title: String,
+    /// A plain line about it.
+    pub description: Option<String>,
+}
+
+/// None: what belongs together is joined where it is asked for.
+#[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,47 @@
+//! `user_account`: the people who can log in.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait,
+    EnumIter, PrimaryKeyTrait,
+};
+
+/// One row.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "user_account")]
+pub struct Model {
+    /// The internal id.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub id: String,
+    /// The external id, which the user types to log in; unique, whatever the case.
+    pub eid: String,
+    /// The e-mail address, perhaps empty.
+    pub email: String,
+    /// The first name.
+    pub first_name: String,
+    /// The last name.
+    pub last_name: String,
+    /// The kind of account, such as `registered`.
+    pub r#type: String,
+    /// The hash of the password; none if another directory checks it.
+    pub password_hash: Option<String>,
+    /// Whether the account is shut.
+    pub is_disabled: bool,
+    /// Further properties, a JSON object of texts.
+    pub props: String,
+    /// When the user last logged in, in milliseconds.
+    pub last_login: Option<i64>,
+    /// When it came into being, in milliseconds.
+    pub created: i64,
+    /// The internal id of who created it.
+    pub created_by: Option<String>,
+    /// When it last changed, in milliseconds.
+    pub modified: i64,
+    /// Counts the changes.
+    pub version: i64,
+}
+
+/// None: what belongs together is joined where it is asked for.
+#[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,64 @@
+//! The tables of this crate's types, in the steps in which they came about. There is no way back.
+
+mod default_grants;
+mod m20261121_000001_accounts;
+mod m20261121_000002_sites;
+mod m20261121_000003_grants;
+mod m20261121_000004_announcements;
+
+use async_trait::async_trait;
+use sea_orm::{ConnectionTrait, DbBackend, DbErr};
+use sea_orm_migration::{MigrationName, MigrationTrait, SchemaManager};
+
+/// The steps, in order. A service adds its own behind them and runs all with [`migrate`](crate::db::migrate).
+pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
+    vec![
+        Box::new(m20261121_000001_accounts::STEP),
+        Box::new(m20261121_000002_sites::STEP),
+        Box::new(m20261121_000003_grants::Migration),
+        Box::new(m20261121_000004_announcements::Migration),
+    ]
+}
+
+/// Runs statements that define tables. `TEXT` in them becomes text that both databases order byte by byte.
+///
+/// # Errors
+/// The database refuses one of them.
+pub async fn define(manager: &SchemaManager<'_>, statements: &[&str]) -> Result<(), DbErr> {
+    let connection = manager.get_connection();
+    for statement in statements {
+        let sql = match connection.get_database_backend() {
+            DbBackend::Postgres => statement.replace(" TEXT", " text COLLATE \"C\""),
+            _ => (*statement).to_owned(),
+        };
+        connection.execute_unprepared(&sql).await?;
+    }
+    Ok(())
+}
+
+/// A step that only defines tables and indexes, by statements for [`define`].
+#[derive(Clone, Copy, Debug)]
+pub struct Tables {
+    /// The date, a number and what it is about; never changed once it was released.
+    pub name: &'static str,
+    /// The statements, in order.
+    pub statements: &'static [&'static str],
+}
+
+impl MigrationName for Tables {
+    fn name(&self) -> &str {
+        self.name
+    }
+}
+
+#[async_trait]
+impl MigrationTrait for Tables {
+    #[expect(elided_lifetimes_in_paths, reason = "the trait is declared that way")]
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        define(manager, self.statements).await
+    }
+
+    fn use_transaction(&self) -> Option<bool> {
+        Some(true)
+    }
+}

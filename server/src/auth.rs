@@ -1,0 +1,3 @@
+//! Who somebody is: evidence, passwords, throttling, login and logout.
+
+pub mod password;

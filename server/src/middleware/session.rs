@@ -1,0 +1,1 @@
+//! Finds the session of a request.

@@ -59,7 +59,7 @@ pub struct Announcement {
     #[entity(title, required, writable, search, column, max = 255)]
     pub title: String,
     /// The text.
-    #[entity(content, writable, search, html)]
+    #[entity(content, writable, search, html, column)]
     pub body: String,
     /// Where in the site it is: `main`, or `motd` for messages of the day.
     #[entity(column)]

@@ -10,10 +10,12 @@ use entity_core::{
     Result, Shared, Verb,
 };
 use futures::future::BoxFuture;
+use sea_orm::{EntityTrait, IntoActiveModel};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 use crate::authorizer::RoleAuthorizer;
+use crate::db::realm_grant;
 use crate::demo::{self, Summary};
 use crate::{db, migration};
 
@@ -91,8 +93,18 @@ impl Testbed {
         }
     }
 
-    /// Makes the authorizer forget what it knew, as after a commit.
-    pub(crate) fn forget(&self) {
+    /// Lets `role` do `function` in `site`.
+    pub(crate) async fn grant(&self, site: &str, role: &str, function: &str) {
+        let row = realm_grant::Model {
+            realm: format!("/site/{site}"),
+            role: role.to_owned(),
+            function: function.to_owned(),
+            is_granted: true,
+        };
+        realm_grant::Entity::insert(row.into_active_model())
+            .exec_without_returning(&self.db.writer)
+            .await
+            .unwrap();
         self.authorizer.forget();
     }
 

@@ -5,7 +5,7 @@
 use entity_core::wire::Millis;
 use entity_core::{Context, DateTimeUtc, Page, Result, Scope, Search, db};
 use sea_orm::sea_query::{Alias, Expr, JoinType, Query, SelectStatement};
-use sea_orm::{ConnectionTrait, DbErr, QueryResult};
+use sea_orm::{ConnectionTrait, DbErr, QueryResult, Statement};
 
 use super::visibility::{Held, Powers, write_addressed, write_condition};
 use super::{Announcement, Row, attachment};
@@ -74,18 +74,27 @@ pub(super) async fn one(cx: &Context, id: &str) -> Result<Option<Announcement>> 
 
 /// The announcements that `question` asks for and the caller sees.
 pub(super) async fn list(cx: &Context, question: &Question<'_>) -> Result<Page<Announcement>> {
+    let statement = match question.place {
+        Place::Site(site) => statement(cx, question, &Powers::in_site(cx, site).await?)?,
+        _ => statement(cx, question, &Powers::everywhere(cx).await?)?,
+    };
+    let rows = cx.db()?.query_all_raw(statement).await?;
+    page(cx, &rows, question.limit).await
+}
+
+/// The statement that answers `question` for a caller with `powers`.
+pub(super) fn statement<T: Held>(
+    cx: &Context,
+    question: &Question<'_>,
+    powers: &Powers<T>,
+) -> Result<Statement> {
+    let (user, now) = (user(cx), cx.now().timestamp_millis());
     let mut sql = Sql::new(cx.db()?.get_database_backend(), "SELECT ");
     write_columns(&mut sql, cx);
     sql.push(TABLES);
-    question.place.write(&mut sql, user(cx))?;
+    question.place.write(&mut sql, user)?;
     sql.push(" AND ");
-    let (user, now) = (user(cx), cx.now().timestamp_millis());
-    match question.place {
-        Place::Site(site) => {
-            write_condition(&mut sql, &Powers::in_site(cx, site).await?, user, now)?;
-        }
-        _ => write_condition(&mut sql, &Powers::everywhere(cx).await?, user, now)?,
-    }
+    write_condition(&mut sql, powers, user, now)?;
     if let Some(since) = question.since {
         sql.push(" AND a.published >= ").bind(since);
     }
@@ -95,8 +104,7 @@ pub(super) async fn list(cx: &Context, question: &Question<'_>) -> Result<Page<A
     });
     sql.bind(to_bound(question.limit.saturating_add(1)));
     sql.push(" OFFSET ").bind(to_bound(question.start));
-    let rows = cx.db()?.query_all_raw(sql.into_statement()).await?;
-    page(cx, &rows, question.limit).await
+    Ok(sql.into_statement())
 }
 
 /// The announcements that a search with filters, words or an order of its own asks for and the caller sees.

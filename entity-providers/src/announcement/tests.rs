@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 
 use entity_core::{Entity, ErrorKind, IfMatch, Verb, Version};
+use sea_orm::ConnectionTrait;
 use serde_json::{Value, json};
 
-use super::{query, view};
+use super::query::{self, Order, Place, Question};
+use super::view;
+use super::visibility::Powers;
 use crate::demo::{BIOLOGY, FIELD_TRIP, HISTORY, LAB_A, LAB_B};
 use crate::testbed::{Testbed, texts};
 
@@ -355,9 +358,7 @@ async fn the_version_changes_with_everything_that_is_shown() {
         "UPDATE site SET title = 'Renamed' WHERE id = 'biology-101'",
         "UPDATE user_account SET last_name = 'Renamed' WHERE eid = 'instructor1'",
     ] {
-        sea_orm::ConnectionTrait::execute_unprepared(&bed.db.writer, sql)
-            .await
-            .unwrap();
+        bed.db.writer.execute_unprepared(sql).await.unwrap();
         let cx = bed.reader("student1").await;
         let found = query::one(&cx, &id).await.unwrap().unwrap();
         assert!(seen.insert(found.version().unwrap().0), "{sql}");
@@ -394,9 +395,7 @@ async fn a_feed_tells_who_wrote_what_when() {
 async fn a_dashboard_shows_the_pinned_sites_only() {
     let bed = Testbed::demo().await;
     let sql = "UPDATE membership SET is_pinned = FALSE WHERE site_id = 'field-trip'";
-    sea_orm::ConnectionTrait::execute_unprepared(&bed.db.writer, sql)
-        .await
-        .unwrap();
+    bed.db.writer.execute_unprepared(sql).await.unwrap();
     let news = view::of_pinned_sites(&bed.reader("student1").await)
         .await
         .unwrap();
@@ -425,4 +424,96 @@ async fn a_dashboard_shows_the_pinned_sites_only() {
         .await
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Forbidden);
+}
+
+#[tokio::test]
+async fn the_list_of_a_site_is_read_off_its_index() {
+    let bed = Testbed::demo().await;
+    let cx = bed.reader("student1").await;
+    let question = |site| Question {
+        place: Place::Site(site),
+        since: None,
+        order: Order::NewestFirst,
+        start: 0,
+        limit: 50,
+    };
+    let statement = query::statement(&cx, &question(BIOLOGY), &Powers::<bool>::default()).unwrap();
+    let powers = Powers {
+        revises_any: true,
+        ..Powers::default()
+    };
+    let other = query::statement(&cx, &question(HISTORY), &powers).unwrap();
+    assert_eq!(statement.sql, other.sql);
+
+    let mut explained = statement;
+    explained.sql = format!("EXPLAIN QUERY PLAN {}", explained.sql);
+    let rows = bed.db.reader.query_all_raw(explained).await.unwrap();
+    let plan: Vec<String> = rows
+        .iter()
+        .map(|it| it.try_get("", "detail").unwrap())
+        .collect();
+    let plan = plan.join("; ");
+    assert!(
+        plan.contains("INDEX announcement_by_site (site_id=?)"),
+        "{plan}"
+    );
+    assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+    assert!(!plan.contains("SCAN"), "{plan}");
+}
+
+#[tokio::test]
+async fn authors_see_their_drafts_and_write_only_for_groups_of_their_own() {
+    let bed = Testbed::demo().await;
+    for function in ["annc.new", "annc.revise.own"] {
+        bed.grant(BIOLOGY, "Student", function).await;
+    }
+    let draft = |group: &str| json!({"siteId": BIOLOGY, "title": "Study group", "draft": true, "groups": [bed.group(group)]});
+    let refused = kind(&bed, "student1", Verb::Post, "announcement", draft(LAB_B)).await;
+    assert_eq!(refused, ErrorKind::Forbidden);
+    let made = bed
+        .send("student1", Verb::Post, "announcement", &draft(LAB_A))
+        .await
+        .unwrap();
+    let path = format!("announcement/{}", made["id"].as_str().unwrap());
+    for (eid, is_seen) in [
+        ("student1", true),
+        ("instructor1", true),
+        ("student2", false),
+        ("student11", false),
+        ("ta1", false),
+    ] {
+        assert_eq!(bed.get(eid, &path).await.is_ok(), is_seen, "{eid}");
+    }
+    let change = json!({"draft": false});
+    bed.send("student1", Verb::Put, &path, &change)
+        .await
+        .unwrap();
+    for (eid, is_seen) in [("student2", true), ("student11", false), ("ta1", false)] {
+        assert_eq!(bed.get(eid, &path).await.is_ok(), is_seen, "{eid}");
+    }
+    let change = json!({"groups": [bed.group(LAB_B)]});
+    let refused = kind(&bed, "student1", Verb::Put, &path, change).await;
+    assert_eq!(refused, ErrorKind::Forbidden);
+    let refused = kind(&bed, "student2", Verb::Put, &path, json!({"title": "x"})).await;
+    assert_eq!(refused, ErrorKind::Forbidden);
+    let refused = kind(&bed, "student1", Verb::Delete, &path, Value::Null).await;
+    assert_eq!(refused, ErrorKind::Forbidden);
+}
+
+#[tokio::test]
+async fn words_are_found_in_titles_and_texts() {
+    let bed = Testbed::demo().await;
+    for (query, expected) in [
+        ("_search=ROOM", &[ROOM][..]),
+        ("_search=membranes", &[QUIZ]),
+        ("_search=heating", &[ROOM]),
+        ("_search=bleaching", &[]),
+        ("title=Nonsense", &[]),
+        ("_order=title&_limit=1", &[SHEETS]),
+        ("highlight=true", &[QUIZ]),
+    ] {
+        let path = format!("announcement?siteId=biology-101&{query}");
+        let list = bed.get("student1", &path).await.unwrap();
+        assert_eq!(texts(&list, "title"), expected, "{query}");
+    }
 }

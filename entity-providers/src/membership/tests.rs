@@ -1,7 +1,7 @@
 //! Memberships, asked through the whole pipeline of a service with the demo university in it.
 
 use entity_core::{ErrorKind, Verb};
-use sea_orm::{ConnectionTrait, EntityTrait, PaginatorTrait};
+use sea_orm::{EntityTrait, PaginatorTrait};
 use serde_json::{Value, json};
 
 use crate::db::{group_member, membership};
@@ -16,16 +16,6 @@ fn path(bed: &Testbed, eid: &str, site: &str) -> String {
 
 async fn refusal(bed: &Testbed, eid: &str, verb: Verb, path: &str, body: Value) -> ErrorKind {
     bed.send(eid, verb, path, &body).await.unwrap_err().kind()
-}
-
-/// Lets `role` do `function` in a site, or no longer.
-async fn grant(bed: &Testbed, site: &str, role: &str, function: &str, is_granted: bool) {
-    let sql = format!(
-        "INSERT INTO realm_grant (realm, role, function, is_granted) \
-         VALUES ('/site/{site}', '{role}', '{function}', {is_granted})"
-    );
-    bed.db.writer.execute_unprepared(&sql).await.unwrap();
-    bed.forget();
 }
 
 #[tokio::test]
@@ -262,22 +252,10 @@ async fn wrong_drafts_are_refused_by_field() {
 #[tokio::test]
 async fn nobody_gives_a_role_above_their_own() {
     let bed = Testbed::demo().await;
-    grant(
-        &bed,
-        BIOLOGY,
-        "Teaching Assistant",
-        "site.upd.site.mbrshp",
-        true,
-    )
-    .await;
-    grant(
-        &bed,
-        BIOLOGY,
-        "Teaching Assistant",
-        "roster.viewallmembers",
-        true,
-    )
-    .await;
+    bed.grant(BIOLOGY, "Teaching Assistant", "site.upd.site.mbrshp")
+        .await;
+    bed.grant(BIOLOGY, "Teaching Assistant", "roster.viewallmembers")
+        .await;
     let count = membership::Entity::find()
         .count(&bed.db.reader)
         .await

@@ -120,7 +120,7 @@ async fn insert(cx: &Context, case: Case, authors: [String; 2]) -> Result<()> {
     Ok(())
 }
 
-async fn found<T: Held>(cx: &Context, powers: &Powers<T>) -> Result<BTreeSet<String>> {
+async fn found<T: Held + Sync>(cx: &Context, powers: &Powers<T>) -> Result<BTreeSet<String>> {
     let connection = cx.db()?;
     let mut sql = Sql::new(
         connection.get_database_backend(),

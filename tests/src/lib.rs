@@ -3,12 +3,18 @@
     clippy::expect_used,
     clippy::panic,
     clippy::print_stderr,
+    clippy::print_stdout,
     reason = "a test that cannot go on says so and stops"
 )]
 
+pub mod advisories;
+pub mod bench;
+pub mod client;
 pub mod database;
 mod postgres;
+pub mod process;
 
+pub use client::{Answer, Client};
 pub use database::{Backend, Database, OnBackend};
 
 /// Makes two tests of each body: `name::sqlite` and `name::postgres`.

@@ -51,7 +51,10 @@ impl Process {
         while !answers(port) {
             let ended = process.child.try_wait().expect("a child of ours");
             assert!(ended.is_none(), "the server ended: {ended:?}");
-            assert!(started.elapsed() < START_TIMEOUT, "the server does not answer");
+            assert!(
+                started.elapsed() < START_TIMEOUT,
+                "the server does not answer"
+            );
             thread::sleep(Duration::from_millis(1));
         }
         process.start_time = started.elapsed();
@@ -135,7 +138,9 @@ fn answers(port: u16) -> bool {
     let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else {
         return false;
     };
-    let request = format!("GET /direct/session/current.json HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
+    let request = format!(
+        "GET /direct/session/current.json HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n"
+    );
     let mut first = [0; 5];
     stream.write_all(request.as_bytes()).is_ok()
         && stream.read_exact(&mut first).is_ok()
@@ -147,9 +152,19 @@ fn answers(port: u16) -> bool {
 /// # Panics
 /// It does not build.
 pub fn binary(package: &str, name: &str, is_release: bool) -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the workspace");
     let mut command = Command::new(env!("CARGO"));
-    command.args(["build", "--quiet", "--message-format=json", "-p", package, "--bin", name]);
+    command.args([
+        "build",
+        "--quiet",
+        "--message-format=json",
+        "-p",
+        package,
+        "--bin",
+        name,
+    ]);
     if is_release {
         command.arg("--release");
     }

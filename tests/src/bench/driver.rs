@@ -167,7 +167,10 @@ impl Connection {
     }
 
     async fn exchange(&mut self, request: &[u8]) -> Answer {
-        self.stream.write_all(request).await.expect("an open connection");
+        self.stream
+            .write_all(request)
+            .await
+            .expect("an open connection");
         let mut filled = 0;
         let head = loop {
             let free = self.buffer.get_mut(filled..).expect("room for the head");

@@ -82,7 +82,10 @@ async fn main() {
     let address = format!("127.0.0.1:{port}");
     let bare = Bare {
         file: Arc::new(PathBuf::from(file)),
-        sessions: Arc::new(RwLock::new(HashMap::from([(cookie, "student1".to_owned())]))),
+        sessions: Arc::new(RwLock::new(HashMap::from([(
+            cookie,
+            "student1".to_owned(),
+        )]))),
         base_url: format!("http://{address}").into(),
     };
     let router = Router::new()

@@ -1,7 +1,7 @@
 //! `/direct/announcement`: news for the members of a site.
 //!
 //! What is a draft, not yet released, retracted or for other groups does not exist for those who may not see it:
-//! [`visibility`] says who may.
+//! `visibility` says who may.
 
 mod actions;
 mod attachment;

@@ -20,6 +20,7 @@ use entity_core::{Authorizer, Context, Decision, Event, Result, Scope};
 use grants::Grants;
 use kept::Kept;
 
+pub(crate) use grants::realm_of;
 pub use sites::SiteFacts;
 pub use standing::{Member, Standing};
 

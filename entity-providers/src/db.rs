@@ -17,3 +17,8 @@ pub mod user_account;
 
 pub use connect::connect;
 pub use migrate::{ensure_tables, migrate};
+
+/// The instant that a column holds in milliseconds.
+pub(crate) fn instant(millis: i64) -> entity_core::DateTimeUtc {
+    entity_core::DateTimeUtc::from_timestamp_millis(millis).unwrap_or_default()
+}

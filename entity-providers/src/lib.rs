@@ -4,8 +4,13 @@ pub mod announcement;
 pub mod authorizer;
 pub mod db;
 pub mod demo;
+mod fields;
+pub mod html;
 pub mod membership;
 pub mod migration;
+mod search;
+pub mod site;
+pub mod user;
 
 #[cfg(test)]
 mod testbed;

@@ -1,7 +1,7 @@
 //! `/direct/membership`: who belongs to which site, and as what.
 //!
 //! Users see what they themselves belong to; the members of a site are for those who hold its roster.
-//! Whoever may change members still gives nobody a role that holds more than their own: [`rules`].
+//! Whoever may change members still gives nobody a role that holds more than their own: `rules` says how.
 
 mod actions;
 mod query;

@@ -22,14 +22,19 @@ pub fn pairs(text: &[u8]) -> Result<Vec<(String, String)>> {
 
 fn decode(text: &[u8]) -> Result<String> {
     let text: Cow<'_, [u8]> = match text.contains(&b'+') {
-        true => text.iter().map(|it| if *it == b'+' { b' ' } else { *it }).collect(),
+        true => text
+            .iter()
+            .map(|it| if *it == b'+' { b' ' } else { *it })
+            .collect(),
         false => text.into(),
     };
     let mut rest = text.iter();
     while let Some(byte) = rest.next() {
         let is_digit = |it: Option<&u8>| it.is_some_and(u8::is_ascii_hexdigit);
         if *byte == b'%' && !(is_digit(rest.next()) && is_digit(rest.next())) {
-            return Err(Error::bad_request("a percent sign must be followed by two hexadecimal digits"));
+            return Err(Error::bad_request(
+                "a percent sign must be followed by two hexadecimal digits",
+            ));
         }
     }
     percent_decode(&text)
@@ -46,7 +51,11 @@ mod tests {
     fn forms_are_read_strictly() {
         let read = |text: &str| {
             pairs(text.as_bytes()).ok().map(|pairs| {
-                pairs.iter().map(|(a, b)| format!("{a}={b}")).collect::<Vec<_>>().join("|")
+                pairs
+                    .iter()
+                    .map(|(a, b)| format!("{a}={b}"))
+                    .collect::<Vec<_>>()
+                    .join("|")
             })
         };
         for (text, expected) in [

@@ -121,7 +121,7 @@ pub(super) fn stem(function: &str) -> &str {
 }
 
 /// The name of the realm that holds what the site `id` changes.
-pub(super) fn realm_of(id: &str) -> String {
+pub(crate) fn realm_of(id: &str) -> String {
     format!("{OF_SITE}{id}")
 }
 

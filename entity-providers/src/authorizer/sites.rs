@@ -34,6 +34,11 @@ impl SiteFacts {
         self.roles.of(name).is_some()
     }
 
+    /// The names of the roles, sorted.
+    pub fn role_names(&self) -> Vec<String> {
+        self.roles.sorted().into_keys().collect()
+    }
+
     /// Whether the role `name` of this site holds `function`.
     pub fn role_holds(&self, name: &str, function: &str) -> bool {
         let function = self.roles.resolve(function);

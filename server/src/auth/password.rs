@@ -37,7 +37,9 @@ pub struct Passwords {
 
 /// A place in the queue. Holding one is the right to a verification.
 #[derive(Debug)]
-pub struct Place(OwnedSemaphorePermit);
+pub struct Place {
+    _permit: OwnedSemaphorePermit,
+}
 
 /// What a verification found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +78,7 @@ impl Passwords {
     pub fn queue(&self) -> Result<Place> {
         Arc::clone(&self.queue)
             .try_acquire_owned()
-            .map(Place)
+            .map(|permit| Place { _permit: permit })
             .map_err(|error| {
                 Error::unavailable("too many people log in right now: try again", RETRY_AFTER)
                     .with_source(error)
@@ -162,8 +164,7 @@ fn verify(argon2: &Argon2<'_>, password: &[u8], stored: &str) -> Result<Verified
     let unreadable = |error: argon2::password_hash::Error| {
         Error::internal(format!("a stored password hash can't be used: {error}"))
     };
-    let parsed =
-        PasswordHash::new(stored).map_err(|error| unreadable(error.into()))?;
+    let parsed = PasswordHash::new(stored).map_err(|error| unreadable(error.into()))?;
     match argon2.verify_password(password, &parsed) {
         Ok(()) if is_weak(&parsed) => Ok(Verified::RightButWeak),
         Ok(()) => Ok(Verified::Right),
@@ -189,7 +190,10 @@ mod tests {
 
     async fn check(passwords: &Passwords, password: &str, stored: Option<&str>) -> Verified {
         let place = passwords.queue().unwrap();
-        passwords.verify(&place, &secret(password), stored).await.unwrap()
+        passwords
+            .verify(&place, &secret(password), stored)
+            .await
+            .unwrap()
     }
 
     #[tokio::test]
@@ -204,8 +208,14 @@ mod tests {
             (&"x".repeat(1024), &"x".repeat(1023)),
         ] {
             let stored = passwords.hash(password).await.unwrap();
-            assert_eq!(check(&passwords, password, Some(&stored)).await, Verified::Right);
-            assert_eq!(check(&passwords, other, Some(&stored)).await, Verified::Wrong);
+            assert_eq!(
+                check(&passwords, password, Some(&stored)).await,
+                Verified::Right
+            );
+            assert_eq!(
+                check(&passwords, other, Some(&stored)).await,
+                Verified::Wrong
+            );
         }
         assert!(passwords.hash(&"x".repeat(1025)).await.is_err());
         assert!(passwords.hash("").await.is_err());
@@ -215,17 +225,27 @@ mod tests {
     async fn auth_3_hashes_say_how_they_were_made() {
         let passwords = Passwords::new(1).unwrap();
         let stored = passwords.hash("secret").await.unwrap();
-        assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");
+        assert!(
+            stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"),
+            "{stored}"
+        );
         assert_ne!(stored, passwords.hash("secret").await.unwrap());
     }
 
     #[tokio::test]
     async fn auth_3_a_weaker_hash_is_noticed() {
         // Made by the reference program: `echo -n password | argon2 somesalt -id -t 2 -k 256 -p 1`.
-        let stored = "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4";
+        let stored =
+            "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4";
         let passwords = Passwords::new(1).unwrap();
-        assert_eq!(check(&passwords, "password", Some(stored)).await, Verified::RightButWeak);
-        assert_eq!(check(&passwords, "passwore", Some(stored)).await, Verified::Wrong);
+        assert_eq!(
+            check(&passwords, "password", Some(stored)).await,
+            Verified::RightButWeak
+        );
+        assert_eq!(
+            check(&passwords, "passwore", Some(stored)).await,
+            Verified::Wrong
+        );
     }
 
     #[tokio::test]

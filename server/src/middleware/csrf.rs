@@ -129,7 +129,9 @@ fn origin_of(url: &str) -> Option<String> {
     }
     let host = authority.host().to_ascii_lowercase();
     match (scheme, authority.port_u16()) {
-        ("http", None | Some(80)) | ("https", None | Some(443)) => Some(format!("{scheme}://{host}")),
+        ("http", None | Some(80)) | ("https", None | Some(443)) => {
+            Some(format!("{scheme}://{host}"))
+        }
         ("http" | "https", Some(port)) => Some(format!("{scheme}://{host}:{port}")),
         _ => None,
     }
@@ -170,16 +172,21 @@ pub struct Csrf {
 
 /// The layer. It stands inside the one that finds the session, around everything else.
 pub async fn guard(State(csrf): State<Csrf>, request: Request, next: Next) -> Response {
-    let token = CurrentSession::of(request.extensions())
-        .map(|it| it.csrf_token().to_owned());
-    let verdict = decide(&csrf.options, request.method(), request.headers(), token.as_deref());
+    let token = CurrentSession::of(request.extensions()).map(|it| it.csrf_token().to_owned());
+    let verdict = decide(
+        &csrf.options,
+        request.method(),
+        request.headers(),
+        token.as_deref(),
+    );
     match (verdict, token) {
         (Verdict::Pass, _) => next.run(request).await,
         (Verdict::IfFormHoldsToken, Some(token)) => {
             let (parts, body) = request.into_parts();
             match to_bytes(body, MAX_FORM).await {
                 Ok(bytes) if form_holds(&bytes, &token) => {
-                    next.run(Request::from_parts(parts, Body::from(bytes))).await
+                    next.run(Request::from_parts(parts, Body::from(bytes)))
+                        .await
                 }
                 _ => csrf.refuse.answer(&without_token(), &parts.headers),
             }
@@ -217,7 +224,12 @@ mod tests {
     }
 
     /// What another program would say of one row: written as the rule reads, not as the code does.
-    fn oracle(method: &str, site: Option<&str>, origin: Option<&str>, referer: Option<&str>) -> bool {
+    fn oracle(
+        method: &str,
+        site: Option<&str>,
+        origin: Option<&str>,
+        referer: Option<&str>,
+    ) -> bool {
         if method == "GET" || method == "HEAD" || method == "OPTIONS" {
             return true;
         }
@@ -262,12 +274,21 @@ mod tests {
             Some("https://evil.example/https://lms.example.org/"),
             Some("about:blank"),
         ];
-        let methods = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE", "PURGE"];
+        let methods = [
+            "GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE", "PURGE",
+        ];
         let mut rows = 0;
-        for (method, site) in methods.iter().flat_map(|m| sites.iter().map(move |s| (m, s))) {
-            for (origin, referer) in origins.iter().flat_map(|o| referers.iter().map(move |r| (o, r))) {
+        for (method, site) in methods
+            .iter()
+            .flat_map(|m| sites.iter().map(move |s| (m, s)))
+        {
+            for (origin, referer) in origins
+                .iter()
+                .flat_map(|o| referers.iter().map(move |r| (o, r)))
+            {
                 let mut headers = HeaderMap::new();
-                for (name, value) in [(SEC_FETCH_SITE, site), (ORIGIN, origin), (REFERER, referer)] {
+                for (name, value) in [(SEC_FETCH_SITE, site), (ORIGIN, origin), (REFERER, referer)]
+                {
                     if let Some(value) = value {
                         headers.insert(name, HeaderValue::from_static(value));
                     }
@@ -278,7 +299,11 @@ mod tests {
                     super::decide(&options(mode), &method, &headers, token)
                 };
                 let row = format!("{method} {site:?} {origin:?} {referer:?}");
-                let plain = if is_good { Verdict::Pass } else { Verdict::Foreign };
+                let plain = if is_good {
+                    Verdict::Pass
+                } else {
+                    Verdict::Foreign
+                };
                 assert_eq!(decide(CsrfMode::FetchMetadata, Some(TOKEN)), plain, "{row}");
                 assert_eq!(decide(CsrfMode::Token, None), plain, "{row}");
                 let is_safe = ["GET", "HEAD", "OPTIONS"].contains(method);
@@ -308,7 +333,12 @@ mod tests {
             if let Some(sent) = sent {
                 headers.insert(TOKEN_HEADER, HeaderValue::from_static(sent));
             }
-            let verdict = decide(&options(CsrfMode::Token), &Method::POST, &headers, Some(TOKEN));
+            let verdict = decide(
+                &options(CsrfMode::Token),
+                &Method::POST,
+                &headers,
+                Some(TOKEN),
+            );
             assert_eq!(verdict, expected, "{sent:?} {content_type}");
         }
     }
@@ -332,7 +362,12 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.append(SEC_FETCH_SITE, HeaderValue::from_static("same-origin"));
         headers.append(SEC_FETCH_SITE, HeaderValue::from_static("cross-site"));
-        let verdict = decide(&options(CsrfMode::FetchMetadata), &Method::POST, &headers, None);
+        let verdict = decide(
+            &options(CsrfMode::FetchMetadata),
+            &Method::POST,
+            &headers,
+            None,
+        );
         assert_eq!(verdict, Verdict::Foreign);
     }
 }

@@ -176,8 +176,8 @@ fn parse_value(value: &[u8]) -> Option<SessionId> {
 
 fn header(cookie: &Cookie<'_>) -> HeaderValue {
     // Name, suffix and domain were checked when the options were made, and an id has only such letters.
-    let mut value = HeaderValue::try_from(cookie.to_string())
-        .unwrap_or_else(|_| HeaderValue::from_static(""));
+    let mut value =
+        HeaderValue::try_from(cookie.to_string()).unwrap_or_else(|_| HeaderValue::from_static(""));
     value.set_sensitive(true);
     value
 }
@@ -233,7 +233,10 @@ mod tests {
             (vec![format!("JSESSIONID={A}.svc")], id(A)),
             (vec![format!("a=b; JSESSIONID={A}.svc; c=d")], id(A)),
             (vec![format!("a=b;JSESSIONID={A}.svc")], id(A)),
-            (vec!["a=b".to_owned(), format!("JSESSIONID={A}.node7")], id(A)),
+            (
+                vec!["a=b".to_owned(), format!("JSESSIONID={A}.node7")],
+                id(A),
+            ),
             (vec![format!("JSESSIONID={A}.a.b.c")], id(A)),
             (vec![format!("JSESSIONID={A}.{long}")], id(A)),
             (vec![format!("JSESSIONID={A}.{long}s")], Presented::Nothing),
@@ -246,12 +249,30 @@ mod tests {
             (vec!["JSESSIONID=.svc".to_owned()], Presented::Nothing),
             (vec!["JSESSIONID".to_owned()], Presented::Nothing),
             (vec!["=;;=;".to_owned()], Presented::Nothing),
-            (vec![format!("JSESSIONID={A}.svc; JSESSIONID={A}.svc")], id(A)),
-            (vec![format!("JSESSIONID={A}.svc; JSESSIONID={B}.svc")], Presented::Ambiguous),
-            (vec![format!("JSESSIONID={B}.svc; JSESSIONID={A}.svc")], Presented::Ambiguous),
-            (vec![format!("JSESSIONID={A}.svc"), format!("JSESSIONID={B}.svc")], Presented::Ambiguous),
-            (vec![format!("JSESSIONID={A}.svc; JSESSIONID=rubbish")], Presented::Ambiguous),
-            (vec![format!("JSESSIONID={A}.svc; JSESSIONID=")], Presented::Ambiguous),
+            (
+                vec![format!("JSESSIONID={A}.svc; JSESSIONID={A}.svc")],
+                id(A),
+            ),
+            (
+                vec![format!("JSESSIONID={A}.svc; JSESSIONID={B}.svc")],
+                Presented::Ambiguous,
+            ),
+            (
+                vec![format!("JSESSIONID={B}.svc; JSESSIONID={A}.svc")],
+                Presented::Ambiguous,
+            ),
+            (
+                vec![format!("JSESSIONID={A}.svc"), format!("JSESSIONID={B}.svc")],
+                Presented::Ambiguous,
+            ),
+            (
+                vec![format!("JSESSIONID={A}.svc; JSESSIONID=rubbish")],
+                Presented::Ambiguous,
+            ),
+            (
+                vec![format!("JSESSIONID={A}.svc; JSESSIONID=")],
+                Presented::Ambiguous,
+            ),
         ] {
             let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
             assert_eq!(read(&lines), expected, "{lines:?}");
@@ -272,8 +293,16 @@ mod tests {
         let domain = || options().with_domain("example.org").unwrap();
         let node = CookieOptions::new("SID", "node-7").unwrap();
         for (options, is_secure, expected) in [
-            (options(), false, format!("JSESSIONID={A}.svc; HttpOnly; SameSite=Lax; Path=/")),
-            (options(), true, format!("JSESSIONID={A}.svc; HttpOnly; SameSite=Lax; Secure; Path=/")),
+            (
+                options(),
+                false,
+                format!("JSESSIONID={A}.svc; HttpOnly; SameSite=Lax; Path=/"),
+            ),
+            (
+                options(),
+                true,
+                format!("JSESSIONID={A}.svc; HttpOnly; SameSite=Lax; Secure; Path=/"),
+            ),
             (
                 options().always_secure(true),
                 false,
@@ -302,14 +331,20 @@ mod tests {
             assert_eq!(parsed.path(), Some("/"));
             assert_eq!(parsed.max_age(), None);
             assert_eq!(parsed.expires(), None);
-            assert_eq!(parsed.secure().unwrap_or_default(), is_secure || options.is_always_secure);
+            assert_eq!(
+                parsed.secure().unwrap_or_default(),
+                is_secure || options.is_always_secure
+            );
             assert_eq!(parsed.domain(), options.domain.as_deref());
         }
     }
 
     #[test]
     fn clearing_differs_from_issuing_only_in_value_and_age() {
-        let options = options().with_domain("example.org").unwrap().same_site(SameSite::Strict);
+        let options = options()
+            .with_domain("example.org")
+            .unwrap()
+            .same_site(SameSite::Strict);
         let cleared = options.clear(true);
         assert_eq!(
             cleared.to_str().unwrap(),
@@ -317,11 +352,19 @@ mod tests {
              Expires=Thu, 01 Jan 1970 00:00:00 GMT"
         );
         let parse = |it: &HeaderValue| Cookie::parse(it.to_str().unwrap().to_owned()).unwrap();
-        let (cleared, issued) =
-            (parse(&cleared), parse(&options.issue(&SessionId::parse(A).unwrap(), true)));
+        let (cleared, issued) = (
+            parse(&cleared),
+            parse(&options.issue(&SessionId::parse(A).unwrap(), true)),
+        );
         let attributes = |it: &Cookie<'_>| {
             let text = |it: Option<&str>| it.map(ToOwned::to_owned);
-            (text(it.path()), text(it.domain()), it.secure(), it.http_only(), it.same_site())
+            (
+                text(it.path()),
+                text(it.domain()),
+                it.secure(),
+                it.http_only(),
+                it.same_site(),
+            )
         };
         assert_eq!(attributes(&cleared), attributes(&issued));
     }
@@ -331,7 +374,10 @@ mod tests {
         assert_eq!(CookieOptions::new("a b", ""), Err(CookieError::Name));
         assert_eq!(CookieOptions::new("", ""), Err(CookieError::Name));
         assert_eq!(CookieOptions::new("a", "x.y"), Err(CookieError::ServerId));
-        assert_eq!(CookieOptions::new("a", &"x".repeat(33)), Err(CookieError::ServerId));
+        assert_eq!(
+            CookieOptions::new("a", &"x".repeat(33)),
+            Err(CookieError::ServerId)
+        );
         assert_eq!(options().with_domain("a;b"), Err(CookieError::Domain));
     }
 }

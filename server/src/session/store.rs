@@ -94,3 +94,162 @@ impl SqlSessions {
         Ok(done)
     }
 }
+
+#[async_trait]
+impl SessionStore for SqlSessions {
+    async fn find(&self, id: IdHash) -> Result<Option<Session>> {
+        Entity::find_by_id(id.to_hex())
+            .one(&self.db.reader)
+            .await?
+            .map(Session::from_row)
+            .transpose()
+    }
+
+    async fn find_by_handle(&self, cx: &Context, handle: &str) -> Result<Option<Session>> {
+        Entity::find()
+            .filter(Column::Handle.eq(handle))
+            .one(cx.db()?)
+            .await?
+            .map(Session::from_row)
+            .transpose()
+    }
+
+    async fn create(&self, cx: &Context, session: &Session, cap: u64) -> Result<Vec<IdHash>> {
+        let user = session.user().id.as_str();
+        Entity::insert(session.to_row()?.into_active_model())
+            .exec_without_returning(cx.db()?)
+            .await?;
+        let beyond: Vec<String> = Entity::find()
+            .select_only()
+            .column(Column::IdHash)
+            .filter(Column::UserId.eq(user))
+            .order_by_desc(Column::Created)
+            .order_by_desc(Column::Handle)
+            .offset(Ord::max(cap, 1))
+            .limit(SWEEP)
+            .into_tuple()
+            .all(cx.db()?)
+            .await?;
+        // Of sessions that begin in the same millisecond the new one stays.
+        let new = session.id().to_hex();
+        remove(
+            cx.db()?,
+            beyond.into_iter().filter(|it| *it != new).collect(),
+        )
+        .await
+    }
+
+    async fn end(&self, cx: &Context, id: IdHash) -> Result<bool> {
+        let done = Entity::delete_by_id(id.to_hex()).exec(cx.db()?).await?;
+        Ok(done.rows_affected > 0)
+    }
+
+    async fn end_all_of_user(&self, cx: &Context, user_id: &str) -> Result<Vec<IdHash>> {
+        let all: Vec<String> = Entity::find()
+            .select_only()
+            .column(Column::IdHash)
+            .filter(Column::UserId.eq(user_id))
+            .into_tuple()
+            .all(cx.db()?)
+            .await?;
+        remove(cx.db()?, all).await
+    }
+
+    async fn list_of_user(&self, cx: &Context, user_id: &str, limit: u64) -> Result<Vec<Session>> {
+        Entity::find()
+            .filter(Column::UserId.eq(user_id))
+            .order_by_desc(Column::Created)
+            .order_by_desc(Column::Handle)
+            .limit(limit)
+            .all(cx.db()?)
+            .await?
+            .into_iter()
+            .map(Session::from_row)
+            .collect()
+    }
+
+    async fn list(&self, cx: &Context, start: u64, limit: u64) -> Result<Vec<Session>> {
+        Entity::find()
+            .order_by_desc(Column::Created)
+            .order_by_desc(Column::Handle)
+            .offset(start)
+            .limit(limit)
+            .all(cx.db()?)
+            .await?
+            .into_iter()
+            .map(Session::from_row)
+            .collect()
+    }
+
+    async fn keep_attributes(
+        &self,
+        cx: &Context,
+        id: IdHash,
+        attributes: &Attributes,
+    ) -> Result<()> {
+        Entity::update_many()
+            .col_expr(Column::Attributes, Expr::value(attributes.to_text()?))
+            .filter(Column::IdHash.eq(id.to_hex()))
+            .exec(cx.db()?)
+            .await?;
+        Ok(())
+    }
+
+    async fn touch(&self, touches: &[Touch]) -> Result<()> {
+        self.write(async |db| {
+            for touch in touches {
+                let at = touch.at.timestamp_millis();
+                Entity::update_many()
+                    .col_expr(Column::LastAccessed, Expr::value(at))
+                    .filter(Column::IdHash.eq(touch.id.to_hex()))
+                    .filter(Column::LastAccessed.lt(at))
+                    .exec(db)
+                    .await?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn remove_expired(&self, now: DateTime<Utc>, max_lifetime: TimeDelta) -> Result<u64> {
+        let now = now.timestamp_millis();
+        let last_good =
+            Expr::col(Column::LastAccessed).add(Expr::col(Column::MaxInactive).mul(1000));
+        let is_over = Condition::any()
+            .add(last_good.lt(now))
+            .add(Column::Created.lt(now.saturating_sub(max_lifetime.num_milliseconds())));
+        let over: Vec<String> = Entity::find()
+            .select_only()
+            .column(Column::IdHash)
+            .filter(is_over.clone())
+            .order_by_asc(Column::IdHash)
+            .limit(SWEEP)
+            .into_tuple()
+            .all(&self.db.reader)
+            .await?;
+        if over.is_empty() {
+            return Ok(0);
+        }
+        // Asked again: one of them may have been used in between.
+        self.write(async |db| {
+            let done = Entity::delete_many()
+                .filter(Column::IdHash.is_in(over.clone()))
+                .filter(is_over.clone())
+                .exec(db)
+                .await?;
+            Ok(done.rows_affected)
+        })
+        .await
+    }
+}
+
+async fn remove(db: &impl ConnectionTrait, ids: Vec<String>) -> Result<Vec<IdHash>> {
+    let hashes = ids.iter().filter_map(|it| IdHash::from_hex(it)).collect();
+    if !ids.is_empty() {
+        Entity::delete_many()
+            .filter(Column::IdHash.is_in(ids))
+            .exec(db)
+            .await?;
+    }
+    Ok(hashes)
+}

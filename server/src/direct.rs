@@ -1,0 +1,175 @@
+//! `/direct`: HTTP → request → reply → HTTP, for every registered type.
+
+pub(crate) mod describe;
+mod etag;
+pub(crate) mod negotiate;
+pub(crate) mod request;
+pub(crate) mod respond;
+
+use std::sync::Arc;
+
+use axum::http::{HeaderMap, Method, Uri};
+use axum::response::Response;
+use entity_core::format::{Format, View};
+use entity_core::{Abilities, DirectPath, Error, Reply, Request, Result, Verb};
+
+use crate::app::App;
+use crate::auth::session_post;
+use crate::error;
+use crate::exchange::Exchange;
+use crate::middleware::audit::Audited;
+use respond::{Asked, Preference};
+
+/// The header by which a client says how it wants writes to be answered.
+const PREFER: &str = "prefer";
+
+/// Answers a request below `/direct`.
+pub(crate) async fn handle(app: &App, mut exchange: Exchange, body: axum::body::Body) -> Response {
+    let path = match DirectPath::parse(behind_mount(&exchange.parts.uri), |it| app.formats.is_format(it)) {
+        Ok(path) => path,
+        Err(error) => return fail(app, &exchange, &DirectPath::default(), &error),
+    };
+    match answer(app, &mut exchange, body, &path).await {
+        Ok(response) => response,
+        Err(error) => fail(app, &exchange, &path, &error),
+    }
+}
+
+async fn answer(app: &App, exchange: &mut Exchange, body: axum::body::Body, path: &DirectPath) -> Result<Response> {
+    if describe::is_asked(path) {
+        return describe::answer(app, exchange, path);
+    }
+    let caller = &exchange.origin.caller;
+    if exchange.parts.method == Method::OPTIONS {
+        app.dispatcher.admit(path, Verb::Get, caller)?;
+        return Ok(error::options(&entity_core::allowed(app.dispatcher.registry(), path)?));
+    }
+    let sent = request::verb(&exchange.parts.method).ok_or_else(|| Error::method_not_allowed(Verb::ALL.to_vec()))?;
+    let logs_in = session_post::is_login(path, sent);
+    if !logs_in {
+        app.dispatcher.admit(path, sent, caller)?;
+    }
+    let limits = &app.config.limits;
+    let limit = match (logs_in, exchange.has_form()) {
+        (true, _) => limits.login_body,
+        (false, true) => limits.form_body,
+        (false, false) => limits.body,
+    };
+    exchange.read_body(body, limit).await?;
+    if logs_in {
+        return session_post::answer(app, exchange).await;
+    }
+    let format = negotiate::format(path.format.as_deref(), &exchange.parts.headers, &app.formats)?;
+    let parsed = request::body(
+        &exchange.parts.headers,
+        path.format.as_deref(),
+        &path.prefix,
+        &exchange.body,
+        &app.formats,
+    )?;
+    app.check_form_token(exchange, parsed.token.as_deref())?;
+    let verb = match (sent, parsed.method) {
+        (Verb::Post, Some(other)) => other,
+        _ => sent,
+    };
+    if verb != sent {
+        verb.name().clone_into(&mut exchange.origin.method);
+    }
+    let preference = preference(&exchange.parts.headers, &parsed.input);
+    let request = Request {
+        path: path.clone(),
+        verb,
+        query: exchange.query()?,
+        input: parsed.input,
+        if_match: etag::if_match(&exchange.parts.headers)?,
+        wants_abilities: format.name == "html",
+        origin: exchange.origin.clone(),
+    };
+    let reply = run(app, request).await?;
+    let asked = asked(app, exchange, path, format, preference, reply.abilities);
+    let mut response = respond::respond(&reply, &asked, &app.formats)?;
+    if !verb.is_safe() {
+        response.extensions_mut().insert(Audited);
+        app.after_write(exchange, &reply, &mut response);
+    }
+    Ok(response)
+}
+
+/// Runs the request; a write goes on to its end even if the client goes away.
+async fn run(app: &App, request: Request) -> Result<Reply> {
+    if request.verb.is_safe() {
+        return app.dispatcher.dispatch(&request).await;
+    }
+    let dispatcher = app.dispatcher.clone();
+    let task = app.tasks.spawn(async move { dispatcher.dispatch(&request).await });
+    task.await.map_err(Error::internal)?
+}
+
+fn asked<'a>(
+    app: &'a App,
+    exchange: &'a Exchange,
+    path: &'a DirectPath,
+    format: Format,
+    preference: Preference,
+    abilities: Abilities,
+) -> Asked<'a> {
+    Asked { headers: &exchange.parts.headers, format, preference, view: view(app, exchange, path, abilities) }
+}
+
+/// What renderers may know of the request.
+pub(crate) fn view<'a>(app: &'a App, exchange: &'a Exchange, path: &DirectPath, abilities: Abilities) -> View<'a> {
+    let mounted = behind_mount(&exchange.parts.uri);
+    let suffix = path.format.as_ref().map_or(0, |it| it.len() + 1);
+    let without_format = mounted.len().checked_sub(suffix).and_then(|end| mounted.get(..end)).unwrap_or(mounted);
+    let session: Option<&Arc<_>> = exchange.session.as_ref();
+    View {
+        base_url: &app.dispatcher.shared().base_url,
+        path: without_format,
+        query: exchange.parts.uri.query().unwrap_or_default(),
+        abilities,
+        user: session.map(|it| it.display_name.as_str()),
+        csrf_token: session.map(|it| it.csrf_token.as_str()),
+    }
+}
+
+/// An error in the format that was asked for; in JSON where that format does not tell errors.
+fn fail(app: &App, exchange: &Exchange, path: &DirectPath, error: &Error) -> Response {
+    let context = exchange.error_context(app);
+    let format = negotiate::format(path.format.as_deref(), &exchange.parts.headers, &app.formats).ok();
+    let renderer = format.filter(|_| !context.wants_problem).and_then(|it| app.formats.renderer(it.name));
+    let Some(renderer) = renderer else {
+        return error::respond(error, &context);
+    };
+    let problem = error::problem(error, &context);
+    match renderer.render_problem(&problem, &view(app, exchange, path, Abilities::default())) {
+        Some(bytes) => error::respond_with(error, &context, bytes, renderer.format().media_type),
+        None => error::respond(error, &context),
+    }
+}
+
+fn preference(headers: &HeaderMap, input: &entity_core::Input) -> Preference {
+    let prefers = |what: &str| {
+        headers
+            .get_all(PREFER)
+            .iter()
+            .filter_map(|it| it.to_str().ok())
+            .flat_map(|it| it.split([',', ';']))
+            .any(|it| it.trim().eq_ignore_ascii_case(what))
+    };
+    if prefers("return=minimal") {
+        Preference::Minimal
+    } else if prefers("return=representation") {
+        Preference::Representation
+    } else if input.is_form && negotiate::names(headers, "text/html") {
+        Preference::Page
+    } else if input.is_form {
+        Preference::Id
+    } else {
+        Preference::Usual
+    }
+}
+
+fn behind_mount(uri: &Uri) -> &str {
+    let path = uri.path();
+    path.strip_prefix("/direct").unwrap_or(path)
+}

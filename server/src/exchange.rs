@@ -1,0 +1,100 @@
+//! One HTTP request on its way through: its head, its body, and who sent it.
+
+use std::sync::Arc;
+
+use axum::body::{Bytes, to_bytes};
+use axum::extract::Request;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::request::Parts;
+use axum::response::Response;
+use entity_core::{Error, ErrorKind, Origin, Result};
+
+use crate::app::App;
+use crate::direct::negotiate::{self, PROBLEM_JSON};
+use crate::error::{self, ErrorContext};
+use crate::middleware::address::ClientAddress;
+use crate::middleware::request_id::RequestId;
+use crate::middleware::session::CurrentSession;
+use crate::session::Session;
+
+/// A request, with its body read.
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    /// Method, address and headers.
+    pub(crate) parts: Parts,
+    /// The body.
+    pub(crate) body: Bytes,
+    /// Who sent it.
+    pub(crate) origin: Origin,
+    /// The session it was sent in.
+    pub(crate) session: Option<Arc<Session>>,
+}
+
+impl Exchange {
+    /// The request's head; the body is still to be [read](Self::read_body).
+    ///
+    /// # Errors
+    /// The layers before this one did not say who sent it: a defect.
+    pub(crate) fn new(request: Request) -> Result<(Self, axum::body::Body)> {
+        let (parts, body) = request.into_parts();
+        let lacks = |what: &'static str| Error::internal(format!("the request has no {what}"));
+        let RequestId(request_id) = parts.extensions.get().cloned().ok_or_else(|| lacks("id"))?;
+        let ClientAddress(address) = parts.extensions.get().copied().ok_or_else(|| lacks("address"))?;
+        let CurrentSession(session) = parts.extensions.get().cloned().ok_or_else(|| lacks("session"))?;
+        let origin = Origin {
+            caller: session.as_ref().map(|it| it.caller()).unwrap_or_default(),
+            address,
+            request_id: request_id.to_string(),
+            method: parts.method.to_string(),
+            path: parts.uri.path().to_owned(),
+        };
+        Ok((Self { parts, body: Bytes::new(), origin, session }, body))
+    }
+
+    /// Reads the body, up to `limit` bytes.
+    ///
+    /// # Errors
+    /// It is larger, or the client stopped sending.
+    pub(crate) async fn read_body(&mut self, body: axum::body::Body, limit: usize) -> Result<()> {
+        self.body = to_bytes(body, limit).await.map_err(|error| {
+            Error::new(ErrorKind::TooLarge, format!("the body must come whole and not be longer than {limit} bytes"))
+                .with_source(error)
+        })?;
+        Ok(())
+    }
+
+    /// Whether the body is a form.
+    pub(crate) fn has_form(&self) -> bool {
+        self.parts
+            .headers
+            .get(CONTENT_TYPE)
+            .and_then(|it| it.to_str().ok())
+            .is_some_and(|it| it.to_ascii_lowercase().starts_with("application/x-www-form-urlencoded"))
+    }
+
+    /// The query's pairs, decoded.
+    ///
+    /// # Errors
+    /// The query is malformed.
+    pub(crate) fn query(&self) -> Result<Vec<(String, String)>> {
+        match self.parts.uri.query() {
+            None | Some("") => Ok(Vec::new()),
+            Some(query) => entity_formats::parse_pairs(query.as_bytes()),
+        }
+    }
+
+    /// What an error answer needs to know.
+    pub(crate) fn error_context<'a>(&'a self, app: &App) -> ErrorContext<'a> {
+        ErrorContext {
+            request_id: &self.origin.request_id,
+            now: app.now(),
+            wants_problem: negotiate::names(&self.parts.headers, PROBLEM_JSON),
+            offers_basic: app.config.auth.basic,
+        }
+    }
+
+    /// Answers `error` in JSON.
+    pub(crate) fn fail(&self, app: &App, error: &Error) -> Response {
+        error::respond(error, &self.error_context(app))
+    }
+}

@@ -1,4 +1,4 @@
-//! Known defects of the crates we use: compares `Cargo.lock` with the files of the RustSec database.
+//! Known defects of the crates we use: compares `Cargo.lock` with the files of the `RustSec` database.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -37,17 +37,17 @@ struct Contender {
 
 /// Measures and prints.
 pub fn run(plan: Plan) {
-    let lectern = binary("server", "lectern", true);
-    let bare = binary("tests", "bare", true);
+    let lectern = binary("lectern", true);
+    let bare = binary("bare", true);
     pin(0);
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     for backend in [Backend::Sqlite, Backend::Postgres] {
         let Some(database) = runtime.block_on(Database::on_backend(backend)) else {
             continue;
         };
-        start_service(&lectern, &database, true).stop();
+        Process::start_service(&lectern, &database, true).stop();
         let sample = runtime.block_on(data::fill(database.url()));
-        let process = start_service(&lectern, &database, false);
+        let process = Process::start_service(&lectern, &database, false);
         let cookie = runtime.block_on(log_in(process.port()));
         let mut contenders = vec![contender("lectern", process, &cookie, &sample)];
         if backend == Backend::Sqlite {
@@ -58,21 +58,6 @@ pub fn run(plan: Plan) {
         println!("{}", measure(backend, &contenders, plan));
         pin(0);
     }
-}
-
-/// Starts the service on `database`, with demo data if it is to be filled.
-fn start_service(program: &Path, database: &Database, is_new: bool) -> Process {
-    Process::start(program, |command, port| {
-        command
-            .env("LECTERN_LISTEN", format!("127.0.0.1:{port}"))
-            .env("LECTERN_DATABASE", database.url())
-            .env("LECTERN_LOG_LEVEL", "warn")
-            .env("LECTERN_SHUTDOWN_DRAINDELAY", "0")
-            .current_dir(database.folder());
-        if is_new {
-            command.arg("--demo");
-        }
-    })
 }
 
 fn start_bare(program: &Path, database: &Database, cookie: &str) -> Process {

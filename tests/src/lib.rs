@@ -1,6 +1,7 @@
 //! The harness of the integration tests and of the benchmark: databases, the service itself, its users as clients.
 #![expect(
     clippy::expect_used,
+    clippy::missing_panics_doc,
     clippy::panic,
     clippy::print_stderr,
     clippy::print_stdout,

@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdin, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::thread;
@@ -45,8 +45,8 @@ static ABANDONED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 #[derive(Debug)]
 struct Cluster {
     folder: PathBuf,
-    /// Closed by the end of this process, whatever ends it.
-    _keeper: ChildStdin,
+    /// Its standard input is closed by the end of this process, whatever ends it.
+    _keeper: Child,
 }
 
 /// A database of the test process's server.
@@ -114,7 +114,7 @@ impl Cluster {
             .keep();
         let owner = step_down(&folder);
         init(programs, &folder, owner);
-        let mut keeper = command_as("sh", owner)
+        let keeper = command_as("sh", owner)
             .args(["-c", KEEPER, "sh"])
             .arg(programs.join("postgres"))
             .arg(&folder)
@@ -127,7 +127,7 @@ impl Cluster {
             .expect("a shell can be started");
         let cluster = Self {
             folder,
-            _keeper: keeper.stdin.take().expect("standard input is a pipe"),
+            _keeper: keeper,
         };
         cluster.wait_until_ready(programs);
         cluster

@@ -9,7 +9,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-const START_TIMEOUT: Duration = Duration::from_secs(60);
+use crate::Database;
+
+const START_TIMEOUT: Duration = Duration::from_mins(1);
 /// The kernel counts a process's time in hundredths of a second, wherever Linux runs.
 const MICROSECONDS_IN_TICK: u64 = 10_000;
 
@@ -59,6 +61,21 @@ impl Process {
         }
         process.start_time = started.elapsed();
         process
+    }
+
+    /// Starts the service, this binary of it, on `database`; with demo data if that is empty and `has_demo`.
+    pub fn start_service(program: &Path, database: &Database, has_demo: bool) -> Self {
+        Self::start(program, |command, port| {
+            command
+                .env("LECTERN_LISTEN", format!("127.0.0.1:{port}"))
+                .env("LECTERN_DATABASE", database.url())
+                .env("LECTERN_LOG_LEVEL", "warn")
+                .env("LECTERN_SHUTDOWN_DRAINDELAY", "0")
+                .current_dir(database.folder());
+            if has_demo {
+                command.arg("--demo");
+            }
+        })
     }
 
     /// Where it listens.
@@ -148,32 +165,29 @@ fn answers(port: u16) -> bool {
 }
 
 /// A binary of the workspace, built if it is not up to date.
-///
-/// # Panics
-/// It does not build.
-pub fn binary(package: &str, name: &str, is_release: bool) -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+pub fn binary(name: &str, is_release: bool) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root
         .parent()
-        .expect("the workspace");
-    let mut command = Command::new(env!("CARGO"));
-    command.args([
-        "build",
-        "--quiet",
-        "--message-format=json",
-        "-p",
-        package,
-        "--bin",
-        name,
-    ]);
-    if is_release {
-        command.arg("--release");
+        .expect("this crate lies in the workspace's folder");
+    // All of the workspace: the features of what it uses are then those of the tests, and nothing is built twice.
+    let arguments = ["--workspace", "--bin", name];
+    match is_release {
+        true => build(root, &[&arguments[..], &["--release"]].concat()),
+        false => build(root, &arguments),
     }
-    let output = command
-        .current_dir(root)
+}
+
+/// The binary that cargo builds with these arguments in `folder`.
+pub fn build(folder: &Path, arguments: &[&str]) -> PathBuf {
+    let output = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--message-format=json"])
+        .args(arguments)
+        .current_dir(folder)
         .stderr(Stdio::inherit())
         .output()
         .expect("cargo runs");
-    assert!(output.status.success(), "{name} does not build");
+    assert!(output.status.success(), "cargo build {arguments:?} fails");
     executable(&output.stdout).expect("cargo tells where it put the binary")
 }
 

@@ -1,13 +1,13 @@
 //! Sends requests over connections that stay open, each the next one as soon as the answer is there.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 use std::str;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::task::LocalSet;
+use tokio::task::JoinSet;
 
 /// Requests under way at once.
 const CONNECTIONS: usize = 32;
@@ -70,23 +70,21 @@ impl Load {
             .enable_all()
             .build()
             .expect("a runtime of one thread");
-        LocalSet::new().block_on(&runtime, self.send(duration))
+        runtime.block_on(self.send(duration))
     }
 
     async fn send(&self, duration: Duration) -> Outcome {
-        let requests: Rc<[Vec<u8>]> = self.paths.iter().map(|it| self.request(it)).collect();
+        let requests: Arc<[Vec<u8>]> = self.paths.iter().map(|it| self.request(it)).collect();
         let started = Instant::now();
         let until = started + duration;
-        let workers = (0..CONNECTIONS)
-            .map(|worker| {
-                let requests = Rc::clone(&requests);
-                let first = worker * requests.len() / CONNECTIONS;
-                tokio::task::spawn_local(work(self.port, requests, first, until))
-            })
-            .collect::<Vec<_>>();
+        let mut workers = JoinSet::new();
+        for worker in 0..CONNECTIONS {
+            let first = worker * requests.len() / CONNECTIONS;
+            workers.spawn(work(self.port, Arc::clone(&requests), first, until));
+        }
         let mut sum = Outcome::nothing();
-        for worker in workers {
-            sum.add(worker.await.expect("a worker that ends"));
+        for outcome in workers.join_all().await {
+            sum.add(outcome);
         }
         sum.elapsed = started.elapsed();
         sum.latencies.sort_unstable();
@@ -123,7 +121,7 @@ impl Outcome {
     }
 }
 
-async fn work(port: u16, requests: Rc<[Vec<u8>]>, first: usize, until: Instant) -> Outcome {
+async fn work(port: u16, requests: Arc<[Vec<u8>]>, first: usize, until: Instant) -> Outcome {
     let mut outcome = Outcome::nothing();
     let mut connection = Connection::open(port).await;
     for request in requests.iter().cycle().skip(first) {

@@ -1,4 +1,4 @@
-//! Fails when `Cargo.lock` names a vulnerable version. Arguments: the RustSec database's folder, the lock file.
+//! Fails when `Cargo.lock` names a vulnerable version. Arguments: the `RustSec` database's folder, the lock file.
 #![expect(clippy::print_stderr, reason = "this is how the program answers")]
 
 use std::path::Path;
@@ -17,7 +17,9 @@ fn main() -> ExitCode {
         .and_then(|text| check(Path::new(&folder), &text));
     match findings {
         Ok(findings) => {
-            findings.iter().for_each(|it| eprintln!("{it}"));
+            for finding in &findings {
+                eprintln!("{finding}");
+            }
             let is_bad = findings.iter().any(|it| it.weight == Weight::Vulnerable);
             eprintln!("{} advisories concern what is in use", findings.len());
             ExitCode::from(u8::from(is_bad))

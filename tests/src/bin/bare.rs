@@ -13,12 +13,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, RwLock};
 
 use axum::Router;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use tokio::net::TcpListener;
 
 const COLUMNS: &str = "SELECT a.id, a.title, a.body, a.channel, a.site_id, s.title, a.created_by, \
@@ -36,6 +36,7 @@ struct Bare {
 /// The same keys in the same order as the service writes them.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "these are the names on the wire")]
 struct Announcement {
     id: String,
     announcement_id: String,
@@ -67,11 +68,6 @@ struct Announcements {
     #[serde(rename = "entityPrefix")]
     entity_prefix: &'static str,
     announcement_collection: Vec<Announcement>,
-}
-
-#[derive(Deserialize)]
-struct Cut {
-    n: u32,
 }
 
 #[tokio::main]
@@ -119,18 +115,19 @@ async fn list(
     State(bare): State<Bare>,
     headers: HeaderMap,
     Path(site): Path<String>,
-    Query(cut): Query<Cut>,
+    RawQuery(query): RawQuery,
 ) -> Response {
     if !bare.knows(&headers) {
         return StatusCode::UNAUTHORIZED.into_response();
     }
     let site = site.strip_suffix(".json").unwrap_or(&site);
+    let limit = query.and_then(|it| it.strip_prefix("n=")?.parse::<u32>().ok());
     let found = bare.with_connection(|connection| {
         connection
             .prepare_cached(&format!(
                 "{COLUMNS} WHERE a.site_id = ?1 ORDER BY a.published DESC, a.id LIMIT ?2"
             ))?
-            .query_map((site, cut.n), |row| bare.announcement(row))?
+            .query_map((site, limit.unwrap_or(50)), |row| bare.announcement(row))?
             .collect()
     });
     match found {

@@ -109,12 +109,12 @@ impl Entry {
         Some(Self {
             id: urn(&reference.to_string()),
             page_url: format!("{}.html", entity_url(view.base_url, &reference)),
-            content: clean_entry(item.feed_entry()?),
+            content: clean_entry(&item.feed_entry()?),
         })
     }
 }
 
-fn clean_entry(entry: FeedEntry) -> FeedEntry {
+fn clean_entry(entry: &FeedEntry) -> FeedEntry {
     FeedEntry {
         title: clean(&entry.title),
         author: entry.author.as_deref().map(clean),
@@ -126,7 +126,8 @@ fn clean_entry(entry: FeedEntry) -> FeedEntry {
             .filter(|it| is_web_address(&it.url))
             .map(clean_enclosure)
             .collect(),
-        ..entry
+        updated: entry.updated,
+        published: entry.published,
     }
 }
 

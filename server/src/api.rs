@@ -83,14 +83,14 @@ impl std::fmt::Debug for Endpoint {
 }
 
 /// Answers a request below `/api`.
-pub(crate) async fn handle(app: &App, exchange: Exchange) -> Response {
-    match answer(app, &exchange).await {
+pub(crate) async fn handle(app: &App, mut exchange: Exchange, body: axum::body::Body) -> Response {
+    match answer(app, &mut exchange, body).await {
         Ok(response) => response,
         Err(error) => exchange.fail(app, &error),
     }
 }
 
-async fn answer(app: &App, exchange: &Exchange) -> Result<Response> {
+async fn answer(app: &App, exchange: &mut Exchange, body: axum::body::Body) -> Result<Response> {
     let segments = segments(&exchange.parts.uri)?;
     let found: Vec<_> = ENDPOINTS.iter().filter_map(|it| Some((it, it.matches(&segments)?))).collect();
     let method = match exchange.parts.method {
@@ -110,6 +110,9 @@ async fn answer(app: &App, exchange: &Exchange) -> Result<Response> {
             (false, false) => Err(Error::method_not_allowed(allowed)),
         };
     };
+    let limit = if endpoint.is_open { app.config.login_body.0 } else { app.config.other_body.0 };
+    exchange.read_body(body, limit).await?;
+    let exchange = &*exchange;
     let call = Call { app, exchange, variables, query: exchange.query()? };
     let envelope = call.parameter("envelope") == Some("true");
     match (endpoint.run)(call).await? {

@@ -49,11 +49,11 @@ async fn answer(app: &App, exchange: &mut Exchange, body: axum::body::Body, path
     if !logs_in {
         app.dispatcher.admit(path, sent, caller)?;
     }
-    let limits = &app.config.limits;
+    let config = &app.config;
     let limit = match (logs_in, exchange.has_form()) {
-        (true, _) => limits.login_body,
-        (false, true) => limits.form_body,
-        (false, false) => limits.body,
+        (true, _) => config.login_body.0,
+        (false, true) => config.form_body.0,
+        (false, false) => config.other_body.0,
     };
     exchange.read_body(body, limit).await?;
     if logs_in {
@@ -67,7 +67,6 @@ async fn answer(app: &App, exchange: &mut Exchange, body: axum::body::Body, path
         &exchange.body,
         &app.formats,
     )?;
-    app.check_form_token(exchange, parsed.token.as_deref())?;
     let verb = match (sent, parsed.method) {
         (Verb::Post, Some(other)) => other,
         _ => sent,
@@ -127,8 +126,8 @@ pub(crate) fn view<'a>(app: &'a App, exchange: &'a Exchange, path: &DirectPath, 
         path: without_format,
         query: exchange.parts.uri.query().unwrap_or_default(),
         abilities,
-        user: session.map(|it| it.display_name.as_str()),
-        csrf_token: session.map(|it| it.csrf_token.as_str()),
+        user: session.map(|it| it.display_name()),
+        csrf_token: session.map(|it| it.csrf_token()),
     }
 }
 

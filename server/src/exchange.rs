@@ -30,24 +30,34 @@ pub(crate) struct Exchange {
     pub(crate) session: Option<Arc<Session>>,
 }
 
+/// Who sent `request`, as the layers before found out.
+///
+/// # Errors
+/// They did not: a defect.
+pub(crate) fn origin(request: &Request) -> Result<Origin> {
+    let lacks = |what: &'static str| Error::internal(format!("the request has no {what}"));
+    let extensions = request.extensions();
+    let RequestId(request_id) = extensions.get().ok_or_else(|| lacks("id"))?;
+    let ClientAddress(address) = *extensions.get().ok_or_else(|| lacks("address"))?;
+    let session = CurrentSession::of(extensions);
+    Ok(Origin {
+        caller: session.map(|it| it.caller()).unwrap_or_default(),
+        address,
+        request_id: request_id.to_string(),
+        method: request.method().to_string(),
+        path: request.uri().path().to_owned(),
+    })
+}
+
 impl Exchange {
     /// The request's head; the body is still to be [read](Self::read_body).
     ///
     /// # Errors
     /// The layers before this one did not say who sent it: a defect.
     pub(crate) fn new(request: Request) -> Result<(Self, axum::body::Body)> {
+        let origin = origin(&request)?;
+        let session = CurrentSession::of(request.extensions()).cloned();
         let (parts, body) = request.into_parts();
-        let lacks = |what: &'static str| Error::internal(format!("the request has no {what}"));
-        let RequestId(request_id) = parts.extensions.get().cloned().ok_or_else(|| lacks("id"))?;
-        let ClientAddress(address) = parts.extensions.get().copied().ok_or_else(|| lacks("address"))?;
-        let CurrentSession(session) = parts.extensions.get().cloned().ok_or_else(|| lacks("session"))?;
-        let origin = Origin {
-            caller: session.as_ref().map(|it| it.caller()).unwrap_or_default(),
-            address,
-            request_id: request_id.to_string(),
-            method: parts.method.to_string(),
-            path: parts.uri.path().to_owned(),
-        };
         Ok((Self { parts, body: Bytes::new(), origin, session }, body))
     }
 
@@ -89,7 +99,7 @@ impl Exchange {
             request_id: &self.origin.request_id,
             now: app.now(),
             wants_problem: negotiate::names(&self.parts.headers, PROBLEM_JSON),
-            offers_basic: app.config.auth.basic,
+            offers_basic: app.config.auth_basic,
         }
     }
 

@@ -27,7 +27,7 @@ pub struct Journal {
     pub audit: AuditStore,
     /// Forgets permissions that changed.
     pub authorizer: Arc<RoleAuthorizer>,
-    /// Forgets sessions that ended.
+    /// Ends sessions of users who may no longer have any.
     pub sessions: Arc<Sessions>,
 }
 
@@ -35,6 +35,9 @@ pub struct Journal {
 impl EventSink for Journal {
     async fn record(&self, cx: &Context, events: &[Event], effect: Effect) -> Result<()> {
         let db = cx.db()?;
+        for user in events.iter().filter_map(changed_credentials) {
+            self.sessions.end_all_of_user(cx, user).await?;
+        }
         if !events.is_empty() {
             insert_events(db, events).await?;
         }
@@ -45,8 +48,12 @@ impl EventSink for Journal {
         if events.iter().any(RoleAuthorizer::concerns) {
             self.authorizer.forget();
         }
-        self.sessions.published(events);
     }
+}
+
+/// The user whose password changed or whose account was shut: whoever is logged in as that user no longer is.
+fn changed_credentials(event: &Event) -> Option<&str> {
+    (event.kind == "user.credentials").then(|| event.reference.strip_prefix("/user/")).flatten()
 }
 
 async fn insert_events(db: &Session, events: &[Event]) -> Result<()> {

@@ -7,7 +7,13 @@ use axum::response::Response;
 use entity_core::Error;
 use http::HeaderMap;
 
+pub mod address;
+pub mod audit;
 pub mod csrf;
+pub mod guard;
+pub mod headers;
+pub mod panic;
+pub mod request_id;
 pub mod session;
 
 /// How a layer answers a request that it does not let through: the service writes all errors in one place.

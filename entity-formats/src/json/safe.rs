@@ -127,7 +127,7 @@ impl Formatter for &mut Safe {
     ) -> io::Result<()> {
         self.is_at_root_key = false;
         self.candidate = None;
-        (&mut serde_json::ser::CompactFormatter).write_char_escape(writer, escape)
+        serde_json::ser::CompactFormatter.write_char_escape(writer, escape)
     }
 }
 

@@ -70,3 +70,16 @@ pub async fn note_login(cx: &Context, id: &str) -> Result<()> {
         .await?;
     Ok(())
 }
+
+/// Keeps a stronger hash of the password that the user `id` has already. That is no change to the user.
+///
+/// # Errors
+/// The database can't be written.
+pub async fn keep_hash(cx: &Context, id: &str, hash: &str) -> Result<()> {
+    Account::update_many()
+        .col_expr(Column::PasswordHash, Expr::val(hash).into())
+        .filter(Column::Id.eq(id))
+        .exec(cx.db()?)
+        .await?;
+    Ok(())
+}

@@ -21,7 +21,7 @@ pub(crate) fn is_asked(path: &DirectPath) -> bool {
 
 /// Describes what is registered.
 pub(crate) fn answer(app: &App, exchange: &Exchange, path: &DirectPath) -> Result<Response> {
-    if !app.config.describe.public && exchange.origin.caller.is_anonymous() {
+    if !app.config.describe_public && exchange.origin.caller.is_anonymous() {
         return Err(Error::unauthenticated());
     }
     if exchange.parts.method == Method::OPTIONS {

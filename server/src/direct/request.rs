@@ -8,8 +8,8 @@ use serde_json::Value;
 
 /// The field of a form that overrides its method.
 const METHOD_FIELD: &str = "_method";
-/// The field of a form that carries the session's token.
-pub(crate) const TOKEN_FIELD: &str = "sakai_csrf_token";
+/// The field of a form that carries the session's token; the layer in front has looked at it.
+const TOKEN_FIELD: &str = "sakai_csrf_token";
 
 /// A body, taken apart: what it says for the entity, and what it says for the service.
 #[derive(Debug, Default)]
@@ -18,8 +18,6 @@ pub(crate) struct Parsed {
     pub(crate) input: Input,
     /// The method that a form asks for instead of POST.
     pub(crate) method: Option<Verb>,
-    /// The session's token that a form carries.
-    pub(crate) token: Option<String>,
 }
 
 /// The verb of a method; HEAD reads.
@@ -54,11 +52,11 @@ pub(crate) fn body(
     };
     let mut input = parser.ok_or_else(unsupported)?.parse(bytes)?;
     if !input.is_form {
-        return Ok(Parsed { input: input.unwrap_root(prefix), ..Parsed::default() });
+        return Ok(Parsed { input: input.unwrap_root(prefix), method: None });
     }
     let method = take(&mut input, METHOD_FIELD)?.map(|it| method_override(&it)).transpose()?;
-    let token = take(&mut input, TOKEN_FIELD)?;
-    Ok(Parsed { input, method, token })
+    take(&mut input, TOKEN_FIELD)?;
+    Ok(Parsed { input, method })
 }
 
 /// The media type of the body, without its parameters, in lower case.
@@ -146,7 +144,7 @@ mod tests {
     fn a_form_may_override_its_method_and_carry_a_token() {
         let form = Some("application/x-www-form-urlencoded");
         let parsed = parse(form, None, "_method=DELETE&sakai_csrf_token=t&title=x").unwrap();
-        assert_eq!((parsed.method, parsed.token.as_deref()), (Some(Verb::Delete), Some("t")));
+        assert_eq!(parsed.method, Some(Verb::Delete));
         assert_eq!(Value::Object(parsed.input.fields), json!({"title": "x"}));
         assert!(parse(form, None, "_method=TRACE").is_err());
         assert!(parse(form, None, "_method=PUT&_method=DELETE").is_err());

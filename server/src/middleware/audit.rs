@@ -6,7 +6,7 @@ use axum::response::Response;
 
 use crate::app::App;
 use crate::audit::AuditRow;
-use crate::exchange::Sender;
+use crate::exchange;
 
 /// Marks an answer whose audit row was committed together with what it did.
 #[derive(Clone, Copy, Debug)]
@@ -15,12 +15,11 @@ pub struct Audited;
 /// The layer.
 pub async fn record(State(app): State<App>, request: Request, next: Next) -> Response {
     let time = app.now();
-    let sender = match Sender::of(&request) {
-        Ok(sender) => sender,
+    let origin = match exchange::origin(&request) {
+        Ok(origin) => origin,
         Err(error) => return app.refuse(&error, request.headers()),
     };
     let headers = request.headers().clone();
-    let origin = sender.origin;
     let response = next.run(request).await;
     if response.extensions().get::<Audited>().is_some() {
         return response;

@@ -15,14 +15,14 @@ use crate::config::Config;
 /// The layer. It also ends the work on a request that takes too long.
 pub async fn check(State(app): State<App>, request: Request, next: Next) -> Response {
     if let Err(error) = examine(&request, &app.config) {
-        return app.refuse(&error, request.headers(), request.extensions());
+        return app.refuse(&error, request.headers());
     }
-    let (headers, extensions) = (request.headers().clone(), request.extensions().clone());
+    let headers = request.headers().clone();
     match timeout(app.config.request_deadline, next.run(request)).await {
         Ok(response) => response,
         Err(_elapsed) => {
             let error = Error::unavailable("the request took too long: try again", 1);
-            app.refuse(&error, &headers, &extensions)
+            app.refuse(&error, &headers)
         }
     }
 }

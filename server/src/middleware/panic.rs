@@ -12,7 +12,7 @@ use crate::app::App;
 
 /// The layer.
 pub async fn catch(State(app): State<App>, request: Request, next: Next) -> Response {
-    let (headers, extensions) = (request.headers().clone(), request.extensions().clone());
+    let headers = request.headers().clone();
     match AssertUnwindSafe(next.run(request)).catch_unwind().await {
         Ok(response) => response,
         Err(panic) => {
@@ -21,7 +21,7 @@ pub async fn catch(State(app): State<App>, request: Request, next: Next) -> Resp
                 .map(String::as_str)
                 .or_else(|| panic.downcast_ref::<&str>().copied())
                 .unwrap_or("no text");
-            app.refuse(&Error::internal(format!("panicked: {text}")), &headers, &extensions)
+            app.refuse(&Error::internal(format!("panicked: {text}")), &headers)
         }
     }
 }

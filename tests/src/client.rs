@@ -137,7 +137,7 @@ impl Client {
     }
 
     async fn request(&self, method: Method, path: &str, body: Option<(&str, Bytes)>) -> Answer {
-        let mut request = Request::builder().method(method).uri(self.uri(path));
+        let mut request = Request::builder().method(method).uri(self.address() + path);
         if let Some((media_type, _)) = &body {
             request = request.header(CONTENT_TYPE, *media_type);
         }
@@ -146,10 +146,11 @@ impl Client {
         self.try_send(request).await.expect("the server answers")
     }
 
-    fn uri(&self, path: &str) -> String {
+    /// What stands before a path in the target of a request.
+    pub fn address(&self) -> String {
         match self.way {
-            Way::Router(_) => path.to_owned(),
-            Way::Socket(_) => format!("http://{}{path}", self.host),
+            Way::Router(_) => String::new(),
+            Way::Socket(_) => format!("http://{}", self.host),
         }
     }
 

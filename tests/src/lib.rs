@@ -9,12 +9,15 @@
 )]
 
 pub mod advisories;
+pub mod app;
 pub mod bench;
 pub mod client;
 pub mod database;
 mod postgres;
 pub mod process;
+mod template;
 
+pub use app::TestApp;
 pub use client::{Answer, Client};
 pub use database::{Backend, Database, OnBackend};
 

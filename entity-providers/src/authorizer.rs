@@ -288,3 +288,6 @@ impl Authorizer for RoleAuthorizer {
         Ok(Scope::Sites(held))
     }
 }
+
+#[cfg(test)]
+mod tests;

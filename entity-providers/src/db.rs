@@ -15,6 +15,9 @@ pub mod site_page;
 pub mod site_tool;
 pub mod user_account;
 
+#[cfg(test)]
+mod tests;
+
 pub use connect::connect;
 pub use migrate::{ensure_tables, migrate};
 

@@ -9,6 +9,10 @@ use serde_json::Value;
 const MOST_PROPERTIES: usize = 10_000;
 
 /// The text `name`: `None` if it was not sent, `Some(None)` if it is to be empty.
+#[expect(
+    clippy::option_option,
+    reason = "not sent and sent empty are different, and both are plain"
+)]
 pub(crate) fn text(fields: &Fields, name: &str) -> Option<Option<String>> {
     match fields.0.get(name)? {
         Value::String(text) => Some(Some(text.clone())),

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use ammonia::Builder;
 
-/// What HTML may hold: text, lists, tables, links, pictures. No scripts, styles, frames, forms, SVG or MathML.
+/// What HTML may hold: text, lists, tables, links, pictures. No scripts, styles, frames, forms, SVG or `MathML`.
 static RULES: LazyLock<Builder<'static>> = LazyLock::new(|| {
     let mut rules = Builder::default();
     rules

@@ -3,6 +3,7 @@
 mod actions;
 mod list;
 mod parts;
+pub mod portal;
 mod write;
 
 use std::collections::BTreeMap;
@@ -26,6 +27,10 @@ pub struct Sites;
 entity_core::register!(Sites);
 
 /// A place where people of a course or a project work together.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "these are the fields that clients read"
+)]
 #[derive(Clone, Debug, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(version = Self::to_version, feed = Self::to_feed)]
@@ -323,3 +328,6 @@ async fn roles(cx: &Context, id: &str) -> Result<Vec<String>> {
         .map(authorizer::SiteFacts::role_names)
         .unwrap_or_default())
 }
+
+#[cfg(test)]
+mod tests;

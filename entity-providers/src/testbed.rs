@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use entity_core::db::Db;
 use entity_core::testing::{KeptEvents, origin, shared};
 use entity_core::unit::{Mode, Store};
@@ -17,7 +18,19 @@ use tempfile::TempDir;
 use crate::authorizer::RoleAuthorizer;
 use crate::db::realm_grant;
 use crate::demo::{self, Summary};
+use crate::user::{PasswordService, Passwords};
 use crate::{db, migration};
+
+/// Turns passwords around: quick, and enough to see that they were not stored as they are.
+#[derive(Debug)]
+struct Backwards;
+
+#[async_trait]
+impl Passwords for Backwards {
+    async fn hash(&self, password: &str) -> Result<String> {
+        Ok(password.chars().rev().collect())
+    }
+}
 
 /// A service on a database file that goes away with it.
 pub(crate) struct Testbed {
@@ -41,6 +54,8 @@ impl Testbed {
         let mut shared: Shared = shared(RoleAuthorizer::new());
         shared.authorizer = authorizer.clone();
         shared.services.insert(authorizer.clone());
+        let passwords = PasswordService(Arc::new(Backwards));
+        shared.services.insert(Arc::new(passwords));
         let registry = Arc::new(Registry::from_inventory().unwrap());
         let sink = Arc::new(KeptEvents::default());
         let dispatcher = Dispatcher::new(registry, Arc::new(db.clone()), sink, shared);
@@ -91,6 +106,11 @@ impl Testbed {
             "" => Caller::anonymous(),
             eid => Caller::user(self.id(eid), eid),
         }
+    }
+
+    /// Makes the authorizer forget what it knew, as after a commit.
+    pub(crate) fn forget(&self) {
+        self.authorizer.forget();
     }
 
     /// Lets `role` do `function` in `site`.

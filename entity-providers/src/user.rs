@@ -4,6 +4,7 @@
 //! those that don't, because ids and e-mail addresses can be guessed.
 
 mod login;
+pub mod operator;
 mod query;
 mod write;
 
@@ -21,7 +22,7 @@ use serde::Serialize;
 
 use crate::db::user_account;
 
-pub use login::{Credentials, credentials, note_login};
+pub use login::{Credentials, credentials, keep_hash, note_login};
 pub use query::find;
 
 /// The account-level function of those who may see others.
@@ -309,3 +310,6 @@ impl Nobody {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

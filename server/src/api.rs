@@ -36,22 +36,51 @@ type Run = for<'a> fn(Call<'a>) -> BoxFuture<'a, Result<Answer>>;
 
 /// All endpoints, in the order of the specification.
 pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint::post("/api/login", "Logs in and sets the session cookie.", |call| Box::pin(login::login(call))).open(),
-    Endpoint::post("/api/logout", "Ends the session.", |call| Box::pin(login::logout(call))),
-    Endpoint::get("/api/user/roles", "Whether the caller is a super user.", |call| Box::pin(user::roles(call))),
-    Endpoint::get("/api/users/{userId}/sites", "The sites of a user.", |call| Box::pin(sites::of_user(call))),
-    Endpoint::get("/api/users/me/announcements", "The announcements of the caller's pinned sites.", |call| {
-        Box::pin(announcements::mine(call))
+    Endpoint::post(
+        "/api/login",
+        "Logs in and sets the session cookie.",
+        |call| Box::pin(login::login(call)),
+    )
+    .open(),
+    Endpoint::post("/api/logout", "Ends the session.", |call| {
+        Box::pin(login::logout(call))
     }),
+    Endpoint::get(
+        "/api/user/roles",
+        "Whether the caller is a super user.",
+        |call| Box::pin(user::roles(call)),
+    ),
+    Endpoint::get(
+        "/api/users/{userId}/sites",
+        "The sites of a user.",
+        |call| Box::pin(sites::of_user(call)),
+    ),
+    Endpoint::get(
+        "/api/users/me/announcements",
+        "The announcements of the caller's pinned sites.",
+        |call| Box::pin(announcements::mine(call)),
+    ),
 ];
 
 impl Endpoint {
     const fn get(path: &'static str, doc: &'static str, run: Run) -> Self {
-        Self { method: Method::GET, path, doc, is_open: false, run }
+        Self {
+            method: Method::GET,
+            path,
+            doc,
+            is_open: false,
+            run,
+        }
     }
 
     const fn post(path: &'static str, doc: &'static str, run: Run) -> Self {
-        Self { method: Method::POST, path, doc, is_open: false, run }
+        Self {
+            method: Method::POST,
+            path,
+            doc,
+            is_open: false,
+            run,
+        }
     }
 
     /// Lets callers without a session in.
@@ -66,7 +95,10 @@ impl Endpoint {
         let mut variables = Vec::new();
         for segment in segments {
             let expected = pattern.next()?;
-            match expected.strip_prefix('{').and_then(|it| it.strip_suffix('}')) {
+            match expected
+                .strip_prefix('{')
+                .and_then(|it| it.strip_suffix('}'))
+            {
                 Some(name) => variables.push((name, segment.as_str())),
                 None if expected == segment => {}
                 None => return None,
@@ -92,28 +124,44 @@ pub(crate) async fn handle(app: &App, mut exchange: Exchange, body: axum::body::
 
 async fn answer(app: &App, exchange: &mut Exchange, body: axum::body::Body) -> Result<Response> {
     let segments = segments(&exchange.parts.uri)?;
-    let found: Vec<_> = ENDPOINTS.iter().filter_map(|it| Some((it, it.matches(&segments)?))).collect();
+    let found: Vec<_> = ENDPOINTS
+        .iter()
+        .filter_map(|it| Some((it, it.matches(&segments)?)))
+        .collect();
     let method = match exchange.parts.method {
         Method::HEAD => Method::GET,
         ref other => other.clone(),
     };
     let chosen = found.iter().find(|(endpoint, _)| endpoint.method == method);
-    if !chosen.is_some_and(|(endpoint, _)| endpoint.is_open) && exchange.origin.caller.is_anonymous() {
+    if !chosen.is_some_and(|(endpoint, _)| endpoint.is_open)
+        && exchange.origin.caller.is_anonymous()
+    {
         return Err(Error::unauthenticated());
     }
     let Some((endpoint, variables)) = chosen else {
-        let allowed: Vec<Verb> =
-            found.iter().filter_map(|(endpoint, _)| crate::direct::request::verb(&endpoint.method)).collect();
+        let allowed: Vec<Verb> = found
+            .iter()
+            .filter_map(|(endpoint, _)| crate::direct::request::verb(&endpoint.method))
+            .collect();
         return match (allowed.is_empty(), method == Method::OPTIONS) {
             (true, _) => Err(Error::not_found()),
             (false, true) => Ok(crate::error::options(&allowed)),
             (false, false) => Err(Error::method_not_allowed(allowed)),
         };
     };
-    let limit = if endpoint.is_open { app.config.login_body.0 } else { app.config.other_body.0 };
+    let limit = if endpoint.is_open {
+        app.config.login_body.0
+    } else {
+        app.config.other_body.0
+    };
     exchange.read_body(body, limit).await?;
     let exchange = &*exchange;
-    let call = Call { app, exchange, variables, query: exchange.query()? };
+    let call = Call {
+        app,
+        exchange,
+        variables: variables.clone(),
+        query: exchange.query()?,
+    };
     let envelope = call.parameter("envelope") == Some("true");
     match (endpoint.run)(call).await? {
         Answer::Response(response) => Ok(response),

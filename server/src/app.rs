@@ -25,7 +25,7 @@ use crate::auth::evidence::{PasswordCheck, TrustedHeader};
 use crate::auth::login::{Login, LoginParts};
 use crate::auth::password::Passwords;
 use crate::auth::throttle::{Throttle, ThrottleOptions};
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::error::{self, ErrorContext};
 use crate::exchange::Exchange;
 use crate::health::Health;
@@ -33,7 +33,7 @@ use crate::journal::Journal;
 use crate::middleware::csrf::{self, Csrf, CsrfOptions};
 use crate::middleware::session::{self, SessionLayer};
 use crate::middleware::{Refuse, address, audit, guard, headers, panic, request_id};
-use crate::session::{CookieOptions, SessionOptions, Sessions, SqlSessions};
+use crate::session::{CookieOptions, SameSite, SessionOptions, Sessions, SqlSessions};
 use crate::storage::Storage;
 use crate::{api, direct};
 
@@ -48,8 +48,16 @@ pub struct Parts {
     pub registry: Registry,
 }
 
+impl std::fmt::Debug for Parts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Parts")
+            .field("registry", &self.registry)
+            .finish_non_exhaustive()
+    }
+}
+
 /// A running service. Cloning it is cheap; all clones are the same service.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct App(Arc<Inner>);
 
 /// What a service is made of.
@@ -86,9 +94,11 @@ impl Deref for App {
     }
 }
 
-impl std::fmt::Debug for App {
+impl std::fmt::Debug for Inner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("App").field("config", &self.config).finish_non_exhaustive()
+        f.debug_struct("Inner")
+            .field("config", &self.config)
+            .finish_non_exhaustive()
     }
 }
 
@@ -110,13 +120,21 @@ impl App {
         let sessions = Arc::new(sessions);
         let dispatcher = dispatcher(&config, parts, &storage, &authorizer, &sessions, &passwords);
         let cookie = cookie(&config).map_err(|error| Error::internal(error.to_string()))?;
-        let origins: Vec<String> = config.csrf_trusted_origins.iter().map(|it| it.as_str().to_owned()).collect();
-        let csrf = CsrfOptions::new(config.csrf_mode.into(), &config.server_url(), &origins).map_err(Error::internal)?;
+        let origins: Vec<String> = config
+            .csrf_trusted_origins
+            .iter()
+            .map(|it| it.as_str().to_owned())
+            .collect();
+        let csrf = CsrfOptions::new(csrf_mode(config.csrf_mode), &config.server_url(), &origins)
+            .map_err(Error::internal)?;
         let login = Login::new(LoginParts {
             dispatcher: dispatcher.clone(),
             directory: Arc::new(Accounts),
             authenticators: vec![
-                Arc::new(PasswordCheck { passwords: passwords.clone(), allows_basic: config.auth_basic }),
+                Arc::new(PasswordCheck {
+                    passwords: passwords.clone(),
+                    allows_basic: config.auth_basic,
+                }),
                 Arc::new(TrustedHeader::default()),
             ],
             passwords: passwords.clone(),
@@ -166,7 +184,10 @@ impl App {
             cookie: Arc::clone(&self.cookie),
             refuse: refuse.clone(),
         };
-        let csrf = Csrf { options: Arc::clone(&self.csrf), refuse };
+        let csrf = Csrf {
+            options: Arc::clone(&self.csrf),
+            refuse,
+        };
         let proxies: Arc<[_]> = self.config.trusted_proxies.clone().into();
         Router::new()
             .fallback(answer)
@@ -186,20 +207,30 @@ impl App {
     fn outside(&self) -> Router {
         Router::new()
             .route("/livez", get(|| async { Health::live() }))
-            .route("/readyz", get(|State(app): State<Self>| async move { app.health.ready(&app.storage.content).await }))
+            .route(
+                "/readyz",
+                get(|State(app): State<Self>| async move {
+                    app.health.ready(&app.storage.content).await
+                }),
+            )
             .route(entity_formats::STYLESHEET_PATH, get(stylesheet))
             .with_state(self.clone())
     }
 
     /// Answers `error` to a request with these headers.
     pub(crate) fn refuse(&self, error: &Error, headers: &HeaderMap) -> Response {
-        let request_id = headers.get(request_id::REQUEST_ID).and_then(|it| it.to_str().ok());
-        error::respond(error, &ErrorContext {
-            request_id: request_id.unwrap_or_default(),
-            now: self.now(),
-            wants_problem: direct::negotiate::names(headers, direct::negotiate::PROBLEM_JSON),
-            offers_basic: self.config.auth_basic,
-        })
+        let request_id = headers
+            .get(request_id::REQUEST_ID)
+            .and_then(|it| it.to_str().ok());
+        error::respond(
+            error,
+            &ErrorContext {
+                request_id: request_id.unwrap_or_default(),
+                now: self.now(),
+                wants_problem: direct::negotiate::names(headers, direct::negotiate::PROBLEM_JSON),
+                offers_basic: self.config.auth_basic,
+            },
+        )
     }
 }
 
@@ -210,13 +241,20 @@ async fn answer(State(app): State<App>, request: Request) -> Response {
         Err(error) => return app.refuse(&error, &HeaderMap::new()),
     };
     let path = exchange.parts.uri.path();
-    let is_below = |mount: &str| path.strip_prefix(mount).is_some_and(|it| it.is_empty() || it.starts_with('/'));
+    let is_below = |mount: &str| {
+        path.strip_prefix(mount)
+            .is_some_and(|it| it.is_empty() || it.starts_with('/'))
+    };
     if is_below("/direct") {
         direct::handle(&app, exchange, body).await
     } else if is_below("/api") {
         api::handle(&app, exchange, body).await
     } else if path == "/" {
-        (StatusCode::FOUND, [(LOCATION, HeaderValue::from_static("/direct"))]).into_response()
+        (
+            StatusCode::FOUND,
+            [(LOCATION, HeaderValue::from_static("/direct"))],
+        )
+            .into_response()
     } else {
         exchange.fail(&app, &Error::not_found())
     }
@@ -224,8 +262,14 @@ async fn answer(State(app): State<App>, request: Request) -> Response {
 
 async fn stylesheet() -> impl axum::response::IntoResponse {
     let headers = [
-        (CONTENT_TYPE, HeaderValue::from_static("text/css; charset=utf-8")),
-        (CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600")),
+        (
+            CONTENT_TYPE,
+            HeaderValue::from_static("text/css; charset=utf-8"),
+        ),
+        (
+            CACHE_CONTROL,
+            HeaderValue::from_static("public, max-age=3600"),
+        ),
     ];
     (headers, entity_formats::STYLESHEET)
 }
@@ -255,7 +299,12 @@ fn dispatcher(
         authorizer: Arc::clone(authorizer),
         sessions: Arc::clone(sessions),
     };
-    Dispatcher::new(Arc::new(parts.registry), Arc::new(storage.content.clone()), Arc::new(journal), shared)
+    Dispatcher::new(
+        Arc::new(parts.registry),
+        Arc::new(storage.content.clone()),
+        Arc::new(journal),
+        shared,
+    )
 }
 
 fn session_options(config: &Config) -> SessionOptions {
@@ -267,11 +316,26 @@ fn session_options(config: &Config) -> SessionOptions {
     }
 }
 
+fn csrf_mode(mode: config::CsrfMode) -> csrf::CsrfMode {
+    match mode {
+        config::CsrfMode::FetchMetadata => csrf::CsrfMode::FetchMetadata,
+        config::CsrfMode::Token => csrf::CsrfMode::Token,
+    }
+}
+
+fn same_site(same_site: config::SameSite) -> SameSite {
+    match same_site {
+        config::SameSite::Lax => SameSite::Lax,
+        config::SameSite::Strict => SameSite::Strict,
+        config::SameSite::None => SameSite::None,
+    }
+}
+
 fn cookie(config: &Config) -> Result<CookieOptions, crate::session::CookieError> {
     let options = CookieOptions::new(&config.cookie_name, &config.server_id)?
         .http_only(config.cookie_http_only)
         .always_secure(config.cookie_says_secure(false))
-        .same_site(config.cookie_same_site.into());
+        .same_site(same_site(config.cookie_same_site));
     match &config.cookie_domain {
         Some(domain) => options.with_domain(domain),
         None => Ok(options),

@@ -14,7 +14,6 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 pub use store::AuditStore;
-pub(crate) use store::{COLUMNS, TABLE};
 
 /// Most rows that are stored at once.
 const BATCH: usize = 500;
@@ -69,12 +68,16 @@ impl AuditLog {
     /// # Errors
     /// The store has not kept up for too long.
     pub async fn record(&self, row: AuditRow) -> Result<()> {
-        let Err(mpsc::error::TrySendError::Full(message)) = self.queue.try_send(Message::Row(row)) else {
+        let Err(mpsc::error::TrySendError::Full(message)) = self.queue.try_send(Message::Row(row))
+        else {
             return Ok(());
         };
         match timeout(PATIENCE, self.queue.send(message)).await {
             Ok(Ok(())) => Ok(()),
-            _ => Err(Error::unavailable("the audit log can't keep up: try again", 1)),
+            _ => Err(Error::unavailable(
+                "the audit log can't keep up: try again",
+                1,
+            )),
         }
     }
 
@@ -102,7 +105,8 @@ async fn write(mut queue: mpsc::Receiver<Message>, store: AuditStore) {
         }
         store_all(&mut rows, &store).await;
         for done in waiting.drain(..) {
-            drop(done.send(()));
+            // Whoever waited may have given up.
+            let _ = done.send(());
         }
     }
 }
@@ -118,7 +122,11 @@ fn accept(message: Message, rows: &mut Vec<AuditRow>, waiting: &mut Vec<oneshot:
 async fn store_all(rows: &mut Vec<AuditRow>, store: &AuditStore) {
     let mut pause = Duration::from_millis(100);
     while let Err(error) = store.insert(rows).await {
-        tracing::error!(error = &error as &dyn std::error::Error, rows = rows.len(), "can't store audit rows; trying again");
+        tracing::error!(
+            error = &error as &dyn std::error::Error,
+            rows = rows.len(),
+            "can't store audit rows; trying again"
+        );
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(Duration::from_secs(5));
     }

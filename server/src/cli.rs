@@ -37,11 +37,19 @@ pub fn run() -> ExitCode {
         return doctor::run(&loaded);
     }
     let config = match &loaded {
-        Loaded { config: Ok(config), .. } => config.clone(),
-        Loaded { config: Err(problems), .. } => return fail(problems, USAGE),
+        Loaded {
+            config: Ok(config), ..
+        } => config.clone(),
+        Loaded {
+            config: Err(problems),
+            ..
+        } => return fail(problems, USAGE),
     };
     telemetry::start(&config);
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error, 1),
     };
@@ -68,7 +76,11 @@ async fn execute(arguments: Arguments, config: Config) -> Result<(), Failure> {
 /// Puts the service together from what is linked into this binary.
 async fn start(config: Config) -> Result<App, Failure> {
     let registry = Registry::from_inventory()?;
-    let parts = Parts { clock: Arc::new(SystemClock), ids: Arc::new(UuidIds), registry };
+    let parts = Parts {
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(UuidIds),
+        registry,
+    };
     Ok(App::start(config, parts).await.map_err(explain)?)
 }
 
@@ -89,16 +101,26 @@ fn given(settings: &Settings) -> Result<Given, Failure> {
     let file = match &settings.config {
         None => None,
         Some(path) => {
-            let text = std::fs::read_to_string(path).map_err(|error| format!("can't read {}: {error}", path.display()))?;
+            let text = std::fs::read_to_string(path)
+                .map_err(|error| format!("can't read {}: {error}", path.display()))?;
             Some((path.display().to_string(), text))
         }
     };
-    let environment = std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("LECTERN_")).collect();
-    let arguments = [("listen", settings.listen.clone()), ("database", settings.database.clone())]
-        .into_iter()
-        .filter_map(|(key, value)| Some((key.to_owned(), value?)))
+    let environment = std::env::vars_os()
+        .filter(|(name, _)| name.to_string_lossy().starts_with("LECTERN_"))
         .collect();
-    Ok(Given { file, environment, arguments })
+    let arguments = [
+        ("listen", settings.listen.clone()),
+        ("database", settings.database.clone()),
+    ]
+    .into_iter()
+    .filter_map(|(key, value)| Some((key.to_owned(), value?)))
+    .collect();
+    Ok(Given {
+        file,
+        environment,
+        arguments,
+    })
 }
 
 /// Says `text` on the standard output. If nobody listens there, nobody misses it.

@@ -11,10 +11,11 @@ use std::sync::Arc;
 use axum::http::{HeaderMap, Method, Uri};
 use axum::response::Response;
 use entity_core::format::{Format, View};
-use entity_core::{Abilities, DirectPath, Error, Reply, Request, Result, Verb};
+use entity_core::{Abilities, DirectPath, Effect, Error, Reply, Request, Result, Verb};
 
 use crate::app::App;
-use crate::auth::session_post;
+use crate::auth::http;
+use crate::auth::session_post::session_post;
 use crate::error;
 use crate::exchange::Exchange;
 use crate::middleware::audit::Audited;
@@ -25,7 +26,9 @@ const PREFER: &str = "prefer";
 
 /// Answers a request below `/direct`.
 pub(crate) async fn handle(app: &App, mut exchange: Exchange, body: axum::body::Body) -> Response {
-    let path = match DirectPath::parse(behind_mount(&exchange.parts.uri), |it| app.formats.is_format(it)) {
+    let path = match DirectPath::parse(behind_mount(&exchange.parts.uri), |it| {
+        app.formats.is_format(it)
+    }) {
         Ok(path) => path,
         Err(error) => return fail(app, &exchange, &DirectPath::default(), &error),
     };
@@ -35,17 +38,26 @@ pub(crate) async fn handle(app: &App, mut exchange: Exchange, body: axum::body::
     }
 }
 
-async fn answer(app: &App, exchange: &mut Exchange, body: axum::body::Body, path: &DirectPath) -> Result<Response> {
+async fn answer(
+    app: &App,
+    exchange: &mut Exchange,
+    body: axum::body::Body,
+    path: &DirectPath,
+) -> Result<Response> {
     if describe::is_asked(path) {
         return describe::answer(app, exchange, path);
     }
     let caller = &exchange.origin.caller;
     if exchange.parts.method == Method::OPTIONS {
         app.dispatcher.admit(path, Verb::Get, caller)?;
-        return Ok(error::options(&entity_core::allowed(app.dispatcher.registry(), path)?));
+        return Ok(error::options(&entity_core::allowed(
+            app.dispatcher.registry(),
+            path,
+        )?));
     }
-    let sent = request::verb(&exchange.parts.method).ok_or_else(|| Error::method_not_allowed(Verb::ALL.to_vec()))?;
-    let logs_in = session_post::is_login(path, sent);
+    let sent = request::verb(&exchange.parts.method)
+        .ok_or_else(|| Error::method_not_allowed(Verb::ALL.to_vec()))?;
+    let logs_in = is_login(path, sent);
     if !logs_in {
         app.dispatcher.admit(path, sent, caller)?;
     }
@@ -57,9 +69,21 @@ async fn answer(app: &App, exchange: &mut Exchange, body: axum::body::Body, path
     };
     exchange.read_body(body, limit).await?;
     if logs_in {
-        return session_post::answer(app, exchange).await;
+        let base_url = &app.dispatcher.shared().base_url;
+        return session_post(
+            exchange.arrival(),
+            &exchange.body,
+            &app.login,
+            &app.cookie,
+            base_url,
+        )
+        .await;
     }
-    let format = negotiate::format(path.format.as_deref(), &exchange.parts.headers, &app.formats)?;
+    let format = negotiate::format(
+        path.format.as_deref(),
+        &exchange.parts.headers,
+        &app.formats,
+    )?;
     let parsed = request::body(
         &exchange.parts.headers,
         path.format.as_deref(),
@@ -89,9 +113,28 @@ async fn answer(app: &App, exchange: &mut Exchange, body: axum::body::Body, path
     let mut response = respond::respond(&reply, &asked, &app.formats)?;
     if !verb.is_safe() {
         response.extensions_mut().insert(Audited);
-        app.after_write(exchange, &reply, &mut response);
+        if ends_session(exchange, verb, &reply.effect) {
+            response = http::without_session(response, &app.cookie, exchange.arrival().is_secure);
+        }
     }
     Ok(response)
+}
+
+/// Whether the request ended the session that it came with.
+fn ends_session(exchange: &Exchange, verb: Verb, effect: &Effect) -> bool {
+    match (effect, &exchange.session) {
+        (Effect::Deleted(ended), Some(own)) => {
+            ended.prefix == "session" && ended.id.as_deref() == Some(own.handle())
+        }
+        (Effect::Acted(on), Some(_)) => on.prefix == "session" && verb == Verb::Delete,
+        _ => false,
+    }
+}
+
+/// Whether the request makes a session: that is a login, which no type can answer, for it sets a cookie.
+fn is_login(path: &DirectPath, verb: Verb) -> bool {
+    let is_collection = path.segments.is_empty() || path.segments == ["new"];
+    path.prefix == "session" && is_collection && verb == Verb::Post
 }
 
 /// Runs the request; a write goes on to its end even if the client goes away.
@@ -100,7 +143,9 @@ async fn run(app: &App, request: Request) -> Result<Reply> {
         return app.dispatcher.dispatch(&request).await;
     }
     let dispatcher = app.dispatcher.clone();
-    let task = app.tasks.spawn(async move { dispatcher.dispatch(&request).await });
+    let task = app
+        .tasks
+        .spawn(async move { dispatcher.dispatch(&request).await });
     task.await.map_err(Error::internal)?
 }
 
@@ -112,14 +157,28 @@ fn asked<'a>(
     preference: Preference,
     abilities: Abilities,
 ) -> Asked<'a> {
-    Asked { headers: &exchange.parts.headers, format, preference, view: view(app, exchange, path, abilities) }
+    Asked {
+        headers: &exchange.parts.headers,
+        format,
+        preference,
+        view: view(app, exchange, path, abilities),
+    }
 }
 
 /// What renderers may know of the request.
-pub(crate) fn view<'a>(app: &'a App, exchange: &'a Exchange, path: &DirectPath, abilities: Abilities) -> View<'a> {
+pub(crate) fn view<'a>(
+    app: &'a App,
+    exchange: &'a Exchange,
+    path: &DirectPath,
+    abilities: Abilities,
+) -> View<'a> {
     let mounted = behind_mount(&exchange.parts.uri);
     let suffix = path.format.as_ref().map_or(0, |it| it.len() + 1);
-    let without_format = mounted.len().checked_sub(suffix).and_then(|end| mounted.get(..end)).unwrap_or(mounted);
+    let without_format = mounted
+        .len()
+        .checked_sub(suffix)
+        .and_then(|end| mounted.get(..end))
+        .unwrap_or(mounted);
     let session: Option<&Arc<_>> = exchange.session.as_ref();
     View {
         base_url: &app.dispatcher.shared().base_url,
@@ -134,8 +193,15 @@ pub(crate) fn view<'a>(app: &'a App, exchange: &'a Exchange, path: &DirectPath, 
 /// An error in the format that was asked for; in JSON where that format does not tell errors.
 fn fail(app: &App, exchange: &Exchange, path: &DirectPath, error: &Error) -> Response {
     let context = exchange.error_context(app);
-    let format = negotiate::format(path.format.as_deref(), &exchange.parts.headers, &app.formats).ok();
-    let renderer = format.filter(|_| !context.wants_problem).and_then(|it| app.formats.renderer(it.name));
+    let format = negotiate::format(
+        path.format.as_deref(),
+        &exchange.parts.headers,
+        &app.formats,
+    )
+    .ok();
+    let renderer = format
+        .filter(|_| !context.wants_problem)
+        .and_then(|it| app.formats.renderer(it.name));
     let Some(renderer) = renderer else {
         return error::respond(error, &context);
     };

@@ -47,14 +47,25 @@ pub fn status(kind: ErrorKind) -> StatusCode {
 pub fn respond(error: &Error, context: &ErrorContext<'_>) -> Response {
     let problem = problem(error, context);
     let (bytes, media_type) = match context.wants_problem {
-        true => (serde_json::to_vec(&Rfc9457::of(&problem)), "application/problem+json"),
-        false => (serde_json::to_vec(&ErrorBody::of(&problem)), "application/json"),
+        true => (
+            serde_json::to_vec(&Rfc9457::of(&problem)),
+            "application/problem+json",
+        ),
+        false => (
+            Ok(entity_formats::json::write_problem(&problem)),
+            "application/json",
+        ),
     };
     respond_with(error, context, bytes.unwrap_or_default(), media_type)
 }
 
 /// Answers `error` with a body that says the same in another format.
-pub fn respond_with(error: &Error, context: &ErrorContext<'_>, body: Vec<u8>, media_type: &'static str) -> Response {
+pub fn respond_with(
+    error: &Error,
+    context: &ErrorContext<'_>,
+    body: Vec<u8>,
+    media_type: &'static str,
+) -> Response {
     let status = status(error.kind());
     log(error, status, context);
     let mut response = Response::new(Body::from(body));
@@ -69,7 +80,10 @@ pub fn respond_with(error: &Error, context: &ErrorContext<'_>, body: Vec<u8>, me
         headers.insert(ALLOW, allow(error.allow()));
     }
     if error.kind() == ErrorKind::Unauthenticated && context.offers_basic {
-        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"Lectern\", charset=\"UTF-8\""));
+        headers.insert(
+            WWW_AUTHENTICATE,
+            HeaderValue::from_static("Basic realm=\"Lectern\", charset=\"UTF-8\""),
+        );
     }
     response
 }
@@ -128,38 +142,6 @@ fn log(error: &Error, status: StatusCode, context: &ErrorContext<'_>) {
     );
 }
 
-/// The error body of every answer.
-#[derive(Serialize)]
-struct ErrorBody<'a> {
-    error: Facts<'a>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Facts<'a> {
-    status: String,
-    message: &'a str,
-    timestamp: &'a str,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    request_id: &'a str,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    fields: &'a [FieldError],
-}
-
-impl<'a> ErrorBody<'a> {
-    fn of(problem: &'a Problem) -> Self {
-        Self {
-            error: Facts {
-                status: problem.status.to_string(),
-                message: &problem.message,
-                timestamp: &problem.timestamp,
-                request_id: &problem.request_id,
-                fields: &problem.fields,
-            },
-        }
-    }
-}
-
 /// The same facts after RFC 9457.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -215,18 +197,35 @@ mod tests {
             "requestId": "r1", "fields": [{"name": "title", "message": "is required"}],
         }});
         assert_eq!(body(respond(&error, &CONTEXT)).await, expected);
-        let problem = body(respond(&error, &ErrorContext { wants_problem: true, ..CONTEXT })).await;
-        assert_eq!((&problem["status"], &problem["title"]), (&json!(400), &json!("Bad Request")));
+        let problem = body(respond(
+            &error,
+            &ErrorContext {
+                wants_problem: true,
+                ..CONTEXT
+            },
+        ))
+        .await;
+        assert_eq!(
+            (&problem["status"], &problem["title"]),
+            (&json!(400), &json!("Bad Request"))
+        );
     }
 
     #[test]
     fn headers_say_what_to_do() {
-        let refused = respond(&Error::method_not_allowed(vec![Verb::Get, Verb::Post]), &CONTEXT);
+        let refused = respond(
+            &Error::method_not_allowed(vec![Verb::Get, Verb::Post]),
+            &CONTEXT,
+        );
         assert_eq!(refused.headers()[ALLOW], "GET, POST, HEAD, OPTIONS");
         let busy = respond(&Error::unavailable("later", 7), &CONTEXT);
         assert_eq!(busy.headers()[RETRY_AFTER], "7");
         assert_eq!(busy.headers()[CACHE_CONTROL], "no-store");
-        assert!(!respond(&Error::unauthenticated(), &CONTEXT).headers().contains_key(WWW_AUTHENTICATE));
+        assert!(
+            !respond(&Error::unauthenticated(), &CONTEXT)
+                .headers()
+                .contains_key(WWW_AUTHENTICATE)
+        );
     }
 
     #[tokio::test]

@@ -10,12 +10,13 @@ use axum::response::Response;
 use entity_core::{Error, ErrorKind, Origin, Result};
 
 use crate::app::App;
+use crate::auth::http::Arrival;
 use crate::direct::negotiate::{self, PROBLEM_JSON};
 use crate::error::{self, ErrorContext};
-use crate::middleware::address::ClientAddress;
+use crate::middleware::address::{ClientAddress, IsSecure};
 use crate::middleware::request_id::RequestId;
 use crate::middleware::session::CurrentSession;
-use crate::session::Session;
+use crate::session::{Session, SessionId};
 
 /// A request, with its body read.
 #[derive(Debug)]
@@ -45,8 +46,21 @@ pub(crate) fn origin(request: &Request) -> Result<Origin> {
         address,
         request_id: request_id.to_string(),
         method: request.method().to_string(),
-        path: request.uri().path().to_owned(),
+        path: without_credentials(request.uri().path()),
     })
+}
+
+/// The path as logs may have it. Clients log out by naming their session's id, which is a credential.
+fn without_credentials(path: &str) -> String {
+    let is_credential = |segment: &str| {
+        let stem = segment.split('.').next().unwrap_or_default();
+        SessionId::parse(stem).is_some()
+    };
+    let segments: Vec<&str> = path
+        .split('/')
+        .map(|it| if is_credential(it) { "[id]" } else { it })
+        .collect();
+    segments.join("/")
 }
 
 impl Exchange {
@@ -58,7 +72,15 @@ impl Exchange {
         let origin = origin(&request)?;
         let session = CurrentSession::of(request.extensions()).cloned();
         let (parts, body) = request.into_parts();
-        Ok((Self { parts, body: Bytes::new(), origin, session }, body))
+        Ok((
+            Self {
+                parts,
+                body: Bytes::new(),
+                origin,
+                session,
+            },
+            body,
+        ))
     }
 
     /// Reads the body, up to `limit` bytes.
@@ -67,8 +89,11 @@ impl Exchange {
     /// It is larger, or the client stopped sending.
     pub(crate) async fn read_body(&mut self, body: axum::body::Body, limit: usize) -> Result<()> {
         self.body = to_bytes(body, limit).await.map_err(|error| {
-            Error::new(ErrorKind::TooLarge, format!("the body must come whole and not be longer than {limit} bytes"))
-                .with_source(error)
+            Error::new(
+                ErrorKind::TooLarge,
+                format!("the body must come whole and not be longer than {limit} bytes"),
+            )
+            .with_source(error)
         })?;
         Ok(())
     }
@@ -79,7 +104,10 @@ impl Exchange {
             .headers
             .get(CONTENT_TYPE)
             .and_then(|it| it.to_str().ok())
-            .is_some_and(|it| it.to_ascii_lowercase().starts_with("application/x-www-form-urlencoded"))
+            .is_some_and(|it| {
+                it.to_ascii_lowercase()
+                    .starts_with("application/x-www-form-urlencoded")
+            })
     }
 
     /// The query's pairs, decoded.
@@ -90,6 +118,17 @@ impl Exchange {
         match self.parts.uri.query() {
             None | Some("") => Ok(Vec::new()),
             Some(query) => entity_formats::parse_pairs(query.as_bytes()),
+        }
+    }
+
+    /// What a login or logout has to know of the request.
+    pub(crate) fn arrival(&self) -> Arrival<'_> {
+        Arrival {
+            headers: &self.parts.headers,
+            query: self.parts.uri.query(),
+            origin: &self.origin,
+            session: self.session.as_deref(),
+            is_secure: self.parts.extensions.get() == Some(&IsSecure(true)),
         }
     }
 

@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use entity_core::db::Session;
 use entity_core::{Context, Effect, Event, EventSink, Result};
 use entity_providers::authorizer::RoleAuthorizer;
-use sea_orm::sea_query::{Alias, Expr, Query};
 use sea_orm::ConnectionTrait as _;
+use sea_orm::sea_query::{Alias, Expr, Query};
 
 use crate::audit::{AuditRow, AuditStore};
 use crate::direct::respond;
@@ -22,7 +22,7 @@ pub(crate) const OUTBOX: &str = "outbox";
 
 /// Writes events and audit rows, and tells the caches of this process what changed.
 #[derive(Debug)]
-pub struct Journal {
+pub(crate) struct Journal {
     /// Writes audit rows into the transaction of the request.
     pub audit: AuditStore,
     /// Forgets permissions that changed.
@@ -53,7 +53,9 @@ impl EventSink for Journal {
 
 /// The user whose password changed or whose account was shut: whoever is logged in as that user no longer is.
 fn changed_credentials(event: &Event) -> Option<&str> {
-    (event.kind == "user.credentials").then(|| event.reference.strip_prefix("/user/")).flatten()
+    (event.kind == "user.credentials")
+        .then(|| event.reference.strip_prefix("/user/"))
+        .flatten()
 }
 
 async fn insert_events(db: &Session, events: &[Event]) -> Result<()> {

@@ -82,23 +82,40 @@ pub async fn serve(
     let (closing, closed) = watch::channel(false);
     let connections = TaskTracker::new();
     let admission = Admission::new(options.connections, options.per_address, exempt);
-    let server = Server { router, options: Arc::new(options), closed };
+    let server = Server {
+        router,
+        options: Arc::new(options),
+        closed,
+    };
     tokio::select! {
         () = accept(&listener, &server, &admission, &connections) => {}
         () = stop => {}
     }
     health.drain();
-    tracing::info!("stopping: no longer ready, still accepting for {:?}", server.options.drain_delay);
+    tracing::info!(
+        "stopping: no longer ready, still accepting for {:?}",
+        server.options.drain_delay
+    );
     tokio::select! {
         () = accept(&listener, &server, &admission, &connections) => {}
         () = tokio::time::sleep(server.options.drain_delay) => {}
     }
     drop(listener);
-    drop(closing.send(true));
+    // Nobody hears it when there is no connection.
+    let _ = closing.send(true);
     connections.close();
-    let left = server.options.hard_stop.saturating_sub(server.options.drain_delay);
-    if tokio::time::timeout(left, connections.wait()).await.is_err() {
-        tracing::warn!(connections = connections.len(), "stopping: cut off connections that did not end in time");
+    let left = server
+        .options
+        .hard_stop
+        .saturating_sub(server.options.drain_delay);
+    if tokio::time::timeout(left, connections.wait())
+        .await
+        .is_err()
+    {
+        tracing::warn!(
+            connections = connections.len(),
+            "stopping: cut off connections that did not end in time"
+        );
     }
 }
 
@@ -110,7 +127,12 @@ struct Server {
     closed: watch::Receiver<bool>,
 }
 
-async fn accept(listener: &TcpListener, server: &Server, admission: &Admission, connections: &TaskTracker) {
+async fn accept(
+    listener: &TcpListener,
+    server: &Server,
+    admission: &Admission,
+    connections: &TaskTracker,
+) {
     loop {
         let place = admission.place().await;
         match listener.accept().await {
@@ -122,7 +144,10 @@ async fn accept(listener: &TcpListener, server: &Server, admission: &Admission, 
                 }
             }
             Err(error) => {
-                tracing::warn!(error = &error as &dyn std::error::Error, "can't accept a connection; trying again");
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "can't accept a connection; trying again"
+                );
                 tokio::time::sleep(BACK_OFF).await;
             }
         }
@@ -156,12 +181,20 @@ async fn connection(stream: TcpStream, peer: SocketAddr, mut server: Server, _ti
     let mut connection = std::pin::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
-        _ = server.closed.wait_for(|it| *it) => {
+        () = closed(&mut server.closed) => {
             connection.as_mut().graceful_shutdown();
             connection.await
         }
     };
     if let Err(error) = ended {
-        tracing::debug!(error = &error as &dyn std::error::Error, "a connection ended early");
+        tracing::debug!(
+            error = &error as &dyn std::error::Error,
+            "a connection ended early"
+        );
     }
+}
+
+/// Waits until the listener is closed.
+async fn closed(state: &mut watch::Receiver<bool>) {
+    drop(state.wait_for(|it| *it).await);
 }

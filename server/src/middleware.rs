@@ -18,7 +18,9 @@ pub mod session;
 
 /// How a layer answers a request that it does not let through: the service writes all errors in one place.
 #[derive(Clone)]
-pub struct Refuse(Arc<dyn Fn(&Error, &HeaderMap) -> Response + Send + Sync>);
+pub struct Refuse(Arc<Write>);
+
+type Write = dyn Fn(&Error, &HeaderMap) -> Response + Send + Sync;
 
 impl Refuse {
     /// Answers by `write`, which gets the error and the request's headers.

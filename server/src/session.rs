@@ -4,6 +4,7 @@ pub mod attributes;
 pub mod cache;
 pub mod cookie;
 pub mod id;
+pub mod provider;
 pub mod record;
 pub mod store;
 pub mod table;

@@ -4,7 +4,9 @@ use std::str::FromStr as _;
 
 use entity_core::db::Db;
 use entity_core::{Error, Registry, Result};
-use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sea_orm::sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
+};
 use sea_orm::{DatabaseConnection, DbBackend, SqlxSqliteConnector};
 use sea_orm_migration::MigrationTrait;
 
@@ -66,9 +68,16 @@ async fn beside(url: &str) -> Result<DatabaseConnection> {
         .create_if_missing(true)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Normal);
-    let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await.map_err(Error::internal)?;
+    let pool = SqlitePoolOptions::new()
+        .max_connections(1)
+        .connect_with(options)
+        .await
+        .map_err(Error::internal)?;
     let connection = SqlxSqliteConnector::from_sqlx_sqlite_pool(pool);
-    let db = Db { reader: connection.clone(), writer: connection.clone() };
+    let db = Db {
+        reader: connection.clone(),
+        writer: connection.clone(),
+    };
     entity_providers::db::migrate(&db, audit_migrations).await?;
     Ok(connection)
 }

@@ -9,7 +9,10 @@ use uuid::{NoContext, Timestamp, Uuid};
 pub struct SystemClock;
 
 impl Clock for SystemClock {
-    #[expect(clippy::disallowed_methods, reason = "this is the clock that everything else is given")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the clock that everything else is given"
+    )]
     fn now(&self) -> DateTime<Utc> {
         let now = Utc::now();
         DateTime::from_timestamp_millis(now.timestamp_millis()).unwrap_or(now)

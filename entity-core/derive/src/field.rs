@@ -16,6 +16,10 @@ const MAX_HTML: usize = 200_000;
 pub(crate) struct Fields(pub(crate) Vec<Field>);
 
 /// One field.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one attribute, and all combine"
+)]
 pub(crate) struct Field {
     pub(crate) ident: Ident,
     pub(crate) ty: Type,

@@ -88,7 +88,7 @@ impl Roles {
     pub(super) fn resolve<'a>(&self, function: &'a str) -> &'a str {
         match self.stems.contains(stem(function)) {
             true => function,
-            false if function.ends_with(".read") => "site.visit",
+            false if function.rsplit('.').next() == Some("read") => "site.visit",
             false => "site.upd",
         }
     }

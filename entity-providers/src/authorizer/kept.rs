@@ -19,7 +19,7 @@ pub(super) struct Kept<T: Send + Sync + 'static> {
 }
 
 struct Value<T> {
-    value: Arc<T>,
+    content: Arc<T>,
     generation: u64,
     loaded: DateTime<Utc>,
 }
@@ -40,7 +40,7 @@ impl<T: Send + Sync + 'static> Kept<T> {
         let value = self.values.get(name)?;
         let is_young = (cx.now() - value.loaded).abs() < MOST_AGE;
         let is_current = value.generation == self.generation.load(Ordering::Acquire);
-        (is_young && is_current).then_some(value.value)
+        (is_young && is_current).then_some(value.content)
     }
 
     pub(super) fn ticket(&self) -> Ticket {
@@ -51,7 +51,7 @@ impl<T: Send + Sync + 'static> Kept<T> {
     pub(super) fn put(&self, cx: &Context, ticket: Ticket, name: &str, value: &Arc<T>) {
         if super::cached(cx).unwrap_or(false) {
             let value = Value {
-                value: Arc::clone(value),
+                content: Arc::clone(value),
                 generation: ticket.0,
                 loaded: cx.now(),
             };
@@ -68,7 +68,7 @@ impl<T: Send + Sync + 'static> Kept<T> {
 impl<T> Clone for Value<T> {
     fn clone(&self) -> Self {
         Self {
-            value: Arc::clone(&self.value),
+            content: Arc::clone(&self.content),
             ..*self
         }
     }

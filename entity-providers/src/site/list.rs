@@ -43,10 +43,10 @@ async fn selected(cx: &Context, search: &Search) -> Result<Condition> {
         "any" if is_superuser => condition,
         "access" | "any" => condition.add(Column::Id.is_in(visited(cx).await?)),
         "update" => within(cx.authorizer().scope(cx, "site.upd").await?),
-        "joinable" => condition
+        "joinable" => ordinary()
             .add(Column::IsJoinable.eq(true))
             .add(Column::IsPublished.eq(true)),
-        "pubView" => condition
+        "pubView" => ordinary()
             .add(Column::IsPubView.eq(true))
             .add(Column::IsPublished.eq(true)),
         _ => {
@@ -56,6 +56,11 @@ async fn selected(cx: &Context, search: &Search) -> Result<Condition> {
             ));
         }
     })
+}
+
+/// Sites that people made, not those that the service itself needs.
+fn ordinary() -> Condition {
+    Condition::all().add(Column::Id.not_like("!%"))
 }
 
 /// The sites that the caller belongs to and may visit. Super users may visit all and belong to few.

@@ -61,10 +61,7 @@ pub async fn credentials(cx: &Context, username: &str) -> Result<Option<Credenti
 /// The database can't be written.
 pub async fn note_login(cx: &Context, id: &str) -> Result<()> {
     Account::update_many()
-        .col_expr(
-            Column::LastLogin,
-            Expr::val(cx.now().timestamp_millis()).into(),
-        )
+        .col_expr(Column::LastLogin, Expr::val(cx.now().timestamp_millis()))
         .filter(Column::Id.eq(id))
         .exec(cx.db()?)
         .await?;
@@ -77,7 +74,7 @@ pub async fn note_login(cx: &Context, id: &str) -> Result<()> {
 /// The database can't be written.
 pub async fn keep_hash(cx: &Context, id: &str, hash: &str) -> Result<()> {
     Account::update_many()
-        .col_expr(Column::PasswordHash, Expr::val(hash).into())
+        .col_expr(Column::PasswordHash, Expr::val(hash))
         .filter(Column::Id.eq(id))
         .exec(cx.db()?)
         .await?;

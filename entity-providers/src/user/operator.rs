@@ -30,7 +30,9 @@ pub async fn add(cx: &Context, eid: &str, password: &str, is_superuser: bool) ->
             created: Set(cx.now().timestamp_millis()),
             ..Default::default()
         };
-        membership::Entity::insert(row).exec_without_returning(cx.db()?).await?;
+        membership::Entity::insert(row)
+            .exec_without_returning(cx.db()?)
+            .await?;
     }
     cx.emit("user.add", &user.reference, None);
     Ok(user)
@@ -49,16 +51,28 @@ pub async fn set_password(cx: &Context, eid: &str, password: &str) -> Result<Use
 /// # Errors
 /// There is no such account.
 pub async fn disable(cx: &Context, eid: &str) -> Result<User> {
-    change(cx, eid, Fields(Map::from_iter([("disabled".to_owned(), Value::Bool(true))]))).await
+    change(
+        cx,
+        eid,
+        Fields(Map::from_iter([("disabled".to_owned(), Value::Bool(true))])),
+    )
+    .await
 }
 
 async fn change(cx: &Context, eid: &str, changes: Fields) -> Result<User> {
-    let row = query::by_eid(cx, eid).await?.ok_or_else(|| Error::field("eid", "names no account"))?;
+    let row = query::by_eid(cx, eid)
+        .await?
+        .ok_or_else(|| Error::field("eid", "names no account"))?;
     let user = Users::update(cx, User::new(row, cx.base_url()), changes).await?;
     cx.emit(CREDENTIALS, &user.reference, None);
     Ok(user)
 }
 
 fn fields(pairs: &[(&str, &str)]) -> Fields {
-    Fields(pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect())
+    Fields(
+        pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), Value::from(*value)))
+            .collect(),
+    )
 }

@@ -41,12 +41,18 @@ impl Answer {
 impl Call<'_> {
     /// The value of the path's variable `name`.
     pub(crate) fn variable(&self, name: &str) -> &str {
-        self.variables.iter().find(|it| it.0 == name).map_or("", |it| it.1)
+        self.variables
+            .iter()
+            .find(|it| it.0 == name)
+            .map_or("", |it| it.1)
     }
 
     /// The value of the query parameter `name`.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
-        self.query.iter().find(|it| it.0 == name).map(|it| it.1.as_str())
+        self.query
+            .iter()
+            .find(|it| it.0 == name)
+            .map(|it| it.1.as_str())
     }
 
     /// The truth value of the query parameter `name`.
@@ -86,12 +92,18 @@ pub(super) fn json(
 ) -> Result<Response> {
     let bytes = match is_enveloped {
         true => {
-            let envelope = Envelope { data, status: "success", timestamp: entity_core::wire::iso(now) };
+            let envelope = Envelope {
+                data,
+                status: "success",
+                timestamp: entity_core::wire::iso(now),
+            };
             serde_json::to_vec(&envelope)
         }
         false => serde_json::to_vec(data),
     };
     let mut response = Response::new(Body::from(bytes.map_err(Error::internal)?));
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Ok(response)
 }

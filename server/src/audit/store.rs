@@ -8,10 +8,18 @@ use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement, Value};
 use super::AuditRow;
 
 /// The table.
-pub(crate) const TABLE: &str = "audit";
+const TABLE: &str = "audit";
 /// Its columns, in the order in which values are bound.
-pub(crate) const COLUMNS: [&str; 8] =
-    ["time", "request_id", "user_id", "session", "address", "method", "path", "status"];
+const COLUMNS: [&str; 8] = [
+    "time",
+    "request_id",
+    "user_id",
+    "session",
+    "address",
+    "method",
+    "path",
+    "status",
+];
 /// Rows in one statement. A multiple of nothing: two texts are enough for all batches.
 const CHUNK: usize = 100;
 
@@ -27,7 +35,11 @@ impl AuditStore {
     /// Rows go to `db`, which has the table.
     pub fn new(db: DatabaseConnection) -> Self {
         let backend = db.get_database_backend();
-        Self { chunk: insert(backend, CHUNK), single: insert(backend, 1), db }
+        Self {
+            chunk: insert(backend, CHUNK),
+            single: insert(backend, 1),
+            db,
+        }
     }
 
     /// Stores `rows` in one transaction.
@@ -53,14 +65,22 @@ impl AuditStore {
     ///
     /// # Errors
     /// The database can't be written.
-    pub async fn insert_in(&self, transaction: &impl ConnectionTrait, row: &AuditRow) -> Result<()> {
-        self.execute(transaction, &self.single, std::slice::from_ref(row)).await
+    pub async fn insert_in(
+        &self,
+        transaction: &impl ConnectionTrait,
+        row: &AuditRow,
+    ) -> Result<()> {
+        self.execute(transaction, &self.single, std::slice::from_ref(row))
+            .await
     }
 
     async fn execute(&self, db: &impl ConnectionTrait, sql: &str, rows: &[AuditRow]) -> Result<()> {
         let values: Vec<Value> = rows.iter().flat_map(values).collect();
         let statement = Statement::from_sql_and_values(self.db.get_database_backend(), sql, values);
-        db.execute_raw(statement).await.map(|_done| ()).map_err(Error::from)
+        db.execute_raw(statement)
+            .await
+            .map(|_done| ())
+            .map_err(Error::from)
     }
 }
 

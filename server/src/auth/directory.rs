@@ -1,14 +1,17 @@
-//! The accounts of the service, as a login sees them.
+//! The accounts of the database, for logins.
 
 use async_trait::async_trait;
 use entity_core::{Context, Result};
+use entity_providers::db::user_account;
 use entity_providers::user;
+use sea_orm::sea_query::Expr;
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 
 use super::evidence::{Account, Directory};
 use super::password::Passwords;
 
-/// The accounts in the table of users.
-#[derive(Clone, Copy, Debug)]
+/// The table of accounts.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Accounts;
 
 #[async_trait]
@@ -24,8 +27,18 @@ impl Directory for Accounts {
         }))
     }
 
+    async fn note_login(&self, cx: &Context, user_id: &str) -> Result<()> {
+        user::note_login(cx, user_id).await
+    }
+
+    /// Leaves the version of the account as it is: nothing that anybody sees has changed.
     async fn keep_hash(&self, cx: &Context, user_id: &str, hash: &str) -> Result<()> {
-        user::keep_hash(cx, user_id, hash).await
+        user_account::Entity::update_many()
+            .col_expr(user_account::Column::PasswordHash, Expr::value(hash))
+            .filter(user_account::Column::Id.eq(user_id))
+            .exec(cx.db()?)
+            .await?;
+        Ok(())
     }
 }
 

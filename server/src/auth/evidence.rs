@@ -75,6 +75,9 @@ pub trait Directory: Send + Sync {
     /// The account of `username`: an external id, or an e-mail address that only one account has.
     async fn account(&self, cx: &Context, username: &str) -> Result<Option<Account>>;
 
+    /// Notes that the user has just logged in.
+    async fn note_login(&self, cx: &Context, user_id: &str) -> Result<()>;
+
     /// Keeps a stronger hash of the password that the account has already.
     async fn keep_hash(&self, cx: &Context, user_id: &str, hash: &str) -> Result<()>;
 }

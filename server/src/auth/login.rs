@@ -62,7 +62,7 @@ impl Login {
         Self {
             parts,
             turns: Cache::builder()
-                .time_to_idle(std::time::Duration::from_secs(60))
+                .time_to_idle(std::time::Duration::from_mins(1))
                 .build(),
         }
     }
@@ -163,16 +163,14 @@ impl Login {
     }
 
     async fn refuse_busy_network(&self, network: &Subject, origin: &Origin) -> Result<()> {
-        match self.wait(network, origin).await? {
-            None => Ok(()),
-            Some(left) => {
-                let seconds = u32::try_from(left.num_seconds()).unwrap_or_default();
-                Err(Error::too_many_requests(
-                    "too many failed logins from your network: wait and try again",
-                    seconds.saturating_add(1),
-                ))
-            }
-        }
+        let Some(left) = self.wait(network, origin).await? else {
+            return Ok(());
+        };
+        let seconds = u32::try_from(left.num_seconds()).unwrap_or_default();
+        Err(Error::too_many_requests(
+            "too many failed logins from your network: wait and try again",
+            seconds.saturating_add(1),
+        ))
     }
 
     async fn find(&self, username: &str, origin: &Origin) -> Result<Option<Account>> {
@@ -294,6 +292,7 @@ impl Begin {
         let user = &self.session.user().id;
         let subject = Subject::account(user, cx.origin().address);
         self.throttle.forget(cx, &subject).await?;
+        self.directory.note_login(cx, user).await?;
         if let Some(hash) = &self.stronger {
             self.directory.keep_hash(cx, user, hash).await?;
         }

@@ -175,9 +175,11 @@ impl Throttle {
                 self.options.longest_wait_for_address,
             ),
         };
-        let Ok(doublings) = u32::try_from(failures.saturating_sub(free)) else {
+        let beyond = failures.saturating_sub(free);
+        if beyond < 0 {
             return TimeDelta::zero();
-        };
+        }
+        let doublings = u32::try_from(beyond).unwrap_or(u32::MAX);
         2_i32
             .checked_pow(doublings)
             .and_then(|it| self.options.first_wait.checked_mul(it))

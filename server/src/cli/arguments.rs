@@ -37,7 +37,13 @@ pub(super) struct Demo {
     #[arg(long)]
     pub(super) demo: bool,
     /// The password of everybody in the demo data.
-    #[arg(long, global = true, env = "LECTERN_DEMO_PASSWORD", default_value = "lectern-demo", hide_env_values = true)]
+    #[arg(
+        long,
+        global = true,
+        env = "LECTERN_DEMO_PASSWORD",
+        default_value = "lectern-demo",
+        hide_env_values = true
+    )]
     pub(super) demo_password: String,
 }
 

@@ -26,7 +26,10 @@ fn check_database(config: &Config) -> ExitCode {
     };
     let types: Vec<_> = registry.routes().map(|it| it.prefix).collect();
     say(&format!("entity types: {}", types.join(", ")));
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+    let runtime = match tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+    {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error, 1),
     };

@@ -17,7 +17,11 @@ use crate::config::Config;
 pub(super) async fn demo(config: Config, options: &Demo) -> Result<(), Failure> {
     let app = start(config).await?;
     let summary = fill(&app, &options.demo_password).await?;
-    say(&format!("made {} users in {} sites", summary.cast.0.len(), summary.sites.len()));
+    say(&format!(
+        "made {} users in {} sites",
+        summary.cast.0.len(),
+        summary.sites.len()
+    ));
     app.finish().await;
     Ok(())
 }
@@ -25,7 +29,8 @@ pub(super) async fn demo(config: Config, options: &Demo) -> Result<(), Failure> 
 /// Fills the database of `app`, which must be empty.
 pub(super) async fn fill(app: &App, password: &str) -> Result<Summary, Failure> {
     let hash = app.passwords.hash(password).await.map_err(explain)?;
-    let work = app.dispatcher.write(&origin("demo"), move |cx| {
+    let origin = origin("demo");
+    let work = app.dispatcher.write(&origin, move |cx| {
         let hash = hash.clone();
         Box::pin(async move {
             let summary = demo::fill(cx, &hash).await?;
@@ -37,7 +42,10 @@ pub(super) async fn fill(app: &App, password: &str) -> Result<Summary, Failure> 
 
 /// Whether the database of `app` is empty.
 pub(super) async fn is_empty(app: &App) -> Result<bool, Failure> {
-    let found = app.dispatcher.read(&origin("demo"), |cx| Box::pin(demo::is_empty(cx))).await;
+    let found = app
+        .dispatcher
+        .read(&origin("demo"), |cx| Box::pin(demo::is_empty(cx)))
+        .await;
     Ok(found.map_err(explain)?)
 }
 
@@ -69,16 +77,22 @@ pub(super) async fn user(config: Config, action: UserAction) -> Result<(), Failu
             .await?
         }
     };
-    say(&format!("done: the account `{}` has the id {}", user.eid.unwrap_or_default(), user.id));
+    say(&format!(
+        "done: the account `{}` has the id {}",
+        user.eid, user.id
+    ));
     app.finish().await;
     Ok(())
 }
 
 async fn change<W>(app: &App, command: &str, work: W) -> Result<user::User, Failure>
 where
-    W: for<'a> Fn(&'a entity_core::Context) -> BoxFuture<'a, entity_core::Result<User>> + Send + Sync,
+    W: for<'a> Fn(&'a entity_core::Context) -> BoxFuture<'a, entity_core::Result<User>>
+        + Send
+        + Sync,
 {
-    let done = app.dispatcher.write(&origin(command), |cx| {
+    let origin = origin(command);
+    let done = app.dispatcher.write(&origin, |cx| {
         let changed = work(cx);
         Box::pin(async move {
             let user = changed.await?;
@@ -91,7 +105,10 @@ where
 
 /// The password from the environment or, without one there, the first line of the input. Never from the
 /// arguments, which everybody on the machine can read.
-#[expect(clippy::disallowed_methods, reason = "a password is no setting: nothing may keep or show it")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a password is no setting: nothing may keep or show it"
+)]
 fn read_password() -> Result<String, Failure> {
     if let Ok(password) = std::env::var("LECTERN_PASSWORD") {
         return Ok(password);

@@ -12,7 +12,9 @@ use crate::listen::{self, ListenOptions};
 /// Serves until the process is told to stop; a second signal stops it at once.
 pub(super) async fn run(config: Config, options: &Demo) -> Result<(), Failure> {
     if options.demo && !config.listen.ip().is_loopback() {
-        return Err("demo data have a known password: serve them on a loopback address only".into());
+        return Err(
+            "demo data have a known password: serve them on a loopback address only".into(),
+        );
     }
     let listener = TcpListener::bind(config.listen)
         .await
@@ -20,7 +22,11 @@ pub(super) async fn run(config: Config, options: &Demo) -> Result<(), Failure> {
     let app = start(config).await?;
     if options.demo {
         if operator::is_empty(&app).await? {
-            greet(&app.config.server_url(), &operator::fill(&app, &options.demo_password).await?, &options.demo_password);
+            greet(
+                &app.config.server_url(),
+                &operator::fill(&app, &options.demo_password).await?,
+                &options.demo_password,
+            );
         } else {
             say("the database is not empty: it is served as it is");
         }
@@ -52,7 +58,10 @@ struct StopSignal {
 }
 
 fn stop_signal() -> Result<StopSignal, Failure> {
-    Ok(StopSignal { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    Ok(StopSignal {
+        terminate: signal(SignalKind::terminate())?,
+        interrupt: signal(SignalKind::interrupt())?,
+    })
 }
 
 impl StopSignal {
@@ -75,8 +84,19 @@ impl StopSignal {
 
 /// Tells who can log in, what to open, and a command that works when it is pasted.
 fn greet(base: &str, summary: &Summary, password: &str) {
-    let sites = summary.sites.iter().map(|it| format!("  {base}/direct/site/{it}.html")).collect::<Vec<_>>().join("\n");
-    let people = summary.cast.0.iter().map(|it| it.eid.as_str()).collect::<Vec<_>>().join(", ");
+    let sites = summary
+        .sites
+        .iter()
+        .map(|it| format!("  {base}/direct/site/{it}.html"))
+        .collect::<Vec<_>>()
+        .join("\n");
+    let people = summary
+        .cast
+        .0
+        .iter()
+        .map(|it| it.eid.as_str())
+        .collect::<Vec<_>>()
+        .join(", ");
     say(&format!(
         "Lectern serves a small university.\n\n\
          Open:\n  {base}/direct\n{sites}\n\n\

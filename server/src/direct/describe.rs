@@ -16,7 +16,8 @@ const WORD: &str = "describe";
 
 /// Whether `path` asks for a description, of everything or of one type.
 pub(crate) fn is_asked(path: &DirectPath) -> bool {
-    (path.prefix.is_empty() || path.prefix == WORD) && path.segments.is_empty() || path.segments == [WORD]
+    (path.prefix.is_empty() || path.prefix == WORD) && path.segments.is_empty()
+        || path.segments == [WORD]
 }
 
 /// Describes what is registered.
@@ -30,8 +31,16 @@ pub(crate) fn answer(app: &App, exchange: &Exchange, path: &DirectPath) -> Resul
     if super::request::verb(&exchange.parts.method) != Some(Verb::Get) {
         return Err(Error::method_not_allowed(vec![Verb::Get]));
     }
-    let format = negotiate::format(path.format.as_deref(), &exchange.parts.headers, &app.formats)?;
-    let reply = Reply { body: Body::Value(value(app, path)?), effect: Effect::Read, abilities: Abilities::default() };
+    let format = negotiate::format(
+        path.format.as_deref(),
+        &exchange.parts.headers,
+        &app.formats,
+    )?;
+    let reply = Reply {
+        body: Body::Value(value(app, path)?),
+        effect: Effect::Read,
+        abilities: Abilities::default(),
+    };
     let asked = Asked {
         headers: &exchange.parts.headers,
         format,
@@ -45,7 +54,12 @@ fn value(app: &App, path: &DirectPath) -> Result<Value> {
     let registry = app.dispatcher.registry();
     let data: Box<dyn erased_serde::Serialize + Send + Sync> = match path.segments.is_empty() {
         true => Box::new(Catalog::of(registry)),
-        false => Box::new(TypeEntry::of(registry.route(&path.prefix).ok_or_else(Error::not_found)?)),
+        false => Box::new(TypeEntry::of(
+            registry.route(&path.prefix).ok_or_else(Error::not_found)?,
+        )),
     };
-    Ok(Value { name: WORD.to_owned(), data })
+    Ok(Value {
+        name: WORD.to_owned(),
+        data,
+    })
 }

@@ -28,8 +28,12 @@ pub(crate) fn if_match(headers: &HeaderMap) -> Result<Option<IfMatch>> {
     if list(headers, &IF_MATCH).any(|it| it == "*") {
         return Ok(Some(IfMatch::Any));
     }
-    let versions = list(headers, &IF_MATCH).map(version).collect::<Result<Vec<_>>>()?;
-    Ok(Some(IfMatch::Versions(versions.into_iter().flatten().collect())))
+    let versions = list(headers, &IF_MATCH)
+        .map(version)
+        .collect::<Result<Vec<_>>>()?;
+    Ok(Some(IfMatch::Versions(
+        versions.into_iter().flatten().collect(),
+    )))
 }
 
 /// The version in a tag. A tag that we never gave out names no version; a weak one never matches.
@@ -72,17 +76,32 @@ mod tests {
         let sent = HeaderMap::from_iter([(IF_MATCH, HeaderValue::from_str(&tag).unwrap())]);
         assert!(if_match(&sent).unwrap().unwrap().holds(Some(Version(255))));
         assert!(!if_match(&sent).unwrap().unwrap().holds(Some(Version(254))));
-        assert!(is_known(&headers(IF_NONE_MATCH, "\"x\", W/\"00000000000000ff-xml\""), &tag));
-        assert!(!is_known(&headers(IF_NONE_MATCH, "\"00000000000000ff-json\""), &tag));
+        assert!(is_known(
+            &headers(IF_NONE_MATCH, "\"x\", W/\"00000000000000ff-xml\""),
+            &tag
+        ));
+        assert!(!is_known(
+            &headers(IF_NONE_MATCH, "\"00000000000000ff-json\""),
+            &tag
+        ));
     }
 
     #[test]
     fn what_is_no_tag_is_refused_or_matches_nothing() {
         assert!(if_match(&HeaderMap::new()).unwrap().is_none());
-        assert_eq!(if_match(&headers(IF_MATCH, "*")).unwrap(), Some(IfMatch::Any));
+        assert_eq!(
+            if_match(&headers(IF_MATCH, "*")).unwrap(),
+            Some(IfMatch::Any)
+        );
         assert!(if_match(&headers(IF_MATCH, "abc")).is_err());
         for value in ["\"abc!\"", "W/\"00000000000000ff-xml\""] {
-            assert!(!if_match(&headers(IF_MATCH, value)).unwrap().unwrap().holds(Some(Version(255))), "{value}");
+            assert!(
+                !if_match(&headers(IF_MATCH, value))
+                    .unwrap()
+                    .unwrap()
+                    .holds(Some(Version(255))),
+                "{value}"
+            );
         }
     }
 }

@@ -12,7 +12,11 @@ pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
 ///
 /// # Errors
 /// The client accepts none of the formats.
-pub(crate) fn format(extension: Option<&str>, headers: &HeaderMap, formats: &Formats) -> Result<Format> {
+pub(crate) fn format(
+    extension: Option<&str>,
+    headers: &HeaderMap,
+    formats: &Formats,
+) -> Result<Format> {
     if let Some(named) = extension.and_then(|it| formats.renderer(it)) {
         return Ok(named.format());
     }
@@ -25,13 +29,17 @@ pub(crate) fn format(extension: Option<&str>, headers: &HeaderMap, formats: &For
         .reduce(|best, other| if other.0 > best.0 { other } else { best });
     match best {
         Some((_, format)) => Ok(format),
-        None => Err(Error::not_acceptable(&formats.all().map(|it| it.name).collect::<Vec<_>>())),
+        None => Err(Error::not_acceptable(
+            &formats.all().map(|it| it.name).collect::<Vec<_>>(),
+        )),
     }
 }
 
 /// Whether the client names `media_type` in its `Accept` header; wildcards do not count.
 pub(crate) fn names(headers: &HeaderMap, media_type: &str) -> bool {
-    ranges(headers).iter().any(|it| it.media_type == media_type && it.quality > 0)
+    ranges(headers)
+        .iter()
+        .any(|it| it.media_type == media_type && it.quality > 0)
 }
 
 /// One element of an `Accept` header.
@@ -53,12 +61,18 @@ fn ranges(headers: &HeaderMap) -> Vec<Range> {
 
 fn range(text: &str) -> Option<Range> {
     let mut parts = text.split(';').map(str::trim);
-    let media_type = parts.next().filter(|it| !it.is_empty())?.to_ascii_lowercase();
+    let media_type = parts
+        .next()
+        .filter(|it| !it.is_empty())?
+        .to_ascii_lowercase();
     let quality = parts
         .filter_map(|it| it.split_once('='))
         .find(|(name, _)| name.trim().eq_ignore_ascii_case("q"))
         .map_or(Some(1000), |(_, value)| thousandths(value.trim()))?;
-    Some(Range { media_type, quality })
+    Some(Range {
+        media_type,
+        quality,
+    })
 }
 
 /// `0.5` → 500. What is no quality makes the range void.
@@ -88,7 +102,12 @@ fn quality_of(media_type: &str, ranges: &[Range]) -> u16 {
     let kind = media_type.split('/').next().unwrap_or_default();
     ranges
         .iter()
-        .filter_map(|range| Some((specificity(&range.media_type, media_type, kind)?, range.quality)))
+        .filter_map(|range| {
+            Some((
+                specificity(&range.media_type, media_type, kind)?,
+                range.quality,
+            ))
+        })
         .max_by_key(|(specificity, _)| *specificity)
         .map_or(0, |(_, quality)| quality)
 }
@@ -115,7 +134,11 @@ mod tests {
             headers.append(ACCEPT, HeaderValue::from_static(line));
         }
         let chosen = format(extension, &headers, &entity_formats::standard());
-        assert_eq!(chosen.ok().map(|it| it.name), expected, "{extension:?} {accept:?}");
+        assert_eq!(
+            chosen.ok().map(|it| it.name),
+            expected,
+            "{extension:?} {accept:?}"
+        );
     }
 
     #[test]
@@ -124,8 +147,16 @@ mod tests {
         check(Some("xml"), &["text/html"], Some("xml"));
         check(None, &["*/*"], Some("json"));
         check(None, &["application/json, text/plain, */*"], Some("json"));
-        check(None, &["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"], Some("html"));
-        check(None, &["application/xml;q=0.5, application/json;q=0.4"], Some("xml"));
+        check(
+            None,
+            &["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"],
+            Some("html"),
+        );
+        check(
+            None,
+            &["application/xml;q=0.5, application/json;q=0.4"],
+            Some("xml"),
+        );
         check(None, &["application/*"], Some("json"));
         check(None, &["text/*"], Some("html"));
         check(None, &["application/json;q=0, */*;q=0.1"], Some("xml"));

@@ -52,9 +52,14 @@ pub(crate) fn body(
     };
     let mut input = parser.ok_or_else(unsupported)?.parse(bytes)?;
     if !input.is_form {
-        return Ok(Parsed { input: input.unwrap_root(prefix), method: None });
+        return Ok(Parsed {
+            input: input.unwrap_root(prefix),
+            method: None,
+        });
     }
-    let method = take(&mut input, METHOD_FIELD)?.map(|it| method_override(&it)).transpose()?;
+    let method = take(&mut input, METHOD_FIELD)?
+        .map(|it| method_override(&it))
+        .transpose()?;
     take(&mut input, TOKEN_FIELD)?;
     Ok(Parsed { input, method })
 }
@@ -67,7 +72,9 @@ pub(crate) fn essence(headers: &HeaderMap) -> Result<Option<String>> {
     let Some(value) = headers.get(CONTENT_TYPE) else {
         return Ok(None);
     };
-    let text = value.to_str().map_err(|error| unsupported().with_source(error))?;
+    let text = value
+        .to_str()
+        .map_err(|error| unsupported().with_source(error))?;
     let mut parts = text.split(';').map(str::trim);
     let essence = parts.next().unwrap_or_default().to_ascii_lowercase();
     let charset = parts
@@ -75,7 +82,9 @@ pub(crate) fn essence(headers: &HeaderMap) -> Result<Option<String>> {
         .find(|(name, _)| name.trim().eq_ignore_ascii_case("charset"))
         .map(|(_, value)| value.trim().trim_matches('"'));
     match charset {
-        Some(it) if !it.eq_ignore_ascii_case("utf-8") && !it.eq_ignore_ascii_case("us-ascii") => Err(unsupported()),
+        Some(it) if !it.eq_ignore_ascii_case("utf-8") && !it.eq_ignore_ascii_case("us-ascii") => {
+            Err(unsupported())
+        }
         _ => Ok(Some(essence)),
     }
 }
@@ -111,9 +120,22 @@ mod tests {
 
     use super::*;
 
-    fn parse(content_type: Option<&'static str>, extension: Option<&str>, bytes: &str) -> Result<Parsed> {
-        let headers = content_type.map(|it| (CONTENT_TYPE, HeaderValue::from_static(it))).into_iter().collect();
-        body(&headers, extension, "note", bytes.as_bytes(), &entity_formats::standard())
+    fn parse(
+        content_type: Option<&'static str>,
+        extension: Option<&str>,
+        bytes: &str,
+    ) -> Result<Parsed> {
+        let headers = content_type
+            .map(|it| (CONTENT_TYPE, HeaderValue::from_static(it)))
+            .into_iter()
+            .collect();
+        body(
+            &headers,
+            extension,
+            "note",
+            bytes.as_bytes(),
+            &entity_formats::standard(),
+        )
     }
 
     #[test]
@@ -121,22 +143,43 @@ mod tests {
         let expected = json!({"title": "x"});
         for (content_type, extension, bytes) in [
             (Some("application/json"), None, r#"{"title":"x"}"#),
-            (Some("application/json; charset=UTF-8"), Some("xml"), r#"{"note":{"title":"x"}}"#),
+            (
+                Some("application/json; charset=UTF-8"),
+                Some("xml"),
+                r#"{"note":{"title":"x"}}"#,
+            ),
             (Some("application/vnd.api+json"), None, r#"{"title":"x"}"#),
-            (Some("application/x-www-form-urlencoded"), Some("json"), "title=x"),
+            (
+                Some("application/x-www-form-urlencoded"),
+                Some("json"),
+                "title=x",
+            ),
             (Some("text/xml"), None, "<note><title>x</title></note>"),
             (None, Some("json"), r#"{"title":"x"}"#),
         ] {
             let parsed = parse(content_type, extension, bytes).unwrap();
-            assert_eq!(Value::Object(parsed.input.fields), expected, "{content_type:?} {extension:?}");
+            assert_eq!(
+                Value::Object(parsed.input.fields),
+                expected,
+                "{content_type:?} {extension:?}"
+            );
         }
     }
 
     #[test]
     fn other_types_are_refused() {
-        for content_type in [Some("text/plain"), Some("application/json; charset=latin1"), None, Some("multipart/form-data")] {
+        for content_type in [
+            Some("text/plain"),
+            Some("application/json; charset=latin1"),
+            None,
+            Some("multipart/form-data"),
+        ] {
             let error = parse(content_type, None, "{}").unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::UnsupportedMediaType, "{content_type:?}");
+            assert_eq!(
+                error.kind(),
+                ErrorKind::UnsupportedMediaType,
+                "{content_type:?}"
+            );
         }
     }
 

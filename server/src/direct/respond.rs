@@ -53,23 +53,30 @@ pub(crate) fn respond(reply: &Reply, asked: &Asked<'_>, formats: &Formats) -> Re
     let base = asked.view.base_url;
     match (&reply.effect, asked.preference) {
         (Effect::Read, _) => represent(reply, asked, formats),
-        (Effect::Created(reference) | Effect::Updated(reference) | Effect::Acted(reference), Preference::Page) => {
-            Ok(see_other(base, reference))
-        }
-        (Effect::Deleted(reference), Preference::Page) => {
-            Ok(see_other(base, &Reference::collection(reference.prefix.clone())))
-        }
+        (
+            Effect::Created(reference) | Effect::Updated(reference) | Effect::Acted(reference),
+            Preference::Page,
+        ) => Ok(see_other(base, reference)),
+        (Effect::Deleted(reference), Preference::Page) => Ok(see_other(
+            base,
+            &Reference::collection(reference.prefix.clone()),
+        )),
         (Effect::Created(reference), preference) => {
             let mut response = match preference {
                 Preference::Minimal => empty(StatusCode::CREATED),
-                Preference::Id => text(StatusCode::CREATED, reference.id.clone().unwrap_or_default()),
+                Preference::Id => text(
+                    StatusCode::CREATED,
+                    reference.id.clone().unwrap_or_default(),
+                ),
                 _ => represent(reply, asked, formats)?,
             };
             *response.status_mut() = StatusCode::CREATED;
             name(response.headers_mut(), base, reference);
             Ok(response)
         }
-        (Effect::Updated(_), Preference::Representation) | (Effect::Acted(_), _) => represent(reply, asked, formats),
+        (Effect::Updated(_), Preference::Representation) | (Effect::Acted(_), _) => {
+            represent(reply, asked, formats)
+        }
         (Effect::Updated(_), _) => {
             let mut response = empty(StatusCode::NO_CONTENT);
             let tag = version(&reply.body, asked.format).map(|it| etag::tag(it, asked.format.name));
@@ -101,11 +108,24 @@ fn represent(reply: &Reply, asked: &Asked<'_>, formats: &Formats) -> Result<Resp
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(format.media_type));
     set(headers, ETAG, tag.as_deref());
-    set(headers, LAST_MODIFIED, last_modified(&reply.body, format).map(httpdate::fmt_http_date).as_deref());
+    set(
+        headers,
+        LAST_MODIFIED,
+        last_modified(&reply.body, format)
+            .map(httpdate::fmt_http_date)
+            .as_deref(),
+    );
     if let Body::Collection(collection) = &reply.body {
         let links = entity_formats::paging_links(collection, &asked.view, asked.extension());
-        let links: Vec<_> = links.iter().map(|(rel, url)| format!("<{url}>; rel=\"{rel}\"")).collect();
-        set(headers, LINK, Some(links.join(", ").as_str()).filter(|it| !it.is_empty()));
+        let links: Vec<_> = links
+            .iter()
+            .map(|(rel, url)| format!("<{url}>; rel=\"{rel}\""))
+            .collect();
+        set(
+            headers,
+            LINK,
+            Some(links.join(", ").as_str()).filter(|it| !it.is_empty()),
+        );
     }
     Ok(response)
 }
@@ -139,7 +159,11 @@ fn version(body: &Body, format: Format) -> Option<Version> {
 
 fn digest(bytes: &[u8]) -> Version {
     let hash = Sha256::digest(bytes);
-    Version(hash.iter().take(8).fold(0, |sum, byte| (sum << 8) | u64::from(*byte)))
+    Version(
+        hash.iter()
+            .take(8)
+            .fold(0, |sum, byte| (sum << 8) | u64::from(*byte)),
+    )
 }
 
 /// Whether the client may go on with what it has: by tag or, for feeds without a tag, by date.
@@ -147,7 +171,10 @@ fn is_fresh(reply: &Reply, asked: &Asked<'_>, tag: &str) -> bool {
     if reply.effect != Effect::Read {
         return false;
     }
-    if asked.headers.contains_key(axum::http::header::IF_NONE_MATCH) {
+    if asked
+        .headers
+        .contains_key(axum::http::header::IF_NONE_MATCH)
+    {
         return etag::is_known(asked.headers, tag);
     }
     let since = asked
@@ -167,7 +194,11 @@ fn last_modified(body: &Body, format: Format) -> Option<std::time::SystemTime> {
     }
     let newest = match body {
         Body::Entity(item) => item.feed_entry().map(|it| it.updated),
-        Body::Collection(collection) => collection.items.iter().filter_map(|it| Some(it.feed_entry()?.updated)).max(),
+        Body::Collection(collection) => collection
+            .items
+            .iter()
+            .filter_map(|it| Some(it.feed_entry()?.updated))
+            .max(),
         _ => None,
     }?;
     let seconds = u64::try_from(newest.timestamp()).ok()?;
@@ -189,7 +220,11 @@ fn see_other(base: &str, reference: &Reference) -> Response {
 
 fn name(headers: &mut HeaderMap, base: &str, reference: &Reference) {
     let id = reference.id.as_deref().map(encode_segment);
-    set(headers, LOCATION, Some(&format!("{base}/direct{}", reference.path())));
+    set(
+        headers,
+        LOCATION,
+        Some(&format!("{base}/direct{}", reference.path())),
+    );
     set(headers, ENTITY_ID, id.as_deref());
     set(headers, ENTITY_REFERENCE, Some(&reference.path()));
 }
@@ -210,6 +245,9 @@ fn empty(status: StatusCode) -> Response {
 pub(crate) fn text(status: StatusCode, text: String) -> Response {
     let mut response = Response::new(HttpBody::from(text));
     *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response.headers_mut().insert(
+        CONTENT_TYPE,
+        HeaderValue::from_static("text/plain; charset=utf-8"),
+    );
     response
 }

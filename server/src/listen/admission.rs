@@ -44,9 +44,16 @@ impl Admission {
     }
 
     /// Lets a connection from `address` in, unless it has all of its connections already.
-    pub(super) fn admit(&self, place: Option<OwnedSemaphorePermit>, address: IpAddr) -> Option<Ticket> {
+    pub(super) fn admit(
+        &self,
+        place: Option<OwnedSemaphorePermit>,
+        address: IpAddr,
+    ) -> Option<Ticket> {
         if address.is_loopback() || (self.is_exempt)(address) {
-            return Some(Ticket { _place: place, counted: None });
+            return Some(Ticket {
+                _place: place,
+                counted: None,
+            });
         }
         let mut open = self.open.lock();
         let count = open.entry(address).or_default();
@@ -54,7 +61,10 @@ impl Admission {
             return None;
         }
         *count += 1;
-        Some(Ticket { _place: place, counted: Some((Arc::clone(&self.open), address)) })
+        Some(Ticket {
+            _place: place,
+            counted: Some((Arc::clone(&self.open), address)),
+        })
     }
 }
 
@@ -66,7 +76,9 @@ impl Open {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        let Some((open, address)) = self.counted.take() else { return };
+        let Some((open, address)) = self.counted.take() else {
+            return;
+        };
         let mut open = open.lock();
         match open.get_mut(&address) {
             Some(count) if *count > 1 => *count -= 1,
@@ -87,8 +99,16 @@ mod tests {
         let second = admission.admit(admission.place().await, stranger);
         assert!(first.is_some() && second.is_some());
         assert!(admission.admit(admission.place().await, stranger).is_none());
-        assert!(admission.admit(admission.place().await, "192.0.2.2".parse().unwrap()).is_some());
-        assert!(admission.admit(admission.place().await, "127.0.0.1".parse().unwrap()).is_some());
+        assert!(
+            admission
+                .admit(admission.place().await, "192.0.2.2".parse().unwrap())
+                .is_some()
+        );
+        assert!(
+            admission
+                .admit(admission.place().await, "127.0.0.1".parse().unwrap())
+                .is_some()
+        );
         drop(first);
         assert!(admission.admit(admission.place().await, stranger).is_some());
     }

@@ -42,7 +42,9 @@ impl Phase {
     /// Bytes came in. Answers whether they are the first of a head.
     fn begin_head(&self) -> bool {
         [NEW, IDLE].iter().any(|silent| {
-            self.0.compare_exchange(*silent, HEAD, Ordering::AcqRel, Ordering::Acquire).is_ok()
+            self.0
+                .compare_exchange(*silent, HEAD, Ordering::AcqRel, Ordering::Acquire)
+                .is_ok()
         })
     }
 }
@@ -116,7 +118,11 @@ fn timed_out() -> Error {
 }
 
 impl AsyncRead for TimedStream {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<Result<()>> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<Result<()>> {
         let this = self.get_mut();
         let before = buffer.filled().len();
         if let Poll::Ready(done) = Pin::new(&mut this.stream).poll_read(cx, buffer) {
@@ -131,7 +137,10 @@ impl AsyncRead for TimedStream {
                 this.reading.clear();
                 Poll::Pending
             }
-            Some(allowance) => this.reading.poll(phase, allowance, cx).map(|()| Err(timed_out())),
+            Some(allowance) => this
+                .reading
+                .poll(phase, allowance, cx)
+                .map(|()| Err(timed_out())),
         }
     }
 }
@@ -143,7 +152,9 @@ impl AsyncWrite for TimedStream {
             this.writing.clear();
             return Poll::Ready(done);
         }
-        this.writing.poll(REQUEST, this.write, cx).map(|()| Err(timed_out()))
+        this.writing
+            .poll(REQUEST, this.write, cx)
+            .map(|()| Err(timed_out()))
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {

@@ -154,7 +154,7 @@ fn is_same(sent: &[u8], token: &str) -> bool {
 }
 
 fn form_holds(body: &[u8], token: &str) -> bool {
-    let mut values = crate::form::pairs(body)
+    let mut values = entity_formats::parse_pairs(body)
         .into_iter()
         .flatten()
         .filter(|(name, _)| name == TOKEN_FIELD);

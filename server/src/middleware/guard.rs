@@ -39,8 +39,16 @@ fn examine(request: &Request, config: &Config) -> Result<()> {
 }
 
 fn is_offered(method: &Method) -> bool {
-    [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::OPTIONS]
-        .contains(method)
+    [
+        Method::GET,
+        Method::HEAD,
+        Method::POST,
+        Method::PUT,
+        Method::PATCH,
+        Method::DELETE,
+        Method::OPTIONS,
+    ]
+    .contains(method)
 }
 
 /// Exactly one host; the same one if the target names one too; one of ours if ours are listed.
@@ -49,15 +57,23 @@ fn check_host(request: &Request, config: &Config) -> Result<()> {
     let named = match (hosts.next(), hosts.next()) {
         (Some(host), None) => host.to_str().unwrap_or_default(),
         (None, _) => return Err(Error::bad_request("the request must name its host")),
-        (Some(_), Some(_)) => return Err(Error::bad_request("the request must name one host only")),
+        (Some(_), Some(_)) => {
+            return Err(Error::bad_request("the request must name one host only"));
+        }
     };
-    if request.uri().authority().is_some_and(|it| !it.as_str().eq_ignore_ascii_case(named)) {
+    if request
+        .uri()
+        .authority()
+        .is_some_and(|it| !it.as_str().eq_ignore_ascii_case(named))
+    {
         return Err(Error::bad_request("the request names two different hosts"));
     }
     let name = name_of(named);
     match config.hosts.is_empty() || config.hosts.iter().any(|it| it.eq_ignore_ascii_case(name)) {
         true => Ok(()),
-        false => Err(Error::bad_request("this service does not answer for that host")),
+        false => Err(Error::bad_request(
+            "this service does not answer for that host",
+        )),
     }
 }
 
@@ -70,14 +86,26 @@ fn name_of(host: &str) -> &str {
 }
 
 fn check_body(headers: &HeaderMap, config: &Config) -> Result<()> {
-    if headers.get(CONTENT_ENCODING).is_some_and(|it| !it.as_bytes().eq_ignore_ascii_case(b"identity")) {
-        return Err(Error::new(ErrorKind::UnsupportedMediaType, "send the body without a content encoding"));
+    if headers
+        .get(CONTENT_ENCODING)
+        .is_some_and(|it| !it.as_bytes().eq_ignore_ascii_case(b"identity"))
+    {
+        return Err(Error::new(
+            ErrorKind::UnsupportedMediaType,
+            "send the body without a content encoding",
+        ));
     }
-    let length = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()).and_then(|it| it.parse::<usize>().ok());
+    let length = headers
+        .get(CONTENT_LENGTH)
+        .and_then(|it| it.to_str().ok())
+        .and_then(|it| it.parse::<usize>().ok());
     match length {
         Some(length) if length > config.other_body.0 => Err(Error::new(
             ErrorKind::TooLarge,
-            format!("the body must not be longer than {} bytes", config.other_body.0),
+            format!(
+                "the body must not be longer than {} bytes",
+                config.other_body.0
+            ),
         )),
         _ => Ok(()),
     }
@@ -89,7 +117,12 @@ mod tests {
 
     #[test]
     fn a_port_is_no_part_of_the_name() {
-        for (host, name) in [("a.edu", "a.edu"), ("a.edu:8080", "a.edu"), ("[::1]:80", "[::1]"), ("[::1]", "[::1]")] {
+        for (host, name) in [
+            ("a.edu", "a.edu"),
+            ("a.edu:8080", "a.edu"),
+            ("[::1]:80", "[::1]"),
+            ("[::1]", "[::1]"),
+        ] {
             assert_eq!(name_of(host), name);
         }
     }

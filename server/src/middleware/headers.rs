@@ -2,8 +2,8 @@
 
 use axum::extract::Request;
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, VARY,
-    X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY,
+    STRICT_TRANSPORT_SECURITY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
@@ -21,7 +21,8 @@ const POLICY_OF_PAGES: HeaderValue = HeaderValue::from_static(
      frame-ancestors 'none'",
 );
 /// Data is not to be shown as a page, whatever it contains.
-const POLICY_OF_DATA: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'; sandbox");
+const POLICY_OF_DATA: HeaderValue =
+    HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'; sandbox");
 
 /// The layer.
 pub async fn add(request: Request, next: Next) -> Response {
@@ -36,9 +37,20 @@ pub async fn add(request: Request, next: Next) -> Response {
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(RESOURCE_POLICY, SAME_ORIGIN);
-    headers.insert(CONTENT_SECURITY_POLICY, if is_page { POLICY_OF_PAGES } else { POLICY_OF_DATA });
-    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("private, no-cache"));
-    headers.entry(VARY).or_insert(HeaderValue::from_static("Accept, Cookie, Origin, Sec-Fetch-Site"));
+    headers.insert(
+        CONTENT_SECURITY_POLICY,
+        if is_page {
+            POLICY_OF_PAGES
+        } else {
+            POLICY_OF_DATA
+        },
+    );
+    headers
+        .entry(CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("private, no-cache"));
+    headers.entry(VARY).or_insert(HeaderValue::from_static(
+        "Accept, Cookie, Origin, Sec-Fetch-Site",
+    ));
     if is_page {
         headers.insert(OPENER_POLICY, SAME_ORIGIN);
     }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use entity_core::{Clock, Context, Result};
+use entity_core::{Clock, Context, Event, Result};
 use moka::sync::Cache;
 use tokio::sync::mpsc;
 
@@ -30,6 +30,8 @@ const REMEMBERED: u64 = 100_000;
 const QUEUE: usize = 4096;
 /// How many uses are written down at once.
 const BATCH: usize = 256;
+/// What is told when the password of a user changed, or the account was shut or deleted.
+const CREDENTIALS: &str = "user.credentials";
 /// How many times within its timeout the use of a session is written down, at most.
 const WRITES_PER_TIMEOUT: i64 = 30;
 
@@ -121,8 +123,9 @@ impl Sessions {
     /// The present instant. A clock that is set back does not lengthen anything: time goes on at least as
     /// fast as the monotonic clock.
     pub fn now(&self) -> DateTime<Utc> {
-        let elapsed = TimeDelta::from_std(self.start.1.elapsed()).unwrap_or_default();
-        self.clock.now().max(self.start.0 + elapsed)
+        let elapsed = i64::try_from(self.start.1.elapsed().as_millis()).unwrap_or_default();
+        let at_least = self.start.0 + TimeDelta::milliseconds(elapsed);
+        self.clock.now().max(at_least)
     }
 
     /// The living session with the id that a client presents. This does not count as a use of it.
@@ -191,7 +194,9 @@ impl Sessions {
             .store
             .create(cx, session, self.options.per_user)
             .await?;
-        ended.into_iter().for_each(|it| self.forget(it));
+        for id in ended {
+            self.forget(id);
+        }
         Ok(())
     }
 
@@ -212,7 +217,23 @@ impl Sessions {
     /// The store can't be reached.
     pub async fn end_all_of_user(&self, cx: &Context, user_id: &str) -> Result<()> {
         let ended = self.store.end_all_of_user(cx, user_id).await?;
-        ended.into_iter().for_each(|it| self.forget(it));
+        for id in ended {
+            self.forget(id);
+        }
+        Ok(())
+    }
+
+    /// Ends the sessions of all users whose credentials changed, in the unit of work of `cx` that tells so
+    /// by `events`.
+    ///
+    /// # Errors
+    /// The store can't be reached.
+    pub async fn follow(&self, cx: &Context, events: &[Event]) -> Result<()> {
+        for event in events.iter().filter(|it| it.kind == CREDENTIALS) {
+            if let Some(user) = event.reference.strip_prefix("/user/") {
+                self.end_all_of_user(cx, user).await?;
+            }
+        }
         Ok(())
     }
 

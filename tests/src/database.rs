@@ -44,7 +44,7 @@ enum Keeper {
     Postgres {
         /// Files beside the database: audit, uploads.
         folder: TempDir,
-        _database: PostgresDatabase,
+        database: PostgresDatabase,
     },
 }
 
@@ -66,6 +66,14 @@ impl Database {
         }
     }
 
+    /// What the PostgreSQL server calls it.
+    pub(crate) fn name(&self) -> &str {
+        match &self.keeper {
+            Keeper::Folder(_) => "",
+            Keeper::Postgres { database, .. } => database.name(),
+        }
+    }
+
     fn sqlite() -> Self {
         let folder = new_folder();
         let file = folder.path().join("lectern.db");
@@ -76,14 +84,15 @@ impl Database {
         }
     }
 
-    async fn postgres() -> Option<Self> {
-        let database = postgres::fresh().await?;
+    /// A database of the PostgreSQL server: a copy of `template` or, without one, empty.
+    pub(crate) async fn postgres(template: Option<&str>) -> Option<Self> {
+        let database = postgres::fresh(template).await?;
         Some(Self {
             backend: Backend::Postgres,
             url: database.url(),
             keeper: Keeper::Postgres {
                 folder: new_folder(),
-                _database: database,
+                database,
             },
         })
     }
@@ -93,7 +102,7 @@ impl OnBackend for Database {
     async fn on_backend(backend: Backend) -> Option<Self> {
         match backend {
             Backend::Sqlite => Some(Self::sqlite()),
-            Backend::Postgres => Self::postgres().await,
+            Backend::Postgres => Self::postgres(None).await,
         }
     }
 }

@@ -1,14 +1,24 @@
 //! The harness of the integration tests and of the benchmark: databases, the service itself, its users as clients.
 #![expect(
     clippy::expect_used,
+    clippy::missing_panics_doc,
     clippy::panic,
     clippy::print_stderr,
+    clippy::print_stdout,
     reason = "a test that cannot go on says so and stops"
 )]
 
+pub mod advisories;
+pub mod app;
+pub mod bench;
+pub mod client;
 pub mod database;
 mod postgres;
+pub mod process;
+mod template;
 
+pub use app::TestApp;
+pub use client::{Answer, Client};
 pub use database::{Backend, Database, OnBackend};
 
 /// Makes two tests of each body: `name::sqlite` and `name::postgres`.

@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdin, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::thread;
@@ -45,8 +45,8 @@ static ABANDONED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 #[derive(Debug)]
 struct Cluster {
     folder: PathBuf,
-    /// Closed by the end of this process, whatever ends it.
-    _keeper: ChildStdin,
+    /// Its standard input is closed by the end of this process, whatever ends it.
+    _keeper: Child,
 }
 
 /// A database of the test process's server.
@@ -56,8 +56,8 @@ pub(crate) struct PostgresDatabase {
     cluster: &'static Cluster,
 }
 
-/// An empty database; `None` where PostgreSQL is not installed.
-pub(crate) async fn fresh() -> Option<PostgresDatabase> {
+/// A copy of the database `template` or, without one, an empty one; `None` where PostgreSQL is not installed.
+pub(crate) async fn fresh(template: Option<&str>) -> Option<PostgresDatabase> {
     let cluster = CLUSTER.as_ref()?;
     let name = format!("test_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
     let abandoned = {
@@ -68,9 +68,32 @@ pub(crate) async fn fresh() -> Option<PostgresDatabase> {
     for old in abandoned {
         run(&connection, &format!("DROP DATABASE {old} WITH (FORCE)")).await;
     }
-    run(&connection, &format!("CREATE DATABASE {name}")).await;
+    run(
+        &connection,
+        &format!(
+            "CREATE DATABASE {name} TEMPLATE {}",
+            template.unwrap_or("template0")
+        ),
+    )
+    .await;
     connection.close().await.expect("the connection closes");
     Some(PostgresDatabase { name, cluster })
+}
+
+/// Ends all connections to the database `name`, and lets nobody connect any more: now it can be copied.
+pub(crate) async fn freeze(name: &str) {
+    let cluster = CLUSTER.as_ref().expect("a server that has this database");
+    let connection = cluster.connect().await;
+    run(
+        &connection,
+        &format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false"),
+    )
+    .await;
+    let end = format!(
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '{name}'"
+    );
+    run(&connection, &end).await;
+    connection.close().await.expect("the connection closes");
 }
 
 async fn run(connection: &DatabaseConnection, sql: &str) {
@@ -81,6 +104,11 @@ async fn run(connection: &DatabaseConnection, sql: &str) {
 }
 
 impl PostgresDatabase {
+    /// What the server calls it.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Where it is, as the setting of the service has it.
     pub(crate) fn url(&self) -> String {
         self.cluster.url(&self.name)
@@ -114,7 +142,7 @@ impl Cluster {
             .keep();
         let owner = step_down(&folder);
         init(programs, &folder, owner);
-        let mut keeper = command_as("sh", owner)
+        let keeper = command_as("sh", owner)
             .args(["-c", KEEPER, "sh"])
             .arg(programs.join("postgres"))
             .arg(&folder)
@@ -127,7 +155,7 @@ impl Cluster {
             .expect("a shell can be started");
         let cluster = Self {
             folder,
-            _keeper: keeper.stdin.take().expect("standard input is a pipe"),
+            _keeper: keeper,
         };
         cluster.wait_until_ready(programs);
         cluster

@@ -18,6 +18,7 @@ pub(crate) use call::{Answer, Call};
 
 use crate::app::App;
 use crate::exchange::Exchange;
+use crate::middleware::audit::Audited;
 
 /// One endpoint.
 pub struct Endpoint {
@@ -164,7 +165,10 @@ async fn answer(app: &App, exchange: &mut Exchange, body: axum::body::Body) -> R
     };
     let envelope = call.parameter("envelope") == Some("true");
     match (endpoint.run)(call).await? {
-        Answer::Response(response) => Ok(response),
+        Answer::Response(mut response) => {
+            response.extensions_mut().insert(Audited);
+            Ok(response)
+        }
         Answer::Json(data) => call::json(&*data, envelope, app.now()),
     }
 }

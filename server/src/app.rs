@@ -35,7 +35,7 @@ use crate::middleware::session::{self, SessionLayer};
 use crate::middleware::{Refuse, address, audit, guard, headers, panic, request_id};
 use crate::session::{CookieOptions, SameSite, SessionOptions, Sessions, SqlSessions};
 use crate::storage::Storage;
-use crate::{api, direct};
+use crate::{api, direct, janitor};
 
 /// What tests own and the real service takes from the machine.
 #[derive(Clone)]
@@ -82,8 +82,16 @@ pub struct Inner {
     pub tasks: TaskTracker,
     /// What load balancers ask for.
     pub health: Health,
+    /// Counts failures to log in.
+    pub(crate) throttle: Throttle,
     sessions: Arc<Sessions>,
     csrf: Arc<CsrfOptions>,
+}
+
+impl From<Arc<Inner>> for App {
+    fn from(inner: Arc<Inner>) -> Self {
+        Self(inner)
+    }
 }
 
 impl Deref for App {
@@ -127,6 +135,7 @@ impl App {
             .collect();
         let csrf = CsrfOptions::new(csrf_mode(config.csrf_mode), &config.server_url(), &origins)
             .map_err(Error::internal)?;
+        let throttle = Throttle::new(ThrottleOptions::default());
         let login = Login::new(LoginParts {
             dispatcher: dispatcher.clone(),
             directory: Arc::new(Accounts),
@@ -138,11 +147,11 @@ impl App {
                 Arc::new(TrustedHeader::default()),
             ],
             passwords: passwords.clone(),
-            throttle: Throttle::new(ThrottleOptions::default()),
+            throttle: throttle.clone(),
             sessions: Arc::clone(&sessions),
         });
         let audit = AuditLog::start(storage.audit_of_reads.clone(), config.audit_queue_rows);
-        Ok(Self(Arc::new(Inner {
+        let app = Self(Arc::new(Inner {
             dispatcher,
             formats: entity_formats::standard(),
             login,
@@ -153,9 +162,12 @@ impl App {
             tasks: TaskTracker::new(),
             health: Health::default(),
             sessions,
+            throttle,
             csrf: Arc::new(csrf),
             config,
-        })))
+        }));
+        tokio::spawn(janitor::run(Arc::downgrade(&app.0)));
+        Ok(app)
     }
 
     /// The present instant.

@@ -2,6 +2,7 @@
 
 pub(crate) mod describe;
 mod etag;
+mod login_form;
 pub(crate) mod negotiate;
 pub(crate) mod request;
 pub(crate) mod respond;
@@ -57,6 +58,9 @@ async fn answer(
     }
     let sent = request::verb(&exchange.parts.method)
         .ok_or_else(|| Error::method_not_allowed(Verb::ALL.to_vec()))?;
+    if login_form::is_asked(path, sent) {
+        return login_form::answer(app, exchange, path);
+    }
     let logs_in = is_login(path, sent);
     if !logs_in {
         app.dispatcher.admit(path, sent, caller)?;
@@ -69,15 +73,7 @@ async fn answer(
     };
     exchange.read_body(body, limit).await?;
     if logs_in {
-        let base_url = &app.dispatcher.shared().base_url;
-        return session_post(
-            exchange.arrival(),
-            &exchange.body,
-            &app.login,
-            &app.cookie,
-            base_url,
-        )
-        .await;
+        return log_in(app, exchange).await;
     }
     let format = negotiate::format(
         path.format.as_deref(),
@@ -117,6 +113,19 @@ async fn answer(
             response = http::without_session(response, &app.cookie, exchange.arrival().is_secure);
         }
     }
+    Ok(response)
+}
+
+/// Logs in; a browser is sent on to the start page, now that it has the cookie.
+async fn log_in(app: &App, exchange: &Exchange) -> Result<Response> {
+    let base_url = &app.dispatcher.shared().base_url;
+    let arrival = exchange.arrival();
+    let mut response =
+        session_post(arrival, &exchange.body, &app.login, &app.cookie, base_url).await?;
+    if exchange.has_form() && negotiate::names(&exchange.parts.headers, "text/html") {
+        respond::see_start(&mut response, base_url);
+    }
+    response.extensions_mut().insert(Audited);
     Ok(response)
 }
 

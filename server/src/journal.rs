@@ -35,9 +35,7 @@ pub(crate) struct Journal {
 impl EventSink for Journal {
     async fn record(&self, cx: &Context, events: &[Event], effect: Effect) -> Result<()> {
         let db = cx.db()?;
-        for user in events.iter().filter_map(changed_credentials) {
-            self.sessions.end_all_of_user(cx, user).await?;
-        }
+        self.sessions.follow(cx, events).await?;
         if !events.is_empty() {
             insert_events(db, events).await?;
         }
@@ -49,13 +47,6 @@ impl EventSink for Journal {
             self.authorizer.forget();
         }
     }
-}
-
-/// The user whose password changed or whose account was shut: whoever is logged in as that user no longer is.
-fn changed_credentials(event: &Event) -> Option<&str> {
-    (event.kind == "user.credentials")
-        .then(|| event.reference.strip_prefix("/user/"))
-        .flatten()
 }
 
 async fn insert_events(db: &Session, events: &[Event]) -> Result<()> {

@@ -16,6 +16,7 @@ mod direct;
 pub mod error;
 mod exchange;
 pub mod health;
+mod janitor;
 mod journal;
 pub mod listen;
 pub mod middleware;

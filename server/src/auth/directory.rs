@@ -2,10 +2,7 @@
 
 use async_trait::async_trait;
 use entity_core::{Context, Result};
-use entity_providers::db::user_account;
 use entity_providers::user;
-use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 
 use super::evidence::{Account, Directory};
 use super::password::Passwords;
@@ -31,14 +28,8 @@ impl Directory for Accounts {
         user::note_login(cx, user_id).await
     }
 
-    /// Leaves the version of the account as it is: nothing that anybody sees has changed.
     async fn keep_hash(&self, cx: &Context, user_id: &str, hash: &str) -> Result<()> {
-        user_account::Entity::update_many()
-            .col_expr(user_account::Column::PasswordHash, Expr::value(hash))
-            .filter(user_account::Column::Id.eq(user_id))
-            .exec(cx.db()?)
-            .await?;
-        Ok(())
+        user::keep_hash(cx, user_id, hash).await
     }
 }
 

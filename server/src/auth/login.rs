@@ -151,15 +151,13 @@ impl Login {
             .verify(evidence, account.as_ref(), &place)
             .await?;
         let known = account.filter(|it| !it.is_disabled && !must_wait);
-        match (known, verified) {
-            (Some(account), Verified::Right | Verified::RightButWeak) => Ok((account, verified)),
-            _ => {
-                self.count_failure((!must_wait).then_some(subject), network, origin)
-                    .await?;
-                drop(turn);
-                Err(refused())
-            }
+        if let (Some(account), Verified::Right | Verified::RightButWeak) = (known, verified) {
+            return Ok((account, verified));
         }
+        let counted = (!must_wait).then_some(subject);
+        self.count_failure(counted, network, origin).await?;
+        drop(turn);
+        Err(refused())
     }
 
     async fn refuse_busy_network(&self, network: &Subject, origin: &Origin) -> Result<()> {

@@ -218,6 +218,17 @@ fn see_other(base: &str, reference: &Reference) -> Response {
     response
 }
 
+/// Sends a browser that has just logged in to the start page.
+pub(crate) fn see_start(response: &mut Response, base: &str) {
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    *response.body_mut() = HttpBody::empty();
+    set(
+        response.headers_mut(),
+        LOCATION,
+        Some(&format!("{base}/direct")),
+    );
+}
+
 fn name(headers: &mut HeaderMap, base: &str, reference: &Reference) {
     let id = reference.id.as_deref().map(encode_segment);
     set(

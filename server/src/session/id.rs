@@ -111,8 +111,7 @@ impl fmt::Debug for SessionId {
 /// Shows the beginning only: enough to follow one session through a log.
 impl fmt::Debug for IdHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [a, b, c, d, ..] = self.0;
-        write!(f, "IdHash({a:02x}{b:02x}{c:02x}{d:02x}…)")
+        write!(f, "IdHash({:.8}…)", self.to_hex())
     }
 }
 

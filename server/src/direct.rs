@@ -12,7 +12,7 @@ use std::sync::Arc;
 use axum::http::{HeaderMap, Method, Uri};
 use axum::response::Response;
 use entity_core::format::{Format, View};
-use entity_core::{Abilities, DirectPath, Effect, Error, Reply, Request, Result, Verb};
+use entity_core::{Abilities, DirectPath, Effect, Error, Request, Result, Verb};
 
 use crate::app::App;
 use crate::auth::http;
@@ -104,7 +104,7 @@ async fn answer(
         wants_abilities: format.name == "html",
         origin: exchange.origin.clone(),
     };
-    let reply = run(app, request).await?;
+    let reply = app.dispatcher.dispatch(&request).await?;
     let asked = asked(app, exchange, path, format, preference, reply.abilities);
     let mut response = respond::respond(&reply, &asked, &app.formats)?;
     if !verb.is_safe() {
@@ -144,18 +144,6 @@ fn ends_session(exchange: &Exchange, verb: Verb, effect: &Effect) -> bool {
 fn is_login(path: &DirectPath, verb: Verb) -> bool {
     let is_collection = path.segments.is_empty() || path.segments == ["new"];
     path.prefix == "session" && is_collection && verb == Verb::Post
-}
-
-/// Runs the request; a write goes on to its end even if the client goes away.
-async fn run(app: &App, request: Request) -> Result<Reply> {
-    if request.verb.is_safe() {
-        return app.dispatcher.dispatch(&request).await;
-    }
-    let dispatcher = app.dispatcher.clone();
-    let task = app
-        .tasks
-        .spawn(async move { dispatcher.dispatch(&request).await });
-    task.await.map_err(Error::internal)?
 }
 
 fn asked<'a>(

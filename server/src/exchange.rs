@@ -7,7 +7,7 @@ use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::response::Response;
-use entity_core::{Error, ErrorKind, Origin, Result};
+use entity_core::{Caller, Error, ErrorKind, Origin, Result};
 
 use crate::app::App;
 use crate::auth::http::Arrival;
@@ -40,9 +40,8 @@ pub(crate) fn origin(request: &Request) -> Result<Origin> {
     let extensions = request.extensions();
     let RequestId(request_id) = extensions.get().ok_or_else(|| lacks("id"))?;
     let ClientAddress(address) = *extensions.get().ok_or_else(|| lacks("address"))?;
-    let session = CurrentSession::of(extensions);
     Ok(Origin {
-        caller: session.map(|it| it.caller()).unwrap_or_default(),
+        caller: extensions.get::<Caller>().cloned().unwrap_or_default(),
         address,
         request_id: request_id.to_string(),
         method: request.method().to_string(),

@@ -19,6 +19,7 @@ use super::evidence::{Account, Directory, Evidence, PasswordCheck, TrustedHeader
 use super::login::{LoggedIn, Login, LoginParts};
 use super::password::Passwords;
 use super::throttle::Throttle;
+use crate::config::Value;
 use crate::session::provider::SessionProvider;
 use crate::session::store::{SessionStore, SqlSessions};
 use crate::session::{Area, SessionId, SessionOptions, Sessions};
@@ -99,7 +100,7 @@ impl Service {
             allows_basic: false,
         };
         let proxy = TrustedHeader {
-            proxies: vec!["192.0.2.9".parse().unwrap()],
+            proxies: vec![Value::parse("192.0.2.9").unwrap()],
         };
         let login = Login::new(LoginParts {
             dispatcher: dispatcher.clone(),

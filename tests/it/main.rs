@@ -1,5 +1,10 @@
 //! All integration tests, as one binary. The folders mirror the URLs.
-#![expect(clippy::expect_used, reason = "a test that fails says so and stops")]
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test that fails says so and stops"
+)]
 
 mod durability;
 mod feeds;

@@ -407,7 +407,8 @@ async fn a_lost_race_is_run_again_three_times() {
             is_transient: true,
             ..Counter::default()
         });
-        let work = service.dispatcher.write(&origin(caller("ada")), |cx| {
+        let origin = origin(caller("ada"));
+        let work = service.dispatcher.write(&origin, |cx| {
             Box::pin(async move {
                 cx.emit("note.praise", "/note/a", None);
                 Ok((5, Effect::Read))

@@ -17,20 +17,20 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(version = Self::to_version)]
-pub struct Note {
+pub(crate) struct Note {
     #[entity(id)]
-    pub note_id: String,
+    pub(crate) note_id: String,
     #[entity(site, on_create, column)]
-    pub site_id: String,
+    pub(crate) site_id: String,
     #[entity(owner)]
-    pub owner: String,
+    pub(crate) owner: String,
     #[entity(title, writable, required)]
-    pub text: String,
+    pub(crate) text: String,
     #[entity(writable)]
-    pub mood: String,
+    pub(crate) mood: String,
     #[serde(skip)]
     #[entity(skip)]
-    pub changes: u64,
+    pub(crate) changes: u64,
 }
 
 impl Note {
@@ -41,7 +41,7 @@ impl Note {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Draft {
+pub(crate) struct Draft {
     site_id: String,
     text: String,
     #[serde(default)]
@@ -49,21 +49,21 @@ pub struct Draft {
 }
 
 #[derive(Debug, Deserialize)]
-pub struct Changes {
+pub(crate) struct Changes {
     text: Option<String>,
     mood: Option<String>,
 }
 
 /// Where the notes are, and what was done to them.
 #[derive(Debug, Default)]
-pub struct Shelf {
+pub(crate) struct Shelf {
     notes: Mutex<BTreeMap<String, Note>>,
     calls: Mutex<Vec<&'static str>>,
 }
 
 impl Shelf {
     /// A shelf with these notes: id, site, owner, mood.
-    pub fn of(notes: &[(&str, &str, &str, &str)]) -> Arc<Self> {
+    pub(crate) fn of(notes: &[(&str, &str, &str, &str)]) -> Arc<Self> {
         let shelf = Self::default();
         for (id, site, owner, mood) in notes {
             shelf.put(Note {
@@ -78,19 +78,19 @@ impl Shelf {
         Arc::new(shelf)
     }
 
-    pub fn put(&self, note: Note) {
+    pub(crate) fn put(&self, note: Note) {
         self.notes
             .lock()
             .unwrap()
             .insert(note.note_id.clone(), note);
     }
 
-    pub fn find(&self, id: &str) -> Option<Note> {
+    pub(crate) fn find(&self, id: &str) -> Option<Note> {
         self.notes.lock().unwrap().get(id).cloned()
     }
 
     /// What the provider was asked since the last time.
-    pub fn calls(&self) -> Vec<&'static str> {
+    pub(crate) fn calls(&self) -> Vec<&'static str> {
         std::mem::take(&mut self.calls.lock().unwrap())
     }
 
@@ -102,7 +102,7 @@ impl Shelf {
 }
 
 #[derive(Debug)]
-pub struct Notes;
+pub(crate) struct Notes;
 
 impl Provider for Notes {
     type Entity = Note;
@@ -192,7 +192,9 @@ impl Actions for Notes {
                 Verb::Get,
                 "shout",
                 Need::Site("note.shout"),
-                |_, note, _| Box::pin(async move { Ok(Outcome::value(note.text.to_uppercase())) }),
+                |_, note: Note, _| {
+                    Box::pin(async move { Ok(Outcome::value(note.text.to_uppercase())) })
+                },
             ),
             Action::on_entity(Verb::Post, "praise", Need::Session, |_, _, _| {
                 Box::pin(async { Ok(Outcome::Done) })
@@ -250,26 +252,30 @@ async fn one(cx: &Context, arguments: Arguments) -> Result<Outcome<Notes>> {
 }
 
 /// Ada, or nobody.
-pub fn caller(eid: &str) -> Caller {
+pub(crate) fn caller(eid: &str) -> Caller {
     match eid {
         "" => Caller::anonymous(),
         eid => Caller::user(eid, eid),
     }
 }
 
-pub fn shared_with(authorizer: impl Authorizer + 'static, shelf: &Arc<Shelf>) -> Shared {
+pub(crate) fn shared_with(authorizer: impl Authorizer + 'static, shelf: &Arc<Shelf>) -> Shared {
     let mut shared = shared(authorizer);
     shared.services.insert(Arc::clone(shelf));
     shared
 }
 
 /// A unit of work of the user `eid`, or of nobody, on `shelf`.
-pub fn context(authorizer: impl Authorizer + 'static, shelf: &Arc<Shelf>, eid: &str) -> Context {
+pub(crate) fn context(
+    authorizer: impl Authorizer + 'static,
+    shelf: &Arc<Shelf>,
+    eid: &str,
+) -> Context {
     let shared = shared_with(authorizer, shelf);
     Context::new(shared, origin(caller(eid)), Box::new(NoStore))
 }
 
-pub fn input(data: Value) -> Input {
+pub(crate) fn input(data: Value) -> Input {
     let Value::Object(fields) = data else {
         panic!("an object")
     };

@@ -1,9 +1,9 @@
 //! Load, check, act: the only place where a request meets a provider.
 //!
-//! Invariant: no entity leaves a provider, and none is written, without [`demand`] and
+//! Invariant: no entity leaves a provider, and none is written, without [`Provider::ACCESS`] and
 //! [`Provider::permits`] having been asked about it. Everything that answers with entities (item, list,
 //! action, `/api` view) comes through here. One exception: what a public action answers is public as far as
-//! [`demand`] goes, so that only [`Provider::permits`] is asked.
+//! [`Provider::ACCESS`] goes, so that only [`Provider::permits`] is asked.
 
 use crate::access::{Caller, Decision, Need, Operation, Permit, Scope};
 use crate::context::Context;

@@ -1,7 +1,8 @@
 //! Finds out at compile time which capabilities a provider has.
 //!
 //! A method of [`Probe`] itself exists only if the provider has the capability; otherwise the method of the
-//! same name of [`Fallback`] is called, which leaves the route as it is.
+//! same name of [`Fallback`] is called, which leaves the route as it is. The fallback asks nothing of the
+//! provider, so that the compiler complains once, about what is no provider at all.
 
 use crate::provider::{Actions, Create, Delete, List, Provider, Read, Update};
 use crate::registry::{Route, RouteBuilder};
@@ -27,7 +28,7 @@ macro_rules! probes {
         })*
 
         /// What happens when the provider lacks a capability: nothing.
-        pub trait Fallback<P: Provider> {
+        pub trait Fallback<P> {
             $(/// Leaves the route as it is.
             #[must_use]
             fn $with(&self, route: RouteBuilder<P>) -> RouteBuilder<P> {
@@ -67,4 +68,4 @@ impl<P: Provider<Entity: crate::db::Table>> Probe<P> {
     }
 }
 
-impl<P: Provider> Fallback<P> for Probe<P> {}
+impl<P> Fallback<P> for Probe<P> {}

@@ -222,7 +222,9 @@ impl<P: Provider> RouteBuilder<P> {
         self.route.table = Some(crate::db::TableSpec::of::<P::Entity>);
         self
     }
+}
 
+impl<P> RouteBuilder<P> {
     /// The route.
     pub fn build(self) -> Route {
         self.route

@@ -200,15 +200,15 @@ impl Actions for Notes {
                 Verb::Get,
                 "site",
                 Need::Site("note.read"),
-                |cx, arguments| Box::pin(of_site(cx, arguments)),
+                |cx, arguments| Box::pin(async move { of_site(cx, &arguments) }),
             )
             .arguments(1..=1),
             Action::on_collection(Verb::Get, "open", Need::Public, |cx, arguments| {
-                Box::pin(one(cx, arguments))
+                Box::pin(async move { one(cx, &arguments) })
             })
             .arguments(1..=1),
             Action::on_collection(Verb::Get, "own", Need::Session, |cx, arguments| {
-                Box::pin(one(cx, arguments))
+                Box::pin(async move { one(cx, &arguments) })
             })
             .arguments(1..=1),
             Action::on_collection(Verb::Get, "first", Need::Session, |_, _| {
@@ -221,7 +221,7 @@ impl Actions for Notes {
     }
 }
 
-async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Notes>> {
+fn of_site(cx: &Context, arguments: &Arguments) -> Result<Outcome<Notes>> {
     let window = Window::parse(&arguments.query, 10)?;
     let shelf = Shelf::called(cx, "site")?;
     let notes = shelf.notes.lock().unwrap();
@@ -241,7 +241,7 @@ async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Notes>> {
     })
 }
 
-async fn one(cx: &Context, arguments: Arguments) -> Result<Outcome<Notes>> {
+fn one(cx: &Context, arguments: &Arguments) -> Result<Outcome<Notes>> {
     let found = Shelf::called(cx, "one")?.find(arguments.segment(0, "a note")?);
     found
         .map(Outcome::Entity)

@@ -24,7 +24,7 @@ use crate::notes::input;
 #[entity(prefix = "poll", table = "poll", access = Site("poll"), verbs(read, list, create, update, delete))]
 struct Poll {
     #[entity(id)]
-    poll_id: String,
+    id: String,
     #[entity(site)]
     site_id: String,
     #[entity(owner)]
@@ -52,7 +52,7 @@ mod former {
     #[entity(table = "poll")]
     pub(super) struct Poll {
         #[entity(id)]
-        poll_id: String,
+        id: String,
         #[entity(site)]
         site_id: String,
         question: String,
@@ -173,11 +173,11 @@ async fn a_creation_fills_in_what_the_service_knows() {
     let service = Service::start().await;
     let sent = json!({
         "siteId": "s", "question": "Why?", "points": 3,
-        "pollId": "mine", "askedBy": "eve", "version": 9, "asked": 0,
+        "id": "mine", "askedBy": "eve", "version": 9, "asked": 0,
     });
     let poll = service.create(sent).await;
     let expected = json!({
-        "pollId": "id-1", "siteId": "s", "askedBy": "ada", "question": "Why?", "hint": null, "points": 3,
+        "id": "id-1", "siteId": "s", "askedBy": "ada", "question": "Why?", "hint": null, "points": 3,
         "isOpen": false, "asked": "2026-11-21T10:00:00Z", "modified": "2026-11-21T10:00:00Z", "version": 1,
     });
     assert_eq!(poll, expected);
@@ -355,7 +355,7 @@ async fn a_table_gains_the_columns_that_the_struct_gained() {
         .execute(&former.create_statement(DbBackend::Sqlite))
         .await
         .unwrap();
-    let row = "INSERT INTO poll (poll_id, site_id, question) VALUES ('p', 's', 'Why?')";
+    let row = "INSERT INTO poll (id, site_id, question) VALUES ('p', 's', 'Why?')";
     connection.execute_unprepared(row).await.unwrap();
     let spec = TableSpec::of::<Poll>();
     for (name, ..) in spec.columns {
@@ -377,10 +377,7 @@ async fn a_table_gains_the_columns_that_the_struct_gained() {
         .unwrap()
         .unwrap();
     let poll = <Poll as entity_core::db::Table>::from_row(&row).unwrap();
-    assert_eq!(
-        (poll.poll_id.as_str(), poll.question.as_str()),
-        ("p", "Why?")
-    );
+    assert_eq!((poll.id.as_str(), poll.question.as_str()), ("p", "Why?"));
     assert_eq!((poll.hint, poll.points, poll.is_open), (None, 0, false));
     assert!(spec.added_column("nonsense", DbBackend::Sqlite).is_none());
 }
@@ -392,7 +389,7 @@ async fn the_index_for_lists_of_a_site_is_made() {
         .connection
         .query_one_raw(sea_orm::Statement::from_string(
             DbBackend::Sqlite,
-            "EXPLAIN QUERY PLAN SELECT * FROM poll WHERE site_id = 's' ORDER BY poll_id",
+            "EXPLAIN QUERY PLAN SELECT * FROM poll WHERE site_id = 's' ORDER BY id",
         ))
         .await
         .unwrap()

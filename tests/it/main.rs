@@ -9,6 +9,7 @@
 mod durability;
 mod feeds;
 mod hostile;
+mod readme;
 mod session;
 mod storage;
 mod third_party;

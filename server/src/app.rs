@@ -19,7 +19,7 @@ use entity_providers::authorizer::RoleAuthorizer;
 use entity_providers::user::PasswordService;
 use tokio_util::task::TaskTracker;
 
-use crate::audit::AuditLog;
+use crate::audit::{AuditLog, AuditOptions};
 use crate::auth::directory::Accounts;
 use crate::auth::evidence::{PasswordCheck, TrustedHeader};
 use crate::auth::login::{Login, LoginParts};
@@ -152,7 +152,14 @@ impl App {
             throttle: throttle.clone(),
             sessions: Arc::clone(&sessions),
         });
-        let audit = AuditLog::start(storage.audit_of_reads.clone(), config.audit_queue_rows);
+        let audit = AuditLog::start(
+            storage.audit_of_reads.clone(),
+            AuditOptions {
+                queue: config.audit_queue_rows,
+                batch: config.audit_batch_rows,
+                wait: config.audit_wait,
+            },
+        );
         let app = Self(Arc::new(Inner {
             dispatcher,
             formats: entity_formats::standard(),

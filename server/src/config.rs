@@ -87,8 +87,6 @@ settings! {
         header_timeout: Duration = "limits.headerTimeout", "LECTERN_LIMITS_HEADERTIMEOUT", "10";
         /// How long the body of a request may take.
         body_timeout: Duration = "limits.bodyTimeout", "LECTERN_LIMITS_BODYTIMEOUT", "30";
-        /// How long the body of a request may pause.
-        body_idle_timeout: Duration = "limits.bodyIdleTimeout", "LECTERN_LIMITS_BODYIDLETIMEOUT", "10";
         /// How long a connection may be silent between two requests.
         idle_timeout: Duration = "limits.idleTimeout", "LECTERN_LIMITS_IDLETIMEOUT", "75";
         /// How long a client may take nothing of an answer.
@@ -125,7 +123,7 @@ settings! {
         /// How many audit rows of reads may wait to be written.
         audit_queue_rows: usize = "audit.queueRows", "LECTERN_AUDIT_QUEUEROWS", "10000";
         /// How many audit rows are written at once.
-        audit_batch_rows: usize = "audit.batchRows", "LECTERN_AUDIT_BATCHROWS", "256";
+        audit_batch_rows: usize = "audit.batchRows", "LECTERN_AUDIT_BATCHROWS", "2000";
         /// How long a request waits for room in the full audit queue before it is refused.
         audit_wait: Duration = "audit.wait", "LECTERN_AUDIT_WAIT", "100ms";
     }

@@ -71,7 +71,7 @@ async fn answer(
         (false, true) => config.form_body.0,
         (false, false) => config.other_body.0,
     };
-    exchange.read_body(body, limit).await?;
+    exchange.read_body(body, limit, config.body_timeout).await?;
     if logs_in {
         return log_in(app, exchange).await;
     }
@@ -110,7 +110,11 @@ async fn answer(
     if !verb.is_safe() {
         response.extensions_mut().insert(Audited);
         if ends_session(exchange, verb, &reply.effect) {
-            response = http::without_session(response, &app.cookie, exchange.arrival().is_secure);
+            response = http::without_session(
+                response,
+                &app.cookie,
+                exchange.arrival(&app.config).is_secure,
+            );
         }
     }
     Ok(response)
@@ -119,7 +123,7 @@ async fn answer(
 /// Logs in; a browser is sent on to the start page, now that it has the cookie.
 async fn log_in(app: &App, exchange: &Exchange) -> Result<Response> {
     let base_url = &app.dispatcher.shared().base_url;
-    let arrival = exchange.arrival();
+    let arrival = exchange.arrival(&app.config);
     let mut response =
         session_post(arrival, &exchange.body, &app.login, &app.cookie, base_url).await?;
     if exchange.has_form() && negotiate::names(&exchange.parts.headers, "text/html") {

@@ -6,11 +6,12 @@
     reason = "a test that fails says so and stops"
 )]
 
+mod api;
+mod direct;
 mod durability;
-mod feeds;
 mod hostile;
 mod readme;
-mod session;
+mod shape;
 mod storage;
 mod third_party;
 mod tidy;

@@ -196,10 +196,12 @@ both! {
         admin.get(&seeds).await.expect(StatusCode::NOT_FOUND);
     }
 
-    async fn students_make_and_delete_no_sites(app: TestApp) {
+    async fn sites_are_made_by_whoever_has_an_account_and_deleted_by_those_who_look_after_them(app: TestApp) {
+        let body = json!({"id": "mine", "title": "Mine", "type": "course"});
+        app.anonymous().post("/direct/site.json", &body).await.expect(StatusCode::UNAUTHORIZED);
         let student = app.user("student1").await;
-        let body = json!({"title": "Mine", "type": "course"});
-        student.post("/direct/site.json", &body).await.expect(StatusCode::FORBIDDEN);
+        student.post("/direct/site.json", &body).await.expect(StatusCode::CREATED);
         student.delete("/direct/site/biology-101").await.expect(StatusCode::FORBIDDEN);
+        app.user("admin").await.delete("/direct/site/mine").await.expect(StatusCode::NO_CONTENT);
     }
 }

@@ -6,6 +6,7 @@
     reason = "a test that fails says so and stops"
 )]
 
+mod access;
 mod durability;
 mod feeds;
 mod hostile;

@@ -149,7 +149,7 @@ impl App {
                 }),
             ],
             passwords: passwords.clone(),
-            throttle: throttle.clone(),
+            throttle,
             sessions: Arc::clone(&sessions),
         });
         let audit = AuditLog::start(

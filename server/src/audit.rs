@@ -135,7 +135,7 @@ async fn store_all(rows: &mut Vec<AuditRow>, store: &AuditStore) {
     let mut pause = Duration::from_millis(100);
     while let Err(error) = store.insert(rows).await {
         tracing::error!(
-            error = &error as &dyn std::error::Error,
+            error = crate::telemetry::cause(&error),
             rows = rows.len(),
             "can't store audit rows; trying again"
         );

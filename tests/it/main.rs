@@ -6,6 +6,7 @@
     reason = "a test that fails says so and stops"
 )]
 
+mod access;
 mod api;
 mod direct;
 mod durability;

@@ -99,21 +99,16 @@ mod tests {
     #[test]
     fn a_basic_header_is_read_strictly() {
         for (header, expected) in [
-            ("Basic YTpiOmM=", Ok(Some("a"))),
-            ("basic YTpi", Ok(Some("a"))),
-            ("Bearer x", Ok(None)),
-            ("Basic !!", Err(())),
-            ("Basic YWI=", Err(())),
+            ("Basic YTpiOmM=", Some(Some("a"))),
+            ("basic YTpi", Some(Some("a"))),
+            ("Bearer x", Some(None)),
+            ("Basic !!", None),
+            ("Basic YWI=", None),
         ] {
             let headers = HeaderMap::from_iter([(AUTHORIZATION, HeaderValue::from_static(header))]);
-            let found = basic(&headers)
-                .map(|it| it.map(|it| it.username().to_owned()))
-                .map_err(|_| ());
-            assert_eq!(
-                found.as_ref().map(Option::as_deref).map_err(|()| ()),
-                expected,
-                "{header}"
-            );
+            let found = basic(&headers).map(|it| it.map(|it| it.username().to_owned()));
+            let found = found.as_ref().map(Option::as_deref);
+            assert_eq!(found.ok(), expected, "{header}");
         }
     }
 }

@@ -1,1 +1,3 @@
-//! x
+//! The Lectern service: HTTP around the entity types.
+
+pub mod config;

@@ -1,0 +1,192 @@
+//! The configuration: one struct, filled from a file, the environment and the arguments.
+//!
+//! The file is TOML and uses the keys below, as tables or dotted: `session.timeout = 1800`.
+//! The environment's variable of a key is `LECTERN_` and the key in upper case with `_` for each dot:
+//! `LECTERN_SESSION_TIMEOUT=1800`. An argument is `--set session.timeout=1800`; the most used ones have a name,
+//! such as `--listen`. The file overrides the defaults, the environment the file, the arguments all.
+//!
+//! A key or a variable that is not in the table is an error, because a misspelt one would leave a door open.
+
+mod check;
+mod choice;
+mod network;
+mod problem;
+mod setting;
+mod sheet;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use http::HeaderName;
+
+pub use choice::{BodySessionId, CookieSecure, CsrfMode, LogFormat, SameSite};
+pub use network::Network;
+pub use problem::{Problem, Problems};
+pub use setting::Setting;
+use setting::settings;
+use sheet::Sheet;
+pub use sheet::{Given, OTHER_VARIABLES, Source};
+pub use value::{ByteSize, DatabaseUrl, Value, WebOrigin};
+
+settings! {
+    /// Everything that can be set.
+    pub struct Config {
+        /// The address and the port to listen on.
+        listen: SocketAddr = "listen", "LECTERN_LISTEN", "127.0.0.1:8080";
+        /// The database: a file (`sqlite:`) or a server (`postgres:`).
+        database: DatabaseUrl = "database", "LECTERN_DATABASE", "sqlite://lectern.db";
+        /// The host names that requests may name. Empty: any.
+        hosts: Vec<String> = "hosts", "LECTERN_HOSTS", "";
+
+        /// The name of the session cookie.
+        cookie_name: String = "svc.cookieName", "LECTERN_SVC_COOKIENAME", "JSESSIONID";
+        /// This node's name, the suffix of the session cookie, for load balancers. Empty: `svc`.
+        server_id: String = "svc.serverId", "LECTERN_SVC_SERVERID", "";
+        /// The domain of the session cookie. Empty: the host that was asked.
+        cookie_domain: Option<String> = "svc.cookieDomain", "LECTERN_SVC_COOKIEDOMAIN", "";
+        /// The service's public address. Empty: `http://` and the address of the listener.
+        public_url: Option<WebOrigin> = "svc.serverUrl", "LECTERN_SVC_SERVERURL", "";
+
+        /// How long a session lives without a request.
+        session_timeout: Duration = "session.timeout", "LECTERN_SESSION_TIMEOUT", "1800";
+        /// How long a session lives at all.
+        session_max_lifetime: Duration = "session.maxLifetime", "LECTERN_SESSION_MAXLIFETIME", "43200";
+        /// How many sessions one user may have; a further one ends the oldest.
+        sessions_per_user: usize = "session.perUser", "LECTERN_SESSION_PERUSER", "50";
+
+        /// Whether the session cookie says `Secure`: `auto`, `always` or `never`.
+        cookie_secure: CookieSecure = "cookie.secure", "LECTERN_COOKIE_SECURE", "auto";
+        /// Whether the session cookie says `HttpOnly`.
+        cookie_http_only: bool = "cookie.httponly", "LECTERN_COOKIE_HTTPONLY", "true";
+        /// The session cookie's `SameSite`: `lax`, `strict` or `none`.
+        cookie_same_site: SameSite = "cookie.samesite", "LECTERN_COOKIE_SAMESITE", "lax";
+
+        /// How forged requests are told from real ones: `fetch-metadata` or `token`.
+        csrf_mode: CsrfMode = "csrf.mode", "LECTERN_CSRF_MODE", "fetch-metadata";
+        /// Origins besides our own whose pages may change things here.
+        csrf_trusted_origins: Vec<WebOrigin> = "csrf.trustedOrigins", "LECTERN_CSRF_TRUSTEDORIGINS", "";
+
+        /// Whether the descriptions of entity types are shown to everybody.
+        describe_public: bool = "describe.public", "LECTERN_DESCRIBE_PUBLIC", "true";
+        /// The proxies whose `Forwarded` and `X-Forwarded-*` headers are believed.
+        trusted_proxies: Vec<Network> = "proxy.trusted", "LECTERN_PROXY_TRUSTED", "";
+
+        /// Whether a user may log in by HTTP Basic.
+        auth_basic: bool = "auth.basic", "LECTERN_AUTH_BASIC", "false";
+        /// The header in which a trusted proxy names the user it logged in. Empty: none.
+        auth_trusted_header: Option<HeaderName> = "auth.trustedHeader", "LECTERN_AUTH_TRUSTEDHEADER", "";
+        /// What the login's answer gives as `sessionId`: `full` or `omit`.
+        login_body_session_id: BodySessionId = "login.bodySessionId", "LECTERN_LOGIN_BODYSESSIONID", "full";
+
+        /// How long a new connection may be silent.
+        first_byte_timeout: Duration = "limits.firstByteTimeout", "LECTERN_LIMITS_FIRSTBYTETIMEOUT", "10";
+        /// How long the header of a request may take.
+        header_timeout: Duration = "limits.headerTimeout", "LECTERN_LIMITS_HEADERTIMEOUT", "10";
+        /// How long the body of a request may take.
+        body_timeout: Duration = "limits.bodyTimeout", "LECTERN_LIMITS_BODYTIMEOUT", "30";
+        /// How long the body of a request may pause.
+        body_idle_timeout: Duration = "limits.bodyIdleTimeout", "LECTERN_LIMITS_BODYIDLETIMEOUT", "10";
+        /// How long a connection may be silent between two requests.
+        idle_timeout: Duration = "limits.idleTimeout", "LECTERN_LIMITS_IDLETIMEOUT", "75";
+        /// How long a client may take nothing of an answer.
+        write_timeout: Duration = "limits.writeTimeout", "LECTERN_LIMITS_WRITETIMEOUT", "30";
+        /// How long the service may work on a request.
+        request_deadline: Duration = "limits.requestDeadline", "LECTERN_LIMITS_REQUESTDEADLINE", "10";
+        /// How many connections may be open; further ones wait.
+        connections: usize = "limits.connections", "LECTERN_LIMITS_CONNECTIONS", "12000";
+        /// How many connections one address may have open. Loopback and trusted proxies are exempt.
+        connections_per_address: usize = "limits.connectionsPerAddress", "LECTERN_LIMITS_CONNECTIONSPERADDRESS", "256";
+        /// The largest header block.
+        header_bytes: ByteSize = "limits.headerBytes", "LECTERN_LIMITS_HEADERBYTES", "16KiB";
+        /// The largest number of header fields.
+        header_fields: usize = "limits.headerFields", "LECTERN_LIMITS_HEADERFIELDS", "64";
+        /// The longest target of a request.
+        uri_bytes: ByteSize = "limits.uriBytes", "LECTERN_LIMITS_URIBYTES", "4KiB";
+        /// The largest body of a login.
+        login_body: ByteSize = "limits.loginBody", "LECTERN_LIMITS_LOGINBODY", "8KiB";
+        /// The largest body of a form.
+        form_body: ByteSize = "limits.formBody", "LECTERN_LIMITS_FORMBODY", "64KiB";
+        /// The largest body of any other kind.
+        other_body: ByteSize = "limits.otherBody", "LECTERN_LIMITS_OTHERBODY", "1MiB";
+
+        /// How long connections are still accepted after the signal to stop, so that load balancers notice.
+        drain_delay: Duration = "shutdown.drainDelay", "LECTERN_SHUTDOWN_DRAINDELAY", "3";
+        /// How long after the signal the service stops, whatever is still going on.
+        hard_stop: Duration = "shutdown.hardStop", "LECTERN_SHUTDOWN_HARDSTOP", "25";
+
+        /// The form of log lines: `json` or `text`.
+        log_format: LogFormat = "log.format", "LECTERN_LOG_FORMAT", "json";
+        /// What is logged: a level, or levels by target such as `info,sqlx=warn`.
+        log_level: String = "log.level", "LECTERN_LOG_LEVEL", "info";
+
+        /// How many audit rows of reads may wait to be written.
+        audit_queue_rows: usize = "audit.queueRows", "LECTERN_AUDIT_QUEUEROWS", "10000";
+        /// How many audit rows are written at once.
+        audit_batch_rows: usize = "audit.batchRows", "LECTERN_AUDIT_BATCHROWS", "256";
+        /// How long a request waits for room in the full audit queue before it is refused.
+        audit_wait: Duration = "audit.wait", "LECTERN_AUDIT_WAIT", "100ms";
+    }
+}
+
+impl Config {
+    /// The service's public address, without a slash at the end.
+    pub fn server_url(&self) -> String {
+        self.public_url.as_ref().map_or_else(
+            || format!("http://{}", self.listen),
+            |it| it.as_str().to_owned(),
+        )
+    }
+
+    /// The suffix of the session cookie.
+    pub fn cookie_suffix(&self) -> &str {
+        match &*self.server_id {
+            "" => "svc",
+            id => id,
+        }
+    }
+
+    /// Whether the session cookie says `Secure` in the answer to a request that came in over TLS or not.
+    pub fn cookie_says_secure(&self, is_secure: bool) -> bool {
+        match self.cookie_secure {
+            CookieSecure::Always => true,
+            CookieSecure::Never => false,
+            CookieSecure::Auto => {
+                is_secure || self.public_url.as_ref().is_some_and(WebOrigin::is_https)
+            }
+        }
+    }
+
+    /// Whether `address` is that of a trusted proxy.
+    pub fn trusts(&self, address: std::net::IpAddr) -> bool {
+        self.trusted_proxies.iter().any(|it| it.contains(address))
+    }
+}
+
+/// A configuration with where it came from.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The configuration, if nothing is wrong with it.
+    pub config: Result<Config, Problems>,
+    /// Every setting with its value as it may be shown, and its source.
+    pub effective: Vec<(&'static str, String, Source)>,
+}
+
+/// Reads the configuration from what was given.
+pub fn load(given: &Given) -> Loaded {
+    let mut problems = Vec::new();
+    let sheet = Sheet::new(SETTINGS, given, &mut problems);
+    let config = Config::read(&sheet, &mut problems);
+    if let Some(config) = &config {
+        problems.extend(check::check(config));
+    }
+    Loaded {
+        config: match config {
+            Some(config) if problems.is_empty() => Ok(config),
+            _ => Err(Problems(problems)),
+        },
+        effective: sheet.effective(),
+    }
+}

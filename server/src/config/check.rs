@@ -1,0 +1,116 @@
+//! Rules that settings must keep together: a service that breaks one does not start.
+
+use super::{Config, CookieSecure, Problem, SameSite};
+
+/// What is wrong with `config` as a whole.
+pub(super) fn check(config: &Config) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    check_cookie(config, &mut problems);
+    check_session(config, &mut problems);
+    check_limits(config, &mut problems);
+    problems
+}
+
+fn check_cookie(config: &Config, problems: &mut Vec<Problem>) {
+    let mut wrong = |key: &str, message: &str| problems.push(Problem::new(key, message));
+    if !is_token(&config.cookie_name) {
+        wrong(
+            "svc.cookieName",
+            "must be letters, digits and !#$%&'*+-.^_`|~ only",
+        );
+    }
+    let is_id = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-';
+    if config.server_id.len() > 32 || !config.server_id.chars().all(is_id) {
+        wrong(
+            "svc.serverId",
+            "must be at most 32 letters, digits, _ and -",
+        );
+    }
+    let is_domain = |it: &String| {
+        it.chars()
+            .all(|it| it.is_ascii_alphanumeric() || it == '.' || it == '-')
+    };
+    if !config.cookie_domain.as_ref().is_none_or(is_domain) {
+        wrong(
+            "svc.cookieDomain",
+            "must be a domain, such as lectern.example",
+        );
+    }
+    let is_secure = config.cookie_says_secure(false);
+    let has_prefix = |prefix: &str| {
+        config
+            .cookie_name
+            .get(..prefix.len())
+            .is_some_and(|it| it.eq_ignore_ascii_case(prefix))
+    };
+    if (has_prefix("__Host-") || has_prefix("__Secure-")) && !is_secure {
+        wrong(
+            "svc.cookieName",
+            "needs `cookie.secure` = always with this prefix",
+        );
+    }
+    if has_prefix("__Host-") && config.cookie_domain.is_some() {
+        wrong(
+            "svc.cookieDomain",
+            "must be empty when the cookie's name begins with __Host-",
+        );
+    }
+    if config.cookie_same_site == SameSite::None && !is_secure {
+        wrong(
+            "cookie.samesite",
+            "needs `cookie.secure` = always when it is none",
+        );
+    }
+    if config.cookie_secure == CookieSecure::Never && config.server_url().starts_with("https:") {
+        wrong(
+            "cookie.secure",
+            "must not be never when `svc.serverUrl` begins with https",
+        );
+    }
+}
+
+fn check_session(config: &Config, problems: &mut Vec<Problem>) {
+    if config.session_timeout.is_zero() {
+        problems.push(Problem::new(
+            "session.timeout",
+            "must be at least one second",
+        ));
+    }
+    if config.session_max_lifetime < config.session_timeout {
+        problems.push(Problem::new(
+            "session.maxLifetime",
+            "must not be shorter than `session.timeout`",
+        ));
+    }
+}
+
+fn check_limits(config: &Config, problems: &mut Vec<Problem>) {
+    for (key, timeout) in [
+        ("limits.firstByteTimeout", config.first_byte_timeout),
+        ("limits.headerTimeout", config.header_timeout),
+        ("limits.bodyTimeout", config.body_timeout),
+        ("limits.bodyIdleTimeout", config.body_idle_timeout),
+        ("limits.idleTimeout", config.idle_timeout),
+        ("limits.writeTimeout", config.write_timeout),
+        ("limits.requestDeadline", config.request_deadline),
+        ("shutdown.hardStop", config.hard_stop),
+    ] {
+        if timeout.is_zero() {
+            problems.push(Problem::new(key, "must be longer than 0"));
+        }
+    }
+    if config.hard_stop < config.drain_delay {
+        problems.push(Problem::new(
+            "shutdown.hardStop",
+            "must not be shorter than `shutdown.drainDelay`",
+        ));
+    }
+}
+
+/// Whether `text` is a token in the sense of RFC 9110.
+fn is_token(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .chars()
+            .all(|it| it.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(it))
+}

@@ -1,0 +1,41 @@
+//! What is wrong with a configuration, told by key.
+
+use std::fmt;
+
+/// One thing that is wrong with the configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The key, the variable or the file that it is about.
+    pub key: String,
+    /// What is wrong and what to do.
+    pub message: String,
+}
+
+impl Problem {
+    /// `key` is wrong because of `message`.
+    pub fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            key: key.into(),
+            message: message.into(),
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: {}", self.key, self.message)
+    }
+}
+
+/// Why the service does not start. The process ends with exit code 2.
+#[derive(Clone, Debug)]
+pub struct Problems(pub Vec<Problem>);
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the configuration is wrong")?;
+        self.0.iter().try_for_each(|it| write!(f, "\n  {it}"))
+    }
+}
+
+impl std::error::Error for Problems {}

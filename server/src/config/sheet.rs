@@ -1,0 +1,208 @@
+//! Where each setting's text comes from: the default, the file, the environment or the arguments.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+
+use super::problem::Problem;
+use super::setting::Setting;
+use super::value::Value;
+
+/// Where a setting's value was found. The later one wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// Nobody set it.
+    Default,
+    /// The file.
+    File,
+    /// The environment.
+    Environment,
+    /// The arguments.
+    Argument,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Default => "default",
+            Self::File => "file",
+            Self::Environment => "environment",
+            Self::Argument => "argument",
+        })
+    }
+}
+
+/// What was given, before anything is read from it.
+#[derive(Clone, Default)]
+pub struct Given {
+    /// The name and the text of the file.
+    pub file: Option<(String, String)>,
+    /// The environment: those of its variables that begin with `LECTERN_`.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Keys and values from the arguments.
+    pub arguments: Vec<(String, String)>,
+}
+
+impl fmt::Debug for Given {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Given").finish_non_exhaustive()
+    }
+}
+
+/// Variables that begin like settings and are read elsewhere.
+pub const OTHER_VARIABLES: [&str; 3] = [
+    "LECTERN_CONFIG",
+    "LECTERN_PASSWORD",
+    "LECTERN_DEMO_PASSWORD",
+];
+
+const VARIABLE_PREFIX: &str = "LECTERN_";
+
+/// The text of every setting and where it came from.
+pub(super) struct Sheet {
+    settings: &'static [Setting],
+    texts: BTreeMap<&'static str, (String, Source)>,
+}
+
+impl Sheet {
+    pub(super) fn new(
+        settings: &'static [Setting],
+        given: &Given,
+        problems: &mut Vec<Problem>,
+    ) -> Self {
+        let texts = settings
+            .iter()
+            .map(|it| (it.key, (it.default.to_owned(), Source::Default)))
+            .collect();
+        let mut sheet = Self { settings, texts };
+        if let Some((name, text)) = &given.file {
+            sheet.add_file(name, text, problems);
+        }
+        sheet.add_environment(&given.environment, problems);
+        for (key, text) in &given.arguments {
+            sheet.set(key, text.clone(), Source::Argument, problems);
+        }
+        sheet
+    }
+
+    /// Reads the value of `key`, which is a key of the table.
+    pub(super) fn read<T: Value>(&self, key: &str, problems: &mut Vec<Problem>) -> Option<T> {
+        let (text, source) = self.texts.get(key)?;
+        match T::parse(text) {
+            Ok(value) => Some(value),
+            Err(message) => {
+                problems.push(Problem::new(key, format!("{message} (from the {source})")));
+                None
+            }
+        }
+    }
+
+    /// Every setting with its value as it may be shown, and its source.
+    pub(super) fn effective(&self) -> Vec<(&'static str, String, Source)> {
+        self.settings
+            .iter()
+            .filter_map(|it| {
+                let (text, source) = self.texts.get(it.key)?;
+                Some((it.key, (it.show)(text), *source))
+            })
+            .collect()
+    }
+
+    fn add_file(&mut self, name: &str, text: &str, problems: &mut Vec<Problem>) {
+        match text.parse::<toml::Table>() {
+            Ok(table) => self.add_table("", &table, problems),
+            // The error's own text quotes the line, which may hold a password.
+            Err(error) => problems.push(Problem::new(
+                name,
+                format!(
+                    "is not TOML: {}{}",
+                    error.message(),
+                    line(text, error.span())
+                ),
+            )),
+        }
+    }
+
+    fn add_table(&mut self, above: &str, table: &toml::Table, problems: &mut Vec<Problem>) {
+        for (name, value) in table {
+            let key = match above {
+                "" => name.clone(),
+                above => format!("{above}.{name}"),
+            };
+            match value {
+                toml::Value::Table(table) => self.add_table(&key, table, problems),
+                value => match text_of(value) {
+                    Some(text) => self.set(&key, text, Source::File, problems),
+                    None => {
+                        problems.push(Problem::new(key, "must be text, a number or true or false"))
+                    }
+                },
+            }
+        }
+    }
+
+    fn add_environment(&mut self, variables: &[(OsString, OsString)], problems: &mut Vec<Problem>) {
+        for (name, value) in variables {
+            let name = name.to_string_lossy();
+            if !name.starts_with(VARIABLE_PREFIX) || OTHER_VARIABLES.contains(&&*name) {
+                continue;
+            }
+            let setting = self.settings.iter().find(|it| it.variable == name);
+            match (setting, value.to_str()) {
+                (Some(setting), Some(value)) => {
+                    self.set(setting.key, value.to_owned(), Source::Environment, problems);
+                }
+                (Some(_), None) => problems.push(Problem::new(name, "must be UTF-8")),
+                (None, _) => problems.push(Problem::new(name, "is not the variable of a setting")),
+            }
+        }
+    }
+
+    fn set(&mut self, key: &str, text: String, source: Source, problems: &mut Vec<Problem>) {
+        match self.texts.get_mut(key) {
+            Some(entry) => *entry = (text, source),
+            None => problems.push(Problem::new(key, self.unknown(key, source))),
+        }
+    }
+
+    fn unknown(&self, key: &str, source: Source) -> String {
+        let similar = self
+            .settings
+            .iter()
+            .find(|it| it.key.eq_ignore_ascii_case(key));
+        match similar {
+            Some(setting) => format!(
+                "is not a setting (from the {source}); write `{}`",
+                setting.key
+            ),
+            None => format!("is not a setting (from the {source})"),
+        }
+    }
+}
+
+/// A value as the text that the environment would hold. A list of lists has none.
+fn text_of(value: &toml::Value) -> Option<String> {
+    match value {
+        toml::Value::String(it) => Some(it.clone()),
+        toml::Value::Integer(it) => Some(it.to_string()),
+        toml::Value::Boolean(it) => Some(it.to_string()),
+        toml::Value::Array(items) => {
+            let texts = items
+                .iter()
+                .map(|it| if it.is_array() { None } else { text_of(it) });
+            Some(texts.collect::<Option<Vec<_>>>()?.join(","))
+        }
+        toml::Value::Float(_) | toml::Value::Datetime(_) | toml::Value::Table(_) => None,
+    }
+}
+
+fn line(text: &str, span: Option<std::ops::Range<usize>>) -> String {
+    span.and_then(|it| text.get(..it.start))
+        .map(|before| {
+            format!(
+                " in line {}",
+                before.matches('\n').count().saturating_add(1)
+            )
+        })
+        .unwrap_or_default()
+}

@@ -1,0 +1,232 @@
+//! What the configuration accepts, refuses and hides.
+
+use super::*;
+
+fn given(file: &str, environment: &[(&str, &str)], arguments: &[(&str, &str)]) -> Given {
+    Given {
+        file: Some(("lectern.toml".to_owned(), file.to_owned())),
+        environment: environment
+            .iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect(),
+        arguments: arguments
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+            .collect(),
+    }
+}
+
+fn from_file(file: &str) -> Result<Config, Problems> {
+    load(&given(file, &[], &[])).config
+}
+
+/// The keys that the problems name.
+fn blamed(file: &str) -> Vec<String> {
+    let problems = from_file(file).expect_err("the file should be refused");
+    problems.0.into_iter().map(|it| it.key).collect()
+}
+
+#[test]
+fn without_settings_the_defaults_hold() {
+    let config = from_file("").unwrap();
+    assert_eq!(config.cookie_name, "JSESSIONID");
+    assert_eq!(config.cookie_suffix(), "svc");
+    assert_eq!(config.session_timeout, Duration::from_secs(1800));
+    assert_eq!(config.server_url(), "http://127.0.0.1:8080");
+    assert_eq!(config.form_body, ByteSize(65_536));
+    assert_eq!(config.connections_per_address, 256);
+    assert!(config.cookie_http_only && config.describe_public && !config.auth_basic);
+}
+
+#[test]
+fn arguments_win_over_the_environment_and_that_over_the_file() {
+    let loaded = load(&given(
+        "session.timeout = 60\nsession.perUser = 1\ncookie.samesite = \"strict\"",
+        &[
+            ("LECTERN_SESSION_TIMEOUT", "70"),
+            ("LECTERN_SESSION_PERUSER", "2"),
+        ],
+        &[("session.timeout", "80")],
+    ));
+    let config = loaded.config.unwrap();
+    assert_eq!(config.session_timeout, Duration::from_secs(80));
+    assert_eq!(config.sessions_per_user, 2);
+    assert_eq!(config.cookie_same_site, SameSite::Strict);
+    let source = |key| {
+        let setting = loaded.effective.iter().find(|it| it.0 == key);
+        setting.unwrap().2
+    };
+    assert_eq!(source("session.timeout"), Source::Argument);
+    assert_eq!(source("session.perUser"), Source::Environment);
+    assert_eq!(source("cookie.samesite"), Source::File);
+    assert_eq!(source("listen"), Source::Default);
+}
+
+#[test]
+fn tables_dotted_keys_and_quoted_keys_are_the_same() {
+    for file in [
+        "[svc]\ncookieName = \"SID\"",
+        "svc.cookieName = \"SID\"",
+        "\"svc.cookieName\" = \"SID\"",
+    ] {
+        assert_eq!(from_file(file).unwrap().cookie_name, "SID");
+    }
+}
+
+#[test]
+fn lists_are_lists_or_texts_with_commas() {
+    let listed = from_file("proxy.trusted = [\"10.0.0.0/8\", \"::1\"]").unwrap();
+    let joined = from_file("proxy.trusted = \"10.0.0.0/8, ::1\"").unwrap();
+    assert_eq!(listed.trusted_proxies, joined.trusted_proxies);
+    assert!(listed.trusts("::1".parse().unwrap()));
+    assert!(!listed.trusts("11.0.0.1".parse().unwrap()));
+}
+
+#[test]
+fn conf_5_an_unknown_key_is_refused_by_its_full_name() {
+    assert_eq!(blamed("[session]\ntimeuot = 5"), ["session.timeuot"]);
+    assert_eq!(blamed("svc.cookiename = \"a\""), ["svc.cookiename"]);
+    let problems = load(&given("", &[("LECTERN_COOKIE_SECUR", "never")], &[]));
+    assert_eq!(
+        problems.config.unwrap_err().0[0].key,
+        "LECTERN_COOKIE_SECUR"
+    );
+    let problems = load(&given("", &[], &[("nonsense", "1")]));
+    assert_eq!(problems.config.unwrap_err().0[0].key, "nonsense");
+}
+
+#[test]
+fn variables_of_others_do_not_matter() {
+    let variables = [
+        ("PATH", "/bin"),
+        ("LECTERN_PASSWORD", "x"),
+        ("LECTERN_CONFIG", "y"),
+    ];
+    assert!(load(&given("", &variables, &[])).config.is_ok());
+}
+
+#[test]
+fn all_wrong_values_are_told_at_once_by_key() {
+    let file = "listen = \"here\"\nsession.timeout = \"soon\"\ncookie.secure = \"maybe\"\nlimits.headerFields = 0";
+    assert_eq!(
+        blamed(file),
+        [
+            "listen",
+            "session.timeout",
+            "cookie.secure",
+            "limits.headerFields"
+        ]
+    );
+}
+
+#[test]
+fn sess_4_a_suffix_or_name_that_breaks_the_cookie_is_refused() {
+    assert_eq!(blamed("svc.serverId = \"a.b\""), ["svc.serverId"]);
+    assert_eq!(
+        blamed(&format!("svc.serverId = \"{}\"", "a".repeat(33))),
+        ["svc.serverId"]
+    );
+    assert_eq!(blamed("svc.cookieName = \"a;b\""), ["svc.cookieName"]);
+    assert_eq!(blamed("svc.cookieName = \"\""), ["svc.cookieName"]);
+    assert_eq!(
+        blamed("svc.cookieDomain = \"a; Path=/x\""),
+        ["svc.cookieDomain"]
+    );
+    assert_eq!(
+        from_file("svc.serverId = \"node_1-a\"")
+            .unwrap()
+            .cookie_suffix(),
+        "node_1-a"
+    );
+}
+
+#[test]
+fn cookie_attributes_that_browsers_refuse_are_refused() {
+    let host = "svc.cookieName = \"__Host-s\"\n";
+    assert_eq!(blamed(host), ["svc.cookieName"]);
+    assert_eq!(blamed("cookie.samesite = \"none\""), ["cookie.samesite"]);
+    let secure = format!("{host}cookie.secure = \"always\"");
+    assert!(from_file(&secure).is_ok());
+    assert_eq!(
+        blamed(&format!("{secure}\nsvc.cookieDomain = \"a.example\"")),
+        ["svc.cookieDomain"]
+    );
+    assert!(from_file("cookie.samesite = \"none\"\nsvc.serverUrl = \"https://a.example\"").is_ok());
+}
+
+#[test]
+fn log_2_the_database_password_is_never_shown() {
+    let url = "postgres://lectern:hunter2@db.example/lectern?password=hunter2";
+    let loaded = load(&given("", &[("LECTERN_DATABASE", url)], &[]));
+    let shown = format!("{loaded:?}");
+    assert!(!shown.contains("hunter2"), "{shown}");
+    assert!(shown.contains("postgres://[secret]@db.example/lectern"));
+    assert_eq!(loaded.config.unwrap().database.expose(), url);
+    let problems = load(&given(
+        "",
+        &[("LECTERN_DATABASE", "pg://u:hunter2@h/d")],
+        &[],
+    ));
+    assert!(
+        !format!("{problems:?}").contains("pg://u:hunter2"),
+        "{problems:?}"
+    );
+    let broken = load(&given("database = \"hunter2", &[], &[]))
+        .config
+        .unwrap_err();
+    assert!(!broken.to_string().contains("hunter2"), "{broken}");
+    assert!(broken.to_string().contains("line 1"), "{broken}");
+}
+
+#[test]
+fn every_variable_is_the_key_in_upper_case() {
+    for setting in SETTINGS {
+        let expected = format!("LECTERN_{}", setting.key.replace('.', "_").to_uppercase());
+        assert_eq!(setting.variable, expected);
+        assert!(!OTHER_VARIABLES.contains(&setting.variable));
+    }
+}
+
+#[test]
+fn durations_and_sizes_have_units() {
+    assert_eq!(Duration::parse("12h"), Ok(Duration::from_hours(12)));
+    assert_eq!(Duration::parse("100ms"), Ok(Duration::from_millis(100)));
+    assert_eq!(ByteSize::parse("2 MiB"), Ok(ByteSize(2 * 1024 * 1024)));
+    for text in [
+        "",
+        "s",
+        "-1",
+        "1.5",
+        "1 day",
+        "99999999999999999999",
+        "9999999h",
+    ] {
+        assert!(Duration::parse(text).is_err(), "{text}");
+    }
+    for text in ["", "KiB", "0", "-1", "1GB", "99999999999999999999MiB"] {
+        assert!(ByteSize::parse(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn a_public_address_is_an_origin() {
+    assert_eq!(
+        from_file("svc.serverUrl = \"https://Lectern.example/\"")
+            .unwrap()
+            .server_url(),
+        "https://lectern.example"
+    );
+    for url in [
+        "lectern.example",
+        "ftp://a",
+        "https://a/b",
+        "https://u@a",
+        "https://",
+    ] {
+        assert_eq!(
+            blamed(&format!("svc.serverUrl = \"{url}\"")),
+            ["svc.serverUrl"],
+            "{url}"
+        );
+    }
+}

@@ -52,10 +52,14 @@ impl Store for Db {
 
 /// Begins a transaction that has the right to write from its first statement on. A deferred one would fail
 /// at its first write when somebody else wrote in between.
-async fn begin_write(writer: &DatabaseConnection) -> Result<DatabaseTransaction, DbErr> {
+pub async fn begin_write(writer: &DatabaseConnection) -> Result<DatabaseTransaction, DbErr> {
+    let access_mode = match writer.get_database_backend() {
+        DbBackend::Sqlite => None,
+        _ => Some(AccessMode::ReadWrite),
+    };
     let options = TransactionOptions {
         isolation_level: None,
-        access_mode: Some(AccessMode::ReadWrite),
+        access_mode,
         sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
     };
     writer.begin_with_options(options).await

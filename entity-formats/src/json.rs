@@ -7,6 +7,7 @@ use entity_core::{Body, Collection, Error, FieldError, Item, Reference, Result};
 use serde::Serialize;
 use serde_json::Serializer;
 
+pub(crate) use self::safe::METADATA;
 use self::safe::Safe;
 
 /// The most bytes that a list may take: no list of sensible entities comes near.
@@ -117,13 +118,13 @@ pub(crate) fn write_entity(buffer: &mut Vec<u8>, item: &Item, base_url: &str) ->
         return Err(Error::internal("an entity must be written as an object"));
     }
     let reference = item.reference();
-    let metadata = [
-        ("entityReference", Some(reference.to_string())),
-        ("entityURL", Some(entity_url(base_url, &reference))),
-        ("entityId", reference.id),
-        ("entityTitle", item.title()),
+    let values = [
+        Some(reference.to_string()),
+        Some(entity_url(base_url, &reference)),
+        reference.id,
+        item.title(),
     ];
-    for (name, value) in metadata {
+    for (name, value) in METADATA.into_iter().zip(values) {
         let Some(value) = value.filter(|_| !written.has(name)) else {
             continue;
         };

@@ -2,7 +2,10 @@
 
 mod connect;
 mod migrate;
+pub(crate) mod sql;
 
+pub mod announcement;
+pub mod announcement_group;
 pub mod group_member;
 pub mod membership;
 pub mod realm_grant;
@@ -12,5 +15,13 @@ pub mod site_page;
 pub mod site_tool;
 pub mod user_account;
 
+#[cfg(test)]
+mod tests;
+
 pub use connect::connect;
 pub use migrate::{ensure_tables, migrate};
+
+/// The instant that a column holds in milliseconds.
+pub(crate) fn instant(millis: i64) -> entity_core::DateTimeUtc {
+    entity_core::DateTimeUtc::from_timestamp_millis(millis).unwrap_or_default()
+}

@@ -1,4 +1,16 @@
 //! The types of entity that every Lectern service has, their tables, and who may do what with them.
 
+pub mod announcement;
+pub mod authorizer;
 pub mod db;
+pub mod demo;
+mod fields;
+pub mod html;
+pub mod membership;
 pub mod migration;
+mod search;
+pub mod site;
+pub mod user;
+
+#[cfg(test)]
+mod testbed;

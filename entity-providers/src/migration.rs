@@ -4,6 +4,7 @@ mod default_grants;
 mod m20261121_000001_accounts;
 mod m20261121_000002_sites;
 mod m20261121_000003_grants;
+mod m20261121_000004_announcements;
 
 use async_trait::async_trait;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr};
@@ -15,6 +16,7 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m20261121_000001_accounts::STEP),
         Box::new(m20261121_000002_sites::STEP),
         Box::new(m20261121_000003_grants::Migration),
+        Box::new(m20261121_000004_announcements::Migration),
     ]
 }
 

@@ -120,7 +120,11 @@ settings! {
         /// The form of log lines: `json` or `text`.
         log_format: LogFormat = "log.format", "LECTERN_LOG_FORMAT", "json";
         /// What is logged: a level, or levels by target such as `info,sqlx=warn`.
+<<<<<<< HEAD
         log_level: String = "log.level", "LECTERN_LOG_LEVEL", "info";
+=======
+        log_level: String = "log.level", "LECTERN_LOG_LEVEL", "info,sea_orm=warn,sea_orm_migration=warn,sqlx=warn";
+>>>>>>> main
 
         /// How many audit rows of reads may wait to be written.
         audit_queue_rows: usize = "audit.queueRows", "LECTERN_AUDIT_QUEUEROWS", "10000";

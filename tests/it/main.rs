@@ -1,1 +1,8 @@
-//! x
+//! All integration tests, as one binary. The folders mirror the URLs.
+#![expect(clippy::expect_used, reason = "a test that fails says so and stops")]
+
+mod durability;
+mod hostile;
+mod storage;
+mod third_party;
+mod tidy;

@@ -1,1 +1,53 @@
-//! x
+//! The harness of the integration tests and of the benchmark: databases, the service itself, its users as clients.
+#![expect(
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "a test that cannot go on says so and stops"
+)]
+
+pub mod advisories;
+pub mod app;
+pub mod bench;
+pub mod client;
+pub mod database;
+mod postgres;
+pub mod process;
+mod template;
+
+pub use app::TestApp;
+pub use client::{Answer, Client};
+pub use database::{Backend, Database, OnBackend};
+
+/// Makes two tests of each body: `name::sqlite` and `name::postgres`.
+///
+/// The argument is whatever can be made [`OnBackend`], an empty service or an empty database:
+///
+/// ```text
+/// both! {
+///     async fn a_stranger_cannot_read_a_closed_site(app: TestApp) { … }
+/// }
+/// ```
+#[macro_export]
+macro_rules! both {
+    ($($(#[$meta:meta])* async fn $name:ident($argument:ident: $type:ty) $body:block)+) => {$(
+        $(#[$meta])*
+        mod $name {
+            use super::*;
+
+            async fn body($argument: $type) $body
+
+            #[tokio::test]
+            async fn sqlite() {
+                $crate::database::on($crate::Backend::Sqlite, body).await;
+            }
+
+            #[tokio::test]
+            async fn postgres() {
+                $crate::database::on($crate::Backend::Postgres, body).await;
+            }
+        }
+    )+};
+}

@@ -24,7 +24,11 @@ pub(crate) fn implement(
         )
     })?;
     let title = fields.role("Title").map(title);
-    let site = fields.role("Site").map(|it| borrowed(it, &quote!(site)));
+    let own_site = || fields.0.iter().find(|it| it.is_own_site);
+    let site = fields
+        .role("Site")
+        .or_else(own_site)
+        .map(|it| borrowed(it, &quote!(site)));
     let owner = fields.role("Owner").map(|it| borrowed(it, &quote!(owner)));
     let version = version(attributes, fields);
     Ok(quote! {

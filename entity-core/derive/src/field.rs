@@ -16,12 +16,18 @@ const MAX_HTML: usize = 200_000;
 pub(crate) struct Fields(pub(crate) Vec<Field>);
 
 /// One field.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one attribute, and all combine"
+)]
 pub(crate) struct Field {
     pub(crate) ident: Ident,
     pub(crate) ty: Type,
     pub(crate) wire: String,
     pub(crate) is_optional: bool,
     pub(crate) role: Option<Ident>,
+    /// Whether it is the id of the entity and of the site: the entity is a site itself.
+    pub(crate) is_own_site: bool,
     doc: String,
     kind: TokenStream,
     is_required: bool,
@@ -49,6 +55,7 @@ enum ColumnName {
 )]
 struct Attributes {
     role: Option<Ident>,
+    is_own_site: bool,
     is_required: bool,
     is_searchable: bool,
     is_html: bool,
@@ -113,6 +120,7 @@ impl Field {
             is_searchable: attributes.is_searchable,
             writable: attributes.writable(is_table),
             column: attributes.column(&ident, is_table),
+            is_own_site: attributes.is_own_site,
             role: attributes.role,
             ty: field.ty.clone(),
             ident,
@@ -163,6 +171,7 @@ impl Attributes {
         match ident.to_string().as_str() {
             "id" => self.role = Some(Ident::new("Id", span)),
             "title" => self.role = Some(Ident::new("Title", span)),
+            "site" if self.role.as_ref().is_some_and(|it| it == "Id") => self.is_own_site = true,
             "site" => self.role = Some(Ident::new("Site", span)),
             "owner" => self.role = Some(Ident::new("Owner", span)),
             "created" => self.role = Some(Ident::new("Created", span)),

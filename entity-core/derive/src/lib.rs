@@ -31,7 +31,7 @@ use crate::field::Fields;
 ///
 /// | attribute | meaning |
 /// |---|---|
-/// | `id`, `title`, `site`, `owner`, `created`, `updated`, `version`, `content` | the part it plays |
+/// | `id`, `title`, `site`, `owner`, `created`, `updated`, `version`, `content` | the part it plays; `id, site` for an entity that is a site itself |
 /// | `required` | an entity can't be created without it |
 /// | `writable`, `on_create`, `read_only` | when clients may write it; fields of a table are writable unless they play a part that the service fills |
 /// | `search` | `_search` looks into it |

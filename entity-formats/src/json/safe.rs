@@ -11,8 +11,8 @@ const MAX_NODES: usize = 100_000;
 /// The most bytes of text in one entity.
 const MAX_BYTES: usize = 8 << 20;
 
-/// The keys that the framework adds to an entity.
-const METADATA: [&str; 4] = ["entityReference", "entityURL", "entityId", "entityTitle"];
+/// The keys that the framework adds to an entity: its reference, address, id and title.
+pub(crate) const METADATA: [&str; 4] = ["entityReference", "entityURL", "entityId", "entityTitle"];
 
 /// Writes compact JSON with `<`, `>`, `&`, U+2028 and U+2029 escaped.
 ///
@@ -127,7 +127,7 @@ impl Formatter for &mut Safe {
     ) -> io::Result<()> {
         self.is_at_root_key = false;
         self.candidate = None;
-        (&mut serde_json::ser::CompactFormatter).write_char_escape(writer, escape)
+        serde_json::ser::CompactFormatter.write_char_escape(writer, escape)
     }
 }
 

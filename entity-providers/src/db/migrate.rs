@@ -5,10 +5,7 @@ use std::collections::HashSet;
 use entity_core::db::{Db, TableSpec};
 use entity_core::{Error, ErrorKind, Registry, Result};
 use sea_orm::sea_query::{Alias, Table};
-use sea_orm::{
-    AccessMode, ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, SqliteTransactionMode,
-    Statement, TransactionOptions, TransactionTrait,
-};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement};
 use sea_orm_migration::{MigrationTrait, MigratorTraitSelf};
 
 /// The key of the lock that processes which change tables take on PostgreSQL. Any number does that no
@@ -50,12 +47,7 @@ pub async fn ensure_tables(db: &Db, registry: &Registry) -> Result<()> {
 
 /// Begins a transaction that no other process's runs beside: on SQLite whoever writes is alone anyway.
 async fn begin_alone(db: &Db) -> Result<DatabaseTransaction> {
-    let options = TransactionOptions {
-        isolation_level: None,
-        access_mode: Some(AccessMode::ReadWrite),
-        sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
-    };
-    let transaction = db.writer.begin_with_options(options).await?;
+    let transaction = entity_core::db::begin_write(&db.writer).await?;
     if transaction.get_database_backend() == DbBackend::Postgres {
         let sql = format!(
             "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock({LOCK})"

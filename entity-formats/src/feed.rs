@@ -1,0 +1,155 @@
+//! Answers as feeds: what Atom and RSS have in common.
+
+pub mod atom;
+pub mod rss;
+
+use chrono::{DateTime, Utc};
+use entity_core::format::View;
+use entity_core::schema::Schema;
+use entity_core::{Body, Collection, Enclosure, Error, FeedEntry, Item, Result};
+use uuid::Uuid;
+
+use crate::json::entity_url;
+use crate::paging::{paging_links, view_url, view_url_with_query};
+use crate::text::replace_forbidden;
+
+/// The namespace of the ids of feeds and entries. Another one would make every entry new to every reader.
+const NAMESPACE: Uuid = Uuid::from_u128(0x6f1b_2c0e_7a54_5d1b_9b0e_3a52_c1f4_87d3);
+
+/// What made the feed.
+const GENERATOR: &str = "Lectern";
+
+/// A feed, ready to be written: text that XML allows, absolute addresses.
+struct Feed {
+    id: String,
+    title: String,
+    description: String,
+    updated: DateTime<Utc>,
+    /// The page that shows the same.
+    page_url: String,
+    self_url: String,
+    /// The other parts of the list, with the names that feeds have for the relations.
+    paging: Vec<(&'static str, String)>,
+    entries: Vec<Entry>,
+}
+
+/// One entry of a feed.
+struct Entry {
+    id: String,
+    page_url: String,
+    content: FeedEntry,
+}
+
+/// Whether `body` can be a feed.
+fn is_feed(body: &Body) -> bool {
+    match body {
+        Body::Entity(item) => item.schema().has_feed,
+        Body::Collection(collection) => collection.schema.has_feed,
+        _ => false,
+    }
+}
+
+impl Feed {
+    fn of(body: &Body, view: &View<'_>, extension: &str) -> Result<Self> {
+        match body {
+            Body::Entity(item) => Ok(Self::of_entity(item, view, extension)),
+            Body::Collection(it) => Ok(Self::of_collection(it, view, extension)),
+            _ => Err(Error::not_acceptable(&["json", "xml", "html"])),
+        }
+    }
+
+    fn of_entity(item: &Item, view: &View<'_>, extension: &str) -> Self {
+        let title = item.title().unwrap_or_else(|| item.reference().to_string());
+        let entries = Entry::of(item, view).into_iter().collect();
+        Self::new(&title, item.schema(), entries, Vec::new(), view, extension)
+    }
+
+    fn of_collection(collection: &Collection, view: &View<'_>, extension: &str) -> Self {
+        let entries = collection
+            .items
+            .iter()
+            .filter_map(|item| Entry::of(item, view))
+            .collect();
+        let paging = paging_links(collection, view, Some(extension))
+            .into_iter()
+            .map(|(relation, url)| match relation {
+                "prev" => ("previous", clean(&url)),
+                other => (other, clean(&url)),
+            })
+            .collect();
+        let (title, schema) = (collection.prefix, collection.schema);
+        Self::new(title, schema, entries, paging, view, extension)
+    }
+
+    fn new(
+        title: &str,
+        schema: &Schema,
+        entries: Vec<Entry>,
+        paging: Vec<(&'static str, String)>,
+        view: &View<'_>,
+        extension: &str,
+    ) -> Self {
+        let newest = entries.iter().map(|it| it.content.updated).max();
+        Self {
+            id: urn(view.path),
+            title: clean(title),
+            description: clean(schema.doc),
+            updated: newest.unwrap_or(DateTime::UNIX_EPOCH),
+            page_url: view_url(view, Some("html")),
+            self_url: clean(&view_url_with_query(view, extension)),
+            paging,
+            entries,
+        }
+    }
+}
+
+impl Entry {
+    fn of(item: &Item, view: &View<'_>) -> Option<Self> {
+        let reference = item.reference();
+        Some(Self {
+            id: urn(&reference.to_string()),
+            page_url: format!("{}.html", entity_url(view.base_url, &reference)),
+            content: clean_entry(&item.feed_entry()?),
+        })
+    }
+}
+
+fn clean_entry(entry: &FeedEntry) -> FeedEntry {
+    FeedEntry {
+        title: clean(&entry.title),
+        author: entry.author.as_deref().map(clean),
+        content: entry.content.as_deref().map(clean),
+        categories: entry.categories.iter().map(|it| clean(it)).collect(),
+        enclosures: entry
+            .enclosures
+            .iter()
+            .filter(|it| is_web_address(&it.url))
+            .map(clean_enclosure)
+            .collect(),
+        updated: entry.updated,
+        published: entry.published,
+    }
+}
+
+fn clean_enclosure(enclosure: &Enclosure) -> Enclosure {
+    Enclosure {
+        url: clean(&enclosure.url),
+        name: clean(&enclosure.name),
+        media_type: clean(&enclosure.media_type),
+        length: enclosure.length,
+    }
+}
+
+/// Whether a reader may follow `url`: it leads to a server and runs nothing.
+pub(crate) fn is_web_address(url: &str) -> bool {
+    url.starts_with("https://") || url.starts_with("http://")
+}
+
+fn clean(text: &str) -> String {
+    replace_forbidden(text).into_owned()
+}
+
+/// An id that stays the same for as long as `name` names the same thing.
+fn urn(name: &str) -> String {
+    Uuid::new_v5(&NAMESPACE, name.as_bytes()).urn().to_string()
+}

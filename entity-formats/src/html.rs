@@ -1,0 +1,114 @@
+//! Answers as pages: whole documents for people, without script and without inline style.
+
+mod describe;
+mod entity;
+mod form;
+mod frame;
+mod list;
+mod problem;
+mod shown;
+mod value;
+
+use askama::Template;
+use entity_core::format::{Format, Problem, Renderer, View};
+use entity_core::{Body, Error, Form, FormPurpose, Result};
+
+use self::entity::EntityPage;
+use self::form::{DeletePage, FormPage};
+use self::list::ListPage;
+use self::problem::ProblemPage;
+use self::value::ValuePage;
+use crate::text::replace_forbidden;
+use crate::tree;
+
+/// Writes HTML.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Html;
+
+impl Renderer for Html {
+    fn format(&self) -> Format {
+        Format {
+            name: "html",
+            media_type: "text/html; charset=utf-8",
+            aliases: &["application/xhtml+xml"],
+        }
+    }
+
+    fn accepts(&self, body: &Body) -> bool {
+        !matches!(body, Body::Forward(_))
+    }
+
+    fn render(&self, body: &Body, view: &View<'_>) -> Result<Vec<u8>> {
+        match body {
+            Body::Empty => Ok(Vec::new()),
+            Body::Entity(item) => {
+                let tree = tree::of_entity(item, view.base_url)?;
+                write(&EntityPage::of(item, &tree, view))
+            }
+            Body::Collection(it) => {
+                let trees = it
+                    .items
+                    .iter()
+                    .map(|item| tree::of_entity(item, view.base_url))
+                    .collect::<Result<Vec<_>>>()?;
+                write(&ListPage::of(it, &trees, view))
+            }
+            Body::Value(it) => {
+                let tree = tree::of_value(&it.data)?;
+                match it.name.as_str() {
+                    describe::NAME => describe::write(tree, view),
+                    name => write(&ValuePage::of(name, &tree, view)),
+                }
+            }
+            Body::Form(it) => write_form(it, view),
+            Body::Forward(_) => Err(Error::not_acceptable(&["json"])),
+        }
+    }
+
+    fn render_problem(&self, problem: &Problem, view: &View<'_>) -> Option<Vec<u8>> {
+        write(&ProblemPage::of(problem, view)).ok()
+    }
+}
+
+fn write_form(form: &Form, view: &View<'_>) -> Result<Vec<u8>> {
+    let Some(item) = &form.item else {
+        return write(&FormPage::of(form, &serde_json::Value::Null, view));
+    };
+    match form.purpose {
+        FormPurpose::Delete => write(&DeletePage::of(item, view)),
+        FormPurpose::Create | FormPurpose::Update => {
+            let tree = tree::of_entity(item, view.base_url)?;
+            write(&FormPage::of(form, &tree, view))
+        }
+    }
+}
+
+fn write(page: &impl Template) -> Result<Vec<u8>> {
+    let text = page.render().map_err(Error::internal)?;
+    Ok(replace_forbidden(&text).into_owned().into_bytes())
+}
+
+/// A name of the wire as people write: `createdOn` → `Created on`.
+fn label(name: &str) -> String {
+    let mut label = String::with_capacity(name.len() + 4);
+    let mut chars = name.chars().peekable();
+    let mut is_after_upper = false;
+    while let Some(c) = chars.next() {
+        let is_before_lower = chars.peek().is_some_and(|it| it.is_lowercase());
+        if matches!(c, '_' | '-') {
+            label.push(' ');
+        } else if label.is_empty() {
+            label.extend(c.to_uppercase());
+        } else if c.is_uppercase() && !is_after_upper {
+            label.push(' ');
+            match is_before_lower {
+                true => label.extend(c.to_lowercase()),
+                false => label.push(c),
+            }
+        } else {
+            label.push(c);
+        }
+        is_after_upper = c.is_uppercase();
+    }
+    label
+}

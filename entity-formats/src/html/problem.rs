@@ -1,0 +1,80 @@
+//! The page of an error: what is wrong, and what to do.
+
+use askama::Template;
+use entity_core::format::{Problem, View};
+use entity_core::{ErrorKind, FieldError};
+
+use super::frame::Frame;
+
+/// An error.
+#[derive(Template)]
+#[template(path = "problem.html")]
+pub(super) struct ProblemPage<'a> {
+    frame: Frame<'a>,
+    status: u16,
+    message: &'a str,
+    timestamp: &'a str,
+    request_id: &'a str,
+    fields: &'a [FieldError],
+    remedy: Option<Remedy>,
+}
+
+/// A way out.
+struct Remedy {
+    before: &'static str,
+    link: Option<(&'static str, &'static str)>,
+}
+
+impl<'a> ProblemPage<'a> {
+    pub(super) fn of(problem: &'a Problem, view: &View<'a>) -> Self {
+        Self {
+            frame: Frame::new(heading(problem.kind), view),
+            status: problem.status,
+            message: &problem.message,
+            timestamp: &problem.timestamp,
+            request_id: &problem.request_id,
+            fields: &problem.fields,
+            remedy: remedy(problem.kind),
+        }
+    }
+}
+
+fn heading(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::BadRequest | ErrorKind::Unprocessable => "The request is not right",
+        ErrorKind::Unauthenticated => "Log in first",
+        ErrorKind::Forbidden => "Not allowed",
+        ErrorKind::NotFound => "Not found",
+        ErrorKind::MethodNotAllowed => "Not possible here",
+        ErrorKind::NotAcceptable => "Not in this format",
+        ErrorKind::Conflict | ErrorKind::PreconditionFailed => "Changed in the meantime",
+        ErrorKind::TooLarge | ErrorKind::UriTooLong => "Too large",
+        ErrorKind::UnsupportedMediaType => "Not a type that is read here",
+        ErrorKind::TooManyRequests => "Too many requests",
+        ErrorKind::Unavailable => "Not available now",
+        ErrorKind::Internal => "Something failed",
+    }
+}
+
+fn remedy(kind: ErrorKind) -> Option<Remedy> {
+    let text = |before| Some(Remedy { before, link: None });
+    match kind {
+        ErrorKind::Unauthenticated => Some(Remedy {
+            before: "This is for people with an account.",
+            link: Some(("/direct/session/new.html", "Log in")),
+        }),
+        ErrorKind::BadRequest | ErrorKind::Unprocessable => {
+            text("Go back, correct what was sent, and send it again.")
+        }
+        ErrorKind::PreconditionFailed | ErrorKind::Conflict => {
+            text("Go back, load the page again, and repeat your change.")
+        }
+        ErrorKind::TooManyRequests | ErrorKind::Unavailable => {
+            text("Wait a little, then load this page again.")
+        }
+        ErrorKind::Internal => text(
+            "Try again. If it fails again, send the number of the request below to your support.",
+        ),
+        _ => None,
+    }
+}

@@ -1,0 +1,149 @@
+//! Data as a reader sees it: lists, records, tables, dates, links and text.
+
+use std::fmt;
+
+use askama::Template;
+use askama::filters::HtmlSafe;
+use chrono::{DateTime, Utc};
+use entity_core::schema::Kind;
+use entity_core::wire;
+use serde_json::{Map, Value};
+
+use super::label;
+use crate::feed::is_web_address;
+
+/// A value, ready to be shown.
+#[derive(Template)]
+#[template(path = "shown.html")]
+pub(super) enum Shown<'a> {
+    Nothing,
+    Text(String),
+    Address(&'a str),
+    Time {
+        iso: String,
+        text: String,
+    },
+    List(Vec<Shown<'a>>),
+    Record(Vec<(String, Shown<'a>)>),
+    Table {
+        columns: Vec<String>,
+        rows: Vec<Vec<Shown<'a>>>,
+    },
+}
+
+/// A template escapes what it shows, so what it wrote is not escaped again.
+impl HtmlSafe for Shown<'_> {}
+
+/// HTML that was sanitised before it was stored. The only text of others that is written as it is.
+pub(super) struct SanitizedHtml<'a>(pub(super) &'a str);
+
+impl fmt::Display for SanitizedHtml<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl HtmlSafe for SanitizedHtml<'_> {}
+
+impl<'a> Shown<'a> {
+    /// Data of which nothing is declared.
+    pub(super) fn of(value: &'a Value) -> Self {
+        match value {
+            Value::Null => Self::Nothing,
+            Value::Bool(true) => Self::Text("yes".to_owned()),
+            Value::Bool(false) => Self::Text("no".to_owned()),
+            Value::Number(it) => Self::Text(it.to_string()),
+            Value::String(it) if it.is_empty() => Self::Nothing,
+            Value::String(it) if is_web_address(it) && !it.contains(char::is_whitespace) => {
+                Self::Address(it)
+            }
+            Value::String(it) => Self::Text(it.clone()),
+            Value::Array(items) => Self::of_list(items),
+            Value::Object(fields) => Self::of_object(fields),
+        }
+    }
+
+    /// The value of a field of this kind.
+    pub(super) fn of_field(value: &'a Value, kind: Option<Kind>) -> Self {
+        kind.and_then(|it| instant(it, value))
+            .map_or_else(|| Self::of(value), Self::of_instant)
+    }
+
+    fn of_instant(instant: DateTime<Utc>) -> Self {
+        Self::Time {
+            iso: wire::iso(instant),
+            text: instant.format("%-d %b %Y, %H:%M UTC").to_string(),
+        }
+    }
+
+    fn of_list(items: &'a [Value]) -> Self {
+        match columns(items) {
+            _ if items.is_empty() => Self::Nothing,
+            Some(names) => Self::Table {
+                columns: names.iter().map(|it| label(it)).collect(),
+                rows: items.iter().map(|item| row(&names, item)).collect(),
+            },
+            None => Self::List(items.iter().map(Self::of).collect()),
+        }
+    }
+
+    fn of_object(fields: &'a Map<String, Value>) -> Self {
+        if fields.is_empty() {
+            return Self::Nothing;
+        }
+        match moment(fields) {
+            Some(instant) => Self::of_instant(instant),
+            None => Self::Record(
+                fields
+                    .iter()
+                    .map(|(name, value)| (label(name), Self::of(value)))
+                    .collect(),
+            ),
+        }
+    }
+}
+
+/// The instant that a field's value stands for.
+pub(super) fn instant(kind: Kind, value: &Value) -> Option<DateTime<Utc>> {
+    match (kind, value) {
+        (Kind::Millis, Value::Number(it)) => DateTime::from_timestamp_millis(it.as_i64()?),
+        (Kind::Instant, Value::String(it)) => {
+            DateTime::parse_from_rfc3339(it).ok().map(|it| it.to_utc())
+        }
+        (_, Value::Object(fields)) => moment(fields),
+        _ => None,
+    }
+}
+
+/// The instant that an object is one of the forms of.
+fn moment(fields: &Map<String, Value>) -> Option<DateTime<Utc>> {
+    fields.get("epochSecond")?;
+    DateTime::from_timestamp_millis(fields.get("time")?.as_i64()?)
+}
+
+/// The columns of a table of `items`, if they are small and alike enough to make one.
+fn columns(items: &[Value]) -> Option<Vec<&str>> {
+    let first = items.first()?.as_object()?;
+    let names: Vec<_> = first.keys().map(String::as_str).collect();
+    let is_row = |item: &Value| {
+        item.as_object().is_some_and(|fields| {
+            fields.len() == names.len()
+                && names
+                    .iter()
+                    .all(|it| fields.get(*it).is_some_and(is_scalar))
+        })
+    };
+    let fits = !names.is_empty() && names.len() <= 8 && items.iter().all(is_row);
+    fits.then_some(names)
+}
+
+fn is_scalar(value: &Value) -> bool {
+    !matches!(value, Value::Array(_) | Value::Object(_))
+}
+
+fn row<'a>(names: &[&str], item: &'a Value) -> Vec<Shown<'a>> {
+    names
+        .iter()
+        .map(|it| item.get(*it).map_or(Shown::Nothing, Shown::of))
+        .collect()
+}

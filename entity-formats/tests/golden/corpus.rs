@@ -1,0 +1,301 @@
+//! The answers that every format must write.
+
+use std::borrow::Cow;
+
+use chrono::{DateTime, Utc};
+use entity_core::catalog::{
+    ActionEntry, Catalog, FieldEntry, ParameterEntry, PermissionEntry, TypeEntry,
+};
+use entity_core::format::{Problem, View};
+use entity_core::reply::Value;
+use entity_core::schema::{Field, Kind, Role, Schema};
+use entity_core::wire::{Millis, Moment};
+use entity_core::{
+    Abilities, Body, Collection, Enclosure, Entity, ErrorKind, FeedEntry, FieldError, Form,
+    FormPurpose, Item,
+};
+use serde::Serialize;
+use serde_json::json;
+
+/// Text that means something to every parser on its way.
+pub(crate) const HOSTILE: &str = "<script>alert(1)</script>\"' onload=x ]]> \u{0}\u{1}\u{fffe}\u{202e}RTL\r\n&amp; \u{2028} javascript:alert(1) 日本";
+
+/// A note.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Note {
+    pub(crate) id: String,
+    pub(crate) subject: String,
+    pub(crate) body: String,
+    pub(crate) created_on: Millis,
+    pub(crate) modified: DateTime<Utc>,
+    pub(crate) due: Moment,
+    pub(crate) points: f64,
+    pub(crate) is_draft: bool,
+    pub(crate) nothing: Option<String>,
+    pub(crate) link: String,
+    pub(crate) words: Vec<String>,
+    pub(crate) attachments: Vec<serde_json::Value>,
+    pub(crate) submissions: Vec<serde_json::Value>,
+    pub(crate) props: serde_json::Value,
+}
+
+const FIELDS: &[Field] = &[
+    Field::new("id", Kind::Text(99), "").role(Role::Id),
+    Field::new("subject", Kind::Text(200), "What it is about.")
+        .writable()
+        .required()
+        .role(Role::Title),
+    Field::new("body", Kind::Html(5000), "The text.")
+        .writable()
+        .role(Role::Content),
+    Field::new("createdOn", Kind::Millis, "").role(Role::Created),
+    Field::new("modified", Kind::Instant, "").role(Role::Updated),
+    Field::new("due", Kind::Moment, "When it must be done.").writable(),
+    Field::new("points", Kind::Number, "").writable(),
+    Field::new("isDraft", Kind::Boolean, "")
+        .writable()
+        .required(),
+    Field::new("words", Kind::List, "").writable(),
+    Field::new("props", Kind::Object, "").writable(),
+];
+
+static NOTE: Schema = Schema {
+    doc: "Notes of <a> site & more.",
+    fields: FIELDS,
+    has_feed: true,
+};
+static SESSION: Schema = Schema {
+    doc: "",
+    fields: &[],
+    has_feed: false,
+};
+
+impl Entity for Note {
+    fn schema() -> &'static Schema {
+        &NOTE
+    }
+    fn id(&self) -> Cow<'_, str> {
+        Cow::Borrowed(&self.id)
+    }
+    fn title(&self) -> Option<Cow<'_, str>> {
+        Some(Cow::Borrowed(&self.subject))
+    }
+    fn feed_entry(&self) -> Option<FeedEntry> {
+        let file = |url: &str| Enclosure {
+            url: url.to_owned(),
+            name: HOSTILE.to_owned(),
+            media_type: "application/pdf".to_owned(),
+            length: Some(9),
+        };
+        Some(FeedEntry {
+            title: self.subject.clone(),
+            updated: self.modified,
+            published: Some(self.created_on.0),
+            author: (self.id != "n2").then(|| HOSTILE.to_owned()),
+            content: Some(self.body.clone()),
+            categories: vec![HOSTILE.to_owned()],
+            enclosures: vec![
+                file("javascript:alert(1)"),
+                file("https://lms.example/a?b=1&c=2"),
+            ],
+        })
+    }
+}
+
+pub(crate) fn note(id: &str, subject: &str, seconds: i64) -> Note {
+    let instant = DateTime::from_timestamp(1_796_436_929 + seconds, 0).unwrap();
+    Note {
+        id: id.to_owned(),
+        subject: subject.to_owned(),
+        body: "<p>Hello <b>you</b> &amp; me</p>".to_owned(),
+        created_on: Millis(instant),
+        modified: instant,
+        due: Moment::from(instant),
+        points: 2.5,
+        is_draft: false,
+        nothing: None,
+        link: "https://lms.example/x?a=1&b=\"2\"".to_owned(),
+        words: vec!["one".to_owned(), HOSTILE.to_owned()],
+        attachments: vec![
+            json!({"name": "a.pdf", "size": 9}),
+            json!({"name": HOSTILE, "size": 10}),
+        ],
+        submissions: vec![json!({"status": "NEW", "grades": [1, null, {"x": []}]})],
+        props: json!({"1 bad name": "v", "xmlns": "w", "": true}),
+    }
+}
+
+pub(crate) fn notes() -> Vec<Note> {
+    vec![note("n 1", HOSTILE, 0), note("n2", "Second", 60)]
+}
+
+fn item(note: Note) -> Item {
+    Item::new("note", note)
+}
+
+/// An entity that writes a metadata key itself.
+#[derive(Serialize)]
+struct OwnKeys {
+    #[serde(rename = "entityURL")]
+    url: &'static str,
+    inner: serde_json::Value,
+}
+
+impl Entity for OwnKeys {
+    fn schema() -> &'static Schema {
+        &SESSION
+    }
+    fn id(&self) -> Cow<'_, str> {
+        Cow::Borrowed("s1")
+    }
+}
+
+pub(crate) fn own_keys() -> Body {
+    Body::Entity(Item::new(
+        "session",
+        OwnKeys {
+            url: "mine",
+            inner: json!({"entityId": "not the root"}),
+        },
+    ))
+}
+
+/// Data that holds itself.
+struct Endless;
+
+impl Serialize for Endless {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq([Endless])
+    }
+}
+
+pub(crate) fn endless() -> Body {
+    value("data", Endless)
+}
+
+fn value(name: &str, data: impl Serialize + Send + Sync + 'static) -> Body {
+    Body::Value(Value {
+        name: name.to_owned(),
+        data: Box::new(data),
+    })
+}
+
+fn form(purpose: FormPurpose, note: Option<Note>) -> Body {
+    Body::Form(Form {
+        prefix: "note",
+        schema: &NOTE,
+        item: note.map(item),
+        purpose,
+    })
+}
+
+fn type_entry() -> TypeEntry {
+    let parameter = || ParameterEntry {
+        name: "n",
+        description: "How <many>.",
+    };
+    TypeEntry {
+        prefix: "note",
+        description: "Notes & more.",
+        crate_name: "notes",
+        crate_version: "1.0.0",
+        capabilities: vec![
+            "read", "list", "create", "update", "delete", "actions", "feed",
+        ],
+        fields: vec![FieldEntry {
+            name: "subject",
+            description: "What it is <about>.",
+            kind: "text",
+            required: true,
+            writable: "always",
+            searchable: false,
+        }],
+        parameters: vec![parameter()],
+        actions: vec![ActionEntry {
+            name: "site",
+            method: "GET",
+            target: "collection",
+            description: "Those of a site.",
+            permission: "note.read in the site".to_owned(),
+            parameters: vec![parameter()],
+        }],
+        permissions: vec![PermissionEntry {
+            operation: "read",
+            permission: "a session".to_owned(),
+        }],
+    }
+}
+
+pub(crate) fn answers() -> Vec<(&'static str, Body)> {
+    let list = |notes: Vec<Note>| {
+        Body::Collection(Collection {
+            prefix: "note",
+            schema: &NOTE,
+            items: notes.into_iter().map(item).collect(),
+            start: 3,
+            limit: 2,
+            has_more: true,
+        })
+    };
+    vec![
+        ("list", list(notes())),
+        ("entity", Body::Entity(item(notes().swap_remove(0)))),
+        ("create", form(FormPurpose::Create, None)),
+        (
+            "edit",
+            form(FormPurpose::Update, Some(notes().swap_remove(0))),
+        ),
+        (
+            "delete",
+            form(FormPurpose::Delete, Some(notes().swap_remove(0))),
+        ),
+        (
+            "value",
+            value(
+                "site/pages",
+                json!([{"title": HOSTILE, "tools": [{"id": 1, "url": null}]}, [true, {}], "x"]),
+            ),
+        ),
+        (
+            "catalog",
+            value(
+                "describe",
+                Catalog {
+                    types: vec![type_entry()],
+                },
+            ),
+        ),
+        ("type", value("describe", type_entry())),
+        ("nothing", Body::Empty),
+    ]
+}
+
+pub(crate) fn view() -> View<'static> {
+    View {
+        base_url: "https://lms.example",
+        path: "/note/site/a%20b",
+        query: "_limit=2&_search=x%26y&%5Fstart=3",
+        abilities: Abilities {
+            create: true,
+            update: true,
+            delete: true,
+        },
+        user: Some(HOSTILE),
+        csrf_token: Some("token\""),
+    }
+}
+
+pub(crate) fn problem() -> Problem {
+    Problem {
+        status: 400,
+        kind: ErrorKind::BadRequest,
+        message: format!("`{HOSTILE}` is not a field"),
+        timestamp: "2026-11-21T10:00:00Z".to_owned(),
+        request_id: "r1".to_owned(),
+        fields: vec![FieldError {
+            name: HOSTILE.to_owned(),
+            message: HOSTILE.to_owned(),
+        }],
+    }
+}

@@ -1,0 +1,128 @@
+//! The same answers in every format, kept as snapshots and read back by parsers that are not ours.
+#![expect(clippy::unwrap_used, reason = "a test that fails panics")]
+
+mod corpus;
+mod oracle;
+
+use entity_formats::standard;
+
+use corpus::{HOSTILE, answers, notes, problem, view};
+
+#[test]
+fn every_answer_has_its_form_in_every_format() {
+    let formats = standard();
+    for (name, body) in answers() {
+        for format in formats.offered(&body) {
+            let renderer = formats.renderer_for(format, &body).unwrap();
+            let text = String::from_utf8(renderer.render(&body, &view()).unwrap()).unwrap();
+            // A snapshot is a text file: characters that hide are made visible.
+            let visible: String = text
+                .chars()
+                .map(|it| match it {
+                    '\u{202e}' => "⟨RTL⟩".to_owned(),
+                    '\r' => "⟨CR⟩".to_owned(),
+                    other => other.to_string(),
+                })
+                .collect();
+            insta::assert_snapshot!(format!("{name}.{format}"), visible);
+        }
+    }
+}
+
+#[test]
+fn an_error_has_its_form_in_every_format() {
+    let formats = standard();
+    for format in ["json", "xml", "html"] {
+        let renderer = formats.renderer(format).unwrap();
+        let bytes = renderer.render_problem(&problem(), &view()).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        insta::assert_snapshot!(
+            format!("problem.{format}"),
+            text.replace('\r', "⟨CR⟩").replace('\u{202e}', "⟨RTL⟩")
+        );
+    }
+}
+
+#[test]
+fn forms_are_pages_only_and_feeds_need_a_type_that_has_them() {
+    let formats = standard();
+    for (name, body) in answers() {
+        let offered = formats.offered(&body);
+        let expected: &[&str] = match name {
+            "create" | "edit" | "delete" => &["html"],
+            "list" | "entity" => &["json", "xml", "html", "atom", "rss"],
+            _ => &["json", "xml", "html"],
+        };
+        assert_eq!(offered, expected, "{name}");
+    }
+}
+
+#[test]
+fn json_escapes_what_could_become_markup_and_reads_back_equal() {
+    let (_, body) = answers().swap_remove(1);
+    let bytes = standard()
+        .renderer("json")
+        .unwrap()
+        .render(&body, &view())
+        .unwrap();
+    let text = std::str::from_utf8(&bytes).unwrap();
+    assert!(
+        !text.contains(['<', '>', '&', '\u{2028}', '\u{2029}']),
+        "{text}"
+    );
+    let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+    assert_eq!(value["subject"], HOSTILE);
+    assert_eq!(value["entityTitle"], HOSTILE);
+    assert_eq!(value["entityURL"], "https://lms.example/direct/note/n%201");
+    let expected = serde_json::to_value(&notes()[0]).unwrap();
+    for (name, field) in expected.as_object().unwrap() {
+        assert_eq!(&value[name], field, "{name}");
+    }
+}
+
+#[test]
+fn a_key_that_an_entity_writes_itself_wins() {
+    let body = corpus::own_keys();
+    let bytes = standard()
+        .renderer("json")
+        .unwrap()
+        .render(&body, &view())
+        .unwrap();
+    assert_eq!(
+        String::from_utf8(bytes).unwrap(),
+        r#"{"entityURL":"mine","inner":{"entityId":"not the root"},"entityReference":"/session/s1","entityId":"s1"}"#
+    );
+}
+
+#[test]
+fn data_that_never_ends_is_refused_before_the_stack_does_end() {
+    for format in ["json", "xml", "html"] {
+        let body = corpus::endless();
+        assert!(
+            standard()
+                .renderer(format)
+                .unwrap()
+                .render(&body, &view())
+                .is_err(),
+            "{format}"
+        );
+    }
+}
+
+#[test]
+fn paging_links_keep_the_query_and_replace_its_window() {
+    let (_, body) = answers().swap_remove(0);
+    let entity_core::Body::Collection(list) = body else {
+        panic!("a list")
+    };
+    let links = entity_formats::paging_links(&list, &view(), None);
+    let base = "https://lms.example/direct/note/site/a%20b?_search=x%26y";
+    assert_eq!(
+        links,
+        [
+            ("first", format!("{base}&_start=0&_limit=2")),
+            ("prev", format!("{base}&_start=1&_limit=2")),
+            ("next", format!("{base}&_start=5&_limit=2")),
+        ]
+    );
+}

@@ -1,0 +1,136 @@
+//! The lists and look-ups that existing clients ask for by addresses of their own.
+
+use chrono::TimeDelta;
+use entity_core::{
+    Action, Actions, Arguments, Context, Error, MAX_LIMIT, Need, Outcome, Page, Result, Scope, Verb,
+};
+
+use super::query::{self, Order, Place, Question};
+use super::{Announcement, Announcements, MOTD_SITE};
+
+/// What cuts a list of announcements.
+const CUT: &[(&str, &str)] = &[
+    ("n", "how many at most; 0 or none for all"),
+    ("d", "how many days back; 0 or none for all"),
+    ("a", "1 for the oldest first"),
+    ("_start", "how many to leave out at the beginning"),
+    ("_limit", "how many at most, as in other lists"),
+];
+
+impl Actions for Announcements {
+    fn actions() -> Vec<Action<Self>> {
+        let read = Need::Site("annc.read");
+        vec![
+            Action::on_collection(Verb::Get, "site", read, |cx, arguments| {
+                Box::pin(of_site(cx, arguments))
+            })
+            .doc("The announcements of a site, newest first.")
+            .parameters(CUT)
+            .arguments(1..=1),
+            Action::on_collection(Verb::Get, "user", Need::Session, |cx, arguments| {
+                Box::pin(of_user(cx, arguments))
+            })
+            .doc("The announcements of all sites of the caller, newest first.")
+            .parameters(CUT),
+            Action::on_collection(Verb::Get, "motd", Need::Public, |cx, arguments| {
+                Box::pin(of_the_day(cx, arguments))
+            })
+            .doc("The messages of the day, newest first.")
+            .parameters(CUT),
+            Action::on_collection(Verb::Get, "message", read, |cx, arguments| {
+                Box::pin(message(cx, arguments))
+            })
+            .doc("One announcement, by its site and its id within the channel.")
+            .arguments(2..=2),
+            Action::on_collection(Verb::Get, "msg", read, |cx, arguments| {
+                Box::pin(channel_message(cx, arguments))
+            })
+            .doc("One announcement, by its site, its channel and its id within the channel.")
+            .arguments(3..=3),
+        ]
+    }
+}
+
+async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Announcements>> {
+    let site = arguments.segment(0, "a site")?;
+    collection(cx, &arguments, Place::Site(site)).await
+}
+
+async fn of_user(cx: &Context, arguments: Arguments) -> Result<Outcome<Announcements>> {
+    let scope: Scope = cx.authorizer().scope(cx, "annc.read").await?;
+    collection(cx, &arguments, Place::Own(&scope)).await
+}
+
+async fn of_the_day(cx: &Context, arguments: Arguments) -> Result<Outcome<Announcements>> {
+    collection(cx, &arguments, Place::Site(MOTD_SITE)).await
+}
+
+async fn message(cx: &Context, arguments: Arguments) -> Result<Outcome<Announcements>> {
+    let site = arguments.segment(0, "a site")?;
+    let id = arguments.segment(1, "an announcement")?;
+    found(query::one(cx, id).await?.filter(|it| it.site_id == site))
+}
+
+async fn channel_message(cx: &Context, arguments: Arguments) -> Result<Outcome<Announcements>> {
+    let site = arguments.segment(0, "a site")?;
+    let channel = arguments.segment(1, "a channel")?;
+    let id = arguments.segment(2, "an announcement")?;
+    found(
+        query::one(cx, id)
+            .await?
+            .filter(|it| it.site_id == site && it.channel == channel),
+    )
+}
+
+fn found(announcement: Option<Announcement>) -> Result<Outcome<Announcements>> {
+    announcement
+        .map(Outcome::Entity)
+        .ok_or_else(Error::not_found)
+}
+
+async fn collection(
+    cx: &Context,
+    arguments: &Arguments,
+    place: Place<'_>,
+) -> Result<Outcome<Announcements>> {
+    let question = cut(cx, arguments, place);
+    let page = query::list(cx, &question).await?;
+    Ok(Outcome::Collection(Page {
+        // Whoever cuts the list asks for no more of it.
+        has_more: page.has_more && number(arguments, "n").is_none() && question.start == 0,
+        ..page
+    }))
+}
+
+/// What the query's numbers ask for. Existing clients send them in many ways: what is no number, or 0, is as
+/// if it were absent.
+fn cut<'a>(cx: &Context, arguments: &Arguments, place: Place<'a>) -> Question<'a> {
+    let limits = [number(arguments, "n"), number(arguments, "_limit")];
+    let limit = limits.into_iter().flatten().fold(MAX_LIMIT, u64::min);
+    let since = number(arguments, "d")
+        .and_then(|it| i64::try_from(it).ok())
+        .and_then(TimeDelta::try_days)
+        .and_then(|it| cx.now().checked_sub_signed(it));
+    let order = match arguments.parameter("a") {
+        Some("1" | "true") => Order::OldestFirst,
+        _ => Order::NewestFirst,
+    };
+    Question {
+        place,
+        since: since.map(|it| it.timestamp_millis()),
+        order,
+        start: number(arguments, "_start")
+            .filter(|it| i64::try_from(*it).is_ok())
+            .unwrap_or(0),
+        limit,
+    }
+}
+
+fn number(arguments: &Arguments, name: &str) -> Option<u64> {
+    arguments
+        .parameter(name)?
+        .trim()
+        .parse()
+        .ok()
+        .filter(|it| *it > 0)
+}

@@ -1,0 +1,297 @@
+//! Reading announcements: one statement for one or for a list, with the site's title and the author's name.
+//!
+//! A list leaves out what the caller does not see, so that its pages are full.
+
+use entity_core::wire::Millis;
+use entity_core::{Context, DateTimeUtc, Page, Result, Scope, Search, db};
+use sea_orm::sea_query::{Alias, Expr, JoinType, Query, SelectStatement};
+use sea_orm::{ConnectionTrait, DbErr, QueryResult, Statement};
+
+use super::visibility::{Held, Powers, write_addressed, write_condition};
+use super::{Announcement, Row, attachment};
+use crate::db::sql::{Columns, Sql};
+
+/// What [`from_row`] reads, in this order; the last column is written by [`write_addressed`].
+const COLUMNS: &str = "a.id, a.site_id, a.channel, a.title, a.body, a.created_by, a.published, a.modified, \
+    a.is_draft, a.release_at, a.retract_at, a.is_restricted, a.position, a.highlight, a.attachments, \
+    a.created, a.version, s.title, u.first_name, u.last_name, ";
+const TABLES: &str = " FROM announcement a JOIN site s ON s.id = a.site_id \
+    LEFT JOIN user_account u ON u.id = a.created_by WHERE ";
+
+/// Which announcements are wanted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Question<'a> {
+    /// Where they are.
+    pub(super) place: Place<'a>,
+    /// The earliest instant at which they came out, in milliseconds.
+    pub(super) since: Option<i64>,
+    /// Which come first.
+    pub(super) order: Order,
+    /// How many to leave out at the beginning.
+    pub(super) start: u64,
+    /// How many to answer at most.
+    pub(super) limit: u64,
+}
+
+/// The sites of a list.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place<'a> {
+    /// This one.
+    Site(&'a str),
+    /// All of these.
+    Scope(&'a Scope),
+    /// Of these, those that the caller is a member of.
+    Own(&'a Scope),
+    /// Of these, those that the caller keeps at hand.
+    Pinned(&'a Scope),
+}
+
+/// Which announcements come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Those that came out last.
+    NewestFirst,
+    /// Those that came out first.
+    OldestFirst,
+}
+
+/// The announcement with this id, or with this part of an id behind the last colon.
+pub(super) async fn one(cx: &Context, id: &str) -> Result<Option<Announcement>> {
+    let own_id = id.rsplit_once(':').map_or(id, |(_, it)| it);
+    let connection = cx.db()?;
+    let mut sql = Sql::new(connection.get_database_backend(), "SELECT ");
+    write_columns(&mut sql, cx);
+    sql.push(TABLES).push("a.id = ").bind(own_id);
+    let row = connection.query_one_raw(sql.into_statement()).await?;
+    let Some(row) = row else {
+        return Ok(None);
+    };
+    let mut found = [from_row(cx, &row)?];
+    add_groups(cx, &mut found).await?;
+    let [found] = found;
+    Ok(Some(found).filter(|it| id == own_id || it.id == id))
+}
+
+/// The announcements that `question` asks for and the caller sees.
+pub(super) async fn list(cx: &Context, question: &Question<'_>) -> Result<Page<Announcement>> {
+    let statement = match question.place {
+        Place::Site(site) => statement(cx, question, &Powers::in_site(cx, site).await?)?,
+        _ => statement(cx, question, &Powers::everywhere(cx).await?)?,
+    };
+    let rows = cx.db()?.query_all_raw(statement).await?;
+    page(cx, &rows, question.limit).await
+}
+
+/// The statement that answers `question` for a caller with `powers`.
+pub(super) fn statement<T: Held>(
+    cx: &Context,
+    question: &Question<'_>,
+    powers: &Powers<T>,
+) -> Result<Statement> {
+    let (user, now) = (user(cx), cx.now().timestamp_millis());
+    let mut sql = Sql::new(cx.db()?.get_database_backend(), "SELECT ");
+    write_columns(&mut sql, cx);
+    sql.push(TABLES);
+    question.place.write(&mut sql, user)?;
+    sql.push(" AND ");
+    write_condition(&mut sql, powers, user, now)?;
+    if let Some(since) = question.since {
+        sql.push(" AND a.published >= ").bind(since);
+    }
+    sql.push(match question.order {
+        Order::NewestFirst => " ORDER BY a.published DESC, a.id LIMIT ",
+        Order::OldestFirst => " ORDER BY a.published, a.id LIMIT ",
+    });
+    sql.bind(to_bound(question.limit.saturating_add(1)));
+    sql.push(" OFFSET ").bind(to_bound(question.start));
+    Ok(sql.into_statement())
+}
+
+/// The announcements that a search with filters, words or an order of its own asks for and the caller sees.
+pub(super) async fn search(cx: &Context, search: &Search) -> Result<Page<Announcement>> {
+    let mut statement = select(cx)?;
+    let backend = cx.db()?.get_database_backend();
+    let mut condition = Sql::new(backend, "");
+    let (user, now) = (user(cx), cx.now().timestamp_millis());
+    search.scope.write(&mut condition)?;
+    condition.push(" AND ");
+    write_condition(&mut condition, &Powers::everywhere(cx).await?, user, now)?;
+    statement.and_where(condition.into_expression());
+    if search.order.is_empty() {
+        statement.cond_where(db::condition(search, schema(), "a"));
+        statement
+            .order_by_expr(Expr::cust("a.published"), sea_orm::sea_query::Order::Desc)
+            .order_by_expr(Expr::cust("a.id"), sea_orm::sea_query::Order::Asc)
+            .limit(search.fetch())
+            .offset(search.start);
+    } else {
+        db::apply(&mut statement, search, schema(), "a", "id");
+    }
+    let rows = cx.db()?.query_all(&statement).await?;
+    page(cx, &rows, search.limit).await
+}
+
+impl Place<'_> {
+    fn write(&self, sql: &mut Sql, user: &str) -> Result<()> {
+        let (scope, pinned) = match *self {
+            Place::Site(site) => {
+                sql.push("a.site_id = ").bind(site);
+                return Ok(());
+            }
+            Place::Scope(scope) => return scope.write(sql),
+            Place::Own(scope) => (scope, ""),
+            Place::Pinned(scope) => (scope, " AND m.is_pinned"),
+        };
+        scope.write(sql)?;
+        sql.push(
+            " AND a.site_id IN (SELECT m.site_id FROM membership m WHERE m.is_active AND m.user_id = ",
+        )
+        .bind(user);
+        sql.push(pinned).push(")");
+        Ok(())
+    }
+}
+
+fn schema() -> &'static entity_core::schema::Schema {
+    <Announcement as entity_core::Entity>::schema()
+}
+
+/// The caller's id; nobody's is empty.
+fn user(cx: &Context) -> &str {
+    cx.caller().user_id().unwrap_or_default()
+}
+
+/// A count as a database takes it.
+fn to_bound(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+fn write_columns(sql: &mut Sql, cx: &Context) {
+    sql.push(COLUMNS);
+    write_addressed(sql, user(cx));
+}
+
+/// The columns and tables of the other statements, as one that further conditions can be added to.
+fn select(cx: &Context) -> Result<SelectStatement> {
+    let mut columns = Sql::new(cx.db()?.get_database_backend(), "");
+    write_columns(&mut columns, cx);
+    let mut statement = Query::select();
+    statement
+        .expr(columns.into_expression())
+        .from_as(Alias::new("announcement"), Alias::new("a"))
+        .join_as(
+            JoinType::InnerJoin,
+            Alias::new("site"),
+            Alias::new("s"),
+            Expr::cust("s.id = a.site_id"),
+        )
+        .join_as(
+            JoinType::LeftJoin,
+            Alias::new("user_account"),
+            Alias::new("u"),
+            Expr::cust("u.id = a.created_by"),
+        );
+    Ok(statement)
+}
+
+async fn page(cx: &Context, rows: &[QueryResult], limit: u64) -> Result<Page<Announcement>> {
+    let items = rows
+        .iter()
+        .map(|it| from_row(cx, it))
+        .collect::<Result<Vec<_>>>()?;
+    let mut page = Page::cut(items, limit);
+    add_groups(cx, &mut page.items).await?;
+    Ok(page)
+}
+
+/// Fills in the groups of those announcements that are for some groups only.
+async fn add_groups(cx: &Context, announcements: &mut [Announcement]) -> Result<()> {
+    let restricted: Vec<String> = announcements
+        .iter()
+        .filter(|it| it.row.is_restricted)
+        .map(|it| it.announcement_id.clone())
+        .collect();
+    if restricted.is_empty() {
+        return Ok(());
+    }
+    let mut sql = Sql::new(
+        cx.db()?.get_database_backend(),
+        "SELECT announcement_id, group_id FROM announcement_group WHERE announcement_id",
+    );
+    sql.bind_list(&restricted)?
+        .push(" ORDER BY announcement_id, group_id");
+    for row in cx.db()?.query_all_raw(sql.into_statement()).await? {
+        let mut columns = Columns::of(&row);
+        let (id, group): (String, String) = (columns.next()?, columns.next()?);
+        if let Some(it) = announcements.iter_mut().find(|it| it.announcement_id == id) {
+            it.groups.push(group);
+        }
+    }
+    Ok(())
+}
+
+fn from_row(cx: &Context, row: &QueryResult) -> Result<Announcement> {
+    let mut columns = Columns::of(row);
+    let announcement_id: String = columns.next()?;
+    let site_id: String = columns.next()?;
+    let channel: String = columns.next()?;
+    let title = columns.next()?;
+    let body = columns.next()?;
+    let created_by = columns.next()?;
+    let created_on = millis(columns.next()?)?;
+    let modified_on = millis(columns.next()?)?;
+    let draft = columns.next()?;
+    let release_date = columns.next::<Option<i64>>()?.map(millis).transpose()?;
+    let retract_date = columns.next::<Option<i64>>()?.map(millis).transpose()?;
+    let is_restricted = columns.next()?;
+    let position = columns.next()?;
+    let highlight = columns.next()?;
+    let attachments = attachment::show(&columns.next::<String>()?, cx.base_url())?;
+    let created = columns.next()?;
+    let version = columns.next()?;
+    let site_title = columns.next()?;
+    let first_name: Option<String> = columns.next()?;
+    let last_name: Option<String> = columns.next()?;
+    let is_addressed = columns.next()?;
+    Ok(Announcement {
+        id: format!("{site_id}:{channel}:{announcement_id}"),
+        announcement_id,
+        title,
+        body,
+        channel,
+        site_id,
+        site_title,
+        created_by,
+        created_by_display_name: display_name(first_name, last_name),
+        created_on,
+        modified_on,
+        highlight,
+        selected_roles: None,
+        draft,
+        release_date,
+        retract_date,
+        groups: Vec::new(),
+        attachments,
+        row: Row {
+            created,
+            position,
+            version,
+            is_restricted,
+            is_addressed,
+        },
+    })
+}
+
+fn display_name(first_name: Option<String>, last_name: Option<String>) -> String {
+    let (first_name, last_name) = (
+        first_name.unwrap_or_default(),
+        last_name.unwrap_or_default(),
+    );
+    format!("{first_name} {last_name}").trim().to_owned()
+}
+
+fn millis(millis: i64) -> Result<Millis, DbErr> {
+    DateTimeUtc::from_timestamp_millis(millis)
+        .map(Millis)
+        .ok_or_else(|| DbErr::Type(format!("{millis} ms is no instant")))
+}

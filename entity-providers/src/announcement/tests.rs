@@ -1,0 +1,360 @@
+//! Announcements, asked through the whole pipeline of a service with the demo university in it.
+
+mod writing;
+
+use std::collections::BTreeSet;
+
+use entity_core::{Entity, ErrorKind, Verb};
+use sea_orm::ConnectionTrait;
+use serde_json::json;
+
+use super::query::{self, Order, Place, Question};
+use super::view;
+use super::visibility::Powers;
+use crate::demo::{BIOLOGY, FIELD_TRIP, HISTORY};
+use crate::testbed::{Testbed, texts};
+
+const SITE: &str = "announcement/site/biology-101";
+const DAY: i64 = 86_400_000;
+
+const WELCOME: &str = "Welcome to Biology 101";
+const LIBRARY: &str = "The library closes early this week";
+const ROOM: &str = "Wednesday's lecture moves to Room 204";
+const SHEETS: &str = "Lab A: bring your microscopy sheets";
+const QUIZ: &str = "Quiz on cell membranes next week";
+const MIDTERM: &str = "How the midterm went";
+const REEFS: &str = "Guest lecture on coral reefs";
+
+/// The id of the announcement with this title.
+async fn id(bed: &Testbed, title: &str) -> String {
+    let all = bed.get("admin", "announcement").await.unwrap();
+    let found = all
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|it| it["title"] == title);
+    found.unwrap()["id"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn each_sees_what_is_for_them_newest_first() {
+    let bed = Testbed::demo().await;
+    let all = [REEFS, MIDTERM, QUIZ, SHEETS, ROOM, LIBRARY, WELCOME];
+    let in_lab = [QUIZ, SHEETS, ROOM, WELCOME];
+    let plain = [QUIZ, ROOM, WELCOME];
+    for (eid, expected) in [
+        ("instructor1", &all[..]),
+        ("admin", &all),
+        ("student1", &in_lab),
+        ("student11", &plain),
+        ("ta1", &plain),
+    ] {
+        let list = bed.get(eid, SITE).await.unwrap();
+        assert_eq!(texts(&list, "title"), expected, "{eid}");
+        let list = bed.get(eid, "announcement?siteId=biology-101").await;
+        assert_eq!(texts(&list.unwrap(), "title"), expected, "{eid}");
+    }
+}
+
+#[tokio::test]
+async fn lists_searches_and_items_show_the_same() {
+    let bed = Testbed::demo().await;
+    let everything = bed.get("admin", "announcement").await.unwrap();
+    let ids = texts(&everything, "id");
+    assert_eq!(ids.len(), 11);
+    for eid in [
+        "admin",
+        "instructor1",
+        "instructor2",
+        "ta1",
+        "student1",
+        "student20",
+    ] {
+        let mut readable = BTreeSet::new();
+        for id in &ids {
+            match bed.get(eid, &format!("announcement/{id}")).await {
+                Ok(item) => drop(readable.insert(item["id"].as_str().unwrap().to_owned())),
+                Err(error) => assert!(matches!(
+                    error.kind(),
+                    ErrorKind::NotFound | ErrorKind::Forbidden
+                )),
+            }
+        }
+        // The message of the day is found by its own address, not among those of sites.
+        readable.retain(|it| eid == "admin" || !it.starts_with("!site"));
+        for path in [
+            "announcement",
+            "announcement?_order=title",
+            "announcement?_search=e",
+        ] {
+            let listed = bed.get(eid, path).await.unwrap();
+            let listed: BTreeSet<_> = texts(&listed, "id")
+                .into_iter()
+                .map(str::to_owned)
+                .collect();
+            assert_eq!(listed, readable, "{eid} {path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_site_is_unknown_or_closed_or_open() {
+    let bed = Testbed::demo().await;
+    for (eid, site, expected) in [
+        ("student1", "nowhere", ErrorKind::NotFound),
+        ("student1", HISTORY, ErrorKind::Forbidden),
+        ("instructor2", BIOLOGY, ErrorKind::Forbidden),
+        ("", BIOLOGY, ErrorKind::Unauthenticated),
+    ] {
+        let path = format!("announcement/site/{site}");
+        let error = bed.get(eid, &path).await.unwrap_err();
+        assert_eq!(error.kind(), expected, "{eid} {site}");
+    }
+    let id = id(&bed, "Office hours move to Tuesday").await;
+    let path = format!("announcement/{id}");
+    let error = bed.get("student1", &path).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Forbidden);
+}
+
+#[tokio::test]
+async fn numbers_cut_a_list_and_nonsense_does_not() {
+    let bed = Testbed::demo().await;
+    for (query, expected) in [
+        ("", &[QUIZ, SHEETS, ROOM, WELCOME][..]),
+        ("?n=2", &[QUIZ, SHEETS]),
+        ("?n=0&d=0", &[QUIZ, SHEETS, ROOM, WELCOME]),
+        ("?n=many&d=-3", &[QUIZ, SHEETS, ROOM, WELCOME]),
+        ("?n=1000&d=10000", &[QUIZ, SHEETS, ROOM, WELCOME]),
+        ("?d=2", &[QUIZ, SHEETS]),
+        ("?d=99999999999999999999", &[QUIZ, SHEETS, ROOM, WELCOME]),
+        ("?d=9223372036854775807", &[QUIZ, SHEETS, ROOM, WELCOME]),
+        ("?a=1", &[WELCOME, ROOM, SHEETS, QUIZ]),
+        ("?a=1&n=1", &[WELCOME]),
+        ("?_start=1&_limit=2", &[SHEETS, ROOM]),
+        ("?_start=4", &[]),
+    ] {
+        let list = bed
+            .get("student1", &format!("{SITE}{query}"))
+            .await
+            .unwrap();
+        assert_eq!(texts(&list, "title"), expected, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn the_list_of_a_user_spans_the_own_sites() {
+    let bed = Testbed::demo().await;
+    for (eid, sites) in [
+        ("student1", &[BIOLOGY, FIELD_TRIP][..]),
+        ("student20", &[BIOLOGY, HISTORY]),
+        ("instructor2", &[HISTORY]),
+        ("admin", &[]),
+    ] {
+        let list = bed.get(eid, "announcement/user").await.unwrap();
+        let found: BTreeSet<_> = texts(&list, "siteId").into_iter().collect();
+        assert_eq!(found, sites.iter().copied().collect(), "{eid}");
+        let times: Vec<_> = list
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| it["createdOn"].as_i64())
+            .collect();
+        assert!(times.is_sorted_by(|a, b| a >= b), "{times:?}");
+    }
+}
+
+#[tokio::test]
+async fn strangers_read_the_message_of_the_day_and_no_more() {
+    let bed = Testbed::demo().await;
+    for eid in ["", "student1", "admin"] {
+        let list = bed.get(eid, "announcement/motd").await.unwrap();
+        assert_eq!(texts(&list, "title"), ["Maintenance on Sunday"], "{eid}");
+    }
+    let error = bed.get("", "announcement/user").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unauthenticated);
+}
+
+#[tokio::test]
+async fn one_is_found_by_every_form_of_its_id() {
+    let bed = Testbed::demo().await;
+    let id = id(&bed, WELCOME).await;
+    let own = id.rsplit_once(':').unwrap().1;
+    for (path, is_found) in [
+        (id.clone(), true),
+        (own.to_owned(), true),
+        (format!("message/{BIOLOGY}/{own}"), true),
+        (format!("msg/{BIOLOGY}/main/{own}"), true),
+        (format!("{FIELD_TRIP}:main:{own}"), false),
+        (format!("{BIOLOGY}:other:{own}"), false),
+        (format!("x:{id}"), false),
+        (format!("message/{FIELD_TRIP}/{own}"), false),
+        (format!("msg/{BIOLOGY}/other/{own}"), false),
+        (format!("{BIOLOGY}:main:"), false),
+    ] {
+        let found = bed.get("student1", &format!("announcement/{path}")).await;
+        match found {
+            Ok(item) => assert!(is_found && item["id"] == *id, "{path}"),
+            Err(error) => assert!(!is_found && error.kind() == ErrorKind::NotFound, "{path}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_payload_has_the_keys_that_clients_read() {
+    let bed = Testbed::demo().await;
+    let id = id(&bed, WELCOME).await;
+    let item = bed
+        .get("student1", &format!("announcement/{id}"))
+        .await
+        .unwrap();
+    let expected = json!({
+        "id": id, "announcementId": id.rsplit_once(':').unwrap().1, "title": WELCOME,
+        "channel": "main", "siteId": BIOLOGY, "siteTitle": "Biology 101: Cells and Life",
+        "createdByDisplayName": "Maria Okafor", "createdOn": 1_795_255_200_000_i64 - 9 * DAY,
+        "highlight": null, "selectedRoles": null,
+    });
+    for (key, value) in expected.as_object().unwrap() {
+        assert_eq!(&item[key], value, "{key}");
+    }
+    assert!(item["body"].as_str().unwrap().starts_with("<p>Welcome!"));
+    assert_eq!(
+        item["attachments"][1],
+        json!({
+            "id": "https://example.org/campus/map.pdf", "name": "map.pdf", "type": "application/pdf",
+            "url": "https://example.org/campus/map.pdf", "ref": "https://example.org/campus/map.pdf",
+            "size": 48213,
+        })
+    );
+}
+
+#[tokio::test]
+async fn the_version_changes_with_everything_that_is_shown() {
+    let bed = Testbed::demo().await;
+    let id = id(&bed, WELCOME).await;
+    let path = format!("announcement/{id}");
+    let mut seen = BTreeSet::new();
+    for sql in [
+        "",
+        "UPDATE site SET title = 'Renamed' WHERE id = 'biology-101'",
+        "UPDATE user_account SET last_name = 'Renamed' WHERE eid = 'instructor1'",
+    ] {
+        bed.db.writer.execute_unprepared(sql).await.unwrap();
+        let cx = bed.reader("student1").await;
+        let found = query::one(&cx, &id).await.unwrap().unwrap();
+        assert!(seen.insert(found.version().unwrap().0), "{sql}");
+    }
+    bed.send("instructor1", Verb::Put, &path, &json!({"highlight": true}))
+        .await
+        .unwrap();
+    let cx = bed.reader("student1").await;
+    let found = query::one(&cx, &id).await.unwrap().unwrap();
+    assert!(seen.insert(found.version().unwrap().0));
+    assert_eq!(found.created_by_display_name, "Maria Renamed");
+}
+
+#[tokio::test]
+async fn a_feed_tells_who_wrote_what_when() {
+    let bed = Testbed::demo().await;
+    let cx = bed.reader("student1").await;
+    let found = query::one(&cx, &id(&bed, WELCOME).await)
+        .await
+        .unwrap()
+        .unwrap();
+    let entry = found.feed_entry().unwrap();
+    assert_eq!(entry.title, WELCOME);
+    assert_eq!(entry.author.as_deref(), Some("Maria Okafor"));
+    assert_eq!(
+        entry.updated.timestamp_millis(),
+        1_795_255_200_000 - 9 * DAY
+    );
+    assert_eq!(entry.enclosures.len(), 2);
+    assert_eq!(entry.enclosures[1].length, Some(48213));
+}
+
+#[tokio::test]
+async fn a_dashboard_shows_the_pinned_sites_only() {
+    let bed = Testbed::demo().await;
+    let sql = "UPDATE membership SET is_pinned = FALSE WHERE site_id = 'field-trip'";
+    bed.db.writer.execute_unprepared(sql).await.unwrap();
+    let news = view::of_pinned_sites(&bed.reader("student1").await)
+        .await
+        .unwrap();
+    let titles: Vec<_> = news
+        .announcements
+        .iter()
+        .map(|it| it.title.as_str())
+        .collect();
+    assert_eq!(titles, [QUIZ, SHEETS, ROOM, WELCOME]);
+    assert_eq!(news.sites.len(), 1);
+    let first = serde_json::to_value(&news.announcements[0]).unwrap();
+    assert_eq!(first["createdDate"], "2026-11-21T05:00:00Z");
+    assert_eq!(first["date"], 1_795_255_200_000_i64 - 5 * 3_600_000);
+    assert_eq!(first["highlighted"], true);
+    assert_eq!(first["author"], "Maria Okafor");
+    let url = first["url"].as_str().unwrap();
+    assert!(
+        url.starts_with("/portal/site/biology-101/tool/id-"),
+        "{url}"
+    );
+    let error = view::of_pinned_sites(&bed.reader("").await)
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unauthenticated);
+    let error = view::of_site(&bed.reader("student1").await, HISTORY)
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Forbidden);
+}
+
+#[tokio::test]
+async fn the_list_of_a_site_is_read_off_its_index() {
+    let bed = Testbed::demo().await;
+    let cx = bed.reader("student1").await;
+    let question = |site| Question {
+        place: Place::Site(site),
+        since: None,
+        order: Order::NewestFirst,
+        start: 0,
+        limit: 50,
+    };
+    let statement = query::statement(&cx, &question(BIOLOGY), &Powers::<bool>::default()).unwrap();
+    let powers = Powers {
+        revises_any: true,
+        ..Powers::default()
+    };
+    let other = query::statement(&cx, &question(HISTORY), &powers).unwrap();
+    assert_eq!(statement.sql, other.sql);
+
+    let mut explained = statement;
+    explained.sql = format!("EXPLAIN QUERY PLAN {}", explained.sql);
+    let rows = bed.db.reader.query_all_raw(explained).await.unwrap();
+    let plan: Vec<String> = rows
+        .iter()
+        .map(|it| it.try_get("", "detail").unwrap())
+        .collect();
+    let plan = plan.join("; ");
+    assert!(
+        plan.contains("INDEX announcement_by_site (site_id=?)"),
+        "{plan}"
+    );
+    assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+    assert!(!plan.contains("SCAN"), "{plan}");
+}
+
+#[tokio::test]
+async fn words_are_found_in_titles_and_texts() {
+    let bed = Testbed::demo().await;
+    for (query, expected) in [
+        ("_search=ROOM", &[ROOM][..]),
+        ("_search=membranes", &[QUIZ]),
+        ("_search=heating", &[ROOM]),
+        ("_search=bleaching", &[]),
+        ("title=Nonsense", &[]),
+        ("_order=title&_limit=1", &[SHEETS]),
+        ("highlight=true", &[QUIZ]),
+    ] {
+        let path = format!("announcement?siteId=biology-101&{query}");
+        let list = bed.get("student1", &path).await.unwrap();
+        assert_eq!(texts(&list, "title"), expected, "{query}");
+    }
+}

@@ -1,0 +1,182 @@
+//! Announcements as dashboards show them: the union of the keys that old and new clients read.
+
+use entity_core::wire::iso;
+use entity_core::{Context, MAX_LIMIT, Need, Page, Result, Scope, encode_segment, gate};
+use sea_orm::ConnectionTrait;
+use serde::Serialize;
+
+use super::query::{self, Order, Place, Question};
+use super::{Announcement, Announcements};
+use crate::db::sql::{Columns, Sql};
+
+/// Announcements, and the sites that were looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct News {
+    /// The announcements, newest first.
+    pub announcements: Vec<AnnouncementView>,
+    /// The sites, by title.
+    pub sites: Vec<SiteName>,
+}
+
+/// What people call a site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SiteName {
+    /// The site.
+    pub site_id: String,
+    /// Its title.
+    pub title: String,
+}
+
+/// One announcement on a dashboard.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AnnouncementView {
+    /// The id.
+    pub id: String,
+    /// The headline.
+    pub title: String,
+    /// The headline again, as other clients read it.
+    pub subject: String,
+    /// The text, sanitised HTML.
+    pub body: String,
+    /// The site.
+    pub site_id: String,
+    /// What people call the site.
+    pub site_title: String,
+    /// The internal id of the author.
+    pub created_by: String,
+    /// The name of the author.
+    pub author: String,
+    /// When it came out, ISO 8601.
+    pub created_date: String,
+    /// When it came out, in milliseconds.
+    pub date: i64,
+    /// Its place, as the instructors order them.
+    pub order: i64,
+    /// Whether it is shown with emphasis.
+    pub highlighted: bool,
+    /// The path of the announcement tool in the site.
+    pub url: String,
+}
+
+/// A site that was looked at, with its announcement tool.
+struct Visited {
+    site_id: String,
+    title: String,
+    placement: Option<String>,
+}
+
+/// The announcements of those sites that the caller keeps at hand.
+///
+/// # Errors
+/// Nobody is logged in; the database can't be read.
+pub async fn of_pinned_sites(cx: &Context) -> Result<News> {
+    gate::demand_in_site(cx, Need::Session, None).await?;
+    let scope = cx.authorizer().scope(cx, "annc.read").await?;
+    let page = ask(cx, Place::Pinned(&scope)).await?;
+    let sites = pinned_sites(cx, &scope).await?;
+    Ok(news(page, sites))
+}
+
+/// The announcements of one site.
+///
+/// # Errors
+/// Nobody is logged in; there is no such site; the caller may not read its announcements.
+pub async fn of_site(cx: &Context, site: &str) -> Result<News> {
+    gate::demand_in_site(cx, Need::Site("annc.read"), Some(site)).await?;
+    let page = ask(cx, Place::Site(site)).await?;
+    let mut sql = Sql::new(cx.db()?.get_database_backend(), SITES);
+    sql.push(" WHERE s.id = ").bind(site);
+    let sites = visited(cx, sql).await?;
+    Ok(news(page, sites))
+}
+
+async fn ask(cx: &Context, place: Place<'_>) -> Result<Page<Announcement>> {
+    let question = Question {
+        place,
+        since: None,
+        order: Order::NewestFirst,
+        start: 0,
+        limit: MAX_LIMIT,
+    };
+    gate::retain::<Announcements>(cx, query::list(cx, &question).await?).await
+}
+
+const SITES: &str = "SELECT s.id, s.title, \
+    (SELECT min(t.id) FROM site_tool t WHERE t.site_id = s.id AND t.tool_id = 'sakai.announcements') \
+    FROM site s";
+
+async fn pinned_sites(cx: &Context, scope: &Scope) -> Result<Vec<Visited>> {
+    let mut sql = Sql::new(cx.db()?.get_database_backend(), SITES);
+    sql.push(
+        " JOIN membership m ON m.site_id = s.id WHERE m.is_active AND m.is_pinned AND m.user_id = ",
+    )
+    .bind(cx.user_id()?);
+    sql.push(" ORDER BY s.title, s.id");
+    let mut sites = visited(cx, sql).await?;
+    sites.retain(|it| scope.contains(&it.site_id));
+    Ok(sites)
+}
+
+async fn visited(cx: &Context, sql: Sql) -> Result<Vec<Visited>> {
+    let rows = cx.db()?.query_all_raw(sql.into_statement()).await?;
+    let mut sites = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let mut columns = Columns::of(row);
+        sites.push(Visited {
+            site_id: columns.next()?,
+            title: columns.next()?,
+            placement: columns.next()?,
+        });
+    }
+    Ok(sites)
+}
+
+fn news(page: Page<Announcement>, sites: Vec<Visited>) -> News {
+    let url = |site_id: &str| {
+        let site = sites.iter().find(|it| it.site_id == site_id);
+        let path = format!("/portal/site/{}", encode_segment(site_id));
+        match site.and_then(|it| it.placement.as_deref()) {
+            Some(placement) => format!("{path}/tool/{}", encode_segment(placement)),
+            None => path,
+        }
+    };
+    let announcements = page
+        .items
+        .into_iter()
+        .map(|it| {
+            let url = url(&it.site_id);
+            view(it, url)
+        })
+        .collect();
+    let sites = sites
+        .into_iter()
+        .map(|it| SiteName {
+            site_id: it.site_id,
+            title: it.title,
+        })
+        .collect();
+    News {
+        announcements,
+        sites,
+    }
+}
+
+fn view(announcement: Announcement, url: String) -> AnnouncementView {
+    AnnouncementView {
+        id: announcement.announcement_id,
+        subject: announcement.title.clone(),
+        title: announcement.title,
+        body: announcement.body,
+        site_id: announcement.site_id,
+        site_title: announcement.site_title,
+        created_by: announcement.created_by,
+        author: announcement.created_by_display_name,
+        created_date: iso(announcement.created_on.0),
+        date: announcement.created_on.0.timestamp_millis(),
+        order: announcement.row.position,
+        highlighted: announcement.highlight.unwrap_or_default(),
+        url,
+    }
+}

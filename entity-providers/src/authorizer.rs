@@ -1,0 +1,293 @@
+//! Who may do what: roles in sites, the functions that they hold, and super users.
+//!
+//! What is needed to decide is kept in memory, because every request asks several times. Anything kept
+//! is dropped when this process commits a change to it ([`RoleAuthorizer::forget`]), and is never used
+//! for longer than a second, because another machine may have written. A unit of work that writes asks
+//! its own transaction instead, and so sees what it has just changed.
+
+mod grants;
+mod kept;
+mod sites;
+mod standing;
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use entity_core::db::Session;
+use entity_core::{Authorizer, Context, Decision, Event, Result, Scope};
+
+use grants::Grants;
+use kept::Kept;
+
+pub(crate) use grants::realm_of;
+pub use sites::SiteFacts;
+pub use standing::{Member, Standing};
+
+/// The site whose members with `site.upd` are super users.
+pub const ADMIN_SITE: &str = "!admin";
+
+/// Most users, and most sites, that are kept in memory.
+const KEPT_USERS: u64 = 20_000;
+const KEPT_SITES: u64 = 20_000;
+
+/// Decides by the roles that users have in sites.
+#[derive(Debug)]
+pub struct RoleAuthorizer {
+    grants: Kept<Grants>,
+    sites: Kept<Option<SiteFacts>>,
+    standings: Kept<Standing>,
+}
+
+impl Default for RoleAuthorizer {
+    fn default() -> Self {
+        Self {
+            grants: Kept::new(1),
+            sites: Kept::new(KEPT_SITES),
+            standings: Kept::new(KEPT_USERS),
+        }
+    }
+}
+
+/// The authorizer of the service, for what providers ask beyond functions.
+///
+/// # Errors
+/// The service has another one.
+pub fn of(cx: &Context) -> Result<Arc<RoleAuthorizer>> {
+    cx.service()
+}
+
+impl RoleAuthorizer {
+    /// One that knows nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether `event` tells of a change to users, sites, members, groups or grants: then
+    /// [`forget`](Self::forget) is due.
+    pub fn concerns(event: &Event) -> bool {
+        const STEMS: [&str; 5] = ["user", "site", "membership", "realm", "group"];
+        const HARMLESS: [&str; 2] = ["user.login", "user.logout"];
+        STEMS.contains(&grants::stem(&event.kind)) && !HARMLESS.contains(&event.kind.as_str())
+    }
+
+    /// Drops everything that is kept, and what is being loaded at this moment. To be called after a commit.
+    pub fn forget(&self) {
+        self.grants.forget();
+        self.sites.forget();
+        self.standings.forget();
+    }
+
+    /// What is known of the user `id`. An unknown user is one who belongs nowhere.
+    ///
+    /// # Errors
+    /// The database can't be read.
+    pub async fn standing(&self, cx: &Context, id: &str) -> Result<Arc<Standing>> {
+        let standings = &self.standings;
+        if let Some(standing) = cached(cx)?.then(|| standings.get(cx, id)).flatten() {
+            return Ok(standing);
+        }
+        let ticket = standings.ticket();
+        let admin = self.site(cx, ADMIN_SITE).await?;
+        let standing = Arc::new(standing::load(cx, id, (*admin).as_ref()).await?);
+        standings.put(cx, ticket, id, &standing);
+        Ok(standing)
+    }
+
+    /// What is known of the site `id`, if there is one.
+    ///
+    /// # Errors
+    /// The database can't be read.
+    pub async fn site(&self, cx: &Context, id: &str) -> Result<Arc<Option<SiteFacts>>> {
+        if let Some(facts) = cached(cx)?.then(|| self.sites.get(cx, id)).flatten() {
+            return Ok(facts);
+        }
+        let loaded = self.load_sites(cx, &[id]).await?;
+        Ok(loaded.into_iter().next().unwrap_or_default())
+    }
+
+    /// The title of the site `id`, if there is one.
+    ///
+    /// # Errors
+    /// The database can't be read.
+    pub async fn site_title(&self, cx: &Context, id: &str) -> Result<Option<String>> {
+        let facts = self.site(cx, id).await?;
+        Ok((*facts).as_ref().map(|it| it.title.clone()))
+    }
+
+    /// The groups that the user `id` is in, of all sites.
+    ///
+    /// # Errors
+    /// The database can't be read.
+    pub async fn groups_of(&self, cx: &Context, id: &str) -> Result<HashSet<String>> {
+        Ok(self.standing(cx, id).await?.groups.clone())
+    }
+
+    /// The roles of the site `id`, each with the functions that it holds; none if there is no such site.
+    ///
+    /// # Errors
+    /// The database can't be read.
+    pub async fn roles_of_realm(
+        &self,
+        cx: &Context,
+        id: &str,
+    ) -> Result<BTreeMap<String, BTreeSet<String>>> {
+        let facts = self.site(cx, id).await?;
+        let roles = (*facts).as_ref().map(|it| it.roles.sorted());
+        Ok(roles.unwrap_or_default())
+    }
+
+    /// The functions that the caller holds in the site `id`, sorted. A super user holds all that any role holds.
+    ///
+    /// # Errors
+    /// The database can't be read.
+    pub async fn functions_of_caller(&self, cx: &Context, id: &str) -> Result<BTreeSet<String>> {
+        let facts = self.site(cx, id).await?;
+        let Some(facts) = &*facts else {
+            return Ok(BTreeSet::new());
+        };
+        let standing = self.standing_of_caller(cx).await?;
+        if standing.as_ref().is_some_and(|it| it.is_superuser) {
+            return Ok(facts.roles.sorted().into_values().flatten().collect());
+        }
+        let grants = self.grants(cx).await?;
+        let functions = rights(standing.as_deref(), facts, &grants);
+        Ok(functions.into_iter().flatten().cloned().collect())
+    }
+
+    async fn standing_of_caller(&self, cx: &Context) -> Result<Option<Arc<Standing>>> {
+        match cx.caller().user_id() {
+            Some(id) => Ok(Some(self.standing(cx, id).await?)),
+            None => Ok(None),
+        }
+    }
+
+    async fn grants(&self, cx: &Context) -> Result<Arc<Grants>> {
+        if let Some(grants) = cached(cx)?.then(|| self.grants.get(cx, "")).flatten() {
+            return Ok(grants);
+        }
+        let ticket = self.grants.ticket();
+        let grants = Arc::new(grants::load(cx).await?);
+        self.grants.put(cx, ticket, "", &grants);
+        Ok(grants)
+    }
+
+    async fn load_sites(&self, cx: &Context, ids: &[&str]) -> Result<Vec<Arc<Option<SiteFacts>>>> {
+        let ticket = self.sites.ticket();
+        let grants = self.grants(cx).await?;
+        let mut loaded = sites::load(cx, ids, &grants).await?;
+        let facts = ids.iter().map(|id| {
+            let facts = Arc::new(loaded.remove(*id));
+            self.sites.put(cx, ticket, id, &facts);
+            facts
+        });
+        Ok(facts.collect())
+    }
+
+    /// What is known of the sites `ids`; those that are not kept come in one go.
+    async fn sites(&self, cx: &Context, ids: &[&str]) -> Result<Vec<Arc<Option<SiteFacts>>>> {
+        let is_cached = cached(cx)?;
+        let mut found = Vec::with_capacity(ids.len());
+        let mut missing = Vec::new();
+        for id in ids {
+            match is_cached.then(|| self.sites.get(cx, id)).flatten() {
+                Some(facts) => found.push(facts),
+                None => missing.push(*id),
+            }
+        }
+        if !missing.is_empty() {
+            found.extend(self.load_sites(cx, &missing).await?);
+        }
+        Ok(found)
+    }
+}
+
+/// Only what reads by itself may use what is kept.
+fn cached(cx: &Context) -> Result<bool> {
+    Ok(matches!(cx.db()?, Session::Reader(_)))
+}
+
+/// The functions that somebody holds in a site.
+fn rights<'a>(
+    standing: Option<&Standing>,
+    site: &'a SiteFacts,
+    grants: &'a Grants,
+) -> Option<&'a HashSet<String>> {
+    if standing.is_some_and(|it| it.is_disabled) {
+        return None;
+    }
+    match standing.and_then(|it| it.members.get(&site.id)) {
+        Some(member) if member.is_active => site
+            .roles
+            .of(&member.role)
+            .filter(|it| site.is_published || it.contains("site.visit.unp")),
+        Some(_inactive) => None,
+        None if site.is_pub_view && site.is_published => grants.public_view(),
+        None => None,
+    }
+}
+
+/// Whether `function` is among what somebody holds in `site`.
+fn is_held(rights: Option<&HashSet<String>>, site: &SiteFacts, function: &str) -> bool {
+    rights.is_some_and(|it| it.contains(site.roles.resolve(function)))
+}
+
+#[async_trait]
+impl Authorizer for RoleAuthorizer {
+    async fn decide(&self, cx: &Context, function: &str, site: &str) -> Result<Decision> {
+        let facts = self.site(cx, site).await?;
+        let Some(facts) = &*facts else {
+            return Ok(Decision::UnknownSite);
+        };
+        let standing = self.standing_of_caller(cx).await?;
+        if standing.as_ref().is_some_and(|it| it.is_superuser) {
+            return Ok(Decision::Granted);
+        }
+        let grants = self.grants(cx).await?;
+        match is_held(rights(standing.as_deref(), facts, &grants), facts, function) {
+            true => Ok(Decision::Granted),
+            false => Ok(Decision::Denied),
+        }
+    }
+
+    async fn holds(&self, cx: &Context, function: &str) -> Result<bool> {
+        let Some(standing) = self.standing_of_caller(cx).await? else {
+            return Ok(false);
+        };
+        if standing.is_superuser {
+            return Ok(true);
+        }
+        let is_usable = standing.is_known && !standing.is_disabled;
+        Ok(is_usable && self.grants(cx).await?.of_accounts(function))
+    }
+
+    async fn is_superuser(&self, cx: &Context) -> Result<bool> {
+        let standing = self.standing_of_caller(cx).await?;
+        Ok(standing.is_some_and(|it| it.is_superuser))
+    }
+
+    /// Sites that the caller does not belong to are not in it, even those that anybody may look at: they
+    /// are found by naming them.
+    async fn scope(&self, cx: &Context, function: &str) -> Result<Scope> {
+        let Some(standing) = self.standing_of_caller(cx).await? else {
+            return Ok(Scope::Sites(Vec::new()));
+        };
+        if standing.is_superuser {
+            return Ok(Scope::Everything);
+        }
+        let grants = self.grants(cx).await?;
+        let ids: Vec<&str> = standing.members.keys().map(String::as_str).collect();
+        let sites = self.sites(cx, &ids).await?;
+        let mut held: Vec<String> = sites
+            .iter()
+            .filter_map(|it| (**it).as_ref())
+            .filter(|it| is_held(rights(Some(&standing), it, &grants), it, function))
+            .map(|it| it.id.clone())
+            .collect();
+        held.sort_unstable();
+        Ok(Scope::Sites(held))
+    }
+}
+
+#[cfg(test)]
+mod tests;

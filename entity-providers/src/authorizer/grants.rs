@@ -1,0 +1,152 @@
+//! Grants: which role holds which function, in the templates and with what one site changes.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use entity_core::{Context, Result};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
+
+use super::ADMIN_SITE;
+use crate::db::realm_grant::{Column, Entity, Model};
+
+/// What begins the name of a realm that belongs to one site.
+const OF_SITE: &str = "/site/";
+/// The realm of plain sites, and what begins those of sites of a type.
+const TEMPLATE: &str = "!site.template";
+/// The realm of a user's own site, whose id begins with a tilde.
+const USER_TEMPLATE: &str = "!site.user";
+
+/// All that does not belong to one site.
+#[derive(Debug, Default)]
+pub(super) struct Grants {
+    realms: HashMap<String, Arc<Roles>>,
+    /// The stems of all functions that any template grants.
+    stems: Arc<HashSet<String>>,
+}
+
+/// The roles of a realm with the functions that they hold.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Roles {
+    by_name: HashMap<String, HashSet<String>>,
+    stems: Arc<HashSet<String>>,
+}
+
+impl Grants {
+    /// The roles of the site `id` of type `kind`, where `changes` are the site's own.
+    pub(super) fn of_site(&self, id: &str, kind: Option<&str>, changes: &[Model]) -> Arc<Roles> {
+        let template = self.template(id, kind);
+        if changes.is_empty()
+            && let Some(roles) = template
+        {
+            return Arc::clone(roles);
+        }
+        let mut roles = template.map_or_else(|| self.no_roles(), |it| Roles::clone(it));
+        roles.change(changes);
+        Arc::new(roles)
+    }
+
+    /// What those hold who only look.
+    pub(super) fn public_view(&self) -> Option<&HashSet<String>> {
+        self.realms.get("!pubview")?.of("pubview")
+    }
+
+    /// Whether every account holds `function`.
+    pub(super) fn of_accounts(&self, function: &str) -> bool {
+        let roles = self.realms.get("!user.template");
+        roles
+            .and_then(|it| it.of(".auth"))
+            .is_some_and(|it| it.contains(function))
+    }
+
+    fn template(&self, id: &str, kind: Option<&str>) -> Option<&Arc<Roles>> {
+        if id == ADMIN_SITE {
+            return None;
+        }
+        if id.starts_with('~') {
+            return self.realms.get(USER_TEMPLATE);
+        }
+        kind.and_then(|it| self.realms.get(&format!("{TEMPLATE}.{it}")))
+            .or_else(|| self.realms.get(TEMPLATE))
+    }
+
+    fn no_roles(&self) -> Roles {
+        Roles {
+            by_name: HashMap::new(),
+            stems: Arc::clone(&self.stems),
+        }
+    }
+}
+
+impl Roles {
+    /// The functions of the role `name`.
+    pub(super) fn of(&self, name: &str) -> Option<&HashSet<String>> {
+        self.by_name.get(name)
+    }
+
+    /// The function to look up for `function`: itself or, if no role knows the like of it, the site's own
+    /// right to visit or to change it.
+    pub(super) fn resolve<'a>(&self, function: &'a str) -> &'a str {
+        match self.stems.contains(stem(function)) {
+            true => function,
+            false if function.rsplit('.').next() == Some("read") => "site.visit",
+            false => "site.upd",
+        }
+    }
+
+    pub(super) fn sorted(&self) -> BTreeMap<String, BTreeSet<String>> {
+        self.by_name
+            .iter()
+            .map(|(role, functions)| (role.clone(), functions.iter().cloned().collect()))
+            .collect()
+    }
+
+    fn change(&mut self, changes: &[Model]) {
+        for change in changes {
+            let functions = self.by_name.entry(change.role.clone()).or_default();
+            match change.is_granted {
+                true => functions.insert(change.function.clone()),
+                false => functions.remove(&change.function),
+            };
+            if !self.stems.contains(stem(&change.function)) {
+                let stems = Arc::make_mut(&mut self.stems);
+                stems.insert(stem(&change.function).to_owned());
+            }
+        }
+    }
+}
+
+/// The part of a function's name that its relatives share.
+pub(super) fn stem(function: &str) -> &str {
+    function.split('.').next().unwrap_or(function)
+}
+
+/// The name of the realm that holds what the site `id` changes.
+pub(crate) fn realm_of(id: &str) -> String {
+    format!("{OF_SITE}{id}")
+}
+
+/// Reads the templates.
+pub(super) async fn load(cx: &Context) -> Result<Grants> {
+    // Realms of sites begin with a slash, those of templates with `!`: the index finds them as one range.
+    let rows = Entity::find()
+        .filter(Column::Realm.gte("!"))
+        .filter(Column::Realm.lt("\""))
+        .all(cx.db()?)
+        .await?;
+    let stems = rows.iter().map(|it| stem(&it.function).to_owned());
+    let stems: Arc<HashSet<String>> = Arc::new(stems.collect());
+    let mut by_realm: HashMap<String, Vec<Model>> = HashMap::new();
+    for row in rows {
+        by_realm.entry(row.realm.clone()).or_default().push(row);
+    }
+    let mut grants = Grants {
+        realms: HashMap::new(),
+        stems,
+    };
+    for (realm, rows) in by_realm {
+        let mut roles = grants.no_roles();
+        roles.change(&rows);
+        grants.realms.insert(realm, Arc::new(roles));
+    }
+    Ok(grants)
+}

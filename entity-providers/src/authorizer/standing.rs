@@ -1,0 +1,89 @@
+//! What decisions need to know of a user.
+
+use std::collections::{HashMap, HashSet};
+
+use entity_core::{Context, Result};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
+
+use super::{ADMIN_SITE, SiteFacts};
+use crate::db::{group_member, membership, user_account};
+
+/// What decisions need to know of a user.
+#[derive(Clone, Debug, Default)]
+pub struct Standing {
+    /// Whether there is such a user.
+    pub is_known: bool,
+    /// Whether the account is shut: then the user holds nothing anywhere.
+    pub is_disabled: bool,
+    /// Whether the user may do everything.
+    pub is_superuser: bool,
+    /// What the user is, by site.
+    pub members: HashMap<String, Member>,
+    /// The groups that the user is in, of all sites.
+    pub groups: HashSet<String>,
+}
+
+/// What a user is in a site.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// The role.
+    pub role: String,
+    /// Whether it counts.
+    pub is_active: bool,
+}
+
+/// Reads the standing of the user `id`; `admin` is the administration site.
+pub(super) async fn load(cx: &Context, id: &str, admin: Option<&SiteFacts>) -> Result<Standing> {
+    let Some(is_disabled) = is_disabled(cx, id).await? else {
+        return Ok(Standing::default());
+    };
+    let members = members(cx, id).await?;
+    let is_superuser = !is_disabled
+        && members
+            .get(ADMIN_SITE)
+            .zip(admin)
+            .is_some_and(|(member, admin)| {
+                member.is_active && admin.role_holds(&member.role, "site.upd")
+            });
+    Ok(Standing {
+        is_known: true,
+        is_disabled,
+        is_superuser,
+        members,
+        groups: groups(cx, id).await?,
+    })
+}
+
+async fn is_disabled(cx: &Context, id: &str) -> Result<Option<bool>> {
+    let statement = user_account::Entity::find()
+        .select_only()
+        .column(user_account::Column::IsDisabled)
+        .filter(user_account::Column::Id.eq(id));
+    Ok(statement.into_tuple().one(cx.db()?).await?)
+}
+
+async fn members(cx: &Context, id: &str) -> Result<HashMap<String, Member>> {
+    use membership::Column::{IsActive, Role, SiteId, UserId};
+    let rows: Vec<(String, String, bool)> = membership::Entity::find()
+        .select_only()
+        .columns([SiteId, Role, IsActive])
+        .filter(UserId.eq(id))
+        .into_tuple()
+        .all(cx.db()?)
+        .await?;
+    Ok(rows
+        .into_iter()
+        .map(|(site, role, is_active)| (site, Member { role, is_active }))
+        .collect())
+}
+
+async fn groups(cx: &Context, id: &str) -> Result<HashSet<String>> {
+    let rows: Vec<String> = group_member::Entity::find()
+        .select_only()
+        .column(group_member::Column::GroupId)
+        .filter(group_member::Column::UserId.eq(id))
+        .into_tuple()
+        .all(cx.db()?)
+        .await?;
+    Ok(rows.into_iter().collect())
+}

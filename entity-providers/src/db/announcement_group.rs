@@ -1,0 +1,24 @@
+//! `announcement_group`: the groups that a restricted announcement is for.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait,
+    EnumIter, PrimaryKeyTrait,
+};
+
+/// One row.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "announcement_group")]
+pub struct Model {
+    /// The announcement.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub announcement_id: String,
+    /// The group.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub group_id: String,
+}
+
+/// None: what belongs together is joined where it is asked for.
+#[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,95 @@
+//! A small university for an empty database: people, courses, a project and news, all of it recent.
+//!
+//! Other types add their own with what [`fill`] answers: the ids of the people, the sites and the groups.
+
+mod news;
+mod people;
+mod sites;
+#[cfg(test)]
+mod tests;
+
+use chrono::TimeDelta;
+use entity_core::{Context, Error, Result};
+use sea_orm::{
+    ActiveModelTrait, ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter,
+};
+
+use crate::announcement::MOTD_SITE;
+use crate::authorizer::ADMIN_SITE;
+use crate::db::{site, user_account};
+
+pub use people::{Cast, Person};
+pub use sites::{BIOLOGY, FIELD_TRIP, HISTORY, LAB_A, LAB_B};
+
+/// What was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// The people, with the names that they log in by.
+    pub cast: Cast,
+    /// The ids of the sites.
+    pub sites: Vec<String>,
+    /// The groups of the first course: title and id.
+    pub groups: Vec<(String, String)>,
+    /// How many announcements there are.
+    pub announcements: usize,
+}
+
+/// Whether nobody has put anything into the database yet.
+///
+/// # Errors
+/// The database can't be read.
+pub async fn is_empty(cx: &Context) -> Result<bool> {
+    let users = user_account::Entity::find().count(cx.db()?).await?;
+    let sites = site::Entity::find()
+        .filter(site::Column::Id.is_not_in([ADMIN_SITE, MOTD_SITE]))
+        .count(cx.db()?)
+        .await?;
+    Ok(users == 0 && sites == 0)
+}
+
+/// Fills an empty database. Everybody has the password of which `password_hash` is the hash.
+///
+/// # Errors
+/// The database is not empty, or can't be written.
+pub async fn fill(cx: &Context, password_hash: &str) -> Result<Summary> {
+    if !is_empty(cx).await? {
+        return Err(Error::conflict(
+            "the database is not empty: demo data goes into an empty one only",
+        ));
+    }
+    let cast = people::fill(cx, password_hash).await?;
+    let (sites, groups) = sites::fill(cx, &cast).await?;
+    let announcements = news::fill(cx, &cast, &groups).await?;
+    for site in &sites {
+        cx.emit("site.add", format!("/site/{site}"), Some(site));
+    }
+    Ok(Summary {
+        cast,
+        sites,
+        groups,
+        announcements,
+    })
+}
+
+/// The instant `before` now, in milliseconds.
+fn ago(cx: &Context, before: TimeDelta) -> i64 {
+    let instant = cx.now().checked_sub_signed(before);
+    instant.unwrap_or_else(|| cx.now()).timestamp_millis()
+}
+
+/// Inserts `rows` in one statement.
+async fn insert<M, A>(cx: &Context, rows: Vec<M>) -> Result<usize>
+where
+    M: IntoActiveModel<A>,
+    A: ActiveModelTrait + Send,
+{
+    let count = rows.len();
+    let rows: Vec<A> = rows
+        .into_iter()
+        .map(IntoActiveModel::into_active_model)
+        .collect();
+    A::Entity::insert_many(rows)
+        .exec_without_returning(cx.db()?)
+        .await?;
+    Ok(count)
+}

@@ -1,0 +1,186 @@
+//! The news of the demo university: something of every kind that the first course can have.
+
+use chrono::TimeDelta;
+use entity_core::{Context, Error, Result};
+
+use super::people::Cast;
+use super::sites::{BIOLOGY, FIELD_TRIP, HISTORY, LAB_A};
+use super::{ago, insert};
+use crate::announcement::{MOTD_SITE, channel_of};
+use crate::db::{announcement, announcement_group};
+
+/// One announcement. Hours count back from now: those of the future are negative.
+struct Story {
+    site: &'static str,
+    author: &'static str,
+    title: &'static str,
+    body: &'static str,
+    hours: i64,
+    kind: Kind,
+}
+
+/// What is special about it.
+enum Kind {
+    Plain,
+    Highlighted,
+    WithFiles(&'static str),
+    Draft,
+    /// It appears so many hours from now.
+    Scheduled(i64),
+    /// It disappeared so many hours ago.
+    Retracted(i64),
+    /// It is for the group with this title.
+    For(&'static str),
+}
+
+const FILES: &str = r#"[{"name":"Lab safety rules","type":"text/html","url":"https://example.org/lab-safety.html","size":null},{"name":"map.pdf","type":"application/pdf","url":"https://example.org/campus/map.pdf","size":48213}]"#;
+
+const STORIES: &[Story] = &[
+    Story {
+        site: BIOLOGY,
+        author: "instructor1",
+        title: "Welcome to Biology 101",
+        body: "<p>Welcome! Please read the <strong>lab safety rules</strong> and find the lab on the map before Monday.</p>",
+        hours: 9 * 24,
+        kind: Kind::WithFiles(FILES),
+    },
+    Story {
+        site: BIOLOGY,
+        author: "instructor1",
+        title: "The library closes early this week",
+        body: "<p>Until Friday the science library closes at six.</p>",
+        hours: 8 * 24,
+        kind: Kind::Retracted(2 * 24),
+    },
+    Story {
+        site: BIOLOGY,
+        author: "instructor1",
+        title: "Wednesday's lecture moves to Room 204",
+        body: "<p>The heating in the old lecture hall is being repaired. We meet in <em>Room 204</em>.</p>",
+        hours: 3 * 24,
+        kind: Kind::Plain,
+    },
+    Story {
+        site: BIOLOGY,
+        author: "instructor1",
+        title: "Lab A: bring your microscopy sheets",
+        body: "<p>We compare your drawings of onion cells on Monday.</p>",
+        hours: 30,
+        kind: Kind::For(LAB_A),
+    },
+    Story {
+        site: BIOLOGY,
+        author: "instructor1",
+        title: "Quiz on cell membranes next week",
+        body: "<p>Twenty minutes, chapters three and four. The reading list is under <em>Resources</em>.</p>",
+        hours: 5,
+        kind: Kind::Highlighted,
+    },
+    Story {
+        site: BIOLOGY,
+        author: "instructor1",
+        title: "How the midterm went",
+        body: "<p>Not finished: add the distribution of the grades.</p>",
+        hours: 2,
+        kind: Kind::Draft,
+    },
+    Story {
+        site: BIOLOGY,
+        author: "instructor1",
+        title: "Guest lecture on coral reefs",
+        body: "<p>Dr. Amaru Quispe speaks about bleaching and recovery.</p>",
+        hours: 4,
+        kind: Kind::Scheduled(3 * 24),
+    },
+    Story {
+        site: HISTORY,
+        author: "instructor2",
+        title: "Reading for the first seminar",
+        body: "<p>Chapters one and two on Lübeck, please, and one question each.</p>",
+        hours: 6 * 24,
+        kind: Kind::Plain,
+    },
+    Story {
+        site: HISTORY,
+        author: "instructor2",
+        title: "Office hours move to Tuesday",
+        body: "<p>From this week on: Tuesdays, two to four.</p>",
+        hours: 26,
+        kind: Kind::Plain,
+    },
+    Story {
+        site: FIELD_TRIP,
+        author: "instructor1",
+        title: "Dates for the salt marsh",
+        body: "<p>Two weekends are possible. Please say in the discussion which suits you.</p>",
+        hours: 50,
+        kind: Kind::Plain,
+    },
+    Story {
+        site: MOTD_SITE,
+        author: "admin",
+        title: "Maintenance on Sunday",
+        body: "<p>The service is out of reach on Sunday between four and five in the morning.</p>",
+        hours: 20,
+        kind: Kind::Plain,
+    },
+];
+
+/// Makes the announcements; answers how many.
+pub(super) async fn fill(cx: &Context, cast: &Cast, groups: &[(String, String)]) -> Result<usize> {
+    let mut rows = Vec::with_capacity(STORIES.len());
+    let mut addressed = Vec::new();
+    for (story, position) in STORIES.iter().zip(1..) {
+        let row = story.row(cx, &cast.person(story.author)?.id, position);
+        if let Kind::For(title) = story.kind {
+            let (_, group_id) = groups
+                .iter()
+                .find(|(it, _)| it == title)
+                .ok_or_else(|| Error::internal(format!("the demo has no group `{title}`")))?;
+            addressed.push(announcement_group::Model {
+                announcement_id: row.id.clone(),
+                group_id: group_id.clone(),
+            });
+        }
+        rows.push(row);
+    }
+    let count = insert(cx, rows).await?;
+    insert(cx, addressed).await?;
+    Ok(count)
+}
+
+impl Story {
+    fn row(&self, cx: &Context, author: &str, position: i64) -> announcement::Model {
+        let created = ago(cx, TimeDelta::hours(self.hours));
+        let release_at = match self.kind {
+            Kind::Scheduled(hours) => Some(ago(cx, TimeDelta::hours(-hours))),
+            _ => None,
+        };
+        let retract_at = match self.kind {
+            Kind::Retracted(hours) => Some(ago(cx, TimeDelta::hours(hours))),
+            _ => None,
+        };
+        announcement::Model {
+            id: cx.new_id(),
+            site_id: self.site.to_owned(),
+            channel: channel_of(self.site).to_owned(),
+            title: self.title.to_owned(),
+            body: self.body.to_owned(),
+            created_by: author.to_owned(),
+            created,
+            published: release_at.unwrap_or(created),
+            modified: created,
+            is_draft: matches!(self.kind, Kind::Draft),
+            release_at,
+            retract_at,
+            is_restricted: matches!(self.kind, Kind::For(_)),
+            position,
+            highlight: matches!(self.kind, Kind::Highlighted).then_some(true),
+            attachments: match self.kind {
+                Kind::WithFiles(files) => files.to_owned(),
+                _ => "[]".to_owned(),
+            },
+            version: 1,
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Reading memberships: one statement for one or for a list, with the names of users and the types of sites.
+
+use entity_core::wire::Millis;
+use entity_core::{Context, DateTimeUtc, Entity, Page, Result, Scope, Search, db};
+use sea_orm::sea_query::{Alias, Expr, ExprTrait, JoinType, Order, Query, SelectStatement};
+use sea_orm::{ConnectionTrait, DbErr, QueryResult};
+
+use super::{Membership, rules};
+use crate::db::sql::{Columns, Sql};
+
+/// What [`from_row`] reads, in this order.
+const COLUMNS: &str = "x.user_id, x.site_id, x.role, x.is_active, x.is_provided, x.eid, x.email, \
+    x.first_name, x.last_name, x.display_name, x.sort_name, x.last_login, x.type, x.is_joinable";
+const INNER: &str = "m.user_id, m.site_id, m.role, m.is_active, m.is_provided, u.eid, u.email, \
+    u.first_name, u.last_name, u.last_login, s.type, s.is_joinable, \
+    trim(u.first_name || ' ' || u.last_name) AS display_name, \
+    CASE WHEN u.first_name = '' THEN u.last_name WHEN u.last_name = '' THEN u.first_name \
+        ELSE u.last_name || ', ' || u.first_name END AS sort_name";
+
+/// Which memberships are wanted.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Wanted<'a> {
+    /// This one.
+    One { user: &'a str, site: &'a str },
+    /// Those of the caller, in all sites.
+    Own(&'a str),
+    /// Those of another user, in these sites.
+    OfUser { user: &'a str, scope: &'a Scope },
+    /// Those in this site, of one user or of all.
+    OfSite {
+        site: &'a str,
+        user: Option<&'a str>,
+    },
+}
+
+/// The membership of `user` in `site`.
+pub(super) async fn one(cx: &Context, user: &str, site: &str) -> Result<Option<Membership>> {
+    let statement = select(cx, &Wanted::One { user, site })?;
+    match cx.db()?.query_one(&statement).await? {
+        Some(row) => from_row(cx, &row).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The memberships that are wanted, by name unless the search says otherwise.
+pub(super) async fn list(
+    cx: &Context,
+    search: &Search,
+    wanted: &Wanted<'_>,
+) -> Result<Page<Membership>> {
+    let mut statement = select(cx, wanted)?;
+    if let Some(role) = search
+        .parameter("role")
+        .or_else(|| search.parameter("roleId"))
+    {
+        statement.and_where(Expr::col((Alias::new("x"), Alias::new("role"))).eq(role));
+    }
+    statement.cond_where(db::condition(search, Membership::schema(), "x"));
+    for key in &search.order {
+        if let Some(column) = key.field.column {
+            let order = match key.is_descending {
+                true => Order::Desc,
+                false => Order::Asc,
+            };
+            statement.order_by((Alias::new("x"), Alias::new(column)), order);
+        }
+    }
+    for column in ["sort_name", "user_id", "site_id"] {
+        statement.order_by((Alias::new("x"), Alias::new(column)), Order::Asc);
+    }
+    statement.limit(search.fetch()).offset(search.start);
+    let rows = cx.db()?.query_all(&statement).await?;
+    let mut items = Vec::with_capacity(rows.len());
+    for row in &rows {
+        items.push(from_row(cx, row).await?);
+    }
+    Ok(Page::cut(items, search.limit))
+}
+
+impl Wanted<'_> {
+    fn write(&self, sql: &mut Sql) -> Result<()> {
+        match *self {
+            Self::One { user, site } => {
+                sql.push("m.user_id = ").bind(user);
+                sql.push(" AND m.site_id = ").bind(site);
+            }
+            Self::Own(user) => {
+                sql.push("m.user_id = ").bind(user);
+            }
+            Self::OfUser { user, scope } => {
+                sql.push("m.user_id = ").bind(user);
+                if let Scope::Sites(sites) = scope {
+                    sql.push(" AND m.site_id").bind_list(sites)?;
+                }
+            }
+            Self::OfSite { site, user } => {
+                sql.push("m.site_id = ").bind(site);
+                if let Some(user) = user {
+                    sql.push(" AND m.user_id = ").bind(user);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn select(cx: &Context, wanted: &Wanted<'_>) -> Result<SelectStatement> {
+    let mut condition = Sql::new(cx.db()?.get_database_backend(), "");
+    wanted.write(&mut condition)?;
+    let mut inner = Query::select();
+    inner
+        .expr(Expr::cust(INNER))
+        .from_as(Alias::new("membership"), Alias::new("m"))
+        .join_as(
+            JoinType::InnerJoin,
+            Alias::new("user_account"),
+            Alias::new("u"),
+            Expr::cust("u.id = m.user_id"),
+        )
+        .join_as(
+            JoinType::InnerJoin,
+            Alias::new("site"),
+            Alias::new("s"),
+            Expr::cust("s.id = m.site_id"),
+        )
+        .and_where(condition.into_expression());
+    let mut statement = Query::select();
+    statement
+        .expr(Expr::cust(COLUMNS))
+        .from_subquery(inner, Alias::new("x"));
+    Ok(statement)
+}
+
+async fn from_row(cx: &Context, row: &QueryResult) -> Result<Membership> {
+    let mut columns = Columns::of(row);
+    let user_id: String = columns.next()?;
+    let site_id: String = columns.next()?;
+    let known = rules::known(cx, &user_id, &site_id).await?;
+    let member_role = columns.next()?;
+    let active = columns.next()?;
+    let provided = columns.next()?;
+    let external_id = shown(known.eid, columns.next()?);
+    let user_email = shown(known.email, columns.next()?);
+    let user_first_name = columns.next()?;
+    let user_last_name = columns.next()?;
+    let user_display_name = columns.next()?;
+    let user_sort_name = columns.next()?;
+    let last_login: Option<i64> = columns.next()?;
+    let site_type = columns.next()?;
+    let is_joinable = columns.next()?;
+    Ok(Membership {
+        id: format!("{user_id}::site:{site_id}"),
+        location_reference: format!("/site/{site_id}"),
+        user_id,
+        user_display_id: external_id.clone(),
+        user_eid: external_id,
+        user_display_name,
+        user_first_name,
+        user_last_name,
+        user_sort_name,
+        user_email,
+        member_role,
+        active,
+        provided,
+        site_id,
+        site_type,
+        last_login_time: last_login.filter(|_| known.email).map(millis).transpose()?,
+        is_joinable,
+    })
+}
+
+fn shown(is_known: bool, text: String) -> String {
+    match is_known {
+        true => text,
+        false => String::new(),
+    }
+}
+
+fn millis(millis: i64) -> Result<Millis, DbErr> {
+    DateTimeUtc::from_timestamp_millis(millis)
+        .map(Millis)
+        .ok_or_else(|| DbErr::Type(format!("{millis} ms is no instant")))
+}

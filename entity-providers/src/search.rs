@@ -1,0 +1,39 @@
+//! Parameters of lists that existing clients send beside those of the grammar.
+
+use entity_core::{Error, Result, Search};
+
+/// Most words that a list looks for.
+const MOST_WORDS: usize = 5;
+/// Most characters of a text to look for.
+const MOST_CHARACTERS: usize = 200;
+
+/// Adds the words of the parameters `names` to those that `search` looks for.
+pub(crate) fn add_words(search: &mut Search, names: &[&str]) -> Result<()> {
+    for name in names {
+        if let Some(text) = search.parameter(name) {
+            let text = plain(name, text)?;
+            let words = text.split_whitespace().map(ToOwned::to_owned);
+            search.words.extend(words);
+        }
+    }
+    match search.words.len() > MOST_WORDS {
+        true => Err(Error::bad_request(format!(
+            "give at most {MOST_WORDS} words to look for"
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// `text`, if it is short and has no control characters, which databases treat differently.
+pub(crate) fn plain(name: &str, text: &str) -> Result<String> {
+    if text.chars().count() > MOST_CHARACTERS {
+        return Err(Error::field(
+            name,
+            format!("must not have more than {MOST_CHARACTERS} characters"),
+        ));
+    }
+    match text.chars().any(char::is_control) {
+        true => Err(Error::field(name, "must not have control characters")),
+        false => Ok(text.to_owned()),
+    }
+}

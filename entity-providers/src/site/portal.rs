@@ -1,0 +1,215 @@
+//! The sites of a user as the portal shows them: with their tools, their terms, and which are pinned.
+
+use std::collections::{BTreeMap, HashMap};
+
+use entity_core::{Context, Error, Page, Result, encode_segment, gate};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+use serde::Serialize;
+
+use super::{Site, Sites};
+use crate::db::{membership, site as table, site_tool};
+use crate::user::Users;
+
+/// The sites of a user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SitesOfUser {
+    /// The terms of these sites.
+    pub terms: Vec<Term>,
+    /// The sites, by title.
+    pub sites: Vec<SiteEntry>,
+}
+
+/// A term.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Term {
+    /// The external id.
+    pub id: String,
+    /// What people call it.
+    pub name: String,
+}
+
+/// One site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SiteEntry {
+    /// The site.
+    pub site_id: String,
+    /// Its title.
+    pub title: String,
+    /// One plain line about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub short_description: Option<String>,
+    /// Its path in the portal.
+    pub url: String,
+    /// Whether the user keeps it at hand.
+    pub pinned: bool,
+    /// The address of its picture.
+    pub image: Option<String>,
+    /// Its tools, in order.
+    pub tools: Vec<ToolEntry>,
+    /// There, and true, if it is a course.
+    #[serde(skip_serializing_if = "is_false")]
+    pub course: bool,
+    /// There, and true, if it is a project.
+    #[serde(skip_serializing_if = "is_false")]
+    pub project: bool,
+    /// What people call its term, if it is a course.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub term: Option<String>,
+}
+
+/// One tool of a site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolEntry {
+    /// Which tool.
+    pub id: String,
+    /// What people call it here.
+    pub title: String,
+    /// Its path in the portal.
+    pub url: String,
+    /// The class of its icon.
+    pub icon_class: String,
+    /// Whether something new happened in it; always false as long as nothing tells.
+    pub has_alerts: bool,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// The published sites of the user `who` that the caller may see: `me`, an id or an external id.
+///
+/// # Errors
+/// Nobody is logged in; the caller may not see that user, or there is none.
+pub async fn of_user(cx: &Context, who: &str, only_pinned: bool) -> Result<SitesOfUser> {
+    let user = match who {
+        "me" => cx.user_id()?.to_owned(),
+        other
+            if cx
+                .caller()
+                .user
+                .as_ref()
+                .is_some_and(|it| it.id == other || it.eid == other) =>
+        {
+            cx.user_id()?.to_owned()
+        }
+        other => gate::read::<Users>(cx, other).await?.id,
+    };
+    let pins = pins(cx, &user, only_pinned).await?;
+    let sites = sites(cx, pins.keys()).await?;
+    let mut tools = tools(cx, &sites).await?;
+    let terms: BTreeMap<&str, &str> = sites.iter().filter_map(term).collect();
+    Ok(SitesOfUser {
+        terms: terms
+            .into_iter()
+            .map(|(id, name)| Term {
+                id: id.to_owned(),
+                name: name.to_owned(),
+            })
+            .collect(),
+        sites: sites
+            .iter()
+            .map(|site| {
+                entry(
+                    site,
+                    pins.get(&site.id) == Some(&true),
+                    tools.remove(&site.id).unwrap_or_default(),
+                )
+            })
+            .collect(),
+    })
+}
+
+/// The sites that the user actively belongs to, and whether each is pinned.
+async fn pins(cx: &Context, user: &str, only_pinned: bool) -> Result<HashMap<String, bool>> {
+    let mut memberships = membership::Entity::find()
+        .filter(membership::Column::UserId.eq(user))
+        .filter(membership::Column::IsActive.eq(true));
+    if only_pinned {
+        memberships = memberships.filter(membership::Column::IsPinned.eq(true));
+    }
+    let rows = memberships.all(cx.db()?).await?;
+    Ok(rows
+        .into_iter()
+        .map(|it| (it.site_id, it.is_pinned))
+        .collect())
+}
+
+async fn sites(cx: &Context, ids: impl Iterator<Item = &String>) -> Result<Vec<Site>> {
+    let rows = table::Entity::find()
+        .filter(table::Column::Id.is_in(ids))
+        .filter(table::Column::IsPublished.eq(true))
+        .filter(table::Column::Type.is_not_null())
+        .order_by_asc(table::Column::Title)
+        .order_by_asc(table::Column::Id)
+        .all(cx.db()?)
+        .await?;
+    let sites = rows
+        .into_iter()
+        .map(|it| Site::new(it, cx.base_url()))
+        .collect();
+    Ok(gate::retain::<Sites>(cx, Page::whole(sites)).await?.items)
+}
+
+async fn tools(cx: &Context, sites: &[Site]) -> Result<HashMap<String, Vec<ToolEntry>>> {
+    let rows = site_tool::Entity::find()
+        .filter(site_tool::Column::SiteId.is_in(sites.iter().map(|it| it.id.as_str())))
+        .order_by_asc(site_tool::Column::Position)
+        .order_by_asc(site_tool::Column::Id)
+        .all(cx.db()?)
+        .await
+        .map_err(Error::from)?;
+    let mut tools: HashMap<String, Vec<ToolEntry>> = HashMap::new();
+    for row in rows {
+        tools
+            .entry(row.site_id.clone())
+            .or_default()
+            .push(ToolEntry {
+                url: format!(
+                    "/portal/site/{}/tool/{}",
+                    encode_segment(&row.site_id),
+                    encode_segment(&row.id)
+                ),
+                icon_class: format!("si-{}", row.tool_id.replace('.', "-")),
+                id: row.tool_id,
+                title: row.title,
+                has_alerts: false,
+            });
+    }
+    Ok(tools)
+}
+
+fn term(site: &Site) -> Option<(&str, &str)> {
+    let id = site
+        .props
+        .get("term_eid")
+        .or_else(|| site.props.get("term"))?;
+    // The portal compares a term's id with the name that its sites carry: they must be equal.
+    Some((id, id))
+}
+
+fn entry(site: &Site, pinned: bool, tools: Vec<ToolEntry>) -> SiteEntry {
+    let is_course = site.r#type.as_deref() == Some("course");
+    SiteEntry {
+        url: format!("/portal/site/{}", encode_segment(&site.id)),
+        site_id: site.id.clone(),
+        title: site.title.clone(),
+        short_description: site
+            .short_description
+            .clone()
+            .filter(|it| !it.trim().is_empty()),
+        pinned,
+        image: site.icon_url_full.clone(),
+        tools,
+        course: is_course,
+        project: site.r#type.as_deref() == Some("project"),
+        term: term(site)
+            .filter(|_| is_course)
+            .map(|(_, name)| name.to_owned()),
+    }
+}

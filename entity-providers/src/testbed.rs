@@ -1,0 +1,217 @@
+//! For this crate's tests: the demo university in a database file of its own, asked through the whole pipeline.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use entity_core::db::Db;
+use entity_core::testing::{KeptEvents, origin, shared};
+use entity_core::unit::{Mode, Store};
+use entity_core::{
+    Body, Caller, Context, DirectPath, Dispatcher, Effect, IfMatch, Input, Item, Registry, Request,
+    Result, Shared, Verb,
+};
+use futures::future::BoxFuture;
+use sea_orm::{EntityTrait, IntoActiveModel};
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+
+use crate::authorizer::RoleAuthorizer;
+use crate::db::realm_grant;
+use crate::demo::{self, Summary};
+use crate::user::{PasswordService, Passwords};
+use crate::{db, migration};
+
+/// Turns passwords around: quick, and enough to see that they were not stored as they are.
+#[derive(Debug)]
+struct Backwards;
+
+#[async_trait]
+impl Passwords for Backwards {
+    async fn hash(&self, password: &str) -> Result<String> {
+        Ok(password.chars().rev().collect())
+    }
+}
+
+/// A service on a database file that goes away with it.
+pub(crate) struct Testbed {
+    pub(crate) dispatcher: Dispatcher,
+    pub(crate) db: Db,
+    authorizer: Arc<RoleAuthorizer>,
+    summary: Option<Summary>,
+    _directory: TempDir,
+}
+
+impl Testbed {
+    /// One with tables and nothing else.
+    pub(crate) async fn empty() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("test.db");
+        let db = db::connect(&format!("sqlite://{}", path.display()))
+            .await
+            .unwrap();
+        db::migrate(&db, migration::migrations).await.unwrap();
+        let authorizer = Arc::new(RoleAuthorizer::new());
+        let mut shared: Shared = shared(RoleAuthorizer::new());
+        shared.authorizer = authorizer.clone();
+        shared.services.insert(authorizer.clone());
+        let passwords = PasswordService(Arc::new(Backwards));
+        shared.services.insert(Arc::new(passwords));
+        let registry = Arc::new(Registry::from_inventory().unwrap());
+        let sink = Arc::new(KeptEvents::default());
+        let dispatcher = Dispatcher::new(registry, Arc::new(db.clone()), sink, shared);
+        Self {
+            dispatcher,
+            db,
+            authorizer,
+            summary: None,
+            _directory: directory,
+        }
+    }
+
+    /// One with the demo university in it.
+    pub(crate) async fn demo() -> Self {
+        let mut bed = Self::empty().await;
+        let summary = bed.fill().await.unwrap();
+        bed.summary = Some(summary);
+        bed
+    }
+
+    /// Fills in the demo university.
+    pub(crate) async fn fill(&self) -> Result<Summary> {
+        self.write(Caller::anonymous(), |cx| {
+            Box::pin(demo::fill(cx, "no hash"))
+        })
+        .await
+    }
+
+    /// What was filled in.
+    pub(crate) fn summary(&self) -> &Summary {
+        self.summary.as_ref().unwrap()
+    }
+
+    /// The internal id of the user `eid`.
+    pub(crate) fn id(&self, eid: &str) -> &str {
+        &self.summary().cast.person(eid).unwrap().id
+    }
+
+    /// The id of the group `title`.
+    pub(crate) fn group(&self, title: &str) -> &str {
+        let groups = &self.summary().groups;
+        &groups.iter().find(|it| it.0 == title).unwrap().1
+    }
+
+    /// The user `eid` as a caller; nobody is empty.
+    pub(crate) fn caller(&self, eid: &str) -> Caller {
+        match eid {
+            "" => Caller::anonymous(),
+            eid => Caller::user(self.id(eid), eid),
+        }
+    }
+
+    /// Makes the authorizer forget what it knew, as after a commit.
+    pub(crate) fn forget(&self) {
+        self.authorizer.forget();
+    }
+
+    /// Lets `role` do `function` in `site`.
+    pub(crate) async fn grant(&self, site: &str, role: &str, function: &str) {
+        let row = realm_grant::Model {
+            realm: format!("/site/{site}"),
+            role: role.to_owned(),
+            function: function.to_owned(),
+            is_granted: true,
+        };
+        realm_grant::Entity::insert(row.into_active_model())
+            .exec_without_returning(&self.db.writer)
+            .await
+            .unwrap();
+        self.authorizer.forget();
+    }
+
+    /// A context that reads for `eid`.
+    pub(crate) async fn reader(&self, eid: &str) -> Context {
+        let unit = self.db.begin(Mode::Read).await.unwrap();
+        let shared = self.dispatcher.shared().clone();
+        Context::new(shared, origin(self.caller(eid)), unit)
+    }
+
+    /// Runs `work` for `caller` and commits it.
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        caller: Caller,
+        work: impl for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<T>> + Send + Sync,
+    ) -> Result<T> {
+        let done = self
+            .dispatcher
+            .write(&origin(caller), |cx| {
+                let work = work(cx);
+                Box::pin(async move { Ok((work.await?, Effect::Read)) })
+            })
+            .await;
+        self.authorizer.forget();
+        done
+    }
+
+    /// What `GET path` answers to the user `eid`.
+    pub(crate) async fn get(&self, eid: &str, path: &str) -> Result<Value> {
+        self.send(eid, Verb::Get, path, &Value::Null).await
+    }
+
+    /// What `verb path` with a body answers to the user `eid`: an object, an array of objects, or null.
+    pub(crate) async fn send(
+        &self,
+        eid: &str,
+        verb: Verb,
+        path: &str,
+        body: &Value,
+    ) -> Result<Value> {
+        self.send_if(eid, verb, path, body, None).await
+    }
+
+    /// The same, under a condition.
+    pub(crate) async fn send_if(
+        &self,
+        eid: &str,
+        verb: Verb,
+        path: &str,
+        body: &Value,
+        if_match: Option<IfMatch>,
+    ) -> Result<Value> {
+        let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        let query = query.split('&').filter_map(|it| it.split_once('='));
+        let request = Request {
+            path: DirectPath::parse(&format!("/{path}"), |_| false)?,
+            verb,
+            query: query
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
+            input: Input {
+                fields: body.as_object().cloned().unwrap_or_else(Map::new),
+                ..Input::default()
+            },
+            if_match,
+            wants_abilities: false,
+            origin: origin(self.caller(eid)),
+        };
+        let reply = self.dispatcher.dispatch(&request).await;
+        if !verb.is_safe() {
+            self.authorizer.forget();
+        }
+        Ok(match reply?.body {
+            Body::Entity(item) => to_json(&item),
+            Body::Collection(it) => it.items.iter().map(to_json).collect(),
+            Body::Value(value) => json!(&*value.data),
+            _ => Value::Null,
+        })
+    }
+}
+
+fn to_json(item: &Item) -> Value {
+    json!(item.data())
+}
+
+/// The texts of one key, in order.
+pub(crate) fn texts<'a>(list: &'a Value, key: &str) -> Vec<&'a str> {
+    let items = list.as_array().unwrap().iter();
+    items.map(|it| it[key].as_str().unwrap()).collect()
+}

@@ -1,0 +1,89 @@
+//! Users as they are found.
+
+use entity_core::{Context, Entity, Page, Result, Search};
+use sea_orm::sea_query::{Expr, ExprTrait, Func};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+
+use super::User;
+use crate::db::user_account::{Column, Entity as Account, Model};
+
+/// The user with the internal id `id`, whoever asks.
+///
+/// # Errors
+/// The database can't be read.
+pub async fn find(cx: &Context, id: &str) -> Result<Option<User>> {
+    let row = by_id(cx, id).await?;
+    Ok(row.map(|it| shown(cx, it, true)))
+}
+
+/// `row` as a user; only those who see everybody see whether the account is shut.
+pub(super) fn shown(cx: &Context, row: Model, sees_all: bool) -> User {
+    let mut user = User::new(row, cx.base_url());
+    if !sees_all {
+        user.disabled = None;
+    }
+    user
+}
+
+pub(super) async fn by_id(cx: &Context, id: &str) -> Result<Option<Model>> {
+    Ok(Account::find_by_id(id).one(cx.db()?).await?)
+}
+
+/// By the external id, whatever its case.
+pub(super) async fn by_eid(cx: &Context, eid: &str) -> Result<Option<Model>> {
+    let lower = Expr::expr(Func::lower(Expr::col(Column::Eid)));
+    let statement = Account::find().filter(lower.eq(eid.to_ascii_lowercase()));
+    Ok(statement.one(cx.db()?).await?)
+}
+
+/// By an e-mail address that only one account has.
+pub(super) async fn by_email(cx: &Context, email: &str) -> Result<Option<Model>> {
+    let statement = Account::find().filter(has_email(email)).limit(2);
+    let mut rows = statement.all(cx.db()?).await?;
+    match rows.len() {
+        1 => Ok(rows.pop()),
+        _ => Ok(None),
+    }
+}
+
+/// By external id, by internal id, or by what follows `id=`.
+pub(super) async fn by_any_id(cx: &Context, id: &str) -> Result<Option<Model>> {
+    if let Some(id) = id.strip_prefix("id=") {
+        return by_id(cx, id).await;
+    }
+    match by_eid(cx, id).await? {
+        Some(row) => Ok(Some(row)),
+        None => by_id(cx, id).await,
+    }
+}
+
+pub(super) async fn list(cx: &Context, search: &Search) -> Result<Page<User>> {
+    let mut search = search.clone();
+    crate::search::add_words(&mut search, &["search", "criteria"])?;
+    let mut statement = Account::find();
+    if let Some(email) = search.parameter("email") {
+        statement = statement.filter(has_email(&crate::search::plain("email", email)?));
+    }
+    if search.order.is_empty() {
+        statement = statement
+            .order_by_asc(Column::LastName)
+            .order_by_asc(Column::FirstName);
+    }
+    entity_core::db::apply(
+        QuerySelect::query(&mut statement),
+        &search,
+        User::schema(),
+        "user_account",
+        "id",
+    );
+    let rows = statement.all(cx.db()?).await?;
+    let users = rows.into_iter().map(|it| shown(cx, it, true)).collect();
+    Ok(Page::cut(users, search.limit))
+}
+
+fn has_email(email: &str) -> sea_orm::sea_query::Expr {
+    let lower = Expr::expr(Func::lower(Expr::col(Column::Email)));
+    lower
+        .eq(email.to_ascii_lowercase())
+        .and(Column::Email.ne(""))
+}

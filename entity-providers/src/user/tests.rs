@@ -1,0 +1,193 @@
+//! Tests of users, in the demo university.
+
+use entity_core::{ErrorKind, Result, Verb};
+use serde_json::{Value, json};
+
+use super::credentials;
+use crate::testbed::{Testbed, texts};
+
+fn kind<T: std::fmt::Debug>(answer: Result<T>) -> ErrorKind {
+    answer.unwrap_err().kind()
+}
+
+#[tokio::test]
+async fn users_read_themselves_by_every_name() {
+    let bed = Testbed::demo().await;
+    let id = bed.id("student1").to_owned();
+    for path in [
+        "user/current",
+        "user/student1",
+        "user/STUDENT1",
+        &format!("user/{id}"),
+        &format!("user/id={id}"),
+    ] {
+        let user = bed.get("student1", path).await.unwrap();
+        assert_eq!(user["id"], id.as_str(), "{path}");
+        assert_eq!(user["eid"], "student1");
+        assert_eq!(user["password"], Value::Null);
+        assert_eq!(user["displayId"], "student1");
+        assert_eq!(
+            user["createdTime"]["time"], user["createdDate"],
+            "one instant in both forms"
+        );
+    }
+}
+
+#[tokio::test]
+async fn nobody_is_a_user_without_an_id() {
+    let bed = Testbed::demo().await;
+    let user = bed.get("", "user/current").await.unwrap();
+    assert_eq!((&user["id"], &user["eid"]), (&json!(""), &json!("")));
+    assert_eq!(
+        kind(bed.get("", "user/student1").await),
+        ErrorKind::Unauthenticated
+    );
+}
+
+#[tokio::test]
+async fn authz_12_others_look_like_nobody_at_all() {
+    let bed = Testbed::demo().await;
+    let other = bed.id("student2").to_owned();
+    let mut answers = Vec::new();
+    for name in [
+        "student2",
+        "no-such-user",
+        &other,
+        "id=nonsense",
+        "student2@example.edu",
+    ] {
+        let error = bed
+            .get("student1", &format!("user/{name}"))
+            .await
+            .unwrap_err();
+        answers.push((error.kind(), error.message().to_owned()));
+        let error = bed
+            .get("student1", &format!("user/{name}/exists"))
+            .await
+            .unwrap_err();
+        answers.push((error.kind(), error.message().to_owned()));
+    }
+    assert_eq!(answers[0].0, ErrorKind::Forbidden);
+    assert!(answers.iter().all(|it| *it == answers[0]), "{answers:?}");
+    assert_eq!(
+        kind(bed.get("admin", "user/no-such-user").await),
+        ErrorKind::NotFound
+    );
+    assert_eq!(
+        kind(bed.get("student1", "user").await),
+        ErrorKind::Forbidden
+    );
+}
+
+#[tokio::test]
+async fn administrators_find_users_by_words_and_address() {
+    let bed = Testbed::demo().await;
+    for (query, expected) in [
+        ("user?search=student2@", vec!["student2"]),
+        ("user?criteria=okafor", vec!["instructor1"]),
+        ("user?email=STUDENT1@example.edu", vec!["student1"]),
+        ("user?search=100%", vec![]),
+    ] {
+        let list = bed.get("admin", query).await.unwrap();
+        assert_eq!(texts(&list, "eid"), expected, "{query}");
+    }
+    let list = bed.get("admin", "user").await.unwrap();
+    let mut sorted = texts(&list, "sortName");
+    sorted.sort_unstable();
+    assert_eq!(texts(&list, "sortName"), sorted);
+}
+
+#[tokio::test]
+async fn an_account_is_made_changed_and_deleted() {
+    let bed = Testbed::demo().await;
+    let draft = json!({"eid": "new1", "firstName": "Noor", "lastName": "Haddad",
+        "email": "noor@example.edu", "password": "correct horse", "props": {"phone": "1"}});
+    assert_eq!(
+        kind(bed.send("student1", Verb::Post, "user", &draft).await),
+        ErrorKind::Forbidden
+    );
+    let user = bed.send("admin", Verb::Post, "user", &draft).await.unwrap();
+    assert_eq!(user["displayName"], "Noor Haddad");
+    assert_eq!(user["sortName"], "Haddad, Noor");
+    assert_eq!(user["props"], json!({"phone": "1"}));
+    assert_eq!(user["type"], "registered");
+    let cx = bed.reader("admin").await;
+    let found = credentials(&cx, "NOOR@example.edu").await.unwrap().unwrap();
+    assert_eq!(found.password_hash.as_deref(), Some("esroh tcerroc"));
+    assert!(!format!("{found:?}").contains("esroh"));
+
+    // The external id is taken, in whatever case.
+    let again = json!({"eid": "NEW1"});
+    assert_eq!(
+        kind(bed.send("admin", Verb::Post, "user", &again).await),
+        ErrorKind::Conflict
+    );
+
+    let path = "user/new1";
+    bed.send("admin", Verb::Put, path, &json!({"disabled": true}))
+        .await
+        .unwrap();
+    assert!(credentials(&cx, "new1").await.unwrap().unwrap().is_disabled);
+    bed.send("admin", Verb::Delete, path, &Value::Null)
+        .await
+        .unwrap();
+    assert_eq!(kind(bed.get("admin", path).await), ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn users_change_themselves_but_not_what_administrators_decide() {
+    let bed = Testbed::demo().await;
+    let path = "user/current";
+    assert!(
+        bed.send("student1", Verb::Put, path, &json!({}))
+            .await
+            .is_err()
+    );
+    let path = "user/student1";
+    let mut sent = bed.get("student1", path).await.unwrap();
+    sent["firstName"] = json!("Adele");
+    bed.send("student1", Verb::Put, path, &sent).await.unwrap();
+    let user = bed.get("student1", path).await.unwrap();
+    assert_eq!(user["firstName"], "Adele");
+    for (change, expected) in [
+        (json!({"type": "maintainer"}), ErrorKind::Forbidden),
+        (json!({"disabled": true}), ErrorKind::Forbidden),
+        (json!({"password": "short"}), ErrorKind::BadRequest),
+        (json!({"email": "no address"}), ErrorKind::BadRequest),
+    ] {
+        let answer = bed.send("student1", Verb::Put, path, &change).await;
+        assert_eq!(kind(answer), expected, "{change}");
+    }
+    let other = bed
+        .send(
+            "student1",
+            Verb::Put,
+            "user/student2",
+            &json!({"firstName": "X"}),
+        )
+        .await;
+    assert_eq!(kind(other), ErrorKind::Forbidden);
+    let own = bed
+        .send("admin", Verb::Delete, "user/admin", &Value::Null)
+        .await;
+    assert_eq!(kind(own), ErrorKind::Conflict);
+}
+
+#[tokio::test]
+async fn an_address_that_two_accounts_have_names_none() {
+    let bed = Testbed::demo().await;
+    for eid in ["twin1", "twin2"] {
+        let draft = json!({"eid": eid, "email": "twin@example.edu"});
+        bed.send("admin", Verb::Post, "user", &draft).await.unwrap();
+    }
+    let cx = bed.reader("admin").await;
+    assert!(
+        credentials(&cx, "twin@example.edu")
+            .await
+            .unwrap()
+            .is_none()
+    );
+    for name in ["", "a\0b", "no-such-user"] {
+        assert!(credentials(&cx, name).await.unwrap().is_none());
+    }
+}

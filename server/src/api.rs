@@ -1,0 +1,180 @@
+//! `/api`: curated views over the same providers, for the portal.
+//!
+//! Invariant: [`ENDPOINTS`] is all there is. An endpoint is closed to callers without a session unless its
+//! line says `.open()`; the router, the access tests and the description read this one list.
+
+mod announcements;
+mod call;
+mod login;
+mod sites;
+mod user;
+
+use axum::http::{Method, Uri};
+use axum::response::Response;
+use entity_core::{DirectPath, Error, Result, Verb};
+use futures::future::BoxFuture;
+
+pub(crate) use call::{Answer, Call};
+
+use crate::app::App;
+use crate::exchange::Exchange;
+use crate::middleware::audit::Audited;
+
+/// One endpoint.
+pub struct Endpoint {
+    /// The method it takes; GET includes HEAD.
+    pub method: Method,
+    /// Its path; `{name}` stands for one segment.
+    pub path: &'static str,
+    /// What it answers.
+    pub doc: &'static str,
+    /// Whether callers without a session may use it.
+    pub is_open: bool,
+    run: Run,
+}
+
+type Run = for<'a> fn(Call<'a>) -> BoxFuture<'a, Result<Answer>>;
+
+/// All endpoints, in the order of the specification.
+pub const ENDPOINTS: &[Endpoint] = &[
+    Endpoint::post(
+        "/api/login",
+        "Logs in and sets the session cookie.",
+        |call| Box::pin(login::login(call)),
+    )
+    .open(),
+    Endpoint::post("/api/logout", "Ends the session.", |call| {
+        Box::pin(login::logout(call))
+    }),
+    Endpoint::get(
+        "/api/user/roles",
+        "Whether the caller is a super user.",
+        |call| Box::pin(user::roles(call)),
+    ),
+    Endpoint::get(
+        "/api/users/{userId}/sites",
+        "The sites of a user.",
+        |call| Box::pin(sites::of_user(call)),
+    ),
+    Endpoint::get(
+        "/api/users/me/announcements",
+        "The announcements of the caller's pinned sites.",
+        |call| Box::pin(announcements::mine(call)),
+    ),
+];
+
+impl Endpoint {
+    const fn get(path: &'static str, doc: &'static str, run: Run) -> Self {
+        Self {
+            method: Method::GET,
+            path,
+            doc,
+            is_open: false,
+            run,
+        }
+    }
+
+    const fn post(path: &'static str, doc: &'static str, run: Run) -> Self {
+        Self {
+            method: Method::POST,
+            path,
+            doc,
+            is_open: false,
+            run,
+        }
+    }
+
+    /// Lets callers without a session in.
+    const fn open(mut self) -> Self {
+        self.is_open = true;
+        self
+    }
+
+    /// The values of the path's variables, if `segments` is a path of this endpoint.
+    fn matches<'a>(&self, segments: &'a [String]) -> Option<Vec<(&'static str, &'a str)>> {
+        let mut pattern = self.path.split('/').skip(2);
+        let mut variables = Vec::new();
+        for segment in segments {
+            let expected = pattern.next()?;
+            match expected
+                .strip_prefix('{')
+                .and_then(|it| it.strip_suffix('}'))
+            {
+                Some(name) => variables.push((name, segment.as_str())),
+                None if expected == segment => {}
+                None => return None,
+            }
+        }
+        pattern.next().is_none().then_some(variables)
+    }
+}
+
+impl std::fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Endpoint({} {})", self.method, self.path)
+    }
+}
+
+/// Answers a request below `/api`.
+pub(crate) async fn handle(app: &App, mut exchange: Exchange, body: axum::body::Body) -> Response {
+    match answer(app, &mut exchange, body).await {
+        Ok(response) => response,
+        Err(error) => exchange.fail(app, &error),
+    }
+}
+
+async fn answer(app: &App, exchange: &mut Exchange, body: axum::body::Body) -> Result<Response> {
+    let segments = segments(&exchange.parts.uri)?;
+    let found: Vec<_> = ENDPOINTS
+        .iter()
+        .filter_map(|it| Some((it, it.matches(&segments)?)))
+        .collect();
+    let method = match exchange.parts.method {
+        Method::HEAD => Method::GET,
+        ref other => other.clone(),
+    };
+    let chosen = found.iter().find(|(endpoint, _)| endpoint.method == method);
+    if !chosen.is_some_and(|(endpoint, _)| endpoint.is_open)
+        && exchange.origin.caller.is_anonymous()
+    {
+        return Err(Error::unauthenticated());
+    }
+    let Some((endpoint, variables)) = chosen else {
+        let allowed: Vec<Verb> = found
+            .iter()
+            .filter_map(|(endpoint, _)| crate::direct::request::verb(&endpoint.method))
+            .collect();
+        return match (allowed.is_empty(), method == Method::OPTIONS) {
+            (true, _) => Err(Error::not_found()),
+            (false, true) => Ok(crate::error::options(&allowed)),
+            (false, false) => Err(Error::method_not_allowed(allowed)),
+        };
+    };
+    let limit = if endpoint.is_open {
+        app.config.login_body.0
+    } else {
+        app.config.other_body.0
+    };
+    exchange.read_body(body, limit).await?;
+    let exchange = &*exchange;
+    let call = Call {
+        app,
+        exchange,
+        variables: variables.clone(),
+        query: exchange.query()?,
+    };
+    let envelope = call.parameter("envelope") == Some("true");
+    match (endpoint.run)(call).await? {
+        Answer::Response(mut response) => {
+            response.extensions_mut().insert(Audited);
+            Ok(response)
+        }
+        Answer::Json(data) => call::json(&*data, envelope, app.now()),
+    }
+}
+
+/// The path behind `/api`, decoded by the same grammar as that of `/direct`.
+fn segments(uri: &Uri) -> Result<Vec<String>> {
+    let path = DirectPath::parse(uri.path(), |_| false)?;
+    Ok(path.segments)
+}

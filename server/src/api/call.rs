@@ -1,0 +1,109 @@
+//! What an endpoint is called with, and what it answers.
+
+use axum::body::Body;
+use axum::http::HeaderValue;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::Response;
+use chrono::{DateTime, Utc};
+use entity_core::{Context, Error, Result};
+use futures::future::BoxFuture;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::exchange::Exchange;
+
+/// One call of an endpoint.
+pub(crate) struct Call<'a> {
+    /// The service.
+    pub(crate) app: &'a App,
+    /// The request, and who sent it.
+    pub(crate) exchange: &'a Exchange,
+    /// The values of the path's variables.
+    pub(crate) variables: Vec<(&'static str, &'a str)>,
+    /// The query's pairs.
+    pub(crate) query: Vec<(String, String)>,
+}
+
+/// What an endpoint answers.
+pub(crate) enum Answer {
+    /// Data, as JSON.
+    Json(Box<dyn erased_serde::Serialize + Send>),
+    /// A response of its own making.
+    Response(Response),
+}
+
+impl Answer {
+    pub(crate) fn json(data: impl Serialize + Send + 'static) -> Self {
+        Self::Json(Box::new(data))
+    }
+}
+
+impl Call<'_> {
+    /// The value of the path's variable `name`.
+    pub(crate) fn variable(&self, name: &str) -> &str {
+        self.variables
+            .iter()
+            .find(|it| it.0 == name)
+            .map_or("", |it| it.1)
+    }
+
+    /// The value of the query parameter `name`.
+    pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
+        self.query
+            .iter()
+            .find(|it| it.0 == name)
+            .map(|it| it.1.as_str())
+    }
+
+    /// The truth value of the query parameter `name`.
+    ///
+    /// # Errors
+    /// It is neither `true` nor `false`.
+    pub(crate) fn flag(&self, name: &str) -> Result<bool> {
+        match self.parameter(name) {
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(_) => Err(Error::field(name, "must be true or false")),
+        }
+    }
+
+    /// Reads on behalf of the caller.
+    pub(crate) async fn read<T>(
+        &self,
+        work: impl for<'c> FnOnce(&'c Context) -> BoxFuture<'c, Result<T>>,
+    ) -> Result<T> {
+        self.app.dispatcher.read(&self.exchange.origin, work).await
+    }
+}
+
+/// The envelope that a client may ask for.
+#[derive(Serialize)]
+struct Envelope<'a> {
+    data: &'a (dyn erased_serde::Serialize + Send),
+    status: &'static str,
+    timestamp: String,
+}
+
+/// `data` as an answer.
+pub(super) fn json(
+    data: &(dyn erased_serde::Serialize + Send),
+    is_enveloped: bool,
+    now: DateTime<Utc>,
+) -> Result<Response> {
+    let bytes = match is_enveloped {
+        true => {
+            let envelope = Envelope {
+                data,
+                status: "success",
+                timestamp: entity_core::wire::iso(now),
+            };
+            serde_json::to_vec(&envelope)
+        }
+        false => serde_json::to_vec(data),
+    };
+    let mut response = Response::new(Body::from(bytes.map_err(Error::internal)?));
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    Ok(response)
+}

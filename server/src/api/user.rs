@@ -1,0 +1,18 @@
+//! `/api/user`: facts of the caller.
+
+use entity_core::Result;
+use serde::Serialize;
+
+use super::{Answer, Call};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Roles {
+    is_super_user: bool,
+}
+
+/// `GET /api/user/roles`
+pub(super) async fn roles(call: Call<'_>) -> Result<Answer> {
+    let is_super_user = call.read(|cx| cx.authorizer().is_superuser(cx)).await?;
+    Ok(Answer::json(Roles { is_super_user }))
+}

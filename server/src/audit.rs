@@ -1,0 +1,134 @@
+//! The audit log: one row for each request.
+//!
+//! The row of a write is part of the write's own transaction. That of everything else goes through a
+//! bounded queue and is stored in batches, on SQLite in a file of its own, so that reading costs no commit.
+
+mod store;
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use entity_core::{Error, Result};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+
+pub use store::AuditStore;
+
+/// Most rows that are stored at once.
+const BATCH: usize = 500;
+/// How long rows are collected before they are stored.
+const DELAY: Duration = Duration::from_millis(200);
+/// How long a request waits for room in the queue before it is refused.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// What the log says about one request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditRow {
+    /// When the request came in.
+    pub time: DateTime<Utc>,
+    /// Its id in logs and error bodies.
+    pub request_id: String,
+    /// The internal id of the user.
+    pub user_id: Option<String>,
+    /// The handle of the session.
+    pub session: Option<String>,
+    /// The network address it came from.
+    pub address: IpAddr,
+    /// The method as it took effect.
+    pub method: String,
+    /// The path without its query.
+    pub path: String,
+    /// The status of the answer.
+    pub status: u16,
+}
+
+/// The queue of rows that wait to be stored.
+#[derive(Clone, Debug)]
+pub struct AuditLog {
+    queue: mpsc::Sender<Message>,
+}
+
+#[derive(Debug)]
+enum Message {
+    Row(AuditRow),
+    Flush(oneshot::Sender<()>),
+}
+
+impl AuditLog {
+    /// Starts the task that stores rows. At most `capacity` of them wait.
+    pub fn start(store: AuditStore, capacity: usize) -> Self {
+        let (queue, rows) = mpsc::channel(capacity.max(1));
+        tokio::spawn(write(rows, store));
+        Self { queue }
+    }
+
+    /// Adds a row. It never gets lost silently: when there is no room, the request is refused.
+    ///
+    /// # Errors
+    /// The store has not kept up for too long.
+    pub async fn record(&self, row: AuditRow) -> Result<()> {
+        let Err(mpsc::error::TrySendError::Full(message)) = self.queue.try_send(Message::Row(row))
+        else {
+            return Ok(());
+        };
+        match timeout(PATIENCE, self.queue.send(message)).await {
+            Ok(Ok(())) => Ok(()),
+            _ => Err(Error::unavailable(
+                "the audit log can't keep up: try again",
+                1,
+            )),
+        }
+    }
+
+    /// Waits until everything recorded so far is stored.
+    pub async fn flush(&self) {
+        let (done, waiting) = oneshot::channel();
+        if self.queue.send(Message::Flush(done)).await.is_ok() {
+            drop(waiting.await);
+        }
+    }
+}
+
+async fn write(mut queue: mpsc::Receiver<Message>, store: AuditStore) {
+    let mut rows = Vec::with_capacity(BATCH);
+    let mut waiting = Vec::new();
+    while let Some(message) = queue.recv().await {
+        accept(message, &mut rows, &mut waiting);
+        if waiting.is_empty() {
+            tokio::time::sleep(DELAY).await;
+        }
+        while rows.len() < BATCH
+            && let Ok(message) = queue.try_recv()
+        {
+            accept(message, &mut rows, &mut waiting);
+        }
+        store_all(&mut rows, &store).await;
+        for done in waiting.drain(..) {
+            // Whoever waited may have given up.
+            let _ = done.send(());
+        }
+    }
+}
+
+fn accept(message: Message, rows: &mut Vec<AuditRow>, waiting: &mut Vec<oneshot::Sender<()>>) {
+    match message {
+        Message::Row(row) => rows.push(row),
+        Message::Flush(done) => waiting.push(done),
+    }
+}
+
+/// Stores the rows, however long it takes: until then the queue fills up and requests are refused.
+async fn store_all(rows: &mut Vec<AuditRow>, store: &AuditStore) {
+    let mut pause = Duration::from_millis(100);
+    while let Err(error) = store.insert(rows).await {
+        tracing::error!(
+            error = &error as &dyn std::error::Error,
+            rows = rows.len(),
+            "can't store audit rows; trying again"
+        );
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(Duration::from_secs(5));
+    }
+    rows.clear();
+}

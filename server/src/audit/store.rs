@@ -1,0 +1,114 @@
+//! Where audit rows are stored.
+
+use std::fmt::Write as _;
+
+use entity_core::{Error, Result};
+use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement, Value};
+
+use super::AuditRow;
+
+/// The table.
+const TABLE: &str = "audit";
+/// Its columns, in the order in which values are bound.
+const COLUMNS: [&str; 8] = [
+    "time",
+    "request_id",
+    "user_id",
+    "session",
+    "address",
+    "method",
+    "path",
+    "status",
+];
+/// Rows in one statement. A multiple of nothing: two texts are enough for all batches.
+const CHUNK: usize = 100;
+
+/// Stores audit rows in one database.
+#[derive(Clone, Debug)]
+pub struct AuditStore {
+    db: DatabaseConnection,
+    chunk: String,
+    single: String,
+}
+
+impl AuditStore {
+    /// Rows go to `db`, which has the table.
+    pub fn new(db: DatabaseConnection) -> Self {
+        let backend = db.get_database_backend();
+        Self {
+            chunk: insert(backend, CHUNK),
+            single: insert(backend, 1),
+            db,
+        }
+    }
+
+    /// Stores `rows` in one transaction.
+    ///
+    /// # Errors
+    /// The database can't be written.
+    pub async fn insert(&self, rows: &[AuditRow]) -> Result<()> {
+        use sea_orm::TransactionTrait as _;
+        let transaction = self.db.begin().await?;
+        for chunk in rows.chunks(CHUNK) {
+            if chunk.len() == CHUNK {
+                self.execute(&transaction, &self.chunk, chunk).await?;
+                continue;
+            }
+            for row in chunk.chunks(1) {
+                self.execute(&transaction, &self.single, row).await?;
+            }
+        }
+        Ok(transaction.commit().await?)
+    }
+
+    /// Stores `row` in somebody else's transaction.
+    ///
+    /// # Errors
+    /// The database can't be written.
+    pub async fn insert_in(
+        &self,
+        transaction: &impl ConnectionTrait,
+        row: &AuditRow,
+    ) -> Result<()> {
+        self.execute(transaction, &self.single, std::slice::from_ref(row))
+            .await
+    }
+
+    async fn execute(&self, db: &impl ConnectionTrait, sql: &str, rows: &[AuditRow]) -> Result<()> {
+        let values: Vec<Value> = rows.iter().flat_map(values).collect();
+        let statement = Statement::from_sql_and_values(self.db.get_database_backend(), sql, values);
+        db.execute_raw(statement)
+            .await
+            .map(|_done| ())
+            .map_err(Error::from)
+    }
+}
+
+fn values(row: &AuditRow) -> [Value; 8] {
+    [
+        row.time.timestamp_millis().into(),
+        row.request_id.clone().into(),
+        row.user_id.clone().into(),
+        row.session.clone().into(),
+        row.address.to_string().into(),
+        row.method.clone().into(),
+        row.path.clone().into(),
+        i32::from(row.status).into(),
+    ]
+}
+
+fn insert(backend: DbBackend, rows: usize) -> String {
+    let mut sql = format!("INSERT INTO {TABLE} ({}) VALUES ", COLUMNS.join(", "));
+    for row in 0..rows {
+        sql.push_str(if row == 0 { "(" } else { ", (" });
+        for column in 0..COLUMNS.len() {
+            sql.push_str(if column == 0 { "" } else { ", " });
+            match backend {
+                DbBackend::Postgres => drop(write!(sql, "${}", row * COLUMNS.len() + column + 1)),
+                _ => sql.push('?'),
+            }
+        }
+        sql.push(')');
+    }
+    sql
+}

@@ -1,0 +1,19 @@
+//! Who somebody is: evidence, passwords, throttling, login and logout.
+
+pub mod credentials;
+pub mod directory;
+pub mod evidence;
+pub mod http;
+pub mod login;
+pub mod password;
+pub mod session_post;
+pub mod throttle;
+
+pub use directory::Accounts;
+pub use evidence::{Account, Authenticator, Directory, Evidence, PasswordCheck, TrustedHeader};
+pub use login::{LoggedIn, Login, LoginParts};
+pub use password::Passwords;
+pub use throttle::{Throttle, ThrottleOptions};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,176 @@
+//! Answers to logins and logouts: the objects and texts, the cookie, the headers.
+
+use axum::response::{IntoResponse as _, Response};
+use entity_core::{Error, ErrorKind, Origin, Result};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, SET_COOKIE};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use serde::Serialize;
+
+use super::credentials::{Names, Shape, from_body};
+use super::login::{LoggedIn, Login};
+use crate::middleware::session::SESSION_HEADER;
+use crate::session::{CookieOptions, Session};
+
+const NAMES: Names = Names {
+    username: "username",
+    password: "password",
+};
+const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
+
+/// What a login or logout has to know of its request besides the body.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival<'a> {
+    /// The headers.
+    pub headers: &'a HeaderMap,
+    /// The query, not decoded.
+    pub query: Option<&'a str>,
+    /// Who sent it and from where.
+    pub origin: &'a Origin,
+    /// The session that it came with.
+    pub session: Option<&'a Session>,
+    /// Whether it came over a secure connection.
+    pub is_secure: bool,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LoginResult<'a> {
+    status: &'static str,
+    user_id: &'a str,
+    session_id: &'a str,
+    display_name: &'a str,
+    csrf_token: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+struct LogoutResult {
+    status: &'static str,
+    message: &'static str,
+}
+
+/// Logs in. A form is answered with an object, a JSON body with the session id as a JSON text; so is one
+/// that is malformed.
+///
+/// # Errors
+/// As [`Login::attempt`]; the content type is another one; a form is malformed.
+pub async fn login(
+    arrival: Arrival<'_>,
+    body: &[u8],
+    login: &Login,
+    cookie: &CookieOptions,
+) -> Result<Response> {
+    let shape = Shape::of(arrival.headers)?;
+    match attempt(shape, &arrival, body, login).await {
+        Ok(logged_in) => begin(&logged_in, shape, cookie, arrival.is_secure),
+        Err(error) if shape == Shape::Json && error.kind() == ErrorKind::BadRequest => {
+            json(StatusCode::BAD_REQUEST, &error.message()).map(no_store)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+async fn attempt(
+    shape: Shape,
+    arrival: &Arrival<'_>,
+    body: &[u8],
+    login: &Login,
+) -> Result<LoggedIn> {
+    refuse_credentials_in_query(arrival.query, NAMES)?;
+    let evidence = from_body(shape, body, NAMES)?;
+    login
+        .attempt(evidence, arrival.origin, arrival.session)
+        .await
+}
+
+fn begin(
+    logged_in: &LoggedIn,
+    shape: Shape,
+    cookie: &CookieOptions,
+    is_secure: bool,
+) -> Result<Response> {
+    let session = &logged_in.session;
+    let response = match shape {
+        Shape::Json => json(StatusCode::OK, &logged_in.id.expose()),
+        Shape::Form => json(
+            StatusCode::OK,
+            &LoginResult {
+                status: "success",
+                user_id: &session.user().id,
+                session_id: logged_in.id.expose(),
+                display_name: session.display_name(),
+                csrf_token: session.csrf_token(),
+            },
+        ),
+    }?;
+    Ok(with_session(response, logged_in, cookie, is_secure))
+}
+
+/// Adds the cookie and the name of the session that has just begun.
+pub(crate) fn with_session(
+    mut response: Response,
+    logged_in: &LoggedIn,
+    cookie: &CookieOptions,
+    is_secure: bool,
+) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(SET_COOKIE, cookie.issue(&logged_in.id, is_secure));
+    if let Ok(handle) = HeaderValue::from_str(logged_in.session.handle()) {
+        headers.insert(SESSION_HEADER, handle);
+    }
+    no_store(response)
+}
+
+/// Logs out.
+///
+/// # Errors
+/// There is no session, or the database can't be reached.
+pub async fn logout(
+    arrival: Arrival<'_>,
+    login: &Login,
+    cookie: &CookieOptions,
+) -> Result<Response> {
+    let session = arrival.session.ok_or_else(Error::unauthenticated)?;
+    login.logout(session, arrival.origin).await?;
+    let result = LogoutResult {
+        status: "success",
+        message: "Logged out successfully",
+    };
+    let response = json(StatusCode::OK, &result)?;
+    Ok(without_session(response, cookie, arrival.is_secure))
+}
+
+/// Takes the cookie away: for every answer to a request that ended its own session.
+pub fn without_session(
+    mut response: Response,
+    cookie: &CookieOptions,
+    is_secure: bool,
+) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(SET_COOKIE, cookie.clear(is_secure));
+    if is_secure {
+        headers.insert(CLEAR_SITE_DATA, HeaderValue::from_static("\"cache\""));
+    }
+    no_store(response)
+}
+
+fn refuse_credentials_in_query(query: Option<&str>, names: Names) -> Result<()> {
+    let pairs = entity_formats::parse_pairs(query.unwrap_or_default().as_bytes())?;
+    let is_one = |name: &str| name == names.username || name == names.password;
+    match pairs.iter().any(|(name, _)| is_one(name)) {
+        true => Err(Error::bad_request(
+            "send the username and the password in the body, never in the address",
+        )),
+        false => Ok(()),
+    }
+}
+
+fn json(status: StatusCode, data: &impl Serialize) -> Result<Response> {
+    let body = serde_json::to_vec(data).map_err(Error::internal)?;
+    Ok((status, [(CONTENT_TYPE, "application/json")], body).into_response())
+}
+
+fn no_store(mut response: Response) -> Response {
+    let value = HeaderValue::from_static("no-store");
+    response.headers_mut().insert(CACHE_CONTROL, value);
+    response
+}

@@ -1,0 +1,355 @@
+//! Login and logout: evidence in, session out. Every path that checks a password goes through here.
+
+use std::fmt;
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use entity_core::{
+    Caller, Context, Dispatcher, Effect, Error, ErrorKind, Origin, Reference, Result, User,
+};
+use moka::sync::Cache;
+use tokio::sync::Mutex;
+
+use super::evidence::{Account, Authenticator, Directory, Evidence};
+use super::password::{Passwords, Verified};
+use super::throttle::{Subject, Throttle};
+use crate::session::{Session, SessionId, Sessions};
+
+/// What is told that somebody logged in. Other parts of the service wait for it under this name.
+const LOGGED_IN: &str = "user.login.ws";
+/// What is told that somebody logged out.
+const LOGGED_OUT: &str = "user.logout";
+/// What is told that somebody could not log in.
+const FAILED: &str = "user.login.failed";
+
+/// The parts of a [`Login`].
+#[derive(Clone)]
+pub struct LoginParts {
+    /// Where units of work run.
+    pub dispatcher: Dispatcher,
+    /// The accounts.
+    pub directory: Arc<dyn Directory>,
+    /// Who checks evidence; the first one that knows a kind checks it.
+    pub authenticators: Vec<Arc<dyn Authenticator>>,
+    /// What hashes passwords.
+    pub passwords: Passwords,
+    /// What counts failures.
+    pub throttle: Throttle,
+    /// The sessions.
+    pub sessions: Arc<Sessions>,
+}
+
+/// Logs people in and out.
+#[derive(Clone)]
+pub struct Login {
+    parts: LoginParts,
+    /// One try at a time for each account and network, so that guesses in parallel are counted as well.
+    turns: Cache<Subject, Arc<Mutex<()>>>,
+}
+
+/// Somebody who has just logged in.
+#[derive(Clone, Debug)]
+pub struct LoggedIn {
+    /// The credential. Only the answer to the login carries it.
+    pub id: SessionId,
+    /// The session.
+    pub session: Arc<Session>,
+}
+
+impl Login {
+    /// A login of these parts.
+    pub fn new(parts: LoginParts) -> Self {
+        Self {
+            parts,
+            turns: Cache::builder()
+                .time_to_idle(std::time::Duration::from_mins(1))
+                .build(),
+        }
+    }
+
+    /// The sessions.
+    pub fn sessions(&self) -> &Sessions {
+        &self.parts.sessions
+    }
+
+    /// Begins a session for whoever `evidence` proves; `old`, the session that the request came with, ends.
+    ///
+    /// # Errors
+    /// Unauthenticated, in the same words and after the same time whatever is wrong with the account or the
+    /// evidence; too many failures from this network; too many logins at once.
+    pub async fn attempt(
+        &self,
+        evidence: Evidence,
+        origin: &Origin,
+        old: Option<&Session>,
+    ) -> Result<LoggedIn> {
+        let (account, verified) = self.check(&evidence, origin).await?;
+        let stronger = match (verified, &evidence) {
+            (Verified::RightButWeak, Evidence::Password { password, .. }) => {
+                self.rehash(password).await
+            }
+            _ => None,
+        };
+        self.begin(account, stronger, origin, old.map(Session::id))
+            .await
+    }
+
+    /// Who `evidence` proves to be, for this request alone: no session begins.
+    ///
+    /// # Errors
+    /// As [`Login::attempt`].
+    pub async fn authenticate(&self, evidence: &Evidence, origin: &Origin) -> Result<User> {
+        let (account, _verified) = self.check(evidence, origin).await?;
+        Ok(User {
+            id: account.id,
+            eid: account.eid,
+        })
+    }
+
+    /// Ends `session`.
+    ///
+    /// # Errors
+    /// The database can't be reached.
+    pub async fn logout(&self, session: &Session, origin: &Origin) -> Result<()> {
+        let (id, handle) = (session.id(), session.handle().to_owned());
+        let sessions = Arc::clone(&self.parts.sessions);
+        self.parts
+            .dispatcher
+            .write(origin, move |cx| {
+                let (sessions, handle) = (Arc::clone(&sessions), handle.clone());
+                Box::pin(async move {
+                    end(&sessions, cx, id, &handle).await?;
+                    Ok(((), Effect::Deleted(Reference::entity("session", handle))))
+                })
+            })
+            .await
+    }
+
+    /// Finds and checks the account. A failure is counted and told before this returns.
+    async fn check(&self, evidence: &Evidence, origin: &Origin) -> Result<(Account, Verified)> {
+        let authenticator = self
+            .parts
+            .authenticators
+            .iter()
+            .find(|it| it.accepts(evidence))
+            .ok_or_else(refused)?;
+        let place = self.parts.passwords.queue()?;
+        let network = Subject::address(origin.address);
+        self.refuse_busy_network(&network, origin).await?;
+        let account = self.find(evidence.username(), origin).await?;
+        let name = account
+            .as_ref()
+            .map_or(evidence.username(), |it| it.id.as_str());
+        let subject = Subject::account(name, origin.address);
+        let turn = self.turns.get_with(subject.clone(), Arc::default);
+        // Held across the verification on purpose: the next try must see whether this one failed. Those
+        // who wait for it have a place in the bounded queue.
+        let turn = turn.lock().await;
+        let must_wait = self.wait(&subject, origin).await?.is_some();
+        // Checked even if it can't help, so that the time tells nothing.
+        let verified = authenticator
+            .verify(evidence, account.as_ref(), &place)
+            .await?;
+        let known = account.filter(|it| !it.is_disabled && !must_wait);
+        if let (Some(account), Verified::Right | Verified::RightButWeak) = (known, verified) {
+            return Ok((account, verified));
+        }
+        let counted = (!must_wait).then_some(subject);
+        self.count_failure(counted, network, origin).await?;
+        drop(turn);
+        Err(refused())
+    }
+
+    async fn refuse_busy_network(&self, network: &Subject, origin: &Origin) -> Result<()> {
+        let Some(left) = self.wait(network, origin).await? else {
+            return Ok(());
+        };
+        let seconds = u32::try_from(left.num_seconds()).unwrap_or_default();
+        Err(Error::too_many_requests(
+            "too many failed logins from your network: wait and try again",
+            seconds.saturating_add(1),
+        ))
+    }
+
+    async fn find(&self, username: &str, origin: &Origin) -> Result<Option<Account>> {
+        let directory = Arc::clone(&self.parts.directory);
+        let username = username.to_owned();
+        self.parts
+            .dispatcher
+            .read(origin, |cx| {
+                Box::pin(async move { directory.account(cx, &username).await })
+            })
+            .await
+    }
+
+    async fn wait(&self, subject: &Subject, origin: &Origin) -> Result<Option<TimeDelta>> {
+        let (throttle, subject) = (self.parts.throttle, subject.clone());
+        self.parts
+            .dispatcher
+            .read(origin, |cx| {
+                Box::pin(async move { throttle.wait(cx, &subject).await })
+            })
+            .await
+    }
+
+    /// In a unit of work of its own, which stays although the request fails. A try that had to wait anyway
+    /// is counted for the network only, so that nobody keeps an account locked by trying on.
+    async fn count_failure(
+        &self,
+        account: Option<Subject>,
+        network: Subject,
+        origin: &Origin,
+    ) -> Result<()> {
+        let throttle = self.parts.throttle;
+        self.parts
+            .dispatcher
+            .write(origin, move |cx| {
+                let (account, network) = (account.clone(), network.clone());
+                Box::pin(async move {
+                    if let Some(account) = &account {
+                        throttle.failed(cx, account).await?;
+                    }
+                    throttle.failed(cx, &network).await?;
+                    // Without the name: people type their password into the wrong field.
+                    cx.emit(FAILED, Reference::collection("session").to_string(), None);
+                    Ok(((), Effect::Acted(Reference::collection("session"))))
+                })
+            })
+            .await
+    }
+
+    /// The login counts for more than a stronger hash of its password: without one it goes on.
+    async fn rehash(&self, password: &secrecy::SecretString) -> Option<String> {
+        use secrecy::ExposeSecret as _;
+        self.parts
+            .passwords
+            .hash(password.expose_secret())
+            .await
+            .ok()
+    }
+
+    async fn begin(
+        &self,
+        account: Account,
+        stronger: Option<String>,
+        origin: &Origin,
+        old: Option<crate::session::IdHash>,
+    ) -> Result<LoggedIn> {
+        let parts = &self.parts;
+        let id = SessionId::generate().map_err(no_session)?;
+        let session = Session::begin(
+            id.hash(),
+            User {
+                id: account.id,
+                eid: account.eid,
+            },
+            account.display_name,
+            origin.address,
+            parts.sessions.now(),
+            parts.sessions.options().timeout,
+        )
+        .map_err(no_session)?;
+        let session = Arc::new(session);
+        let origin = Origin {
+            caller: session.caller(),
+            ..origin.clone()
+        };
+        let work = Begin {
+            sessions: Arc::clone(&parts.sessions),
+            directory: Arc::clone(&parts.directory),
+            throttle: parts.throttle,
+            session: Arc::clone(&session),
+            stronger,
+            old,
+        };
+        parts
+            .dispatcher
+            .write(&origin, move |cx| {
+                let work = work.clone();
+                Box::pin(async move { work.run(cx).await })
+            })
+            .await
+            .map_err(no_session)?;
+        Ok(LoggedIn { id, session })
+    }
+}
+
+/// What one successful login writes.
+#[derive(Clone)]
+struct Begin {
+    sessions: Arc<Sessions>,
+    directory: Arc<dyn Directory>,
+    throttle: Throttle,
+    session: Arc<Session>,
+    stronger: Option<String>,
+    old: Option<crate::session::IdHash>,
+}
+
+impl Begin {
+    async fn run(&self, cx: &Context) -> Result<((), Effect)> {
+        let user = &self.session.user().id;
+        let subject = Subject::account(user, cx.origin().address);
+        self.throttle.forget(cx, &subject).await?;
+        self.directory.note_login(cx, user).await?;
+        if let Some(hash) = &self.stronger {
+            self.directory.keep_hash(cx, user, hash).await?;
+        }
+        if let Some(old) = self.old {
+            self.sessions.end(cx, old).await?;
+        }
+        self.sessions.create(cx, &self.session).await?;
+        let reference = Reference::entity("session", self.session.handle());
+        cx.emit(LOGGED_IN, reference.to_string(), None);
+        Ok(((), Effect::Created(reference)))
+    }
+}
+
+/// Ends a session in the unit of work of `cx`, and tells so.
+pub(crate) async fn end(
+    sessions: &Sessions,
+    cx: &Context,
+    id: crate::session::IdHash,
+    handle: &str,
+) -> Result<()> {
+    if sessions.end(cx, id).await? {
+        let reference = Reference::entity("session", handle);
+        cx.emit(LOGGED_OUT, reference.to_string(), None);
+    }
+    Ok(())
+}
+
+/// The one answer to every login that does not succeed.
+fn refused() -> Error {
+    Error::new(
+        ErrorKind::Unauthenticated,
+        "the username or the password is wrong, or the account can't be used",
+    )
+}
+
+/// A session can't be begun: the customer of this interface gets its own words, unless waiting helps.
+fn no_session(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::Unavailable => error,
+        _ => Error::new(ErrorKind::Internal, "the session could not be established")
+            .with_source(error),
+    }
+}
+
+impl fmt::Debug for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Login").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for LoginParts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LoginParts").finish_non_exhaustive()
+    }
+}
+
+/// On whose behalf what follows the login runs.
+impl From<&LoggedIn> for Caller {
+    fn from(logged_in: &LoggedIn) -> Self {
+        logged_in.session.caller()
+    }
+}

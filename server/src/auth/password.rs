@@ -1,0 +1,267 @@
+//! Passwords: Argon2id, at most one verification for each core at a time, and a short queue for the rest.
+//!
+//! One verification keeps a core busy for some 40 ms and holds 19 MiB. Without a limit a burst of logins
+//! would take every core and the memory of the machine; with it the burst waits, and what finds the queue
+//! full is told to come back before any work was done for it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
+use argon2::{Algorithm, Argon2, Params, Version};
+use entity_core::{Error, Result};
+use secrecy::{ExposeSecret as _, SecretString};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// How many verifications may wait.
+const QUEUE: usize = 64;
+/// How many seconds a client waits when the queue is full: by then it has been worked off.
+const RETRY_AFTER: u32 = 2;
+/// The longest password, in bytes.
+pub const MAX_PASSWORD: usize = 1024;
+
+const MEMORY_KIB: u32 = 19_456;
+const PASSES: u32 = 2;
+const LANES: u32 = 1;
+
+/// Hashes and verifies passwords. One for a service.
+#[derive(Clone)]
+pub struct Passwords {
+    argon2: Arc<Argon2<'static>>,
+    /// The hash of a password that nobody knows, verified when there is no account: that takes as long.
+    dummy: Arc<str>,
+    queue: Arc<Semaphore>,
+    workers: Arc<Semaphore>,
+}
+
+/// A place in the queue. Holding one is the right to a verification.
+#[derive(Debug)]
+pub struct Place {
+    _permit: OwnedSemaphorePermit,
+}
+
+/// What a verification found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verified {
+    /// The password is wrong, or there is no account.
+    Wrong,
+    /// The password is right.
+    Right,
+    /// The password is right, and its hash is weaker than those made today.
+    RightButWeak,
+}
+
+impl Passwords {
+    /// Verifies as many passwords at a time as `cores`.
+    ///
+    /// # Errors
+    /// The operating system has no randomness to give.
+    pub fn new(cores: usize) -> Result<Self> {
+        let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(Error::internal)?;
+        let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
+        let nobody = crate::session::id::SessionId::generate()?;
+        let dummy = hash(&argon2, nobody.expose().as_bytes())?;
+        let cores = cores.max(1);
+        Ok(Self {
+            argon2: Arc::new(argon2),
+            dummy: dummy.into(),
+            queue: Arc::new(Semaphore::new(QUEUE.saturating_add(cores))),
+            workers: Arc::new(Semaphore::new(cores)),
+        })
+    }
+
+    /// A place in the queue, before anything is done for the login.
+    ///
+    /// # Errors
+    /// The queue is full.
+    pub fn queue(&self) -> Result<Place> {
+        Arc::clone(&self.queue)
+            .try_acquire_owned()
+            .map(|permit| Place { _permit: permit })
+            .map_err(|error| {
+                Error::unavailable("too many people log in right now: try again", RETRY_AFTER)
+                    .with_source(error)
+            })
+    }
+
+    /// Verifies `password` against `stored`, the hash of the account. Without an account it takes as long
+    /// and is wrong.
+    ///
+    /// # Errors
+    /// The stored hash can't be read.
+    pub async fn verify(
+        &self,
+        _place: &Place,
+        password: &SecretString,
+        stored: Option<&str>,
+    ) -> Result<Verified> {
+        let (argon2, password) = (Arc::clone(&self.argon2), password.clone());
+        let exists = stored.is_some();
+        let stored = stored.map_or_else(|| Arc::clone(&self.dummy), Arc::from);
+        let verified = self
+            .work(move || verify(&argon2, password.expose_secret().as_bytes(), &stored))
+            .await?;
+        Ok(if exists { verified } else { Verified::Wrong })
+    }
+
+    /// The hash of a new password.
+    ///
+    /// # Errors
+    /// The queue is full; the password is too long or empty.
+    pub async fn hash(&self, password: &str) -> Result<String> {
+        if password.is_empty() || password.len() > MAX_PASSWORD {
+            return Err(Error::field(
+                "password",
+                format!("must have 1 to {MAX_PASSWORD} bytes"),
+            ));
+        }
+        let place = self.queue()?;
+        let (argon2, password) = (Arc::clone(&self.argon2), SecretString::from(password));
+        let hashed = self
+            .work(move || hash(&argon2, password.expose_secret().as_bytes()))
+            .await;
+        drop(place);
+        hashed
+    }
+
+    /// Runs `work` on a thread that may block, when a core is free for it.
+    async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let permit = Arc::clone(&self.workers)
+            .acquire_owned()
+            .await
+            .map_err(Error::internal)?;
+        tokio::task::spawn_blocking(move || {
+            // The permit goes back when the work is done, also when nobody waits for it any more.
+            let _permit = permit;
+            work()
+        })
+        .await
+        .map_err(Error::internal)?
+    }
+}
+
+impl fmt::Debug for Passwords {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Passwords")
+            .field("free", &self.workers.available_permits())
+            .finish_non_exhaustive()
+    }
+}
+
+fn hash(argon2: &Argon2<'_>, password: &[u8]) -> Result<String> {
+    argon2
+        .hash_password(password)
+        .map(|it| it.to_string())
+        .map_err(|error| Error::internal(error.to_string()))
+}
+
+fn verify(argon2: &Argon2<'_>, password: &[u8], stored: &str) -> Result<Verified> {
+    use argon2::password_hash::Error::PasswordInvalid;
+    let unreadable = |error: argon2::password_hash::Error| {
+        Error::internal(format!("a stored password hash can't be used: {error}"))
+    };
+    let parsed = PasswordHash::new(stored).map_err(|error| unreadable(error.into()))?;
+    match argon2.verify_password(password, &parsed) {
+        Ok(()) if is_weak(&parsed) => Ok(Verified::RightButWeak),
+        Ok(()) => Ok(Verified::Right),
+        Err(PasswordInvalid) => Ok(Verified::Wrong),
+        Err(error) => Err(unreadable(error)),
+    }
+}
+
+fn is_weak(stored: &PasswordHash) -> bool {
+    let is_id = stored.algorithm == Algorithm::Argon2id.ident();
+    let is_strong = Params::try_from(stored)
+        .is_ok_and(|it| it.m_cost() >= MEMORY_KIB && it.t_cost() >= PASSES && it.p_cost() >= LANES);
+    !(is_id && is_strong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn secret(text: &str) -> SecretString {
+        SecretString::from(text)
+    }
+
+    async fn check(passwords: &Passwords, password: &str, stored: Option<&str>) -> Verified {
+        let place = passwords.queue().unwrap();
+        passwords
+            .verify(&place, &secret(password), stored)
+            .await
+            .unwrap()
+    }
+
+    #[tokio::test]
+    async fn auth_1_a_password_is_taken_byte_for_byte() {
+        let passwords = Passwords::new(2).unwrap();
+        let (composed, decomposed) = ("p\u{e4}ss", "pa\u{308}ss");
+        for (password, other) in [
+            (" lead", "lead"),
+            ("trail ", "trail"),
+            ("Case", "case"),
+            (composed, decomposed),
+            (&"x".repeat(1024), &"x".repeat(1023)),
+        ] {
+            let stored = passwords.hash(password).await.unwrap();
+            assert_eq!(
+                check(&passwords, password, Some(&stored)).await,
+                Verified::Right
+            );
+            assert_eq!(
+                check(&passwords, other, Some(&stored)).await,
+                Verified::Wrong
+            );
+        }
+        assert!(passwords.hash(&"x".repeat(1025)).await.is_err());
+        assert!(passwords.hash("").await.is_err());
+    }
+
+    #[tokio::test]
+    async fn auth_3_hashes_say_how_they_were_made() {
+        let passwords = Passwords::new(1).unwrap();
+        let stored = passwords.hash("secret").await.unwrap();
+        assert!(
+            stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"),
+            "{stored}"
+        );
+        assert_ne!(stored, passwords.hash("secret").await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn auth_3_a_weaker_hash_is_noticed() {
+        // Made by the reference program: `echo -n password | argon2 somesalt -id -t 2 -k 256 -p 1`.
+        let stored =
+            "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4";
+        let passwords = Passwords::new(1).unwrap();
+        assert_eq!(
+            check(&passwords, "password", Some(stored)).await,
+            Verified::RightButWeak
+        );
+        assert_eq!(
+            check(&passwords, "passwore", Some(stored)).await,
+            Verified::Wrong
+        );
+    }
+
+    #[tokio::test]
+    async fn auth_2_without_an_account_every_password_is_wrong() {
+        let passwords = Passwords::new(1).unwrap();
+        assert_eq!(check(&passwords, "anything", None).await, Verified::Wrong);
+    }
+
+    #[tokio::test]
+    async fn auth_3_a_full_queue_is_told_before_any_work() {
+        let passwords = Passwords::new(2).unwrap();
+        let places: Vec<_> = (0..66).map(|_| passwords.queue().unwrap()).collect();
+        let error = passwords.queue().unwrap_err();
+        assert_eq!(error.kind(), entity_core::ErrorKind::Unavailable);
+        assert!(error.retry_after().is_some());
+        drop(places);
+        assert!(passwords.queue().is_ok());
+    }
+}

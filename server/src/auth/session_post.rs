@@ -1,0 +1,74 @@
+//! `POST /direct/session`: logs in as clients of the entity interface do it.
+
+use axum::response::{IntoResponse as _, Response};
+use entity_core::{Error, ErrorKind, Result};
+use http::{HeaderName, HeaderValue, StatusCode, header};
+
+use super::credentials::{Names, Shape, from_body, from_pairs};
+use super::evidence::Evidence;
+use super::http::{Arrival, with_session};
+use super::login::Login;
+use crate::session::CookieOptions;
+
+const NAMES: Names = Names {
+    username: "_username",
+    password: "_password",
+};
+const ENTITY_ID: HeaderName = HeaderName::from_static("entityid");
+const ENTITY_REFERENCE: HeaderName = HeaderName::from_static("entityreference");
+
+/// Logs in: 201 with the id of the session as text, 400 without a name or a password, 403 with wrong ones.
+///
+/// Some clients send both in the query, with an empty body. Whoever writes logs leaves queries out.
+///
+/// # Errors
+/// As [`Login::attempt`], but forbidden in place of unauthenticated; the request is malformed.
+pub async fn session_post(
+    arrival: Arrival<'_>,
+    body: &[u8],
+    login: &Login,
+    cookie: &CookieOptions,
+    base_url: &str,
+) -> Result<Response> {
+    let logged_in = login
+        .attempt(evidence(&arrival, body)?, arrival.origin, arrival.session)
+        .await
+        .map_err(forbidden_if_wrong)?;
+    let id = logged_in.id.expose().to_owned();
+    let handle = logged_in.session.handle();
+    let mut response = (StatusCode::CREATED, id.clone()).into_response();
+    for (name, value) in [
+        (
+            header::LOCATION,
+            format!("{base_url}/direct/session/{handle}"),
+        ),
+        (ENTITY_ID, id),
+        (ENTITY_REFERENCE, format!("/session/{handle}")),
+    ] {
+        if let Ok(value) = HeaderValue::try_from(value) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    Ok(with_session(
+        response,
+        &logged_in,
+        cookie,
+        arrival.is_secure,
+    ))
+}
+
+fn evidence(arrival: &Arrival<'_>, body: &[u8]) -> Result<Evidence> {
+    if body.is_empty() {
+        let query = arrival.query.unwrap_or_default();
+        return from_pairs(entity_formats::parse_pairs(query.as_bytes())?, NAMES);
+    }
+    from_body(Shape::of(arrival.headers)?, body, NAMES)
+}
+
+/// This address has always said 403 where others say 401.
+fn forbidden_if_wrong(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::Unauthenticated => Error::new(ErrorKind::Forbidden, error.message().to_owned()),
+        _ => error,
+    }
+}

@@ -1,0 +1,134 @@
+//! The command line: what `lectern` can be told, and what it answers.
+
+mod arguments;
+mod doctor;
+mod operator;
+mod serve;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Parser as _;
+use entity_core::Registry;
+
+use crate::app::{App, Parts};
+use crate::config::{self, Config, Given, Loaded};
+use crate::storage::Storage;
+use crate::system::{SystemClock, UuidIds};
+use crate::telemetry;
+use arguments::{Arguments, Command, Settings};
+
+/// The configuration or the arguments are wrong.
+const USAGE: u8 = 2;
+
+/// Why a command failed, as it is told.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Runs the program: reads the arguments, does what they say, answers how it went.
+pub fn run() -> ExitCode {
+    let arguments = Arguments::parse();
+    let given = match given(&arguments.settings) {
+        Ok(given) => given,
+        Err(failure) => return fail(&*failure, USAGE),
+    };
+    let loaded = config::load(&given);
+    if matches!(arguments.command, Some(Command::Doctor)) {
+        return doctor::run(&loaded);
+    }
+    let config = match &loaded {
+        Loaded {
+            config: Ok(config), ..
+        } => config.clone(),
+        Loaded {
+            config: Err(problems),
+            ..
+        } => return fail(problems, USAGE),
+    };
+    telemetry::start(&config);
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&error, 1),
+    };
+    match runtime.block_on(execute(arguments, config)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => fail(&*failure, 1),
+    }
+}
+
+async fn execute(arguments: Arguments, config: Config) -> Result<(), Failure> {
+    match arguments.command {
+        None | Some(Command::Serve) => serve::run(config, &arguments.demo).await,
+        Some(Command::Demo) => operator::demo(config, &arguments.demo).await,
+        Some(Command::Migrate) => {
+            Storage::open(config.database.expose(), &Registry::from_inventory()?).await?;
+            say("the database is up to date");
+            Ok(())
+        }
+        Some(Command::User { action }) => operator::user(config, action).await,
+        Some(Command::Doctor) => Ok(()),
+    }
+}
+
+/// Puts the service together from what is linked into this binary.
+async fn start(config: Config) -> Result<App, Failure> {
+    let registry = Registry::from_inventory()?;
+    let parts = Parts {
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(UuidIds),
+        registry,
+    };
+    Ok(App::start(config, parts).await.map_err(explain)?)
+}
+
+/// A failure to start with its causes: the operator may read them.
+fn explain(error: entity_core::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(it) = cause {
+        text.push_str(": ");
+        text.push_str(&it.to_string());
+        cause = it.source();
+    }
+    text
+}
+
+/// What the file, the environment and the arguments say.
+fn given(settings: &Settings) -> Result<Given, Failure> {
+    let file = match &settings.config {
+        None => None,
+        Some(path) => {
+            let text = std::fs::read_to_string(path)
+                .map_err(|error| format!("can't read {}: {error}", path.display()))?;
+            Some((path.display().to_string(), text))
+        }
+    };
+    let environment = std::env::vars_os()
+        .filter(|(name, _)| name.to_string_lossy().starts_with("LECTERN_"))
+        .collect();
+    let arguments = [
+        ("listen", settings.listen.clone()),
+        ("database", settings.database.clone()),
+    ]
+    .into_iter()
+    .filter_map(|(key, value)| Some((key.to_owned(), value?)))
+    .collect();
+    Ok(Given {
+        file,
+        environment,
+        arguments,
+    })
+}
+
+/// Says `text` on the standard output. If nobody listens there, nobody misses it.
+fn say(text: &str) {
+    drop(writeln!(std::io::stdout(), "{text}"));
+}
+
+fn fail(failure: &(impl std::fmt::Display + ?Sized), code: u8) -> ExitCode {
+    drop(writeln!(std::io::stderr(), "lectern: {failure}"));
+    ExitCode::from(code)
+}

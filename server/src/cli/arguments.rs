@@ -1,0 +1,89 @@
+//! The arguments.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Lectern, a learning-management service.
+#[derive(Debug, Parser)]
+#[command(name = "lectern", version)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub(super) command: Option<Command>,
+    #[command(flatten)]
+    pub(super) settings: Settings,
+    #[command(flatten)]
+    pub(super) demo: Demo,
+}
+
+/// Where settings are.
+#[derive(Args, Debug)]
+pub(super) struct Settings {
+    /// A TOML file with settings.
+    #[arg(long, global = true, env = "LECTERN_CONFIG", value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    /// The address and the port to listen on [default: 127.0.0.1:8080].
+    #[arg(long, global = true, value_name = "ADDRESS")]
+    pub(super) listen: Option<String>,
+    /// The database: `sqlite://FILE` or `postgres://…` [default: sqlite://lectern.db].
+    #[arg(long, global = true, value_name = "URL")]
+    pub(super) database: Option<String>,
+}
+
+/// What demo data are like.
+#[derive(Args, Debug)]
+pub(super) struct Demo {
+    /// Fill an empty database with a small university first.
+    #[arg(long)]
+    pub(super) demo: bool,
+    /// The password of everybody in the demo data.
+    #[arg(
+        long,
+        global = true,
+        env = "LECTERN_DEMO_PASSWORD",
+        default_value = "lectern-demo",
+        hide_env_values = true
+    )]
+    pub(super) demo_password: String,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Serve (what happens without a command).
+    Serve,
+    /// Bring the database up to date and stop.
+    Migrate,
+    /// Make and change accounts. A password is read from LECTERN_PASSWORD or, without it, from the input.
+    User {
+        #[command(subcommand)]
+        action: UserAction,
+    },
+    /// Fill an empty database with a small university and stop.
+    Demo,
+    /// Explain the settings, where each comes from, and what is wrong with them or with the database.
+    Doctor,
+}
+
+/// What to do with an account.
+#[derive(Debug, Subcommand)]
+pub(super) enum UserAction {
+    /// Make an account.
+    Add {
+        /// What the user types to log in.
+        eid: String,
+        /// Make it a super user's.
+        #[arg(long)]
+        superuser: bool,
+    },
+    /// Change the password.
+    Passwd {
+        /// What the user types to log in.
+        eid: String,
+    },
+    /// Shut the account.
+    Disable {
+        /// What the user types to log in.
+        eid: String,
+    },
+}

@@ -1,0 +1,133 @@
+//! `lectern user …` and `lectern demo`: what the operator does with the database itself.
+
+use std::io::Read as _;
+use std::net::{IpAddr, Ipv4Addr};
+
+use entity_core::{Caller, Effect, Origin, Reference};
+use entity_providers::demo::{self, Summary};
+use entity_providers::user::{self, User, operator};
+use futures::future::BoxFuture;
+
+use super::arguments::{Demo, UserAction};
+use super::{Failure, explain, say, start};
+use crate::app::App;
+use crate::config::Config;
+
+/// Fills an empty database.
+pub(super) async fn demo(config: Config, options: &Demo) -> Result<(), Failure> {
+    let app = start(config).await?;
+    let summary = fill(&app, &options.demo_password).await?;
+    say(&format!(
+        "made {} users in {} sites",
+        summary.cast.0.len(),
+        summary.sites.len()
+    ));
+    app.finish().await;
+    Ok(())
+}
+
+/// Fills the database of `app`, which must be empty.
+pub(super) async fn fill(app: &App, password: &str) -> Result<Summary, Failure> {
+    let hash = app.passwords.hash(password).await.map_err(explain)?;
+    let origin = origin("demo");
+    let work = app.dispatcher.write(&origin, move |cx| {
+        let hash = hash.clone();
+        Box::pin(async move {
+            let summary = demo::fill(cx, &hash).await?;
+            Ok((summary, Effect::Acted(Reference::collection("site"))))
+        })
+    });
+    Ok(work.await.map_err(explain)?)
+}
+
+/// Whether the database of `app` is empty.
+pub(super) async fn is_empty(app: &App) -> Result<bool, Failure> {
+    let found = app
+        .dispatcher
+        .read(&origin("demo"), |cx| Box::pin(demo::is_empty(cx)))
+        .await;
+    Ok(found.map_err(explain)?)
+}
+
+/// Makes or changes an account.
+pub(super) async fn user(config: Config, action: UserAction) -> Result<(), Failure> {
+    let app = start(config).await?;
+    let user = match action {
+        UserAction::Add { eid, superuser } => {
+            let password = read_password()?;
+            change(&app, "add", move |cx| {
+                let (eid, password) = (eid.clone(), password.clone());
+                Box::pin(async move { operator::add(cx, &eid, &password, superuser).await })
+            })
+            .await?
+        }
+        UserAction::Passwd { eid } => {
+            let password = read_password()?;
+            change(&app, "passwd", move |cx| {
+                let (eid, password) = (eid.clone(), password.clone());
+                Box::pin(async move { operator::set_password(cx, &eid, &password).await })
+            })
+            .await?
+        }
+        UserAction::Disable { eid } => {
+            change(&app, "disable", move |cx| {
+                let eid = eid.clone();
+                Box::pin(async move { operator::disable(cx, &eid).await })
+            })
+            .await?
+        }
+    };
+    say(&format!(
+        "done: the account `{}` has the id {}",
+        user.eid, user.id
+    ));
+    app.finish().await;
+    Ok(())
+}
+
+async fn change<W>(app: &App, command: &str, work: W) -> Result<user::User, Failure>
+where
+    W: for<'a> Fn(&'a entity_core::Context) -> BoxFuture<'a, entity_core::Result<User>>
+        + Send
+        + Sync,
+{
+    let origin = origin(command);
+    let done = app.dispatcher.write(&origin, |cx| {
+        let changed = work(cx);
+        Box::pin(async move {
+            let user = changed.await?;
+            let effect = Effect::Updated(Reference::entity("user", user.id.clone()));
+            Ok((user, effect))
+        })
+    });
+    Ok(done.await.map_err(explain)?)
+}
+
+/// The password from the environment or, without one there, the first line of the input. Never from the
+/// arguments, which everybody on the machine can read.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a password is no setting: nothing may keep or show it"
+)]
+fn read_password() -> Result<String, Failure> {
+    if let Ok(password) = std::env::var("LECTERN_PASSWORD") {
+        return Ok(password);
+    }
+    say("type the password and end the line:");
+    let mut text = String::new();
+    std::io::stdin().take(4096).read_to_string(&mut text)?;
+    match text.lines().next() {
+        Some(line) if !line.is_empty() => Ok(line.to_owned()),
+        _ => Err("no password was given".into()),
+    }
+}
+
+fn origin(command: &str) -> Origin {
+    Origin {
+        caller: Caller::anonymous(),
+        address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        request_id: "operator".to_owned(),
+        method: "CLI".to_owned(),
+        path: command.to_owned(),
+    }
+}

@@ -1,0 +1,65 @@
+//! `/direct` and `/direct/describe`: what is registered, for people and for programs.
+
+use axum::http::Method;
+use axum::response::Response;
+use entity_core::catalog::{Catalog, TypeEntry};
+use entity_core::reply::Value;
+use entity_core::{Abilities, Body, DirectPath, Effect, Error, Reply, Result, Verb};
+
+use super::respond::{Asked, Preference, respond};
+use super::{negotiate, view};
+use crate::app::App;
+use crate::exchange::Exchange;
+
+/// The word that asks for a description.
+const WORD: &str = "describe";
+
+/// Whether `path` asks for a description, of everything or of one type.
+pub(crate) fn is_asked(path: &DirectPath) -> bool {
+    (path.prefix.is_empty() || path.prefix == WORD) && path.segments.is_empty()
+        || path.segments == [WORD]
+}
+
+/// Describes what is registered.
+pub(crate) fn answer(app: &App, exchange: &Exchange, path: &DirectPath) -> Result<Response> {
+    if !app.config.describe_public && exchange.origin.caller.is_anonymous() {
+        return Err(Error::unauthenticated());
+    }
+    if exchange.parts.method == Method::OPTIONS {
+        return Ok(crate::error::options(&[Verb::Get]));
+    }
+    if super::request::verb(&exchange.parts.method) != Some(Verb::Get) {
+        return Err(Error::method_not_allowed(vec![Verb::Get]));
+    }
+    let format = negotiate::format(
+        path.format.as_deref(),
+        &exchange.parts.headers,
+        &app.formats,
+    )?;
+    let reply = Reply {
+        body: Body::Value(value(app, path)?),
+        effect: Effect::Read,
+        abilities: Abilities::default(),
+    };
+    let asked = Asked {
+        headers: &exchange.parts.headers,
+        format,
+        preference: Preference::Usual,
+        view: view(app, exchange, path, Abilities::default()),
+    };
+    respond(&reply, &asked, &app.formats)
+}
+
+fn value(app: &App, path: &DirectPath) -> Result<Value> {
+    let registry = app.dispatcher.registry();
+    let data: Box<dyn erased_serde::Serialize + Send + Sync> = match path.segments.is_empty() {
+        true => Box::new(Catalog::of(registry)),
+        false => Box::new(TypeEntry::of(
+            registry.route(&path.prefix).ok_or_else(Error::not_found)?,
+        )),
+    };
+    Ok(Value {
+        name: WORD.to_owned(),
+        data,
+    })
+}

@@ -1,0 +1,107 @@
+//! Entity tags: the version of what is answered, and the format it is answered in.
+//!
+//! The part before the dash is the version alone, so that a tag that came with one format guards a write
+//! that is sent in another.
+
+use axum::http::header::{IF_MATCH, IF_NONE_MATCH};
+use axum::http::{HeaderMap, HeaderName};
+use entity_core::{Error, IfMatch, Result, Version};
+
+/// The strong tag of `version` in the format `format`.
+pub(crate) fn tag(version: Version, format: &str) -> String {
+    format!("\"{:016x}-{format}\"", version.0)
+}
+
+/// Whether the client already has what `tag` names.
+pub(crate) fn is_known(headers: &HeaderMap, tag: &str) -> bool {
+    list(headers, &IF_NONE_MATCH).any(|it| it == "*" || it.strip_prefix("W/").unwrap_or(it) == tag)
+}
+
+/// The versions in which the client wants to write.
+///
+/// # Errors
+/// The header is not a list of tags.
+pub(crate) fn if_match(headers: &HeaderMap) -> Result<Option<IfMatch>> {
+    if !headers.contains_key(IF_MATCH) {
+        return Ok(None);
+    }
+    if list(headers, &IF_MATCH).any(|it| it == "*") {
+        return Ok(Some(IfMatch::Any));
+    }
+    let versions = list(headers, &IF_MATCH)
+        .map(version)
+        .collect::<Result<Vec<_>>>()?;
+    Ok(Some(IfMatch::Versions(
+        versions.into_iter().flatten().collect(),
+    )))
+}
+
+/// The version in a tag. A tag that we never gave out names no version; a weak one never matches.
+fn version(tag: &str) -> Result<Option<Version>> {
+    if tag.starts_with("W/\"") {
+        return Ok(None);
+    }
+    let inner = tag
+        .strip_prefix('"')
+        .and_then(|it| it.strip_suffix('"'))
+        .ok_or_else(|| Error::bad_request("`If-Match` must be a list of quoted tags"))?;
+    let hex = inner.split('-').next().unwrap_or_default();
+    Ok(u64::from_str_radix(hex, 16).ok().map(Version))
+}
+
+fn list<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> {
+    headers
+        .get_all(name)
+        .iter()
+        .filter_map(|it| it.to_str().ok())
+        .flat_map(|it| it.split(','))
+        .map(str::trim)
+        .filter(|it| !it.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    fn headers(name: HeaderName, value: &'static str) -> HeaderMap {
+        HeaderMap::from_iter([(name, HeaderValue::from_static(value))])
+    }
+
+    #[test]
+    fn a_tag_of_one_format_guards_a_write_in_another() {
+        let tag = tag(Version(255), "xml");
+        assert_eq!(tag, "\"00000000000000ff-xml\"");
+        let sent = HeaderMap::from_iter([(IF_MATCH, HeaderValue::from_str(&tag).unwrap())]);
+        assert!(if_match(&sent).unwrap().unwrap().holds(Some(Version(255))));
+        assert!(!if_match(&sent).unwrap().unwrap().holds(Some(Version(254))));
+        assert!(is_known(
+            &headers(IF_NONE_MATCH, "\"x\", W/\"00000000000000ff-xml\""),
+            &tag
+        ));
+        assert!(!is_known(
+            &headers(IF_NONE_MATCH, "\"00000000000000ff-json\""),
+            &tag
+        ));
+    }
+
+    #[test]
+    fn what_is_no_tag_is_refused_or_matches_nothing() {
+        assert!(if_match(&HeaderMap::new()).unwrap().is_none());
+        assert_eq!(
+            if_match(&headers(IF_MATCH, "*")).unwrap(),
+            Some(IfMatch::Any)
+        );
+        assert!(if_match(&headers(IF_MATCH, "abc")).is_err());
+        for value in ["\"abc!\"", "W/\"00000000000000ff-xml\""] {
+            assert!(
+                !if_match(&headers(IF_MATCH, value))
+                    .unwrap()
+                    .unwrap()
+                    .holds(Some(Version(255))),
+                "{value}"
+            );
+        }
+    }
+}

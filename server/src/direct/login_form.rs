@@ -1,0 +1,60 @@
+//! `/direct/session/new`: the form by which people log in. The login itself sets a cookie, so it is no
+//! provider's business, and neither is its form.
+
+use axum::response::Response;
+use entity_core::schema::{Field, Kind, Schema};
+use entity_core::{Abilities, Body, DirectPath, Effect, Form, FormPurpose, Reply, Result, Verb};
+
+use super::respond::{Asked, Preference, respond};
+use super::{negotiate, view};
+use crate::app::App;
+use crate::exchange::Exchange;
+
+static SCHEMA: Schema = Schema {
+    doc: "Log in.",
+    fields: &[
+        Field::new(
+            "_username",
+            Kind::Text(255),
+            "Your user name or e-mail address.",
+        )
+        .writable()
+        .required(),
+        Field::new("_password", Kind::Text(1024), "Your password.")
+            .writable()
+            .required(),
+    ],
+    has_feed: false,
+};
+
+/// Whether the form is asked for.
+pub(crate) fn is_asked(path: &DirectPath, verb: Verb) -> bool {
+    path.prefix == "session" && path.segments == ["new"] && verb == Verb::Get
+}
+
+/// Answers the form, to everybody.
+pub(crate) fn answer(app: &App, exchange: &Exchange, path: &DirectPath) -> Result<Response> {
+    let format = negotiate::format(
+        path.format.as_deref(),
+        &exchange.parts.headers,
+        &app.formats,
+    )?;
+    let form = Form {
+        prefix: "session",
+        schema: &SCHEMA,
+        item: None,
+        purpose: FormPurpose::Create,
+    };
+    let reply = Reply {
+        body: Body::Form(form),
+        effect: Effect::Read,
+        abilities: Abilities::default(),
+    };
+    let asked = Asked {
+        headers: &exchange.parts.headers,
+        format,
+        preference: Preference::Usual,
+        view: view(app, exchange, path, Abilities::default()),
+    };
+    respond(&reply, &asked, &app.formats)
+}

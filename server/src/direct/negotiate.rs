@@ -1,0 +1,169 @@
+//! Which format is answered: the URL's extension, else the `Accept` header, else the default.
+
+use axum::http::HeaderMap;
+use axum::http::header::ACCEPT;
+use entity_core::format::{Format, Formats};
+use entity_core::{Error, Result};
+
+/// The media type by which a client asks for errors after RFC 9457.
+pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
+
+/// The format to answer in. `extension` is the URL's, which is always a registered one.
+///
+/// # Errors
+/// The client accepts none of the formats.
+pub(crate) fn format(
+    extension: Option<&str>,
+    headers: &HeaderMap,
+    formats: &Formats,
+) -> Result<Format> {
+    if let Some(named) = extension.and_then(|it| formats.renderer(it)) {
+        return Ok(named.format());
+    }
+    let ranges = ranges(headers);
+    let best = formats
+        .all()
+        .map(|format| (quality(&format, &ranges), format))
+        .filter(|(quality, _)| *quality > 0)
+        // The first of equals: `max_by_key` would answer the last.
+        .reduce(|best, other| if other.0 > best.0 { other } else { best });
+    match best {
+        Some((_, format)) => Ok(format),
+        None => Err(Error::not_acceptable(
+            &formats.all().map(|it| it.name).collect::<Vec<_>>(),
+        )),
+    }
+}
+
+/// Whether the client names `media_type` in its `Accept` header; wildcards do not count.
+pub(crate) fn names(headers: &HeaderMap, media_type: &str) -> bool {
+    ranges(headers)
+        .iter()
+        .any(|it| it.media_type == media_type && it.quality > 0)
+}
+
+/// One element of an `Accept` header.
+struct Range {
+    media_type: String,
+    /// In thousandths.
+    quality: u16,
+}
+
+fn ranges(headers: &HeaderMap) -> Vec<Range> {
+    headers
+        .get_all(ACCEPT)
+        .iter()
+        .filter_map(|it| it.to_str().ok())
+        .flat_map(|line| line.split(','))
+        .filter_map(range)
+        .collect()
+}
+
+fn range(text: &str) -> Option<Range> {
+    let mut parts = text.split(';').map(str::trim);
+    let media_type = parts
+        .next()
+        .filter(|it| !it.is_empty())?
+        .to_ascii_lowercase();
+    let quality = parts
+        .filter_map(|it| it.split_once('='))
+        .find(|(name, _)| name.trim().eq_ignore_ascii_case("q"))
+        .map_or(Some(1000), |(_, value)| thousandths(value.trim()))?;
+    Some(Range {
+        media_type,
+        quality,
+    })
+}
+
+/// `0.5` → 500. What is no quality makes the range void.
+fn thousandths(text: &str) -> Option<u16> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    if fraction.len() > 3 || !fraction.bytes().all(|it| it.is_ascii_digit()) {
+        return None;
+    }
+    let fraction = format!("{fraction:0<3}").parse::<u16>().ok()?;
+    match whole {
+        "0" => Some(fraction),
+        "1" if fraction == 0 => Some(1000),
+        _ => None,
+    }
+}
+
+/// How much the client wants `format`: the most specific range that matches decides. No header accepts all.
+fn quality(format: &Format, ranges: &[Range]) -> u16 {
+    if ranges.is_empty() {
+        return 1000;
+    }
+    let names = std::iter::once(format.essence()).chain(format.aliases.iter().copied());
+    names.map(|it| quality_of(it, ranges)).max().unwrap_or(0)
+}
+
+fn quality_of(media_type: &str, ranges: &[Range]) -> u16 {
+    let kind = media_type.split('/').next().unwrap_or_default();
+    ranges
+        .iter()
+        .filter_map(|range| {
+            Some((
+                specificity(&range.media_type, media_type, kind)?,
+                range.quality,
+            ))
+        })
+        .max_by_key(|(specificity, _)| *specificity)
+        .map_or(0, |(_, quality)| quality)
+}
+
+fn specificity(range: &str, media_type: &str, kind: &str) -> Option<u8> {
+    match range {
+        "*/*" => Some(0),
+        it if it == media_type => Some(2),
+        PROBLEM_JSON if media_type == "application/json" => Some(1),
+        it if it.strip_suffix("/*") == Some(kind) => Some(1),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    fn check(extension: Option<&str>, accept: &[&'static str], expected: Option<&str>) {
+        let mut headers = HeaderMap::new();
+        for line in accept {
+            headers.append(ACCEPT, HeaderValue::from_static(line));
+        }
+        let chosen = format(extension, &headers, &entity_formats::standard());
+        assert_eq!(
+            chosen.ok().map(|it| it.name),
+            expected,
+            "{extension:?} {accept:?}"
+        );
+    }
+
+    #[test]
+    fn the_extension_wins_then_the_header_then_json() {
+        check(None, &[], Some("json"));
+        check(Some("xml"), &["text/html"], Some("xml"));
+        check(None, &["*/*"], Some("json"));
+        check(None, &["application/json, text/plain, */*"], Some("json"));
+        check(
+            None,
+            &["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"],
+            Some("html"),
+        );
+        check(
+            None,
+            &["application/xml;q=0.5, application/json;q=0.4"],
+            Some("xml"),
+        );
+        check(None, &["application/*"], Some("json"));
+        check(None, &["text/*"], Some("html"));
+        check(None, &["application/json;q=0, */*;q=0.1"], Some("xml"));
+        check(None, &["application/atom+xml"], Some("atom"));
+        check(None, &["image/png"], None);
+        check(None, &["application/problem+json"], Some("json"));
+        check(None, &["text/html;q=abc"], Some("json"));
+        check(None, &["text/plain", "application/xml"], Some("xml"));
+    }
+}

@@ -1,0 +1,195 @@
+//! HTTP → [`entity_core::Request`]: verb, query, body, preconditions.
+
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, Method};
+use entity_core::format::Formats;
+use entity_core::{Error, ErrorKind, Input, Result, Verb};
+use serde_json::Value;
+
+/// The field of a form that overrides its method.
+const METHOD_FIELD: &str = "_method";
+/// The field of a form that carries the session's token; the layer in front has looked at it.
+const TOKEN_FIELD: &str = "sakai_csrf_token";
+
+/// A body, taken apart: what it says for the entity, and what it says for the service.
+#[derive(Debug, Default)]
+pub(crate) struct Parsed {
+    /// The fields for the entity.
+    pub(crate) input: Input,
+    /// The method that a form asks for instead of POST.
+    pub(crate) method: Option<Verb>,
+}
+
+/// The verb of a method; HEAD reads.
+pub(crate) fn verb(method: &Method) -> Option<Verb> {
+    match *method {
+        Method::GET | Method::HEAD => Some(Verb::Get),
+        Method::POST => Some(Verb::Post),
+        Method::PUT => Some(Verb::Put),
+        Method::PATCH => Some(Verb::Patch),
+        Method::DELETE => Some(Verb::Delete),
+        _ => None,
+    }
+}
+
+/// Reads a body by its content type or, without one, by the URL's extension.
+///
+/// # Errors
+/// The type is not read here; the body is malformed; a form asks for a method that it can't have.
+pub(crate) fn body(
+    headers: &HeaderMap,
+    extension: Option<&str>,
+    prefix: &str,
+    bytes: &[u8],
+    formats: &Formats,
+) -> Result<Parsed> {
+    if bytes.is_empty() {
+        return Ok(Parsed::default());
+    }
+    let parser = match essence(headers)? {
+        Some(essence) => formats.parser(&essence),
+        None => extension.and_then(|it| formats.parser_named(it)),
+    };
+    let mut input = parser.ok_or_else(unsupported)?.parse(bytes)?;
+    if !input.is_form {
+        return Ok(Parsed {
+            input: input.unwrap_root(prefix),
+            method: None,
+        });
+    }
+    let method = take(&mut input, METHOD_FIELD)?
+        .map(|it| method_override(&it))
+        .transpose()?;
+    take(&mut input, TOKEN_FIELD)?;
+    Ok(Parsed { input, method })
+}
+
+/// The media type of the body, without its parameters, in lower case.
+///
+/// # Errors
+/// The header is no media type, or names a charset other than UTF-8.
+pub(crate) fn essence(headers: &HeaderMap) -> Result<Option<String>> {
+    let Some(value) = headers.get(CONTENT_TYPE) else {
+        return Ok(None);
+    };
+    let text = value
+        .to_str()
+        .map_err(|error| unsupported().with_source(error))?;
+    let mut parts = text.split(';').map(str::trim);
+    let essence = parts.next().unwrap_or_default().to_ascii_lowercase();
+    let charset = parts
+        .filter_map(|it| it.split_once('='))
+        .find(|(name, _)| name.trim().eq_ignore_ascii_case("charset"))
+        .map(|(_, value)| value.trim().trim_matches('"'));
+    match charset {
+        Some(it) if !it.eq_ignore_ascii_case("utf-8") && !it.eq_ignore_ascii_case("us-ascii") => {
+            Err(unsupported())
+        }
+        _ => Ok(Some(essence)),
+    }
+}
+
+fn unsupported() -> Error {
+    Error::new(
+        ErrorKind::UnsupportedMediaType,
+        "send the body as application/json, application/xml or application/x-www-form-urlencoded, in UTF-8",
+    )
+}
+
+fn take(input: &mut Input, name: &str) -> Result<Option<String>> {
+    match input.fields.shift_remove(name) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(Error::field(name, "is given more than once")),
+    }
+}
+
+fn method_override(text: &str) -> Result<Verb> {
+    match text.trim().to_ascii_uppercase().as_str() {
+        "PUT" => Ok(Verb::Put),
+        "DELETE" => Ok(Verb::Delete),
+        "POST" => Ok(Verb::Post),
+        _ => Err(Error::field(METHOD_FIELD, "must be PUT or DELETE")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+    use serde_json::json;
+
+    use super::*;
+
+    fn parse(
+        content_type: Option<&'static str>,
+        extension: Option<&str>,
+        bytes: &str,
+    ) -> Result<Parsed> {
+        let headers = content_type
+            .map(|it| (CONTENT_TYPE, HeaderValue::from_static(it)))
+            .into_iter()
+            .collect();
+        body(
+            &headers,
+            extension,
+            "note",
+            bytes.as_bytes(),
+            &entity_formats::standard(),
+        )
+    }
+
+    #[test]
+    fn the_content_type_picks_the_parser_then_the_extension() {
+        let expected = json!({"title": "x"});
+        for (content_type, extension, bytes) in [
+            (Some("application/json"), None, r#"{"title":"x"}"#),
+            (
+                Some("application/json; charset=UTF-8"),
+                Some("xml"),
+                r#"{"note":{"title":"x"}}"#,
+            ),
+            (Some("application/vnd.api+json"), None, r#"{"title":"x"}"#),
+            (
+                Some("application/x-www-form-urlencoded"),
+                Some("json"),
+                "title=x",
+            ),
+            (Some("text/xml"), None, "<note><title>x</title></note>"),
+            (None, Some("json"), r#"{"title":"x"}"#),
+        ] {
+            let parsed = parse(content_type, extension, bytes).unwrap();
+            assert_eq!(
+                Value::Object(parsed.input.fields),
+                expected,
+                "{content_type:?} {extension:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn other_types_are_refused() {
+        for content_type in [
+            Some("text/plain"),
+            Some("application/json; charset=latin1"),
+            None,
+            Some("multipart/form-data"),
+        ] {
+            let error = parse(content_type, None, "{}").unwrap_err();
+            assert_eq!(
+                error.kind(),
+                ErrorKind::UnsupportedMediaType,
+                "{content_type:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_form_may_override_its_method_and_carry_a_token() {
+        let form = Some("application/x-www-form-urlencoded");
+        let parsed = parse(form, None, "_method=DELETE&sakai_csrf_token=t&title=x").unwrap();
+        assert_eq!(parsed.method, Some(Verb::Delete));
+        assert_eq!(Value::Object(parsed.input.fields), json!({"title": "x"}));
+        assert!(parse(form, None, "_method=TRACE").is_err());
+        assert!(parse(form, None, "_method=PUT&_method=DELETE").is_err());
+    }
+}

@@ -1,0 +1,264 @@
+//! [`Reply`] → HTTP: status, headers, body.
+
+use axum::body::Body as HttpBody;
+use axum::http::header::{CONTENT_TYPE, ETAG, LAST_MODIFIED, LINK, LOCATION};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::Response;
+use entity_core::format::{Format, Formats, View};
+use entity_core::{Body, Effect, Reference, Reply, Result, Version, encode_segment};
+use sha2::{Digest as _, Sha256};
+
+use super::etag;
+
+const ENTITY_ID: HeaderName = HeaderName::from_static("entityid");
+const ENTITY_REFERENCE: HeaderName = HeaderName::from_static("entityreference");
+
+/// How the client wants writes to be answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Preference {
+    /// As the method and the body's type suggest.
+    Usual,
+    /// With the entity.
+    Representation,
+    /// With as little as possible.
+    Minimal,
+    /// With the id as text, as clients that send forms expect it.
+    Id,
+    /// With a redirection to a page that shows the result: a browser sent a form.
+    Page,
+}
+
+/// What the answer depends on besides the reply.
+pub(crate) struct Asked<'a> {
+    pub(crate) headers: &'a HeaderMap,
+    pub(crate) format: Format,
+    pub(crate) preference: Preference,
+    pub(crate) view: View<'a>,
+}
+
+/// The status of what a request did. The audit log writes down the same.
+pub(crate) fn status(effect: &Effect, has_body: bool) -> StatusCode {
+    match effect {
+        Effect::Created(_) => StatusCode::CREATED,
+        _ if has_body => StatusCode::OK,
+        _ => StatusCode::NO_CONTENT,
+    }
+}
+
+/// Answers `reply`.
+///
+/// # Errors
+/// The format can't express the reply, or rendering failed.
+pub(crate) fn respond(reply: &Reply, asked: &Asked<'_>, formats: &Formats) -> Result<Response> {
+    let base = asked.view.base_url;
+    match (&reply.effect, asked.preference) {
+        (Effect::Read, _) => represent(reply, asked, formats),
+        (
+            Effect::Created(reference) | Effect::Updated(reference) | Effect::Acted(reference),
+            Preference::Page,
+        ) => Ok(see_other(base, reference)),
+        (Effect::Deleted(reference), Preference::Page) => Ok(see_other(
+            base,
+            &Reference::collection(reference.prefix.clone()),
+        )),
+        (Effect::Created(reference), preference) => {
+            let mut response = match preference {
+                Preference::Minimal => empty(StatusCode::CREATED),
+                Preference::Id => text(
+                    StatusCode::CREATED,
+                    reference.id.clone().unwrap_or_default(),
+                ),
+                _ => represent(reply, asked, formats)?,
+            };
+            *response.status_mut() = StatusCode::CREATED;
+            name(response.headers_mut(), base, reference);
+            Ok(response)
+        }
+        (Effect::Updated(_), Preference::Representation) | (Effect::Acted(_), _) => {
+            represent(reply, asked, formats)
+        }
+        (Effect::Updated(_), _) => {
+            let mut response = empty(StatusCode::NO_CONTENT);
+            let tag = version(&reply.body, asked.format).map(|it| etag::tag(it, asked.format.name));
+            set(response.headers_mut(), ETAG, tag.as_deref());
+            Ok(response)
+        }
+        (Effect::Deleted(_), _) => Ok(empty(StatusCode::NO_CONTENT)),
+    }
+}
+
+/// The body in the format that was asked for, or the news that the client already has it.
+fn represent(reply: &Reply, asked: &Asked<'_>, formats: &Formats) -> Result<Response> {
+    if matches!(reply.body, Body::Empty) {
+        return Ok(empty(status(&reply.effect, false)));
+    }
+    let renderer = formats.renderer_for(asked.format.name, &reply.body)?;
+    let format = renderer.format();
+    let known = version(&reply.body, format).map(|it| etag::tag(it, format.name));
+    if let Some(tag) = known.as_deref().filter(|it| is_fresh(reply, asked, it)) {
+        return Ok(not_modified(tag));
+    }
+    let bytes = renderer.render(&reply.body, &asked.view)?;
+    let tag = known.or_else(|| is_tagged(format).then(|| etag::tag(digest(&bytes), format.name)));
+    if let Some(tag) = tag.as_deref().filter(|it| is_fresh(reply, asked, it)) {
+        return Ok(not_modified(tag));
+    }
+    let mut response = Response::new(HttpBody::from(bytes));
+    *response.status_mut() = status(&reply.effect, true);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(format.media_type));
+    set(headers, ETAG, tag.as_deref());
+    set(
+        headers,
+        LAST_MODIFIED,
+        last_modified(&reply.body, format)
+            .map(httpdate::fmt_http_date)
+            .as_deref(),
+    );
+    if let Body::Collection(collection) = &reply.body {
+        let links = entity_formats::paging_links(collection, &asked.view, asked.extension());
+        let links: Vec<_> = links
+            .iter()
+            .map(|(rel, url)| format!("<{url}>; rel=\"{rel}\""))
+            .collect();
+        set(
+            headers,
+            LINK,
+            Some(links.join(", ").as_str()).filter(|it| !it.is_empty()),
+        );
+    }
+    Ok(response)
+}
+
+impl Asked<'_> {
+    /// The extension that links of this answer need to lead to the same format: none for the default.
+    fn extension(&self) -> Option<&'static str> {
+        (self.format.name != "json").then_some(self.format.name)
+    }
+}
+
+/// Pages hold more than the entity (who is logged in, what may be done), so they have no tag.
+fn is_tagged(format: Format) -> bool {
+    format.name != "html"
+}
+
+fn is_feed(format: Format) -> bool {
+    matches!(format.name, "atom" | "rss")
+}
+
+fn version(body: &Body, format: Format) -> Option<Version> {
+    if !is_tagged(format) {
+        return None;
+    }
+    match body {
+        Body::Entity(item) => item.version(),
+        Body::Collection(collection) => collection.version(),
+        _ => None,
+    }
+}
+
+fn digest(bytes: &[u8]) -> Version {
+    let hash = Sha256::digest(bytes);
+    Version(
+        hash.iter()
+            .take(8)
+            .fold(0, |sum, byte| (sum << 8) | u64::from(*byte)),
+    )
+}
+
+/// Whether the client may go on with what it has: by tag or, for feeds without a tag, by date.
+fn is_fresh(reply: &Reply, asked: &Asked<'_>, tag: &str) -> bool {
+    if reply.effect != Effect::Read {
+        return false;
+    }
+    if asked
+        .headers
+        .contains_key(axum::http::header::IF_NONE_MATCH)
+    {
+        return etag::is_known(asked.headers, tag);
+    }
+    let since = asked
+        .headers
+        .get(axum::http::header::IF_MODIFIED_SINCE)
+        .and_then(|it| httpdate::parse_http_date(it.to_str().ok()?).ok());
+    match (since, last_modified(&reply.body, asked.format)) {
+        (Some(since), Some(modified)) => modified <= since,
+        _ => false,
+    }
+}
+
+/// When what a feed tells last changed, in whole seconds as HTTP has them.
+fn last_modified(body: &Body, format: Format) -> Option<std::time::SystemTime> {
+    if !is_feed(format) {
+        return None;
+    }
+    let newest = match body {
+        Body::Entity(item) => item.feed_entry().map(|it| it.updated),
+        Body::Collection(collection) => collection
+            .items
+            .iter()
+            .filter_map(|it| Some(it.feed_entry()?.updated))
+            .max(),
+        _ => None,
+    }?;
+    let seconds = u64::try_from(newest.timestamp()).ok()?;
+    std::time::UNIX_EPOCH.checked_add(std::time::Duration::from_secs(seconds))
+}
+
+fn not_modified(tag: &str) -> Response {
+    let mut response = empty(StatusCode::NOT_MODIFIED);
+    set(response.headers_mut(), ETAG, Some(tag));
+    response
+}
+
+fn see_other(base: &str, reference: &Reference) -> Response {
+    let mut response = empty(StatusCode::SEE_OTHER);
+    let page = format!("{base}/direct{}.html", reference.path());
+    set(response.headers_mut(), LOCATION, Some(&page));
+    response
+}
+
+/// Sends a browser that has just logged in to the start page.
+pub(crate) fn see_start(response: &mut Response, base: &str) {
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    *response.body_mut() = HttpBody::empty();
+    set(
+        response.headers_mut(),
+        LOCATION,
+        Some(&format!("{base}/direct")),
+    );
+}
+
+fn name(headers: &mut HeaderMap, base: &str, reference: &Reference) {
+    let id = reference.id.as_deref().map(encode_segment);
+    set(
+        headers,
+        LOCATION,
+        Some(&format!("{base}/direct{}", reference.path())),
+    );
+    set(headers, ENTITY_ID, id.as_deref());
+    set(headers, ENTITY_REFERENCE, Some(&reference.path()));
+}
+
+/// Header values are ASCII here: ids were percent-encoded before. What is not is left out.
+fn set(headers: &mut HeaderMap, name: HeaderName, value: Option<&str>) {
+    if let Some(value) = value.and_then(|it| HeaderValue::from_str(it).ok()) {
+        headers.insert(name, value);
+    }
+}
+
+fn empty(status: StatusCode) -> Response {
+    let mut response = Response::new(HttpBody::empty());
+    *response.status_mut() = status;
+    response
+}
+
+pub(crate) fn text(status: StatusCode, text: String) -> Response {
+    let mut response = Response::new(HttpBody::from(text));
+    *response.status_mut() = status;
+    response.headers_mut().insert(
+        CONTENT_TYPE,
+        HeaderValue::from_static("text/plain; charset=utf-8"),
+    );
+    response
+}

@@ -1,0 +1,236 @@
+//! An error as HTTP: the one place where a kind becomes a status, and where error bodies are written.
+
+use axum::body::Body;
+use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::Response;
+use chrono::{DateTime, Utc};
+use entity_core::format::Problem;
+use entity_core::{Error, ErrorKind, FieldError, Verb, wire};
+use serde::Serialize;
+
+/// What an error answer says besides the error.
+#[derive(Clone, Copy, Debug)]
+pub struct ErrorContext<'a> {
+    /// The request's id, to find it in the log.
+    pub request_id: &'a str,
+    /// When.
+    pub now: DateTime<Utc>,
+    /// Whether the client asked for RFC 9457.
+    pub wants_problem: bool,
+    /// Whether a client may log in by HTTP Basic, and is told so.
+    pub offers_basic: bool,
+}
+
+/// The status that tells of `kind`.
+pub fn status(kind: ErrorKind) -> StatusCode {
+    match kind {
+        ErrorKind::BadRequest => StatusCode::BAD_REQUEST,
+        ErrorKind::Unauthenticated => StatusCode::UNAUTHORIZED,
+        ErrorKind::Forbidden => StatusCode::FORBIDDEN,
+        ErrorKind::NotFound => StatusCode::NOT_FOUND,
+        ErrorKind::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        ErrorKind::NotAcceptable => StatusCode::NOT_ACCEPTABLE,
+        ErrorKind::Conflict => StatusCode::CONFLICT,
+        ErrorKind::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
+        ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        ErrorKind::UriTooLong => StatusCode::URI_TOO_LONG,
+        ErrorKind::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        ErrorKind::Unprocessable => StatusCode::UNPROCESSABLE_ENTITY,
+        ErrorKind::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
+        ErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        ErrorKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+/// Answers `error` in JSON.
+pub fn respond(error: &Error, context: &ErrorContext<'_>) -> Response {
+    let problem = problem(error, context);
+    let (bytes, media_type) = match context.wants_problem {
+        true => (
+            serde_json::to_vec(&Rfc9457::of(&problem)),
+            "application/problem+json",
+        ),
+        false => (
+            Ok(entity_formats::json::write_problem(&problem)),
+            "application/json",
+        ),
+    };
+    respond_with(error, context, bytes.unwrap_or_default(), media_type)
+}
+
+/// Answers `error` with a body that says the same in another format.
+pub fn respond_with(
+    error: &Error,
+    context: &ErrorContext<'_>,
+    body: Vec<u8>,
+    media_type: &'static str,
+) -> Response {
+    let status = status(error.kind());
+    log(error, status, context);
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if let Some(seconds) = error.retry_after() {
+        headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    if error.kind() == ErrorKind::MethodNotAllowed {
+        headers.insert(ALLOW, allow(error.allow()));
+    }
+    if error.kind() == ErrorKind::Unauthenticated && context.offers_basic {
+        headers.insert(
+            WWW_AUTHENTICATE,
+            HeaderValue::from_static("Basic realm=\"Lectern\", charset=\"UTF-8\""),
+        );
+    }
+    response
+}
+
+/// The facts of `error`, for whatever format they are told in.
+pub fn problem(error: &Error, context: &ErrorContext<'_>) -> Problem {
+    Problem {
+        status: status(error.kind()).as_u16(),
+        kind: error.kind(),
+        message: error.message().to_owned(),
+        timestamp: wire::iso(context.now),
+        request_id: context.request_id.to_owned(),
+        fields: error.field_errors().to_vec(),
+    }
+}
+
+/// Answers which verbs an address takes.
+pub(crate) fn options(verbs: &[Verb]) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    response.headers_mut().insert(ALLOW, allow(verbs));
+    response
+}
+
+fn allow(verbs: &[Verb]) -> HeaderValue {
+    let mut names: Vec<&str> = Vec::with_capacity(verbs.len() + 2);
+    for verb in verbs {
+        if !names.contains(&verb.name()) {
+            names.push(verb.name());
+        }
+    }
+    if names.contains(&Verb::Get.name()) {
+        names.push("HEAD");
+    }
+    names.push("OPTIONS");
+    HeaderValue::from_str(&names.join(", ")).unwrap_or_else(|_| HeaderValue::from_static("OPTIONS"))
+}
+
+/// A defect of ours is logged here, once, with its whole chain of causes; a client's mistake is not.
+fn log(error: &Error, status: StatusCode, context: &ErrorContext<'_>) {
+    if !status.is_server_error() {
+        return;
+    }
+    let mut causes = Vec::new();
+    let mut cause = std::error::Error::source(error);
+    while let Some(it) = cause {
+        causes.push(it.to_string());
+        cause = it.source();
+    }
+    tracing::error!(
+        request.id = context.request_id,
+        status = status.as_u16(),
+        causes = causes.join(": "),
+        "request `{}` failed: {error}",
+        context.request_id
+    );
+}
+
+/// The same facts after RFC 9457.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Rfc9457<'a> {
+    r#type: &'static str,
+    title: &'static str,
+    status: u16,
+    detail: &'a str,
+    timestamp: &'a str,
+    request_id: &'a str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    fields: &'a [FieldError],
+}
+
+impl<'a> Rfc9457<'a> {
+    fn of(problem: &'a Problem) -> Self {
+        Self {
+            r#type: "about:blank",
+            title: status(problem.kind).canonical_reason().unwrap_or("Error"),
+            status: problem.status,
+            detail: &problem.message,
+            timestamp: &problem.timestamp,
+            request_id: &problem.request_id,
+            fields: &problem.fields,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt as _;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const CONTEXT: ErrorContext<'_> = ErrorContext {
+        request_id: "r1",
+        now: DateTime::<Utc>::UNIX_EPOCH,
+        wants_problem: false,
+        offers_basic: false,
+    };
+
+    async fn body(response: Response) -> Value {
+        let bytes = response.into_body().collect().await.unwrap().to_bytes();
+        serde_json::from_slice(&bytes).unwrap()
+    }
+
+    #[tokio::test]
+    async fn the_body_has_the_specified_shape() {
+        let error = Error::field("title", "is required");
+        let expected = json!({"error": {
+            "status": "400", "message": "`title` is required", "timestamp": "1970-01-01T00:00:00Z",
+            "requestId": "r1", "fields": [{"name": "title", "message": "is required"}],
+        }});
+        assert_eq!(body(respond(&error, &CONTEXT)).await, expected);
+        let problem = body(respond(
+            &error,
+            &ErrorContext {
+                wants_problem: true,
+                ..CONTEXT
+            },
+        ))
+        .await;
+        assert_eq!(
+            (&problem["status"], &problem["title"]),
+            (&json!(400), &json!("Bad Request"))
+        );
+    }
+
+    #[test]
+    fn headers_say_what_to_do() {
+        let refused = respond(
+            &Error::method_not_allowed(vec![Verb::Get, Verb::Post]),
+            &CONTEXT,
+        );
+        assert_eq!(refused.headers()[ALLOW], "GET, POST, HEAD, OPTIONS");
+        let busy = respond(&Error::unavailable("later", 7), &CONTEXT);
+        assert_eq!(busy.headers()[RETRY_AFTER], "7");
+        assert_eq!(busy.headers()[CACHE_CONTROL], "no-store");
+        assert!(
+            !respond(&Error::unauthenticated(), &CONTEXT)
+                .headers()
+                .contains_key(WWW_AUTHENTICATE)
+        );
+    }
+
+    #[tokio::test]
+    async fn a_defect_tells_nothing_of_its_cause() {
+        let answer = body(respond(&Error::internal("SELECT secret FROM t"), &CONTEXT)).await;
+        assert!(!answer.to_string().contains("secret"));
+    }
+}

@@ -1,0 +1,54 @@
+//! Removes what is over: sessions that expired, failures to log in that no longer count.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+use entity_core::{Caller, Effect, Origin, Reference};
+
+use crate::app::App;
+use crate::auth::Throttle;
+
+/// How often it looks.
+const PAUSE: Duration = Duration::from_secs(60);
+
+/// Cleans up until the service is gone. It holds no part of it while it waits.
+pub(crate) async fn run(app: std::sync::Weak<crate::app::Inner>) {
+    loop {
+        tokio::time::sleep(PAUSE).await;
+        let Some(app) = app.upgrade().map(App::from) else {
+            return;
+        };
+        if let Err(error) = app.sessions().sweep().await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "can't remove expired sessions"
+            );
+        }
+        if let Err(error) = sweep_failures(&app).await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "can't remove old failures to log in"
+            );
+        }
+    }
+}
+
+async fn sweep_failures(app: &App) -> entity_core::Result<()> {
+    let throttle: Throttle = app.throttle.clone();
+    let origin = Origin {
+        caller: Caller::anonymous(),
+        address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        request_id: "janitor".to_owned(),
+        method: "SWEEP".to_owned(),
+        path: "login_failure".to_owned(),
+    };
+    app.dispatcher
+        .write(&origin, move |cx| {
+            let throttle = throttle.clone();
+            Box::pin(async move {
+                throttle.sweep(cx).await?;
+                Ok(((), Effect::Acted(Reference::collection("login_failure"))))
+            })
+        })
+        .await
+}

@@ -1,0 +1,82 @@
+//! What a write leaves behind, in its own transaction: its events in the outbox and its audit row.
+
+mod tables;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use entity_core::db::Session;
+use entity_core::{Context, Effect, Event, EventSink, Result};
+use entity_providers::authorizer::RoleAuthorizer;
+use sea_orm::ConnectionTrait as _;
+use sea_orm::sea_query::{Alias, Expr, Query};
+
+use crate::audit::{AuditRow, AuditStore};
+use crate::direct::respond;
+use crate::session::Sessions;
+
+pub(crate) use tables::{AuditLog as AuditTable, Journal as JournalTables};
+
+/// The outbox: events in the order in which they were committed, for followers.
+pub(crate) const OUTBOX: &str = "outbox";
+
+/// Writes events and audit rows, and tells the caches of this process what changed.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    /// Writes audit rows into the transaction of the request.
+    pub audit: AuditStore,
+    /// Forgets permissions that changed.
+    pub authorizer: Arc<RoleAuthorizer>,
+    /// Ends sessions of users who may no longer have any.
+    pub sessions: Arc<Sessions>,
+}
+
+#[async_trait]
+impl EventSink for Journal {
+    async fn record(&self, cx: &Context, events: &[Event], effect: Effect) -> Result<()> {
+        let db = cx.db()?;
+        self.sessions.follow(cx, events).await?;
+        if !events.is_empty() {
+            insert_events(db, events).await?;
+        }
+        self.audit.insert_in(db, &audit_row(cx, &effect)).await
+    }
+
+    fn published(&self, events: &[Event]) {
+        if events.iter().any(RoleAuthorizer::concerns) {
+            self.authorizer.forget();
+        }
+    }
+}
+
+async fn insert_events(db: &Session, events: &[Event]) -> Result<()> {
+    let mut statement = Query::insert();
+    statement
+        .into_table(Alias::new(OUTBOX))
+        .columns(["kind", "reference", "actor", "site", "time"].map(Alias::new));
+    for event in events {
+        statement.values_panic([
+            Expr::val(event.kind.as_str()),
+            Expr::val(event.reference.as_str()),
+            Expr::val(event.actor.clone()),
+            Expr::val(event.site.clone()),
+            Expr::val(event.time.timestamp_millis()),
+        ]);
+    }
+    db.execute(&statement).await?;
+    Ok(())
+}
+
+fn audit_row(cx: &Context, effect: &Effect) -> AuditRow {
+    let origin = cx.origin();
+    AuditRow {
+        time: cx.now(),
+        request_id: origin.request_id.clone(),
+        user_id: origin.caller.user_id().map(ToOwned::to_owned),
+        session: origin.caller.session.as_deref().map(ToOwned::to_owned),
+        address: origin.address,
+        method: origin.method.clone(),
+        path: origin.path.clone(),
+        status: respond::status(effect, false).as_u16(),
+    }
+}

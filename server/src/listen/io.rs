@@ -1,0 +1,167 @@
+//! A stream that ends when the client is silent for longer than the state of the connection allows.
+
+use std::io::{Error, ErrorKind, Result};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, Sleep, sleep};
+
+use super::ListenOptions;
+
+/// What a connection is doing. Shared by the stream and the service that answers its requests.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Phase(Arc<AtomicU8>);
+
+/// Nothing came yet.
+const NEW: u8 = 0;
+/// A head is coming in.
+const HEAD: u8 = 1;
+/// A request is being answered; its own deadlines hold.
+const REQUEST: u8 = 2;
+/// The last request was answered.
+const IDLE: u8 = 3;
+
+impl Phase {
+    pub(super) fn begin_request(&self) {
+        self.0.store(REQUEST, Ordering::Release);
+    }
+
+    pub(super) fn end_request(&self) {
+        self.0.store(IDLE, Ordering::Release);
+    }
+
+    fn get(&self) -> u8 {
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// Bytes came in. Answers whether they are the first of a head.
+    fn begin_head(&self) -> bool {
+        [NEW, IDLE].iter().any(|silent| {
+            self.0
+                .compare_exchange(*silent, HEAD, Ordering::AcqRel, Ordering::Acquire)
+                .is_ok()
+        })
+    }
+}
+
+/// The stream.
+pub(super) struct TimedStream {
+    stream: TcpStream,
+    phase: Phase,
+    first_byte: Duration,
+    head: Duration,
+    idle: Duration,
+    write: Duration,
+    reading: Deadline,
+    writing: Deadline,
+}
+
+impl TimedStream {
+    pub(super) fn new(stream: TcpStream, phase: Phase, options: &ListenOptions) -> Self {
+        Self {
+            stream,
+            phase,
+            first_byte: options.first_byte,
+            head: options.head,
+            idle: options.idle,
+            write: options.write,
+            reading: Deadline::default(),
+            writing: Deadline::default(),
+        }
+    }
+
+    /// How long the phase may go on in all, from its beginning; `None` if others watch over it.
+    fn allowance(&self, phase: u8) -> Option<Duration> {
+        match phase {
+            NEW => Some(self.first_byte),
+            HEAD => Some(self.head),
+            IDLE => Some(self.idle),
+            _ => None,
+        }
+    }
+}
+
+/// A timer that is set once for each phase and looked at whenever nothing comes.
+#[derive(Default)]
+struct Deadline {
+    phase: Option<u8>,
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl Deadline {
+    fn poll(&mut self, phase: u8, allowance: Duration, cx: &mut Context<'_>) -> Poll<()> {
+        if self.phase != Some(phase) {
+            self.phase = Some(phase);
+            match &mut self.timer {
+                Some(timer) => timer.as_mut().reset(Instant::now() + allowance),
+                None => self.timer = Some(Box::pin(sleep(allowance))),
+            }
+        }
+        match &mut self.timer {
+            Some(timer) => timer.as_mut().poll(cx),
+            None => Poll::Pending,
+        }
+    }
+
+    fn clear(&mut self) {
+        self.phase = None;
+    }
+}
+
+fn timed_out() -> Error {
+    Error::new(ErrorKind::TimedOut, "the client was silent for too long")
+}
+
+impl AsyncRead for TimedStream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<Result<()>> {
+        let this = self.get_mut();
+        let before = buffer.filled().len();
+        if let Poll::Ready(done) = Pin::new(&mut this.stream).poll_read(cx, buffer) {
+            if buffer.filled().len() > before && this.phase.begin_head() {
+                this.reading.clear();
+            }
+            return Poll::Ready(done);
+        }
+        let phase = this.phase.get();
+        match this.allowance(phase) {
+            None => {
+                this.reading.clear();
+                Poll::Pending
+            }
+            Some(allowance) => this
+                .reading
+                .poll(phase, allowance, cx)
+                .map(|()| Err(timed_out())),
+        }
+    }
+}
+
+impl AsyncWrite for TimedStream {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
+        let this = self.get_mut();
+        if let Poll::Ready(done) = Pin::new(&mut this.stream).poll_write(cx, bytes) {
+            this.writing.clear();
+            return Poll::Ready(done);
+        }
+        this.writing
+            .poll(REQUEST, this.write, cx)
+            .map(|()| Err(timed_out()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,42 @@
+//! The tables of the service itself: sessions, and failures to log in.
+
+use entity_providers::migration::Tables;
+use sea_orm_migration::MigrationTrait;
+
+/// The steps, in order. They run behind those of the providers.
+pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
+    vec![Box::new(SESSIONS), Box::new(LOGIN_FAILURES)]
+}
+
+const SESSIONS: Tables = Tables {
+    name: "m20261121_000901_sessions",
+    statements: &[
+        "CREATE TABLE session (
+            id_hash TEXT NOT NULL PRIMARY KEY,
+            handle TEXT NOT NULL UNIQUE,
+            user_id TEXT NOT NULL,
+            user_eid TEXT NOT NULL,
+            display_name TEXT NOT NULL,
+            created BIGINT NOT NULL,
+            last_accessed BIGINT NOT NULL,
+            max_inactive BIGINT NOT NULL,
+            csrf_token TEXT NOT NULL,
+            address TEXT NOT NULL,
+            attributes TEXT NOT NULL
+        )",
+        "CREATE INDEX session_by_user ON session (user_id, created)",
+        "CREATE INDEX session_by_use ON session (last_accessed)",
+    ],
+};
+
+const LOGIN_FAILURES: Tables = Tables {
+    name: "m20261121_000902_login_failures",
+    statements: &[
+        "CREATE TABLE login_failure (
+            subject TEXT NOT NULL PRIMARY KEY,
+            failures BIGINT NOT NULL,
+            last_failure BIGINT NOT NULL
+        )",
+        "CREATE INDEX login_failure_by_time ON login_failure (last_failure)",
+    ],
+};

@@ -1,0 +1,17 @@
+//! Sessions: their ids, the cookie that carries them, the table that keeps them and the memory in front of it.
+
+pub mod attributes;
+pub mod cache;
+pub mod cookie;
+pub mod id;
+pub mod provider;
+pub mod record;
+pub mod store;
+pub mod table;
+
+pub use attributes::{Area, Attributes};
+pub use cache::{SessionOptions, Sessions};
+pub use cookie::{CookieError, CookieOptions, Presented, SameSite};
+pub use id::{IdHash, SessionId};
+pub use record::Session;
+pub use store::{SessionStore, SqlSessions, Touch};

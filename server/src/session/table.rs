@@ -1,0 +1,47 @@
+//! The table `session`.
+
+use sea_orm::entity::prelude::*;
+
+/// A row: one session, known by the hash of its id.
+#[derive(Clone, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "session")]
+pub struct Model {
+    /// SHA-256 of the id, hexadecimal. The id itself is nowhere.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub id_hash: String,
+    /// The public name.
+    pub handle: String,
+    /// The internal id of the user.
+    pub user_id: String,
+    /// The external id of the user.
+    pub user_eid: String,
+    /// What people call the user.
+    pub display_name: String,
+    /// When it began, in milliseconds since 1970.
+    pub created: i64,
+    /// When it was last used, in milliseconds since 1970; up to a thirtieth of the timeout late.
+    pub last_accessed: i64,
+    /// How long it may go unused, in seconds.
+    pub max_inactive: i64,
+    /// The token against forged requests. It is kept as it is, because it must be told again to whoever has
+    /// the session; without the session it opens nothing.
+    pub csrf_token: String,
+    /// Where the login came from.
+    pub address: String,
+    /// Named attributes of the session and of its sub-sessions, JSON.
+    pub attributes: String,
+}
+
+/// A session belongs to no other table that this crate knows.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}
+
+impl std::fmt::Debug for Model {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("session::Model")
+            .field("handle", &self.handle)
+            .finish_non_exhaustive()
+    }
+}

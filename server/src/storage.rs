@@ -1,0 +1,83 @@
+//! The databases of a service: the content, and on SQLite a second file for the audit rows of reads.
+
+use std::str::FromStr as _;
+
+use entity_core::db::Db;
+use entity_core::{Error, Registry, Result};
+use sea_orm::sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
+};
+use sea_orm::{DatabaseConnection, DbBackend, SqlxSqliteConnector};
+use sea_orm_migration::MigrationTrait;
+
+use crate::audit::AuditStore;
+use crate::journal::{AuditTable, JournalTables};
+
+/// The databases, open and up to date.
+#[derive(Clone, Debug)]
+pub struct Storage {
+    /// The content, with the outbox and the audit rows of writes.
+    pub content: Db,
+    /// Where the audit rows of reads go.
+    pub audit_of_reads: AuditStore,
+    /// Where the audit rows of writes go, in the transactions of the content.
+    pub audit_of_writes: AuditStore,
+}
+
+impl Storage {
+    /// Opens the databases at `url` and brings them up to date, with the tables of the types in `registry`.
+    ///
+    /// # Errors
+    /// The database can't be reached or was changed by a newer version of the service.
+    pub async fn open(url: &str, registry: &Registry) -> Result<Self> {
+        let content = entity_providers::db::connect(url).await?;
+        entity_providers::db::migrate(&content, migrations).await?;
+        entity_providers::db::ensure_tables(&content, registry).await?;
+        let reads = match content.writer.get_database_backend() {
+            DbBackend::Sqlite => beside(url).await?,
+            _ => content.writer.clone(),
+        };
+        Ok(Self {
+            audit_of_reads: AuditStore::new(reads),
+            audit_of_writes: AuditStore::new(content.writer.clone()),
+            content,
+        })
+    }
+}
+
+/// All steps of the content's database, in order.
+pub(crate) fn migrations() -> Vec<Box<dyn MigrationTrait>> {
+    let mut steps = entity_providers::migration::migrations();
+    steps.extend(crate::migration::migrations());
+    steps.push(Box::new(JournalTables));
+    steps
+}
+
+fn audit_migrations() -> Vec<Box<dyn MigrationTrait>> {
+    vec![Box::new(AuditTable)]
+}
+
+/// Opens the file beside the content's. What it holds may lose its last moments when the power fails:
+/// nothing in it was promised to a client.
+async fn beside(url: &str) -> Result<DatabaseConnection> {
+    let options = SqliteConnectOptions::from_str(url).map_err(Error::internal)?;
+    let mut name = options.get_filename().to_path_buf().into_os_string();
+    name.push(".audit");
+    let options = options
+        .filename(name)
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Normal);
+    let pool = SqlitePoolOptions::new()
+        .max_connections(1)
+        .connect_with(options)
+        .await
+        .map_err(Error::internal)?;
+    let connection = SqlxSqliteConnector::from_sqlx_sqlite_pool(pool);
+    let db = Db {
+        reader: connection.clone(),
+        writer: connection.clone(),
+    };
+    entity_providers::db::migrate(&db, audit_migrations).await?;
+    Ok(connection)
+}

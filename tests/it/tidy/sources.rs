@@ -1,0 +1,62 @@
+//! How source files are kept.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::{assert_none, files_below, root, shown};
+
+const LONGEST_FILE: usize = 500;
+const LONGEST_MEDIAN: usize = 150;
+
+/// The Rust files of the repository with their text.
+fn sources() -> Vec<(PathBuf, String)> {
+    files_below(root())
+        .into_iter()
+        .filter(|it| it.extension().is_some_and(|it| it == "rs"))
+        .map(|it| (fs::read_to_string(&it).expect("text"), it))
+        .map(|(text, path)| (path, text))
+        .collect()
+}
+
+/// One complaint for each source file that `is_wrong`.
+fn complaints(is_wrong: impl Fn(&PathBuf, &str) -> bool) -> Vec<String> {
+    sources()
+        .iter()
+        .filter(|(path, text)| is_wrong(path, text))
+        .map(|(path, _)| shown(path))
+        .collect()
+}
+
+#[test]
+fn every_file_begins_with_what_it_is() {
+    assert_none(&complaints(|_, text| !text.starts_with("//! ")));
+}
+
+#[test]
+fn no_file_is_named_mod() {
+    assert_none(&complaints(|path, _| {
+        path.file_name().is_some_and(|it| it == "mod.rs")
+    }));
+}
+
+#[test]
+fn no_file_is_too_long() {
+    assert_none(&complaints(|_, text| text.lines().count() > LONGEST_FILE));
+}
+
+#[test]
+fn half_of_the_files_are_short() {
+    let mut lengths = sources()
+        .iter()
+        .map(|(_, text)| text.lines().count())
+        .collect::<Vec<_>>();
+    lengths.sort_unstable();
+    let median = lengths[lengths.len() / 2];
+    assert!(median <= LONGEST_MEDIAN, "the median is {median} lines");
+}
+
+#[test]
+fn no_test_is_ignored() {
+    let attribute = ["#[", "ignore"].concat();
+    assert_none(&complaints(|_, text| text.contains(&attribute)));
+}

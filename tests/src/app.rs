@@ -1,0 +1,117 @@
+//! The whole service in this process, over demo data, with a clock that the test owns.
+
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use entity_core::testing::FixedClock;
+use entity_core::{Caller, Effect, Origin, Reference, Registry};
+use entity_providers::demo;
+use server::config::{self, Config, Given};
+use server::system::UuidIds;
+use server::{App, Parts};
+
+use crate::database::{Backend, Database, OnBackend};
+use crate::{Client, template};
+
+/// The password of everybody in the demo data.
+pub const PASSWORD: &str = "lectern-demo";
+
+/// A service with the demo university in a database of its own.
+#[derive(Debug)]
+pub struct TestApp {
+    app: App,
+    clock: Arc<FixedClock>,
+    database: Database,
+}
+
+impl TestApp {
+    /// Starts the service on `database`, which is empty or of the service's making, with further `settings`.
+    pub async fn start(database: Database, settings: &[(&str, &str)]) -> Self {
+        let clock = Arc::new(FixedClock::default());
+        let parts = Parts {
+            clock: clock.clone(),
+            ids: Arc::new(UuidIds),
+            registry: Registry::from_inventory().expect("types that go together"),
+        };
+        let app = App::start(config(database.url(), settings), parts)
+            .await
+            .expect("a service that starts");
+        Self {
+            app,
+            clock,
+            database,
+        }
+    }
+
+    /// Puts the demo university into the database, which is empty.
+    pub(crate) async fn fill(&self) {
+        let hash = self.app.passwords.hash(PASSWORD).await;
+        let hash = hash.expect("a password can be hashed");
+        let work = self.app.dispatcher.write(&origin(), move |cx| {
+            let hash = hash.clone();
+            Box::pin(async move {
+                demo::fill(cx, &hash).await?;
+                Ok(((), Effect::Acted(Reference::collection("site"))))
+            })
+        });
+        work.await.expect("the demo data fit");
+    }
+
+    /// A stranger.
+    pub fn anonymous(&self) -> Client {
+        Client::of(self.app.router())
+    }
+
+    /// Somebody of the demo university, logged in: `admin`, `instructor1`, `ta1`, `student1` …
+    pub async fn user(&self, eid: &str) -> Client {
+        self.anonymous().log_in(eid, PASSWORD).await
+    }
+
+    /// Lets time pass.
+    pub fn advance(&self, by: TimeDelta) {
+        self.clock.advance(by);
+    }
+
+    /// The service.
+    pub fn service(&self) -> &App {
+        &self.app
+    }
+
+    /// Its database.
+    pub fn database(&self) -> &Database {
+        &self.database
+    }
+}
+
+impl OnBackend for TestApp {
+    async fn on_backend(backend: Backend) -> Option<Self> {
+        let database = template::copy(backend).await?;
+        Some(Self::start(database, &[]).await)
+    }
+}
+
+/// The configuration of a service on the database at `url`: the defaults, and what `settings` say.
+fn config(url: &str, settings: &[(&str, &str)]) -> Config {
+    let own = [("database", url)];
+    let arguments = own.iter().chain(settings);
+    let given = Given {
+        arguments: arguments
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+            .collect(),
+        ..Given::default()
+    };
+    config::load(&given)
+        .config
+        .expect("settings that make sense")
+}
+
+/// Where writes of the harness itself come from.
+fn origin() -> Origin {
+    Origin {
+        caller: Caller::anonymous(),
+        address: std::net::IpAddr::from([127, 0, 0, 1]),
+        method: "POST".to_owned(),
+        path: "demo".to_owned(),
+        request_id: "demo".to_owned(),
+    }
+}

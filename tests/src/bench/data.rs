@@ -1,0 +1,158 @@
+//! 100,000 announcements in 1,000 sites, the same at each run, written straight into the tables.
+
+use std::fmt::Write;
+
+use sea_orm::{
+    ConnectOptions, ConnectionTrait, Database, DatabaseConnection, Statement, TransactionTrait,
+};
+
+/// The password of the demo's accounts.
+pub(super) const PASSWORD: &str = "lectern-demo";
+
+const SITES: u32 = 1_000;
+const IN_SITE: u32 = 100;
+const ROWS_IN_STATEMENT: u32 = 500;
+/// How many different announcements and sites are asked for.
+const ASKED: u32 = 1_000;
+/// When the first announcement was written: 2026-01-01T00:00:00Z.
+const EPOCH: i64 = 1_767_225_600_000;
+/// The share of a seven-day week that passes between two announcements, in milliseconds.
+const PACE: i64 = 100_000;
+/// About as long as announcements are.
+const PARAGRAPH: &str = "<p>The reading for the coming week is the third chapter. Please bring your notes \
+    to the seminar on Thursday, and hand in the exercises before the lecture begins.</p>";
+
+/// Paths of what was written.
+pub(super) struct Sample {
+    /// Single announcements.
+    pub(super) ones: Vec<String>,
+    /// The newest 50 of a site.
+    pub(super) lists: Vec<String>,
+}
+
+/// Fills the database at `url`, which holds the demo's people.
+pub(super) async fn fill(url: &str) -> Sample {
+    let mut options = ConnectOptions::new(url);
+    options.max_connections(1).sqlx_logging(false);
+    let connection = Database::connect(options)
+        .await
+        .expect("the database is there");
+    let reader = user_id(&connection, "student1").await;
+    let author = user_id(&connection, "instructor1").await;
+    let transaction = connection.begin().await.expect("a transaction");
+    let statements = sites()
+        .into_iter()
+        .chain([memberships(&reader)])
+        .chain(announcements(&author));
+    for sql in statements {
+        transaction
+            .execute_unprepared(&sql)
+            .await
+            .expect("the tables are as they are here");
+    }
+    transaction.commit().await.expect("it fits");
+    connection
+        .execute_unprepared("ANALYZE")
+        .await
+        .expect("statistics");
+    connection.close().await.expect("it closes");
+    sample()
+}
+
+async fn user_id(connection: &DatabaseConnection, eid: &str) -> String {
+    let query = Statement::from_string(
+        connection.get_database_backend(),
+        format!("SELECT id FROM user_account WHERE eid = '{eid}'"),
+    );
+    let row = connection
+        .query_one_raw(query)
+        .await
+        .expect("the table is there");
+    let row = row.expect("the demo has this account");
+    row.try_get("", "id").expect("an id is text")
+}
+
+fn sites() -> Vec<String> {
+    statements(
+        "site (id, title, type, is_published, is_pub_view, is_joinable, created, modified, version)",
+        SITES,
+        |row, number| {
+            write!(
+                row,
+                "('bench-{number}', 'Course {number}', 'course', TRUE, FALSE, FALSE, {EPOCH}, {EPOCH}, 1)"
+            )
+        },
+    )
+}
+
+fn memberships(user: &str) -> String {
+    format!(
+        "INSERT INTO membership (user_id, site_id, role, is_active, is_provided, is_pinned, created) \
+         SELECT '{user}', id, 'Student', TRUE, FALSE, FALSE, {EPOCH} FROM site WHERE id LIKE 'bench-%'"
+    )
+}
+
+fn announcements(author: &str) -> Vec<String> {
+    statements(
+        "announcement (id, site_id, channel, title, body, created_by, created, published, modified, \
+         is_draft, is_restricted, position, attachments, version)",
+        SITES * IN_SITE,
+        |row, number| {
+            let (site, place) = (number % SITES, number / SITES);
+            let time = EPOCH + i64::from(number) * PACE;
+            let body = PARAGRAPH.repeat(3);
+            write!(
+                row,
+                "('{}', 'bench-{site}', 'main', 'Week {place} of course {site}', '{body}', '{author}', \
+                 {time}, {time}, {time}, FALSE, FALSE, {place}, '[]', 1)",
+                announcement_id(number)
+            )
+        },
+    )
+}
+
+fn announcement_id(number: u32) -> String {
+    format!("019b7000-0000-7000-8000-{number:012}")
+}
+
+/// Statements that insert the rows `0..rows` of `write_row`.
+fn statements(
+    into: &str,
+    rows: u32,
+    write_row: impl Fn(&mut String, u32) -> std::fmt::Result,
+) -> Vec<String> {
+    let first_rows = (0..rows).step_by(usize::try_from(ROWS_IN_STATEMENT).expect("a small number"));
+    first_rows
+        .map(|first| {
+            let mut sql = format!("INSERT INTO {into} VALUES ");
+            for number in first..rows.min(first + ROWS_IN_STATEMENT) {
+                if number > first {
+                    sql.push(',');
+                }
+                write_row(&mut sql, number).expect("text takes everything");
+            }
+            sql
+        })
+        .collect()
+}
+
+fn sample() -> Sample {
+    // A step without a common divisor with the number of rows spreads what is asked for over all of them.
+    let ones = (0..ASKED).map(|it| it * 7_919 % (SITES * IN_SITE));
+    Sample {
+        ones: ones
+            .map(|it| {
+                let (site, id) = (it % SITES, announcement_id(it));
+                format!("/direct/announcement/bench-{site}:main:{id}.json")
+            })
+            .collect(),
+        lists: (0..ASKED)
+            .map(|it| {
+                format!(
+                    "/direct/announcement/site/bench-{}.json?n=50",
+                    it * 7 % SITES
+                )
+            })
+            .collect(),
+    }
+}

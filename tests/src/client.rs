@@ -1,0 +1,232 @@
+//! A user of the service: a client with a cookie, in this process or over a socket.
+
+use std::fmt;
+
+use axum::Router;
+use axum::body::Body;
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, COOKIE, HOST, SET_COOKIE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
+use http_body_util::BodyExt;
+use hyper_util::client::legacy::{Client as Connections, connect::HttpConnector};
+use hyper_util::rt::TokioExecutor;
+use serde_json::Value;
+use tower::ServiceExt;
+
+/// Somebody who sends requests, with the cookie of the last login.
+#[derive(Clone, Debug)]
+pub struct Client {
+    way: Way,
+    host: String,
+    cookie: Option<String>,
+    headers: HeaderMap,
+}
+
+#[derive(Clone)]
+enum Way {
+    Router(Router),
+    Socket(Connections<HttpConnector, Body>),
+}
+
+impl fmt::Debug for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Router(_) => "in this process",
+            Self::Socket(_) => "over a socket",
+        })
+    }
+}
+
+/// An answer, read to its end.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The status.
+    pub status: StatusCode,
+    /// The header.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Bytes,
+}
+
+impl Client {
+    /// A stranger who calls `router` in this process.
+    pub fn of(router: Router) -> Self {
+        Self::new(Way::Router(router), "127.0.0.1:8080".to_owned())
+    }
+
+    /// A stranger at a server on this machine.
+    pub fn on_port(port: u16) -> Self {
+        let connections = Connections::builder(TokioExecutor::new()).build_http();
+        Self::new(Way::Socket(connections), format!("127.0.0.1:{port}"))
+    }
+
+    fn new(way: Way, host: String) -> Self {
+        Self {
+            way,
+            host,
+            cookie: None,
+            headers: HeaderMap::new(),
+        }
+    }
+
+    /// The same client after a login.
+    ///
+    /// # Panics
+    /// The service refuses it.
+    #[must_use]
+    pub async fn log_in(self, eid: &str, password: &str) -> Self {
+        let form = format!("username={eid}&password={password}");
+        let answer = self
+            .send(Method::POST, "/api/login", FORM, form.into())
+            .await;
+        answer.expect(StatusCode::OK);
+        let cookie = answer
+            .header(SET_COOKIE)
+            .and_then(|it| it.split(';').next())
+            .expect("a login sets a cookie");
+        Self {
+            cookie: Some(cookie.to_owned()),
+            ..self
+        }
+    }
+
+    /// The same client, sending one more header with each request.
+    #[must_use]
+    pub fn with_header(mut self, name: HeaderName, value: &str) -> Self {
+        let value = HeaderValue::from_str(value).expect("a value that can be sent");
+        self.headers.append(name, value);
+        self
+    }
+
+    /// The cookie that it sends.
+    pub fn cookie(&self) -> Option<&str> {
+        self.cookie.as_deref()
+    }
+
+    /// Asks for `path`.
+    pub async fn get(&self, path: &str) -> Answer {
+        self.request(Method::GET, path, None).await
+    }
+
+    /// Sends a JSON body.
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.send(Method::POST, path, JSON, body.to_string().into())
+            .await
+    }
+
+    /// Sends a form.
+    pub async fn post_form(&self, path: &str, form: &str) -> Answer {
+        self.send(Method::POST, path, FORM, form.to_owned().into())
+            .await
+    }
+
+    /// Sends a JSON body that replaces fields.
+    pub async fn put(&self, path: &str, body: &Value) -> Answer {
+        self.send(Method::PUT, path, JSON, body.to_string().into())
+            .await
+    }
+
+    /// Asks for an end.
+    pub async fn delete(&self, path: &str) -> Answer {
+        self.request(Method::DELETE, path, None).await
+    }
+
+    /// Sends `body`, which is of this media type.
+    pub async fn send(&self, method: Method, path: &str, media_type: &str, body: Bytes) -> Answer {
+        self.request(method, path, Some((media_type, body))).await
+    }
+
+    async fn request(&self, method: Method, path: &str, body: Option<(&str, Bytes)>) -> Answer {
+        let mut request = Request::builder().method(method).uri(self.address() + path);
+        if let Some((media_type, _)) = &body {
+            request = request.header(CONTENT_TYPE, *media_type);
+        }
+        let body = body.map_or_else(Body::empty, |(_, bytes)| Body::from(bytes));
+        let request = request.body(body).expect("a request that can be sent");
+        self.try_send(request).await.expect("the server answers")
+    }
+
+    /// What stands before a path in the target of a request.
+    pub fn address(&self) -> String {
+        match self.way {
+            Way::Router(_) => String::new(),
+            Way::Socket(_) => format!("http://{}", self.host),
+        }
+    }
+
+    /// Sends `request` with this client's cookie and header; an error if the server goes away.
+    pub async fn try_send(
+        &self,
+        mut request: Request<Body>,
+    ) -> Result<Answer, Box<dyn std::error::Error + Send + Sync>> {
+        let headers = request.headers_mut();
+        headers.extend(self.headers.clone());
+        if let Some(cookie) = &self.cookie {
+            headers.insert(COOKIE, HeaderValue::from_str(cookie)?);
+        }
+        headers
+            .entry(HOST)
+            .or_insert(HeaderValue::from_str(&self.host)?);
+        match &self.way {
+            Way::Router(router) => {
+                read(router.clone().oneshot(request).await?.map(Body::new)).await
+            }
+            Way::Socket(connections) => {
+                read(connections.request(request).await?.map(Body::new)).await
+            }
+        }
+    }
+}
+
+const FORM: &str = "application/x-www-form-urlencoded";
+const JSON: &str = "application/json";
+
+async fn read(
+    response: Response<Body>,
+) -> Result<Answer, Box<dyn std::error::Error + Send + Sync>> {
+    let (head, body) = response.into_parts();
+    Ok(Answer {
+        status: head.status,
+        headers: head.headers,
+        body: body.collect().await?.to_bytes(),
+    })
+}
+
+impl Answer {
+    /// The first header of this name.
+    pub fn header(&self, name: impl http::header::AsHeaderName) -> Option<&str> {
+        self.headers.get(name).and_then(|it| it.to_str().ok())
+    }
+
+    /// The body as text.
+    ///
+    /// # Panics
+    /// It is none.
+    pub fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).expect("a body of text")
+    }
+
+    /// The body as JSON.
+    ///
+    /// # Panics
+    /// It is none.
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&self.body)))
+    }
+
+    /// This answer, if it has this status.
+    ///
+    /// # Panics
+    /// It has another.
+    #[track_caller]
+    pub fn expect(&self, status: StatusCode) -> &Self {
+        assert_eq!(
+            self.status,
+            status,
+            "{}",
+            String::from_utf8_lossy(&self.body)
+        );
+        self
+    }
+}

@@ -1,0 +1,112 @@
+//! An empty database of its own for each test, on each kind of storage that is installed.
+
+use std::future::Future;
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+
+use crate::postgres::{self, PostgresDatabase};
+
+/// The kinds of storage that the service knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    /// One file.
+    Sqlite,
+    /// A database of a PostgreSQL server.
+    Postgres,
+}
+
+/// What a test is given: something that stands on one of the two kinds of storage.
+pub trait OnBackend: Sized {
+    /// A fresh one; `None` where this kind of storage is not installed.
+    fn on_backend(backend: Backend) -> impl Future<Output = Option<Self>> + Send;
+}
+
+/// Runs `body` with a fresh `T`, or not at all where this kind of storage is not installed.
+pub async fn on<T: OnBackend, F: Future<Output = ()>>(backend: Backend, body: impl FnOnce(T) -> F) {
+    if let Some(fresh) = T::on_backend(backend).await {
+        body(fresh).await;
+    }
+}
+
+/// An empty database. It is gone when this is dropped.
+#[derive(Debug)]
+pub struct Database {
+    backend: Backend,
+    url: String,
+    keeper: Keeper,
+}
+
+/// What has to live as long as the database does.
+#[derive(Debug)]
+enum Keeper {
+    Folder(TempDir),
+    Postgres {
+        /// Files beside the database: audit, uploads.
+        folder: TempDir,
+        database: PostgresDatabase,
+    },
+}
+
+impl Database {
+    /// Where it is, as the setting of the service has it.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// What kind it is.
+    pub fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// A folder for files that belong to it.
+    pub fn folder(&self) -> PathBuf {
+        match &self.keeper {
+            Keeper::Folder(folder) | Keeper::Postgres { folder, .. } => folder.path().to_owned(),
+        }
+    }
+
+    /// What the PostgreSQL server calls it.
+    pub(crate) fn name(&self) -> &str {
+        match &self.keeper {
+            Keeper::Folder(_) => "",
+            Keeper::Postgres { database, .. } => database.name(),
+        }
+    }
+
+    fn sqlite() -> Self {
+        let folder = new_folder();
+        let file = folder.path().join("lectern.db");
+        Self {
+            backend: Backend::Sqlite,
+            url: format!("sqlite://{}?mode=rwc", file.display()),
+            keeper: Keeper::Folder(folder),
+        }
+    }
+
+    /// A database of the PostgreSQL server: a copy of `template` or, without one, empty.
+    pub(crate) async fn postgres(template: Option<&str>) -> Option<Self> {
+        let database = postgres::fresh(template).await?;
+        Some(Self {
+            backend: Backend::Postgres,
+            url: database.url(),
+            keeper: Keeper::Postgres {
+                folder: new_folder(),
+                database,
+            },
+        })
+    }
+}
+
+impl OnBackend for Database {
+    async fn on_backend(backend: Backend) -> Option<Self> {
+        match backend {
+            Backend::Sqlite => Some(Self::sqlite()),
+            Backend::Postgres => Self::postgres(None).await,
+        }
+    }
+}
+
+fn new_folder() -> TempDir {
+    TempDir::with_prefix("lectern-test-").expect("a folder for temporary files can be made")
+}

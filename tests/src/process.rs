@@ -1,0 +1,200 @@
+//! The real binaries as processes: started on a free port, stopped or killed, their memory and time measured.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::Database;
+
+const START_TIMEOUT: Duration = Duration::from_mins(1);
+/// The kernel counts a process's time in hundredths of a second, wherever Linux runs.
+const MICROSECONDS_IN_TICK: u64 = 10_000;
+
+/// A running server. It is killed when this is dropped.
+#[derive(Debug)]
+pub struct Process {
+    child: Child,
+    port: u16,
+    start_time: Duration,
+}
+
+/// What a process has in memory, in KiB.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    /// All of it that is in memory, files that are mapped included.
+    pub resident: u64,
+    /// Without files.
+    pub anonymous: u64,
+}
+
+impl Process {
+    /// Starts `program`, whose arguments and environment `setup` adds for the port it is given, and waits until
+    /// it answers.
+    pub fn start(program: impl AsRef<OsStr>, setup: impl FnOnce(&mut Command, u16)) -> Self {
+        let port = free_port();
+        let mut command = Command::new(&program);
+        setup(&mut command, port);
+        let started = Instant::now();
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{}: {error}", program.as_ref().display()));
+        let mut process = Self {
+            child,
+            port,
+            start_time: Duration::ZERO,
+        };
+        while !answers(port) {
+            let ended = process.child.try_wait().expect("a child of ours");
+            assert!(ended.is_none(), "the server ended: {ended:?}");
+            assert!(
+                started.elapsed() < START_TIMEOUT,
+                "the server does not answer"
+            );
+            thread::sleep(Duration::from_millis(1));
+        }
+        process.start_time = started.elapsed();
+        process
+    }
+
+    /// Starts the service, this binary of it, on `database`; with demo data if that is empty and `has_demo`.
+    pub fn start_service(program: &Path, database: &Database, has_demo: bool) -> Self {
+        Self::start(program, |command, port| {
+            command
+                .env("LECTERN_LISTEN", format!("127.0.0.1:{port}"))
+                .env("LECTERN_DATABASE", database.url())
+                .env("LECTERN_LOG_LEVEL", "warn")
+                .env("LECTERN_SHUTDOWN_DRAINDELAY", "0")
+                .current_dir(database.folder());
+            if has_demo {
+                command.arg("--demo");
+            }
+        })
+    }
+
+    /// Where it listens.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// How long it took until it answered.
+    pub fn start_time(&self) -> Duration {
+        self.start_time
+    }
+
+    /// Ends it as a power failure does: without a chance to do anything.
+    pub fn kill(mut self) {
+        self.end();
+    }
+
+    /// Asks it to end, and waits until it has.
+    pub fn stop(mut self) {
+        let asked = Command::new("kill")
+            .arg(self.child.id().to_string())
+            .status()
+            .expect("kill is installed");
+        assert!(asked.success(), "the server had ended by itself");
+        self.child.wait().expect("a child of ours");
+    }
+
+    /// What it has in memory.
+    pub fn memory(&self) -> Memory {
+        let status = self.proc("status");
+        let value = |key: &str| {
+            let line = status.lines().find_map(|it| it.strip_prefix(key));
+            let number = line.and_then(|it| it.split_whitespace().next());
+            number.and_then(|it| it.parse().ok()).unwrap_or_default()
+        };
+        Memory {
+            resident: value("VmRSS:"),
+            anonymous: value("RssAnon:"),
+        }
+    }
+
+    /// The microseconds of a core that it has used so far.
+    pub fn cpu_time(&self) -> u64 {
+        let stat = self.proc("stat");
+        let (_, numbers) = stat.rsplit_once(") ").unwrap_or_default();
+        let ticks = numbers.split(' ').skip(11).take(2);
+        ticks.filter_map(|it| it.parse::<u64>().ok()).sum::<u64>() * MICROSECONDS_IN_TICK
+    }
+
+    fn proc(&self, file: &str) -> String {
+        let path = Path::new("/proc").join(self.child.id().to_string());
+        fs::read_to_string(path.join(file)).expect("a running process of Linux")
+    }
+
+    fn end(&mut self) {
+        self.child.kill().expect("a child of ours");
+        self.child.wait().expect("a child of ours");
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if let Ok(None) = self.child.try_wait() {
+            self.end();
+        }
+    }
+}
+
+/// A port that nobody listens on.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+    listener.local_addr().expect("a bound socket").port()
+}
+
+/// Whether an HTTP server answers on this port, whatever it says.
+fn answers(port: u16) -> bool {
+    let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else {
+        return false;
+    };
+    let request = format!(
+        "GET /direct/session/current.json HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n"
+    );
+    let mut first = [0; 5];
+    stream.write_all(request.as_bytes()).is_ok()
+        && stream.read_exact(&mut first).is_ok()
+        && first == *b"HTTP/"
+}
+
+/// A binary of the workspace, built if it is not up to date.
+pub fn binary(name: &str, is_release: bool) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root
+        .parent()
+        .expect("this crate lies in the workspace's folder");
+    // All of the workspace: the features of what it uses are then those of the tests, and nothing is built twice.
+    let arguments = ["--workspace", "--bin", name];
+    match is_release {
+        true => build(root, &[&arguments[..], &["--release"]].concat()),
+        false => build(root, &arguments),
+    }
+}
+
+/// The binary that cargo builds with these arguments in `folder`.
+pub fn build(folder: &Path, arguments: &[&str]) -> PathBuf {
+    let output = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--message-format=json"])
+        .args(arguments)
+        .current_dir(folder)
+        .stderr(Stdio::inherit())
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "cargo build {arguments:?} fails");
+    executable(&output.stdout).expect("cargo tells where it put the binary")
+}
+
+fn executable(messages: &[u8]) -> Option<PathBuf> {
+    let text = String::from_utf8_lossy(messages);
+    text.lines()
+        .filter_map(|it| serde_json::from_str::<serde_json::Value>(it).ok())
+        .filter_map(|it| Some(PathBuf::from(it.get("executable")?.as_str()?)))
+        .next_back()
+}

@@ -91,6 +91,11 @@ impl Input {
             return Ok(None);
         }
         let checked = match value {
+            Value::String(text)
+                if self.is_textual && text.is_empty() && field.kind == Kind::Boolean =>
+            {
+                return Ok(None);
+            }
             Value::String(text) if self.is_textual && text.is_empty() && !is_text(field.kind) => {
                 crate::value::check(field, Value::Null)
             }

@@ -171,6 +171,8 @@ pub enum FormPurpose {
     Update,
     /// Deletes the entity.
     Delete,
+    /// Logs in: creates a session, which is not shown as an entity.
+    LogIn,
 }
 
 /// One entity of whatever type, as renderers see it.

@@ -76,7 +76,7 @@ fn write_form(form: &Form, view: &View<'_>) -> Result<Vec<u8>> {
     };
     match form.purpose {
         FormPurpose::Delete => write(&DeletePage::of(item, view)),
-        FormPurpose::Create | FormPurpose::Update => {
+        FormPurpose::Create | FormPurpose::Update | FormPurpose::LogIn => {
             let tree = tree::of_entity(item, view.base_url)?;
             write(&FormPage::of(form, &tree, view))
         }
@@ -96,7 +96,7 @@ fn label(name: &str) -> String {
     while let Some(c) = chars.next() {
         let is_before_lower = chars.peek().is_some_and(|it| it.is_lowercase());
         if matches!(c, '_' | '-') {
-            label.push(' ');
+            label.extend((!label.is_empty()).then_some(' '));
         } else if label.is_empty() {
             label.extend(c.to_uppercase());
         } else if c.is_uppercase() && !is_after_upper {

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 pub use store::AuditStore;
 
 /// Most rows that are stored at once.
-const BATCH: usize = 500;
+const BATCH: usize = 2_000;
 /// How long rows are collected before they are stored.
 const DELAY: Duration = Duration::from_millis(200);
 /// How long a request waits for room in the queue before it is refused.
@@ -95,7 +95,8 @@ async fn write(mut queue: mpsc::Receiver<Message>, store: AuditStore) {
     let mut waiting = Vec::new();
     while let Some(message) = queue.recv().await {
         accept(message, &mut rows, &mut waiting);
-        if waiting.is_empty() {
+        // Who is behind does not wait for more: otherwise the delay would limit the rate of requests.
+        if waiting.is_empty() && queue.len() < BATCH {
             tokio::time::sleep(DELAY).await;
         }
         while rows.len() < BATCH

@@ -43,6 +43,7 @@ async fn no_request_makes_the_service_fail() {
             *statuses.entry(status).or_default() += number;
         }
     }
+    eprintln!("answers by status: {statuses:?}");
     let sum = statuses.values().sum::<u64>();
     assert!(sum >= requests * SEEDS, "only {sum} requests were sent");
     // Requests that are all refused at the door would prove little.

@@ -2,7 +2,9 @@
 #![expect(clippy::expect_used, reason = "a test that fails says so and stops")]
 
 mod durability;
+mod feeds;
 mod hostile;
+mod session;
 mod storage;
 mod third_party;
 mod tidy;

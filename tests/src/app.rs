@@ -47,7 +47,8 @@ impl TestApp {
     pub(crate) async fn fill(&self) {
         let hash = self.app.passwords.hash(PASSWORD).await;
         let hash = hash.expect("a password can be hashed");
-        let work = self.app.dispatcher.write(&origin(), move |cx| {
+        let origin = origin();
+        let work = self.app.dispatcher.write(&origin, move |cx| {
             let hash = hash.clone();
             Box::pin(async move {
                 demo::fill(cx, &hash).await?;

@@ -1,5 +1,6 @@
 //! The real binaries as processes: started on a free port, stopped or killed, their memory and time measured.
 
+use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{Read, Write};
@@ -180,7 +181,17 @@ pub fn binary(name: &str, is_release: bool) -> PathBuf {
 
 /// The binary that cargo builds with these arguments in `folder`.
 pub fn build(folder: &Path, arguments: &[&str]) -> PathBuf {
-    let output = Command::new(env!("CARGO"))
+    let mut command = Command::new(env!("CARGO"));
+    // What cargo told this process about the tests' crate would make build scripts run again.
+    for (name, _) in env::vars_os() {
+        if ["CARGO_PKG_", "CARGO_MANIFEST_"]
+            .iter()
+            .any(|it| name.to_string_lossy().starts_with(it))
+        {
+            command.env_remove(name);
+        }
+    }
+    let output = command
         .args(["build", "--quiet", "--message-format=json"])
         .args(arguments)
         .current_dir(folder)

@@ -9,6 +9,8 @@ use crate::attributes::{TypeAttributes, doc, serde_text};
 
 /// Most characters of a text that says nothing else.
 const MAX_TEXT: usize = 4000;
+/// Most characters of an id or a title that says nothing else.
+const MAX_NAME: usize = 255;
 /// Most characters of HTML that says nothing else.
 const MAX_HTML: usize = 200_000;
 
@@ -199,9 +201,11 @@ impl Attributes {
     }
 
     fn kind(&self, ty: &Type) -> TokenStream {
-        let max = self
-            .max
-            .unwrap_or(if self.is_html { MAX_HTML } else { MAX_TEXT });
+        let max = self.max.unwrap_or(match &self.role {
+            _ if self.is_html => MAX_HTML,
+            Some(role) if role != "Content" => MAX_NAME,
+            _ => MAX_TEXT,
+        });
         if self.is_html {
             return quote!(Html(#max));
         }

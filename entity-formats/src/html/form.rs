@@ -75,8 +75,9 @@ impl HtmlSafe for Attributes {}
 impl<'a> FormPage<'a> {
     /// The page of `form`, filled with the fields in `tree` if it is about an entity.
     pub(super) fn of(form: &Form, tree: &Value, view: &View<'a>) -> Self {
-        let is_new = form.purpose == FormPurpose::Create;
+        let is_new = form.purpose != FormPurpose::Update;
         let frame = match &form.item {
+            None if form.purpose == FormPurpose::LogIn => Frame::new("Log in".to_owned(), view),
             Some(item) => Frame::new(format!("Edit {}", title(item)), view)
                 .below_type(form.prefix)
                 .below_entity(&item.reference().path(), title(item)),
@@ -93,7 +94,12 @@ impl<'a> FormPage<'a> {
             action: format!("/direct{}", reference.path()),
             method: (!is_new).then_some("PUT"),
             controls: controls.map(|it| Control::of(it, tree)).collect(),
-            submit: if is_new { "Create" } else { "Save" },
+            submit: match form.purpose {
+                FormPurpose::Create => "Create",
+                FormPurpose::Update => "Save",
+                FormPurpose::Delete => "Delete",
+                FormPurpose::LogIn => "Log in",
+            },
         }
     }
 }

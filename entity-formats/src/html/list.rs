@@ -47,7 +47,6 @@ impl<'a> ListPage<'a> {
             .take(MAX_COLUMNS)
             .collect();
         let mut frame = Frame::new(label(collection.prefix), view)
-            .below_type(collection.prefix)
             .with_data(view)
             .with_feeds(collection.schema, view);
         frame.paging = paging_links(collection, view, Some("html"));

@@ -11,16 +11,16 @@ use crate::app::App;
 use crate::exchange::Exchange;
 
 static SCHEMA: Schema = Schema {
-    doc: "Log in.",
+    doc: "With the user name that the university gave you.",
     fields: &[
         Field::new(
             "_username",
             Kind::Text(255),
-            "Your user name or e-mail address.",
+            "Or the e-mail address of the account.",
         )
         .writable()
         .required(),
-        Field::new("_password", Kind::Text(1024), "Your password.")
+        Field::new("_password", Kind::Text(1024), "")
             .writable()
             .required(),
     ],
@@ -43,7 +43,7 @@ pub(crate) fn answer(app: &App, exchange: &Exchange, path: &DirectPath) -> Resul
         prefix: "session",
         schema: &SCHEMA,
         item: None,
-        purpose: FormPurpose::Create,
+        purpose: FormPurpose::LogIn,
     };
     let reply = Reply {
         body: Body::Form(form),

@@ -8,10 +8,13 @@ const METHODS: [&str; 14] = [
     "OPTIONS", "FETCH",
 ];
 /// Paths that exist. `*` stands for a segment of any kind.
-const PATHS: [&str; 22] = [
+const PATHS: [&str; 25] = [
     "/direct",
     "/direct/describe",
     "/direct/announcement",
+    "/direct/announcement",
+    "/direct/announcement",
+    "/direct/announcement/new",
     "/direct/announcement/*",
     "/direct/announcement/site/biology-101",
     "/direct/announcement/site/*",
@@ -241,10 +244,20 @@ impl Generator {
         }
         let mut body = Vec::new();
         if !matches!(method, "GET" | "HEAD" | "OPTIONS") || self.is_one_in(20) {
-            request = request.header("content-type", self.pick(&MEDIA_TYPES));
             body = self.body();
+            request = request.header("content-type", self.media_type(&body));
         }
         request.body(Body::from(body)).ok()
+    }
+
+    /// What the body looks like, or anything else.
+    fn media_type(&mut self, body: &[u8]) -> &'static str {
+        match body.first() {
+            _ if self.is_one_in(4) => self.pick(&MEDIA_TYPES),
+            Some(b'<') => "application/xml",
+            Some(b'{' | b'[') => "application/json",
+            _ => "application/x-www-form-urlencoded",
+        }
     }
 
     fn path(&mut self) -> String {

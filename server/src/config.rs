@@ -87,8 +87,6 @@ settings! {
         header_timeout: Duration = "limits.headerTimeout", "LECTERN_LIMITS_HEADERTIMEOUT", "10";
         /// How long the body of a request may take.
         body_timeout: Duration = "limits.bodyTimeout", "LECTERN_LIMITS_BODYTIMEOUT", "30";
-        /// How long the body of a request may pause.
-        body_idle_timeout: Duration = "limits.bodyIdleTimeout", "LECTERN_LIMITS_BODYIDLETIMEOUT", "10";
         /// How long a connection may be silent between two requests.
         idle_timeout: Duration = "limits.idleTimeout", "LECTERN_LIMITS_IDLETIMEOUT", "75";
         /// How long a client may take nothing of an answer.
@@ -120,16 +118,12 @@ settings! {
         /// The form of log lines: `json` or `text`.
         log_format: LogFormat = "log.format", "LECTERN_LOG_FORMAT", "json";
         /// What is logged: a level, or levels by target such as `info,sqlx=warn`.
-<<<<<<< HEAD
-        log_level: String = "log.level", "LECTERN_LOG_LEVEL", "info";
-=======
         log_level: String = "log.level", "LECTERN_LOG_LEVEL", "info,sea_orm=warn,sea_orm_migration=warn,sqlx=warn";
->>>>>>> main
 
         /// How many audit rows of reads may wait to be written.
         audit_queue_rows: usize = "audit.queueRows", "LECTERN_AUDIT_QUEUEROWS", "10000";
         /// How many audit rows are written at once.
-        audit_batch_rows: usize = "audit.batchRows", "LECTERN_AUDIT_BATCHROWS", "256";
+        audit_batch_rows: usize = "audit.batchRows", "LECTERN_AUDIT_BATCHROWS", "2000";
         /// How long a request waits for room in the full audit queue before it is refused.
         audit_wait: Duration = "audit.wait", "LECTERN_AUDIT_WAIT", "100ms";
     }

@@ -13,7 +13,7 @@ use crate::input::Input;
 use crate::path::DirectPath;
 use crate::provider::Provider;
 use crate::request::Verb;
-use crate::search::Page;
+use crate::search::{Page, Window};
 
 /// A named verb. Built by [`Action::on_entity`] or [`Action::on_collection`].
 ///
@@ -179,12 +179,19 @@ impl Arguments {
 pub enum Outcome<P: Provider> {
     /// Nothing.
     Done,
-    /// An entity of the type.
+    /// An entity of the type, which the caller must be allowed to read. If the action itself needs nothing
+    /// ([`Need::Public`]), [`Provider::permits`] alone decides.
     Entity(P::Entity),
-    /// An entity of the type that the action created.
+    /// An entity of the type that the action created; checked like [`Outcome::Entity`].
     Created(P::Entity),
-    /// Entities of the type.
-    Collection(Page<P::Entity>),
+    /// Entities of the type; those that the caller may not read are left out.
+    Collection {
+        /// The entities, and whether there are more behind them.
+        page: Page<P::Entity>,
+        /// Which part of the list they are: what the links to the other parts are made of. An action that
+        /// does not cut its list answers [`Window::FIRST`] and a page without more.
+        window: Window,
+    },
     /// Data that is no entity.
     Value(Box<dyn ErasedSerialize + Send + Sync>),
     /// The answer of another address below `/direct`, read on behalf of the same caller.
@@ -204,7 +211,7 @@ impl<P: Provider> fmt::Debug for Outcome<P> {
             Self::Done => "Done",
             Self::Entity(_) => "Entity",
             Self::Created(_) => "Created",
-            Self::Collection(_) => "Collection",
+            Self::Collection { .. } => "Collection",
             Self::Value(_) => "Value",
             Self::Forward(_) => "Forward",
         })

@@ -2,7 +2,8 @@
 //!
 //! Invariant: no entity leaves a provider, and none is written, without [`demand`] and
 //! [`Provider::permits`] having been asked about it. Everything that answers with entities (item, list,
-//! action, `/api` view) comes through here.
+//! action, `/api` view) comes through here. One exception: what a public action answers is public as far as
+//! [`demand`] goes, so that only [`Provider::permits`] is asked.
 
 use crate::access::{Caller, Decision, Need, Operation, Permit, Scope};
 use crate::context::Context;
@@ -146,6 +147,23 @@ pub async fn require<P: Provider>(
     operation: Operation,
 ) -> Result<()> {
     check::<P>(cx, entity, operation).await.map(|_function| ())
+}
+
+/// Insists that the caller may be answered with `entity` by an action that needs `need`.
+pub(crate) async fn require_answer<P: Provider>(
+    cx: &Context,
+    need: Need,
+    entity: &P::Entity,
+) -> Result<()> {
+    if need != Need::Public {
+        return require::<P>(cx, entity, Operation::Read).await;
+    }
+    match P::permits(cx, entity, Operation::Read).await? {
+        Permit::Allowed => Ok(()),
+        Permit::Hidden => Err(Error::not_found()),
+        Permit::Forbidden if cx.caller().is_anonymous() => Err(Error::unauthenticated()),
+        Permit::Forbidden => Err(Error::forbidden()),
+    }
 }
 
 /// Whether the caller may create an entity of the type, in `site` or, without one, anywhere.

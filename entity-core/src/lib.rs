@@ -81,4 +81,4 @@ pub use provider::{Actions, Create, Delete, List, Provider, Read, Update};
 pub use registry::{ActionRoute, Registration, Registry, RegistryError, Route, RouteBuilder};
 pub use reply::{Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Reference, Reply};
 pub use request::{IfMatch, Origin, Request, Verb};
-pub use search::{Filter, MAX_LIMIT, Order, Page, Search};
+pub use search::{Filter, MAX_LIMIT, Order, Page, Search, Window};

@@ -30,7 +30,16 @@ pub trait Provider: Send + Sync + Sized + 'static {
     const ACCESS: Access;
 
     /// Narrows [`ACCESS`](Self::ACCESS) for one entity: drafts, owners, groups.
-    /// The gate asks for every entity that goes out and for every one that is written, before and after.
+    ///
+    /// The gate asks for every entity that goes out and for every one that is written: before an update or a
+    /// deletion with the entity as it was, after a creation or an update with the entity as it is now.
+    /// The second answer is given inside the unit of work, so what it looks up is the new state already. A
+    /// rule about what the caller is or holds must therefore be decided by the first answer, or by
+    /// `create` or `update` before they write: a change that gives the caller a role would otherwise
+    /// permit itself.
+    ///
+    /// # Errors
+    /// The question could not be decided; the request fails and nothing is written.
     fn permits(
         _cx: &Context,
         _entity: &Self::Entity,

@@ -256,9 +256,12 @@ impl Item {
         self.entity.data()
     }
 
-    /// The entity's name.
+    /// The entity's name; that of its type if the entity has no id of its own.
     pub fn reference(&self) -> Reference {
-        Reference::entity(self.prefix, self.id())
+        match self.id() {
+            id if id.is_empty() => Reference::collection(self.prefix),
+            id => Reference::entity(self.prefix, id),
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use crate::reply::{
     Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Reference, Reply, Value,
 };
 use crate::request::Verb;
-use crate::search::{Page, Search};
+use crate::search::{Page, Search, Window};
 
 pub(crate) fn read<'a, P: Read>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a, Result<Reply>> {
     Box::pin(async move {
@@ -30,13 +30,13 @@ pub(crate) fn list<'a, P: List>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a
         gate::admit(cx.caller(), P::ACCESS.read)?;
         let names: Vec<&str> = P::PARAMETERS.iter().map(|(name, _)| *name).collect();
         let search = Search::parse(call.query, P::Entity::schema(), &names, P::MAX)?;
-        let (start, limit, site) = (
-            search.start,
-            search.limit,
-            search.site().map(ToOwned::to_owned),
-        );
+        let site = search.site().map(ToOwned::to_owned);
+        let window = Window {
+            start: search.start,
+            limit: search.limit,
+        };
         let page = gate::list::<P>(cx, search).await?;
-        let mut reply = collection_reply::<P>(page, start, limit);
+        let mut reply = collection_reply::<P>(page, window);
         if call.wants_abilities && call.route.create.is_some() {
             reply.abilities.create = gate::may_create::<P>(cx, site.as_deref()).await?;
         }
@@ -108,29 +108,29 @@ pub(crate) fn delete<'a, P: Delete>(
 }
 
 pub(crate) fn action<P: Read>(action: &Action<P>) -> Runner {
-    let (name, verb, need) = (action.name, action.verb, action.need);
+    let (name, verb) = (action.name, action.verb);
+    let need = action.need.unwrap_or(Need::Superuser);
     match action.handler {
         Handler::Entity(handler) => Arc::new(move |cx, call| {
             Box::pin(async move {
-                let need = need.unwrap_or(Need::Superuser);
                 gate::admit(cx.caller(), need)?;
                 let entity = gate::read::<P>(cx, call.id).await?;
                 gate::demand_in_site(cx, need, entity.site()).await?;
                 let about = Reference::entity(P::PREFIX, entity.id());
                 let outcome = handler(cx, entity, call.to_arguments()).await?;
-                action_reply::<P>(cx, call, outcome, (name, verb, about)).await
+                action_reply::<P>(cx, call, outcome, (name, verb, need, about)).await
             })
         }),
         Handler::Collection(handler) => Arc::new(move |cx, call| {
             Box::pin(async move {
                 let site = call.arguments.first().map(String::as_str);
-                gate::demand_in_site(cx, need.unwrap_or(Need::Superuser), site).await?;
+                gate::demand_in_site(cx, need, site).await?;
                 let outcome = handler(cx, call.to_arguments()).await?;
                 action_reply::<P>(
                     cx,
                     call,
                     outcome,
-                    (name, verb, Reference::collection(P::PREFIX)),
+                    (name, verb, need, Reference::collection(P::PREFIX)),
                 )
                 .await
             })
@@ -142,7 +142,7 @@ async fn action_reply<P: Read>(
     cx: &Context,
     call: Call<'_>,
     outcome: Outcome<P>,
-    (name, verb, about): (&'static str, Verb, Reference),
+    (name, verb, need, about): (&'static str, Verb, Need, Reference),
 ) -> Result<Reply> {
     let effect = match verb.is_safe() {
         true => Effect::Read,
@@ -160,20 +160,19 @@ async fn action_reply<P: Read>(
             data,
         }))),
         Outcome::Forward(path) => Ok(plain(Body::Forward(path))),
-        Outcome::Collection(page) => {
+        Outcome::Collection { page, window } => {
             let page = gate::retain::<P>(cx, page).await?;
-            let limit = u64::try_from(page.items.len()).unwrap_or(u64::MAX);
             Ok(Reply {
                 effect,
-                ..collection_reply::<P>(page, 0, limit)
+                ..collection_reply::<P>(page, window)
             })
         }
         Outcome::Entity(entity) => {
-            gate::require::<P>(cx, &entity, Operation::Read).await?;
+            gate::require_answer::<P>(cx, need, &entity).await?;
             entity_reply::<P>(cx, call, entity, effect).await
         }
         Outcome::Created(entity) => {
-            gate::require::<P>(cx, &entity, Operation::Read).await?;
+            gate::require_answer::<P>(cx, need, &entity).await?;
             let reference = Reference::entity(P::PREFIX, entity.id());
             entity_reply::<P>(cx, call, entity, Effect::Created(reference)).await
         }
@@ -209,7 +208,7 @@ async fn abilities<P: Provider>(
     })
 }
 
-fn collection_reply<P: Provider>(page: Page<P::Entity>, start: u64, limit: u64) -> Reply {
+fn collection_reply<P: Provider>(page: Page<P::Entity>, window: Window) -> Reply {
     let collection = Collection {
         prefix: P::PREFIX,
         schema: P::Entity::schema(),
@@ -218,8 +217,8 @@ fn collection_reply<P: Provider>(page: Page<P::Entity>, start: u64, limit: u64) 
             .into_iter()
             .map(|it| Item::new(P::PREFIX, it))
             .collect(),
-        start,
-        limit,
+        start: window.start,
+        limit: window.limit,
         has_more: page.has_more,
     };
     Reply {

@@ -89,6 +89,37 @@ impl<T> Page<T> {
     }
 }
 
+/// Which part of a list is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// How many to leave out at the beginning; fits an `i64`.
+    pub start: u64,
+    /// How many to answer at most; at least one.
+    pub limit: u64,
+}
+
+impl Window {
+    /// The first [`MAX_LIMIT`] entities.
+    pub const FIRST: Self = Self {
+        start: 0,
+        limit: MAX_LIMIT,
+    };
+
+    /// Reads `_start` and `_limit`, or `_page` and `_perpage`, and leaves the other pairs of `query` alone.
+    /// No limit, or a limit of 0, means `max`, and so does a greater one.
+    ///
+    /// # Errors
+    /// A number that is none or is too large, a page 0, both spellings of the start; the error names the
+    /// parameter.
+    pub fn parse(query: &[(String, String)], max: u64) -> Result<Self> {
+        let mut numbers = WindowNumbers::default();
+        for (name, value) in query {
+            numbers.read(name, value)?;
+        }
+        numbers.resolve(max)
+    }
+}
+
 impl Search {
     /// Everything, up to the greatest number of entities.
     pub fn all() -> Self {
@@ -112,7 +143,7 @@ impl Search {
             limit: max,
             ..Self::default()
         };
-        let mut window = Window::default();
+        let mut numbers = WindowNumbers::default();
         let mut seen: Vec<&str> = Vec::new();
         for (name, value) in query {
             if OTHERS.contains(&name.as_str()) {
@@ -122,11 +153,10 @@ impl Search {
                 return Err(Error::field(name, "is given more than once"));
             }
             seen.push(name);
+            if numbers.read(name, value)? {
+                continue;
+            }
             match name.as_str() {
-                "_limit" => window.limit = Some(number(name, value)?),
-                "_start" => window.start = Some(number(name, value)?),
-                "_page" => window.page = Some(number(name, value)?),
-                "_perpage" => window.per_page = Some(number(name, value)?),
                 "_order" => search.order = parse_order(value, schema)?,
                 "_search" => search.words = parse_words(value)?,
                 _ if parameters.contains(&name.as_str()) => {
@@ -135,7 +165,8 @@ impl Search {
                 _ => search.filters.push(parse_filter(name, value, schema)?),
             }
         }
-        (search.start, search.limit) = window.resolve(max)?;
+        let window = numbers.resolve(max)?;
+        (search.start, search.limit) = (window.start, window.limit);
         Ok(search)
     }
 
@@ -169,17 +200,31 @@ impl Search {
     }
 }
 
+/// The numbers of a [`Window`] as a query spells them.
 #[derive(Default)]
-struct Window {
+struct WindowNumbers {
     start: Option<u64>,
     limit: Option<u64>,
     page: Option<u64>,
     per_page: Option<u64>,
 }
 
-impl Window {
+impl WindowNumbers {
+    /// Takes the pair in if it is one of the window's. Whether it was.
+    fn read(&mut self, name: &str, value: &str) -> Result<bool> {
+        let place = match name {
+            "_limit" => &mut self.limit,
+            "_start" => &mut self.start,
+            "_page" => &mut self.page,
+            "_perpage" => &mut self.per_page,
+            _ => return Ok(false),
+        };
+        *place = Some(number(name, value)?);
+        Ok(true)
+    }
+
     /// The count and the first index, whichever way they were spelled. A limit of 0 means as many as allowed.
-    fn resolve(self, max: u64) -> Result<(u64, u64)> {
+    fn resolve(self, max: u64) -> Result<Window> {
         let limit = match self.limit.or(self.per_page) {
             None | Some(0) => max,
             Some(limit) => limit.min(max),
@@ -197,7 +242,7 @@ impl Window {
             }
         };
         match i64::try_from(start) {
-            Ok(_) => Ok((start, limit)),
+            Ok(_) => Ok(Window { start, limit }),
             Err(_too_large) => Err(Error::field("_start", "is too large")),
         }
     }

@@ -121,7 +121,7 @@ pub(crate) fn write_entity(buffer: &mut Vec<u8>, item: &Item, base_url: &str) ->
     let values = [
         Some(reference.to_string()),
         Some(entity_url(base_url, &reference)),
-        reference.id,
+        Some(item.id()),
         item.title(),
     ];
     for (name, value) in METADATA.into_iter().zip(values) {

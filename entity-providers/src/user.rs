@@ -4,6 +4,7 @@
 //! those that don't, because ids and e-mail addresses can be guessed.
 
 mod login;
+mod name;
 pub mod operator;
 mod query;
 mod write;
@@ -23,6 +24,8 @@ use serde::Serialize;
 use crate::db::user_account;
 
 pub use login::{Credentials, credentials, keep_hash, note_login};
+pub(crate) use name::{FULL_NAME, SORT_NAME};
+pub use name::{display_name, full_name, sort_name};
 pub use query::find;
 
 /// The account-level function of those who may see others.
@@ -151,23 +154,6 @@ impl User {
     }
 }
 
-/// The name of a person: the external id if there is no other.
-pub fn display_name(first_name: &str, last_name: &str, eid: &str) -> String {
-    match format!("{} {}", first_name.trim(), last_name.trim()).trim() {
-        "" => eid.to_owned(),
-        name => name.to_owned(),
-    }
-}
-
-/// The name of a person as lists are sorted by it.
-pub fn sort_name(first_name: &str, last_name: &str, eid: &str) -> String {
-    match (first_name.trim(), last_name.trim()) {
-        ("", "") => eid.to_owned(),
-        (name, "") | ("", name) => name.to_owned(),
-        (first, last) => format!("{last}, {first}"),
-    }
-}
-
 impl Provider for Users {
     type Entity = User;
     const PREFIX: &'static str = "user";
@@ -179,7 +165,8 @@ impl Provider for Users {
     };
 
     async fn permits(cx: &Context, user: &User, operation: Operation) -> Result<Permit> {
-        let is_self = cx.caller().user_id() == Some(&user.id);
+        // Nobody has no id, and neither has the user that stands for nobody.
+        let is_self = cx.caller().user_id().unwrap_or_default() == user.id;
         let is_allowed = match operation {
             Operation::Read => is_self || may_view(cx).await?,
             Operation::Update if is_self => cx.authorizer().holds(cx, "user.upd.own").await?,
@@ -279,36 +266,11 @@ impl Actions for Users {
 
 async fn current(cx: &Context, _arguments: Arguments) -> Result<Outcome<Users>> {
     let Some(id) = cx.caller().user_id() else {
-        return Ok(Outcome::value(Nobody::new(cx.base_url())));
+        return Ok(Outcome::Entity(User::default()));
     };
     let found = query::by_id(cx, id).await?;
     let row = found.ok_or_else(Error::unauthenticated)?;
     Ok(Outcome::Entity(query::shown(cx, row, may_view(cx).await?)))
-}
-
-/// Who asks when nobody is logged in, in the form of a user.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Nobody {
-    #[serde(flatten)]
-    user: User,
-    entity_reference: &'static str,
-    #[serde(rename = "entityURL")]
-    entity_url: String,
-    entity_id: &'static str,
-    entity_title: &'static str,
-}
-
-impl Nobody {
-    fn new(base_url: &str) -> Self {
-        Self {
-            user: User::default(),
-            entity_reference: "/user/current",
-            entity_url: format!("{base_url}/direct/user/current"),
-            entity_id: "",
-            entity_title: "",
-        }
-    }
 }
 
 #[cfg(test)]

@@ -155,7 +155,9 @@ async fn answer(app: &App, exchange: &mut Exchange, body: axum::body::Body) -> R
     } else {
         app.config.other_body.0
     };
-    exchange.read_body(body, limit).await?;
+    exchange
+        .read_body(body, limit, app.config.body_timeout)
+        .await?;
     let exchange = &*exchange;
     let call = Call {
         app,

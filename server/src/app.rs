@@ -19,7 +19,7 @@ use entity_providers::authorizer::RoleAuthorizer;
 use entity_providers::user::PasswordService;
 use tokio_util::task::TaskTracker;
 
-use crate::audit::AuditLog;
+use crate::audit::{AuditLog, AuditOptions};
 use crate::auth::directory::Accounts;
 use crate::auth::evidence::{PasswordCheck, TrustedHeader};
 use crate::auth::login::{Login, LoginParts};
@@ -32,7 +32,7 @@ use crate::health::Health;
 use crate::journal::Journal;
 use crate::middleware::csrf::{self, Csrf, CsrfOptions};
 use crate::middleware::session::{self, SessionLayer};
-use crate::middleware::{Refuse, address, audit, guard, headers, panic, request_id};
+use crate::middleware::{Refuse, address, audit, guard, headers, identify, panic, request_id};
 use crate::session::{CookieOptions, SameSite, SessionOptions, Sessions, SqlSessions};
 use crate::storage::Storage;
 use crate::{api, direct, janitor};
@@ -144,13 +144,22 @@ impl App {
                     passwords: passwords.clone(),
                     allows_basic: config.auth_basic,
                 }),
-                Arc::new(TrustedHeader::default()),
+                Arc::new(TrustedHeader {
+                    proxies: config.trusted_proxies.clone(),
+                }),
             ],
             passwords: passwords.clone(),
-            throttle: throttle.clone(),
+            throttle,
             sessions: Arc::clone(&sessions),
         });
-        let audit = AuditLog::start(storage.audit_of_reads.clone(), config.audit_queue_rows);
+        let audit = AuditLog::start(
+            storage.audit_of_reads.clone(),
+            AuditOptions {
+                queue: config.audit_queue_rows,
+                batch: config.audit_batch_rows,
+                wait: config.audit_wait,
+            },
+        );
         let app = Self(Arc::new(Inner {
             dispatcher,
             formats: entity_formats::standard(),
@@ -208,6 +217,7 @@ impl App {
             .layer(from_fn_with_state(self.clone(), guard::check))
             .layer(from_fn_with_state(self.clone(), panic::catch))
             .layer(from_fn_with_state(self.clone(), audit::record))
+            .layer(from_fn_with_state(self.clone(), identify::believe))
             .layer(from_fn_with_state(session, session::find))
             .merge(self.outside())
             .layer(from_fn(headers::add))
@@ -247,7 +257,23 @@ impl App {
 }
 
 /// Everything that is audited: `/direct`, `/api`, and the answer that there is nothing else.
+/// What may write goes on to its end even if the client goes away.
 async fn answer(State(app): State<App>, request: Request) -> Response {
+    if request.method().is_safe() {
+        return route(&app, request).await;
+    }
+    let headers = request.headers().clone();
+    let task = app.tasks.spawn({
+        let app = app.clone();
+        async move { route(&app, request).await }
+    });
+    match task.await {
+        Ok(response) => response,
+        Err(error) => app.refuse(&Error::internal(error), &headers),
+    }
+}
+
+async fn route(app: &App, request: Request) -> Response {
     let (exchange, body) = match Exchange::new(request) {
         Ok(exchange) => exchange,
         Err(error) => return app.refuse(&error, &HeaderMap::new()),
@@ -258,9 +284,9 @@ async fn answer(State(app): State<App>, request: Request) -> Response {
             .is_some_and(|it| it.is_empty() || it.starts_with('/'))
     };
     if is_below("/direct") {
-        direct::handle(&app, exchange, body).await
+        direct::handle(app, exchange, body).await
     } else if is_below("/api") {
-        api::handle(&app, exchange, body).await
+        api::handle(app, exchange, body).await
     } else if path == "/" {
         (
             StatusCode::FOUND,
@@ -268,7 +294,7 @@ async fn answer(State(app): State<App>, request: Request) -> Response {
         )
             .into_response()
     } else {
-        exchange.fail(&app, &Error::not_found())
+        exchange.fail(app, &Error::not_found())
     }
 }
 

@@ -15,12 +15,19 @@ use tokio::time::timeout;
 
 pub use store::AuditStore;
 
-/// Most rows that are stored at once.
-const BATCH: usize = 2_000;
 /// How long rows are collected before they are stored.
 const DELAY: Duration = Duration::from_millis(200);
-/// How long a request waits for room in the queue before it is refused.
-const PATIENCE: Duration = Duration::from_millis(100);
+
+/// How much the log holds back.
+#[derive(Clone, Copy, Debug)]
+pub struct AuditOptions {
+    /// Most rows that wait to be stored.
+    pub queue: usize,
+    /// Most rows that are stored at once.
+    pub batch: usize,
+    /// How long a request waits for room in the queue before it is refused.
+    pub wait: Duration,
+}
 
 /// What the log says about one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +54,7 @@ pub struct AuditRow {
 #[derive(Clone, Debug)]
 pub struct AuditLog {
     queue: mpsc::Sender<Message>,
+    wait: Duration,
 }
 
 #[derive(Debug)]
@@ -56,11 +64,14 @@ enum Message {
 }
 
 impl AuditLog {
-    /// Starts the task that stores rows. At most `capacity` of them wait.
-    pub fn start(store: AuditStore, capacity: usize) -> Self {
-        let (queue, rows) = mpsc::channel(capacity.max(1));
-        tokio::spawn(write(rows, store));
-        Self { queue }
+    /// Starts the task that stores rows.
+    pub fn start(store: AuditStore, options: AuditOptions) -> Self {
+        let (queue, rows) = mpsc::channel(options.queue.max(1));
+        tokio::spawn(write(rows, store, options.batch.max(1)));
+        Self {
+            queue,
+            wait: options.wait,
+        }
     }
 
     /// Adds a row. It never gets lost silently: when there is no room, the request is refused.
@@ -72,7 +83,7 @@ impl AuditLog {
         else {
             return Ok(());
         };
-        match timeout(PATIENCE, self.queue.send(message)).await {
+        match timeout(self.wait, self.queue.send(message)).await {
             Ok(Ok(())) => Ok(()),
             _ => Err(Error::unavailable(
                 "the audit log can't keep up: try again",
@@ -90,16 +101,16 @@ impl AuditLog {
     }
 }
 
-async fn write(mut queue: mpsc::Receiver<Message>, store: AuditStore) {
-    let mut rows = Vec::with_capacity(BATCH);
+async fn write(mut queue: mpsc::Receiver<Message>, store: AuditStore, batch: usize) {
+    let mut rows = Vec::with_capacity(batch);
     let mut waiting = Vec::new();
     while let Some(message) = queue.recv().await {
         accept(message, &mut rows, &mut waiting);
         // Who is behind does not wait for more: otherwise the delay would limit the rate of requests.
-        if waiting.is_empty() && queue.len() < BATCH {
+        if waiting.is_empty() && queue.len() < batch {
             tokio::time::sleep(DELAY).await;
         }
-        while rows.len() < BATCH
+        while rows.len() < batch
             && let Ok(message) = queue.try_recv()
         {
             accept(message, &mut rows, &mut waiting);
@@ -124,7 +135,7 @@ async fn store_all(rows: &mut Vec<AuditRow>, store: &AuditStore) {
     let mut pause = Duration::from_millis(100);
     while let Err(error) = store.insert(rows).await {
         tracing::error!(
-            error = &error as &dyn std::error::Error,
+            error = crate::telemetry::cause(&error),
             rows = rows.len(),
             "can't store audit rows; trying again"
         );

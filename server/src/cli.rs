@@ -81,13 +81,13 @@ async fn start(config: Config) -> Result<App, Failure> {
         ids: Arc::new(UuidIds),
         registry,
     };
-    Ok(App::start(config, parts).await.map_err(explain)?)
+    Ok(App::start(config, parts).await.map_err(|it| explain(&it))?)
 }
 
 /// A failure to start with its causes: the operator may read them.
-fn explain(error: entity_core::Error) -> String {
+fn explain(error: &entity_core::Error) -> String {
     let mut text = error.to_string();
-    let mut cause = std::error::Error::source(&error);
+    let mut cause = std::error::Error::source(error);
     while let Some(it) = cause {
         text.push_str(": ");
         text.push_str(&it.to_string());

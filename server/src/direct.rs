@@ -12,7 +12,7 @@ use std::sync::Arc;
 use axum::http::{HeaderMap, Method, Uri};
 use axum::response::Response;
 use entity_core::format::{Format, View};
-use entity_core::{Abilities, DirectPath, Effect, Error, Reply, Request, Result, Verb};
+use entity_core::{Abilities, DirectPath, Effect, Error, Request, Result, Verb};
 
 use crate::app::App;
 use crate::auth::http;
@@ -71,7 +71,7 @@ async fn answer(
         (false, true) => config.form_body.0,
         (false, false) => config.other_body.0,
     };
-    exchange.read_body(body, limit).await?;
+    exchange.read_body(body, limit, config.body_timeout).await?;
     if logs_in {
         return log_in(app, exchange).await;
     }
@@ -104,13 +104,17 @@ async fn answer(
         wants_abilities: format.name == "html",
         origin: exchange.origin.clone(),
     };
-    let reply = run(app, request).await?;
+    let reply = app.dispatcher.dispatch(&request).await?;
     let asked = asked(app, exchange, path, format, preference, reply.abilities);
     let mut response = respond::respond(&reply, &asked, &app.formats)?;
     if !verb.is_safe() {
         response.extensions_mut().insert(Audited);
         if ends_session(exchange, verb, &reply.effect) {
-            response = http::without_session(response, &app.cookie, exchange.arrival().is_secure);
+            response = http::without_session(
+                response,
+                &app.cookie,
+                exchange.arrival(&app.config).is_secure,
+            );
         }
     }
     Ok(response)
@@ -119,7 +123,7 @@ async fn answer(
 /// Logs in; a browser is sent on to the start page, now that it has the cookie.
 async fn log_in(app: &App, exchange: &Exchange) -> Result<Response> {
     let base_url = &app.dispatcher.shared().base_url;
-    let arrival = exchange.arrival();
+    let arrival = exchange.arrival(&app.config);
     let mut response =
         session_post(arrival, &exchange.body, &app.login, &app.cookie, base_url).await?;
     if exchange.has_form() && negotiate::names(&exchange.parts.headers, "text/html") {
@@ -144,18 +148,6 @@ fn ends_session(exchange: &Exchange, verb: Verb, effect: &Effect) -> bool {
 fn is_login(path: &DirectPath, verb: Verb) -> bool {
     let is_collection = path.segments.is_empty() || path.segments == ["new"];
     path.prefix == "session" && is_collection && verb == Verb::Post
-}
-
-/// Runs the request; a write goes on to its end even if the client goes away.
-async fn run(app: &App, request: Request) -> Result<Reply> {
-    if request.verb.is_safe() {
-        return app.dispatcher.dispatch(&request).await;
-    }
-    let dispatcher = app.dispatcher.clone();
-    let task = app
-        .tasks
-        .spawn(async move { dispatcher.dispatch(&request).await });
-    task.await.map_err(Error::internal)?
 }
 
 fn asked<'a>(

@@ -1,16 +1,20 @@
 //! One HTTP request on its way through: its head, its body, and who sent it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use axum::body::{Bytes, to_bytes};
+use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::response::Response;
-use entity_core::{Error, ErrorKind, Origin, Result};
+use entity_core::{Caller, Error, ErrorKind, Origin, Result};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use tokio::time::timeout;
 
 use crate::app::App;
 use crate::auth::http::Arrival;
+use crate::config::{BodySessionId, Config};
 use crate::direct::negotiate::{self, PROBLEM_JSON};
 use crate::error::{self, ErrorContext};
 use crate::middleware::address::{ClientAddress, IsSecure};
@@ -40,9 +44,8 @@ pub(crate) fn origin(request: &Request) -> Result<Origin> {
     let extensions = request.extensions();
     let RequestId(request_id) = extensions.get().ok_or_else(|| lacks("id"))?;
     let ClientAddress(address) = *extensions.get().ok_or_else(|| lacks("address"))?;
-    let session = CurrentSession::of(extensions);
     Ok(Origin {
-        caller: session.map(|it| it.caller()).unwrap_or_default(),
+        caller: extensions.get::<Caller>().cloned().unwrap_or_default(),
         address,
         request_id: request_id.to_string(),
         method: request.method().to_string(),
@@ -68,7 +71,7 @@ impl Exchange {
     ///
     /// # Errors
     /// The layers before this one did not say who sent it: a defect.
-    pub(crate) fn new(request: Request) -> Result<(Self, axum::body::Body)> {
+    pub(crate) fn new(request: Request) -> Result<(Self, Body)> {
         let origin = origin(&request)?;
         let session = CurrentSession::of(request.extensions()).cloned();
         let (parts, body) = request.into_parts();
@@ -83,18 +86,29 @@ impl Exchange {
         ))
     }
 
-    /// Reads the body, up to `limit` bytes.
+    /// Reads the body, up to `limit` bytes, for no longer than `patience`.
     ///
     /// # Errors
     /// It is larger, or the client stopped sending.
-    pub(crate) async fn read_body(&mut self, body: axum::body::Body, limit: usize) -> Result<()> {
-        self.body = to_bytes(body, limit).await.map_err(|error| {
-            Error::new(
-                ErrorKind::TooLarge,
-                format!("the body must come whole and not be longer than {limit} bytes"),
-            )
-            .with_source(error)
-        })?;
+    pub(crate) async fn read_body(
+        &mut self,
+        body: Body,
+        limit: usize,
+        patience: Duration,
+    ) -> Result<()> {
+        let body = Limited::new(body, limit).collect();
+        let read = timeout(patience, body)
+            .await
+            .map_err(|elapsed| incomplete().with_source(elapsed))?;
+        self.body = read
+            .map_err(|error| match error.is::<LengthLimitError>() {
+                true => Error::new(
+                    ErrorKind::TooLarge,
+                    format!("the body must not be longer than {limit} bytes"),
+                ),
+                false => incomplete().with_source(error),
+            })?
+            .to_bytes();
         Ok(())
     }
 
@@ -122,13 +136,14 @@ impl Exchange {
     }
 
     /// What a login or logout has to know of the request.
-    pub(crate) fn arrival(&self) -> Arrival<'_> {
+    pub(crate) fn arrival(&self, config: &Config) -> Arrival<'_> {
         Arrival {
             headers: &self.parts.headers,
             query: self.parts.uri.query(),
             origin: &self.origin,
             session: self.session.as_deref(),
             is_secure: self.parts.extensions.get() == Some(&IsSecure(true)),
+            tells_session_id: config.login_body_session_id == BodySessionId::Full,
         }
     }
 
@@ -146,4 +161,8 @@ impl Exchange {
     pub(crate) fn fail(&self, app: &App, error: &Error) -> Response {
         error::respond(error, &self.error_context(app))
     }
+}
+
+fn incomplete() -> Error {
+    Error::bad_request("the body did not come to its end: send it again")
 }

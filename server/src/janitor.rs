@@ -7,9 +7,10 @@ use entity_core::{Caller, Effect, Origin, Reference};
 
 use crate::app::App;
 use crate::auth::Throttle;
+use crate::telemetry;
 
 /// How often it looks.
-const PAUSE: Duration = Duration::from_secs(60);
+const PAUSE: Duration = Duration::from_mins(1);
 
 /// Cleans up until the service is gone. It holds no part of it while it waits.
 pub(crate) async fn run(app: std::sync::Weak<crate::app::Inner>) {
@@ -20,13 +21,13 @@ pub(crate) async fn run(app: std::sync::Weak<crate::app::Inner>) {
         };
         if let Err(error) = app.sessions().sweep().await {
             tracing::warn!(
-                error = &error as &dyn std::error::Error,
+                error = telemetry::cause(&error),
                 "can't remove expired sessions"
             );
         }
         if let Err(error) = sweep_failures(&app).await {
             tracing::warn!(
-                error = &error as &dyn std::error::Error,
+                error = telemetry::cause(&error),
                 "can't remove old failures to log in"
             );
         }
@@ -34,7 +35,7 @@ pub(crate) async fn run(app: std::sync::Weak<crate::app::Inner>) {
 }
 
 async fn sweep_failures(app: &App) -> entity_core::Result<()> {
-    let throttle: Throttle = app.throttle.clone();
+    let throttle: Throttle = app.throttle;
     let origin = Origin {
         caller: Caller::anonymous(),
         address: IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -44,7 +45,6 @@ async fn sweep_failures(app: &App) -> entity_core::Result<()> {
     };
     app.dispatcher
         .write(&origin, move |cx| {
-            let throttle = throttle.clone();
             Box::pin(async move {
                 throttle.sweep(cx).await?;
                 Ok(((), Effect::Acted(Reference::collection("login_failure"))))

@@ -145,7 +145,7 @@ async fn accept(
             }
             Err(error) => {
                 tracing::warn!(
-                    error = &error as &dyn std::error::Error,
+                    error = crate::telemetry::cause(&error),
                     "can't accept a connection; trying again"
                 );
                 tokio::time::sleep(BACK_OFF).await;
@@ -188,7 +188,7 @@ async fn connection(stream: TcpStream, peer: SocketAddr, mut server: Server, _ti
     };
     if let Err(error) = ended {
         tracing::debug!(
-            error = &error as &dyn std::error::Error,
+            error = crate::telemetry::cause(&error),
             "a connection ended early"
         );
     }

@@ -12,6 +12,7 @@ pub mod audit;
 pub mod csrf;
 pub mod guard;
 pub mod headers;
+pub mod identify;
 pub mod panic;
 pub mod request_id;
 pub mod session;

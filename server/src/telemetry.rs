@@ -1,5 +1,7 @@
 //! Log lines: one event a line, as JSON or for people.
 
+use std::error::Error;
+
 use tracing_subscriber::EnvFilter;
 
 use crate::config::{Config, LogFormat};
@@ -15,4 +17,9 @@ pub fn start(config: &Config) {
         LogFormat::Text => lines.with_ansi(false).try_init(),
     };
     drop(started);
+}
+
+/// `error` as a field of a log line, which then tells its causes too.
+pub(crate) fn cause<E: Error + 'static>(error: &E) -> &(dyn Error + 'static) {
+    error
 }

@@ -1,9 +1,16 @@
 //! All integration tests, as one binary. The folders mirror the URLs.
-#![expect(clippy::expect_used, reason = "a test that fails says so and stops")]
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test that fails says so and stops"
+)]
 
+mod access;
 mod durability;
 mod feeds;
 mod hostile;
+mod readme;
 mod session;
 mod storage;
 mod third_party;

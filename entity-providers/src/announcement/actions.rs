@@ -2,7 +2,8 @@
 
 use chrono::TimeDelta;
 use entity_core::{
-    Action, Actions, Arguments, Context, Error, MAX_LIMIT, Need, Outcome, Page, Result, Scope, Verb,
+    Action, Actions, Arguments, Context, Error, MAX_LIMIT, Need, Outcome, Page, Result, Scope,
+    Verb, Window,
 };
 
 use super::query::{self, Order, Place, Question};
@@ -95,11 +96,16 @@ async fn collection(
 ) -> Result<Outcome<Announcements>> {
     let question = cut(cx, arguments, place);
     let page = query::list(cx, &question).await?;
-    Ok(Outcome::Collection(Page {
-        // Whoever cuts the list asks for no more of it.
-        has_more: page.has_more && number(arguments, "n").is_none() && question.start == 0,
+    let window = Window {
+        start: question.start,
+        limit: question.limit,
+    };
+    let page = Page {
+        // Whoever says how many there should be asks for no more of them.
+        has_more: page.has_more && number(arguments, "n").is_none(),
         ..page
-    }))
+    };
+    Ok(Outcome::Collection { page, window })
 }
 
 /// What the query's numbers ask for. Existing clients send them in many ways: what is no number, or 0, is as

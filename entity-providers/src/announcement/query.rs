@@ -10,6 +10,7 @@ use sea_orm::{ConnectionTrait, DbErr, QueryResult, Statement};
 use super::visibility::{Held, Powers, write_addressed, write_condition};
 use super::{Announcement, Row, attachment};
 use crate::db::sql::{Columns, Sql};
+use crate::user::full_name;
 
 /// What [`from_row`] reads, in this order; the last column is written by [`write_addressed`].
 const COLUMNS: &str = "a.id, a.site_id, a.channel, a.title, a.body, a.created_by, a.published, a.modified, \
@@ -262,7 +263,10 @@ fn from_row(cx: &Context, row: &QueryResult) -> Result<Announcement> {
         site_id,
         site_title,
         created_by,
-        created_by_display_name: display_name(first_name, last_name),
+        created_by_display_name: full_name(
+            first_name.as_deref().unwrap_or_default(),
+            last_name.as_deref().unwrap_or_default(),
+        ),
         created_on,
         modified_on,
         highlight,
@@ -280,14 +284,6 @@ fn from_row(cx: &Context, row: &QueryResult) -> Result<Announcement> {
             is_addressed,
         },
     })
-}
-
-fn display_name(first_name: Option<String>, last_name: Option<String>) -> String {
-    let (first_name, last_name) = (
-        first_name.unwrap_or_default(),
-        last_name.unwrap_or_default(),
-    );
-    format!("{first_name} {last_name}").trim().to_owned()
 }
 
 fn millis(millis: i64) -> Result<Millis, DbErr> {

@@ -1,6 +1,8 @@
 //! The members of a site, at the address that existing clients ask.
 
-use entity_core::{Action, Actions, Arguments, Context, Need, Outcome, Result, Search, Verb};
+use entity_core::{
+    Action, Actions, Arguments, Context, List, Need, Outcome, Result, Search, Verb, Window,
+};
 
 use super::query::{self, Wanted};
 use super::{Memberships, rules};
@@ -12,6 +14,10 @@ impl Actions for Memberships {
                 Box::pin(of_site(cx, arguments))
             })
             .doc("The members of a site, by name; for those who hold its roster.")
+            .parameters(&[
+                ("_start", "how many to leave out at the beginning"),
+                ("_limit", "how many at most"),
+            ])
             .arguments(1..=1),
         ]
     }
@@ -21,6 +27,12 @@ async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Membershi
     let site = arguments.segment(0, "a site")?;
     rules::demand_roster(cx, site).await?;
     let wanted = Wanted::OfSite { site, user: None };
-    let page = query::list(cx, &Search::all(), &wanted).await?;
-    Ok(Outcome::Collection(page))
+    let window = Window::parse(&arguments.query, Memberships::MAX)?;
+    let search = Search {
+        start: window.start,
+        limit: window.limit,
+        ..Search::default()
+    };
+    let page = query::list(cx, &search, &wanted).await?;
+    Ok(Outcome::Collection { page, window })
 }

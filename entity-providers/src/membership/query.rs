@@ -7,15 +7,13 @@ use sea_orm::{ConnectionTrait, DbErr, QueryResult};
 
 use super::{Membership, rules};
 use crate::db::sql::{Columns, Sql};
+use crate::user::{FULL_NAME, SORT_NAME};
 
 /// What [`from_row`] reads, in this order.
 const COLUMNS: &str = "x.user_id, x.site_id, x.role, x.is_active, x.is_provided, x.eid, x.email, \
     x.first_name, x.last_name, x.display_name, x.sort_name, x.last_login, x.type, x.is_joinable";
 const INNER: &str = "m.user_id, m.site_id, m.role, m.is_active, m.is_provided, u.eid, u.email, \
-    u.first_name, u.last_name, u.last_login, s.type, s.is_joinable, \
-    trim(u.first_name || ' ' || u.last_name) AS display_name, \
-    CASE WHEN u.first_name = '' THEN u.last_name WHEN u.last_name = '' THEN u.first_name \
-        ELSE u.last_name || ', ' || u.first_name END AS sort_name";
+    u.first_name, u.last_name, u.last_login, s.type, s.is_joinable";
 
 /// Which memberships are wanted.
 #[derive(Clone, Copy, Debug)]
@@ -110,6 +108,8 @@ fn select(cx: &Context, wanted: &Wanted<'_>) -> Result<SelectStatement> {
     let mut inner = Query::select();
     inner
         .expr(Expr::cust(INNER))
+        .expr_as(Expr::cust(FULL_NAME), Alias::new("display_name"))
+        .expr_as(Expr::cust(SORT_NAME), Alias::new("sort_name"))
         .from_as(Alias::new("membership"), Alias::new("m"))
         .join_as(
             JoinType::InnerJoin,

@@ -9,7 +9,7 @@ use crate::auth::http;
 pub(super) async fn login(call: Call<'_>) -> Result<Answer> {
     let app = call.app;
     let response = http::login(
-        call.exchange.arrival(),
+        call.exchange.arrival(&app.config),
         &call.exchange.body,
         &app.login,
         &app.cookie,
@@ -24,6 +24,7 @@ pub(super) async fn logout(call: Call<'_>) -> Result<Answer> {
     if call.exchange.session.is_none() {
         return Err(Error::unauthenticated());
     }
-    let response = http::logout(call.exchange.arrival(), &app.login, &app.cookie).await?;
+    let response =
+        http::logout(call.exchange.arrival(&app.config), &app.login, &app.cookie).await?;
     Ok(Answer::Response(response))
 }

@@ -8,6 +8,7 @@ use entity_core::{Context, Result};
 use secrecy::SecretString;
 
 use super::password::{Passwords, Place, Verified};
+use crate::config::Network;
 
 /// What somebody shows.
 #[derive(Clone, Debug)]
@@ -135,13 +136,13 @@ impl Authenticator for PasswordCheck {
 #[derive(Clone, Debug, Default)]
 pub struct TrustedHeader {
     /// The addresses. Nobody else is believed.
-    pub proxies: Vec<IpAddr>,
+    pub proxies: Vec<Network>,
 }
 
 #[async_trait]
 impl Authenticator for TrustedHeader {
     fn accepts(&self, evidence: &Evidence) -> bool {
-        matches!(evidence, Evidence::Trusted { peer, .. } if self.proxies.contains(peer))
+        matches!(evidence, Evidence::Trusted { peer, .. } if self.proxies.iter().any(|it| it.contains(*peer)))
     }
 
     async fn verify(

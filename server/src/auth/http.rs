@@ -30,6 +30,8 @@ pub struct Arrival<'a> {
     pub session: Option<&'a Session>,
     /// Whether it came over a secure connection.
     pub is_secure: bool,
+    /// Whether the answer to a login tells the id of the session beside the cookie.
+    pub tells_session_id: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -37,7 +39,8 @@ pub struct Arrival<'a> {
 struct LoginResult<'a> {
     status: &'static str,
     user_id: &'a str,
-    session_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<&'a str>,
     display_name: &'a str,
     csrf_token: &'a str,
 }
@@ -61,7 +64,12 @@ pub async fn login(
 ) -> Result<Response> {
     let shape = Shape::of(arrival.headers)?;
     match attempt(shape, &arrival, body, login).await {
-        Ok(logged_in) => begin(&logged_in, shape, cookie, arrival.is_secure),
+        Ok(logged_in) => begin(
+            &logged_in,
+            shape,
+            cookie,
+            (arrival.is_secure, arrival.tells_session_id),
+        ),
         Err(error) if shape == Shape::Json && error.kind() == ErrorKind::BadRequest => {
             json(StatusCode::BAD_REQUEST, &error.message()).map(no_store)
         }
@@ -86,17 +94,18 @@ fn begin(
     logged_in: &LoggedIn,
     shape: Shape,
     cookie: &CookieOptions,
-    is_secure: bool,
+    (is_secure, tells_session_id): (bool, bool),
 ) -> Result<Response> {
     let session = &logged_in.session;
+    let session_id = tells_session_id.then(|| logged_in.id.expose());
     let response = match shape {
-        Shape::Json => json(StatusCode::OK, &logged_in.id.expose()),
+        Shape::Json => json(StatusCode::OK, &session_id.unwrap_or_default()),
         Shape::Form => json(
             StatusCode::OK,
             &LoginResult {
                 status: "success",
                 user_id: &session.user().id,
-                session_id: logged_in.id.expose(),
+                session_id,
                 display_name: session.display_name(),
                 csrf_token: session.csrf_token(),
             },

@@ -25,7 +25,7 @@ pub(super) struct Settings {
     /// The address and the port to listen on [default: 127.0.0.1:8080].
     #[arg(long, global = true, value_name = "ADDRESS")]
     pub(super) listen: Option<String>,
-    /// The database: `sqlite://FILE` or `postgres://…` [default: sqlite://lectern.db].
+    /// The database: `sqlite://FILE` or `postgres://…` [default: `sqlite://lectern.db`].
     #[arg(long, global = true, value_name = "URL")]
     pub(super) database: Option<String>,
 }
@@ -54,7 +54,7 @@ pub(super) enum Command {
     Serve,
     /// Bring the database up to date and stop.
     Migrate,
-    /// Make and change accounts. A password is read from LECTERN_PASSWORD or, without it, from the input.
+    /// Make and change accounts. A password is read from `LECTERN_PASSWORD` or, without it, from the input.
     User {
         #[command(subcommand)]
         action: UserAction,

@@ -38,6 +38,6 @@ fn check_database(config: &Config) -> ExitCode {
             say("database: reached, up to date, and it keeps what it acknowledges");
             ExitCode::SUCCESS
         }
-        Err(error) => fail(&format!("database: {}", explain(error)), 1),
+        Err(error) => fail(&format!("database: {}", explain(&error)), 1),
     }
 }

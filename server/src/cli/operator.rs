@@ -28,7 +28,11 @@ pub(super) async fn demo(config: Config, options: &Demo) -> Result<(), Failure> 
 
 /// Fills the database of `app`, which must be empty.
 pub(super) async fn fill(app: &App, password: &str) -> Result<Summary, Failure> {
-    let hash = app.passwords.hash(password).await.map_err(explain)?;
+    let hash = app
+        .passwords
+        .hash(password)
+        .await
+        .map_err(|it| explain(&it))?;
     let origin = origin("demo");
     let work = app.dispatcher.write(&origin, move |cx| {
         let hash = hash.clone();
@@ -37,7 +41,7 @@ pub(super) async fn fill(app: &App, password: &str) -> Result<Summary, Failure> 
             Ok((summary, Effect::Acted(Reference::collection("site"))))
         })
     });
-    Ok(work.await.map_err(explain)?)
+    Ok(work.await.map_err(|it| explain(&it))?)
 }
 
 /// Whether the database of `app` is empty.
@@ -46,7 +50,7 @@ pub(super) async fn is_empty(app: &App) -> Result<bool, Failure> {
         .dispatcher
         .read(&origin("demo"), |cx| Box::pin(demo::is_empty(cx)))
         .await;
-    Ok(found.map_err(explain)?)
+    Ok(found.map_err(|it| explain(&it))?)
 }
 
 /// Makes or changes an account.
@@ -100,7 +104,7 @@ where
             Ok((user, effect))
         })
     });
-    Ok(done.await.map_err(explain)?)
+    Ok(done.await.map_err(|it| explain(&it))?)
 }
 
 /// The password from the environment or, without one there, the first line of the input. Never from the

@@ -89,7 +89,6 @@ fn check_limits(config: &Config, problems: &mut Vec<Problem>) {
         ("limits.firstByteTimeout", config.first_byte_timeout),
         ("limits.headerTimeout", config.header_timeout),
         ("limits.bodyTimeout", config.body_timeout),
-        ("limits.bodyIdleTimeout", config.body_idle_timeout),
         ("limits.idleTimeout", config.idle_timeout),
         ("limits.writeTimeout", config.write_timeout),
         ("limits.requestDeadline", config.request_deadline),

@@ -134,7 +134,7 @@ impl Sheet {
                 value => match text_of(value) {
                     Some(text) => self.set(&key, text, Source::File, problems),
                     None => {
-                        problems.push(Problem::new(key, "must be text, a number or true or false"))
+                        problems.push(Problem::new(key, "must be text, a number or true or false"));
                     }
                 },
             }

@@ -31,7 +31,7 @@ fn without_settings_the_defaults_hold() {
     let config = from_file("").unwrap();
     assert_eq!(config.cookie_name, "JSESSIONID");
     assert_eq!(config.cookie_suffix(), "svc");
-    assert_eq!(config.session_timeout, Duration::from_secs(1800));
+    assert_eq!(config.session_timeout, Duration::from_mins(30));
     assert_eq!(config.server_url(), "http://127.0.0.1:8080");
     assert_eq!(config.form_body, ByteSize(65_536));
     assert_eq!(config.connections_per_address, 256);

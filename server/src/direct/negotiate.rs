@@ -158,7 +158,7 @@ mod tests {
             Some("xml"),
         );
         check(None, &["application/*"], Some("json"));
-        check(None, &["text/*"], Some("html"));
+        check(None, &["text/*"], Some("json"));
         check(None, &["application/json;q=0, */*;q=0.1"], Some("xml"));
         check(None, &["application/atom+xml"], Some("atom"));
         check(None, &["image/png"], None);

@@ -83,10 +83,11 @@ mod tests {
     use axum::http::HeaderValue;
 
     use super::*;
+    use crate::config::Value;
 
     #[test]
     fn only_our_proxies_are_believed() {
-        let proxies: Vec<Network> = vec!["10.0.0.0/8".parse().unwrap()];
+        let proxies: Vec<Network> = vec![Value::parse("10.0.0.0/8").unwrap()];
         for (peer, forwarded, proto, expected) in [
             ("192.0.2.1", "203.0.113.5", "https", ("192.0.2.1", false)),
             ("10.0.0.1", "203.0.113.5", "https", ("203.0.113.5", true)),

@@ -1,6 +1,8 @@
 //! Refuses requests that no endpoint should have to think about: wrong hosts, overlong targets, methods
 //! that nobody offers, encoded bodies, and announced bodies that are too large.
 
+use std::time::Duration;
+
 use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HOST};
 use axum::http::{HeaderMap, Method};
@@ -18,12 +20,21 @@ pub async fn check(State(app): State<App>, request: Request, next: Next) -> Resp
         return app.refuse(&error, request.headers());
     }
     let headers = request.headers().clone();
-    match timeout(app.config.request_deadline, next.run(request)).await {
+    let deadline = deadline(&request, &app.config);
+    match timeout(deadline, next.run(request)).await {
         Ok(response) => response,
         Err(_elapsed) => {
             let error = Error::unavailable("the request took too long: try again", 1);
             app.refuse(&error, &headers)
         }
+    }
+}
+
+/// How long the request may take: reading its body has a time limit of its own.
+fn deadline(request: &Request, config: &Config) -> Duration {
+    match request.method().is_safe() {
+        true => config.request_deadline,
+        false => config.request_deadline + config.body_timeout,
     }
 }
 

@@ -1,0 +1,5 @@
+struct Notes;
+
+entity_core::register!(Notes);
+
+fn main() {}

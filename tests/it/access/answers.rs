@@ -56,10 +56,10 @@ pub(super) fn complaint(
         }
     };
     let is_leak = !is_success && shows && !is_echo;
-    let shown = if shows { ", showing it" } else { "" };
+    let remark = if shows { ", showing it" } else { "" };
     match (is_as_expected, is_leak) {
         (true, false) => None,
         (true, true) => Some("a refusal that tells of it".to_owned()),
-        (false, _) => Some(format!("{statuses:?}{shown} instead of {expected:?}")),
+        (false, _) => Some(format!("{statuses:?}{remark} instead of {expected:?}")),
     }
 }

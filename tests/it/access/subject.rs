@@ -51,16 +51,16 @@ impl World {
 
     async fn make(&self, kind: &str, state: &str, caller: &Caller, is_fresh: bool) -> Subject {
         match (kind, state) {
-            ("announcement", "-") | ("site", "-") | ("user", "-") => Subject {
+            ("announcement" | "site" | "user", "-") => Subject {
                 marker: self.new_marker(),
                 ..Subject::default()
             },
             ("announcement" | "membership", _) if state.starts_with("in-") => {
-                self.place(&state[3..]).await
+                self.place(state.trim_start_matches("in-")).await
             }
             ("announcement", _) => self.announcement(state, caller).await,
             ("site", _) => self.site(state).await,
-            ("membership", "-") | ("session", "-") => Subject::default(),
+            ("membership" | "session", "-") => Subject::default(),
             ("membership", _) => self.membership(state, caller).await,
             ("session", _) => self.session(state, caller, is_fresh).await,
             ("api", "own") if is_fresh => self.session("own", caller, true).await,

@@ -43,7 +43,7 @@ impl Unit for Counted {
         let counter = &self.0;
         let left = counter
             .failures
-            .try_update(Ordering::SeqCst, Ordering::SeqCst, |it| it.checked_sub(1));
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |it| it.checked_sub(1));
         match (left, counter.is_transient) {
             (Ok(_), true) => Err(Error::unavailable("lost a race", 1).transient()),
             (Ok(_), false) => Err(Error::unavailable("the storage is full", 30)),

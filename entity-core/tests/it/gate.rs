@@ -128,7 +128,7 @@ async fn a_list_holds_what_may_be_read_however_careless_the_provider() {
     ]);
     let cx = context(told().site("t"), &shelf, "eve");
     let page = gate::list::<Notes>(&cx, Search::all()).await.unwrap();
-    let ids: Vec<_> = page.items.iter().map(|it| it.note_id.as_str()).collect();
+    let ids: Vec<_> = page.items.iter().map(|it| it.id.as_str()).collect();
     assert_eq!(ids, ["a", "d"]);
     for (site, expected) in [
         ("t", ErrorKind::Forbidden),

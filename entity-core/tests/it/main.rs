@@ -1,5 +1,11 @@
 //! Tests of the framework through its public face, with providers of their own.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that fails says so by a panic"
+)]
+
 mod dispatcher;
 mod gate;
 mod notes;

@@ -19,7 +19,7 @@ use serde_json::Value;
 #[entity(version = Self::to_version)]
 pub(crate) struct Note {
     #[entity(id)]
-    pub(crate) note_id: String,
+    pub(crate) id: String,
     #[entity(site, on_create, column)]
     pub(crate) site_id: String,
     #[entity(owner)]
@@ -67,7 +67,7 @@ impl Shelf {
         let shelf = Self::default();
         for (id, site, owner, mood) in notes {
             shelf.put(Note {
-                note_id: (*id).to_owned(),
+                id: (*id).to_owned(),
                 site_id: (*site).to_owned(),
                 owner: (*owner).to_owned(),
                 text: format!("text of {id}"),
@@ -79,10 +79,7 @@ impl Shelf {
     }
 
     pub(crate) fn put(&self, note: Note) {
-        self.notes
-            .lock()
-            .unwrap()
-            .insert(note.note_id.clone(), note);
+        self.notes.lock().unwrap().insert(note.id.clone(), note);
     }
 
     pub(crate) fn find(&self, id: &str) -> Option<Note> {
@@ -150,7 +147,7 @@ impl Create for Notes {
 
     async fn create(cx: &Context, draft: Draft) -> Result<Note> {
         let note = Note {
-            note_id: cx.new_id(),
+            id: cx.new_id(),
             site_id: draft.site_id,
             owner: cx.user_id()?.to_owned(),
             text: draft.text,
@@ -180,7 +177,7 @@ impl Update for Notes {
 impl Delete for Notes {
     async fn delete(cx: &Context, current: Note) -> Result<()> {
         let shelf = Shelf::called(cx, "delete")?;
-        shelf.notes.lock().unwrap().remove(&current.note_id);
+        shelf.notes.lock().unwrap().remove(&current.id);
         Ok(())
     }
 }

@@ -71,7 +71,7 @@ settings! {
 
         /// Whether the descriptions of entity types are shown to everybody.
         describe_public: bool = "describe.public", "LECTERN_DESCRIBE_PUBLIC", "true";
-        /// The proxies whose `Forwarded` and `X-Forwarded-*` headers are believed.
+        /// The proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` headers are believed.
         trusted_proxies: Vec<Network> = "proxy.trusted", "LECTERN_PROXY_TRUSTED", "";
 
         /// Whether a user may log in by HTTP Basic.

@@ -78,7 +78,7 @@ async fn start(config: Config) -> Result<App, Failure> {
     let registry = Registry::from_inventory()?;
     let parts = Parts {
         clock: Arc::new(SystemClock),
-        ids: Arc::new(UuidIds),
+        ids: Arc::new(UuidIds::default()),
         registry,
     };
     Ok(App::start(config, parts).await.map_err(|it| explain(&it))?)

@@ -2,8 +2,8 @@
 //!
 //! The file is TOML and uses the keys below, as tables or dotted: `session.timeout = 1800`.
 //! The environment's variable of a key is `LECTERN_` and the key in upper case with `_` for each dot:
-//! `LECTERN_SESSION_TIMEOUT=1800`. An argument is `--set session.timeout=1800`; the most used ones have a name,
-//! such as `--listen`. The file overrides the defaults, the environment the file, the arguments all.
+//! `LECTERN_SESSION_TIMEOUT=1800`. The most used ones have an argument, such as
+//! `--listen`. The file overrides the defaults, the environment the file, the arguments all.
 //!
 //! A key or a variable that is not in the table is an error, because a misspelt one would leave a door open.
 
@@ -71,7 +71,7 @@ settings! {
 
         /// Whether the descriptions of entity types are shown to everybody.
         describe_public: bool = "describe.public", "LECTERN_DESCRIBE_PUBLIC", "true";
-        /// The proxies whose `Forwarded` and `X-Forwarded-*` headers are believed.
+        /// The proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` headers are believed.
         trusted_proxies: Vec<Network> = "proxy.trusted", "LECTERN_PROXY_TRUSTED", "";
 
         /// Whether a user may log in by HTTP Basic.

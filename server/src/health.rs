@@ -24,6 +24,11 @@ impl Health {
         self.is_draining.store(true, Ordering::SeqCst);
     }
 
+    /// Whether no new requests are wanted any more.
+    pub fn is_draining(&self) -> bool {
+        self.is_draining.load(Ordering::SeqCst)
+    }
+
     /// Whether the process lives: it does, or nobody would answer. It never asks the database.
     pub fn live() -> StatusCode {
         StatusCode::OK
@@ -31,7 +36,7 @@ impl Health {
 
     /// Whether requests are wanted: not while draining, and not without the database.
     pub async fn ready(&self, db: &Db) -> StatusCode {
-        if self.is_draining.load(Ordering::SeqCst) {
+        if self.is_draining() {
             return StatusCode::SERVICE_UNAVAILABLE;
         }
         match timeout(PATIENCE, db.reader.execute_unprepared("SELECT 1")).await {

@@ -4,6 +4,8 @@
 
 mod admission;
 mod io;
+#[cfg(test)]
+mod tests;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -15,6 +17,7 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
@@ -70,7 +73,7 @@ impl From<&Config> for ListenOptions {
 }
 
 /// Serves `router` until `stop` says so, then drains: not ready at once, closed to new connections after
-/// the delay, ended at the latest by the hard stop.
+/// the delay, ended at the latest by the hard stop. No connection outlives the future, however it ends.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
@@ -80,12 +83,15 @@ pub async fn serve(
     stop: impl Future<Output = ()> + Send,
 ) {
     let (closing, closed) = watch::channel(false);
+    let cut = CancellationToken::new();
+    let _cut_at_the_end = cut.clone().drop_guard();
     let connections = TaskTracker::new();
     let admission = Admission::new(options.connections, options.per_address, exempt);
     let server = Server {
         router,
         options: Arc::new(options),
         closed,
+        cut,
     };
     tokio::select! {
         () = accept(&listener, &server, &admission, &connections) => {}
@@ -125,6 +131,7 @@ struct Server {
     router: Router,
     options: Arc<ListenOptions>,
     closed: watch::Receiver<bool>,
+    cut: CancellationToken,
 }
 
 async fn accept(
@@ -140,7 +147,9 @@ async fn accept(
                 // An address that has all its connections gets no further one: it is closed at once.
                 if let Some(ticket) = admission.admit(place, peer.ip()) {
                     let server = server.clone();
-                    connections.spawn(connection(stream, peer, server, ticket));
+                    let cut = server.cut.clone();
+                    let connection = connection(stream, peer, server, ticket);
+                    connections.spawn(cut.run_until_cancelled_owned(connection));
                 }
             }
             Err(error) => {

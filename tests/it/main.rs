@@ -6,10 +6,13 @@
     reason = "a test that fails says so and stops"
 )]
 
+mod access;
+mod api;
+mod direct;
 mod durability;
-mod feeds;
 mod hostile;
-mod session;
+mod readme;
+mod shape;
 mod storage;
 mod third_party;
 mod tidy;

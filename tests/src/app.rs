@@ -30,7 +30,7 @@ impl TestApp {
         let clock = Arc::new(FixedClock::default());
         let parts = Parts {
             clock: clock.clone(),
-            ids: Arc::new(UuidIds),
+            ids: Arc::new(UuidIds::default()),
             registry: Registry::from_inventory().expect("types that go together"),
         };
         let app = App::start(config(database.url(), settings), parts)

@@ -22,6 +22,8 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const PING_AFTER: Duration = Duration::from_secs(30);
 /// Statements that a connection keeps prepared.
 const PREPARED: usize = 500;
+/// Rows that SQLite may be ahead of whoever reads them: a page, so that it does not stop in the middle.
+const ROWS: usize = 1024;
 /// Most connections that write to PostgreSQL.
 const POSTGRES_WRITERS: u32 = 16;
 /// What of a SQLite file is mapped into memory, in bytes.
@@ -63,6 +65,7 @@ async fn sqlite(url: &str) -> Result<Db> {
         .synchronous(SqliteSynchronous::Full)
         .busy_timeout(BUSY_TIMEOUT)
         .statement_cache_capacity(PREPARED)
+        .row_buffer_size(ROWS)
         .pragma("mmap_size", MAPPED)
         .pragma("cache_size", CACHED)
         .disable_statement_logging();

@@ -7,7 +7,7 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use serde::Serialize;
 
 use super::{Site, Sites};
-use crate::db::{membership, site as table, site_tool};
+use crate::db::{membership, site as table, site_page, site_tool};
 use crate::user::Users;
 
 /// The sites of a user.
@@ -156,14 +156,24 @@ async fn sites(cx: &Context, ids: impl Iterator<Item = &String>) -> Result<Vec<S
     Ok(gate::retain::<Sites>(cx, Page::whole(sites)).await?.items)
 }
 
+/// The tools by site, in the order of the pages that they are on.
 async fn tools(cx: &Context, sites: &[Site]) -> Result<HashMap<String, Vec<ToolEntry>>> {
-    let rows = site_tool::Entity::find()
-        .filter(site_tool::Column::SiteId.is_in(sites.iter().map(|it| it.id.as_str())))
+    let ids = sites.iter().map(|it| it.id.as_str());
+    let pages = site_page::Entity::find()
+        .filter(site_page::Column::SiteId.is_in(ids.clone()))
+        .all(cx.db()?)
+        .await?;
+    let positions: HashMap<String, i64> =
+        pages.into_iter().map(|it| (it.id, it.position)).collect();
+    let mut rows = site_tool::Entity::find()
+        .filter(site_tool::Column::SiteId.is_in(ids))
         .order_by_asc(site_tool::Column::Position)
         .order_by_asc(site_tool::Column::Id)
         .all(cx.db()?)
         .await
         .map_err(Error::from)?;
+    // The sort is stable: on one page the tools stay in their own order.
+    rows.sort_by_key(|it| positions.get(&it.page_id).copied());
     let mut tools: HashMap<String, Vec<ToolEntry>> = HashMap::new();
     for row in rows {
         tools

@@ -49,12 +49,14 @@ impl Admission {
         place: Option<OwnedSemaphorePermit>,
         address: IpAddr,
     ) -> Option<Ticket> {
+        let address = address.to_canonical();
         if address.is_loopback() || (self.is_exempt)(address) {
             return Some(Ticket {
                 _place: place,
                 counted: None,
             });
         }
+        let address = network(address);
         let mut open = self.open.lock();
         let count = open.entry(address).or_default();
         if *count >= self.per_address {
@@ -65,6 +67,14 @@ impl Admission {
             _place: place,
             counted: Some((Arc::clone(&self.open), address)),
         })
+    }
+}
+
+/// What counts as one address: of IPv6 the network, because one host has all of its addresses.
+fn network(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(it) => IpAddr::V6((it.to_bits() >> 64 << 64).into()),
     }
 }
 
@@ -111,5 +121,24 @@ mod tests {
         );
         drop(first);
         assert!(admission.admit(admission.place().await, stranger).is_some());
+    }
+
+    #[tokio::test]
+    async fn an_ipv6_host_can_not_pose_as_many() {
+        let admission = Admission::new(10, 1, |_| false);
+        let mut tickets = Vec::new();
+        for (address, is_admitted) in [
+            ("2001:db8::1", true),
+            ("2001:db8::ffff:1", false),
+            ("2001:db8:0:1::1", true),
+            ("192.0.2.1", true),
+            ("::ffff:192.0.2.1", false),
+            ("::ffff:127.0.0.1", true),
+            ("::1", true),
+        ] {
+            let ticket = admission.admit(admission.place().await, address.parse().unwrap());
+            assert_eq!(ticket.is_some(), is_admitted, "{address}");
+            tickets.push(ticket);
+        }
     }
 }

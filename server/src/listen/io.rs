@@ -150,6 +150,15 @@ impl AsyncWrite for TimedStream {
         let this = self.get_mut();
         if let Poll::Ready(done) = Pin::new(&mut this.stream).poll_write(cx, bytes) {
             this.writing.clear();
+            // A client that takes a long answer is not idle, although it says nothing: its time begins anew.
+            // And it begins here, because hyper does not read again after an answer that it waited for.
+            this.reading.clear();
+            let phase = this.phase.get();
+            if let Some(allowance) = this.allowance(phase)
+                && this.reading.poll(phase, allowance, cx).is_ready()
+            {
+                return Poll::Ready(Err(timed_out()));
+            }
             return Poll::Ready(done);
         }
         this.writing

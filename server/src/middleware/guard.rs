@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use axum::extract::{Request, State};
-use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HOST};
-use axum::http::{HeaderMap, Method};
+use axum::http::header::{CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, HOST};
+use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::Response;
 use entity_core::{Error, ErrorKind, Result, Verb};
@@ -16,6 +16,13 @@ use crate::config::Config;
 
 /// The layer. It also ends the work on a request that takes too long.
 pub async fn check(State(app): State<App>, request: Request, next: Next) -> Response {
+    if let Err(error) = check_host(&request, &app.config) {
+        // A proxy before us may have seen another request, so nothing that follows can be trusted either.
+        let mut response = app.refuse(&error, request.headers());
+        let close = HeaderValue::from_static("close");
+        response.headers_mut().insert(CONNECTION, close);
+        return response;
+    }
     if let Err(error) = examine(&request, &app.config) {
         return app.refuse(&error, request.headers());
     }
@@ -45,7 +52,6 @@ fn examine(request: &Request, config: &Config) -> Result<()> {
     if !is_offered(request.method()) {
         return Err(Error::method_not_allowed(Verb::ALL.to_vec()));
     }
-    check_host(request, config)?;
     check_body(request.headers(), config)
 }
 
@@ -136,5 +142,86 @@ mod tests {
         ] {
             assert_eq!(name_of(host), name);
         }
+    }
+
+    fn config(hosts: &str) -> Config {
+        let given = crate::config::Given {
+            arguments: vec![("hosts".to_owned(), hosts.to_owned())],
+            ..Default::default()
+        };
+        crate::config::load(&given).config.unwrap()
+    }
+
+    fn request(target: &str, hosts: &[&str]) -> Request {
+        let builder = Request::builder().uri(target);
+        hosts
+            .iter()
+            .fold(builder, |it, host| it.header(HOST, *host))
+            .body(axum::body::Body::empty())
+            .unwrap()
+    }
+
+    #[test]
+    fn http_2_a_request_names_one_host_and_it_is_ours() {
+        for (ours, target, hosts, is_fine) in [
+            ("", "/a", &["any.example"][..], true),
+            ("", "/a", &[], false),
+            ("", "/a", &["a.example", "a.example"], false),
+            ("", "http://a.example/a", &["a.example"], true),
+            ("", "http://evil.example/a", &["a.example"], false),
+            ("", "http://a.example:81/a", &["a.example"], false),
+            ("a.example,b.example", "/a", &["B.example:8080"], true),
+            ("a.example", "/a", &["a.example.evil"], false),
+            ("a.example", "/a", &["evil.a.example"], false),
+            (
+                "a.example",
+                "http://evil.example/a",
+                &["evil.example"],
+                false,
+            ),
+        ] {
+            let checked = check_host(&request(target, hosts), &config(ours));
+            assert_eq!(checked.is_ok(), is_fine, "{ours} {target} {hosts:?}");
+        }
+    }
+
+    #[test]
+    fn dos_1_what_can_not_be_served_is_refused_before_the_body() {
+        let config = config("");
+        let refusal = |change: fn(&mut Request)| {
+            let mut request = request("/a", &["a.example"]);
+            change(&mut request);
+            examine(&request, &config).err().map(|it| it.kind())
+        };
+        assert_eq!(refusal(|_| ()), None);
+        assert_eq!(
+            refusal(|it| *it.method_mut() = Method::TRACE),
+            Some(ErrorKind::MethodNotAllowed)
+        );
+        assert_eq!(
+            refusal(|it| *it.method_mut() = Method::CONNECT),
+            Some(ErrorKind::MethodNotAllowed)
+        );
+        assert_eq!(
+            refusal(|it| *it.uri_mut() = format!("/{}", "a".repeat(4096)).parse().unwrap()),
+            Some(ErrorKind::UriTooLong)
+        );
+        assert_eq!(
+            refusal(|it| set(it, CONTENT_ENCODING, "gzip")),
+            Some(ErrorKind::UnsupportedMediaType)
+        );
+        assert_eq!(refusal(|it| set(it, CONTENT_ENCODING, "identity")), None);
+        assert_eq!(refusal(|it| set(it, CONTENT_LENGTH, "1048576")), None);
+        for length in ["1048577", "18446744073709551615"] {
+            let mut request = request("/a", &["a.example"]);
+            set(&mut request, CONTENT_LENGTH, length);
+            let error = examine(&request, &config).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::TooLarge, "{length}");
+        }
+    }
+
+    fn set(request: &mut Request, name: axum::http::HeaderName, value: &'static str) {
+        let value = HeaderValue::from_static(value);
+        request.headers_mut().insert(name, value);
     }
 }

@@ -1,0 +1,65 @@
+//! Whether an answer is what the policy says.
+
+use http::{Method, StatusCode};
+use serde_json::json;
+use tests::Answer;
+
+use super::policy::Expected;
+use super::requests::{Question, Shows};
+
+/// The statuses by which a list says that it shows nothing.
+const EMPTY: [u16; 3] = [200, 403, 404];
+
+/// What is wrong with the answers to `question`. `is_lenient`: what can't be read is in no list, however the
+/// list says so.
+pub(super) fn complaint(
+    expected: Expected,
+    is_lenient: bool,
+    question: &Question,
+    marker: &str,
+    answers: &[Answer],
+) -> Option<String> {
+    let statuses: Vec<u16> = answers.iter().map(|it| it.status.as_u16()).collect();
+    let text: String = answers
+        .iter()
+        .map(|it| String::from_utf8_lossy(&it.body))
+        .collect();
+    let is_head = question.method == Method::HEAD;
+    let shows = !marker.is_empty() && text.contains(marker);
+    let is_success = answers.iter().all(|it| it.status.is_success());
+    let is_in_lists = shows || is_head;
+    let is_echo = question.paths.iter().any(|it| it.contains(marker));
+    if is_head && !text.is_empty() {
+        return Some("a body for HEAD".to_owned());
+    }
+    let is_as_expected = match (expected, question.shows) {
+        (Expected::Refusal(401), _) => statuses.iter().all(|it| *it == 401),
+        (Expected::Refusal(_), Shows::NothingMore) => !shows,
+        (_, Shows::NothingMore) => statuses.iter().all(|it| EMPTY.contains(it)),
+        (Expected::Refusal(_), Shows::Lists) if is_lenient => {
+            !shows && statuses.iter().all(|it| EMPTY.contains(it))
+        }
+        (Expected::Refusal(status), _) => statuses.iter().all(|it| *it == status),
+        (Expected::Outside, _) => is_success && !shows,
+        (Expected::Inside, _) | (Expected::Success, Shows::Lists | Shows::Entity) => {
+            is_success && is_in_lists
+        }
+        (Expected::Success, Shows::Feed) => {
+            is_success
+                || statuses
+                    .iter()
+                    .all(|it| *it == StatusCode::NOT_ACCEPTABLE.as_u16())
+        }
+        (Expected::Success, Shows::Status) => is_success,
+        (Expected::Success, Shows::Superuser(is_superuser)) => {
+            is_success && answers[0].json() == json!({"isSuperUser": is_superuser})
+        }
+    };
+    let is_leak = !is_success && shows && !is_echo;
+    let remark = if shows { ", showing it" } else { "" };
+    match (is_as_expected, is_leak) {
+        (true, false) => None,
+        (true, true) => Some("a refusal that tells of it".to_owned()),
+        (false, _) => Some(format!("{statuses:?}{remark} instead of {expected:?}")),
+    }
+}

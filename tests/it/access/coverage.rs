@@ -1,0 +1,73 @@
+//! Nothing that the service offers is missing in the policy, and the policy speaks of nothing else.
+
+use std::collections::BTreeSet;
+
+use entity_core::Registry;
+use entity_core::catalog::{Catalog, TypeEntry};
+use server::api::ENDPOINTS;
+
+use super::policy;
+
+/// Operations that are no capability of their own: forms, and fields with a rule of their own.
+const FURTHER: [&str; 4] = ["form", "search", "retype", "shut"];
+
+/// Type and operation, for everything that is registered.
+fn offered() -> BTreeSet<(String, String)> {
+    let registry = Registry::from_inventory().expect("types that go together");
+    let types = Catalog::of(&registry).types;
+    let endpoints = ENDPOINTS
+        .iter()
+        .map(|it| ("api".to_owned(), format!("{}:{}", it.method, it.path)));
+    types.iter().flat_map(of_type).chain(endpoints).collect()
+}
+
+fn of_type(entry: &TypeEntry) -> impl Iterator<Item = (String, String)> {
+    let capabilities = entry.capabilities.iter().filter(|it| **it != "actions");
+    let capabilities = capabilities.map(|it| (*it).to_owned());
+    let actions = entry
+        .actions
+        .iter()
+        .map(|it| format!("{}:{}", it.method, it.name));
+    capabilities
+        .chain(actions)
+        .map(|it| (entry.prefix.to_owned(), it))
+}
+
+/// Type and operation, for every line.
+fn decided() -> BTreeSet<(String, String)> {
+    let mut decided = BTreeSet::new();
+    for line in policy::lines() {
+        for operation in line.operations {
+            let kind = if operation.contains("/api/") {
+                "api"
+            } else {
+                line.kind
+            };
+            decided.insert((kind.to_owned(), operation.to_owned()));
+        }
+    }
+    decided
+}
+
+#[test]
+fn the_policy_decides_everything_that_is_offered() {
+    let decided = decided();
+    let missing: Vec<_> = offered()
+        .into_iter()
+        .filter(|it| !decided.contains(it))
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "add lines to policy.txt for {missing:?}"
+    );
+}
+
+#[test]
+fn the_policy_speaks_of_nothing_that_is_not_offered() {
+    let offered = offered();
+    let stale: Vec<_> = decided()
+        .into_iter()
+        .filter(|it| !FURTHER.contains(&it.1.as_str()) && !offered.contains(it))
+        .collect();
+    assert!(stale.is_empty(), "remove from policy.txt {stale:?}");
+}

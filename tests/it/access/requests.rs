@@ -1,0 +1,328 @@
+//! The ways to ask for an operation: by each format, by the method itself and by a form that names it.
+
+use http::Method;
+use serde_json::{Value, json};
+
+use super::subject::Subject;
+use super::world::Caller;
+
+const FORM: &str = "application/x-www-form-urlencoded";
+const JSON: &str = "application/json";
+const XML: &str = "application/xml";
+
+/// What success looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shows {
+    /// By its status alone.
+    Status,
+    /// The entity is shown.
+    Entity,
+    /// The entity as a feed, which not every type offers.
+    Feed,
+    /// The lists show what the policy says, one at least.
+    Lists,
+    /// The lists show nothing that the policy does not say.
+    NothingMore,
+    /// Whether the caller is a super user.
+    Superuser(bool),
+}
+
+/// One way to ask.
+#[derive(Clone, Debug)]
+pub(super) struct Question {
+    pub(super) method: Method,
+    /// Several, where the lists together are the answer.
+    pub(super) paths: Vec<String>,
+    pub(super) body: Option<(&'static str, String)>,
+    pub(super) shows: Shows,
+}
+
+impl Question {
+    fn get(shows: Shows, paths: impl IntoIterator<Item = String>) -> Self {
+        Self {
+            method: Method::GET,
+            paths: paths.into_iter().collect(),
+            body: None,
+            shows,
+        }
+    }
+
+    fn send(method: Method, path: String, body: Option<(&'static str, String)>) -> Self {
+        Self {
+            method,
+            paths: vec![path],
+            body,
+            shows: Shows::Status,
+        }
+    }
+
+    /// The same without the body of the answer.
+    fn head(&self) -> Self {
+        Self {
+            method: Method::HEAD,
+            ..self.clone()
+        }
+    }
+}
+
+/// Whether the operation writes when it succeeds.
+pub(super) fn is_write(operation: &str) -> bool {
+    let by_name = ["create", "update", "delete", "retype", "shut"].contains(&operation);
+    by_name
+        || operation
+            .split_once(':')
+            .is_some_and(|(method, _)| method != "GET")
+}
+
+/// The ways in which `caller` asks for `operation` on `subject`, which is of the type `kind`.
+pub(super) fn of(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Vec<Question> {
+    let entity = format!("/direct/{kind}/{}", subject.id);
+    match operation {
+        "read" => read(&entity),
+        "list" => list(kind, subject),
+        "search" => search(kind, subject),
+        "feed" => ["atom", "rss"]
+            .map(|it| Question::get(Shows::Lists, lists(kind, it, subject)))
+            .to_vec(),
+        "form" => status(&[format!("/direct/{kind}/new.html")]),
+        "create" => create(kind, subject),
+        "update" => update(kind, &entity, &change(kind, subject)),
+        "retype" => update(kind, &entity, &json!({"type": "other"})),
+        "shut" => update(kind, &entity, &json!({"disabled": true})),
+        "delete" => delete(&entity),
+        _ => named(kind, operation, subject, caller),
+    }
+}
+
+fn read(entity: &str) -> Vec<Question> {
+    let mut questions = vec![Question::get(Shows::Entity, [entity.to_owned()])];
+    for format in ["json", "xml", "html"] {
+        questions.push(Question::get(Shows::Entity, [format!("{entity}.{format}")]));
+    }
+    questions.extend(questions.clone().iter().map(Question::head));
+    for format in ["atom", "rss"] {
+        questions.push(Question::get(Shows::Feed, [format!("{entity}.{format}")]));
+    }
+    questions
+}
+
+/// The lists that together show all that can be read of this type.
+fn lists(kind: &str, format: &str, subject: &Subject) -> Vec<String> {
+    let queries = match kind {
+        "announcement" => vec![format!("?siteId={}", subject.site)],
+        "site" => ["any", "joinable", "pubView"]
+            .map(|it| format!("?select={it}"))
+            .to_vec(),
+        "membership" => vec![format!("?userId={}", subject.user)],
+        _ => vec![String::new()],
+    };
+    let path = |it: String| format!("/direct/{kind}.{format}{it}");
+    queries.into_iter().map(path).collect()
+}
+
+fn list(kind: &str, subject: &Subject) -> Vec<Question> {
+    let mut questions = Vec::new();
+    for format in ["json", "xml", "html"] {
+        let question = Question::get(Shows::Lists, lists(kind, format, subject));
+        questions.push(question.head());
+        questions.push(question);
+    }
+    let mut others = vec![format!("/direct/{kind}.json")];
+    match kind {
+        "membership" => others.extend([
+            format!("/direct/membership.json?siteId={}", subject.site),
+            format!(
+                "/direct/membership.json?locationReference=/site/{}",
+                subject.site
+            ),
+        ]),
+        "site" => others.push("/direct/site.json?select=update".to_owned()),
+        "announcement" => others.push("/direct/announcement.json?_order=title".to_owned()),
+        _ => {}
+    }
+    questions.extend(
+        others
+            .into_iter()
+            .map(|it| Question::get(Shows::NothingMore, [it])),
+    );
+    questions
+}
+
+fn search(kind: &str, subject: &Subject) -> Vec<Question> {
+    let marker = &subject.marker;
+    let narrowed = |it: String| {
+        let joint = if it.contains('?') { '&' } else { '?' };
+        format!("{it}{joint}_search={marker}")
+    };
+    ["json", "xml"]
+        .map(|it| {
+            let paths = lists(kind, it, subject).into_iter().map(narrowed);
+            Question::get(Shows::Lists, paths)
+        })
+        .to_vec()
+}
+
+fn status(paths: &[String]) -> Vec<Question> {
+    paths
+        .iter()
+        .map(|it| Question::get(Shows::Status, [it.clone()]))
+        .collect()
+}
+
+fn create(kind: &str, subject: &Subject) -> Vec<Question> {
+    let Subject {
+        site, user, marker, ..
+    } = subject;
+    let fields = match kind {
+        "announcement" => json!({"siteId": site, "title": marker}),
+        "user" => json!({"eid": marker, "lastName": marker}),
+        "membership" => json!({"userId": user, "locationReference": format!("/site/{site}")}),
+        _ => json!({"title": marker, "type": "course"}),
+    };
+    let path = format!("/direct/{kind}");
+    let post = |path: &str, body| Question::send(Method::POST, path.to_owned(), Some(body));
+    vec![
+        post(&path, (JSON, fields.to_string())),
+        post(&path, (XML, to_xml(kind, &fields))),
+        post(&path, (FORM, to_form(&fields))),
+        post(&format!("{path}/new.xml"), (FORM, to_form(&fields))),
+    ]
+}
+
+/// Something that changes the entity. A membership gets the highest role of its site.
+fn change(kind: &str, subject: &Subject) -> Value {
+    match kind {
+        "user" => json!({"firstName": "Changed"}),
+        "membership" => json!({"memberRole": subject.highest_role}),
+        _ => json!({"title": "Changed"}),
+    }
+}
+
+fn update(kind: &str, entity: &str, fields: &Value) -> Vec<Question> {
+    let send = |method, path: String, body| Question::send(method, path, Some(body));
+    let form = format!("_method=PUT&{}", to_form(fields));
+    let edit = format!("{entity}/edit");
+    let mut questions = vec![
+        send(Method::PUT, entity.to_owned(), (JSON, fields.to_string())),
+        send(Method::POST, entity.to_owned(), (JSON, fields.to_string())),
+        send(
+            Method::PUT,
+            format!("{entity}.xml"),
+            (XML, to_xml(kind, fields)),
+        ),
+        send(Method::POST, entity.to_owned(), (FORM, to_form(fields))),
+        send(Method::POST, entity.to_owned(), (FORM, form)),
+        send(Method::POST, edit.clone(), (FORM, to_form(fields))),
+    ];
+    // A caller who may change something may not change everything of it.
+    if !["type", "disabled"]
+        .iter()
+        .any(|it| fields.get(it).is_some())
+    {
+        questions.extend(status(&[format!("{edit}.html")]));
+    }
+    questions
+}
+
+fn delete(entity: &str) -> Vec<Question> {
+    let form = || Some((FORM, "_method=DELETE".to_owned()));
+    vec![
+        Question::send(Method::DELETE, entity.to_owned(), None),
+        Question::send(Method::DELETE, format!("{entity}.xml"), None),
+        Question::send(Method::DELETE, format!("{entity}/delete"), None),
+        Question::send(Method::POST, entity.to_owned(), form()),
+        Question::send(Method::POST, format!("{entity}/delete"), form()),
+        Question::get(Shows::Status, [format!("{entity}/delete.html")]),
+    ]
+}
+
+/// An action, or an endpoint below `/api`.
+fn named(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Vec<Question> {
+    let (method, name) = operation
+        .split_once(':')
+        .expect("an operation that is known");
+    if name.starts_with("/api/") {
+        return vec![endpoint(kind, operation, subject, caller)];
+    }
+    if kind == "session" && method != "GET" {
+        let path = format!("/direct/session/{name}");
+        let form = (FORM, format!("_method={method}"));
+        let method = Method::from_bytes(method.as_bytes()).expect("a method");
+        return vec![
+            Question::send(method, path.clone(), None),
+            Question::send(Method::POST, path, Some(form)),
+        ];
+    }
+    let Subject {
+        id, site, marker, ..
+    } = subject;
+    let prefix = format!("/direct/{kind}");
+    let channel = if site == "!site" { "motd" } else { "main" };
+    let (shows, path) = match (kind, name) {
+        ("announcement" | "membership", "site") => (Shows::Lists, format!("{prefix}/site/{site}")),
+        ("announcement", "user" | "motd") => (Shows::Lists, format!("{prefix}/{name}")),
+        ("announcement", "message") => (Shows::Entity, format!("{prefix}/message/{site}/{marker}")),
+        ("announcement", _) => (
+            Shows::Entity,
+            format!("{prefix}/msg/{site}/{channel}/{marker}"),
+        ),
+        (_, "current") => (Shows::Status, format!("{prefix}/current")),
+        _ => (Shows::Status, format!("{prefix}/{id}/{name}")),
+    };
+    let mut questions = Vec::new();
+    for format in ["json", "xml", "html"] {
+        let question = Question::get(shows, [format!("{path}.{format}")]);
+        questions.push(question.head());
+        questions.push(question);
+    }
+    questions
+}
+
+fn endpoint(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Question {
+    let get = |shows, path: &str| Question::get(shows, [path.to_owned()]);
+    match (operation, kind) {
+        ("POST:/api/login", _) => {
+            let login = format!(
+                "username={}&password={}",
+                subject.marker,
+                tests::app::PASSWORD
+            );
+            Question::send(Method::POST, "/api/login".to_owned(), Some((FORM, login)))
+        }
+        ("GET:/api/user/roles", _) => {
+            get(Shows::Superuser(caller.name == "admin"), "/api/user/roles")
+        }
+        ("GET:/api/users/{userId}/sites", "site") => get(Shows::Lists, "/api/users/me/sites"),
+        ("GET:/api/users/{userId}/sites", _) => {
+            get(Shows::Status, &format!("/api/users/{}/sites", subject.id))
+        }
+        ("GET:/api/users/me/announcements", "announcement") => {
+            get(Shows::Lists, "/api/users/me/announcements")
+        }
+        (other, _) => {
+            let (method, path) = other.split_once(':').expect("an endpoint");
+            let method = Method::from_bytes(method.as_bytes()).expect("a method");
+            Question::send(method, path.to_owned(), None)
+        }
+    }
+}
+
+/// The fields as texts, without characters that a form or XML would write in another way.
+fn pairs(fields: &Value) -> impl Iterator<Item = (&String, String)> {
+    let text = |it: &Value| {
+        it.as_str()
+            .map_or_else(|| it.to_string(), ToOwned::to_owned)
+    };
+    let fields = fields.as_object().into_iter().flatten();
+    fields.map(move |(name, value)| (name, text(value)))
+}
+
+fn to_form(fields: &Value) -> String {
+    let pairs = pairs(fields).map(|(name, value)| format!("{name}={value}"));
+    pairs.collect::<Vec<_>>().join("&").replace(' ', "+")
+}
+
+fn to_xml(root: &str, fields: &Value) -> String {
+    let pairs = pairs(fields).map(|(name, value)| format!("<{name}>{value}</{name}>"));
+    format!("<{root}>{}</{root}>", pairs.collect::<String>())
+}

@@ -1,0 +1,260 @@
+//! What is asked for: an entity in each state that the policy names.
+
+use entity_providers::db::{announcement, announcement_group};
+use tests::Client;
+
+use super::world::{Caller, MADE, Rows, World, member};
+
+const DAY: i64 = 86_400_000;
+
+/// What is asked for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Subject {
+    /// Its id.
+    pub(super) id: String,
+    /// The site that it belongs to.
+    pub(super) site: String,
+    /// The user whom it is about.
+    pub(super) user: String,
+    /// A word that is wherever it is shown.
+    pub(super) marker: String,
+    /// The highest role of the site.
+    pub(super) highest_role: &'static str,
+    /// Who asks, where that is not the caller as such.
+    pub(super) client: Option<Client>,
+}
+
+impl World {
+    /// What `caller` asks for, when that is not to change: the same each time.
+    pub(super) async fn lasting(&self, kind: &str, state: &str, caller: &Caller) -> Subject {
+        let owner = match state.starts_with("own") || state == "me" {
+            true => caller.name,
+            false => "",
+        };
+        let key = format!("{kind} {state} {owner}");
+        let known = self.subjects.lock().expect("no panic").get(&key).cloned();
+        if let Some(known) = known {
+            return known;
+        }
+        let made = self.make(kind, state, caller, false).await;
+        self.subjects
+            .lock()
+            .expect("no panic")
+            .insert(key, made.clone());
+        made
+    }
+
+    /// What `caller` asks for, when that may change or end.
+    pub(super) async fn fresh(&self, kind: &str, state: &str, caller: &Caller) -> Subject {
+        self.make(kind, state, caller, true).await
+    }
+
+    async fn make(&self, kind: &str, state: &str, caller: &Caller, is_fresh: bool) -> Subject {
+        match (kind, state) {
+            ("announcement" | "site" | "user", "-") => Subject {
+                marker: self.new_marker(),
+                ..Subject::default()
+            },
+            ("announcement" | "membership", _) if state.starts_with("in-") => {
+                self.place(state.trim_start_matches("in-")).await
+            }
+            ("announcement", _) => self.announcement(state, caller).await,
+            ("site", _) => self.site(state).await,
+            ("membership" | "session", "-") => Subject::default(),
+            ("membership", _) => self.membership(state, caller).await,
+            ("session", _) => self.session(state, caller, is_fresh).await,
+            ("api", "own") if is_fresh => self.session("own", caller, true).await,
+            _ => self.user(state, caller).await,
+        }
+    }
+
+    /// Where something is to be made, and somebody who does not belong there.
+    async fn place(&self, kind: &str) -> Subject {
+        let mut rows = Rows::default();
+        let user = self.plan_user(&mut rows);
+        self.store(rows).await;
+        Subject {
+            site: self.sites[kind].clone(),
+            user: user.id,
+            marker: self.new_marker(),
+            ..Subject::default()
+        }
+    }
+
+    async fn announcement(&self, state: &str, caller: &Caller) -> Subject {
+        let is_own = state.starts_with("own");
+        let author = if is_own {
+            &caller.person
+        } else {
+            &self.people["author"]
+        };
+        let kinds = ["hidden", "project", "other", "open", "motd", "unknown"];
+        let kind = kinds
+            .into_iter()
+            .find(|it| state.starts_with(it))
+            .unwrap_or("course");
+        let channel = if kind == "motd" { "motd" } else { "main" };
+        let marker = self.new_marker();
+        let subject = Subject {
+            id: format!("{}:{channel}:{marker}", self.sites[kind]),
+            site: self.sites[kind].clone(),
+            user: author.id.clone(),
+            marker,
+            ..Subject::default()
+        };
+        if state != "unknown" {
+            self.store(announcement_rows(state, &subject, channel))
+                .await;
+        }
+        subject
+    }
+
+    async fn site(&self, state: &str) -> Subject {
+        let mut rows = Rows::default();
+        let id = match state {
+            "unknown" => self.new_marker(),
+            kind => self.plan_site(kind, &mut rows),
+        };
+        self.store(rows).await;
+        Subject {
+            id: id.clone(),
+            site: id.clone(),
+            marker: id,
+            ..Subject::default()
+        }
+    }
+
+    /// A membership in a site of its own, whose id is the word to look for.
+    async fn membership(&self, state: &str, caller: &Caller) -> Subject {
+        let mut rows = Rows::default();
+        let home = match caller.name {
+            "access" | "maintain" | "admin" => "project",
+            "other" => "other",
+            _ => "course",
+        };
+        let site = match state {
+            "own" => self.plan_site(home, &mut rows),
+            "own-joinable" => self.plan_site("joinable", &mut rows),
+            "classmate" => self.plan_site("course", &mut rows),
+            "hidden-classmate" => self.plan_site("hidden", &mut rows),
+            "teammate" => self.plan_site("project", &mut rows),
+            "elsewhere" => self.plan_site("other", &mut rows),
+            _ => self.new_marker(),
+        };
+        let person = match state.starts_with("own") {
+            true => &caller.person,
+            false => &self.people["peer"],
+        };
+        if state == "own-joinable" || (state == "own" && caller.name == "admin") {
+            rows.members.push(member(&person.id, &site, "access"));
+        }
+        let site_type = rows.sites.first().and_then(|it| it.r#type.clone());
+        self.store(rows).await;
+        Subject {
+            id: format!("{}::site:{site}", person.id),
+            site: site.clone(),
+            user: person.id.clone(),
+            marker: site,
+            highest_role: match site_type.as_deref() {
+                Some("project") => "maintain",
+                _ => "Instructor",
+            },
+            client: None,
+        }
+    }
+
+    async fn user(&self, state: &str, caller: &Caller) -> Subject {
+        let mut rows = Rows::default();
+        let person = match state {
+            "me" | "own" | "own-eid" => caller.person.clone(),
+            _ => self.plan_user(&mut rows),
+        };
+        if state == "shut" {
+            rows.users.iter_mut().for_each(|it| it.is_disabled = true);
+        }
+        let course = &self.sites["course"];
+        rows.members = rows
+            .users
+            .iter()
+            .map(|it| member(&it.id, course, "Student"))
+            .collect();
+        if state != "unknown" {
+            self.store(rows).await;
+        }
+        let id = match state {
+            "me" => "me".to_owned(),
+            it if it.ends_with("-eid") => person.eid.clone(),
+            _ => person.id.clone(),
+        };
+        Subject {
+            id,
+            user: person.id,
+            marker: person.eid,
+            ..Subject::default()
+        }
+    }
+
+    /// A session: the caller's own, a fresh one of the caller's, or that of somebody else.
+    async fn session(&self, state: &str, caller: &Caller, is_fresh: bool) -> Subject {
+        let is_own = state.starts_with("own");
+        let (name, client) = match (is_own, is_fresh) {
+            (true, true) => {
+                let name = if caller.column == 0 {
+                    "guest"
+                } else {
+                    caller.name
+                };
+                (name, self.log_in(name).await)
+            }
+            (true, false) if caller.column > 0 => (caller.name, caller.client.clone()),
+            _ => ("guest", self.log_in("guest").await),
+        };
+        let answer = client.get("/direct/session/current.json").await;
+        let handle = answer
+            .header("x-sakai-session")
+            .expect("a session has a name");
+        let cookie = client.cookie().expect("a cookie");
+        let secret = cookie.split(['=', '.']).nth(1).expect("an id");
+        Subject {
+            id: match state {
+                "unknown" => "no-such-session".to_owned(),
+                it if it.ends_with("secret") => secret.to_owned(),
+                _ => handle.to_owned(),
+            },
+            user: self.people[name].id.clone(),
+            marker: self.people[name].eid.clone(),
+            client: Some(client).filter(|_| is_own && is_fresh),
+            ..Subject::default()
+        }
+    }
+}
+
+fn announcement_rows(state: &str, subject: &Subject, channel: &str) -> Rows {
+    let group = ["mine", "foreign"].into_iter().find(|it| *it == state);
+    let mut rows = Rows::default();
+    rows.announcements.push(announcement::Model {
+        id: subject.marker.clone(),
+        site_id: subject.site.clone(),
+        channel: channel.to_owned(),
+        title: subject.marker.clone(),
+        body: String::new(),
+        created_by: subject.user.clone(),
+        created: MADE,
+        published: MADE,
+        modified: MADE,
+        is_draft: state.ends_with("draft"),
+        release_at: state.ends_with("unreleased").then_some(MADE + 3 * DAY),
+        retract_at: state.ends_with("retracted").then_some(MADE),
+        is_restricted: group.is_some(),
+        position: 1,
+        highlight: None,
+        attachments: "[]".to_owned(),
+        version: 1,
+    });
+    rows.addressed
+        .extend(group.map(|it| announcement_group::Model {
+            announcement_id: subject.marker.clone(),
+            group_id: it.to_owned(),
+        }));
+    rows
+}

@@ -1,0 +1,337 @@
+//! The people and the sites that the policy speaks of, and the callers with their sessions.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use chrono::TimeDelta;
+use entity_core::{Caller as Who, Context, Effect, Origin, Reference, Result};
+use entity_providers::db::{
+    announcement, announcement_group, group_member, membership, site, site_group, user_account,
+};
+use http::StatusCode;
+use sea_orm::{ActiveModelTrait, EntityTrait, IntoActiveModel};
+use serde_json::json;
+use tests::app::PASSWORD;
+use tests::{Client, TestApp};
+
+use super::policy::COLUMNS;
+use super::subject::Subject;
+
+/// When everything was made, in milliseconds: a day before the clock begins.
+pub(super) const MADE: i64 = 1_795_168_800_000;
+/// Longer than a session may go unused.
+const TOO_LONG: TimeDelta = TimeDelta::minutes(31);
+
+/// Everybody. Those who have no column of their own are strangers, or are there to be asked about.
+const CAST: [&str; 12] = [
+    "student",
+    "ta",
+    "instructor",
+    "access",
+    "maintain",
+    "other",
+    "admin",
+    "expired",
+    "shut",
+    "author",
+    "peer",
+    "guest",
+];
+
+/// The sites of each kind, and who is what in them.
+#[rustfmt::skip]
+const MEMBERS: &[(&str, &[(&str, &str)])] = &[
+    ("course", COURSE),
+    ("hidden", COURSE),
+    ("project", &[("access", "access"), ("maintain", "maintain"), ("peer", "access")]),
+    ("other", &[("other", "Instructor"), ("peer", "Student")]),
+    ("joinable", &[("author", "maintain")]),
+    ("hidden-joinable", &[("author", "maintain")]),
+    ("open", &[("author", "Instructor")]),
+];
+const COURSE: &[(&str, &str)] = &[
+    ("student", "Student"),
+    ("ta", "Teaching Assistant"),
+    ("instructor", "Instructor"),
+    ("expired", "Instructor"),
+    ("shut", "Instructor"),
+    ("author", "Instructor"),
+    ("peer", "Student"),
+];
+
+/// Somebody with an account.
+#[derive(Clone, Debug)]
+pub(super) struct Person {
+    pub(super) id: String,
+    pub(super) eid: String,
+}
+
+/// Somebody who asks.
+#[derive(Clone, Debug)]
+pub(super) struct Caller {
+    /// What failures call them.
+    pub(super) name: &'static str,
+    /// The place of their column in the policy.
+    pub(super) column: usize,
+    /// Who they are; for a stranger, whose things they ask for as their own.
+    pub(super) person: Person,
+    /// How they ask.
+    pub(super) client: Client,
+}
+
+/// Rows to add.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rows {
+    pub(super) users: Vec<user_account::Model>,
+    pub(super) sites: Vec<site::Model>,
+    pub(super) groups: Vec<site_group::Model>,
+    pub(super) group_members: Vec<group_member::Model>,
+    pub(super) members: Vec<membership::Model>,
+    pub(super) announcements: Vec<announcement::Model>,
+    pub(super) addressed: Vec<announcement_group::Model>,
+}
+
+/// The service with everything that the policy speaks of.
+#[derive(Debug)]
+pub(super) struct World {
+    pub(super) app: TestApp,
+    pub(super) callers: Vec<Caller>,
+    pub(super) people: HashMap<&'static str, Person>,
+    /// One site of each kind, which stays as it is.
+    pub(super) sites: HashMap<&'static str, String>,
+    /// Subjects that stay as they are.
+    pub(super) subjects: Mutex<HashMap<String, Subject>>,
+    numbers: AtomicU32,
+}
+
+impl World {
+    /// Fills the database of `app`, and logs everybody in.
+    pub(super) async fn new(app: TestApp) -> Self {
+        let mut world = Self {
+            app,
+            callers: Vec::new(),
+            people: HashMap::new(),
+            sites: HashMap::new(),
+            subjects: Mutex::default(),
+            numbers: AtomicU32::new(0),
+        };
+        world.add_people().await;
+        let mut rows = Rows::default();
+        for (kind, _) in MEMBERS {
+            let id = world.plan_site(kind, &mut rows);
+            world.sites.insert(kind, id);
+        }
+        world.sites.insert("motd", "!site".to_owned());
+        world.sites.insert("unknown", "no-such-site".to_owned());
+        for (group, member) in [("mine", "student"), ("foreign", "peer")] {
+            rows.groups.push(site_group::Model {
+                id: group.to_owned(),
+                site_id: world.sites["course"].clone(),
+                title: group.to_owned(),
+                description: None,
+            });
+            rows.group_members.push(group_member::Model {
+                group_id: group.to_owned(),
+                user_id: world.people[member].id.clone(),
+            });
+        }
+        world.store(rows).await;
+        world.callers = world.log_everybody_in().await;
+        world
+    }
+
+    async fn add_people(&mut self) {
+        let mut rows = Rows::default();
+        for name in CAST {
+            let user = self.plan_user(&mut rows);
+            self.people.insert(name, user);
+        }
+        rows.members.push(membership::Model {
+            user_id: self.people["admin"].id.clone(),
+            site_id: "!admin".to_owned(),
+            role: "admin".to_owned(),
+            ..member("", "", "")
+        });
+        self.store(rows).await;
+    }
+
+    /// A word that nothing else has.
+    pub(super) fn new_marker(&self) -> String {
+        format!("mk{:05}", self.numbers.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Adds a user with the password of everybody.
+    pub(super) fn plan_user(&self, rows: &mut Rows) -> Person {
+        let marker = self.new_marker();
+        let person = Person {
+            id: format!("{marker}-id"),
+            eid: marker,
+        };
+        rows.users.push(user_account::Model {
+            id: person.id.clone(),
+            eid: person.eid.clone(),
+            email: format!("{}@example.edu", person.eid),
+            first_name: String::new(),
+            last_name: person.eid.clone(),
+            r#type: "registered".to_owned(),
+            password_hash: None,
+            is_disabled: false,
+            props: "{}".to_owned(),
+            last_login: None,
+            created: MADE,
+            created_by: None,
+            modified: MADE,
+            version: 1,
+        });
+        person
+    }
+
+    /// Adds a site of this kind with its members. Its id is the word that nothing else has.
+    pub(super) fn plan_site(&self, kind: &str, rows: &mut Rows) -> String {
+        let id = self.new_marker();
+        let is_project = matches!(kind, "project" | "joinable" | "hidden-joinable");
+        rows.sites.push(site::Model {
+            id: id.clone(),
+            title: id.clone(),
+            r#type: Some(if is_project { "project" } else { "course" }.to_owned()),
+            short_description: None,
+            description: None,
+            contact_name: None,
+            contact_email: None,
+            is_published: !kind.starts_with("hidden"),
+            is_pub_view: kind == "open",
+            is_joinable: kind.ends_with("joinable"),
+            joiner_role: Some(if is_project { "access" } else { "Student" }.to_owned()),
+            skin: None,
+            icon_url: None,
+            owner_id: None,
+            term: None,
+            term_eid: None,
+            provider_group_id: None,
+            created: MADE,
+            modified: MADE,
+            version: 1,
+        });
+        let (_, members) = MEMBERS
+            .iter()
+            .find(|(it, _)| *it == kind)
+            .expect("a kind of site");
+        for (name, role) in *members {
+            rows.members.push(member(&self.people[name].id, &id, role));
+        }
+        id
+    }
+
+    /// Adds rows, past the service.
+    pub(super) async fn store(&self, rows: Rows) {
+        let origin = Origin {
+            caller: Who::anonymous(),
+            address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            method: "POST".to_owned(),
+            path: "world".to_owned(),
+            request_id: "world".to_owned(),
+        };
+        let dispatcher = &self.app.service().dispatcher;
+        let work = dispatcher.write(&origin, move |cx| {
+            let rows = rows.clone();
+            Box::pin(async move {
+                rows.insert(cx).await?;
+                // Whoever has kept anything of it in memory forgets it.
+                cx.emit("site.add", "/site/world", None);
+                Ok(((), Effect::Acted(Reference::collection("site"))))
+            })
+        });
+        work.await.expect("rows that fit");
+    }
+
+    async fn log_everybody_in(&self) -> Vec<Caller> {
+        let expired = self.log_in("expired").await;
+        self.app.advance(TOO_LONG);
+        let shut = self.log_in("shut").await;
+        let admin = self.log_in("admin").await;
+        let path = format!("/direct/user/{}", self.people["shut"].id);
+        let answer = admin.put(&path, &json!({"disabled": true})).await;
+        answer.expect(StatusCode::NO_CONTENT);
+        let mut callers = vec![
+            self.caller("stranger", 0, "student", self.app.anonymous()),
+            self.caller("expired", 0, "expired", expired),
+            self.caller("shut", 0, "shut", shut),
+        ];
+        for (column, name) in (0..).zip(COLUMNS).skip(1) {
+            let client = match name {
+                "admin" => admin.clone(),
+                _ => self.log_in(name).await,
+            };
+            callers.push(self.caller(name, column, name, client));
+        }
+        callers
+    }
+
+    /// Somebody of the cast, in a new session.
+    pub(super) async fn log_in(&self, name: &str) -> Client {
+        let stranger = self.app.anonymous();
+        stranger.log_in(&self.people[name].eid, PASSWORD).await
+    }
+
+    fn caller(&self, name: &'static str, column: usize, who: &str, client: Client) -> Caller {
+        Caller {
+            name,
+            column,
+            person: self.people[who].clone(),
+            client,
+        }
+    }
+}
+
+/// A membership.
+pub(super) fn member(user: &str, site: &str, role: &str) -> membership::Model {
+    membership::Model {
+        user_id: user.to_owned(),
+        site_id: site.to_owned(),
+        role: role.to_owned(),
+        is_active: true,
+        is_provided: false,
+        is_pinned: true,
+        pinned_position: None,
+        created: MADE,
+    }
+}
+
+impl Rows {
+    async fn insert(self, cx: &Context) -> Result<()> {
+        // Hashing is slow on purpose: everybody has the hash of the demo.
+        let known = user_account::Entity::find().one(cx.db()?).await?;
+        let hash = known.and_then(|it| it.password_hash);
+        let users = self.users.into_iter().map(|it| user_account::Model {
+            password_hash: hash.clone(),
+            ..it
+        });
+        insert(cx, users.collect()).await?;
+        insert(cx, self.sites).await?;
+        insert(cx, self.groups).await?;
+        insert(cx, self.group_members).await?;
+        insert(cx, self.members).await?;
+        insert(cx, self.announcements).await?;
+        insert(cx, self.addressed).await
+    }
+}
+
+async fn insert<M, A>(cx: &Context, rows: Vec<M>) -> Result<()>
+where
+    M: IntoActiveModel<A>,
+    A: ActiveModelTrait + Send,
+{
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let rows: Vec<A> = rows
+        .into_iter()
+        .map(IntoActiveModel::into_active_model)
+        .collect();
+    A::Entity::insert_many(rows)
+        .exec_without_returning(cx.db()?)
+        .await?;
+    Ok(())
+}

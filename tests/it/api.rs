@@ -1,0 +1,8 @@
+//! `/api`, as the portal sees it.
+
+mod announcements;
+mod envelope;
+mod login;
+mod logout;
+mod roles;
+mod sites;

@@ -1,0 +1,23 @@
+//! `GET /api/user/roles`
+
+use http::StatusCode;
+use serde_json::json;
+use tests::{TestApp, both};
+
+const PATH: &str = "/api/user/roles";
+
+both! {
+    async fn administrators_are_super_users_and_nobody_else(app: TestApp) {
+        for (eid, expected) in [("admin", true), ("instructor1", false), ("student1", false)] {
+            let answer = app.user(eid).await.get(PATH).await;
+            answer.expect(StatusCode::OK);
+            assert_eq!(answer.json(), json!({"isSuperUser": expected}), "{eid}");
+        }
+    }
+
+    async fn strangers_have_no_roles(app: TestApp) {
+        let answer = app.anonymous().get(PATH).await;
+        answer.expect(StatusCode::UNAUTHORIZED);
+        assert_eq!(answer.json()["error"]["status"], "401");
+    }
+}

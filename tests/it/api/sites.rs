@@ -1,0 +1,83 @@
+//! `GET /api/users/{userId}/sites`
+
+use http::StatusCode;
+use serde_json::{Value, json};
+use tests::{Client, TestApp, both};
+
+use crate::shape::assert_shape;
+
+const SHAPE: &str = "siteId text, title text, shortDescription text, url text, pinned flag, image text?, tools list";
+const TOOL: &str = "id text, title text, url text, iconClass text, hasAlerts flag";
+
+async fn sites(client: &Client, path: &str) -> Vec<Value> {
+    let answer = client.get(path).await;
+    answer.expect(StatusCode::OK);
+    let body = answer.json();
+    assert_shape(&body, &["terms list, sites list"]);
+    body["sites"].as_array().expect("a list").clone()
+}
+
+both! {
+    async fn a_site_has_the_keys_that_the_portal_reads(app: TestApp) {
+        let student = app.user("student1").await;
+        let sites = sites(&student, "/api/users/me/sites").await;
+        assert_eq!(sites.len(), 2);
+        assert_shape(&sites[0], &[SHAPE, "course flag, term text"]);
+        assert_shape(&sites[1], &[SHAPE, "project flag"]);
+        assert_eq!(sites[0]["url"], "/portal/site/biology-101");
+        for tool in sites.iter().flat_map(|it| it["tools"].as_array().expect("a list")) {
+            assert_shape(tool, &[TOOL]);
+            assert!(tool["url"].as_str().is_some_and(|it| it.starts_with("/portal/site/")));
+        }
+    }
+
+    async fn the_tools_are_in_the_order_of_the_pages(app: TestApp) {
+        let student = app.user("student1").await;
+        for site in sites(&student, "/api/users/me/sites").await {
+            let id = site["siteId"].as_str().expect("an id");
+            let pages = student.get(&format!("/direct/site/{id}/pages.json")).await.json();
+            let pages = pages.as_array().expect("a list").iter();
+            let expected = pages.map(|it| &it["tools"][0]["toolId"]).collect::<Vec<_>>();
+            let tools = site["tools"].as_array().expect("a list").iter();
+            assert_eq!(tools.map(|it| &it["id"]).collect::<Vec<_>>(), expected, "{id}");
+        }
+    }
+
+    async fn the_terms_are_those_of_the_sites(app: TestApp) {
+        let answer = app.user("student1").await.get("/api/users/me/sites").await.json();
+        assert_eq!(answer["terms"], json!([{"id": "2026:9", "name": "2026:9"}]));
+        assert_eq!(answer["sites"][0]["term"], "2026:9");
+    }
+
+    async fn only_pinned_sites_are_told_on_request(app: TestApp) {
+        let admin = app.user("admin").await;
+        let body = json!({"id": "botany", "title": "Botany", "type": "project"});
+        admin.post("/direct/site", &body).await.expect(StatusCode::CREATED);
+        let all = sites(&admin, "/api/users/me/sites").await;
+        let botany = all.iter().find(|it| it["siteId"] == "botany").expect("a new site");
+        assert_eq!(botany["pinned"], false);
+        assert_eq!(sites(&admin, "/api/users/me/sites?pinned=false").await, all);
+        let pinned = sites(&admin, "/api/users/me/sites?pinned=true").await;
+        assert!(pinned.iter().all(|it| it["pinned"] == true && it["siteId"] != "botany"));
+        let answer = admin.get("/api/users/me/sites?pinned=perhaps").await;
+        answer.expect(StatusCode::BAD_REQUEST);
+    }
+
+    async fn a_user_has_several_names(app: TestApp) {
+        let student = app.user("student1").await;
+        let id = student.get("/direct/user/current").await.json()["id"].take();
+        let own = sites(&student, "/api/users/me/sites").await;
+        for name in ["student1", id.as_str().expect("an id")] {
+            assert_eq!(sites(&student, &format!("/api/users/{name}/sites")).await, own);
+        }
+    }
+
+    async fn the_sites_of_others_are_for_administrators(app: TestApp) {
+        let path = "/api/users/student2/sites";
+        app.user("student1").await.get(path).await.expect(StatusCode::FORBIDDEN);
+        app.anonymous().get(path).await.expect(StatusCode::UNAUTHORIZED);
+        let admin = app.user("admin").await;
+        assert_eq!(sites(&admin, path).await.len(), 2);
+        admin.get("/api/users/nobody/sites").await.expect(StatusCode::NOT_FOUND);
+    }
+}

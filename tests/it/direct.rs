@@ -1,0 +1,66 @@
+//! `/direct`, as clients of every kind see it.
+
+mod announcement;
+mod conditional;
+mod describe;
+mod error;
+mod feed;
+mod membership;
+mod method;
+mod representation;
+mod session;
+mod site;
+mod user;
+
+use http::StatusCode;
+use serde_json::Value;
+use tests::{Answer, Client};
+
+const FORM: &str = "application/x-www-form-urlencoded";
+const JSON: &str = "application/json";
+const XML: &str = "application/xml";
+
+/// What is at `path`, which must be there.
+async fn read(client: &Client, path: &str) -> Value {
+    let answer = client.get(path).await;
+    answer.expect(StatusCode::OK);
+    answer.json()
+}
+
+/// The items of the collection of `prefix` at `path`.
+async fn list(client: &Client, path: &str, prefix: &str) -> Vec<Value> {
+    let mut answer = read(client, path).await;
+    assert_eq!(answer["entityPrefix"], prefix);
+    match answer[format!("{prefix}_collection")].take() {
+        Value::Array(items) => items,
+        other => panic!("{other} is no list"),
+    }
+}
+
+/// The internal id of whoever asks.
+async fn id_of(client: &Client) -> String {
+    text(&read(client, "/direct/user/current.json").await, "id")
+}
+
+fn text(value: &Value, key: &str) -> String {
+    let found = value[key].as_str();
+    found
+        .unwrap_or_else(|| panic!("`{key}` is no text: {value}"))
+        .to_owned()
+}
+
+/// The id of what was created, if the headers agree on what that is.
+#[track_caller]
+fn created(answer: &Answer, prefix: &str) -> String {
+    answer.expect(StatusCode::CREATED);
+    let id = answer
+        .header("EntityId")
+        .expect("the id of what was created");
+    assert_eq!(
+        answer.header("EntityReference"),
+        Some(format!("/{prefix}/{id}").as_str())
+    );
+    let location = format!("http://127.0.0.1:8080/direct/{prefix}/{id}");
+    assert_eq!(answer.header("Location"), Some(location.as_str()));
+    id.to_owned()
+}

@@ -1,0 +1,111 @@
+//! Versions: answers that are not sent twice, and writes that overwrite nothing.
+
+use http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
+use http::{HeaderName, StatusCode};
+use serde_json::json;
+use tests::{Client, TestApp, both};
+
+use super::{created, read};
+
+const SITE: &str = "/direct/site/biology-101";
+const PREFER: HeaderName = HeaderName::from_static("prefer");
+
+async fn tag(client: &Client, path: &str) -> String {
+    let answer = client.get(path).await;
+    answer.expect(StatusCode::OK);
+    let tag = answer.header(ETAG).expect("a version").to_owned();
+    assert!(
+        tag.starts_with('"') && tag.ends_with('"'),
+        "{tag} is not strong"
+    );
+    tag
+}
+
+both! {
+    async fn what_a_client_has_is_not_sent_again(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        for path in [
+            "/direct/site/biology-101.json",
+            "/direct/site/biology-101.xml",
+            "/direct/site.json",
+            "/direct/announcement/site/biology-101.json",
+            "/direct/site/biology-101/pages.json",
+            "/direct/membership/site/biology-101.xml",
+        ] {
+            let tag = tag(&teacher, path).await;
+            for known in [tag.clone(), format!("W/{tag}"), format!("\"x\", {tag}"), "*".to_owned()] {
+                let answer = teacher.clone().with_header(IF_NONE_MATCH, &known).get(path).await;
+                answer.expect(StatusCode::NOT_MODIFIED);
+                assert!(answer.body.is_empty());
+                assert_eq!(answer.header(ETAG), Some(tag.as_str()), "{path}");
+            }
+            let answer = teacher.clone().with_header(IF_NONE_MATCH, "\"x\"").get(path).await;
+            answer.expect(StatusCode::OK);
+        }
+    }
+
+    async fn a_change_gives_a_new_version(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let before = (tag(&teacher, SITE).await, tag(&teacher, "/direct/site.json").await);
+        let answer = teacher.put(SITE, &json!({"title": "Biology 102"})).await;
+        answer.expect(StatusCode::NO_CONTENT);
+        let after = (tag(&teacher, SITE).await, tag(&teacher, "/direct/site.json").await);
+        assert!(before.0 != after.0 && before.1 != after.1);
+        assert_eq!(answer.header(ETAG), Some(after.0.as_str()));
+    }
+
+    async fn two_formats_are_two_versions(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let json = tag(&teacher, "/direct/site/biology-101.json").await;
+        assert_ne!(json, tag(&teacher, "/direct/site/biology-101.xml").await);
+    }
+
+    async fn a_write_over_the_present_version_succeeds(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        for known in [tag(&teacher, SITE).await, "*".to_owned()] {
+            let careful = teacher.clone().with_header(IF_MATCH, &known);
+            careful.put(SITE, &json!({"title": "New"})).await.expect(StatusCode::NO_CONTENT);
+        }
+        let known = tag(&teacher, "/direct/site/biology-101.xml").await;
+        let careful = teacher.clone().with_header(IF_MATCH, &known);
+        careful.put(SITE, &json!({"title": "Newer"})).await.expect(StatusCode::NO_CONTENT);
+    }
+
+    async fn a_write_over_another_version_fails_and_changes_nothing(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let known = tag(&teacher, SITE).await;
+        teacher.put(SITE, &json!({"title": "Theirs"})).await.expect(StatusCode::NO_CONTENT);
+        for stale in [known.as_str(), "\"x\""] {
+            let careful = teacher.clone().with_header(IF_MATCH, stale);
+            let answer = careful.put(SITE, &json!({"title": "Mine"})).await;
+            answer.expect(StatusCode::PRECONDITION_FAILED);
+            careful.delete(SITE).await.expect(StatusCode::PRECONDITION_FAILED);
+        }
+        assert_eq!(read(&teacher, SITE).await["title"], "Theirs");
+    }
+
+    async fn permission_is_asked_before_the_version(app: TestApp) {
+        let careful = app.user("student1").await.with_header(IF_MATCH, "\"x\"");
+        careful.put(SITE, &json!({"title": "x"})).await.expect(StatusCode::FORBIDDEN);
+    }
+
+    async fn clients_prefer_an_entity_or_nothing(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let all = teacher.clone().with_header(PREFER, "return=representation");
+        let answer = all.put(SITE, &json!({"title": "Shown"})).await;
+        answer.expect(StatusCode::OK);
+        assert_eq!(answer.json()["title"], "Shown");
+        let least = teacher.with_header(PREFER, "return=minimal");
+        let news = json!({"siteId": "biology-101", "title": "Short"});
+        let answer = least.post("/direct/announcement.json", &news).await;
+        created(&answer, "announcement");
+        assert!(answer.body.is_empty());
+    }
+
+    async fn answers_are_not_kept_for_others(app: TestApp) {
+        let answer = app.user("student1").await.get(SITE).await;
+        assert_eq!(answer.header("cache-control"), Some("private, no-cache"));
+        let vary = answer.header("vary").expect("what the answer depends on");
+        assert!(vary.contains("Accept") && vary.contains("Cookie"), "{vary}");
+    }
+}

@@ -1,0 +1,195 @@
+//! Feeds as other programs read them: one parser in Rust, and Python's feedparser where `FEED_PYTHON` names a
+//! Python that has it.
+
+use std::collections::HashSet;
+use std::env;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use chrono::TimeDelta;
+use feed_rs::model::Feed;
+use http::StatusCode;
+use http::header::{CONTENT_TYPE, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED};
+use serde_json::json;
+use tests::{Client, TestApp, both};
+
+use super::{list, text};
+
+const LISTS: [&str; 2] = [
+    "/direct/announcement/site/biology-101",
+    "/direct/announcement/user",
+];
+const FORMATS: [(&str, &str); 2] = [
+    ("atom", "application/atom+xml"),
+    ("rss", "application/rss+xml"),
+];
+
+/// Prints the number of entries, or complains.
+const FEEDPARSER: &str = "
+import feedparser, sys
+feed = feedparser.parse(sys.stdin.buffer.read())
+assert not feed.bozo, feed.bozo_exception
+assert feed.feed.title
+assert len({entry.id for entry in feed.entries}) == len(feed.entries)
+for entry in feed.entries:
+    assert entry.id and entry.title and entry.author and entry.link.startswith('http'), entry
+    assert entry.get('updated_parsed') or entry.get('published_parsed'), entry
+print(len(feed.entries))
+";
+
+/// The addresses of all feeds of the lists.
+fn feeds() -> impl Iterator<Item = String> {
+    LISTS
+        .iter()
+        .flat_map(|path| FORMATS.map(|(extension, _)| format!("{path}.{extension}")))
+}
+
+async fn fetch(client: &Client, path: &str) -> Feed {
+    let answer = client.get(path).await;
+    answer.expect(StatusCode::OK);
+    feed_rs::parser::parse(&*answer.body).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// How many entries feedparser finds; `None` where it is not installed.
+fn entries_by_feedparser(feed: &[u8]) -> Option<usize> {
+    let Some(python) = env::var_os("FEED_PYTHON") else {
+        assert!(
+            env::var_os("CI").is_none(),
+            "set FEED_PYTHON: feedparser must read the feeds here"
+        );
+        eprintln!("FEED_PYTHON is not set: feedparser does not read the feeds");
+        return None;
+    };
+    let mut child = Command::new(python)
+        .args(["-c", FEEDPARSER])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("FEED_PYTHON names a program");
+    let mut input = child.stdin.take().expect("a pipe");
+    input.write_all(feed).expect("it reads");
+    drop(input);
+    let output = child.wait_with_output().expect("it ends");
+    assert!(output.status.success(), "feedparser complains");
+    let text = String::from_utf8_lossy(&output.stdout);
+    Some(text.trim().parse().expect("a number"))
+}
+
+both! {
+    async fn feed_readers_find_every_announcement(app: TestApp) {
+        let student = app.user("student1").await;
+        for path in LISTS {
+            let expected = list(&student, &format!("{path}.json"), "announcement").await;
+            let expected = expected.iter().map(|it| text(it, "title")).collect::<Vec<_>>();
+            for (extension, media_type) in FORMATS {
+                let path = format!("{path}.{extension}");
+                let feed = fetch(&student, &path).await;
+                let titles = feed.entries.iter().map(|it| &it.title.as_ref().expect("a title").content);
+                assert_eq!(titles.collect::<Vec<_>>(), expected.iter().collect::<Vec<_>>(), "{path}");
+                let answer = student.get(&path).await;
+                let given = answer.header(CONTENT_TYPE).unwrap_or_default();
+                assert!(given.starts_with(media_type), "{path} is {given}");
+            }
+        }
+    }
+
+    async fn feedparser_has_no_complaint(app: TestApp) {
+        let student = app.user("student1").await;
+        for path in LISTS {
+            let expected = list(&student, &format!("{path}.json"), "announcement").await.len();
+            for (extension, _) in FORMATS {
+                let answer = student.get(&format!("{path}.{extension}")).await;
+                let found = entries_by_feedparser(&answer.expect(StatusCode::OK).body);
+                assert!(found.is_none_or(|it| it == expected), "{path}.{extension}: {found:?}");
+            }
+        }
+    }
+
+    async fn every_entry_has_an_id_of_its_own_an_author_a_date_and_a_link(app: TestApp) {
+        let student = app.user("student1").await;
+        for path in feeds() {
+            let feed = fetch(&student, &path).await;
+            let ids = feed.entries.iter().map(|it| it.id.as_str()).collect::<HashSet<_>>();
+            assert_eq!(ids.len(), feed.entries.len(), "{path}");
+            for entry in &feed.entries {
+                assert!(entry.id.starts_with("urn:uuid:"), "{path}: {}", entry.id);
+                assert!(entry.authors[0].name.as_ref().is_some_and(|it| !it.is_empty()), "{path}");
+                assert!(entry.updated.or(entry.published).is_some(), "{path}");
+                let is_absolute = |it: &str| it.starts_with("http://127.0.0.1:8080/direct/announcement/");
+                assert!(is_absolute(&entry.links[0].href), "{path}: {:?}", entry.links);
+            }
+        }
+    }
+
+    async fn an_entry_has_the_same_id_in_every_feed_and_after_a_change(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let ids = async |path: &str| {
+            let feed = fetch(&teacher, path).await;
+            feed.entries.into_iter().map(|it| it.id).collect::<HashSet<_>>()
+        };
+        let before = ids("/direct/announcement/site/biology-101.atom").await;
+        let first = list(&teacher, "/direct/announcement/site/biology-101.json", "announcement").await;
+        let path = format!("/direct/announcement/{}", text(&first[0], "id"));
+        teacher.put(&path, &json!({"title": "Changed"})).await.expect(StatusCode::NO_CONTENT);
+        assert_eq!(ids("/direct/announcement/site/biology-101.rss").await, before);
+        assert!(ids("/direct/announcement/user.atom").await.is_superset(&before));
+    }
+
+    async fn a_feed_names_its_own_address(app: TestApp) {
+        let student = app.user("student1").await;
+        for path in feeds() {
+            let feed = fetch(&student, &path).await;
+            let own = format!("http://127.0.0.1:8080{path}");
+            assert!(feed.links.iter().any(|it| it.href == own), "{path}: {:?}", feed.links);
+        }
+    }
+
+    async fn one_announcement_is_a_feed_of_one(app: TestApp) {
+        let student = app.user("student1").await;
+        let all = list(&student, "/direct/announcement/site/biology-101.json", "announcement").await;
+        for (extension, _) in FORMATS {
+            let path = format!("/direct/announcement/{}.{extension}", text(&all[0], "id"));
+            let answer = student.get(&path).await;
+            let text = answer.expect(StatusCode::OK).text();
+            assert!(text.contains("Quiz on cell membranes next week"), "{text}");
+        }
+    }
+
+    async fn a_feed_that_did_not_change_is_not_sent_again(app: TestApp) {
+        let student = app.user("student1").await;
+        for path in feeds() {
+            let first = student.get(&path).await;
+            for (given, asked) in [(ETAG, IF_NONE_MATCH), (LAST_MODIFIED, IF_MODIFIED_SINCE)] {
+                let value = first.header(&given).expect("a version and a date").to_owned();
+                let answer = student.clone().with_header(asked, &value).get(&path).await;
+                answer.expect(StatusCode::NOT_MODIFIED);
+                assert!(answer.body.is_empty(), "{path} {given}");
+            }
+        }
+    }
+
+    async fn a_feed_that_changed_is_sent_again(app: TestApp) {
+        let (student, teacher) = (app.user("student1").await, app.user("instructor1").await);
+        let mut before = Vec::new();
+        for path in feeds() {
+            let answer = student.get(&path).await;
+            before.push((path, answer));
+        }
+        app.advance(TimeDelta::minutes(1));
+        let news = json!({"siteId": "biology-101", "title": "New"});
+        teacher.post("/direct/announcement", &news).await.expect(StatusCode::CREATED);
+        for (path, first) in before {
+            for (given, asked) in [(ETAG, IF_NONE_MATCH), (LAST_MODIFIED, IF_MODIFIED_SINCE)] {
+                let value = first.header(&given).expect("a version and a date").to_owned();
+                let answer = student.clone().with_header(asked, &value).get(&path).await;
+                answer.expect(StatusCode::OK);
+            }
+        }
+    }
+
+    async fn feeds_are_closed_to_strangers(app: TestApp) {
+        for path in feeds() {
+            app.anonymous().get(&path).await.expect(StatusCode::UNAUTHORIZED);
+        }
+    }
+}

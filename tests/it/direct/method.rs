@@ -1,0 +1,83 @@
+//! Methods: which an address takes, what the others are answered, and HEAD.
+
+use http::{Method, StatusCode};
+use tests::{TestApp, both};
+
+use super::JSON;
+
+const ALLOWED: [(&str, &[&str]); 6] = [
+    ("/direct/site", &["GET", "HEAD", "OPTIONS", "POST"]),
+    (
+        "/direct/site/biology-101",
+        &["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"],
+    ),
+    (
+        "/direct/site/biology-101/pages",
+        &["GET", "HEAD", "OPTIONS"],
+    ),
+    (
+        "/direct/announcement/site/biology-101",
+        &["GET", "HEAD", "OPTIONS"],
+    ),
+    (
+        "/direct/session/current",
+        &["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"],
+    ),
+    ("/direct/user/current", &["GET", "HEAD", "OPTIONS"]),
+];
+
+/// The methods in a header, in order.
+fn sorted(allow: Option<&str>) -> Vec<&str> {
+    let mut methods = allow.unwrap_or_default().split(", ").collect::<Vec<_>>();
+    methods.sort_unstable();
+    methods
+}
+
+both! {
+    async fn options_tell_which_methods_an_address_takes(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        for (path, expected) in ALLOWED {
+            let answer = teacher.send(Method::OPTIONS, path, JSON, "".into()).await;
+            answer.expect(StatusCode::NO_CONTENT);
+            assert_eq!(sorted(answer.header("allow")), *expected, "{path}");
+        }
+    }
+
+    async fn a_method_that_is_not_taken_is_answered_with_those_that_are(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        for (path, taken) in ALLOWED {
+            for method in [Method::POST, Method::PUT, Method::DELETE] {
+                if taken.contains(&method.as_str()) {
+                    continue;
+                }
+                let answer = teacher.send(method.clone(), path, JSON, "{}".into()).await;
+                answer.expect(StatusCode::METHOD_NOT_ALLOWED);
+                assert_eq!(sorted(answer.header("allow")), *taken, "{method} {path}");
+            }
+        }
+    }
+
+    async fn trace_is_never_taken(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let answer = teacher.send(Method::TRACE, "/direct/site", JSON, "".into()).await;
+        answer.expect(StatusCode::METHOD_NOT_ALLOWED);
+    }
+
+    async fn head_is_get_without_the_body(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        for path in [
+            "/direct/site.json",
+            "/direct/site/biology-101.xml",
+            "/direct/site/biology-101.html",
+            "/direct/announcement/site/biology-101.atom",
+            "/direct/site/nowhere",
+        ] {
+            let get = teacher.get(path).await;
+            let head = teacher.send(Method::HEAD, path, JSON, "".into()).await;
+            assert_eq!((head.status, head.body.len()), (get.status, 0), "{path}");
+            for name in ["content-type", "etag", "last-modified"] {
+                assert_eq!(head.header(name), get.header(name), "{path}");
+            }
+        }
+    }
+}

@@ -184,6 +184,10 @@ impl Scope {
 #[async_trait]
 pub trait Authorizer: Send + Sync {
     /// Whether the caller holds `function` in `site`.
+    ///
+    /// # Errors
+    /// The question could not be decided. Every method below says so in the same way, and no caller takes
+    /// an error for a yes.
     async fn decide(&self, cx: &Context, function: &str, site: &str) -> Result<Decision>;
 
     /// Whether the caller's account holds `function`, in no site.

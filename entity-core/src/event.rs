@@ -26,6 +26,9 @@ pub struct Event {
 #[async_trait]
 pub trait EventSink: Send + Sync {
     /// Stores `events` and the audit row in the unit of work of `cx`, before it is committed.
+    ///
+    /// # Errors
+    /// They can't be stored; then nothing of the unit of work is.
     async fn record(&self, cx: &Context, events: &[Event], effect: Effect) -> Result<()>;
 
     /// Tells the followers on this machine, after the commit.

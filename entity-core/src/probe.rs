@@ -4,7 +4,7 @@
 //! same name of [`Fallback`] is called, which leaves the route as it is. The fallback asks nothing of the
 //! provider, so that the compiler complains once, about what is no provider at all.
 
-use crate::provider::{Actions, Create, Delete, List, Provider, Read, Update};
+use crate::provider::{Actions, Create, Delete, List, Read, Update};
 use crate::registry::{Route, RouteBuilder};
 
 /// Stands for the provider `P` without being one.
@@ -60,7 +60,7 @@ probes! {
 }
 
 #[cfg(feature = "sea-orm")]
-impl<P: Provider<Entity: crate::db::Table>> Probe<P> {
+impl<P: crate::provider::Provider<Entity: crate::db::Table>> Probe<P> {
     /// Adds the table.
     #[must_use]
     pub fn with_table(&self, route: RouteBuilder<P>) -> RouteBuilder<P> {

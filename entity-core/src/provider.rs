@@ -52,6 +52,9 @@ pub trait Provider: Send + Sync + Sized + 'static {
 /// It can look up one entity: `GET /prefix/id`.
 pub trait Read: Provider {
     /// The entity with this id; `None` if there is none.
+    ///
+    /// # Errors
+    /// The data can't be read. A missing entity is no error.
     fn read(cx: &Context, id: &str) -> impl Future<Output = Result<Option<Self::Entity>>> + Send;
 }
 
@@ -65,6 +68,9 @@ pub trait List: Provider {
 
     /// The entities that `search` asks for, of those sites only that `search.scope` holds.
     /// What the caller may not see is left out already here, so that pages are full.
+    ///
+    /// # Errors
+    /// A parameter of the type's own is wrong; the data can't be read.
     fn list(
         cx: &Context,
         search: &Search,
@@ -79,7 +85,10 @@ pub trait Create: Provider {
     /// The site in which the entity would be; permissions are looked up there.
     fn site(draft: &Self::Draft) -> Option<&str>;
 
-    /// Creates it.
+    /// Creates it, with an id that no other entity of the type has.
+    ///
+    /// # Errors
+    /// The draft contradicts itself or what there is already; the data can't be written.
     fn create(
         cx: &Context,
         draft: Self::Draft,
@@ -91,7 +100,10 @@ pub trait Update: Read {
     /// What a client sends: some fields, after the schema was applied to them.
     type Changes: DeserializeOwned + Send + Sync;
 
-    /// Changes `current`, which was read in this same unit of work.
+    /// Changes `current`, which was read in this same unit of work, and answers it as it is now.
+    ///
+    /// # Errors
+    /// The changes contradict what there is; somebody else was faster; the data can't be written.
     fn update(
         cx: &Context,
         current: Self::Entity,
@@ -102,11 +114,14 @@ pub trait Update: Read {
 /// It can delete an entity: `DELETE /prefix/id`.
 pub trait Delete: Read {
     /// Deletes `current`, which was read in this same unit of work.
+    ///
+    /// # Errors
+    /// Something still needs the entity; the data can't be written.
     fn delete(cx: &Context, current: Self::Entity) -> impl Future<Output = Result<()>> + Send;
 }
 
 /// It has verbs of its own: `/prefix/action`, `/prefix/id/action`.
 pub trait Actions: Read {
-    /// The actions.
+    /// The actions. Asked once, when the service starts; two of one name differ in verb or in what they are on.
     fn actions() -> Vec<Action<Self>>;
 }

@@ -19,6 +19,9 @@ pub enum Mode {
 #[async_trait]
 pub trait Store: Send + Sync {
     /// Begins a unit of work.
+    ///
+    /// # Errors
+    /// The store can't be reached or has no unit of work to spare.
     async fn begin(&self, mode: Mode) -> Result<Box<dyn Unit>>;
 }
 
@@ -26,6 +29,9 @@ pub trait Store: Send + Sync {
 #[async_trait]
 pub trait Unit: Send + Sync {
     /// Makes what was written durable and visible.
+    ///
+    /// # Errors
+    /// Nothing was written. A transient error says that the same work may succeed when it is run again.
     async fn commit(self: Box<Self>) -> Result<()>;
 
     /// The store's own type, for providers that know it.

@@ -50,13 +50,18 @@ impl<T: Send + Sync + 'static> Kept<T> {
     /// Keeps what was read after `ticket` was taken, unless it was read within a unit of work that writes.
     pub(super) fn put(&self, cx: &Context, ticket: Ticket, name: &str, value: &Arc<T>) {
         if super::cached(cx).unwrap_or(false) {
-            let value = Value {
-                content: Arc::clone(value),
-                generation: ticket.0,
-                loaded: cx.now(),
-            };
-            self.values.insert(name.into(), value);
+            self.put_unchanging(cx, ticket, name, value);
         }
+    }
+
+    /// Keeps what was read after `ticket` was taken and no unit of work changes.
+    pub(super) fn put_unchanging(&self, cx: &Context, ticket: Ticket, name: &str, value: &Arc<T>) {
+        let value = Value {
+            content: Arc::clone(value),
+            generation: ticket.0,
+            loaded: cx.now(),
+        };
+        self.values.insert(name.into(), value);
     }
 
     /// Makes everything unusable that was read before, or is being read.

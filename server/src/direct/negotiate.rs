@@ -90,12 +90,16 @@ fn thousandths(text: &str) -> Option<u16> {
 }
 
 /// How much the client wants `format`: the most specific range that matches decides. No header accepts all.
+/// An alias counts only by its own name.
 fn quality(format: &Format, ranges: &[Range]) -> u16 {
     if ranges.is_empty() {
         return 1000;
     }
-    let names = std::iter::once(format.essence()).chain(format.aliases.iter().copied());
-    names.map(|it| quality_of(it, ranges)).max().unwrap_or(0)
+    let is_named = |range: &&Range| format.aliases.contains(&range.media_type.as_str());
+    let named = ranges.iter().filter(is_named).map(|it| it.quality).max();
+    named
+        .unwrap_or_default()
+        .max(quality_of(format.essence(), ranges))
 }
 
 fn quality_of(media_type: &str, ranges: &[Range]) -> u16 {
@@ -158,7 +162,7 @@ mod tests {
             Some("xml"),
         );
         check(None, &["application/*"], Some("json"));
-        check(None, &["text/*"], Some("json"));
+        check(None, &["text/*"], Some("html"));
         check(None, &["application/json;q=0, */*;q=0.1"], Some("xml"));
         check(None, &["application/atom+xml"], Some("atom"));
         check(None, &["image/png"], None);

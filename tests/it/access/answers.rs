@@ -6,6 +6,7 @@ use tests::Answer;
 
 use super::policy::Expected;
 use super::requests::{Question, Shows};
+use super::subject::Subject;
 
 /// The statuses by which a list says that it shows nothing.
 const EMPTY: [u16; 3] = [200, 403, 404];
@@ -16,7 +17,7 @@ pub(super) fn complaint(
     expected: Expected,
     is_lenient: bool,
     question: &Question,
-    marker: &str,
+    subject: &Subject,
     answers: &[Answer],
 ) -> Option<String> {
     let statuses: Vec<u16> = answers.iter().map(|it| it.status.as_u16()).collect();
@@ -25,10 +26,15 @@ pub(super) fn complaint(
         .map(|it| String::from_utf8_lossy(&it.body))
         .collect();
     let is_head = question.method == Method::HEAD;
-    let shows = !marker.is_empty() && text.contains(marker);
+    let marker = match question.shows {
+        // Other lists may show something else of the same site.
+        Shows::NothingMore if !subject.id.is_empty() => &subject.id,
+        _ => &subject.marker,
+    };
+    let shows = !marker.is_empty() && text.contains(marker.as_str());
     let is_success = answers.iter().all(|it| it.status.is_success());
     let is_in_lists = shows || is_head;
-    let is_echo = question.paths.iter().any(|it| it.contains(marker));
+    let is_echo = question.paths.iter().any(|it| it.contains(marker.as_str()));
     if is_head && !text.is_empty() {
         return Some("a body for HEAD".to_owned());
     }
@@ -55,11 +61,13 @@ pub(super) fn complaint(
             is_success && answers[0].json() == json!({"isSuperUser": is_superuser})
         }
     };
-    let is_leak = !is_success && shows && !is_echo;
-    let remark = if shows { ", showing it" } else { "" };
+    // Pages greet the caller, and say again what was asked for.
+    let is_page = question.paths.iter().any(|it| it.contains(".html"));
+    let is_leak = !is_success && shows && !is_echo && !(is_page && subject.is_caller);
+    let shown = if shows { ", showing it" } else { "" };
     match (is_as_expected, is_leak) {
         (true, false) => None,
         (true, true) => Some("a refusal that tells of it".to_owned()),
-        (false, _) => Some(format!("{statuses:?}{remark} instead of {expected:?}")),
+        (false, _) => Some(format!("{statuses:?}{shown} instead of {expected:?}")),
     }
 }

@@ -99,7 +99,10 @@ fn read(entity: &str) -> Vec<Question> {
     for format in ["json", "xml", "html"] {
         questions.push(Question::get(Shows::Entity, [format!("{entity}.{format}")]));
     }
-    questions.extend(questions.clone().iter().map(Question::head));
+    // By extension, as data and as a page.
+    for index in [1, 3] {
+        questions.push(questions[index].head());
+    }
     for format in ["atom", "rss"] {
         questions.push(Question::get(Shows::Feed, [format!("{entity}.{format}")]));
     }
@@ -124,7 +127,9 @@ fn list(kind: &str, subject: &Subject) -> Vec<Question> {
     let mut questions = Vec::new();
     for format in ["json", "xml", "html"] {
         let question = Question::get(Shows::Lists, lists(kind, format, subject));
-        questions.push(question.head());
+        if format == "json" {
+            questions.push(question.head());
+        }
         questions.push(question);
     }
     let mut others = vec![format!("/direct/{kind}.json")];
@@ -272,7 +277,9 @@ fn named(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Vec
     let mut questions = Vec::new();
     for format in ["json", "xml", "html"] {
         let question = Question::get(shows, [format!("{path}.{format}")]);
-        questions.push(question.head());
+        if format == "json" {
+            questions.push(question.head());
+        }
         questions.push(question);
     }
     questions

@@ -18,6 +18,8 @@ pub(super) struct Subject {
     pub(super) user: String,
     /// A word that is wherever it is shown.
     pub(super) marker: String,
+    /// Whether it is the account of the caller.
+    pub(super) is_caller: bool,
     /// The highest role of the site.
     pub(super) highest_role: &'static str,
     /// Who asks, where that is not the caller as such.
@@ -159,7 +161,7 @@ impl World {
                 Some("project") => "maintain",
                 _ => "Instructor",
             },
-            client: None,
+            ..Subject::default()
         }
     }
 
@@ -190,6 +192,7 @@ impl World {
             id,
             user: person.id,
             marker: person.eid,
+            is_caller: state.starts_with("own") || state == "me",
             ..Subject::default()
         }
     }

@@ -1,7 +1,7 @@
 //! The Lectern service: HTTP around the registered entity types.
 //!
 //! A request goes one way: [`listen`] accepts it, the layers of [`middleware`] say who sent it and refuse
-//! what nobody should have to think about, [`direct`] or [`api`] turn it into a request to the
+//! what nobody should have to think about, `direct` or [`api`] turn it into a request to the
 //! [`Dispatcher`](entity_core::Dispatcher), and its reply back into HTTP. [`app`] puts all of this together.
 //!
 //! A service with further entity types is a binary of its own that links their crates and calls [`run`].

@@ -63,11 +63,12 @@ pub(super) fn complaint(
     };
     // Pages greet the caller, and say again what was asked for.
     let is_page = question.paths.iter().any(|it| it.contains(".html"));
-    let is_leak = !is_success && shows && !is_echo && !(is_page && subject.is_caller);
-    let shown = if shows { ", showing it" } else { "" };
+    let is_own_page = is_page && subject.is_caller;
+    let is_leak = shows && !(is_success || is_echo || is_own_page);
+    let remark = if shows { ", showing it" } else { "" };
     match (is_as_expected, is_leak) {
         (true, false) => None,
         (true, true) => Some("a refusal that tells of it".to_owned()),
-        (false, _) => Some(format!("{statuses:?}{shown} instead of {expected:?}")),
+        (false, _) => Some(format!("{statuses:?}{remark} instead of {expected:?}")),
     }
 }

@@ -27,9 +27,12 @@ fn complaints(is_wrong: impl Fn(&PathBuf, &str) -> bool) -> Vec<String> {
         .collect()
 }
 
+/// What a test gives to the compiler to refuse is a text, and its lines are counted in the answer.
 #[test]
 fn every_file_begins_with_what_it_is() {
-    assert_none(&complaints(|_, text| !text.starts_with("//! ")));
+    assert_none(&complaints(|path, text| {
+        !text.starts_with("//! ") && !path.components().any(|it| it.as_os_str() == "ui")
+    }));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use axum::http::{HeaderMap, Method, Uri};
 use axum::response::Response;
 use entity_core::format::{Format, View};
-use entity_core::{Abilities, DirectPath, Effect, Error, Request, Result, Verb};
+use entity_core::{Abilities, Body, DirectPath, Effect, Error, Reply, Request, Result, Verb};
 
 use crate::app::App;
 use crate::auth::http;
@@ -164,6 +164,23 @@ fn asked<'a>(
         preference,
         view: view(app, exchange, path, abilities),
     }
+}
+
+/// Answers `body`, which the service itself made, in the format that was asked for.
+fn show(app: &App, exchange: &Exchange, path: &DirectPath, body: Body) -> Result<Response> {
+    let format = negotiate::format(
+        path.format.as_deref(),
+        &exchange.parts.headers,
+        &app.formats,
+    )?;
+    let abilities = Abilities::default();
+    let asked = asked(app, exchange, path, format, Preference::Usual, abilities);
+    let reply = Reply {
+        body,
+        effect: Effect::Read,
+        abilities,
+    };
+    respond::respond(&reply, &asked, &app.formats)
 }
 
 /// What renderers may know of the request.

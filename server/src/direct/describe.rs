@@ -4,10 +4,8 @@ use axum::http::Method;
 use axum::response::Response;
 use entity_core::catalog::{Catalog, TypeEntry};
 use entity_core::reply::Value;
-use entity_core::{Abilities, Body, DirectPath, Effect, Error, Reply, Result, Verb};
+use entity_core::{Body, DirectPath, Error, Result, Verb};
 
-use super::respond::{Asked, Preference, respond};
-use super::{negotiate, view};
 use crate::app::App;
 use crate::exchange::Exchange;
 
@@ -31,23 +29,7 @@ pub(crate) fn answer(app: &App, exchange: &Exchange, path: &DirectPath) -> Resul
     if super::request::verb(&exchange.parts.method) != Some(Verb::Get) {
         return Err(Error::method_not_allowed(vec![Verb::Get]));
     }
-    let format = negotiate::format(
-        path.format.as_deref(),
-        &exchange.parts.headers,
-        &app.formats,
-    )?;
-    let reply = Reply {
-        body: Body::Value(value(app, path)?),
-        effect: Effect::Read,
-        abilities: Abilities::default(),
-    };
-    let asked = Asked {
-        headers: &exchange.parts.headers,
-        format,
-        preference: Preference::Usual,
-        view: view(app, exchange, path, Abilities::default()),
-    };
-    respond(&reply, &asked, &app.formats)
+    super::show(app, exchange, path, Body::Value(value(app, path)?))
 }
 
 fn value(app: &App, path: &DirectPath) -> Result<Value> {

@@ -3,10 +3,8 @@
 
 use axum::response::Response;
 use entity_core::schema::{Field, Kind, Schema};
-use entity_core::{Abilities, Body, DirectPath, Effect, Form, FormPurpose, Reply, Result, Verb};
+use entity_core::{Body, DirectPath, Form, FormPurpose, Result, Verb};
 
-use super::respond::{Asked, Preference, respond};
-use super::{negotiate, view};
 use crate::app::App;
 use crate::exchange::Exchange;
 
@@ -34,27 +32,11 @@ pub(crate) fn is_asked(path: &DirectPath, verb: Verb) -> bool {
 
 /// Answers the form, to everybody.
 pub(crate) fn answer(app: &App, exchange: &Exchange, path: &DirectPath) -> Result<Response> {
-    let format = negotiate::format(
-        path.format.as_deref(),
-        &exchange.parts.headers,
-        &app.formats,
-    )?;
     let form = Form {
         prefix: "session",
         schema: &SCHEMA,
         item: None,
         purpose: FormPurpose::LogIn,
     };
-    let reply = Reply {
-        body: Body::Form(form),
-        effect: Effect::Read,
-        abilities: Abilities::default(),
-    };
-    let asked = Asked {
-        headers: &exchange.parts.headers,
-        format,
-        preference: Preference::Usual,
-        view: view(app, exchange, path, Abilities::default()),
-    };
-    respond(&reply, &asked, &app.formats)
+    super::show(app, exchange, path, Body::Form(form))
 }

@@ -76,7 +76,7 @@ impl fmt::Debug for Shared {
 
 /// One unit of work. Dropping it gives up what it wrote; only the dispatcher can commit it.
 pub struct Context {
-    pub(crate) shared: Shared,
+    pub(crate) shared: Arc<Shared>,
     pub(crate) origin: Origin,
     pub(crate) now: DateTime<Utc>,
     pub(crate) unit: Box<dyn Unit>,
@@ -85,7 +85,8 @@ pub struct Context {
 
 impl Context {
     /// A unit of work of `origin` on `unit`.
-    pub fn new(shared: Shared, origin: Origin, unit: Box<dyn Unit>) -> Self {
+    pub fn new(shared: impl Into<Arc<Shared>>, origin: Origin, unit: Box<dyn Unit>) -> Self {
+        let shared = shared.into();
         let now = shared.clock.now();
         Self {
             shared,

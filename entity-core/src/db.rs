@@ -1,6 +1,8 @@
 //! Storage by sea-orm: one writer, many readers, and ready-made verbs over a table.
 
 mod column;
+mod file;
+mod row;
 mod search;
 mod table;
 
@@ -18,6 +20,8 @@ use crate::error::{Error, Result};
 use crate::unit::{Mode, Store, Unit};
 
 pub use column::{Column, ColumnType};
+pub use file::File;
+pub use row::Row;
 pub use search::{apply, condition};
 pub use table::{Table, TableSpec, create, delete, list, read, update};
 
@@ -28,13 +32,15 @@ pub struct Db {
     pub reader: DatabaseConnection,
     /// Connections that write: on SQLite there is one.
     pub writer: DatabaseConnection,
+    /// The file behind them, where there is one and it may be read without them.
+    pub file: Option<File>,
 }
 
 /// What a unit of work reads and writes through.
 #[derive(Debug)]
 pub enum Session {
-    /// Reads, each statement on its own.
-    Reader(DatabaseConnection),
+    /// Reads, each statement on its own: from the file, where there is one, what is surely short.
+    Reader(DatabaseConnection, Option<File>),
     /// Reads and writes, in one transaction.
     Writer(DatabaseTransaction),
 }
@@ -43,7 +49,7 @@ pub enum Session {
 impl Store for Db {
     async fn begin(&self, mode: Mode) -> Result<Box<dyn Unit>> {
         let session = match mode {
-            Mode::Read => Session::Reader(self.reader.clone()),
+            Mode::Read => Session::Reader(self.reader.clone(), self.file.clone()),
             Mode::Write => Session::Writer(begin_write(&self.writer).await?),
         };
         Ok(Box::new(session))
@@ -65,11 +71,43 @@ pub async fn begin_write(writer: &DatabaseConnection) -> Result<DatabaseTransact
     writer.begin_with_options(options).await
 }
 
+impl Session {
+    /// What `read` makes of each row that answers `statement`, which finds its rows by an index and no more
+    /// than an answer holds. It may be run in the thread that asks, so that it must be short: a
+    /// millisecond, not ten.
+    ///
+    /// # Errors
+    /// The database can't be read, or `read` fails.
+    pub async fn rows<T>(
+        &self,
+        statement: Statement,
+        read: impl FnMut(&mut Row<'_>) -> Result<T> + Send,
+    ) -> Result<Vec<T>> {
+        match self {
+            Self::Reader(_, Some(file)) => file.rows(&statement, read),
+            _ => self.scan(statement, read).await,
+        }
+    }
+
+    /// The same for a statement that may look at any number of rows.
+    ///
+    /// # Errors
+    /// The database can't be read, or `read` fails.
+    pub async fn scan<T>(
+        &self,
+        statement: Statement,
+        mut read: impl FnMut(&mut Row<'_>) -> Result<T> + Send,
+    ) -> Result<Vec<T>> {
+        let rows = self.query_all_raw(statement).await?;
+        rows.iter().map(|it| read(&mut Row::of(it))).collect()
+    }
+}
+
 #[async_trait]
 impl Unit for Session {
     async fn commit(self: Box<Self>) -> Result<()> {
         match *self {
-            Self::Reader(_) => Ok(()),
+            Self::Reader(..) => Ok(()),
             Self::Writer(transaction) => Ok(transaction.commit().await?),
         }
     }
@@ -96,35 +134,35 @@ impl Context {
 impl ConnectionTrait for Session {
     fn get_database_backend(&self) -> DbBackend {
         match self {
-            Self::Reader(it) => it.get_database_backend(),
+            Self::Reader(it, _) => it.get_database_backend(),
             Self::Writer(it) => it.get_database_backend(),
         }
     }
 
     async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
         match self {
-            Self::Reader(it) => it.execute_raw(statement).await,
+            Self::Reader(it, _) => it.execute_raw(statement).await,
             Self::Writer(it) => it.execute_raw(statement).await,
         }
     }
 
     async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
         match self {
-            Self::Reader(it) => it.execute_unprepared(sql).await,
+            Self::Reader(it, _) => it.execute_unprepared(sql).await,
             Self::Writer(it) => it.execute_unprepared(sql).await,
         }
     }
 
     async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
         match self {
-            Self::Reader(it) => it.query_one_raw(statement).await,
+            Self::Reader(it, _) => it.query_one_raw(statement).await,
             Self::Writer(it) => it.query_one_raw(statement).await,
         }
     }
 
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
         match self {
-            Self::Reader(it) => it.query_all_raw(statement).await,
+            Self::Reader(it, _) => it.query_all_raw(statement).await,
             Self::Writer(it) => it.query_all_raw(statement).await,
         }
     }
@@ -155,16 +193,24 @@ impl From<DbErr> for Error {
             }
             // PostgreSQL: statement or lock timeout. SQLite: busy, locked.
             Some("57014" | "55P03" | "5" | "6" | "261" | "517" | "262") => {
-                Self::unavailable("the database is busy: try again", 1).with_source(error)
+                busy().with_source(error)
             }
             // PostgreSQL and SQLite: disk full.
-            Some("53100" | "13") => Self::unavailable("the storage is full", 30).with_source(error),
+            Some("53100" | "13") => full().with_source(error),
             _ if is_connection_failure(&error) => {
                 Self::unavailable("the database can't be reached: try again", 2).with_source(error)
             }
             _ => Self::internal(error),
         }
     }
+}
+
+fn busy() -> Error {
+    Error::unavailable("the database is busy: try again", 1)
+}
+
+fn full() -> Error {
+    Error::unavailable("the storage is full", 30)
 }
 
 fn sql_state(error: &DbErr) -> Option<String> {

@@ -23,7 +23,7 @@ pub struct Dispatcher {
     registry: Arc<Registry>,
     store: Arc<dyn Store>,
     sink: Arc<dyn EventSink>,
-    shared: Shared,
+    shared: Arc<Shared>,
 }
 
 impl Dispatcher {
@@ -32,13 +32,13 @@ impl Dispatcher {
         registry: Arc<Registry>,
         store: Arc<dyn Store>,
         sink: Arc<dyn EventSink>,
-        shared: Shared,
+        shared: impl Into<Arc<Shared>>,
     ) -> Self {
         Self {
             registry,
             store,
             sink,
-            shared,
+            shared: shared.into(),
         }
     }
 
@@ -48,7 +48,7 @@ impl Dispatcher {
     }
 
     /// What its units of work share.
-    pub fn shared(&self) -> &Shared {
+    pub fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
 
@@ -176,7 +176,7 @@ impl Dispatcher {
 
     async fn begin(&self, origin: &Origin, mode: Mode) -> Result<Context> {
         let unit = self.store.begin(mode).await?;
-        Ok(Context::new(self.shared.clone(), origin.clone(), unit))
+        Ok(Context::new(Arc::clone(&self.shared), origin.clone(), unit))
     }
 }
 

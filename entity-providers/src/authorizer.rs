@@ -1,10 +1,14 @@
 //! Who may do what: roles in sites, the functions that they hold, and super users.
 //!
 //! What is needed to decide is kept in memory, because every request asks several times. Anything kept
-//! is dropped when this process commits a change to it ([`RoleAuthorizer::forget`]), and is never used
-//! for longer than a second, because another machine may have written. A unit of work that writes asks
-//! its own transaction instead, and so sees what it has just changed.
+//! is dropped when this process commits a change to it ([`RoleAuthorizer::forget`]), and within a second when
+//! another machine does: each such change counts up the epoch in the database, which is looked at now and then.
+//! A unit of work that writes asks its own transaction instead, and so sees what it has just changed.
+//!
+//! Whatever reads the database is boxed where it begins: a decision from memory is taken a hundred times for a
+//! list, and should not carry the state of queries that it does not make.
 
+mod epoch;
 mod grants;
 mod kept;
 mod sites;
@@ -17,6 +21,7 @@ use async_trait::async_trait;
 use entity_core::db::Session;
 use entity_core::{Authorizer, Context, Decision, Event, Result, Scope};
 
+use epoch::Epoch;
 use grants::Grants;
 use kept::Kept;
 
@@ -34,6 +39,7 @@ const KEPT_SITES: u64 = 20_000;
 /// Decides by the roles that users have in sites.
 #[derive(Debug)]
 pub struct RoleAuthorizer {
+    epoch: Epoch,
     grants: Kept<Grants>,
     sites: Kept<Option<SiteFacts>>,
     standings: Kept<Standing>,
@@ -42,6 +48,7 @@ pub struct RoleAuthorizer {
 impl Default for RoleAuthorizer {
     fn default() -> Self {
         Self {
+            epoch: Epoch::default(),
             grants: Kept::new(1),
             sites: Kept::new(KEPT_SITES),
             standings: Kept::new(KEPT_USERS),
@@ -61,6 +68,17 @@ impl RoleAuthorizer {
     /// One that knows nothing yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Tells other machines, in the unit of work of `cx`, if `events` are of changes to what decisions are made of.
+    ///
+    /// # Errors
+    /// The database can't be written.
+    pub async fn record(&self, cx: &Context, events: &[Event]) -> Result<()> {
+        match events.iter().any(Self::concerns) {
+            true => epoch::advance(cx).await,
+            false => Ok(()),
+        }
     }
 
     /// Whether `event` tells of a change to users, sites, members, groups or grants: then
@@ -83,15 +101,18 @@ impl RoleAuthorizer {
     /// # Errors
     /// The database can't be read.
     pub async fn standing(&self, cx: &Context, id: &str) -> Result<Arc<Standing>> {
-        let standings = &self.standings;
-        if let Some(standing) = cached(cx)?.then(|| standings.get(cx, id)).flatten() {
+        let uses_kept = self.uses_kept(cx).await?;
+        if let Some(standing) = uses_kept.then(|| self.standings.get(id)).flatten() {
             return Ok(standing);
         }
-        let ticket = standings.ticket();
-        let admin = self.site(cx, ADMIN_SITE).await?;
-        let standing = Arc::new(standing::load(cx, id, (*admin).as_ref()).await?);
-        standings.put(cx, ticket, id, &standing);
-        Ok(standing)
+        let load = Box::pin(async {
+            let admin = self.site(cx, ADMIN_SITE).await?;
+            Ok(Arc::new(standing::load(cx, id, (*admin).as_ref()).await?))
+        });
+        match uses_kept {
+            true => self.standings.load(id, load).await,
+            false => load.await,
+        }
     }
 
     /// What is known of the site `id`, if there is one.
@@ -99,11 +120,18 @@ impl RoleAuthorizer {
     /// # Errors
     /// The database can't be read.
     pub async fn site(&self, cx: &Context, id: &str) -> Result<Arc<Option<SiteFacts>>> {
-        if let Some(facts) = cached(cx)?.then(|| self.sites.get(cx, id)).flatten() {
+        let uses_kept = self.uses_kept(cx).await?;
+        if let Some(facts) = uses_kept.then(|| self.sites.get(id)).flatten() {
             return Ok(facts);
         }
-        let loaded = self.load_sites(cx, &[id]).await?;
-        Ok(loaded.into_iter().next().unwrap_or_default())
+        let load = Box::pin(async {
+            let loaded = self.load_sites(cx, &[id]).await?;
+            Ok(loaded.into_iter().next().unwrap_or_default())
+        });
+        match uses_kept {
+            true => self.sites.load(id, load).await,
+            false => load.await,
+        }
     }
 
     /// The title of the site `id`, if there is one.
@@ -164,48 +192,53 @@ impl RoleAuthorizer {
 
     /// The templates. They are many rows, and no unit of work changes them: those that write use what is kept, too.
     async fn grants(&self, cx: &Context) -> Result<Arc<Grants>> {
-        if let Some(grants) = self.grants.get(cx, "") {
+        if let Some(grants) = self.grants.get("") {
             return Ok(grants);
         }
-        let ticket = self.grants.ticket();
-        let grants = Arc::new(grants::load(cx).await?);
-        self.grants.put_unchanging(cx, ticket, "", &grants);
-        Ok(grants)
+        let load = Box::pin(async { Ok(Arc::new(grants::load(cx).await?)) });
+        self.grants.load("", load).await
     }
 
     async fn load_sites(&self, cx: &Context, ids: &[&str]) -> Result<Vec<Arc<Option<SiteFacts>>>> {
-        let ticket = self.sites.ticket();
         let grants = self.grants(cx).await?;
         let mut loaded = sites::load(cx, ids, &grants).await?;
-        let facts = ids.iter().map(|id| {
-            let facts = Arc::new(loaded.remove(*id));
-            self.sites.put(cx, ticket, id, &facts);
-            facts
-        });
-        Ok(facts.collect())
+        Ok(ids.iter().map(|id| Arc::new(loaded.remove(*id))).collect())
+    }
+
+    /// Only what reads by itself may use what is kept; before it does, it looks whether another machine changed it.
+    async fn uses_kept(&self, cx: &Context) -> Result<bool> {
+        if !matches!(cx.db()?, Session::Reader(..)) {
+            return Ok(false);
+        }
+        if !self.epoch.is_fresh(cx) {
+            Box::pin(self.epoch.follow(cx, || self.forget())).await?;
+        }
+        Ok(true)
     }
 
     /// What is known of the sites `ids`; those that are not kept come in one go.
     async fn sites(&self, cx: &Context, ids: &[&str]) -> Result<Vec<Arc<Option<SiteFacts>>>> {
-        let is_cached = cached(cx)?;
+        if !self.uses_kept(cx).await? {
+            return self.load_sites(cx, ids).await;
+        }
+        let ticket = self.sites.ticket();
         let mut found = Vec::with_capacity(ids.len());
         let mut missing = Vec::new();
         for id in ids {
-            match is_cached.then(|| self.sites.get(cx, id)).flatten() {
+            match self.sites.get(id) {
                 Some(facts) => found.push(facts),
                 None => missing.push(*id),
             }
         }
         if !missing.is_empty() {
-            found.extend(self.load_sites(cx, &missing).await?);
+            let loaded = self.load_sites(cx, &missing).await?;
+            for (id, facts) in missing.iter().zip(&loaded) {
+                self.sites.put(ticket, id, facts);
+            }
+            found.extend(loaded);
         }
         Ok(found)
     }
-}
-
-/// Only what reads by itself may use what is kept.
-fn cached(cx: &Context) -> Result<bool> {
-    Ok(matches!(cx.db()?, Session::Reader(_)))
 }
 
 /// The functions that somebody holds in a site.

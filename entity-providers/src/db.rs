@@ -6,6 +6,7 @@ pub(crate) mod sql;
 
 pub mod announcement;
 pub mod announcement_group;
+pub mod authorization_epoch;
 pub mod group_member;
 pub mod membership;
 pub mod realm_grant;

@@ -5,6 +5,7 @@ mod m20261121_000001_accounts;
 mod m20261121_000002_sites;
 mod m20261121_000003_grants;
 mod m20261121_000004_announcements;
+mod m20261121_000005_authorization_epoch;
 
 use async_trait::async_trait;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr};
@@ -17,6 +18,7 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m20261121_000002_sites::STEP),
         Box::new(m20261121_000003_grants::Migration),
         Box::new(m20261121_000004_announcements::Migration),
+        Box::new(m20261121_000005_authorization_epoch::STEP),
     ]
 }
 

@@ -116,14 +116,14 @@ impl std::fmt::Debug for Endpoint {
 }
 
 /// Answers a request below `/api`.
-pub(crate) async fn handle(app: &App, mut exchange: Exchange, body: axum::body::Body) -> Response {
-    match answer(app, &mut exchange, body).await {
+pub(crate) async fn handle(app: &App, mut exchange: Exchange) -> Response {
+    match answer(app, &mut exchange).await {
         Ok(response) => response,
-        Err(error) => exchange.fail(app, &error),
+        Err(error) => exchange.fail(&error),
     }
 }
 
-async fn answer(app: &App, exchange: &mut Exchange, body: axum::body::Body) -> Result<Response> {
+async fn answer(app: &App, exchange: &mut Exchange) -> Result<Response> {
     let segments = segments(&exchange.parts.uri)?;
     let found: Vec<_> = ENDPOINTS
         .iter()
@@ -155,9 +155,7 @@ async fn answer(app: &App, exchange: &mut Exchange, body: axum::body::Body) -> R
     } else {
         app.config.other_body.0
     };
-    exchange
-        .read_body(body, limit, app.config.body_timeout)
-        .await?;
+    exchange.read_body(limit, app.config.body_timeout).await?;
     let exchange = &*exchange;
     let call = Call {
         app,

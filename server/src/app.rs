@@ -6,12 +6,6 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 
 use axum::Router;
-use axum::extract::{Request, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, LOCATION};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
-use axum::middleware::{from_fn, from_fn_with_state};
-use axum::response::{IntoResponse as _, Response};
-use axum::routing::get;
 use chrono::{DateTime, TimeDelta, Utc};
 use entity_core::format::Formats;
 use entity_core::{Clock, Dispatcher, Error, Ids, Registry, Result, Services, Shared};
@@ -26,16 +20,12 @@ use crate::auth::login::{Login, LoginParts};
 use crate::auth::password::Passwords;
 use crate::auth::throttle::{Throttle, ThrottleOptions};
 use crate::config::{self, Config};
-use crate::error::{self, ErrorContext};
-use crate::exchange::Exchange;
 use crate::health::Health;
 use crate::journal::Journal;
-use crate::middleware::csrf::{self, Csrf, CsrfOptions};
-use crate::middleware::session::{self, SessionLayer};
-use crate::middleware::{Refuse, address, audit, guard, headers, identify, panic, request_id};
+use crate::middleware::csrf::{self, CsrfOptions};
 use crate::session::{CookieOptions, SameSite, SessionOptions, Sessions, SqlSessions};
 use crate::storage::Storage;
-use crate::{api, direct, janitor};
+use crate::{janitor, pipeline};
 
 /// What tests own and the real service takes from the machine.
 #[derive(Clone)]
@@ -73,7 +63,7 @@ pub struct Inner {
     /// Hashes passwords.
     pub passwords: Passwords,
     /// The session cookie.
-    pub cookie: Arc<CookieOptions>,
+    pub cookie: CookieOptions,
     /// Takes the audit rows of reads.
     pub audit: AuditLog,
     /// The databases.
@@ -85,7 +75,7 @@ pub struct Inner {
     /// Counts failures to log in.
     pub(crate) throttle: Throttle,
     sessions: Arc<Sessions>,
-    csrf: Arc<CsrfOptions>,
+    pub(crate) csrf: CsrfOptions,
 }
 
 impl From<Arc<Inner>> for App {
@@ -165,14 +155,14 @@ impl App {
             formats: entity_formats::standard(),
             login,
             passwords,
-            cookie: Arc::new(cookie),
+            cookie,
             audit,
             storage,
             tasks: TaskTracker::new(),
             health: Health::default(),
             sessions,
             throttle,
-            csrf: Arc::new(csrf),
+            csrf,
             config,
         }));
         tokio::spawn(janitor::run(Arc::downgrade(&app.0)));
@@ -198,118 +188,10 @@ impl App {
 
     /// The service as something that answers requests.
     pub fn router(&self) -> Router {
-        let app = self.clone();
-        let refuse = Refuse::new(move |error, headers| app.refuse(error, headers));
-        let session = SessionLayer {
-            sessions: Arc::clone(&self.sessions),
-            cookie: Arc::clone(&self.cookie),
-            refuse: refuse.clone(),
-        };
-        let csrf = Csrf {
-            options: Arc::clone(&self.csrf),
-            refuse,
-        };
-        let proxies: Arc<[_]> = self.config.trusted_proxies.clone().into();
         Router::new()
-            .fallback(answer)
-            .with_state(self.clone())
-            .layer(from_fn_with_state(csrf, csrf::guard))
-            .layer(from_fn_with_state(self.clone(), guard::check))
-            .layer(from_fn_with_state(self.clone(), panic::catch))
-            .layer(from_fn_with_state(self.clone(), audit::record))
-            .layer(from_fn_with_state(self.clone(), identify::believe))
-            .layer(from_fn_with_state(session, session::find))
-            .merge(self.outside())
-            .layer(from_fn(headers::add))
-            .layer(from_fn_with_state(proxies, address::find))
-            .layer(from_fn(request_id::assign))
-    }
-
-    /// What is neither audited nor tied to a session.
-    fn outside(&self) -> Router {
-        Router::new()
-            .route("/livez", get(|| async { Health::live() }))
-            .route(
-                "/readyz",
-                get(|State(app): State<Self>| async move {
-                    app.health.ready(&app.storage.content).await
-                }),
-            )
-            .route(entity_formats::STYLESHEET_PATH, get(stylesheet))
+            .fallback(pipeline::serve)
             .with_state(self.clone())
     }
-
-    /// Answers `error` to a request with these headers.
-    pub(crate) fn refuse(&self, error: &Error, headers: &HeaderMap) -> Response {
-        let request_id = headers
-            .get(request_id::REQUEST_ID)
-            .and_then(|it| it.to_str().ok());
-        error::respond(
-            error,
-            &ErrorContext {
-                request_id: request_id.unwrap_or_default(),
-                now: self.now(),
-                wants_problem: direct::negotiate::names(headers, direct::negotiate::PROBLEM_JSON),
-                offers_basic: self.config.auth_basic,
-            },
-        )
-    }
-}
-
-/// Everything that is audited: `/direct`, `/api`, and the answer that there is nothing else.
-/// What may write goes on to its end even if the client goes away.
-async fn answer(State(app): State<App>, request: Request) -> Response {
-    if request.method().is_safe() {
-        return route(&app, request).await;
-    }
-    let headers = request.headers().clone();
-    let task = app.tasks.spawn({
-        let app = app.clone();
-        async move { route(&app, request).await }
-    });
-    match task.await {
-        Ok(response) => response,
-        Err(error) => app.refuse(&Error::internal(error), &headers),
-    }
-}
-
-async fn route(app: &App, request: Request) -> Response {
-    let (exchange, body) = match Exchange::new(request) {
-        Ok(exchange) => exchange,
-        Err(error) => return app.refuse(&error, &HeaderMap::new()),
-    };
-    let path = exchange.parts.uri.path();
-    let is_below = |mount: &str| {
-        path.strip_prefix(mount)
-            .is_some_and(|it| it.is_empty() || it.starts_with('/'))
-    };
-    if is_below("/direct") {
-        direct::handle(app, exchange, body).await
-    } else if is_below("/api") {
-        api::handle(app, exchange, body).await
-    } else if path == "/" {
-        (
-            StatusCode::FOUND,
-            [(LOCATION, HeaderValue::from_static("/direct"))],
-        )
-            .into_response()
-    } else {
-        exchange.fail(app, &Error::not_found())
-    }
-}
-
-async fn stylesheet() -> impl axum::response::IntoResponse {
-    let headers = [
-        (
-            CONTENT_TYPE,
-            HeaderValue::from_static("text/css; charset=utf-8"),
-        ),
-        (
-            CACHE_CONTROL,
-            HeaderValue::from_static("public, max-age=3600"),
-        ),
-    ];
-    (headers, entity_formats::STYLESHEET)
 }
 
 fn dispatcher(

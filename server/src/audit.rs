@@ -9,7 +9,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use entity_core::{Error, Result};
+use entity_core::{Error, Origin, Result};
+use http::StatusCode;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
@@ -48,6 +49,22 @@ pub struct AuditRow {
     pub path: String,
     /// The status of the answer.
     pub status: u16,
+}
+
+impl AuditRow {
+    /// What there is to say about a request of `origin` that came in at `time`.
+    pub fn of(origin: Origin, time: DateTime<Utc>, status: StatusCode) -> Self {
+        Self {
+            time,
+            request_id: origin.request_id,
+            user_id: origin.caller.user_id().map(ToOwned::to_owned),
+            session: origin.caller.session.as_deref().map(ToOwned::to_owned),
+            address: origin.address,
+            method: origin.method,
+            path: origin.path,
+            status: status.as_u16(),
+        }
+    }
 }
 
 /// The queue of rows that wait to be stored.

@@ -26,25 +26,20 @@ use respond::{Asked, Preference};
 const PREFER: &str = "prefer";
 
 /// Answers a request below `/direct`.
-pub(crate) async fn handle(app: &App, mut exchange: Exchange, body: axum::body::Body) -> Response {
+pub(crate) async fn handle(app: &App, mut exchange: Exchange) -> Response {
     let path = match DirectPath::parse(behind_mount(&exchange.parts.uri), |it| {
         app.formats.is_format(it)
     }) {
         Ok(path) => path,
         Err(error) => return fail(app, &exchange, &DirectPath::default(), &error),
     };
-    match answer(app, &mut exchange, body, &path).await {
+    match answer(app, &mut exchange, &path).await {
         Ok(response) => response,
         Err(error) => fail(app, &exchange, &path, &error),
     }
 }
 
-async fn answer(
-    app: &App,
-    exchange: &mut Exchange,
-    body: axum::body::Body,
-    path: &DirectPath,
-) -> Result<Response> {
+async fn answer(app: &App, exchange: &mut Exchange, path: &DirectPath) -> Result<Response> {
     if describe::is_asked(path) {
         return describe::answer(app, exchange, path);
     }
@@ -71,7 +66,7 @@ async fn answer(
         (false, true) => config.form_body.0,
         (false, false) => config.other_body.0,
     };
-    exchange.read_body(body, limit, config.body_timeout).await?;
+    exchange.read_body(limit, config.body_timeout).await?;
     if logs_in {
         return log_in(app, exchange).await;
     }
@@ -210,7 +205,7 @@ pub(crate) fn view<'a>(
 
 /// An error in the format that was asked for; in JSON where that format does not tell errors.
 fn fail(app: &App, exchange: &Exchange, path: &DirectPath, error: &Error) -> Response {
-    let context = exchange.error_context(app);
+    let context = &exchange.context;
     let format = negotiate::format(
         path.format.as_deref(),
         &exchange.parts.headers,
@@ -221,12 +216,12 @@ fn fail(app: &App, exchange: &Exchange, path: &DirectPath, error: &Error) -> Res
         .filter(|_| !context.wants_problem)
         .and_then(|it| app.formats.renderer(it.name));
     let Some(renderer) = renderer else {
-        return error::respond(error, &context);
+        return error::respond(error, context);
     };
-    let problem = error::problem(error, &context);
+    let problem = error::problem(error, context);
     match renderer.render_problem(&problem, &view(app, exchange, path, Abilities::default())) {
-        Some(bytes) => error::respond_with(error, &context, bytes, renderer.format().media_type),
-        None => error::respond(error, &context),
+        Some(bytes) => error::respond_with(error, context, bytes, renderer.format().media_type),
+        None => error::respond(error, context),
     }
 }
 

@@ -2,24 +2,40 @@
 
 use axum::body::Body;
 use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
 use chrono::{DateTime, Utc};
 use entity_core::format::Problem;
 use entity_core::{Error, ErrorKind, FieldError, Verb, wire};
 use serde::Serialize;
 
+use crate::app::App;
+use crate::direct::negotiate;
+use crate::middleware::request_id::RequestId;
+
 /// What an error answer says besides the error.
-#[derive(Clone, Copy, Debug)]
-pub struct ErrorContext<'a> {
+#[derive(Clone, Debug)]
+pub struct ErrorContext {
     /// The request's id, to find it in the log.
-    pub request_id: &'a str,
-    /// When.
+    pub request_id: RequestId,
+    /// When the request came in.
     pub now: DateTime<Utc>,
     /// Whether the client asked for RFC 9457.
     pub wants_problem: bool,
     /// Whether a client may log in by HTTP Basic, and is told so.
     pub offers_basic: bool,
+}
+
+impl ErrorContext {
+    /// That of a request with these headers.
+    pub(crate) fn of(app: &App, headers: &HeaderMap, request_id: RequestId) -> Self {
+        Self {
+            request_id,
+            now: app.now(),
+            wants_problem: negotiate::names(headers, negotiate::PROBLEM_JSON),
+            offers_basic: app.config.auth_basic,
+        }
+    }
 }
 
 /// The status that tells of `kind`.
@@ -44,7 +60,7 @@ pub fn status(kind: ErrorKind) -> StatusCode {
 }
 
 /// Answers `error` in JSON.
-pub fn respond(error: &Error, context: &ErrorContext<'_>) -> Response {
+pub fn respond(error: &Error, context: &ErrorContext) -> Response {
     let problem = problem(error, context);
     let (bytes, media_type) = match context.wants_problem {
         true => (
@@ -62,7 +78,7 @@ pub fn respond(error: &Error, context: &ErrorContext<'_>) -> Response {
 /// Answers `error` with a body that says the same in another format.
 pub fn respond_with(
     error: &Error,
-    context: &ErrorContext<'_>,
+    context: &ErrorContext,
     body: Vec<u8>,
     media_type: &'static str,
 ) -> Response {
@@ -89,13 +105,13 @@ pub fn respond_with(
 }
 
 /// The facts of `error`, for whatever format they are told in.
-pub fn problem(error: &Error, context: &ErrorContext<'_>) -> Problem {
+pub fn problem(error: &Error, context: &ErrorContext) -> Problem {
     Problem {
         status: status(error.kind()).as_u16(),
         kind: error.kind(),
         message: error.message().to_owned(),
         timestamp: wire::iso(context.now),
-        request_id: context.request_id.to_owned(),
+        request_id: context.request_id.as_str().to_owned(),
         fields: error.field_errors().to_vec(),
     }
 }
@@ -123,7 +139,7 @@ fn allow(verbs: &[Verb]) -> HeaderValue {
 }
 
 /// A defect of ours is logged here, once, with its whole chain of causes; a client's mistake is not.
-fn log(error: &Error, status: StatusCode, context: &ErrorContext<'_>) {
+fn log(error: &Error, status: StatusCode, context: &ErrorContext) {
     if !status.is_server_error() {
         return;
     }
@@ -134,11 +150,11 @@ fn log(error: &Error, status: StatusCode, context: &ErrorContext<'_>) {
         cause = it.source();
     }
     tracing::error!(
-        request.id = context.request_id,
+        request.id = context.request_id.as_str(),
         status = status.as_u16(),
         causes = causes.join(": "),
         "request `{}` failed: {error}",
-        context.request_id
+        context.request_id.as_str()
     );
 }
 
@@ -177,12 +193,14 @@ mod tests {
 
     use super::*;
 
-    const CONTEXT: ErrorContext<'_> = ErrorContext {
-        request_id: "r1",
-        now: DateTime::<Utc>::UNIX_EPOCH,
-        wants_problem: false,
-        offers_basic: false,
-    };
+    fn context() -> ErrorContext {
+        ErrorContext {
+            request_id: RequestId::new(),
+            now: DateTime::<Utc>::UNIX_EPOCH,
+            wants_problem: false,
+            offers_basic: false,
+        }
+    }
 
     async fn body(response: Response) -> Value {
         let bytes = response.into_body().collect().await.unwrap().to_bytes();
@@ -192,16 +210,17 @@ mod tests {
     #[tokio::test]
     async fn the_body_has_the_specified_shape() {
         let error = Error::field("title", "is required");
+        let context = context();
         let expected = json!({"error": {
             "status": "400", "message": "`title` is required", "timestamp": "1970-01-01T00:00:00Z",
-            "requestId": "r1", "fields": [{"name": "title", "message": "is required"}],
+            "requestId": context.request_id.as_str(), "fields": [{"name": "title", "message": "is required"}],
         }});
-        assert_eq!(body(respond(&error, &CONTEXT)).await, expected);
+        assert_eq!(body(respond(&error, &context)).await, expected);
         let problem = body(respond(
             &error,
             &ErrorContext {
                 wants_problem: true,
-                ..CONTEXT
+                ..context
             },
         ))
         .await;
@@ -215,14 +234,14 @@ mod tests {
     fn headers_say_what_to_do() {
         let refused = respond(
             &Error::method_not_allowed(vec![Verb::Get, Verb::Post]),
-            &CONTEXT,
+            &context(),
         );
         assert_eq!(refused.headers()[ALLOW], "GET, POST, HEAD, OPTIONS");
-        let busy = respond(&Error::unavailable("later", 7), &CONTEXT);
+        let busy = respond(&Error::unavailable("later", 7), &context());
         assert_eq!(busy.headers()[RETRY_AFTER], "7");
         assert_eq!(busy.headers()[CACHE_CONTROL], "no-store");
         assert!(
-            !respond(&Error::unauthenticated(), &CONTEXT)
+            !respond(&Error::unauthenticated(), &context())
                 .headers()
                 .contains_key(WWW_AUTHENTICATE)
         );
@@ -230,7 +249,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_defect_tells_nothing_of_its_cause() {
-        let answer = body(respond(&Error::internal("SELECT secret FROM t"), &CONTEXT)).await;
+        let answer = body(respond(
+            &Error::internal("SELECT secret FROM t"),
+            &context(),
+        ))
+        .await;
         assert!(!answer.to_string().contains("secret"));
     }
 }

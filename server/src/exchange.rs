@@ -1,10 +1,9 @@
 //! One HTTP request on its way through: its head, its body, and who sent it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::response::Response;
@@ -12,45 +11,29 @@ use entity_core::{Caller, Error, ErrorKind, Origin, Result};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use tokio::time::timeout;
 
-use crate::app::App;
 use crate::auth::http::Arrival;
 use crate::config::{BodySessionId, Config};
-use crate::direct::negotiate::{self, PROBLEM_JSON};
 use crate::error::{self, ErrorContext};
-use crate::middleware::address::{ClientAddress, IsSecure};
-use crate::middleware::request_id::RequestId;
-use crate::middleware::session::CurrentSession;
+use crate::middleware::address::Arrived;
 use crate::session::{Session, SessionId};
 
-/// A request, with its body read.
+/// A request on its way inwards.
 #[derive(Debug)]
 pub(crate) struct Exchange {
     /// Method, address and headers.
     pub(crate) parts: Parts,
-    /// The body.
+    /// The body, once it was [read](Self::read_body).
     pub(crate) body: Bytes,
+    /// The body that nobody read yet. The lock is for the compiler alone: a body can't be shared.
+    unread: Mutex<Option<Body>>,
     /// Who sent it.
     pub(crate) origin: Origin,
+    /// Where it comes from.
+    pub(crate) arrived: Arrived,
     /// The session it was sent in.
     pub(crate) session: Option<Arc<Session>>,
-}
-
-/// Who sent `request`, as the layers before found out.
-///
-/// # Errors
-/// They did not: a defect.
-pub(crate) fn origin(request: &Request) -> Result<Origin> {
-    let lacks = |what: &'static str| Error::internal(format!("the request has no {what}"));
-    let extensions = request.extensions();
-    let RequestId(request_id) = extensions.get().ok_or_else(|| lacks("id"))?;
-    let ClientAddress(address) = *extensions.get().ok_or_else(|| lacks("address"))?;
-    Ok(Origin {
-        caller: extensions.get::<Caller>().cloned().unwrap_or_default(),
-        address,
-        request_id: request_id.to_string(),
-        method: request.method().to_string(),
-        path: without_credentials(request.uri().path()),
-    })
+    /// What an error answer needs to know.
+    pub(crate) context: ErrorContext,
 }
 
 /// The path as logs may have it. Clients log out by naming their session's id, which is a credential.
@@ -67,45 +50,62 @@ fn without_credentials(path: &str) -> String {
 }
 
 impl Exchange {
-    /// The request's head; the body is still to be [read](Self::read_body).
-    ///
-    /// # Errors
-    /// The layers before this one did not say who sent it: a defect.
-    pub(crate) fn new(request: Request) -> Result<(Self, Body)> {
-        let origin = origin(&request)?;
-        let session = CurrentSession::of(request.extensions()).cloned();
-        let (parts, body) = request.into_parts();
-        Ok((
-            Self {
-                parts,
-                body: Bytes::new(),
-                origin,
-                session,
-            },
-            body,
-        ))
+    /// The request that consists of this head and this body, sent in `session`.
+    pub(crate) fn new(
+        (parts, body): (Parts, Body),
+        session: Option<Arc<Session>>,
+        arrived: Arrived,
+        context: ErrorContext,
+    ) -> Self {
+        let caller = session
+            .as_ref()
+            .map_or_else(Caller::anonymous, |it| it.caller());
+        let origin = Origin {
+            caller,
+            address: arrived.address,
+            request_id: context.request_id.as_str().to_owned(),
+            method: parts.method.to_string(),
+            path: without_credentials(parts.uri.path()),
+        };
+        Self {
+            parts,
+            body: Bytes::new(),
+            unread: Mutex::new(Some(body)),
+            origin,
+            arrived,
+            session,
+            context,
+        }
     }
 
-    /// Reads the body, up to `limit` bytes, for no longer than `patience`.
+    /// Reads the body, up to `limit` bytes, for no longer than `patience`; what was read before stays.
     ///
     /// # Errors
     /// It is larger, or the client stopped sending.
-    pub(crate) async fn read_body(
-        &mut self,
-        body: Body,
-        limit: usize,
-        patience: Duration,
-    ) -> Result<()> {
+    pub(crate) async fn read_body(&mut self, limit: usize, patience: Duration) -> Result<()> {
+        let too_large = || {
+            Error::new(
+                ErrorKind::TooLarge,
+                format!("the body must not be longer than {limit} bytes"),
+            )
+        };
+        let unread = self
+            .unread
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        let Some(body) = unread.take() else {
+            return match self.body.len() > limit {
+                true => Err(too_large()),
+                false => Ok(()),
+            };
+        };
         let body = Limited::new(body, limit).collect();
         let read = timeout(patience, body)
             .await
             .map_err(|elapsed| incomplete().with_source(elapsed))?;
         self.body = read
             .map_err(|error| match error.is::<LengthLimitError>() {
-                true => Error::new(
-                    ErrorKind::TooLarge,
-                    format!("the body must not be longer than {limit} bytes"),
-                ),
+                true => too_large(),
                 false => incomplete().with_source(error),
             })?
             .to_bytes();
@@ -142,24 +142,14 @@ impl Exchange {
             query: self.parts.uri.query(),
             origin: &self.origin,
             session: self.session.as_deref(),
-            is_secure: self.parts.extensions.get() == Some(&IsSecure(true)),
+            is_secure: self.arrived.is_secure,
             tells_session_id: config.login_body_session_id == BodySessionId::Full,
         }
     }
 
-    /// What an error answer needs to know.
-    pub(crate) fn error_context<'a>(&'a self, app: &App) -> ErrorContext<'a> {
-        ErrorContext {
-            request_id: &self.origin.request_id,
-            now: app.now(),
-            wants_problem: negotiate::names(&self.parts.headers, PROBLEM_JSON),
-            offers_basic: app.config.auth_basic,
-        }
-    }
-
     /// Answers `error` in JSON.
-    pub(crate) fn fail(&self, app: &App, error: &Error) -> Response {
-        error::respond(error, &self.error_context(app))
+    pub(crate) fn fail(&self, error: &Error) -> Response {
+        error::respond(error, &self.context)
     }
 }
 

@@ -36,10 +36,13 @@ impl EventSink for Journal {
     async fn record(&self, cx: &Context, events: &[Event], effect: Effect) -> Result<()> {
         let db = cx.db()?;
         self.sessions.follow(cx, events).await?;
+        self.authorizer.record(cx, events).await?;
         if !events.is_empty() {
             insert_events(db, events).await?;
         }
-        self.audit.insert_in(db, &audit_row(cx, &effect)).await
+        let status = respond::status(&effect, false);
+        let row = AuditRow::of(cx.origin().clone(), cx.now(), status);
+        self.audit.insert_in(db, &row).await
     }
 
     fn published(&self, events: &[Event]) {
@@ -65,18 +68,4 @@ async fn insert_events(db: &Session, events: &[Event]) -> Result<()> {
     }
     db.execute(&statement).await?;
     Ok(())
-}
-
-fn audit_row(cx: &Context, effect: &Effect) -> AuditRow {
-    let origin = cx.origin();
-    AuditRow {
-        time: cx.now(),
-        request_id: origin.request_id.clone(),
-        user_id: origin.caller.user_id().map(ToOwned::to_owned),
-        session: origin.caller.session.as_deref().map(ToOwned::to_owned),
-        address: origin.address,
-        method: origin.method.clone(),
-        path: origin.path.clone(),
-        status: respond::status(effect, false).as_u16(),
-    }
 }

@@ -21,6 +21,7 @@ mod journal;
 pub mod listen;
 pub mod middleware;
 pub mod migration;
+mod pipeline;
 pub mod session;
 pub mod storage;
 pub mod system;

@@ -77,6 +77,7 @@ async fn beside(url: &str) -> Result<DatabaseConnection> {
     let db = Db {
         reader: connection.clone(),
         writer: connection.clone(),
+        file: None,
     };
     entity_providers::db::migrate(&db, audit_migrations).await?;
     Ok(connection)

@@ -71,10 +71,10 @@ fn implement_table(name: &Ident, table: &LitStr, fields: &Fields) -> TokenStream
                 ::std::vec![#(::entity_core::db::Column::to_value(&self.#idents)),*]
             }
             fn from_row(
-                row: &::entity_core::sea_orm::QueryResult,
+                row: &mut ::entity_core::db::Row<'_>,
             ) -> ::std::result::Result<Self, ::entity_core::sea_orm::DbErr> {
                 ::std::result::Result::Ok(Self {
-                    #(#idents: ::entity_core::db::Column::from_row(row, #columns)?),*
+                    #(#idents: row.next()?),*
                 })
             }
         }

@@ -1,7 +1,8 @@
 //! The Rust types that a column can hold, and what they are in both databases.
 
-use sea_orm::{DbErr, QueryResult, Value};
+use sea_orm::{DbErr, Value};
 
+use super::Row;
 use crate::DateTimeUtc;
 
 /// What a column is declared as.
@@ -31,11 +32,11 @@ pub trait Column: Sized {
     /// The value to bind.
     fn to_value(&self) -> Value;
 
-    /// Reads it from a row.
+    /// Reads the next column of a row.
     ///
     /// # Errors
-    /// The row has no such column, or something else in it.
-    fn from_row(row: &QueryResult, column: &str) -> Result<Self, DbErr>;
+    /// The row has no further column, or something else in it.
+    fn read(row: &mut Row<'_>) -> Result<Self, DbErr>;
 }
 
 macro_rules! plain_columns {
@@ -45,8 +46,8 @@ macro_rules! plain_columns {
             fn to_value(&self) -> Value {
                 self.clone().into()
             }
-            fn from_row(row: &QueryResult, column: &str) -> Result<Self, DbErr> {
-                row.try_get("", column)
+            fn read(row: &mut Row<'_>) -> Result<Self, DbErr> {
+                row.cell()
             }
         }
         impl Column for Option<$type> {
@@ -55,8 +56,8 @@ macro_rules! plain_columns {
             fn to_value(&self) -> Value {
                 self.clone().into()
             }
-            fn from_row(row: &QueryResult, column: &str) -> Result<Self, DbErr> {
-                row.try_get("", column)
+            fn read(row: &mut Row<'_>) -> Result<Self, DbErr> {
+                row.cell()
             }
         }
     )*};
@@ -77,8 +78,8 @@ impl Column for DateTimeUtc {
         self.timestamp_millis().into()
     }
 
-    fn from_row(row: &QueryResult, column: &str) -> Result<Self, DbErr> {
-        instant(row.try_get("", column)?)
+    fn read(row: &mut Row<'_>) -> Result<Self, DbErr> {
+        instant(row.cell()?)
     }
 }
 
@@ -90,10 +91,8 @@ impl Column for Option<DateTimeUtc> {
         self.map(|it| it.timestamp_millis()).into()
     }
 
-    fn from_row(row: &QueryResult, column: &str) -> Result<Self, DbErr> {
-        row.try_get::<Option<i64>>("", column)?
-            .map(instant)
-            .transpose()
+    fn read(row: &mut Row<'_>) -> Result<Self, DbErr> {
+        row.cell::<Option<i64>>()?.map(instant).transpose()
     }
 }
 

@@ -4,12 +4,13 @@ use sea_orm::sea_query::{
     Alias, ColumnDef, Expr, ExprTrait, Index, IndexCreateStatement, Query, SelectStatement,
     Table as SqlTable, TableCreateStatement,
 };
-use sea_orm::{ConnectionTrait, DbBackend, DbErr, QueryResult, Value};
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, Value};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json};
 
 use super::column::ColumnType;
+use super::row::Row;
 use super::search::apply;
 use crate::access::Scope;
 use crate::context::Context;
@@ -30,11 +31,11 @@ pub trait Table: Entity + Serialize + DeserializeOwned {
     /// The values of the columns, in the same order.
     fn values(&self) -> Vec<Value>;
 
-    /// Reads a row.
+    /// Reads a row, which holds the columns in the same order.
     ///
     /// # Errors
     /// The row is not one of this table.
-    fn from_row(row: &QueryResult) -> Result<Self, DbErr>;
+    fn from_row(row: &mut Row<'_>) -> Result<Self, DbErr>;
 }
 
 /// What a table is made of.
@@ -127,8 +128,10 @@ fn definition(name: &str, kind: ColumnType, is_nullable: bool, backend: DbBacken
 pub async fn read<T: Table>(cx: &Context, id: &str) -> Result<Option<T>> {
     let mut statement = select::<T>();
     statement.and_where(Expr::col(Alias::new(key(T::schema()))).eq(id));
-    let row = cx.db()?.query_one(&statement).await?;
-    Ok(row.map(|it| T::from_row(&it)).transpose()?)
+    let db = cx.db()?;
+    let statement = db.get_database_backend().build(&statement);
+    let rows = db.rows(statement, |row| Ok(T::from_row(row)?)).await?;
+    Ok(rows.into_iter().next())
 }
 
 /// The rows that `search` asks for.
@@ -145,11 +148,14 @@ pub async fn list<T: Table>(cx: &Context, search: &Search) -> Result<Page<T>> {
         statement.and_where(Expr::col(Alias::new(site)).is_in(sites));
     }
     apply(&mut statement, search, schema, T::TABLE, key(schema));
-    let rows = cx.db()?.query_all(&statement).await?;
-    let items = rows
-        .iter()
-        .map(T::from_row)
-        .collect::<Result<Vec<_>, DbErr>>()?;
+    let db = cx.db()?;
+    let statement = db.get_database_backend().build(&statement);
+    let read = |row: &mut Row<'_>| Ok(T::from_row(row)?);
+    // The index leads to the rows of a site; anything else may have to look at all of them.
+    let items = match search.site().is_some() && search.words.is_empty() {
+        true => db.rows(statement, read).await?,
+        false => db.scan(statement, read).await?,
+    };
     Ok(Page::cut(items, search.limit))
 }
 

@@ -96,6 +96,7 @@ impl Service {
         let db = Db {
             reader: connection.clone(),
             writer: connection.clone(),
+            file: None,
         };
         Self {
             _directory: directory,
@@ -376,7 +377,8 @@ async fn a_table_gains_the_columns_that_the_struct_gained() {
         .await
         .unwrap()
         .unwrap();
-    let poll = <Poll as entity_core::db::Table>::from_row(&row).unwrap();
+    let poll =
+        <Poll as entity_core::db::Table>::from_row(&mut entity_core::db::Row::of(&row)).unwrap();
     assert_eq!((poll.id.as_str(), poll.question.as_str()), ("p", "Why?"));
     assert_eq!((poll.hint, poll.points, poll.is_open), (None, 0, false));
     assert!(spec.added_column("nonsense", DbBackend::Sqlite).is_none());

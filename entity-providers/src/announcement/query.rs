@@ -2,14 +2,15 @@
 //!
 //! A list leaves out what the caller does not see, so that its pages are full.
 
+use entity_core::db::Row as Columns;
 use entity_core::wire::Millis;
 use entity_core::{Context, DateTimeUtc, Page, Result, Scope, Search, db};
 use sea_orm::sea_query::{Alias, Expr, JoinType, Query, SelectStatement};
-use sea_orm::{ConnectionTrait, DbErr, QueryResult, Statement};
+use sea_orm::{ConnectionTrait, DbErr, Statement};
 
 use super::visibility::{Held, Powers, write_addressed, write_condition};
 use super::{Announcement, Row, attachment};
-use crate::db::sql::{Columns, Sql};
+use crate::db::sql::Sql;
 use crate::user::full_name;
 
 /// What [`from_row`] reads, in this order; the last column is written by [`write_addressed`].
@@ -63,14 +64,11 @@ pub(super) async fn one(cx: &Context, id: &str) -> Result<Option<Announcement>> 
     let mut sql = Sql::new(connection.get_database_backend(), "SELECT ");
     write_columns(&mut sql, cx);
     sql.push(TABLES).push("a.id = ").bind(own_id);
-    let row = connection.query_one_raw(sql.into_statement()).await?;
-    let Some(row) = row else {
-        return Ok(None);
-    };
-    let mut found = [from_row(cx, &row)?];
+    let read = |row: &mut Columns<'_>| from_row(cx, row);
+    let mut found = connection.rows(sql.into_statement(), read).await?;
     add_groups(cx, &mut found).await?;
-    let [found] = found;
-    Ok(Some(found).filter(|it| id == own_id || it.id == id))
+    let found = found.into_iter().next();
+    Ok(found.filter(|it| id == own_id || it.id == id))
 }
 
 /// The announcements that `question` asks for and the caller sees.
@@ -79,8 +77,9 @@ pub(super) async fn list(cx: &Context, question: &Question<'_>) -> Result<Page<A
         Place::Site(site) => statement(cx, question, &Powers::in_site(cx, site).await?)?,
         _ => statement(cx, question, &Powers::everywhere(cx).await?)?,
     };
-    let rows = cx.db()?.query_all_raw(statement).await?;
-    page(cx, &rows, question.limit).await
+    let read = |row: &mut Columns<'_>| from_row(cx, row);
+    let found = cx.db()?.rows(statement, read).await?;
+    page(cx, found, question.limit).await
 }
 
 /// The statement that answers `question` for a caller with `powers`.
@@ -128,8 +127,10 @@ pub(super) async fn search(cx: &Context, search: &Search) -> Result<Page<Announc
     } else {
         db::apply(&mut statement, search, schema(), "a", "id");
     }
-    let rows = cx.db()?.query_all(&statement).await?;
-    page(cx, &rows, search.limit).await
+    let statement = backend.build(&statement);
+    let read = |row: &mut Columns<'_>| from_row(cx, row);
+    let found = cx.db()?.scan(statement, read).await?;
+    page(cx, found, search.limit).await
 }
 
 impl Place<'_> {
@@ -195,11 +196,7 @@ fn select(cx: &Context) -> Result<SelectStatement> {
     Ok(statement)
 }
 
-async fn page(cx: &Context, rows: &[QueryResult], limit: u64) -> Result<Page<Announcement>> {
-    let items = rows
-        .iter()
-        .map(|it| from_row(cx, it))
-        .collect::<Result<Vec<_>>>()?;
+async fn page(cx: &Context, items: Vec<Announcement>, limit: u64) -> Result<Page<Announcement>> {
     let mut page = Page::cut(items, limit);
     add_groups(cx, &mut page.items).await?;
     Ok(page)
@@ -221,9 +218,8 @@ async fn add_groups(cx: &Context, announcements: &mut [Announcement]) -> Result<
     );
     sql.bind_list(&restricted)?
         .push(" ORDER BY announcement_id, group_id");
-    for row in cx.db()?.query_all_raw(sql.into_statement()).await? {
-        let mut columns = Columns::of(&row);
-        let (id, group): (String, String) = (columns.next()?, columns.next()?);
+    let read = |row: &mut Columns<'_>| Ok((row.next::<String>()?, row.next::<String>()?));
+    for (id, group) in cx.db()?.rows(sql.into_statement(), read).await? {
         if let Some(it) = announcements.iter_mut().find(|it| it.announcement_id == id) {
             it.groups.push(group);
         }
@@ -231,8 +227,7 @@ async fn add_groups(cx: &Context, announcements: &mut [Announcement]) -> Result<
     Ok(())
 }
 
-fn from_row(cx: &Context, row: &QueryResult) -> Result<Announcement> {
-    let mut columns = Columns::of(row);
+fn from_row(cx: &Context, columns: &mut Columns<'_>) -> Result<Announcement> {
     let announcement_id: String = columns.next()?;
     let site_id: String = columns.next()?;
     let channel: String = columns.next()?;

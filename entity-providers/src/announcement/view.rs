@@ -1,5 +1,6 @@
 //! Announcements as dashboards show them: the union of the keys that old and new clients read.
 
+use entity_core::db::Row;
 use entity_core::wire::iso;
 use entity_core::{Context, MAX_LIMIT, Need, Page, Result, Scope, encode_segment, gate};
 use sea_orm::ConnectionTrait;
@@ -7,7 +8,7 @@ use serde::Serialize;
 
 use super::query::{self, Order, Place, Question};
 use super::{Announcement, Announcements};
-use crate::db::sql::{Columns, Sql};
+use crate::db::sql::Sql;
 
 /// Announcements, and the sites that were looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -120,17 +121,14 @@ async fn pinned_sites(cx: &Context, scope: &Scope) -> Result<Vec<Visited>> {
 }
 
 async fn visited(cx: &Context, sql: Sql) -> Result<Vec<Visited>> {
-    let rows = cx.db()?.query_all_raw(sql.into_statement()).await?;
-    let mut sites = Vec::with_capacity(rows.len());
-    for row in &rows {
-        let mut columns = Columns::of(row);
-        sites.push(Visited {
-            site_id: columns.next()?,
-            title: columns.next()?,
-            placement: columns.next()?,
-        });
-    }
-    Ok(sites)
+    let read = |row: &mut Row<'_>| {
+        Ok(Visited {
+            site_id: row.next()?,
+            title: row.next()?,
+            placement: row.next()?,
+        })
+    };
+    cx.db()?.rows(sql.into_statement(), read).await
 }
 
 fn news(page: Page<Announcement>, sites: Vec<Visited>) -> News {

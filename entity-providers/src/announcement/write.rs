@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::attachment::{self, Stored};
 use super::{Announcement, Announcements, channel_of, query};
-use crate::db::sql::{Columns, Sql};
+use crate::db::sql::Sql;
 use crate::db::{announcement, announcement_group};
 
 /// What a client sends to create one.
@@ -201,12 +201,9 @@ async fn check_groups(cx: &Context, site: &str, groups: &[String]) -> Result<()>
         "SELECT id FROM site_group WHERE site_id = ",
     );
     sql.bind(site).push(" AND id").bind_list(groups)?;
-    let known = connection
-        .query_all_raw(sql.into_statement())
-        .await?
-        .iter()
-        .map(|it| Columns::of(it).next::<String>())
-        .collect::<Result<Vec<_>, _>>()?;
+    let known: Vec<String> = connection
+        .rows(sql.into_statement(), |row| Ok(row.next()?))
+        .await?;
     match groups.iter().find(|it| !known.contains(it)) {
         Some(unknown) => Err(Error::field(
             "groups",

@@ -1,27 +1,33 @@
-//! Values kept in memory for a moment, unless somebody changed what they were made of.
+//! Values kept in memory until somebody changes what they were made of.
 
 use std::fmt;
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use chrono::{DateTime, TimeDelta, Utc};
-use entity_core::Context;
+use entity_core::Result;
+use futures::lock::Mutex;
 use moka::sync::Cache;
 
-/// How long a value is used. Some are made of others that were kept as well, and both together must let
-/// another machine's change go unnoticed for a second at most.
-const MOST_AGE: TimeDelta = TimeDelta::milliseconds(500);
+/// How long a value is kept at most. Changes are noticed at once or, those of other machines, by the epoch;
+/// this is for what somebody changes in the database by hand.
+const MOST_AGE: Duration = Duration::from_secs(30);
+/// Among how many locks the names are spread under which values are loaded.
+const LOCKS: usize = 64;
 
 /// Values of one kind, by name.
 pub(super) struct Kept<T: Send + Sync + 'static> {
     values: Cache<Box<str>, Value<T>>,
     generation: AtomicU64,
+    /// Who loads a value holds its lock, so that a hundred requests that lack it load it once.
+    locks: [Mutex<()>; LOCKS],
+    hasher: RandomState,
 }
 
 struct Value<T> {
     content: Arc<T>,
     generation: u64,
-    loaded: DateTime<Utc>,
 }
 
 /// What a loader takes before it reads: what it then puts back counts only if nothing was forgotten since.
@@ -31,35 +37,47 @@ pub(super) struct Ticket(u64);
 impl<T: Send + Sync + 'static> Kept<T> {
     pub(super) fn new(most: u64) -> Self {
         Self {
-            values: Cache::new(most),
+            values: Cache::builder()
+                .max_capacity(most)
+                .time_to_live(MOST_AGE)
+                .build(),
             generation: AtomicU64::new(0),
+            locks: std::array::from_fn(|_| Mutex::new(())),
+            hasher: RandomState::new(),
         }
     }
 
-    pub(super) fn get(&self, cx: &Context, name: &str) -> Option<Arc<T>> {
+    pub(super) fn get(&self, name: &str) -> Option<Arc<T>> {
         let value = self.values.get(name)?;
-        let is_young = (cx.now() - value.loaded).abs() < MOST_AGE;
         let is_current = value.generation == self.generation.load(Ordering::Acquire);
-        (is_young && is_current).then_some(value.content)
+        is_current.then_some(value.content)
+    }
+
+    /// What is kept under `name`, or else what `load` reads, which is then kept.
+    pub(super) async fn load(
+        &self,
+        name: &str,
+        load: impl Future<Output = Result<Arc<T>>>,
+    ) -> Result<Arc<T>> {
+        let _loading = self.lock(name).lock().await;
+        if let Some(value) = self.get(name) {
+            return Ok(value);
+        }
+        let ticket = self.ticket();
+        let value = load.await?;
+        self.put(ticket, name, &value);
+        Ok(value)
     }
 
     pub(super) fn ticket(&self) -> Ticket {
         Ticket(self.generation.load(Ordering::Acquire))
     }
 
-    /// Keeps what was read after `ticket` was taken, unless it was read within a unit of work that writes.
-    pub(super) fn put(&self, cx: &Context, ticket: Ticket, name: &str, value: &Arc<T>) {
-        if super::cached(cx).unwrap_or(false) {
-            self.put_unchanging(cx, ticket, name, value);
-        }
-    }
-
-    /// Keeps what was read after `ticket` was taken and no unit of work changes.
-    pub(super) fn put_unchanging(&self, cx: &Context, ticket: Ticket, name: &str, value: &Arc<T>) {
+    /// Keeps what was read after `ticket` was taken.
+    pub(super) fn put(&self, ticket: Ticket, name: &str, value: &Arc<T>) {
         let value = Value {
             content: Arc::clone(value),
             generation: ticket.0,
-            loaded: cx.now(),
         };
         self.values.insert(name.into(), value);
     }
@@ -68,13 +86,20 @@ impl<T: Send + Sync + 'static> Kept<T> {
     pub(super) fn forget(&self) {
         self.generation.fetch_add(1, Ordering::AcqRel);
     }
+
+    fn lock(&self, name: &str) -> &Mutex<()> {
+        let at = self.hasher.hash_one(name) % self.locks.len() as u64;
+        let [first, ..] = &self.locks;
+        let at = usize::try_from(at).unwrap_or_default();
+        self.locks.get(at).unwrap_or(first)
+    }
 }
 
 impl<T> Clone for Value<T> {
     fn clone(&self) -> Self {
         Self {
             content: Arc::clone(&self.content),
-            ..*self
+            generation: self.generation,
         }
     }
 }

@@ -225,7 +225,7 @@ async fn what_was_loaded_before_a_change_is_not_kept_after_it() {
     assert!(stale.members.contains_key("biology-101"));
     leave(&bed).await;
     authorizer.forget();
-    authorizer.standings.put(&cx, ticket, id, &stale);
+    authorizer.standings.put(ticket, id, &stale);
     let fresh = authorizer.standing(&cx, id).await.unwrap();
     assert!(fresh.members.is_empty());
 }

@@ -4,7 +4,7 @@ use std::num::NonZero;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use entity_core::db::Db;
+use entity_core::db::{Db, File};
 use entity_core::{Error, Result};
 use sea_orm::sqlx::postgres::PgConnectOptions;
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
@@ -59,6 +59,7 @@ async fn sqlite(url: &str) -> Result<Db> {
         ));
     }
     let options: SqliteConnectOptions = url.parse().map_err(unreachable_database)?;
+    let path = options.get_filename().to_path_buf();
     let options = options
         .foreign_keys(true)
         .journal_mode(SqliteJournalMode::Wal)
@@ -81,6 +82,7 @@ async fn sqlite(url: &str) -> Result<Db> {
     let db = Db {
         reader: SqlxSqliteConnector::from_sqlx_sqlite_pool(reader),
         writer: SqlxSqliteConnector::from_sqlx_sqlite_pool(writer),
+        file: Some(File::new(path)),
     };
     for (connection, name) in [(&db.writer, "writer"), (&db.reader, "reader")] {
         require_pragma(connection, name, "journal_mode", "wal").await?;
@@ -128,6 +130,7 @@ async fn postgres(url: &str) -> Result<Db> {
     let db = Db {
         reader: SqlxPostgresConnector::from_sqlx_postgres_pool(reader),
         writer: SqlxPostgresConnector::from_sqlx_postgres_pool(writer),
+        file: None,
     };
     let found = setting(
         &db.reader,

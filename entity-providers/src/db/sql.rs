@@ -3,7 +3,7 @@
 
 use entity_core::{Error, Result};
 use sea_orm::sea_query::Expr;
-use sea_orm::{DbBackend, DbErr, QueryResult, Statement, TryGetable, Value};
+use sea_orm::{DbBackend, Statement, Value};
 
 /// A statement, or a part of one, under construction.
 #[derive(Debug)]
@@ -63,26 +63,5 @@ impl Sql {
     /// The same as a part of a statement that is built otherwise.
     pub(crate) fn into_expression(self) -> Expr {
         Expr::cust_with_values(self.text, self.values)
-    }
-}
-
-/// Reads the columns of a row in the order in which they were selected.
-#[derive(Debug)]
-pub(crate) struct Columns<'a> {
-    row: &'a QueryResult,
-    next: usize,
-}
-
-impl<'a> Columns<'a> {
-    /// The columns of `row`, from the first on.
-    pub(crate) fn of(row: &'a QueryResult) -> Self {
-        Self { row, next: 0 }
-    }
-
-    /// The next column.
-    pub(crate) fn next<T: TryGetable>(&mut self) -> Result<T, DbErr> {
-        let index = self.next;
-        self.next = index.saturating_add(1);
-        self.row.try_get_by_index(index)
     }
 }

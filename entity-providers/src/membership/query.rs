@@ -1,12 +1,13 @@
 //! Reading memberships: one statement for one or for a list, with the names of users and the types of sites.
 
+use entity_core::db::Row;
 use entity_core::wire::Millis;
 use entity_core::{Context, DateTimeUtc, Entity, Page, Result, Scope, Search, db};
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, JoinType, Order, Query, SelectStatement};
-use sea_orm::{ConnectionTrait, DbErr, QueryResult};
+use sea_orm::{ConnectionTrait, DbErr};
 
 use super::{Membership, rules};
-use crate::db::sql::{Columns, Sql};
+use crate::db::sql::Sql;
 use crate::user::{FULL_NAME, SORT_NAME};
 
 /// What [`from_row`] reads, in this order.
@@ -34,8 +35,11 @@ pub(super) enum Wanted<'a> {
 /// The membership of `user` in `site`.
 pub(super) async fn one(cx: &Context, user: &str, site: &str) -> Result<Option<Membership>> {
     let statement = select(cx, &Wanted::One { user, site })?;
-    match cx.db()?.query_one(&statement).await? {
-        Some(row) => from_row(cx, &row).await.map(Some),
+    let db = cx.db()?;
+    let statement = db.get_database_backend().build(&statement);
+    let found = db.rows(statement, from_row).await?;
+    match found.into_iter().next() {
+        Some(membership) => conceal(cx, membership).await.map(Some),
         None => Ok(None),
     }
 }
@@ -67,10 +71,12 @@ pub(super) async fn list(
         statement.order_by((Alias::new("x"), Alias::new(column)), Order::Asc);
     }
     statement.limit(search.fetch()).offset(search.start);
-    let rows = cx.db()?.query_all(&statement).await?;
-    let mut items = Vec::with_capacity(rows.len());
-    for row in &rows {
-        items.push(from_row(cx, row).await?);
+    let db = cx.db()?;
+    let statement = db.get_database_backend().build(&statement);
+    let found = db.scan(statement, from_row).await?;
+    let mut items = Vec::with_capacity(found.len());
+    for membership in found {
+        items.push(conceal(cx, membership).await?);
     }
     Ok(Page::cut(items, search.limit))
 }
@@ -131,16 +137,14 @@ fn select(cx: &Context, wanted: &Wanted<'_>) -> Result<SelectStatement> {
     Ok(statement)
 }
 
-async fn from_row(cx: &Context, row: &QueryResult) -> Result<Membership> {
-    let mut columns = Columns::of(row);
+fn from_row(columns: &mut Row<'_>) -> Result<Membership> {
     let user_id: String = columns.next()?;
     let site_id: String = columns.next()?;
-    let known = rules::known(cx, &user_id, &site_id).await?;
     let member_role = columns.next()?;
     let active = columns.next()?;
     let provided = columns.next()?;
-    let external_id = shown(known.eid, columns.next()?);
-    let user_email = shown(known.email, columns.next()?);
+    let user_eid: String = columns.next()?;
+    let user_email = columns.next()?;
     let user_first_name = columns.next()?;
     let user_last_name = columns.next()?;
     let user_display_name = columns.next()?;
@@ -152,8 +156,8 @@ async fn from_row(cx: &Context, row: &QueryResult) -> Result<Membership> {
         id: format!("{user_id}::site:{site_id}"),
         location_reference: format!("/site/{site_id}"),
         user_id,
-        user_display_id: external_id.clone(),
-        user_eid: external_id,
+        user_display_id: user_eid.clone(),
+        user_eid,
         user_display_name,
         user_first_name,
         user_last_name,
@@ -164,16 +168,23 @@ async fn from_row(cx: &Context, row: &QueryResult) -> Result<Membership> {
         provided,
         site_id,
         site_type,
-        last_login_time: last_login.filter(|_| known.email).map(millis).transpose()?,
+        last_login_time: last_login.map(millis).transpose()?,
         is_joinable,
     })
 }
 
-fn shown(is_known: bool, text: String) -> String {
-    match is_known {
-        true => text,
-        false => String::new(),
+/// Takes out what the caller may not know of the member.
+async fn conceal(cx: &Context, mut membership: Membership) -> Result<Membership> {
+    let known = rules::known(cx, &membership.user_id, &membership.site_id).await?;
+    if !known.eid {
+        membership.user_eid.clear();
+        membership.user_display_id.clear();
     }
+    if !known.email {
+        membership.user_email.clear();
+        membership.last_login_time = None;
+    }
+    Ok(membership)
 }
 
 fn millis(millis: i64) -> Result<Millis, DbErr> {

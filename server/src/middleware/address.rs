@@ -4,12 +4,9 @@
 //! outermost proxy saw.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 
-use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
-use axum::middleware::Next;
-use axum::response::Response;
 
 use crate::config::Network;
 
@@ -20,28 +17,27 @@ const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto")
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub SocketAddr);
 
-/// The address that the request came from.
+/// Where a request comes from, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClientAddress(pub IpAddr);
+pub struct Arrived {
+    /// The other end of the connection, if there is one.
+    pub peer: Option<IpAddr>,
+    /// The address of the client.
+    pub address: IpAddr,
+    /// Whether the client spoke TLS, to us or to our proxy.
+    pub is_secure: bool,
+}
 
-/// Whether the client spoke TLS, to us or to our proxy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IsSecure(pub bool);
-
-/// The layer. Its state is the networks of our proxies.
-pub async fn find(
-    State(proxies): State<Arc<[Network]>>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    let peer = request
-        .extensions()
-        .get::<Peer>()
-        .map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |it| it.0.ip());
-    let (address, is_secure) = origin(peer, request.headers(), &proxies);
-    request.extensions_mut().insert(ClientAddress(address));
-    request.extensions_mut().insert(IsSecure(is_secure));
-    next.run(request).await
+/// Where the request with this head comes from, if `proxies` are the networks of our proxies.
+pub fn find(parts: &Parts, proxies: &[Network]) -> Arrived {
+    let peer = parts.extensions.get::<Peer>().map(|it| it.0.ip());
+    let from = peer.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    let (address, is_secure) = origin(from, &parts.headers, proxies);
+    Arrived {
+        peer,
+        address,
+        is_secure,
+    }
 }
 
 fn origin(peer: IpAddr, headers: &HeaderMap, proxies: &[Network]) -> (IpAddr, bool) {

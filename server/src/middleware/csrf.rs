@@ -4,19 +4,13 @@
 //! request comes from; older ones by `Origin` or `Referer`; a script that is no browser says nothing and has
 //! no cookies that anybody else could make it send.
 
-use std::sync::Arc;
-
-use axum::body::{Body, to_bytes};
-use axum::extract::{Request, State};
-use axum::middleware::Next;
-use axum::response::Response;
-use entity_core::{Error, ErrorKind};
+use entity_core::{Error, ErrorKind, Result};
 use http::header::{CONTENT_TYPE, ORIGIN, REFERER};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use subtle::ConstantTimeEq as _;
 
-use super::Refuse;
-use super::session::CurrentSession;
+use crate::app::App;
+use crate::exchange::Exchange;
 
 /// The header that carries the session's token.
 pub const TOKEN_HEADER: HeaderName = HeaderName::from_static("x-csrf-token");
@@ -24,8 +18,6 @@ pub const TOKEN_HEADER: HeaderName = HeaderName::from_static("x-csrf-token");
 pub const TOKEN_FIELD: &str = "sakai_csrf_token";
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
-/// The largest form that is looked into for its token. Larger ones send the header.
-const MAX_FORM: usize = 1 << 20;
 
 /// What an unsafe request must show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,11 +54,15 @@ impl CsrfOptions {
     ///
     /// # Errors
     /// One of them is no origin; the error is its text.
-    pub fn new(mode: CsrfMode, base_url: &str, trusted: &[String]) -> Result<Self, String> {
+    pub fn new(
+        mode: CsrfMode,
+        base_url: &str,
+        trusted: &[String],
+    ) -> std::result::Result<Self, String> {
         let origins = std::iter::once(base_url)
             .chain(trusted.iter().map(String::as_str))
             .map(|it| origin_of(it).ok_or_else(|| it.to_owned()))
-            .collect::<Result<_, _>>()?;
+            .collect::<std::result::Result<_, _>>()?;
         Ok(Self { mode, origins })
     }
 }
@@ -161,39 +157,27 @@ fn form_holds(body: &[u8], token: &str) -> bool {
     matches!((values.next(), values.next()), (Some((_, sent)), None) if is_same(sent.as_bytes(), token))
 }
 
-/// What the layer needs.
-#[derive(Clone, Debug)]
-pub struct Csrf {
-    /// What the decision depends on.
-    pub options: Arc<CsrfOptions>,
-    /// How a refusal is written.
-    pub refuse: Refuse,
-}
-
-/// The layer. It stands inside the one that finds the session, around everything else.
-pub async fn guard(State(csrf): State<Csrf>, request: Request, next: Next) -> Response {
-    let token = CurrentSession::of(request.extensions()).map(|it| it.csrf_token().to_owned());
-    let verdict = decide(
-        &csrf.options,
-        request.method(),
-        request.headers(),
-        token.as_deref(),
-    );
-    match (verdict, token) {
-        (Verdict::Pass, _) => next.run(request).await,
-        (Verdict::IfFormHoldsToken, Some(token)) => {
-            let (parts, body) = request.into_parts();
-            match to_bytes(body, MAX_FORM).await {
-                Ok(bytes) if form_holds(&bytes, &token) => {
-                    next.run(Request::from_parts(parts, Body::from(bytes)))
-                        .await
-                }
-                _ => csrf.refuse.answer(&without_token(), &parts.headers),
+/// Refuses the request if [`decide`] says so.
+///
+/// # Errors
+/// Another site sent it; it lacks the token of its session; its body can't be read.
+pub(crate) async fn check(app: &App, exchange: &mut Exchange) -> Result<()> {
+    let token = exchange.session.as_ref().map(|it| it.csrf_token());
+    let parts = &exchange.parts;
+    match decide(&app.csrf, &parts.method, &parts.headers, token) {
+        Verdict::Pass => Ok(()),
+        Verdict::Foreign => Err(foreign()),
+        Verdict::WithoutToken => Err(without_token()),
+        Verdict::IfFormHoldsToken => {
+            let token = token.unwrap_or_default().to_owned();
+            let config = &app.config;
+            exchange
+                .read_body(config.form_body.0, config.body_timeout)
+                .await?;
+            match form_holds(&exchange.body, &token) {
+                true => Ok(()),
+                false => Err(without_token()),
             }
-        }
-        (Verdict::Foreign, _) => csrf.refuse.answer(&foreign(), request.headers()),
-        (Verdict::WithoutToken | Verdict::IfFormHoldsToken, _) => {
-            csrf.refuse.answer(&without_token(), request.headers())
         }
     }
 }

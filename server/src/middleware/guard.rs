@@ -3,56 +3,35 @@
 
 use std::time::Duration;
 
-use axum::extract::{Request, State};
-use axum::http::header::{CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, HOST};
-use axum::http::{HeaderMap, HeaderValue, Method};
-use axum::middleware::Next;
-use axum::response::Response;
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HOST};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method};
 use entity_core::{Error, ErrorKind, Result, Verb};
-use tokio::time::timeout;
 
-use crate::app::App;
 use crate::config::Config;
 
-/// The layer. It also ends the work on a request that takes too long.
-pub async fn check(State(app): State<App>, request: Request, next: Next) -> Response {
-    if let Err(error) = check_host(&request, &app.config) {
-        // A proxy before us may have seen another request, so nothing that follows can be trusted either.
-        let mut response = app.refuse(&error, request.headers());
-        let close = HeaderValue::from_static("close");
-        response.headers_mut().insert(CONNECTION, close);
-        return response;
-    }
-    if let Err(error) = examine(&request, &app.config) {
-        return app.refuse(&error, request.headers());
-    }
-    let headers = request.headers().clone();
-    let deadline = deadline(&request, &app.config);
-    match timeout(deadline, next.run(request)).await {
-        Ok(response) => response,
-        Err(_elapsed) => {
-            let error = Error::unavailable("the request took too long: try again", 1);
-            app.refuse(&error, &headers)
-        }
-    }
-}
-
 /// How long the request may take: reading its body has a time limit of its own.
-fn deadline(request: &Request, config: &Config) -> Duration {
-    match request.method().is_safe() {
+pub fn deadline(method: &Method, config: &Config) -> Duration {
+    match method.is_safe() {
         true => config.request_deadline,
         false => config.request_deadline + config.body_timeout,
     }
 }
 
-fn examine(request: &Request, config: &Config) -> Result<()> {
-    if request.uri().to_string().len() > config.uri_bytes.0 {
+/// Refuses overlong targets, methods that nobody offers, encoded bodies, and announced bodies that are too large.
+///
+/// # Errors
+/// It is one of these.
+pub fn check(parts: &Parts, config: &Config) -> Result<()> {
+    let uri = &parts.uri;
+    let query = uri.query().map_or(0, |it| it.len() + 1);
+    if uri.path().len() + query > config.uri_bytes.0 {
         return Err(Error::new(ErrorKind::UriTooLong, "the address is too long"));
     }
-    if !is_offered(request.method()) {
+    if !is_offered(&parts.method) {
         return Err(Error::method_not_allowed(Verb::ALL.to_vec()));
     }
-    check_body(request.headers(), config)
+    check_body(&parts.headers, config)
 }
 
 fn is_offered(method: &Method) -> bool {
@@ -68,9 +47,12 @@ fn is_offered(method: &Method) -> bool {
     .contains(method)
 }
 
-/// Exactly one host; the same one if the target names one too; one of ours if ours are listed.
-fn check_host(request: &Request, config: &Config) -> Result<()> {
-    let mut hosts = request.headers().get_all(HOST).iter();
+/// Insists on exactly one host; the same one if the target names one too; one of ours if ours are listed.
+///
+/// # Errors
+/// It is otherwise.
+pub fn check_host(parts: &Parts, config: &Config) -> Result<()> {
+    let mut hosts = parts.headers.get_all(HOST).iter();
     let named = match (hosts.next(), hosts.next()) {
         (Some(host), None) => host.to_str().unwrap_or_default(),
         (None, _) => return Err(Error::bad_request("the request must name its host")),
@@ -78,8 +60,8 @@ fn check_host(request: &Request, config: &Config) -> Result<()> {
             return Err(Error::bad_request("the request must name one host only"));
         }
     };
-    if request
-        .uri()
+    if parts
+        .uri
         .authority()
         .is_some_and(|it| !it.as_str().eq_ignore_ascii_case(named))
     {
@@ -130,6 +112,8 @@ fn check_body(headers: &HeaderMap, config: &Config) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::{HeaderValue, Request};
+
     use super::*;
 
     #[test]
@@ -152,13 +136,15 @@ mod tests {
         crate::config::load(&given).config.unwrap()
     }
 
-    fn request(target: &str, hosts: &[&str]) -> Request {
+    fn request(target: &str, hosts: &[&str]) -> Parts {
         let builder = Request::builder().uri(target);
         hosts
             .iter()
             .fold(builder, |it, host| it.header(HOST, *host))
-            .body(axum::body::Body::empty())
+            .body(())
             .unwrap()
+            .into_parts()
+            .0
     }
 
     #[test]
@@ -188,22 +174,22 @@ mod tests {
     #[test]
     fn dos_1_what_can_not_be_served_is_refused_before_the_body() {
         let config = config("");
-        let refusal = |change: fn(&mut Request)| {
+        let refusal = |change: fn(&mut Parts)| {
             let mut request = request("/a", &["a.example"]);
             change(&mut request);
-            examine(&request, &config).err().map(|it| it.kind())
+            check(&request, &config).err().map(|it| it.kind())
         };
         assert_eq!(refusal(|_| ()), None);
         assert_eq!(
-            refusal(|it| *it.method_mut() = Method::TRACE),
+            refusal(|it| it.method = Method::TRACE),
             Some(ErrorKind::MethodNotAllowed)
         );
         assert_eq!(
-            refusal(|it| *it.method_mut() = Method::CONNECT),
+            refusal(|it| it.method = Method::CONNECT),
             Some(ErrorKind::MethodNotAllowed)
         );
         assert_eq!(
-            refusal(|it| *it.uri_mut() = format!("/{}", "a".repeat(4096)).parse().unwrap()),
+            refusal(|it| it.uri = format!("/{}", "a".repeat(4096)).parse().unwrap()),
             Some(ErrorKind::UriTooLong)
         );
         assert_eq!(
@@ -215,13 +201,13 @@ mod tests {
         for length in ["1048577", "18446744073709551615"] {
             let mut request = request("/a", &["a.example"]);
             set(&mut request, CONTENT_LENGTH, length);
-            let error = examine(&request, &config).unwrap_err();
+            let error = check(&request, &config).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::TooLarge, "{length}");
         }
     }
 
-    fn set(request: &mut Request, name: axum::http::HeaderName, value: &'static str) {
+    fn set(request: &mut Parts, name: axum::http::HeaderName, value: &'static str) {
         let value = HeaderValue::from_static(value);
-        request.headers_mut().insert(name, value);
+        request.headers.insert(name, value);
     }
 }

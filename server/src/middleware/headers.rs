@@ -1,15 +1,11 @@
 //! Headers that every answer carries, errors included.
 
-use axum::extract::Request;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY,
     STRICT_TRANSPORT_SECURITY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderName, HeaderValue};
-use axum::middleware::Next;
 use axum::response::Response;
-
-use super::address::IsSecure;
 
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
@@ -24,10 +20,8 @@ const POLICY_OF_PAGES: HeaderValue = HeaderValue::from_static(
 const POLICY_OF_DATA: HeaderValue =
     HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'; sandbox");
 
-/// The layer.
-pub async fn add(request: Request, next: Next) -> Response {
-    let is_secure = request.extensions().get() == Some(&IsSecure(true));
-    let mut response = next.run(request).await;
+/// Adds them to `response`, which leaves over TLS if `is_secure`.
+pub fn add(response: &mut Response, is_secure: bool) {
     let is_page = response
         .headers()
         .get(CONTENT_TYPE)
@@ -60,5 +54,4 @@ pub async fn add(request: Request, next: Next) -> Response {
             HeaderValue::from_static("max-age=31536000; includeSubDomains"),
         );
     }
-    response
 }

@@ -2,50 +2,35 @@
 //!
 //! It holds for the one request: no session begins. A request with a session is taken by its session.
 
-use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
-use axum::middleware::Next;
-use axum::response::Response;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use entity_core::{Caller, Error, Result};
 
-use super::address::{IsSecure, Peer};
 use crate::app::App;
 use crate::auth::Evidence;
-use crate::exchange;
+use crate::exchange::Exchange;
 
-/// The layer. It stands behind the one that finds the session.
-pub async fn believe(State(app): State<App>, mut request: Request, next: Next) -> Response {
-    let is_known = request
-        .extensions()
-        .get::<Caller>()
-        .is_some_and(|it| !it.is_anonymous());
+/// Lets the request run on behalf of whom its evidence shows, if it has no session.
+///
+/// # Errors
+/// The evidence is malformed or wrong.
+pub(crate) async fn believe(app: &App, exchange: &mut Exchange) -> Result<()> {
+    let is_known = !exchange.origin.caller.is_anonymous();
     if is_known || !(app.config.auth_basic || app.config.auth_trusted_header.is_some()) {
-        return next.run(request).await;
+        return Ok(());
     }
-    let shown = evidence(&app, &request).and_then(|it| Ok((it, exchange::origin(&request)?)));
-    let believed = match shown {
-        Ok((None, _)) => Ok(None),
-        Ok((Some(evidence), origin)) => app.login.authenticate(&evidence, &origin).await.map(Some),
-        Err(error) => Err(error),
-    };
-    match believed {
-        Ok(None) => {}
-        Ok(Some(user)) => drop(
-            request
-                .extensions_mut()
-                .insert(Caller::user(user.id, user.eid)),
-        ),
-        Err(error) => return app.refuse(&error, request.headers()),
+    if let Some(evidence) = evidence(app, exchange)? {
+        let user = app.login.authenticate(&evidence, &exchange.origin).await?;
+        exchange.origin.caller = Caller::user(user.id, user.eid);
     }
-    next.run(request).await
+    Ok(())
 }
 
-fn evidence(app: &App, request: &Request) -> Result<Option<Evidence>> {
-    let headers = request.headers();
-    let peer = request.extensions().get::<Peer>().map(|it| it.0.ip());
+fn evidence(app: &App, exchange: &Exchange) -> Result<Option<Evidence>> {
+    let headers = &exchange.parts.headers;
+    let peer = exchange.arrived.peer;
     if let (Some(name), Some(peer)) = (&app.config.auth_trusted_header, peer)
         && app.config.trusts(peer)
         && let Some(username) = headers.get(name).and_then(|it| it.to_str().ok())
@@ -56,8 +41,7 @@ fn evidence(app: &App, request: &Request) -> Result<Option<Evidence>> {
         }));
     }
     // A password in every request must not cross the network in the clear.
-    let is_private = request.extensions().get() == Some(&IsSecure(true))
-        || peer.is_some_and(|it| it.is_loopback());
+    let is_private = exchange.arrived.is_secure || peer.is_some_and(|it| it.is_loopback());
     match app.config.auth_basic && is_private {
         true => basic(headers),
         false => Ok(None),

@@ -1,27 +1,15 @@
-//! Turns a panic into an answer: one request fails, the service goes on.
+//! What a panic is to a client: a defect of ours.
 
-use std::panic::AssertUnwindSafe;
+use std::any::Any;
 
-use axum::extract::{Request, State};
-use axum::middleware::Next;
-use axum::response::Response;
 use entity_core::Error;
-use futures::FutureExt as _;
 
-use crate::app::App;
-
-/// The layer.
-pub async fn catch(State(app): State<App>, request: Request, next: Next) -> Response {
-    let headers = request.headers().clone();
-    match AssertUnwindSafe(next.run(request)).catch_unwind().await {
-        Ok(response) => response,
-        Err(panic) => {
-            let text = panic
-                .downcast_ref::<String>()
-                .map(String::as_str)
-                .or_else(|| panic.downcast_ref::<&str>().copied())
-                .unwrap_or("no text");
-            app.refuse(&Error::internal(format!("panicked: {text}")), &headers)
-        }
-    }
+/// The error that tells of a panic with this payload.
+pub fn to_error(payload: &(dyn Any + Send)) -> Error {
+    let text = payload
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| payload.downcast_ref::<&str>().copied())
+        .unwrap_or("no text");
+    Error::internal(format!("panicked: {text}"))
 }

@@ -1,31 +1,35 @@
-//! Gives every request an id of ours, in its extensions and on its answer.
+//! Gives every request an id of ours, which its answer, its log lines and its audit row carry.
 
 use std::sync::Arc;
 
-use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue};
-use axum::middleware::Next;
-use axum::response::Response;
 
 /// The header that tells the id.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The id of a request: 16 hexadecimal digits. It takes the place of what a client sends under that name.
-#[derive(Clone, Debug)]
-pub struct RequestId(pub Arc<str>);
+/// The id of a request: 16 hexadecimal digits. What a client sends under that name is not looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestId(Arc<str>);
 
-/// The layer.
-pub async fn assign(mut request: Request, next: Next) -> Response {
-    let id = format!("{:016x}", rand::random::<u64>());
-    let value = HeaderValue::from_str(&id);
-    request.headers_mut().remove(REQUEST_ID);
-    if let Ok(value) = &value {
-        request.headers_mut().insert(REQUEST_ID, value.clone());
+impl RequestId {
+    /// A new one.
+    pub fn new() -> Self {
+        Self(format!("{:016x}", rand::random::<u64>()).into())
     }
-    request.extensions_mut().insert(RequestId(id.into()));
-    let mut response = next.run(request).await;
-    if let Ok(value) = value {
-        response.headers_mut().insert(REQUEST_ID, value);
+
+    /// Its text.
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
-    response
+
+    /// The value of [`REQUEST_ID`].
+    pub fn to_header(&self) -> HeaderValue {
+        HeaderValue::from_str(&self.0).unwrap_or_else(|_| HeaderValue::from_static(""))
+    }
+}
+
+impl Default for RequestId {
+    fn default() -> Self {
+        Self::new()
+    }
 }

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
-use axum::middleware::Next;
 use axum::response::Response;
-use entity_core::Caller;
-use http::{Extensions, HeaderName, HeaderValue};
+use entity_core::Result;
+use http::request::Parts;
+use http::{HeaderName, HeaderValue};
 
-use super::Refuse;
-use crate::session::{CookieOptions, Presented, Session, Sessions};
+use crate::app::App;
+use crate::session::{Presented, Session};
 
 /// Carries the public name of the session on every answer to somebody who is logged in. Clients take its
 /// absence for having been logged out.
@@ -18,31 +17,12 @@ pub const SESSION_HEADER: HeaderName = HeaderName::from_static("x-sakai-session"
 /// The query parameter of requests that a page sends on its own: they don't keep a session alive.
 const AUTOMATIC: &str = "auto";
 
-/// The session of a request, if it has one. In the request's extensions, beside its [`Caller`].
-#[derive(Clone, Debug, Default)]
-pub struct CurrentSession(pub Option<Arc<Session>>);
-
-impl CurrentSession {
-    /// The session of the request with these extensions.
-    pub fn of(extensions: &Extensions) -> Option<&Arc<Session>> {
-        extensions.get::<Self>().and_then(|it| it.0.as_ref())
-    }
-}
-
-/// What the layer needs.
-#[derive(Clone, Debug)]
-pub struct SessionLayer {
-    /// The sessions.
-    pub sessions: Arc<Sessions>,
-    /// The cookie.
-    pub cookie: Arc<CookieOptions>,
-    /// How a failure is written.
-    pub refuse: Refuse,
-}
-
-/// The layer: adds a [`CurrentSession`] and a [`Caller`] to the request.
-pub async fn find(State(layer): State<SessionLayer>, mut request: Request, next: Next) -> Response {
-    let session = match layer.cookie.read(request.headers()) {
+/// The living session of the request with this head. Being asked for counts as a use of it.
+///
+/// # Errors
+/// The store can't be reached.
+pub(crate) async fn find(app: &App, parts: &Parts) -> Result<Option<Arc<Session>>> {
+    let session = match app.cookie.read(&parts.headers) {
         Presented::Nothing => None,
         Presented::Ambiguous => {
             tracing::warn!(
@@ -51,33 +31,24 @@ pub async fn find(State(layer): State<SessionLayer>, mut request: Request, next:
             );
             None
         }
-        Presented::Id(id) => match layer.sessions.find(&id).await {
-            Ok(session) => session,
-            Err(error) => return layer.refuse.answer(&error, request.headers()),
-        },
+        Presented::Id(id) => app.sessions().find(&id).await?,
     };
     if let Some(session) = &session
-        && !is_automatic(request.uri().query())
+        && !is_automatic(parts.uri.query())
     {
-        layer.sessions.touch(session);
+        app.sessions().touch(session);
     }
-    let caller = session
-        .as_ref()
-        .map_or_else(Caller::anonymous, |it| it.caller());
-    let handle = session
-        .as_ref()
-        .and_then(|it| HeaderValue::from_str(it.handle()).ok());
-    request.extensions_mut().insert(caller);
-    request.extensions_mut().insert(CurrentSession(session));
-    let mut response = next.run(request).await;
-    if let Some(handle) = handle {
-        // A login answers with the name of the session that it began.
+    Ok(session)
+}
+
+/// Tells the public name of `session`, unless the answer tells that of one that a login began.
+pub(crate) fn name(response: &mut Response, session: &Session) {
+    if let Ok(handle) = HeaderValue::from_str(session.handle()) {
         response
             .headers_mut()
             .entry(SESSION_HEADER)
             .or_insert(handle);
     }
-    response
 }
 
 fn is_automatic(query: Option<&str>) -> bool {

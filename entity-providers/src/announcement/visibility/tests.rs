@@ -7,7 +7,7 @@ use sea_orm::{ConnectionTrait, EntityTrait, IntoActiveModel};
 
 use super::{Held, Powers, write_condition};
 use crate::announcement::query;
-use crate::db::sql::{Columns, Sql};
+use crate::db::sql::Sql;
 use crate::db::{announcement, announcement_group};
 use crate::demo::{BIOLOGY, LAB_A, LAB_B};
 use crate::testbed::Testbed;
@@ -129,7 +129,7 @@ async fn found<T: Held + Sync>(cx: &Context, powers: &Powers<T>) -> Result<BTree
     write_condition(&mut sql, powers, cx.user_id()?, cx.now().timestamp_millis())?;
     let rows = connection.query_all_raw(sql.into_statement()).await?;
     rows.iter()
-        .map(|it| Ok(Columns::of(it).next::<String>()?))
+        .map(|it| Ok(entity_core::db::Row::of(it).next::<String>()?))
         .collect()
 }
 

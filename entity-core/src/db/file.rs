@@ -1,0 +1,138 @@
+//! Reading a SQLite file in the thread that asks.
+//!
+//! A statement that finds its few rows by an index takes less time than handing it to another thread and
+//! waiting for the answer. Whatever may take longer goes through the pool: [`Session::scan`](super::Session::scan).
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rusqlite::types::{ToSql, ToSqlOutput, Value as Cell, ValueRef};
+use rusqlite::{Connection, OpenFlags};
+use sea_orm::{Statement, Value};
+
+use super::Row;
+use crate::error::{Error, Result};
+
+/// How long a reader waits for a process that changes the file's journal.
+const BUSY_TIMEOUT: Duration = Duration::from_millis(500);
+/// Statements that a connection keeps prepared.
+const PREPARED: usize = 128;
+/// What of the file is mapped into memory, in bytes.
+const MAPPED: i64 = 268_435_456;
+/// What a connection may cache, in KiB, as the pragma counts it.
+const CACHED: i64 = -8192;
+
+/// A SQLite file, with connections that only read it.
+#[derive(Clone)]
+pub struct File(Arc<Inner>);
+
+struct Inner {
+    path: PathBuf,
+    /// Those that nobody uses at the moment: never more than there are threads that ask.
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl File {
+    /// The file at `path`, which is there and in the journal mode WAL.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self(Arc::new(Inner {
+            path: path.into(),
+            idle: Mutex::default(),
+        }))
+    }
+
+    /// What `read` makes of each row that answers `statement`.
+    pub(super) fn rows<T>(
+        &self,
+        statement: &Statement,
+        mut read: impl FnMut(&mut Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let connection = self.take()?;
+        let found = query(&connection, statement, &mut read)?;
+        self.lock().push(connection);
+        Ok(found)
+    }
+
+    fn take(&self) -> Result<Connection> {
+        let idle = self.lock().pop();
+        match idle {
+            Some(connection) => Ok(connection),
+            None => Ok(open(&self.0.path)?),
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+        self.0.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn open(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.pragma_update(None, "mmap_size", MAPPED)?;
+    connection.pragma_update(None, "cache_size", CACHED)?;
+    connection.set_prepared_statement_cache_capacity(PREPARED);
+    Ok(connection)
+}
+
+fn query<T>(
+    connection: &Connection,
+    statement: &Statement,
+    read: &mut impl FnMut(&mut Row<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut prepared = connection.prepare_cached(&statement.sql)?;
+    let values = statement.values.iter().flat_map(|it| &it.0).map(Bound);
+    let mut rows = prepared.query(rusqlite::params_from_iter(values))?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read(&mut Row::of_file(row))?);
+    }
+    Ok(found)
+}
+
+/// A value as rusqlite binds it.
+struct Bound<'a>(&'a Value);
+
+impl ToSql for Bound<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let integer = |it: Option<i64>| it.map_or(Cell::Null, Cell::Integer);
+        let cell = match self.0 {
+            Value::String(Some(text)) => return Ok(text.as_str().into()),
+            Value::Bytes(Some(bytes)) => return Ok(ToSqlOutput::Borrowed(ValueRef::Blob(bytes))),
+            Value::String(None) | Value::Bytes(None) => Cell::Null,
+            Value::Bool(it) => integer(it.map(i64::from)),
+            Value::Int(it) => integer(it.map(i64::from)),
+            Value::BigInt(it) => integer(*it),
+            Value::Unsigned(it) => integer(it.map(i64::from)),
+            Value::BigUnsigned(it) => integer(it.map(i64::try_from).transpose().map_err(refuse)?),
+            Value::Double(it) => it.map_or(Cell::Null, Cell::Real),
+            other => return Err(refuse(format!("{other:?} can't be bound"))),
+        };
+        Ok(ToSqlOutput::Owned(cell))
+    }
+}
+
+fn refuse(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> rusqlite::Error {
+    rusqlite::Error::ToSqlConversionFailure(error.into())
+}
+
+/// The same kinds as for errors of the pool.
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked, DiskFull};
+        match error.sqlite_error_code() {
+            Some(DatabaseBusy | DatabaseLocked) => super::busy().with_source(error),
+            Some(DiskFull) => super::full().with_source(error),
+            _ => Self::internal(error),
+        }
+    }
+}
+
+impl fmt::Debug for File {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "File({})", self.0.path.display())
+    }
+}

@@ -1,0 +1,60 @@
+//! One row of an answer, from whichever driver it comes.
+
+use sea_orm::{DbErr, QueryResult, TryGetable};
+
+use super::Column;
+
+/// One row of an answer, read column by column in the order in which they were selected.
+#[derive(Debug)]
+pub struct Row<'a> {
+    source: Source<'a>,
+    next: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    Pool(&'a QueryResult),
+    File(&'a rusqlite::Row<'a>),
+}
+
+impl<'a> Row<'a> {
+    /// The columns of `row`, from the first on.
+    pub fn of(row: &'a QueryResult) -> Self {
+        Self::from(Source::Pool(row))
+    }
+
+    pub(super) fn of_file(row: &'a rusqlite::Row<'a>) -> Self {
+        Self::from(Source::File(row))
+    }
+
+    fn from(source: Source<'a>) -> Self {
+        Self { source, next: 0 }
+    }
+
+    /// The next column.
+    ///
+    /// # Errors
+    /// There is none, or it holds something else.
+    pub fn next<T: Column>(&mut self) -> Result<T, DbErr> {
+        T::read(self)
+    }
+
+    /// The next column, as a type that both drivers know.
+    pub(super) fn cell<T: TryGetable + rusqlite::types::FromSql>(&mut self) -> Result<T, DbErr> {
+        let index = self.next;
+        self.next = index.saturating_add(1);
+        match self.source {
+            Source::Pool(row) => row.try_get_by_index(index),
+            Source::File(row) => row.get(index).map_err(|it| DbErr::Type(it.to_string())),
+        }
+    }
+}
+
+impl std::fmt::Debug for Source<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Pool(_) => "Pool",
+            Self::File(_) => "File",
+        })
+    }
+}

@@ -1,0 +1,23 @@
+//! `authorization_epoch`: one row, whose number goes up when what decisions are made of changes.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait,
+    EnumIter, PrimaryKeyTrait,
+};
+
+/// The row.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "authorization_epoch")]
+pub struct Model {
+    /// Always 1.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub id: i64,
+    /// The number.
+    pub number: i64,
+}
+
+/// None: what belongs together is joined where it is asked for.
+#[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,178 @@
+//! The way of every request: from the socket inwards, to `/direct` or `/api`, and out again.
+//!
+//! Each function is one step and calls the next one inwards, so that what a step does on the way in and on the
+//! way out stands together, and the order of the steps is what it looks like.
+
+use std::panic::AssertUnwindSafe;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, LOCATION};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, Method, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use entity_core::{Error, Verb};
+use entity_formats::STYLESHEET_PATH;
+use futures::FutureExt as _;
+use tokio::time::timeout;
+
+use crate::app::App;
+use crate::audit::AuditRow;
+use crate::error::{self, ErrorContext};
+use crate::exchange::Exchange;
+use crate::health::Health;
+use crate::middleware::address::{self, Arrived};
+use crate::middleware::request_id::{REQUEST_ID, RequestId};
+use crate::middleware::{audit, csrf, guard, headers, identify, panic, session};
+use crate::{api, direct};
+
+/// Gives the request an id, finds out where it comes from, and adds to the answer what every answer carries.
+pub(crate) async fn serve(State(app): State<App>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let id = RequestId::new();
+    let arrived = address::find(&parts, &app.config.trusted_proxies);
+    let context = ErrorContext::of(&app, &parts.headers, id.clone());
+    let mut response = match outside(&app, &parts, &context).await {
+        Some(response) => response,
+        None => in_session(&app, (parts, body), arrived, context).await,
+    };
+    headers::add(&mut response, arrived.is_secure);
+    response.headers_mut().insert(REQUEST_ID, id.to_header());
+    response
+}
+
+/// What is neither audited nor tied to a session: the questions of load balancers, and the stylesheet.
+async fn outside(app: &App, parts: &Parts, context: &ErrorContext) -> Option<Response> {
+    let path = parts.uri.path();
+    if !matches!(path, "/livez" | "/readyz" | STYLESHEET_PATH) {
+        return None;
+    }
+    if !matches!(parts.method, Method::GET | Method::HEAD) {
+        let error = Error::method_not_allowed(vec![Verb::Get]);
+        return Some(error::respond(&error, context));
+    }
+    Some(match path {
+        "/livez" => Health::live().into_response(),
+        "/readyz" => app.health.ready(&app.storage.content).await.into_response(),
+        _ => stylesheet(),
+    })
+}
+
+/// Finds out on whose behalf the request runs, and tells the name of the session.
+async fn in_session(
+    app: &App,
+    request: (Parts, Body),
+    arrived: Arrived,
+    context: ErrorContext,
+) -> Response {
+    let session = match session::find(app, &request.0).await {
+        Ok(session) => session,
+        Err(error) => return error::respond(&error, &context),
+    };
+    let mut exchange = Exchange::new(request, session.clone(), arrived, context);
+    let mut response = match identify::believe(app, &mut exchange).await {
+        Ok(()) => audited(app, exchange).await,
+        Err(error) => exchange.fail(&error),
+    };
+    if let Some(session) = session {
+        session::name(&mut response, &session);
+    }
+    response
+}
+
+/// Writes an audit row for every request whose answer has not written one in its own transaction.
+async fn audited(app: &App, exchange: Exchange) -> Response {
+    let (time, origin, context) = (app.now(), exchange.origin.clone(), exchange.context.clone());
+    let response = bounded(app, exchange).await;
+    if response.extensions().get::<audit::Audited>().is_some() {
+        return response;
+    }
+    match app
+        .audit
+        .record(AuditRow::of(origin, time, response.status()))
+        .await
+    {
+        Ok(()) => response,
+        Err(error) => error::respond(&error, &context),
+    }
+}
+
+/// Ends the work on a request that takes too long, or that panics: one request fails, the service goes on.
+async fn bounded(app: &App, exchange: Exchange) -> Response {
+    let context = exchange.context.clone();
+    let deadline = guard::deadline(&exchange.parts.method, &app.config);
+    let work = Box::pin(AssertUnwindSafe(checked(app, exchange)).catch_unwind());
+    let error = match timeout(deadline, work).await {
+        Ok(Ok(response)) => return response,
+        Ok(Err(panic)) => panic::to_error(&*panic),
+        Err(_elapsed) => Error::unavailable("the request took too long: try again", 1),
+    };
+    error::respond(&error, &context)
+}
+
+/// Refuses what no endpoint should have to think about.
+async fn checked(app: &App, mut exchange: Exchange) -> Response {
+    if let Err(error) = guard::check_host(&exchange.parts, &app.config) {
+        // A proxy before us may have seen another request, so nothing that follows can be trusted either.
+        let mut response = exchange.fail(&error);
+        let close = HeaderValue::from_static("close");
+        response.headers_mut().insert(CONNECTION, close);
+        return response;
+    }
+    let checked = match guard::check(&exchange.parts, &app.config) {
+        Ok(()) => csrf::check(app, &mut exchange).await,
+        Err(error) => Err(error),
+    };
+    match checked {
+        Ok(()) => uninterrupted(app, exchange).await,
+        Err(error) => exchange.fail(&error),
+    }
+}
+
+/// What may write goes on to its end even if the client goes away.
+async fn uninterrupted(app: &App, exchange: Exchange) -> Response {
+    if exchange.parts.method.is_safe() {
+        return route(app, exchange).await;
+    }
+    let context = exchange.context.clone();
+    let task = app.tasks.spawn({
+        let app = app.clone();
+        async move { route(&app, exchange).await }
+    });
+    match task.await {
+        Ok(response) => response,
+        Err(error) => error::respond(&Error::internal(error), &context),
+    }
+}
+
+async fn route(app: &App, exchange: Exchange) -> Response {
+    let path = exchange.parts.uri.path();
+    let is_below = |mount: &str| {
+        path.strip_prefix(mount)
+            .is_some_and(|it| it.is_empty() || it.starts_with('/'))
+    };
+    if is_below("/direct") {
+        direct::handle(app, exchange).await
+    } else if is_below("/api") {
+        api::handle(app, exchange).await
+    } else if path == "/" {
+        let start = HeaderValue::from_static("/direct");
+        (StatusCode::FOUND, [(LOCATION, start)]).into_response()
+    } else {
+        exchange.fail(&Error::not_found())
+    }
+}
+
+fn stylesheet() -> Response {
+    let headers = [
+        (
+            CONTENT_TYPE,
+            HeaderValue::from_static("text/css; charset=utf-8"),
+        ),
+        (
+            CACHE_CONTROL,
+            HeaderValue::from_static("public, max-age=3600"),
+        ),
+    ];
+    (headers, entity_formats::STYLESHEET).into_response()
+}

@@ -369,10 +369,12 @@ async fn a_table_gains_the_columns_that_the_struct_gained() {
             .add_column(spec.added_column(name, DbBackend::Sqlite).unwrap());
         connection.execute(&statement).await.unwrap();
     }
+    let columns = <Poll as entity_core::db::Table>::COLUMNS.iter();
+    let columns: Vec<_> = columns.map(|it| it.0).collect();
     let row = connection
         .query_one_raw(sea_orm::Statement::from_string(
             DbBackend::Sqlite,
-            "SELECT * FROM poll",
+            format!("SELECT {} FROM poll", columns.join(", ")),
         ))
         .await
         .unwrap()

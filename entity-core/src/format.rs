@@ -2,6 +2,7 @@
 
 use crate::error::{Error, ErrorKind, FieldError, Result};
 use crate::input::Input;
+use crate::registry::Registry;
 use crate::reply::{Abilities, Body};
 
 /// A format's name and media type.
@@ -37,6 +38,10 @@ pub struct View<'a> {
     pub query: &'a str,
     /// What else the caller may do here.
     pub abilities: Abilities,
+    /// The formats that the service speaks: what the same is also there in.
+    pub formats: &'a Formats,
+    /// The registered types: what references lead to.
+    pub registry: &'a Registry,
     /// The display name of the caller, if somebody is logged in.
     pub user: Option<&'a str>,
     /// The token that forms must carry, if the session has one.

@@ -100,7 +100,14 @@ async fn answer(app: &App, exchange: &mut Exchange, path: &DirectPath) -> Result
         origin: exchange.origin.clone(),
     };
     let reply = app.dispatcher.dispatch(&request).await?;
-    let asked = asked(app, exchange, path, format, preference, reply.abilities);
+    let asked = asked(
+        app,
+        exchange,
+        path,
+        format,
+        preference,
+        reply.abilities.clone(),
+    );
     let mut response = respond::respond(&reply, &asked, &app.formats)?;
     if !verb.is_safe() {
         response.extensions_mut().insert(Audited);
@@ -168,12 +175,12 @@ fn show(app: &App, exchange: &Exchange, path: &DirectPath, body: Body) -> Result
         &exchange.parts.headers,
         &app.formats,
     )?;
-    let abilities = Abilities::default();
-    let asked = asked(app, exchange, path, format, Preference::Usual, abilities);
+    let nothing = Abilities::default();
+    let asked = asked(app, exchange, path, format, Preference::Usual, nothing);
     let reply = Reply {
         body,
         effect: Effect::Read,
-        abilities,
+        abilities: Abilities::default(),
     };
     respond::respond(&reply, &asked, &app.formats)
 }
@@ -198,6 +205,8 @@ pub(crate) fn view<'a>(
         path: without_format,
         query: exchange.parts.uri.query().unwrap_or_default(),
         abilities,
+        formats: &app.formats,
+        registry: app.dispatcher.registry(),
         user: session.map(|it| it.display_name()),
         csrf_token: session.map(|it| it.csrf_token()),
     }

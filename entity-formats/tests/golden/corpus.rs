@@ -1,18 +1,19 @@
 //! The answers that every format must write.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
 use entity_core::catalog::{
     ActionEntry, Catalog, FieldEntry, ParameterEntry, PermissionEntry, TypeEntry,
 };
-use entity_core::format::{Problem, View};
+use entity_core::format::{Formats, Problem, View};
 use entity_core::reply::Value;
 use entity_core::schema::{Field, Kind, Role, Schema};
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
     Abilities, Body, Collection, Enclosure, Entity, ErrorKind, FeedEntry, FieldError, Form,
-    FormPurpose, Item,
+    FormPurpose, Item, Offer, Registry, Verb,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -187,6 +188,7 @@ fn form(purpose: FormPurpose, note: Option<Note>) -> Body {
         schema: &NOTE,
         item: note.map(item),
         purpose,
+        refusal: None,
     })
 }
 
@@ -271,6 +273,17 @@ pub(crate) fn answers() -> Vec<(&'static str, Body)> {
     ]
 }
 
+static FORMATS: LazyLock<Formats> = LazyLock::new(entity_formats::standard);
+static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::default);
+
+fn offer(name: &'static str, verb: Verb) -> Offer {
+    Offer {
+        name,
+        verb,
+        doc: "What \"it\" does.",
+    }
+}
+
 pub(crate) fn view() -> View<'static> {
     View {
         base_url: "https://lms.example",
@@ -280,7 +293,10 @@ pub(crate) fn view() -> View<'static> {
             create: true,
             update: true,
             delete: true,
+            actions: vec![offer("publish", Verb::Post), offer("readers", Verb::Get)],
         },
+        formats: &FORMATS,
+        registry: &REGISTRY,
         user: Some(HOSTILE),
         csrf_token: Some("token\""),
     }

@@ -1,11 +1,15 @@
 //! Answers as pages: whole documents for people, without script and without inline style.
 
+mod control;
 mod describe;
+mod done;
 mod entity;
 mod form;
 mod frame;
 mod list;
 mod problem;
+mod query;
+mod reference;
 mod shown;
 mod value;
 
@@ -13,6 +17,7 @@ use askama::Template;
 use entity_core::format::{Format, Problem, Renderer, View};
 use entity_core::{Body, Error, Form, FormPurpose, Result};
 
+use self::done::DonePage;
 use self::entity::EntityPage;
 use self::form::{DeletePage, FormPage};
 use self::list::ListPage;
@@ -40,10 +45,11 @@ impl Renderer for Html {
 
     fn render(&self, body: &Body, view: &View<'_>) -> Result<Vec<u8>> {
         match body {
-            Body::Empty => Ok(Vec::new()),
+            Body::Empty => write(&DonePage::of(view)),
             Body::Entity(item) => {
                 let tree = tree::of_entity(item, view.base_url)?;
-                write(&EntityPage::of(item, &tree, view))
+                let frame = EntityPage::frame(item, view).with_formats(body, view);
+                write(&EntityPage::of(item, &tree, frame, view))
             }
             Body::Collection(it) => {
                 let trees = it
@@ -51,7 +57,8 @@ impl Renderer for Html {
                     .iter()
                     .map(|item| tree::of_entity(item, view.base_url))
                     .collect::<Result<Vec<_>>>()?;
-                write(&ListPage::of(it, &trees, view))
+                let frame = ListPage::frame(it, view).with_formats(body, view);
+                write(&ListPage::of(it, &trees, frame, view))
             }
             Body::Value(it) => {
                 let tree = tree::of_value(&it.data)?;
@@ -88,8 +95,24 @@ fn write(page: &impl Template) -> Result<Vec<u8>> {
     Ok(replace_forbidden(&text).into_owned().into_bytes())
 }
 
-/// A name of the wire as people write: `createdOn` → `Created on`.
+/// A text of an error as a sentence: `use this` → `Use this.`
+fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(chars).chain(['.']).collect()
+}
+
+/// A name of the wire as people write: `createdOn` → `Created on`, `siteId` → `Site`.
 fn label(name: &str) -> String {
+    let words = words(name);
+    match words.rsplit_once(' ') {
+        Some((words, "id")) => words.to_owned(),
+        Some((words, "url")) => format!("{words} URL"),
+        _ => words,
+    }
+}
+
+fn words(name: &str) -> String {
     let mut label = String::with_capacity(name.len() + 4);
     let mut chars = name.chars().peekable();
     let mut is_after_upper = false;
@@ -111,4 +134,31 @@ fn label(name: &str) -> String {
         is_after_upper = c.is_uppercase();
     }
     label
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_words() {
+        for (name, expected) in [
+            ("createdOn", "Created on"),
+            ("siteId", "Site"),
+            ("_username", "Username"),
+            ("userEid", "User eid"),
+            ("infoUrl", "Info URL"),
+            ("server-config", "Server config"),
+            ("id", "Id"),
+            ("csrfToken", "Csrf token"),
+        ] {
+            assert_eq!(label(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_error_is_read_as_a_sentence() {
+        assert_eq!(sentence("log in first"), "Log in first.");
+        assert_eq!(sentence(""), ".");
+    }
 }

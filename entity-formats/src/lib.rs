@@ -15,7 +15,7 @@ mod text;
 mod tree;
 pub mod xml;
 
-pub use input::form::parse_pairs;
+pub use input::form::{parse_pairs, write_pairs};
 pub use paging::paging_links;
 
 /// The sheet that all pages refer to.

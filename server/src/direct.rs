@@ -4,6 +4,7 @@ pub(crate) mod describe;
 mod etag;
 mod login_form;
 pub(crate) mod negotiate;
+mod refused;
 pub(crate) mod request;
 pub(crate) mod respond;
 
@@ -35,7 +36,10 @@ pub(crate) async fn handle(app: &App, mut exchange: Exchange) -> Response {
     };
     match answer(app, &mut exchange, &path).await {
         Ok(response) => response,
-        Err(error) => fail(app, &exchange, &path, &error),
+        Err(error) => match refused::form(app, &exchange, &path, &error).await {
+            Some(response) => response,
+            None => fail(app, &exchange, &path, &error),
+        },
     }
 }
 
@@ -75,6 +79,14 @@ async fn answer(app: &App, exchange: &mut Exchange, path: &DirectPath) -> Result
         &exchange.parts.headers,
         &app.formats,
     )?;
+    if let (Verb::Get, "html", Some(tidy)) = (sent, format.name, request::tidy(&exchange.query()?))
+    {
+        return Ok(respond::see_tidy(
+            &app.dispatcher.shared().base_url,
+            &exchange.parts.uri,
+            &tidy,
+        ));
+    }
     let parsed = request::body(
         &exchange.parts.headers,
         path.format.as_deref(),
@@ -112,6 +124,9 @@ async fn answer(app: &App, exchange: &mut Exchange, path: &DirectPath) -> Result
     if !verb.is_safe() {
         response.extensions_mut().insert(Audited);
         if ends_session(exchange, verb, &reply.effect) {
+            if preference == Preference::Page {
+                respond::see_start(&mut response, &app.dispatcher.shared().base_url);
+            }
             response = http::without_session(
                 response,
                 &app.cookie,

@@ -19,10 +19,10 @@ pub(super) struct EntityPage<'a> {
     path: String,
     may_update: bool,
     may_delete: bool,
-    /// What the caller may run.
-    commands: Vec<Command>,
-    /// What belongs to the entity and has pages of its own.
-    related: Vec<Command>,
+    /// What the caller may do with it.
+    buttons: Vec<Command>,
+    /// What there is to read about it.
+    links: Vec<Command>,
     sections: Vec<Section<'a>>,
     fields: Vec<(String, Shown<'a>)>,
     /// What few readers want to know.
@@ -34,8 +34,6 @@ pub(super) struct Command {
     pub(super) href: String,
     pub(super) label: String,
     pub(super) doc: &'static str,
-    /// Whether it changes something.
-    pub(super) is_write: bool,
 }
 
 /// A field whose value is a text with markup.
@@ -58,8 +56,11 @@ impl<'a> EntityPage<'a> {
             frame,
             may_update: view.abilities.update,
             may_delete: view.abilities.delete,
-            commands: commands(&view.abilities.actions, &path),
-            related: related(item, view.registry),
+            buttons: buttons(&view.abilities.actions, &path),
+            links: related(item, view.registry)
+                .into_iter()
+                .chain(links(&view.abilities.actions, &path))
+                .collect(),
             path,
             sections: Vec::new(),
             fields: Vec::new(),
@@ -130,19 +131,28 @@ pub(super) fn title(item: &Item) -> String {
         .unwrap_or_else(|| format!("{} {}", label(item.prefix()), item.id()))
 }
 
-/// The `offers` of what is at `path`.
-pub(super) fn commands(offers: &[Offer], path: &str) -> Vec<Command> {
-    offers
-        .iter()
-        .map(|offer| {
-            let is_write = offer.verb != Verb::Get;
-            let extension = if is_write { "" } else { ".html" };
-            Command {
-                href: format!("{path}/{}{extension}", encode_segment(offer.name)),
-                label: label(offer.name),
-                doc: offer.doc,
-                is_write,
-            }
+/// The buttons of those of the `offers` that change what is at `path`.
+pub(super) fn buttons(offers: &[Offer], path: &str) -> Vec<Command> {
+    commands(offers, path, "", |verb| verb != Verb::Get)
+}
+
+/// The links to those of the `offers` that only read what is at `path`.
+pub(super) fn links(offers: &[Offer], path: &str) -> Vec<Command> {
+    commands(offers, path, ".html", |verb| verb == Verb::Get)
+}
+
+fn commands(
+    offers: &[Offer],
+    path: &str,
+    extension: &str,
+    is_wanted: impl Fn(Verb) -> bool,
+) -> Vec<Command> {
+    let wanted = offers.iter().filter(|it| is_wanted(it.verb));
+    wanted
+        .map(|offer| Command {
+            href: format!("{path}/{}{extension}", encode_segment(offer.name)),
+            label: label(offer.name),
+            doc: offer.doc,
         })
         .collect()
 }
@@ -167,7 +177,6 @@ fn related(item: &Item, registry: &Registry) -> Vec<Command> {
             ),
             label: label(route.prefix),
             doc: action.doc,
-            is_write: false,
         }));
     }
     related
@@ -200,5 +209,7 @@ fn is_for_few(field: &Field) -> bool {
     let is_plain = matches!(field.kind, Kind::Text(_) | Kind::Boolean);
     let is_derived =
         field.writable == Writable::Never && field.column.is_none() && field.role.is_none();
-    matches!(field.role, Some(Role::Id | Role::Version)) || (is_plain && is_derived)
+    let is_opaque =
+        field.writable == Writable::Never && field.role.is_none() && field.name.ends_with("Id");
+    matches!(field.role, Some(Role::Id | Role::Version)) || (is_plain && is_derived) || is_opaque
 }

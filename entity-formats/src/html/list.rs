@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use self::column::{Column, columns};
 use self::filter::Filter;
-use super::entity::{Command, commands};
+use super::entity::{Command, buttons, links};
 use super::form::is_prefilled;
 use super::frame::Frame;
 use super::label;
@@ -27,7 +27,8 @@ pub(super) struct ListPage<'a> {
     kind: String,
     caption: String,
     new_href: Option<String>,
-    commands: Vec<Command>,
+    buttons: Vec<Command>,
+    links: Vec<Command>,
     filter: Option<Filter>,
     columns: Vec<Column>,
     rows: Vec<Row<'a>>,
@@ -76,7 +77,8 @@ impl<'a> ListPage<'a> {
                     .only(is_known)
                     .behind(&format!("{path}/new.html"))
             }),
-            commands: commands(&view.abilities.actions, &path),
+            buttons: buttons(&view.abilities.actions, &path),
+            links: links(&view.abilities.actions, &path),
             filter: Filter::of(collection.schema, view).filter(|_| is_whole),
             rows: rows
                 .map(|(item, entity)| Row::of(item, entity, &columns, view.registry))

@@ -15,6 +15,7 @@ mod value;
 
 use askama::Template;
 use entity_core::format::{Format, Problem, Renderer, View};
+use entity_core::schema::Field;
 use entity_core::{Body, Error, Form, FormPurpose, Result};
 
 use self::done::DonePage;
@@ -102,17 +103,16 @@ fn sentence(text: &str) -> String {
     first.chain(chars).chain(['.']).collect()
 }
 
-/// A name of the wire as people write: `createdOn` → `Created on`, `siteId` → `Site`.
-fn label(name: &str) -> String {
-    let words = words(name);
-    match words.rsplit_once(' ') {
-        Some((words, "id")) => words.to_owned(),
-        Some((words, "url")) => format!("{words} URL"),
-        _ => words,
+/// What people are told that a field is: one that refers to a site is not its id but the site.
+fn label_of(field: &Field) -> String {
+    match field.name.strip_suffix("Id") {
+        Some(stem) if !stem.is_empty() && reference::is_reference(field) => label(stem),
+        _ => label(field.name),
     }
 }
 
-fn words(name: &str) -> String {
+/// A name of the wire as people write: `createdOn` → `Created on`.
+fn label(name: &str) -> String {
     let mut label = String::with_capacity(name.len() + 4);
     let mut chars = name.chars().peekable();
     let mut is_after_upper = false;
@@ -144,16 +144,27 @@ mod tests {
     fn names_are_read_as_words() {
         for (name, expected) in [
             ("createdOn", "Created on"),
-            ("siteId", "Site"),
+            ("siteId", "Site id"),
             ("_username", "Username"),
             ("userEid", "User eid"),
-            ("infoUrl", "Info URL"),
+            ("entityURL", "Entity URL"),
             ("server-config", "Server config"),
             ("id", "Id"),
             ("csrfToken", "Csrf token"),
         ] {
             assert_eq!(label(name), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn a_field_that_refers_to_something_is_called_by_that() {
+        use entity_core::schema::{Kind, Role};
+
+        let field = Field::new("siteId", Kind::Text(99), "");
+        assert_eq!(label_of(&field), "Site id");
+        assert_eq!(label_of(&field.role(Role::Site)), "Site");
+        let id = Field::new("Id", Kind::Text(99), "").role(Role::Site);
+        assert_eq!(label_of(&id), "Id");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use askama::filters::HtmlSafe;
 use entity_core::schema::{Field, Kind};
 use serde_json::Value;
 
-use super::label;
+use super::label_of;
 use super::shown::instant;
 
 /// Text that may be longer than this gets an area, not a line.
@@ -39,7 +39,7 @@ pub(super) enum Widget {
         autocomplete: Option<&'static str>,
     },
     /// Several lines.
-    Area { max: usize },
+    Area { max: usize, rows: u8 },
     /// One of these values, each with what it is called. A check box could not say no: what is not ticked is
     /// not sent.
     Choice(Vec<(String, String)>),
@@ -70,7 +70,7 @@ impl Control {
         Self {
             id: format!("field-{}", field.name),
             name: field.name.to_owned(),
-            label: label(field.name),
+            label: label_of(field),
             hint: hint(field),
             value: match is_secret {
                 true => String::new(),
@@ -127,7 +127,7 @@ impl Widget {
     pub(super) fn of(field: &Field) -> Self {
         match field.kind {
             Kind::Text(max) => Self::of_text(&field.name.to_ascii_lowercase(), max),
-            Kind::Html(max) => Self::Area { max },
+            Kind::Html(max) => Self::Area { max, rows: 8 },
             Kind::Integer | Kind::Number => Self::line("number", None),
             Kind::Boolean => Self::yes_or_no(match field.is_required {
                 true => "choose one",
@@ -163,7 +163,7 @@ impl Widget {
             "_password" => ("password", Some("current-password")),
             it if it.ends_with("password") => ("password", Some("new-password")),
             it if it.ends_with("email") => ("email", Some("off")),
-            _ if max > MAX_LINE => return Self::Area { max },
+            _ if max > MAX_LINE => return Self::Area { max, rows: 3 },
             _ => ("text", None),
         };
         Self::Line {

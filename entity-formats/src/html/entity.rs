@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::frame::Frame;
 use super::shown::{SanitizedHtml, Shown, instant};
-use super::{label, reference};
+use super::{label, label_of, reference};
 use crate::json::METADATA;
 
 /// One entity.
@@ -88,7 +88,7 @@ impl<'a> EntityPage<'a> {
     ) {
         let Some(field) = item.schema().field(name) else {
             if !METADATA.contains(&name) {
-                self.push(name, Shown::of(value), true);
+                self.push(label(name), Shown::of(value), true);
             }
             return;
         };
@@ -102,24 +102,24 @@ impl<'a> EntityPage<'a> {
             (Kind::Html(_), Value::String(html)) if !html.trim().is_empty() => {
                 self.sections.push(Section {
                     id: format!("section-{}", self.sections.len()),
-                    label: label(name),
+                    label: label_of(field),
                     content: SanitizedHtml(html),
                 });
             }
             _ => {
                 let shown = Shown::of_field(field, entity, registry);
-                self.push(name, shown, is_for_few(field));
+                self.push(label_of(field), shown, is_for_few(field));
             }
         }
     }
 
-    fn push(&mut self, name: &str, shown: Shown<'a>, is_for_few: bool) {
+    fn push(&mut self, label: String, shown: Shown<'a>, is_for_few: bool) {
         let fields = match is_for_few {
             true => &mut self.further,
             false => &mut self.fields,
         };
         if !matches!(shown, Shown::Nothing) {
-            fields.push((label(name), shown));
+            fields.push((label, shown));
         }
     }
 }

@@ -113,7 +113,11 @@ fn is_listed(registry: &Registry, prefix: &str) -> bool {
 impl Alternate {
     fn of(name: &'static str, media_type: &'static str, view: &View<'_>) -> Self {
         Self {
-            href: view_url_with_query(view, name),
+            href: match view.path {
+                // The start page has no name that an extension could be put behind.
+                "" => format!("{}/direct/describe.{name}", view.base_url),
+                _ => view_url_with_query(view, name),
+            },
             media_type,
             label: match name {
                 "atom" => "Atom".to_owned(),

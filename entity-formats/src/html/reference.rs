@@ -11,14 +11,23 @@ pub(super) struct Target<'a> {
     pub(super) name: &'a str,
 }
 
+/// The type whose ids the field holds.
+fn prefix(field: &Field) -> Option<&'static str> {
+    match field.role? {
+        Role::Site => Some("site"),
+        Role::Owner => Some("user"),
+        _ => None,
+    }
+}
+
+/// Whether the field holds ids of entities.
+pub(super) fn is_reference(field: &Field) -> bool {
+    prefix(field).is_some()
+}
+
 /// The type whose ids the field holds, if it has pages.
 fn referenced(field: &Field, registry: &Registry) -> Option<&'static str> {
-    let prefix = match field.role? {
-        Role::Site => "site",
-        Role::Owner => "user",
-        _ => return None,
-    };
-    has_pages(registry, prefix).then_some(prefix)
+    prefix(field).filter(|it| has_pages(registry, it))
 }
 
 fn has_pages(registry: &Registry, prefix: &str) -> bool {
@@ -62,7 +71,7 @@ fn page(prefix: &str, id: &str) -> String {
 }
 
 /// The fields in which an entity may tell what is called that which the field `name` refers to.
-fn naming_fields(name: &str) -> [String; 2] {
+pub(super) fn naming_fields(name: &str) -> [String; 2] {
     let stem = name.strip_suffix("Id").unwrap_or(name);
     [format!("{stem}Title"), format!("{stem}DisplayName")]
 }

@@ -6,13 +6,14 @@ use entity_core::schema::{Field, Kind, Role, Schema};
 use entity_core::{Order, Registry, Search};
 use serde_json::{Map, Value};
 
-use crate::html::control::MAX_LINE;
 use crate::html::query::{ORDER, Query};
-use crate::html::{label, reference};
+use crate::html::{label_of, reference};
 use crate::paging::view_url;
 
 /// The most columns besides the title.
 const MAX_COLUMNS: usize = 5;
+/// The most bytes that the texts of a column may have.
+const MAX_CELL: usize = 60;
 
 /// A column.
 pub(super) struct Column {
@@ -69,13 +70,13 @@ pub(super) fn columns(
         can.then(|| order_href(field, order, view))
     };
     let first = Column {
-        label: title.map_or_else(|| "Title".to_owned(), |it| label(it.name)),
+        label: title.map_or_else(|| "Title".to_owned(), label_of),
         field: None,
         href: title.and_then(href),
         order: title.and_then(|it| direction(it, order)),
     };
     let others = kept.into_iter().map(|field| Column {
-        label: label(field.name),
+        label: label_of(field),
         field: Some(field),
         href: href(field),
         order: direction(field, order),
@@ -118,12 +119,15 @@ fn is_shown(
     entities: &[&Map<String, Value>],
     registry: &Registry,
 ) -> bool {
-    let is_short = match field.kind {
-        Kind::Text(max) => max <= MAX_LINE,
-        Kind::Html(_) | Kind::List | Kind::Object | Kind::Moment => false,
-        _ => true,
-    };
+    let is_simple = !matches!(
+        field.kind,
+        Kind::Html(_) | Kind::List | Kind::Object | Kind::Moment
+    );
     let has_place = matches!(field.role, Some(Role::Id | Role::Title | Role::Version));
+    let title = schema.role(Role::Title).map(|it| it.name.to_owned());
+    let names_title = title.is_some_and(|it| reference::naming_fields(field.name).contains(&it));
+    let text = |entity: &&Map<String, Value>| entity.get(field.name)?.as_str().map(str::len);
+    let is_short = entities.iter().filter_map(text).all(|it| it <= MAX_CELL);
     let says_something = |entity: &&Map<String, Value>| {
         let value = entity.get(field.name);
         let is_there = value.is_some_and(|it| !it.is_null() && it != "");
@@ -131,5 +135,5 @@ fn is_shown(
             field.name.ends_with("Id") && reference::target(field, entity, registry).is_none();
         is_there && !is_opaque && !reference::is_naming(field.name, schema.fields, entity, registry)
     };
-    is_short && !has_place && entities.iter().any(says_something)
+    is_simple && is_short && !has_place && !names_title && entities.iter().any(says_something)
 }

@@ -3,8 +3,8 @@
 use entity_core::format::View;
 use entity_core::schema::{Field, Kind, Schema};
 
-use crate::html::control::{Control, MAX_LINE, Widget};
-use crate::html::label;
+use crate::html::control::{Control, Widget};
+use crate::html::label_of;
 use crate::html::query::{LIMIT, Query, SEARCH, is_about_list};
 use crate::paging::view_url;
 
@@ -63,17 +63,17 @@ fn controls(field: &Field, query: &Query) -> Vec<Control> {
         let value = query.get(&name).to_owned();
         Control::of_filter(name, label, &value, widget)
     };
-    let one = |widget| vec![control(field.name.to_owned(), label(field.name), widget)];
+    let one = |widget| vec![control(field.name.to_owned(), label_of(field), widget)];
     match field.kind {
-        Kind::Text(max) if max <= MAX_LINE => one(Widget::line("text", Some(max))),
-        Kind::Text(_) | Kind::Html(_) | Kind::List | Kind::Object => Vec::new(),
+        Kind::Text(max) => one(Widget::line("text", Some(max))),
+        Kind::Html(_) | Kind::List | Kind::Object => Vec::new(),
         Kind::Integer | Kind::Number => one(Widget::line("number", None)),
         Kind::Boolean => one(Widget::yes_or_no("any")),
         Kind::Instant | Kind::Millis | Kind::Moment => [("ge", "from"), ("le", "until")]
             .map(|(operator, word)| {
                 control(
                     format!("{}[{operator}]", field.name),
-                    format!("{} {word} (UTC)", label(field.name)),
+                    format!("{} {word} (UTC)", label_of(field)),
                     Widget::line("datetime-local", None),
                 )
             })

@@ -16,6 +16,7 @@ mod tree;
 pub mod xml;
 
 pub use input::form::parse_pairs;
+pub use input::json::parse_value as parse_json;
 pub use paging::paging_links;
 
 /// The sheet that all pages refer to.

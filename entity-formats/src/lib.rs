@@ -6,6 +6,7 @@
 
 use entity_core::format::Formats;
 
+pub mod batch;
 pub mod feed;
 pub mod html;
 pub mod input;

@@ -21,7 +21,7 @@ const ALLOWED: [(&str, &[&str]); 6] = [
     ),
     (
         "/direct/session/current",
-        &["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"],
+        &["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"],
     ),
     ("/direct/user/current", &["GET", "HEAD", "OPTIONS"]),
 ];

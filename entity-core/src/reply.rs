@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use chrono::{DateTime, Utc};
 use erased_serde::Serialize as ErasedSerialize;
 use serde_json::Map;
 
@@ -216,6 +217,7 @@ trait Erased: Send + Sync {
     fn id(&self) -> String;
     fn title(&self) -> Option<String>;
     fn version(&self) -> Option<Version>;
+    fn updated(&self) -> Option<DateTime<Utc>>;
     fn feed_entry(&self) -> Option<FeedEntry>;
     fn data(&self) -> &(dyn ErasedSerialize + Send + Sync);
 }
@@ -232,6 +234,9 @@ impl<E: Entity> Erased for E {
     }
     fn version(&self) -> Option<Version> {
         Entity::version(self)
+    }
+    fn updated(&self) -> Option<DateTime<Utc>> {
+        Entity::updated(self)
     }
     fn feed_entry(&self) -> Option<FeedEntry> {
         Entity::feed_entry(self)
@@ -273,6 +278,11 @@ impl Item {
     /// The entity's version.
     pub fn version(&self) -> Option<Version> {
         self.entity.version()
+    }
+
+    /// When the entity last changed.
+    pub fn updated(&self) -> Option<DateTime<Utc>> {
+        self.entity.updated()
     }
 
     /// The entity's entry in a feed.

@@ -6,6 +6,7 @@
 
 use entity_core::format::Formats;
 
+pub mod batch;
 pub mod feed;
 pub mod html;
 pub mod input;
@@ -16,6 +17,7 @@ mod tree;
 pub mod xml;
 
 pub use input::form::{parse_pairs, write_pairs};
+pub use input::json::parse_value as parse_json;
 pub use paging::paging_links;
 
 /// The sheet that all pages refer to.

@@ -1,11 +1,15 @@
-//! The tables of the service itself: sessions, and failures to log in.
+//! The tables of the service itself: sessions, failures to log in, and results of requests that may be repeated.
 
 use entity_providers::migration::Tables;
 use sea_orm_migration::MigrationTrait;
 
 /// The steps, in order. They run behind those of the providers.
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-    vec![Box::new(SESSIONS), Box::new(LOGIN_FAILURES)]
+    vec![
+        Box::new(SESSIONS),
+        Box::new(LOGIN_FAILURES),
+        Box::new(IDEMPOTENCY_KEYS),
+    ]
 }
 
 const SESSIONS: Tables = Tables {
@@ -38,5 +42,22 @@ const LOGIN_FAILURES: Tables = Tables {
             last_failure BIGINT NOT NULL
         )",
         "CREATE INDEX login_failure_by_time ON login_failure (last_failure)",
+    ],
+};
+
+const IDEMPOTENCY_KEYS: Tables = Tables {
+    name: "m20261121_000904_idempotency_keys",
+    statements: &[
+        "CREATE TABLE idempotency_key (
+            user_id TEXT NOT NULL,
+            key TEXT NOT NULL,
+            request TEXT NOT NULL,
+            created BIGINT NOT NULL,
+            status INTEGER NOT NULL,
+            headers TEXT NOT NULL,
+            body BYTES NOT NULL,
+            PRIMARY KEY (user_id, key)
+        )",
+        "CREATE INDEX idempotency_key_by_time ON idempotency_key (created)",
     ],
 };

@@ -1,13 +1,16 @@
 //! `/direct`, as clients of every kind see it.
 
 mod announcement;
+mod batch;
 mod conditional;
 mod describe;
 mod error;
 mod feed;
+mod idempotency;
 mod membership;
 mod method;
 mod page;
+mod patch;
 mod representation;
 mod session;
 mod site;

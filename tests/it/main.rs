@@ -11,6 +11,8 @@ mod api;
 mod direct;
 mod durability;
 mod hostile;
+mod lost_update;
+mod parity;
 mod readme;
 mod shape;
 mod storage;

@@ -45,6 +45,7 @@ impl Parser for FormParser {
             fields,
             is_textual: true,
             is_form: true,
+            ..Input::default()
         })
     }
 }

@@ -78,6 +78,7 @@ async fn empty(app: &App, exchange: &Exchange, path: &DirectPath, verb: Verb) ->
         query: Vec::new(),
         input: Input::default(),
         if_match: None,
+        is_dry_run: false,
         wants_abilities: true,
         origin: exchange.origin.clone(),
     };

@@ -193,14 +193,13 @@ fn is_fresh(reply: &Reply, asked: &Asked<'_>, tag: &str) -> bool {
     }
 }
 
-/// When what a feed tells last changed, in whole seconds as HTTP has them.
+/// When an entity, or what a feed tells, last changed, in whole seconds as HTTP has them.
 fn last_modified(body: &Body, format: Format) -> Option<std::time::SystemTime> {
-    if !is_feed(format) {
-        return None;
-    }
     let newest = match body {
-        Body::Entity(item) => item.feed_entry().map(|it| it.updated),
-        Body::Collection(collection) => collection
+        _ if !is_tagged(format) => None,
+        Body::Entity(item) if is_feed(format) => item.feed_entry().map(|it| it.updated),
+        Body::Entity(item) => item.updated(),
+        Body::Collection(collection) if is_feed(format) => collection
             .items
             .iter()
             .filter_map(|it| Some(it.feed_entry()?.updated))
@@ -256,7 +255,7 @@ fn name(headers: &mut HeaderMap, base: &str, reference: &Reference) {
 }
 
 /// Header values are ASCII here: ids were percent-encoded before. What is not is left out.
-fn set(headers: &mut HeaderMap, name: HeaderName, value: Option<&str>) {
+pub(crate) fn set(headers: &mut HeaderMap, name: HeaderName, value: Option<&str>) {
     if let Some(value) = value.and_then(|it| HeaderValue::from_str(it).ok()) {
         headers.insert(name, value);
     }

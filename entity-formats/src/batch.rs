@@ -1,0 +1,100 @@
+//! A batch's results as XML, with the parts' own documents inside.
+
+use entity_core::{Error, Result};
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
+
+use crate::text::{escape, repair_name};
+
+/// One result, and the element that it stands in.
+#[derive(Clone, Debug)]
+pub struct PartElement<'a> {
+    /// The element's name.
+    pub name: String,
+    /// How the request named the part: the element for that, and its text.
+    pub given: (&'static str, &'a str),
+    /// Where the part was sent to.
+    pub url: &'a str,
+    /// Its status.
+    pub status: u16,
+    /// Its headers, each with its values.
+    pub headers: Vec<(&'a str, Vec<&'a str>)>,
+    /// What was wrong with it.
+    pub error: Option<String>,
+    /// Its body: an XML document of a renderer of this crate, or any other text.
+    pub body: &'a str,
+}
+
+/// Writes the results inside an element `root`.
+///
+/// # Errors
+/// Writing failed.
+pub fn write(root: &str, parts: &[PartElement<'_>]) -> Result<Vec<u8>> {
+    let mut writer = Writer::new(Vec::new());
+    write_all(&mut writer, root, parts).map_err(Error::internal)?;
+    Ok(writer.into_inner())
+}
+
+fn write_all(
+    writer: &mut Writer<Vec<u8>>,
+    root: &str,
+    parts: &[PartElement<'_>],
+) -> std::io::Result<()> {
+    writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+    let size = parts.len().to_string();
+    let start = BytesStart::new(root).with_attributes([("type", "map"), ("size", size.as_str())]);
+    writer.write_event(Event::Start(start))?;
+    for part in parts {
+        write_element(writer, part)?;
+    }
+    writer.write_event(Event::End(BytesEnd::new(root)))
+}
+
+fn write_element(writer: &mut Writer<Vec<u8>>, part: &PartElement<'_>) -> std::io::Result<()> {
+    let start = BytesStart::new(&part.name).with_attributes([("type", "bean")]);
+    writer.write_event(Event::Start(start))?;
+    write_text(writer, part.given.0, part.given.1)?;
+    write_text(writer, "entityURL", part.url)?;
+    let status = BytesStart::new("status").with_attributes([("type", "number")]);
+    writer.write_event(Event::Start(status))?;
+    writer.write_event(Event::Text(BytesText::new(&part.status.to_string())))?;
+    writer.write_event(Event::End(BytesEnd::new("status")))?;
+    let headers = BytesStart::new("headers").with_attributes([("type", "map")]);
+    writer.write_event(Event::Start(headers))?;
+    for (name, values) in &part.headers {
+        for value in values {
+            write_text(writer, &repair_name(name), value)?;
+        }
+    }
+    writer.write_event(Event::End(BytesEnd::new("headers")))?;
+    if let Some(error) = &part.error {
+        write_text(writer, "error", error)?;
+    }
+    match document(part.body) {
+        Some(document) => {
+            writer.write_event(Event::Start(BytesStart::new("data")))?;
+            // The part's own answer, written by our own renderer: well-formed as it is.
+            writer.get_mut().extend_from_slice(document.as_bytes());
+            writer.write_event(Event::End(BytesEnd::new("data")))?;
+        }
+        None if part.body.is_empty() => {}
+        None => write_text(writer, "content", part.body)?,
+    }
+    writer.write_event(Event::End(BytesEnd::new(&part.name)))
+}
+
+/// The body without its declaration, if it is a document.
+fn document(body: &str) -> Option<&str> {
+    let text = body.trim();
+    let text = match text.strip_prefix("<?xml") {
+        Some(rest) => rest.split_once("?>")?.1.trim_start(),
+        None => text,
+    };
+    text.starts_with('<').then_some(text)
+}
+
+fn write_text(writer: &mut Writer<Vec<u8>>, name: &str, text: &str) -> std::io::Result<()> {
+    writer.write_event(Event::Start(BytesStart::new(name)))?;
+    writer.write_event(Event::Text(BytesText::from_escaped(escape(text))))?;
+    writer.write_event(Event::End(BytesEnd::new(name)))
+}

@@ -4,7 +4,7 @@ use std::fmt;
 
 use erased_serde::Serialize as ErasedSerialize;
 
-use crate::entity::{Entity, FeedEntry, Version};
+use crate::entity::{Entity, EventEntry, FeedEntry, Version};
 use crate::schema::Schema;
 
 /// An answer.
@@ -188,6 +188,8 @@ trait Erased: Send + Sync {
     fn title(&self) -> Option<String>;
     fn version(&self) -> Option<Version>;
     fn feed_entry(&self) -> Option<FeedEntry>;
+    fn event_entry(&self) -> Option<EventEntry>;
+    fn is_told_once(&self) -> bool;
     fn data(&self) -> &(dyn ErasedSerialize + Send + Sync);
 }
 
@@ -206,6 +208,12 @@ impl<E: Entity> Erased for E {
     }
     fn feed_entry(&self) -> Option<FeedEntry> {
         Entity::feed_entry(self)
+    }
+    fn event_entry(&self) -> Option<EventEntry> {
+        Entity::event_entry(self)
+    }
+    fn is_told_once(&self) -> bool {
+        Entity::is_told_once(self)
     }
     fn data(&self) -> &(dyn ErasedSerialize + Send + Sync) {
         self
@@ -249,6 +257,16 @@ impl Item {
     /// The entity's entry in a feed.
     pub fn feed_entry(&self) -> Option<FeedEntry> {
         self.entity.feed_entry()
+    }
+
+    /// The entity's entry in a calendar.
+    pub fn event_entry(&self) -> Option<EventEntry> {
+        self.entity.event_entry()
+    }
+
+    /// Whether the entity tells now what it never tells again.
+    pub fn is_told_once(&self) -> bool {
+        self.entity.is_told_once()
     }
 
     /// The entity's own fields, without metadata.

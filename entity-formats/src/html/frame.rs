@@ -44,6 +44,7 @@ const FEEDS: [(&str, &str, &str); 2] = [
     ("atom", "application/atom+xml", "Atom"),
     ("rss", "application/rss+xml", "RSS"),
 ];
+const CALENDARS: [(&str, &str, &str); 1] = [("ics", "text/calendar", "iCalendar")];
 
 impl<'a> Frame<'a> {
     /// A page with a title, below the start page.
@@ -89,15 +90,18 @@ impl<'a> Frame<'a> {
     /// What the page shows is also there as a feed, if the type has feeds.
     pub(super) fn with_feeds(mut self, schema: &Schema, view: &View<'_>) -> Self {
         if schema.has_feed {
-            self.feeds = alternates(FEEDS, view).collect();
-            self.formats.extend(self.feeds.iter().cloned());
+            self.feeds.extend(alternates(FEEDS, view));
         }
+        if schema.has_events {
+            self.feeds.extend(alternates(CALENDARS, view));
+        }
+        self.formats.extend(self.feeds.iter().cloned());
         self
     }
 }
 
-fn alternates(
-    formats: [(&'static str, &'static str, &'static str); 2],
+fn alternates<const N: usize>(
+    formats: [(&'static str, &'static str, &'static str); N],
     view: &View<'_>,
 ) -> impl Iterator<Item = Alternate> {
     formats

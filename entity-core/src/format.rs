@@ -41,15 +41,23 @@ pub struct View<'a> {
     pub path: &'a str,
     /// The request's query as it was sent, without the question mark. Empty if there is none.
     pub query: &'a str,
-    /// The absolute address of what is shown, without format and query, where it is not the path below
-    /// `/direct`. The query is then known to that address already, except for the part of the list.
-    pub own_address: Option<&'a str>,
+    /// The address of what is shown, where it is not the path below `/direct`.
+    pub own_address: Option<OwnAddress<'a>>,
     /// What else the caller may do here.
     pub abilities: Abilities,
     /// The display name of the caller, if somebody is logged in.
     pub user: Option<&'a str>,
     /// The token that forms must carry, if the session has one.
     pub csrf_token: Option<&'a str>,
+}
+
+/// An address that stands for a path below `/direct` and its query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnAddress<'a> {
+    /// The absolute address, without format and query.
+    pub url: &'a str,
+    /// What was sent as its query. The rest of [`View::query`] is known to the address.
+    pub query: &'a str,
 }
 
 /// An error as clients are told about it.
@@ -221,6 +229,15 @@ impl Formats {
         self.renderers
             .iter()
             .filter(|it| it.accepts(body))
+            .map(|it| it.format().name)
+            .collect()
+    }
+
+    /// The names of the formats in which programs can subscribe to `body`.
+    pub fn offered_feeds(&self, body: &Body) -> Vec<&'static str> {
+        self.renderers
+            .iter()
+            .filter(|it| it.format().is_feed && it.accepts(body))
             .map(|it| it.format().name)
             .collect()
     }

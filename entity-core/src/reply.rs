@@ -4,6 +4,7 @@ use std::fmt;
 
 use erased_serde::Serialize as ErasedSerialize;
 
+use crate::DateTimeUtc;
 use crate::entity::{Entity, EventEntry, FeedEntry, Version};
 use crate::schema::Schema;
 
@@ -121,6 +122,18 @@ pub struct Collection {
 }
 
 impl Collection {
+    /// A list of nothing, of the type `prefix`.
+    pub fn empty(prefix: &'static str, schema: &'static Schema) -> Self {
+        Self {
+            prefix,
+            schema,
+            items: Vec::new(),
+            start: 0,
+            limit: 1,
+            has_more: false,
+        }
+    }
+
     /// The state of all of it: changes whenever one of the entities or the list does.
     /// `None` if one of the entities has no version.
     pub fn version(&self) -> Option<Version> {
@@ -262,6 +275,12 @@ impl Item {
     /// The entity's entry in a calendar.
     pub fn event_entry(&self) -> Option<EventEntry> {
         self.entity.event_entry()
+    }
+
+    /// When the entity last changed, by its entry in a feed or in a calendar.
+    pub fn updated(&self) -> Option<DateTimeUtc> {
+        let in_feed = self.feed_entry().map(|it| it.updated);
+        in_feed.or_else(|| Some(self.event_entry()?.updated))
     }
 
     /// Whether the entity tells now what it never tells again.

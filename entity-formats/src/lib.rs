@@ -20,7 +20,8 @@ mod tree;
 pub mod xml;
 
 pub use input::form::parse_pairs;
-pub use paging::{is_window_parameter, paging_links};
+pub use paging::{filters, is_window_parameter, paging_links};
+pub use text::replace_forbidden;
 
 /// The sheet that all pages refer to.
 pub const STYLESHEET: &str = include_str!("../assets/lectern.css");

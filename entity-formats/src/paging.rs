@@ -39,7 +39,7 @@ fn part_url(view: &View<'_>, extension: Option<&str>, start: u64, limit: u64) ->
 }
 
 /// The pairs of `query` that say what is in a list, as they were sent.
-pub(crate) fn filters(query: &str) -> impl Iterator<Item = &str> {
+pub fn filters(query: &str) -> impl Iterator<Item = &str> {
     pairs(query).filter(|it| !is_window(it))
 }
 
@@ -67,7 +67,7 @@ fn is_window(pair: &str) -> bool {
 /// The absolute address of what is shown, without its query.
 pub(crate) fn view_url(view: &View<'_>, extension: Option<&str>) -> String {
     let address = match view.own_address {
-        Some(own) => own.to_owned(),
+        Some(own) => own.url.to_owned(),
         None => format!("{}/direct{}", view.base_url, view.path),
     };
     match extension {
@@ -85,7 +85,7 @@ pub(crate) fn page_url(view: &View<'_>) -> String {
 pub(crate) fn view_url_with_query(view: &View<'_>, extension: &str) -> String {
     let mut url = view_url(view, Some(extension));
     match view.own_address {
-        Some(_) => append(&mut url, pairs(view.query).filter(|it| is_window(it))),
+        Some(own) => append(&mut url, pairs(own.query)),
         None => append(&mut url, pairs(view.query)),
     }
     url

@@ -197,6 +197,7 @@ pub(crate) fn view<'a>(
         base_url: &app.dispatcher.shared().base_url,
         path: without_format,
         query: exchange.parts.uri.query().unwrap_or_default(),
+        own_address: None,
         abilities,
         user: session.map(|it| it.display_name()),
         csrf_token: session.map(|it| it.csrf_token()),

@@ -32,6 +32,7 @@ impl TestApp {
             clock: clock.clone(),
             ids: Arc::new(UuidIds::default()),
             registry: Registry::from_inventory().expect("types that go together"),
+            formats: Arc::new(entity_formats::standard().expect("formats that go together")),
         };
         let app = App::start(config(database.url(), settings), parts)
             .await

@@ -116,7 +116,7 @@ fn lists(kind: &str, format: &str, subject: &Subject) -> Vec<String> {
         "site" => ["any", "joinable", "pubView"]
             .map(|it| format!("?select={it}"))
             .to_vec(),
-        "membership" => vec![format!("?userId={}", subject.user)],
+        "membership" | "feed" => vec![format!("?userId={}", subject.user)],
         _ => vec![String::new()],
     };
     let path = |it: String| format!("/direct/{kind}.{format}{it}");
@@ -181,6 +181,7 @@ fn create(kind: &str, subject: &Subject) -> Vec<Question> {
     let fields = match kind {
         "announcement" => json!({"siteId": site, "title": marker}),
         "user" => json!({"eid": marker, "lastName": marker}),
+        "feed" => json!({"path": "/announcement/user", "title": marker}),
         "membership" => json!({"userId": user, "locationReference": format!("/site/{site}")}),
         _ => json!({"title": marker, "type": "course"}),
     };
@@ -249,8 +250,11 @@ fn named(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Vec
     if name.starts_with("/api/") {
         return vec![endpoint(kind, operation, subject, caller)];
     }
-    if kind == "session" && method != "GET" {
-        let path = format!("/direct/session/{name}");
+    if method != "GET" {
+        let path = match kind {
+            "session" => format!("/direct/session/{name}"),
+            _ => format!("/direct/{kind}/{}/{name}", subject.id),
+        };
         let form = (FORM, format!("_method={method}"));
         let method = Method::from_bytes(method.as_bytes()).expect("a method");
         return vec![

@@ -10,6 +10,7 @@ mod access;
 mod api;
 mod direct;
 mod durability;
+mod feeds;
 mod hostile;
 mod readme;
 mod shape;

@@ -35,13 +35,19 @@ impl Token {
     }
 }
 
-/// The path of a request as logs may have it: below `/feeds` nothing stands where a token can stand,
-/// whatever form it was sent in.
+/// The path of a request as logs may have it: below `/feeds` nothing is left but a name behind a token,
+/// whatever form the token was sent in.
 pub(crate) fn without_token(path: &str) -> Option<String> {
     let rest = path.strip_prefix(MOUNT)?.strip_prefix('/')?;
-    Some(match rest.rsplit_once('/') {
-        Some((_, name)) => format!("{MOUNT}/{REPLACEMENT}/{name}"),
-        None => format!("{MOUNT}/{REPLACEMENT}"),
+    let is_name = |it: &str| {
+        let stem = it.rsplit_once('.').map_or(it, |(stem, _)| stem);
+        !it.contains('/') && Token::parse(stem).is_none()
+    };
+    Some(match rest.split_once('/') {
+        Some((token, name)) if !token.is_empty() && is_name(name) => {
+            format!("{MOUNT}/{REPLACEMENT}/{name}")
+        }
+        _ => format!("{MOUNT}/{REPLACEMENT}"),
     })
 }
 
@@ -58,10 +64,9 @@ mod tests {
                 format!("/feeds/{token}/news.atom"),
                 Some("/feeds/[token]/news.atom"),
             ),
-            (
-                format!("/feeds//{token}/news.atom"),
-                Some("/feeds/[token]/news.atom"),
-            ),
+            (format!("/feeds//{token}/news.atom"), Some("/feeds/[token]")),
+            (format!("/feeds//{token}"), Some("/feeds/[token]")),
+            (format!("/feeds/x/{token}.atom"), Some("/feeds/[token]")),
             (
                 "/feeds/%41%42/news.atom".to_owned(),
                 Some("/feeds/[token]/news.atom"),

@@ -165,6 +165,16 @@ impl Context {
             .push(event);
     }
 
+    /// Goes on with another request of the same unit of work.
+    pub(crate) fn turn_to(&mut self, origin: &Origin) {
+        self.origin.clone_from(origin);
+    }
+
+    /// The events since this was last called.
+    pub(crate) fn take_events(&self) -> Vec<Event> {
+        std::mem::take(&mut self.events.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// The events so far.
     pub fn events(&self) -> Vec<Event> {
         self.events

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use futures::future::BoxFuture;
 
 use crate::access::{Caller, Need};
+use crate::atomic::Atomic;
 use crate::context::{Context, Shared};
 use crate::error::{Error, Result};
 use crate::event::EventSink;
@@ -22,8 +24,28 @@ const TRIES: u32 = 4;
 pub struct Dispatcher {
     registry: Arc<Registry>,
     store: Arc<dyn Store>,
-    sink: Arc<dyn EventSink>,
+    pub(crate) sink: Arc<dyn EventSink>,
     shared: Arc<Shared>,
+}
+
+/// Has the last word on a request that writes.
+#[async_trait]
+pub trait Finish: Send + Sync {
+    /// Sees the reply before anything is committed, and may write.
+    ///
+    /// # Errors
+    /// Whatever should keep the request from being carried out: nothing is written then.
+    async fn finish(&self, cx: &Context, reply: &Reply) -> Result<()>;
+}
+
+/// Lets everything pass.
+struct Unconditional;
+
+#[async_trait]
+impl Finish for Unconditional {
+    async fn finish(&self, _cx: &Context, _reply: &Reply) -> Result<()> {
+        Ok(())
+    }
 }
 
 impl Dispatcher {
@@ -73,7 +95,51 @@ impl Dispatcher {
     /// # Errors
     /// Whatever is wrong with the request or with the service. Nothing was written then.
     pub async fn dispatch(&self, request: &Request) -> Result<Reply> {
-        let reply = self.dispatch_once(request).await?;
+        self.dispatch_and(request, &Unconditional).await
+    }
+
+    /// The same, where `finish` has the last word on a request that writes.
+    ///
+    /// # Errors
+    /// Those of [`dispatch`](Self::dispatch) and of `finish`. Nothing was written then.
+    pub async fn dispatch_and(&self, request: &Request, finish: &dyn Finish) -> Result<Reply> {
+        // What leads nowhere does not wait for the right to write.
+        self.find(request)?;
+        if request.verb.is_safe() {
+            let cx = self.begin(&request.origin, Mode::Read).await?;
+            return self.run(&cx, request).await;
+        }
+        let mut tries = 1;
+        loop {
+            match self.try_request(request, finish).await {
+                Err(error) if error.is_transient() && tries < TRIES => tries += 1,
+                done => return done,
+            }
+        }
+    }
+
+    async fn try_request(&self, request: &Request, finish: &dyn Finish) -> Result<Reply> {
+        let mut atomic = self.atomic(&request.origin).await?;
+        let reply = atomic.run(request).await?;
+        finish.finish(atomic.context(), &reply).await?;
+        match request.is_dry_run {
+            true => drop(atomic),
+            false => atomic.commit().await?,
+        }
+        Ok(reply)
+    }
+
+    /// Begins a unit of work for several requests, which come to be all together or not at all.
+    ///
+    /// # Errors
+    /// The store can't be reached.
+    pub async fn atomic(&self, origin: &Origin) -> Result<Atomic<'_>> {
+        Ok(Atomic::new(self, self.begin(origin, Mode::Write).await?))
+    }
+
+    /// Runs `request` in the unit of work of `cx`, and what it is forwarded to.
+    pub(crate) async fn run(&self, cx: &Context, request: &Request) -> Result<Reply> {
+        let reply = self.run_once(cx, request).await?;
         let Body::Forward(path) = reply.body else {
             return Ok(reply);
         };
@@ -81,7 +147,7 @@ impl Dispatcher {
             path,
             ..request.clone()
         };
-        match self.dispatch_once(&forwarded).await? {
+        match self.run_once(cx, &forwarded).await? {
             Reply {
                 body: Body::Forward(_),
                 ..
@@ -90,35 +156,17 @@ impl Dispatcher {
         }
     }
 
-    async fn dispatch_once(&self, request: &Request) -> Result<Reply> {
+    async fn run_once(&self, cx: &Context, request: &Request) -> Result<Reply> {
+        let (route, operation) = self.find(request)?;
+        operation.run(cx, route, request).await
+    }
+
+    fn find<'a>(&'a self, request: &'a Request) -> Result<(&'a Route, Operation<'a>)> {
         let route = self
             .registry
             .route(&request.path.prefix)
             .ok_or_else(Error::not_found)?;
-        let operation = Operation::find(route, &request.path, request.verb)?;
-        if request.verb.is_safe() {
-            let cx = self.begin(&request.origin, Mode::Read).await?;
-            return operation.run(&cx, route, request).await;
-        }
-        let mut tries = 1;
-        loop {
-            match self.try_operation(operation, route, request).await {
-                Err(error) if error.is_transient() && tries < TRIES => tries += 1,
-                done => return done,
-            }
-        }
-    }
-
-    async fn try_operation(
-        &self,
-        operation: Operation<'_>,
-        route: &Route,
-        request: &Request,
-    ) -> Result<Reply> {
-        let cx = self.begin(&request.origin, Mode::Write).await?;
-        let reply = operation.run(&cx, route, request).await?;
-        self.commit(cx, reply.effect.clone()).await?;
-        Ok(reply)
+        Ok((route, Operation::find(route, &request.path, request.verb)?))
     }
 
     /// Runs `work` on data that it can't change.
@@ -159,19 +207,11 @@ impl Dispatcher {
         T: Send,
         W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<(T, Effect)>> + Send + Sync,
     {
-        let cx = self.begin(origin, Mode::Write).await?;
-        let (answer, effect) = work(&cx).await?;
-        self.commit(cx, effect).await?;
+        let mut atomic = self.atomic(origin).await?;
+        let (answer, effect) = work(atomic.context()).await?;
+        atomic.record(effect).await?;
+        atomic.commit().await?;
         Ok(answer)
-    }
-
-    /// Stores the events and the audit row, makes everything durable, then tells the followers.
-    async fn commit(&self, cx: Context, effect: Effect) -> Result<()> {
-        let events = cx.events();
-        self.sink.record(&cx, &events, effect).await?;
-        cx.unit.commit().await?;
-        self.sink.published(&events);
-        Ok(())
     }
 
     async fn begin(&self, origin: &Origin, mode: Mode) -> Result<Context> {
@@ -239,6 +279,7 @@ impl<'a> Operation<'a> {
                 &[
                     read(item),
                     update(Verb::Put, change),
+                    update(Verb::Patch, change),
                     update(Verb::Post, change),
                     delete(Verb::Delete, remove),
                 ],

@@ -57,6 +57,11 @@ pub trait Entity: Serialize + Send + Sync + 'static {
         None
     }
 
+    /// When anything of it that a client sees last changed, if that is written down.
+    fn updated(&self) -> Option<DateTime<Utc>> {
+        None
+    }
+
     /// Its entry in a feed. A type has feeds only if its schema says so.
     fn feed_entry(&self) -> Option<FeedEntry> {
         None

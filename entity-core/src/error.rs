@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
 
+use crate::entity::Version;
 use crate::request::Verb;
 
 /// The result of everything in this crate.
@@ -25,6 +26,8 @@ struct Inner {
     allow: Vec<Verb>,
     retry_after: Option<u32>,
     is_transient: bool,
+    version: Option<Version>,
+    operation: Option<usize>,
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
@@ -82,6 +85,8 @@ impl Error {
             allow: Vec::new(),
             retry_after: None,
             is_transient: false,
+            version: None,
+            operation: None,
             source: None,
         }))
     }
@@ -209,6 +214,25 @@ impl Error {
         self
     }
 
+    /// Adds the version that the entity is in.
+    #[must_use]
+    pub fn with_version(mut self, version: Option<Version>) -> Self {
+        self.0.version = version;
+        self
+    }
+
+    /// Says which operation of a batch failed, counted from 0.
+    #[must_use]
+    pub fn in_operation(mut self, index: usize) -> Self {
+        self.0.operation = Some(index);
+        self
+    }
+
+    /// Which operation of a batch failed, counted from 0.
+    pub fn operation(&self) -> Option<usize> {
+        self.0.operation
+    }
+
     /// What the client can do about it.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
@@ -227,6 +251,11 @@ impl Error {
     /// The verbs that the address takes, when the verb was the problem.
     pub fn allow(&self) -> &[Verb] {
         &self.0.allow
+    }
+
+    /// The version that the entity is in, when the caller named another one.
+    pub fn version(&self) -> Option<Version> {
+        self.0.version
     }
 
     /// Seconds to wait before the next try, when waiting helps.

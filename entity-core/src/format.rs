@@ -75,6 +75,8 @@ pub struct Problem {
     pub request_id: String,
     /// The fields of the input that were refused.
     pub fields: Vec<FieldError>,
+    /// Which operation of a batch failed, counted from 0.
+    pub operation: Option<usize>,
 }
 
 /// Writes answers in one format.

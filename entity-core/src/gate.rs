@@ -52,6 +52,11 @@ pub async fn list<P: List>(cx: &Context, mut search: Search) -> Result<Page<P::E
 /// Nobody is logged in; the input is wrong; the caller may not create this.
 pub async fn create<P: Create>(cx: &Context, input: &Input) -> Result<P::Entity> {
     admit(cx.caller(), P::ACCESS.create)?;
+    if input.patch.is_some() {
+        return Err(Error::bad_request(
+            "there is nothing yet that a patch could change",
+        ));
+    }
     let draft: P::Draft = input
         .check(P::Entity::schema(), true, cx.shared.sanitize)?
         .decode()?;
@@ -75,6 +80,7 @@ pub async fn update<P: Update>(
 ) -> Result<P::Entity> {
     let current = load_to_write::<P>(cx, id, Operation::Update).await?;
     let changes: P::Changes = input
+        .resolve(&current)?
         .check(P::Entity::schema(), false, cx.shared.sanitize)?
         .decode()?;
     require_version(&current, if_match)?;
@@ -309,7 +315,9 @@ fn granted(decision: Decision) -> Result<()> {
 
 fn require_version(current: &impl Entity, if_match: Option<&IfMatch>) -> Result<()> {
     match if_match {
-        Some(condition) if !condition.holds(current.version()) => Err(Error::precondition_failed()),
+        Some(condition) if !condition.holds(current.version(), current.updated()) => {
+            Err(Error::precondition_failed().with_version(current.version()))
+        }
         _ => Ok(()),
     }
 }

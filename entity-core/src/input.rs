@@ -1,9 +1,13 @@
 //! A request's body as data, checked against a schema and decoded into what an author declared.
 
+use std::borrow::Cow;
+
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::entity::Entity;
 use crate::error::{Error, FieldError, Result};
+use crate::patch::Patch;
 use crate::schema::{Kind, Schema, Writable};
 
 /// Keys of every entity that say where it is; they are never input.
@@ -18,6 +22,10 @@ pub struct Input {
     pub is_textual: bool,
     /// Whether it came from an HTML form.
     pub is_form: bool,
+    /// Whether fields that can't be written are refused; otherwise they are left out.
+    pub is_strict: bool,
+    /// The difference to what there is, where the body told one instead of fields.
+    pub patch: Option<Patch>,
 }
 
 /// The fields of a body that the caller may write, each of its declared kind.
@@ -26,6 +34,25 @@ pub struct Input {
 pub struct Fields(pub Map<String, Value>);
 
 impl Input {
+    /// The fields that it comes to for `current`: those that it has or, where it tells a difference, those that
+    /// it changes.
+    ///
+    /// # Errors
+    /// The difference does not fit `current`.
+    pub(crate) fn resolve<E: Entity>(&self, current: &E) -> Result<Cow<'_, Self>> {
+        let Some(patch) = &self.patch else {
+            return Ok(Cow::Borrowed(self));
+        };
+        let Value::Object(current) = serde_json::to_value(current).map_err(Error::internal)? else {
+            return Err(Error::internal("an entity is not an object"));
+        };
+        let resolved = patch.resolve(current, E::schema())?;
+        Ok(Cow::Owned(Self {
+            is_strict: self.is_strict,
+            ..resolved
+        }))
+    }
+
     /// Removes the root when it is an object of its own named `prefix`.
     #[must_use]
     pub fn unwrap_root(mut self, prefix: &str) -> Self {
@@ -78,8 +105,15 @@ impl Input {
         name: &str,
         value: &Value,
     ) -> Result<Option<Value>, FieldError> {
+        let left_out = || match self.is_strict {
+            true => Err(FieldError {
+                name: name.to_owned(),
+                message: "can't be written".to_owned(),
+            }),
+            false => Ok(None),
+        };
         if METADATA.contains(&name) {
-            return Ok(None);
+            return left_out();
         }
         let Some(field) = schema.field(name) else {
             return Err(FieldError {
@@ -88,7 +122,7 @@ impl Input {
             });
         };
         if !field.may_be_written(on_create) {
-            return Ok(None);
+            return left_out();
         }
         let checked = match value {
             Value::String(text)
@@ -189,6 +223,7 @@ mod tests {
             fields,
             is_textual,
             is_form: is_textual,
+            ..Input::default()
         }
     }
 

@@ -29,6 +29,7 @@
 
 pub mod access;
 pub mod action;
+mod atomic;
 pub mod catalog;
 pub mod context;
 #[cfg(feature = "sea-orm")]
@@ -40,6 +41,7 @@ mod event;
 pub mod format;
 pub mod gate;
 mod input;
+mod patch;
 mod path;
 #[doc(hidden)]
 pub mod probe;
@@ -69,13 +71,15 @@ pub use serde_json;
 
 pub use access::{Access, Authorizer, Caller, Decision, Need, Operation, Permit, Scope, User};
 pub use action::{Action, Arguments, Outcome};
+pub use atomic::Atomic;
 pub use context::{Clock, Context, Ids, Services, Shared};
-pub use dispatch::{Dispatcher, allowed};
+pub use dispatch::{Dispatcher, Finish, allowed};
 pub use entity::{Enclosure, Entity, EventEntry, FeedEntry, Version};
 pub use entity_core_derive::Entity;
 pub use error::{Error, ErrorKind, FieldError, Result};
 pub use event::{Event, EventSink};
 pub use input::{Fields, Input};
+pub use patch::Patch;
 pub use path::{DirectPath, MAX_PATH, MAX_SEGMENT, MAX_SEGMENTS, encode_segment};
 pub use provider::{Actions, Create, Delete, List, Provider, Read, Update};
 pub use registry::{ActionRoute, Registration, Registry, RegistryError, Route, RouteBuilder};

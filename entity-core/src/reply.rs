@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use chrono::{DateTime, Utc};
 use erased_serde::Serialize as ErasedSerialize;
 
-use crate::DateTimeUtc;
 use crate::entity::{Entity, EventEntry, FeedEntry, Version};
 use crate::schema::Schema;
 
@@ -200,6 +200,7 @@ trait Erased: Send + Sync {
     fn id(&self) -> String;
     fn title(&self) -> Option<String>;
     fn version(&self) -> Option<Version>;
+    fn updated(&self) -> Option<DateTime<Utc>>;
     fn feed_entry(&self) -> Option<FeedEntry>;
     fn event_entry(&self) -> Option<EventEntry>;
     fn is_told_once(&self) -> bool;
@@ -218,6 +219,9 @@ impl<E: Entity> Erased for E {
     }
     fn version(&self) -> Option<Version> {
         Entity::version(self)
+    }
+    fn updated(&self) -> Option<DateTime<Utc>> {
+        Entity::updated(self)
     }
     fn feed_entry(&self) -> Option<FeedEntry> {
         Entity::feed_entry(self)
@@ -267,6 +271,11 @@ impl Item {
         self.entity.version()
     }
 
+    /// When the entity last changed.
+    pub fn updated(&self) -> Option<DateTime<Utc>> {
+        self.entity.updated()
+    }
+
     /// The entity's entry in a feed.
     pub fn feed_entry(&self) -> Option<FeedEntry> {
         self.entity.feed_entry()
@@ -278,7 +287,7 @@ impl Item {
     }
 
     /// When the entity last changed, by its entry in a feed or in a calendar.
-    pub fn updated(&self) -> Option<DateTimeUtc> {
+    pub fn updated_in_feed(&self) -> Option<DateTime<Utc>> {
         let in_feed = self.feed_entry().map(|it| it.updated);
         in_feed.or_else(|| Some(self.event_entry()?.updated))
     }

@@ -2,6 +2,8 @@
 
 use std::net::IpAddr;
 
+use chrono::{DateTime, Utc};
+
 use crate::access::Caller;
 use crate::entity::Version;
 use crate::input::Input;
@@ -56,6 +58,8 @@ pub struct Request {
     pub input: Input,
     /// In which versions the entity may be written.
     pub if_match: Option<IfMatch>,
+    /// Whether everything is done and then given up, to see what would come of it.
+    pub is_dry_run: bool,
     /// Whether the reply is for a person, who is shown what else can be done here.
     pub wants_abilities: bool,
     /// Who asks, and by which way.
@@ -84,14 +88,19 @@ pub enum IfMatch {
     Any,
     /// One of these.
     Versions(Vec<Version>),
+    /// Whichever has not changed since this instant, in whole seconds as HTTP has them.
+    UnchangedSince(DateTime<Utc>),
 }
 
 impl IfMatch {
-    /// Whether an entity in `version` may be written.
-    pub fn holds(&self, version: Option<Version>) -> bool {
+    /// Whether an entity in `version`, which last changed at `updated`, may be written.
+    pub fn holds(&self, version: Option<Version>, updated: Option<DateTime<Utc>>) -> bool {
         match self {
             Self::Any => true,
             Self::Versions(versions) => version.is_some_and(|it| versions.contains(&it)),
+            Self::UnchangedSince(since) => {
+                updated.is_some_and(|it| it.timestamp() <= since.timestamp())
+            }
         }
     }
 }

@@ -8,6 +8,36 @@ pub fn iso(instant: DateTime<Utc>) -> String {
     instant.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
+/// A field's value that tells an instant, in whatever form.
+pub trait Instant {
+    /// The instant, if there is one.
+    fn instant(&self) -> Option<DateTime<Utc>>;
+}
+
+impl Instant for DateTime<Utc> {
+    fn instant(&self) -> Option<DateTime<Utc>> {
+        Some(*self)
+    }
+}
+
+impl Instant for Millis {
+    fn instant(&self) -> Option<DateTime<Utc>> {
+        Some(self.0)
+    }
+}
+
+impl Instant for Moment {
+    fn instant(&self) -> Option<DateTime<Utc>> {
+        DateTime::from_timestamp_millis(self.time)
+    }
+}
+
+impl<T: Instant> Instant for Option<T> {
+    fn instant(&self) -> Option<DateTime<Utc>> {
+        self.as_ref().and_then(T::instant)
+    }
+}
+
 /// An instant as milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Millis(pub DateTime<Utc>);

@@ -80,6 +80,9 @@ pub(crate) struct ProblemFacts<'a> {
     request_id: &'a str,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     fields: &'a [FieldError],
+    /// Which operation of a batch failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operation: Option<usize>,
 }
 
 impl<'a> ProblemBody<'a> {
@@ -98,6 +101,7 @@ impl<'a> ProblemFacts<'a> {
             timestamp: &problem.timestamp,
             request_id: &problem.request_id,
             fields: &problem.fields,
+            operation: problem.operation,
         }
     }
 }

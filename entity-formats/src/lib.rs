@@ -20,6 +20,7 @@ mod tree;
 pub mod xml;
 
 pub use input::form::parse_pairs;
+pub use input::json::parse_value as parse_json;
 pub use paging::{filters, is_window_parameter, paging_links};
 pub use text::replace_forbidden;
 

@@ -22,7 +22,8 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
     ]
 }
 
-/// Runs statements that define tables. `TEXT` in them becomes text that both databases order byte by byte.
+/// Runs statements that define tables. `TEXT` in them becomes text that both databases order byte by byte,
+/// `BYTES` what each of them calls bytes.
 ///
 /// # Errors
 /// The database refuses one of them.
@@ -30,8 +31,10 @@ pub async fn define(manager: &SchemaManager<'_>, statements: &[&str]) -> Result<
     let connection = manager.get_connection();
     for statement in statements {
         let sql = match connection.get_database_backend() {
-            DbBackend::Postgres => statement.replace(" TEXT", " text COLLATE \"C\""),
-            _ => (*statement).to_owned(),
+            DbBackend::Postgres => statement
+                .replace(" TEXT", " text COLLATE \"C\"")
+                .replace(" BYTES", " bytea"),
+            _ => statement.replace(" BYTES", " BLOB"),
         };
         connection.execute_unprepared(&sql).await?;
     }

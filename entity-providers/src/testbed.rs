@@ -190,6 +190,7 @@ impl Testbed {
                 ..Input::default()
             },
             if_match,
+            is_dry_run: false,
             wants_abilities: false,
             origin: origin(self.caller(eid)),
         };

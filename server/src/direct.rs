@@ -1,52 +1,75 @@
 //! `/direct`: HTTP → request → reply → HTTP, for every registered type.
 
+mod batch;
 pub(crate) mod describe;
 mod etag;
+pub(crate) mod idempotency;
 mod login_form;
 pub(crate) mod negotiate;
+mod perform;
+mod prefer;
 pub(crate) mod request;
 pub(crate) mod respond;
 
 use std::sync::Arc;
 
-use axum::http::{HeaderMap, Method, Uri};
+use axum::http::header::ETAG;
+use axum::http::{HeaderName, HeaderValue, Method, Uri};
 use axum::response::Response;
 use entity_core::format::{Format, View};
-use entity_core::{Abilities, Body, DirectPath, Effect, Error, Reply, Request, Result, Verb};
+use entity_core::{Abilities, Atomic, Body, DirectPath, Effect, Error, Reply, Result, Verb};
 
 use crate::app::App;
-use crate::auth::http;
 use crate::auth::session_post::session_post;
 use crate::error;
 use crate::exchange::Exchange;
 use crate::middleware::audit::Audited;
 use respond::{Asked, Preference};
 
-/// The header by which a client says how it wants writes to be answered.
-const PREFER: &str = "prefer";
+/// The header that tells by which kinds of documents an address may be patched.
+const ACCEPT_PATCH: HeaderName = HeaderName::from_static("accept-patch");
+
+/// Where requests run: each in a unit of work of its own, or all in the same one.
+#[derive(Debug)]
+pub(crate) enum Runner<'a, 'd> {
+    /// Each in its own.
+    Apart,
+    /// All in this one.
+    Together(&'a mut Atomic<'d>),
+}
 
 /// Answers a request below `/direct`.
 pub(crate) async fn handle(app: &App, mut exchange: Exchange) -> Response {
-    let path = match DirectPath::parse(behind_mount(&exchange.parts.uri), |it| {
-        app.formats.is_format(it)
-    }) {
+    let path = match parse_path(app, &exchange.parts.uri) {
         Ok(path) => path,
         Err(error) => return fail(app, &exchange, &DirectPath::default(), &error),
     };
-    match answer(app, &mut exchange, &path).await {
+    match answer(app, &mut exchange, &path, Runner::Apart).await {
         Ok(response) => response,
         Err(error) => fail(app, &exchange, &path, &error),
     }
 }
 
-async fn answer(app: &App, exchange: &mut Exchange, path: &DirectPath) -> Result<Response> {
+pub(crate) fn parse_path(app: &App, uri: &Uri) -> Result<DirectPath> {
+    DirectPath::parse(behind_mount(uri), |it| app.formats.is_format(it))
+}
+
+pub(crate) async fn answer(
+    app: &App,
+    exchange: &mut Exchange,
+    path: &DirectPath,
+    runner: Runner<'_, '_>,
+) -> Result<Response> {
     if describe::is_asked(path) {
         return describe::answer(app, exchange, path);
+    }
+    if batch::is_asked(path) {
+        return Box::pin(batch::answer(app, exchange, path)).await;
     }
     let caller = &exchange.origin.caller;
     if exchange.parts.method == Method::OPTIONS {
         app.dispatcher.admit(path, Verb::Get, caller)?;
-        return Ok(error::options(&entity_core::allowed(
+        return Ok(options(&entity_core::allowed(
             app.dispatcher.registry(),
             path,
         )?));
@@ -67,52 +90,25 @@ async fn answer(app: &App, exchange: &mut Exchange, path: &DirectPath) -> Result
         (false, false) => config.other_body.0,
     };
     exchange.read_body(limit, config.body_timeout).await?;
-    if logs_in {
-        return log_in(app, exchange).await;
+    match (logs_in, runner) {
+        (false, runner) => perform::perform(app, exchange, path, sent, runner).await,
+        (true, Runner::Apart) => log_in(app, exchange).await,
+        (true, Runner::Together(_)) => Err(Error::bad_request(
+            "a login can't be part of a batch: send it alone",
+        )),
     }
-    let format = negotiate::format(
-        path.format.as_deref(),
-        &exchange.parts.headers,
-        &app.formats,
-    )?;
-    let parsed = request::body(
-        &exchange.parts.headers,
-        path.format.as_deref(),
-        &path.prefix,
-        &exchange.body,
-        &app.formats,
-    )?;
-    let verb = match (sent, parsed.method) {
-        (Verb::Post, Some(other)) => other,
-        _ => sent,
-    };
-    if verb != sent {
-        verb.name().clone_into(&mut exchange.origin.method);
-    }
-    let preference = preference(&exchange.parts.headers, &parsed.input);
-    let request = Request {
-        path: path.clone(),
-        verb,
-        query: exchange.query()?,
-        input: parsed.input,
-        if_match: etag::if_match(&exchange.parts.headers)?,
-        wants_abilities: format.name == "html",
-        origin: exchange.origin.clone(),
-    };
-    let reply = app.dispatcher.dispatch(&request).await?;
-    let asked = asked(app, exchange, path, format, preference, reply.abilities);
-    let mut response = respond::respond(&reply, &asked, &app.formats)?;
-    if !verb.is_safe() {
-        response.extensions_mut().insert(Audited);
-        if ends_session(exchange, verb, &reply.effect) {
-            response = http::without_session(
-                response,
-                &app.cookie,
-                exchange.arrival(&app.config).is_secure,
-            );
+}
+
+/// Answers which verbs an address takes, and how it may be patched.
+fn options(verbs: &[Verb]) -> Response {
+    let mut response = error::options(verbs);
+    if verbs.contains(&Verb::Patch) {
+        let kinds = format!("{}, {}", request::MERGE_PATCH, request::JSON_PATCH);
+        if let Ok(kinds) = HeaderValue::from_str(&kinds) {
+            response.headers_mut().insert(ACCEPT_PATCH, kinds);
         }
     }
-    Ok(response)
+    response
 }
 
 /// Logs in; a browser is sent on to the start page, now that it has the cookie.
@@ -126,17 +122,6 @@ async fn log_in(app: &App, exchange: &Exchange) -> Result<Response> {
     }
     response.extensions_mut().insert(Audited);
     Ok(response)
-}
-
-/// Whether the request ended the session that it came with.
-fn ends_session(exchange: &Exchange, verb: Verb, effect: &Effect) -> bool {
-    match (effect, &exchange.session) {
-        (Effect::Deleted(ended), Some(own)) => {
-            ended.prefix == "session" && ended.id.as_deref() == Some(own.handle())
-        }
-        (Effect::Acted(on), Some(_)) => on.prefix == "session" && verb == Verb::Delete,
-        _ => false,
-    }
 }
 
 /// Whether the request makes a session: that is a login, which no type can answer, for it sets a cookie.
@@ -220,32 +205,16 @@ fn fail(app: &App, exchange: &Exchange, path: &DirectPath, error: &Error) -> Res
         return error::respond(error, context);
     };
     let problem = error::problem(error, context);
-    match renderer.render_problem(&problem, &view(app, exchange, path, Abilities::default())) {
+    let view = view(app, exchange, path, Abilities::default());
+    let mut response = match renderer.render_problem(&problem, &view) {
         Some(bytes) => error::respond_with(error, context, bytes, renderer.format().media_type),
         None => error::respond(error, context),
-    }
-}
-
-fn preference(headers: &HeaderMap, input: &entity_core::Input) -> Preference {
-    let prefers = |what: &str| {
-        headers
-            .get_all(PREFER)
-            .iter()
-            .filter_map(|it| it.to_str().ok())
-            .flat_map(|it| it.split([',', ';']))
-            .any(|it| it.trim().eq_ignore_ascii_case(what))
     };
-    if prefers("return=minimal") {
-        Preference::Minimal
-    } else if prefers("return=representation") {
-        Preference::Representation
-    } else if input.is_form && negotiate::names(headers, "text/html") {
-        Preference::Page
-    } else if input.is_form {
-        Preference::Id
-    } else {
-        Preference::Usual
+    if let Some(version) = error.version() {
+        let tag = etag::tag(version, renderer.format().name);
+        respond::set(response.headers_mut(), ETAG, Some(&tag));
     }
+    response
 }
 
 fn behind_mount(uri: &Uri) -> &str {

@@ -113,6 +113,7 @@ pub fn problem(error: &Error, context: &ErrorContext) -> Problem {
         timestamp: wire::iso(context.now),
         request_id: context.request_id.as_str().to_owned(),
         fields: error.field_errors().to_vec(),
+        operation: error.operation(),
     }
 }
 
@@ -170,6 +171,8 @@ struct Rfc9457<'a> {
     request_id: &'a str,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     fields: &'a [FieldError],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operation: Option<usize>,
 }
 
 impl<'a> Rfc9457<'a> {
@@ -182,6 +185,7 @@ impl<'a> Rfc9457<'a> {
             timestamp: &problem.timestamp,
             request_id: &problem.request_id,
             fields: &problem.fields,
+            operation: problem.operation,
         }
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method, Request, Uri};
 use axum::response::Response;
 use entity_core::{Caller, Error, ErrorKind, Origin, Result};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
@@ -79,6 +80,28 @@ impl Exchange {
             arrived,
             session,
             context,
+        }
+    }
+
+    /// A request that is part of this one, on behalf of the same caller. Its body is at hand.
+    pub(crate) fn part(&self, method: Method, uri: Uri, headers: HeaderMap, body: Bytes) -> Self {
+        let (mut parts, ()) = Request::new(()).into_parts();
+        let origin = Origin {
+            method: method.to_string(),
+            path: without_credentials(uri.path()),
+            ..self.origin.clone()
+        };
+        parts.method = method;
+        parts.uri = uri;
+        parts.headers = headers;
+        Self {
+            parts,
+            body,
+            unread: Mutex::new(None),
+            origin,
+            arrived: self.arrived,
+            session: self.session.clone(),
+            context: self.context.clone(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Removes what is over: sessions that expired, failures to log in that no longer count.
+//! Removes what is over: sessions that expired, failures to log in and kept results that no longer count.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
@@ -7,6 +7,7 @@ use entity_core::{Caller, Effect, Origin, Reference};
 
 use crate::app::App;
 use crate::auth::Throttle;
+use crate::direct::idempotency;
 use crate::telemetry;
 
 /// How often it looks.
@@ -25,16 +26,16 @@ pub(crate) async fn run(app: std::sync::Weak<crate::app::Inner>) {
                 "can't remove expired sessions"
             );
         }
-        if let Err(error) = sweep_failures(&app).await {
+        if let Err(error) = sweep_old_rows(&app).await {
             tracing::warn!(
                 error = telemetry::cause(&error),
-                "can't remove old failures to log in"
+                "can't remove old failures to log in, and kept results"
             );
         }
     }
 }
 
-async fn sweep_failures(app: &App) -> entity_core::Result<()> {
+async fn sweep_old_rows(app: &App) -> entity_core::Result<()> {
     let throttle: Throttle = app.throttle;
     let origin = Origin {
         caller: Caller::anonymous(),
@@ -47,6 +48,7 @@ async fn sweep_failures(app: &App) -> entity_core::Result<()> {
         .write(&origin, move |cx| {
             Box::pin(async move {
                 throttle.sweep(cx).await?;
+                idempotency::sweep(cx).await?;
                 Ok(((), Effect::Acted(Reference::collection("login_failure"))))
             })
         })

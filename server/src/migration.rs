@@ -1,4 +1,5 @@
-//! The tables of the service itself: sessions, failures to log in, private feeds.
+//! The tables of the service itself: sessions, failures to log in, private feeds, and results of requests that may
+//! be repeated.
 
 use entity_providers::migration::Tables;
 use sea_orm_migration::MigrationTrait;
@@ -9,6 +10,7 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(SESSIONS),
         Box::new(LOGIN_FAILURES),
         Box::new(FEEDS),
+        Box::new(IDEMPOTENCY_KEYS),
     ]
 }
 
@@ -62,5 +64,22 @@ const FEEDS: Tables = Tables {
             version BIGINT NOT NULL
         )",
         "CREATE INDEX feed_by_user ON feed (user_id, id)",
+    ],
+};
+
+const IDEMPOTENCY_KEYS: Tables = Tables {
+    name: "m20261121_000904_idempotency_keys",
+    statements: &[
+        "CREATE TABLE idempotency_key (
+            user_id TEXT NOT NULL,
+            key TEXT NOT NULL,
+            request TEXT NOT NULL,
+            created BIGINT NOT NULL,
+            status INTEGER NOT NULL,
+            headers TEXT NOT NULL,
+            body BYTES NOT NULL,
+            PRIMARY KEY (user_id, key)
+        )",
+        "CREATE INDEX idempotency_key_by_time ON idempotency_key (created)",
     ],
 };

@@ -1,12 +1,15 @@
 //! `/direct`, as clients of every kind see it.
 
 mod announcement;
+mod batch;
 mod conditional;
 mod describe;
 mod error;
 mod feed;
+mod idempotency;
 mod membership;
 mod method;
+mod patch;
 mod representation;
 mod session;
 mod site;

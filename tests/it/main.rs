@@ -12,6 +12,8 @@ mod direct;
 mod durability;
 mod feeds;
 mod hostile;
+mod lost_update;
+mod parity;
 mod readme;
 mod shape;
 mod storage;

@@ -33,6 +33,7 @@ pub(crate) fn implement(
         .map(|it| borrowed(it, &quote!(site)));
     let owner = fields.role("Owner").map(|it| borrowed(it, &quote!(owner)));
     let version = version(attributes, fields);
+    let updated = updated(fields);
     Ok(quote! {
         impl ::entity_core::Entity for #name {
             fn schema() -> &'static ::entity_core::schema::Schema {
@@ -47,7 +48,7 @@ pub(crate) fn implement(
             fn id(&self) -> ::std::borrow::Cow<'_, str> {
                 ::std::borrow::Cow::Borrowed(&self.#id)
             }
-            #title #site #owner #version #feed #event
+            #title #site #owner #version #updated #feed #event
         }
     })
 }
@@ -96,6 +97,15 @@ fn version(attributes: &TypeAttributes, fields: &Fields) -> Option<TokenStream> 
     Some(quote! {
         fn version(&self) -> ::std::option::Option<::entity_core::Version> {
             ::std::option::Option::Some(#value)
+        }
+    })
+}
+
+fn updated(fields: &Fields) -> Option<TokenStream> {
+    let ident = &fields.role("Updated")?.ident;
+    Some(quote! {
+        fn updated(&self) -> ::std::option::Option<::entity_core::DateTimeUtc> {
+            ::entity_core::wire::Instant::instant(&self.#ident)
         }
     })
 }

@@ -159,6 +159,7 @@ fn request(eid: &str, verb: Verb, address: &str) -> Request {
             _ => entity_core::Input::default(),
         },
         if_match: None,
+        is_dry_run: false,
         wants_abilities: false,
         origin: origin(caller(eid)),
     }

@@ -128,6 +128,7 @@ impl Service {
                 .collect(),
             input: input(body),
             if_match,
+            is_dry_run: false,
             wants_abilities: false,
             origin: origin(Caller::user("ada", "ada")),
         };

@@ -37,6 +37,7 @@ impl Parser for FormParser {
             fields,
             is_textual: true,
             is_form: true,
+            ..Input::default()
         })
     }
 }

@@ -32,6 +32,7 @@ impl Parser for JsonParser {
                 fields,
                 is_textual: false,
                 is_form: false,
+                ..Input::default()
             }),
             _ => Err(Error::bad_request("the body must be a JSON object")),
         }

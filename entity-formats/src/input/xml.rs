@@ -39,6 +39,7 @@ impl Parser for XmlParser {
             fields,
             is_textual: true,
             is_form: false,
+            ..Input::default()
         })
     }
 }

@@ -151,6 +151,7 @@ impl Service {
                 query: Vec::new(),
                 input: Input::default(),
                 if_match: None,
+                is_dry_run: false,
                 wants_abilities: false,
                 origin: origin(caller),
             })

@@ -3,7 +3,7 @@
 //! The part before the dash is the version alone, so that a tag that came with one format guards a write
 //! that is sent in another.
 
-use axum::http::header::{IF_MATCH, IF_NONE_MATCH};
+use axum::http::header::{IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE};
 use axum::http::{HeaderMap, HeaderName};
 use entity_core::{Error, IfMatch, Result, Version};
 
@@ -23,7 +23,7 @@ pub(crate) fn is_known(headers: &HeaderMap, tag: &str) -> bool {
 /// The header is not a list of tags.
 pub(crate) fn if_match(headers: &HeaderMap) -> Result<Option<IfMatch>> {
     if !headers.contains_key(IF_MATCH) {
-        return Ok(None);
+        return Ok(unchanged_since(headers));
     }
     if list(headers, &IF_MATCH).any(|it| it == "*") {
         return Ok(Some(IfMatch::Any));
@@ -34,6 +34,13 @@ pub(crate) fn if_match(headers: &HeaderMap) -> Result<Option<IfMatch>> {
     Ok(Some(IfMatch::Versions(
         versions.into_iter().flatten().collect(),
     )))
+}
+
+/// The instant since which the client wants nothing to have changed. A date that is none counts as absent.
+fn unchanged_since(headers: &HeaderMap) -> Option<IfMatch> {
+    let text = headers.get(IF_UNMODIFIED_SINCE)?.to_str().ok()?;
+    let since = httpdate::parse_http_date(text).ok()?;
+    Some(IfMatch::UnchangedSince(since.into()))
 }
 
 /// The version in a tag. A tag that we never gave out names no version; a weak one never matches.
@@ -74,8 +81,18 @@ mod tests {
         let tag = tag(Version(255), "xml");
         assert_eq!(tag, "\"00000000000000ff-xml\"");
         let sent = HeaderMap::from_iter([(IF_MATCH, HeaderValue::from_str(&tag).unwrap())]);
-        assert!(if_match(&sent).unwrap().unwrap().holds(Some(Version(255))));
-        assert!(!if_match(&sent).unwrap().unwrap().holds(Some(Version(254))));
+        assert!(
+            if_match(&sent)
+                .unwrap()
+                .unwrap()
+                .holds(Some(Version(255)), None)
+        );
+        assert!(
+            !if_match(&sent)
+                .unwrap()
+                .unwrap()
+                .holds(Some(Version(254)), None)
+        );
         assert!(is_known(
             &headers(IF_NONE_MATCH, "\"x\", W/\"00000000000000ff-xml\""),
             &tag
@@ -99,7 +116,7 @@ mod tests {
                 !if_match(&headers(IF_MATCH, value))
                     .unwrap()
                     .unwrap()
-                    .holds(Some(Version(255))),
+                    .holds(Some(Version(255)), None),
                 "{value}"
             );
         }

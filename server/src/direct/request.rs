@@ -3,9 +3,13 @@
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, Method};
 use entity_core::format::Formats;
-use entity_core::{Error, ErrorKind, Input, Result, Verb};
+use entity_core::{Error, ErrorKind, Input, Patch, Result, Verb};
 use serde_json::Value;
 
+/// A patch by RFC 7396.
+pub(crate) const MERGE_PATCH: &str = "application/merge-patch+json";
+/// A patch by RFC 6902.
+pub(crate) const JSON_PATCH: &str = "application/json-patch+json";
 /// The field of a form that overrides its method.
 const METHOD_FIELD: &str = "_method";
 /// The field of a form that carries the session's token; the layer in front has looked at it.
@@ -32,6 +36,28 @@ pub(crate) fn verb(method: &Method) -> Option<Verb> {
     }
 }
 
+/// Reads a body that patches: its content type says which kind of patch it is.
+///
+/// # Errors
+/// It is none of the kinds; it is malformed.
+pub(crate) fn patch(headers: &HeaderMap, bytes: &[u8]) -> Result<Input> {
+    let essence = essence(headers)?.unwrap_or_default();
+    let patch = match essence.as_str() {
+        MERGE_PATCH | "application/json" => Patch::merge(entity_formats::parse_json(bytes)?)?,
+        JSON_PATCH => Patch::operations(entity_formats::parse_json(bytes)?)?,
+        _ => {
+            return Err(Error::new(
+                ErrorKind::UnsupportedMediaType,
+                format!("send the patch as {MERGE_PATCH} or {JSON_PATCH}"),
+            ));
+        }
+    };
+    Ok(Input {
+        patch: Some(patch),
+        ..Input::default()
+    })
+}
+
 /// Reads a body by its content type or, without one, by the URL's extension.
 ///
 /// # Errors
@@ -47,6 +73,7 @@ pub(crate) fn body(
         return Ok(Parsed::default());
     }
     let parser = match essence(headers)? {
+        Some(essence) if essence == MERGE_PATCH || essence == JSON_PATCH => None,
         Some(essence) => formats.parser(&essence),
         None => extension.and_then(|it| formats.parser_named(it)),
     };
@@ -62,6 +89,18 @@ pub(crate) fn body(
         .transpose()?;
     take(&mut input, TOKEN_FIELD)?;
     Ok(Parsed { input, method })
+}
+
+/// The pairs of a body that is a form; none if there is no body.
+///
+/// # Errors
+/// It is no form, or a malformed one.
+pub(crate) fn form_pairs(headers: &HeaderMap, bytes: &[u8]) -> Result<Vec<(String, String)>> {
+    match essence(headers)?.as_deref() {
+        _ if bytes.is_empty() => Ok(Vec::new()),
+        Some("application/x-www-form-urlencoded") => entity_formats::parse_pairs(bytes),
+        _ => Err(unsupported()),
+    }
 }
 
 /// The media type of the body, without its parameters, in lower case.

@@ -202,14 +202,15 @@ fn is_fresh(reply: &Reply, asked: &Asked<'_>, tag: &str) -> bool {
     }
 }
 
-/// When what a feed tells last changed, in whole seconds as HTTP has them.
+/// When an entity, or what a feed tells, last changed, in whole seconds as HTTP has them.
 fn last_modified(body: &Body, format: Format) -> Option<std::time::SystemTime> {
-    if !format.is_feed {
-        return None;
-    }
     let newest = match body {
+        _ if !is_tagged(format) => None,
+        Body::Entity(item) if format.is_feed => item.updated_in_feed(),
         Body::Entity(item) => item.updated(),
-        Body::Collection(it) => it.items.iter().filter_map(Item::updated).max(),
+        Body::Collection(it) if format.is_feed => {
+            it.items.iter().filter_map(Item::updated_in_feed).max()
+        }
         _ => None,
     }?;
     let seconds = u64::try_from(newest.timestamp()).ok()?;
@@ -252,7 +253,7 @@ fn name(headers: &mut HeaderMap, base: &str, reference: &Reference) {
 }
 
 /// Header values are ASCII here: ids were percent-encoded before. What is not is left out.
-fn set(headers: &mut HeaderMap, name: HeaderName, value: Option<&str>) {
+pub(crate) fn set(headers: &mut HeaderMap, name: HeaderName, value: Option<&str>) {
     if let Some(value) = value.and_then(|it| HeaderValue::from_str(it).ok()) {
         headers.insert(name, value);
     }

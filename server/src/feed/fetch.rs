@@ -142,6 +142,7 @@ async fn show(
             query: entity_formats::parse_pairs(query.as_bytes())?,
             input: Input::default(),
             if_match: None,
+            is_dry_run: false,
             wants_abilities: false,
             origin,
         })

@@ -1,0 +1,398 @@
+//! A batch of operations: a list in the body, each with its own method, path and body.
+
+use std::collections::HashMap;
+
+use axum::body::Bytes;
+use axum::http::header::{ACCEPT, CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
+use axum::response::Response;
+use entity_core::{Error, ErrorKind, Result, Verb, encode_segment};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::result::{Outcome, Told};
+use super::xml::{self, Element};
+use super::{MAX_PARTS, Part};
+use crate::app::App;
+use crate::direct::Runner;
+use crate::direct::prefer::Preferences;
+use crate::exchange::Exchange;
+
+/// How often an atomic batch that lost a race is run, at most.
+const TRIES: u32 = 4;
+/// The headers that an operation may have of its own.
+const HEADERS: [HeaderName; 5] = [
+    ACCEPT,
+    CONTENT_TYPE,
+    IF_MATCH,
+    IF_NONE_MATCH,
+    HeaderName::from_static("prefer"),
+];
+
+/// The body of the batch.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Operations {
+    /// Whether all of them are done or none.
+    #[serde(default)]
+    atomic: bool,
+    operations: Vec<Operation>,
+}
+
+/// One of them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Operation {
+    method: String,
+    path: String,
+    #[serde(default)]
+    body: Option<Value>,
+    #[serde(default)]
+    headers: HashMap<String, String>,
+    /// What later ones call it.
+    #[serde(default)]
+    id: Option<String>,
+}
+
+/// What later operations may ask of an earlier one.
+struct Made {
+    entity_id: String,
+    entity_reference: String,
+}
+
+/// What the earlier operations made, by their ids; nothing of those that failed.
+type Results<'a> = HashMap<&'a str, Option<Made>>;
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    atomic: bool,
+    results: Vec<Told<'a>>,
+}
+
+impl Operations {
+    /// Reads the body.
+    ///
+    /// # Errors
+    /// It is no list of operations; there are too many; a path leads elsewhere; an id is given twice.
+    pub(super) fn read(exchange: &Exchange) -> Result<Self> {
+        let essence = crate::direct::request::essence(&exchange.parts.headers)?;
+        if essence.is_some_and(|it| it != "application/json") {
+            return Err(Error::new(
+                ErrorKind::UnsupportedMediaType,
+                "send the operations as application/json",
+            ));
+        }
+        let body = entity_formats::parse_json(&exchange.body)?;
+        let batch: Self = serde_json::from_value(body).map_err(|error| {
+            Error::bad_request(format!(
+                "the body must be a list of references in `_refs`, or hold `operations`: {error}"
+            ))
+        })?;
+        if batch.operations.is_empty() || batch.operations.len() > MAX_PARTS {
+            return Err(super::too_many());
+        }
+        let mut ids = Vec::new();
+        for (index, operation) in batch.operations.iter().enumerate() {
+            operation.check().map_err(|error| at(index, error))?;
+            if let Some(id) = operation.id.as_deref() {
+                if ids.contains(&id) || id.is_empty() || id.contains(['.', '$']) {
+                    return Err(Error::bad_request(format!(
+                        "operation {index}: the id must be the only one of its kind, without dots"
+                    )));
+                }
+                ids.push(id);
+            }
+        }
+        Ok(batch)
+    }
+
+    /// Carries them out, one after the other.
+    ///
+    /// # Errors
+    /// The batch is atomic and one of them failed: nothing was done then.
+    pub(super) async fn run(&self, app: &App, outer: &Exchange, is_xml: bool) -> Result<Response> {
+        let outcomes = match self.atomic {
+            true => self.run_atomic(app, outer, is_xml).await?,
+            false => self.run_apart(app, outer, is_xml).await?,
+        };
+        let base_url = &app.dispatcher.shared().base_url;
+        let urls: Vec<String> = outcomes
+            .iter()
+            .map(|(address, _)| format!("{base_url}{address}"))
+            .collect();
+        let status = super::overall(outcomes.iter().map(|it| &it.1));
+        let body = match is_xml {
+            true => self.write_xml(&outcomes, &urls)?,
+            false => self.write_json(&outcomes, &urls)?,
+        };
+        Ok(super::respond_with(status, body, is_xml))
+    }
+
+    async fn run_apart(
+        &self,
+        app: &App,
+        outer: &Exchange,
+        is_xml: bool,
+    ) -> Result<Vec<(String, Outcome)>> {
+        let mut results = Results::new();
+        let mut outcomes = Vec::with_capacity(self.operations.len());
+        for operation in &self.operations {
+            let (address, response) = match operation.prepare(outer, &results, is_xml) {
+                Ok((address, part)) => (address, part.send(app, outer).await),
+                Err(error) => (operation.path.clone(), outer.fail(&error)),
+            };
+            let outcome = Outcome::of(response).await?;
+            operation.remember(&outcome, &mut results);
+            outcomes.push((address, outcome));
+        }
+        Ok(outcomes)
+    }
+
+    async fn run_atomic(
+        &self,
+        app: &App,
+        outer: &Exchange,
+        is_xml: bool,
+    ) -> Result<Vec<(String, Outcome)>> {
+        let mut tries = 1;
+        loop {
+            match self.try_atomic(app, outer, is_xml).await {
+                Err(error) if error.is_transient() && tries < TRIES => tries += 1,
+                done => return done,
+            }
+        }
+    }
+
+    async fn try_atomic(
+        &self,
+        app: &App,
+        outer: &Exchange,
+        is_xml: bool,
+    ) -> Result<Vec<(String, Outcome)>> {
+        let mut atomic = app.dispatcher.atomic(&outer.origin).await?;
+        let mut results = Results::new();
+        let mut outcomes = Vec::with_capacity(self.operations.len());
+        for (index, operation) in self.operations.iter().enumerate() {
+            let (address, part) = operation
+                .prepare(outer, &results, is_xml)
+                .map_err(|error| at(index, error))?;
+            let response = part
+                .send_within(app, outer, Runner::Together(&mut atomic))
+                .await
+                .map_err(|error| at(index, error))?;
+            let outcome = Outcome::of(response).await?;
+            operation.remember(&outcome, &mut results);
+            outcomes.push((address, outcome));
+        }
+        if !Preferences::of(&outer.parts.headers).is_dry_run {
+            atomic.commit().await?;
+        }
+        Ok(outcomes)
+    }
+
+    fn write_json(&self, outcomes: &[(String, Outcome)], urls: &[String]) -> Result<Vec<u8>> {
+        let told = self.operations.iter().zip(outcomes).zip(urls);
+        let answer = Answer {
+            atomic: self.atomic,
+            results: told
+                .map(|((operation, (_, outcome)), url)| {
+                    Told::of(outcome, url).with_id(operation.id.as_deref())
+                })
+                .collect(),
+        };
+        serde_json::to_vec(&answer).map_err(Error::internal)
+    }
+
+    fn write_xml(&self, outcomes: &[(String, Outcome)], urls: &[String]) -> Result<Vec<u8>> {
+        let told = self.operations.iter().zip(outcomes).zip(urls).enumerate();
+        let elements: Vec<_> = told
+            .map(|(index, ((operation, (_, outcome)), url))| Element {
+                name: format!("op{index}"),
+                given: ("id", operation.id.as_deref().unwrap_or_default()),
+                url,
+                outcome,
+            })
+            .collect();
+        xml::write("results", &elements)
+    }
+}
+
+impl Operation {
+    fn check(&self) -> Result<()> {
+        super::address(&self.path)?;
+        self.method()?;
+        self.own_headers().map(drop)
+    }
+
+    fn method(&self) -> Result<Method> {
+        let verb = Verb::ALL.into_iter().find(|it| it.name() == self.method);
+        let refuse = || Error::bad_request("the method must be GET, POST, PUT, PATCH or DELETE");
+        let verb = verb.ok_or_else(refuse)?;
+        verb.name()
+            .parse()
+            .map_err(|error| refuse().with_source(error))
+    }
+
+    fn own_headers(&self) -> Result<HeaderMap> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in &self.headers {
+            let known = HEADERS
+                .into_iter()
+                .find(|it| it.as_str().eq_ignore_ascii_case(name));
+            let known = known.ok_or_else(|| {
+                Error::bad_request(format!("an operation can't have the header `{name}`"))
+            })?;
+            headers.insert(known, super::header(value)?);
+        }
+        Ok(headers)
+    }
+
+    /// The request that it stands for, with what earlier ones made put in.
+    fn prepare(
+        &self,
+        outer: &Exchange,
+        results: &Results<'_>,
+        is_xml: bool,
+    ) -> Result<(String, Part)> {
+        let address = super::address(&fill_path(&self.path, results)?)?;
+        let mut headers = self.own_headers()?;
+        let json = HeaderValue::from_static("application/json");
+        let accepted = match is_xml {
+            true => HeaderValue::from_static("application/xml"),
+            false => json.clone(),
+        };
+        headers.entry(ACCEPT).or_insert(accepted);
+        if Preferences::of(&outer.parts.headers).is_dry_run {
+            let rollback = HeaderValue::from_static("tx=rollback");
+            headers.append(HeaderName::from_static("prefer"), rollback);
+        }
+        let body = match &self.body {
+            None => Bytes::new(),
+            Some(body) => {
+                headers.entry(CONTENT_TYPE).or_insert(json);
+                let filled = fill(body, results)?;
+                serde_json::to_vec(&filled).map_err(Error::internal)?.into()
+            }
+        };
+        let uri = address.parse().map_err(|error| {
+            Error::bad_request(format!("`{}` is no address", self.path)).with_source(error)
+        })?;
+        let part = Part {
+            method: self.method()?,
+            uri,
+            headers,
+            body,
+        };
+        Ok((address, part))
+    }
+
+    fn remember<'a>(&'a self, outcome: &Outcome, results: &mut Results<'a>) {
+        if let Some(id) = self.id.as_deref() {
+            results.insert(id, made(outcome));
+        }
+    }
+}
+
+/// What a good answer says it is about: by its headers, or else by the entity in it.
+fn made(outcome: &Outcome) -> Option<Made> {
+    if !super::is_good(outcome.status) {
+        return None;
+    }
+    let body: Value = serde_json::from_str(&outcome.body).unwrap_or_default();
+    let text = |name: &str| {
+        body.get(name)
+            .and_then(Value::as_str)
+            .map(ToOwned::to_owned)
+    };
+    let decoded = |name: &str| {
+        let value = outcome.headers.get(name)?.to_str().ok()?;
+        let decoded = percent_encoding::percent_decode_str(value).decode_utf8();
+        Some(decoded.ok()?.into_owned())
+    };
+    Some(Made {
+        entity_id: decoded("entityid").or_else(|| text("entityId"))?,
+        entity_reference: decoded("entityreference").or_else(|| text("entityReference"))?,
+    })
+}
+
+/// `path` with what earlier operations made in place of `$<id>.entityId` and `$<id>.entityReference`.
+fn fill_path(path: &str, results: &Results<'_>) -> Result<String> {
+    let (address, query) = path
+        .split_once('?')
+        .map_or((path, None), |(path, query)| (path, Some(query)));
+    let filled: Vec<String> = address
+        .split('/')
+        .map(|segment| match place(segment) {
+            Some((id, what)) => look_up(id, what, results).map(encode_segment),
+            None => Ok(segment.to_owned()),
+        })
+        .collect::<Result<_>>()?;
+    let query = query.map(|it| fill_query(it, results)).transpose()?;
+    let query = query.map(|it| format!("?{it}")).unwrap_or_default();
+    Ok(format!("{}{query}", filled.join("/")))
+}
+
+fn fill_query(query: &str, results: &Results<'_>) -> Result<String> {
+    let filled: Vec<String> = query
+        .split('&')
+        .map(|pair| match pair.split_once('=') {
+            Some((name, value)) => match place(value) {
+                Some((id, what)) => {
+                    let value = encode_segment(look_up(id, what, results)?).replace('&', "%26");
+                    Ok(format!("{name}={value}"))
+                }
+                None => Ok(pair.to_owned()),
+            },
+            None => Ok(pair.to_owned()),
+        })
+        .collect::<Result<_>>()?;
+    Ok(filled.join("&"))
+}
+
+/// `value` with what earlier operations made in place of texts that are nothing but a place for it.
+fn fill(value: &Value, results: &Results<'_>) -> Result<Value> {
+    Ok(match value {
+        Value::String(text) => match place(text) {
+            Some((id, what)) => Value::from(look_up(id, what, results)?),
+            None => value.clone(),
+        },
+        Value::Array(items) => Value::Array(
+            items
+                .iter()
+                .map(|it| fill(it, results))
+                .collect::<Result<_>>()?,
+        ),
+        Value::Object(fields) => Value::Object(
+            fields
+                .iter()
+                .map(|(name, it)| Ok((name.clone(), fill(it, results)?)))
+                .collect::<Result<_>>()?,
+        ),
+        other => other.clone(),
+    })
+}
+
+/// The id and what is asked of it, if `text` is a place for something that an earlier operation made. It may
+/// have an extension, as a path's last segment does.
+fn place(text: &str) -> Option<(&str, &str)> {
+    let (id, what) = text.strip_prefix('$')?.split_once('.')?;
+    matches!(what, "entityId" | "entityReference").then_some((id, what))
+}
+
+fn look_up<'a>(id: &str, what: &str, results: &'a Results<'_>) -> Result<&'a str> {
+    let made = results
+        .get(id)
+        .ok_or_else(|| Error::bad_request(format!("`${id}` is the id of no earlier operation")))?;
+    let made = made.as_ref().ok_or_else(|| {
+        Error::conflict(format!("the operation `{id}` made nothing to go on with"))
+    })?;
+    Ok(match what {
+        "entityId" => &made.entity_id,
+        _ => &made.entity_reference,
+    })
+}
+
+/// The same error, of the operation at `index`.
+fn at(index: usize, error: Error) -> Error {
+    error.in_operation(index)
+}

@@ -1,0 +1,123 @@
+//! What came of one part of a batch.
+
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use entity_core::{Error, Result};
+use http_body_util::BodyExt as _;
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// The answer to one part.
+pub(super) struct Outcome {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    pub(super) body: String,
+}
+
+impl Outcome {
+    /// Reads the answer.
+    pub(super) async fn of(response: Response) -> Result<Self> {
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.map_err(Error::internal)?.to_bytes();
+        Ok(Self {
+            status: parts.status,
+            headers: parts.headers,
+            body: String::from_utf8_lossy(&bytes).into_owned(),
+        })
+    }
+
+    /// The headers by name, in the order of their names.
+    pub(super) fn header_lists(&self) -> Vec<(&str, Vec<&str>)> {
+        let mut names: Vec<&str> = self.headers.keys().map(|it| it.as_str()).collect();
+        names.sort_unstable();
+        names
+            .into_iter()
+            .map(|name| {
+                let values = self.headers.get_all(name).iter();
+                (name, values.filter_map(|it| it.to_str().ok()).collect())
+            })
+            .collect()
+    }
+
+    /// The body as JSON, if it is an object or a list.
+    pub(super) fn data(&self) -> Option<&RawValue> {
+        let text = self.body.trim();
+        let is_nested = text.starts_with('{') || text.starts_with('[');
+        serde_json::from_str(text).ok().filter(|_| is_nested)
+    }
+
+    /// The body as text, if there is one and it is nothing else.
+    pub(super) fn content(&self) -> Option<&str> {
+        match self.data() {
+            Some(_) => None,
+            None => Some(self.body.as_str()).filter(|it| !it.is_empty()),
+        }
+    }
+
+    /// What the error in the body says.
+    pub(super) fn error(&self) -> Option<String> {
+        if super::is_good(self.status) {
+            return None;
+        }
+        let body: Value = serde_json::from_str(&self.body).unwrap_or_default();
+        let message = body.pointer("/error/message").and_then(Value::as_str);
+        let reason = || self.status.canonical_reason().unwrap_or("failed");
+        Some(message.unwrap_or_else(reason).to_owned())
+    }
+}
+
+/// What came of one part, as JSON tells it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Told<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reference: Option<&'a str>,
+    #[serde(rename = "entityURL")]
+    entity_url: &'a str,
+    status: u16,
+    #[serde(serialize_with = "serialize_lists")]
+    headers: Vec<(&'a str, Vec<&'a str>)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    data: Option<&'a RawValue>,
+    content: Option<&'a str>,
+}
+
+impl<'a> Told<'a> {
+    /// What came of the part that was sent to `entity_url`.
+    pub(super) fn of(outcome: &'a Outcome, entity_url: &'a str) -> Self {
+        Self {
+            id: None,
+            reference: None,
+            entity_url,
+            status: outcome.status.as_u16(),
+            headers: outcome.header_lists(),
+            error: outcome.error(),
+            data: outcome.data(),
+            content: outcome.content(),
+        }
+    }
+
+    /// Named by what the request called it.
+    pub(super) fn with_id(self, id: Option<&'a str>) -> Self {
+        Self { id, ..self }
+    }
+
+    /// Named by the reference that was given.
+    pub(super) fn with_reference(self, reference: &'a str) -> Self {
+        Self {
+            reference: Some(reference),
+            ..self
+        }
+    }
+}
+
+fn serialize_lists<S: serde::Serializer>(
+    lists: &[(&str, Vec<&str>)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(lists.iter().map(|(name, values)| (name, values)))
+}

@@ -1,0 +1,251 @@
+//! `Idempotency-Key`: a POST that is sent again, because its answer got lost, is answered and not done again.
+//!
+//! The first result is kept in the transaction of what it tells of, for a day. Failures are not kept: nothing was
+//! done, so that trying again does no harm.
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::Response;
+use chrono::TimeDelta;
+use entity_core::{Context, Error, ErrorKind, Origin, Result, Verb};
+use http_body_util::BodyExt as _;
+use sea_orm::sea_query::{Alias, Expr, ExprTrait as _, Query};
+use sea_orm::{ConnectionTrait as _, Value};
+use sha2::{Digest as _, Sha256};
+
+use super::prefer::Preferences;
+use crate::app::App;
+use crate::exchange::Exchange;
+use crate::middleware::audit::Audited;
+
+/// The table of results.
+pub(crate) const TABLE: &str = "idempotency_key";
+/// How long a result is kept.
+const KEPT: TimeDelta = TimeDelta::days(1);
+/// Most characters of a key.
+const MAX_KEY: usize = 255;
+/// Most results that one sweep removes, so that it never keeps writers waiting.
+const SWEEP: u64 = 500;
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+/// What of the first answer's head is kept.
+const KEPT_HEADERS: [&str; 8] = [
+    "content-type",
+    "etag",
+    "location",
+    "entityid",
+    "entityreference",
+    "cache-control",
+    "last-modified",
+    "preference-applied",
+];
+
+/// A key, as one user sent it with one request.
+#[derive(Clone, Debug)]
+pub(super) struct Key {
+    user: String,
+    key: String,
+    /// What tells this request from others.
+    request: String,
+}
+
+impl Key {
+    /// The key of a request that makes something, if it has one. Nobody's requests have none: whose would it be?
+    ///
+    /// # Errors
+    /// The header is given twice, empty, or too long.
+    pub(super) fn of(
+        exchange: &Exchange,
+        verb: Verb,
+        preferences: Preferences,
+    ) -> Result<Option<Self>> {
+        let mut values = exchange.parts.headers.get_all(IDEMPOTENCY_KEY).iter();
+        let (Some(value), Some(user)) = (values.next(), exchange.origin.caller.user_id()) else {
+            return Ok(None);
+        };
+        if verb != Verb::Post || preferences.is_dry_run {
+            return Ok(None);
+        }
+        // A structured header has quotes around a text; not all clients know.
+        let key = value.to_str().unwrap_or_default().trim().trim_matches('"');
+        if key.is_empty() || key.len() > MAX_KEY || values.next().is_some() {
+            return Err(Error::bad_request(format!(
+                "`Idempotency-Key` must be one text of 1 to {MAX_KEY} visible characters"
+            )));
+        }
+        Ok(Some(Self {
+            user: user.to_owned(),
+            key: key.to_owned(),
+            request: digest(exchange),
+        }))
+    }
+
+    /// The first answer to this key, if there was one.
+    ///
+    /// # Errors
+    /// It was the answer to another request; the database can't be read.
+    pub(super) async fn find(&self, app: &App, origin: &Origin) -> Result<Option<Response>> {
+        let found = app
+            .dispatcher
+            .read(origin, |cx| {
+                let key = self.clone();
+                Box::pin(async move { key.look_up(cx).await })
+            })
+            .await?;
+        let Some(kept) = found else {
+            return Ok(None);
+        };
+        match kept.request == self.request {
+            true => Ok(Some(kept.into_response())),
+            false => Err(Error::new(
+                ErrorKind::Unprocessable,
+                "this `Idempotency-Key` came with another request before: choose a new one",
+            )),
+        }
+    }
+
+    async fn look_up(&self, cx: &Context) -> Result<Option<Kept>> {
+        let db = cx.db()?;
+        let mut statement = Query::select();
+        statement
+            .columns(["request", "status", "headers", "body"].map(Alias::new))
+            .from(Alias::new(TABLE))
+            .and_where(Expr::col(Alias::new("user_id")).eq(self.user.as_str()))
+            .and_where(Expr::col(Alias::new("key")).eq(self.key.as_str()))
+            .and_where(Expr::col(Alias::new("created")).gt(oldest(cx)));
+        let Some(row) = db.query_one(&statement).await? else {
+            return Ok(None);
+        };
+        Ok(Some(Kept {
+            request: row.try_get("", "request")?,
+            status: row.try_get("", "status")?,
+            headers: row.try_get("", "headers")?,
+            body: row.try_get("", "body")?,
+        }))
+    }
+
+    /// Keeps `response` in the unit of work of `cx`. Of one that must not be stored, only the head is kept.
+    ///
+    /// # Errors
+    /// There is another answer to this key already; the database can't be written.
+    pub(super) async fn keep(&self, cx: &Context, response: Response) -> Result<Response> {
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.map_err(Error::internal)?.to_bytes();
+        let is_secret = parts
+            .headers
+            .get(axum::http::header::CACHE_CONTROL)
+            .is_some_and(|it| it.as_bytes().starts_with(b"no-store"));
+        let kept = match is_secret {
+            true => Bytes::new(),
+            false => bytes.clone(),
+        };
+        let mut expired = Query::delete();
+        expired
+            .from_table(Alias::new(TABLE))
+            .and_where(Expr::col(Alias::new("user_id")).eq(self.user.as_str()))
+            .and_where(Expr::col(Alias::new("key")).eq(self.key.as_str()))
+            .and_where(Expr::col(Alias::new("created")).lte(oldest(cx)));
+        let mut insert = Query::insert();
+        insert
+            .into_table(Alias::new(TABLE))
+            .columns(
+                [
+                    "user_id", "key", "request", "created", "status", "headers", "body",
+                ]
+                .map(Alias::new),
+            )
+            .values_panic([
+                Expr::val(self.user.as_str()),
+                Expr::val(self.key.as_str()),
+                Expr::val(self.request.as_str()),
+                Expr::val(cx.now().timestamp_millis()),
+                Expr::val(i32::from(parts.status.as_u16())),
+                Expr::val(write_headers(&parts.headers)?),
+                Expr::val(Value::Bytes(Some(kept.to_vec()))),
+            ]);
+        cx.db()?.execute(&expired).await?;
+        cx.db()?.execute(&insert).await?;
+        Ok(Response::from_parts(parts, Body::from(bytes)))
+    }
+}
+
+/// An answer as it is kept.
+struct Kept {
+    request: String,
+    status: i32,
+    headers: String,
+    body: Vec<u8>,
+}
+
+impl Kept {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::from(self.body));
+        let status = u16::try_from(self.status).unwrap_or_default();
+        *response.status_mut() = StatusCode::from_u16(status).unwrap_or_default();
+        let headers: Vec<(String, String)> =
+            serde_json::from_str(&self.headers).unwrap_or_default();
+        for (name, value) in headers {
+            if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse()) {
+                response.headers_mut().append(name, value);
+            }
+        }
+        let replayed = HeaderValue::from_static("true");
+        response.headers_mut().insert(REPLAYED, replayed);
+        // What it did is in the audit log since the first time; this request did nothing.
+        response.extensions_mut().remove::<Audited>();
+        response
+    }
+}
+
+fn write_headers(headers: &HeaderMap) -> Result<String> {
+    let kept: Vec<(&str, &str)> = headers
+        .iter()
+        .filter(|(name, _)| KEPT_HEADERS.contains(&name.as_str()))
+        .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
+        .collect();
+    serde_json::to_string(&kept).map_err(Error::internal)
+}
+
+/// Method, address, kind of body and body: with the same key, they must be the same.
+fn digest(exchange: &Exchange) -> String {
+    let parts = &exchange.parts;
+    let content_type = parts.headers.get(axum::http::header::CONTENT_TYPE);
+    let mut hash = Sha256::new();
+    for part in [
+        parts.method.as_str().as_bytes(),
+        parts.uri.path().as_bytes(),
+        parts.uri.query().unwrap_or_default().as_bytes(),
+        content_type.map_or(b"", HeaderValue::as_bytes),
+        &exchange.body,
+    ] {
+        hash.update(part.len().to_le_bytes());
+        hash.update(part);
+    }
+    hex::encode(hash.finalize())
+}
+
+/// What was kept before this, in milliseconds, no longer counts.
+fn oldest(cx: &Context) -> i64 {
+    (cx.now() - KEPT).timestamp_millis()
+}
+
+/// Removes what no longer counts, some of it.
+///
+/// # Errors
+/// The database can't be written.
+pub(crate) async fn sweep(cx: &Context) -> Result<()> {
+    let old = Query::select()
+        .columns(["user_id", "key"].map(Alias::new))
+        .from(Alias::new(TABLE))
+        .and_where(Expr::col(Alias::new("created")).lte(oldest(cx)))
+        .limit(SWEEP)
+        .take();
+    let pair = Expr::tuple(["user_id", "key"].map(|it| Expr::col(Alias::new(it))));
+    let mut statement = Query::delete();
+    statement
+        .from_table(Alias::new(TABLE))
+        .and_where(pair.in_subquery(old));
+    cx.db()?.execute(&statement).await?;
+    Ok(())
+}

@@ -90,7 +90,10 @@ async fn a_type_of_a_third_party_is_served_in_every_format() {
     created.expect(StatusCode::CREATED);
     let calendar = admin.get("/direct/appointment.ics").await;
     let calendar = calendar.expect(StatusCode::OK).text();
-    assert!(calendar.contains("DTSTART:20261207T090000Z\r\n"), "{calendar}");
+    assert!(
+        calendar.contains("DTSTART:20261207T090000Z\r\n"),
+        "{calendar}"
+    );
     let refused = admin.get(&format!("/direct/book/{id}.ics")).await;
     refused.expect(StatusCode::NOT_ACCEPTABLE);
     assert!(refused.text().contains("txt"), "{}", refused.text());

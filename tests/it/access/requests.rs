@@ -96,14 +96,14 @@ pub(super) fn of(kind: &str, operation: &str, subject: &Subject, caller: &Caller
 
 fn read(entity: &str) -> Vec<Question> {
     let mut questions = vec![Question::get(Shows::Entity, [entity.to_owned()])];
-    for format in ["json", "xml", "html"] {
+    for format in ["json", "xml", "html", "csv"] {
         questions.push(Question::get(Shows::Entity, [format!("{entity}.{format}")]));
     }
     // By extension, as data and as a page.
     for index in [1, 3] {
         questions.push(questions[index].head());
     }
-    for format in ["atom", "rss"] {
+    for format in ["atom", "rss", "ics"] {
         questions.push(Question::get(Shows::Feed, [format!("{entity}.{format}")]));
     }
     questions
@@ -125,7 +125,7 @@ fn lists(kind: &str, format: &str, subject: &Subject) -> Vec<String> {
 
 fn list(kind: &str, subject: &Subject) -> Vec<Question> {
     let mut questions = Vec::new();
-    for format in ["json", "xml", "html"] {
+    for format in ["json", "xml", "html", "csv"] {
         let question = Question::get(Shows::Lists, lists(kind, format, subject));
         if format == "json" {
             questions.push(question.head());

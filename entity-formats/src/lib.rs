@@ -14,6 +14,7 @@ pub mod feed;
 pub mod html;
 pub mod input;
 pub mod json;
+pub mod opml;
 mod paging;
 mod text;
 mod tree;
@@ -22,7 +23,6 @@ pub mod xml;
 pub use input::form::parse_pairs;
 pub use input::json::parse_value as parse_json;
 pub use paging::{filters, is_window_parameter, paging_links};
-pub use text::replace_forbidden;
 
 /// The sheet that all pages refer to.
 pub const STYLESHEET: &str = include_str!("../assets/lectern.css");

@@ -8,7 +8,7 @@ pub(crate) fn is_allowed(c: char) -> bool {
 }
 
 /// `text` with every character that XML does not allow replaced.
-pub fn replace_forbidden(text: &str) -> Cow<'_, str> {
+pub(crate) fn replace_forbidden(text: &str) -> Cow<'_, str> {
     match text.chars().all(is_allowed) {
         true => Cow::Borrowed(text),
         false => Cow::Owned(

@@ -61,7 +61,7 @@ impl Patch {
     pub(crate) fn resolve(&self, current: Map<String, Value>, schema: &Schema) -> Result<Input> {
         let fields = match self {
             Self::Merge(patch) => merged(current, patch),
-            Self::Operations(operations) => changed(current, operations, schema)?,
+            Self::Operations(operations) => changed(&current, operations, schema)?,
         };
         Ok(Input {
             fields,
@@ -84,7 +84,7 @@ fn merged(mut current: Map<String, Value>, patch: &Map<String, Value>) -> Map<St
 
 /// The fields that are otherwise after the operations than before, with their new values.
 fn changed(
-    current: Map<String, Value>,
+    current: &Map<String, Value>,
     operations: &[PatchOperation],
     schema: &Schema,
 ) -> Result<Map<String, Value>> {

@@ -8,6 +8,7 @@
 use entity_core::RegistryError;
 use entity_core::format::Formats;
 
+pub mod batch;
 pub mod calendar;
 pub mod csv;
 pub mod feed;

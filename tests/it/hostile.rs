@@ -3,6 +3,7 @@
 //! `HOSTILE_REQUESTS` says how many requests are sent; a few by default.
 
 mod generator;
+mod near;
 
 use std::collections::BTreeMap;
 use std::env;
@@ -47,8 +48,31 @@ async fn no_request_makes_the_service_fail() {
     let sum = statuses.values().sum::<u64>();
     assert!(sum >= requests * SEEDS, "only {sum} requests were sent");
     // Requests that are all refused at the door would prove little.
-    let answered = statuses.get(&200).copied().unwrap_or_default();
+    let answered = [200, 207]
+        .iter()
+        .filter_map(|it| statuses.get(it))
+        .sum::<u64>();
     assert!(answered * 20 > sum, "too few get through: {statuses:?}");
+    let written = [201, 204]
+        .iter()
+        .filter_map(|it| statuses.get(it))
+        .sum::<u64>();
+    assert!(written * 50 > sum, "too little is written: {statuses:?}");
+}
+
+#[tokio::test]
+async fn what_is_spoilt_would_be_fine() {
+    let app = TestApp::on_backend(Backend::Sqlite).await.expect("a file");
+    let admin = app.user("admin").await;
+    let known = announcements(&admin).await;
+    for sent in near::unspoilt(&known[0]) {
+        let request = sent.into_request().expect("a request");
+        let shown = format!("{} {}", request.method(), request.uri());
+        let answer = admin.try_send(request).await.expect("an answer");
+        // Some ask for what is not there.
+        let is_fine = answer.status.is_success() || answer.status == StatusCode::NOT_FOUND;
+        assert!(is_fine, "{shown}: {} {}", answer.status, answer.text());
+    }
 }
 
 #[tokio::test]
@@ -85,10 +109,15 @@ async fn attack(stranger: Client, seed: u64, requests: u64) -> BTreeMap<u16, u64
     for eid in USERS {
         users.push(stranger.clone().log_in(eid, tests::app::PASSWORD).await);
     }
+    let known = announcements(&users[1]).await;
     let mut statuses = BTreeMap::new();
     let mut sent = 0;
     while sent < requests {
-        let Some(request) = generator.request() else {
+        let request = match generator.below(3) {
+            0 => generator.write(&known).into_request(),
+            _ => generator.request(),
+        };
+        let Some(request) = request else {
             continue;
         };
         sent += 1;
@@ -103,6 +132,22 @@ async fn attack(stranger: Client, seed: u64, requests: u64) -> BTreeMap<u16, u64
         *statuses.entry(answer).or_default() += 1;
     }
     statuses
+}
+
+/// The paths of announcements that a teacher may change.
+async fn announcements(teacher: &Client) -> Vec<String> {
+    let list = teacher
+        .get("/direct/announcement/site/biology-101.json")
+        .await;
+    let list = list.json();
+    let items = list["announcement_collection"].as_array().expect("a list");
+    let path = |it: &Value| {
+        format!(
+            "/direct/announcement/{}",
+            it["id"].as_str().unwrap_or_default()
+        )
+    };
+    items.iter().map(path).collect()
 }
 
 async fn log_in_again(stranger: &Client, users: &mut [Client]) {

@@ -14,7 +14,7 @@ const ADDRESS: &str = "127.0.0.1:8080";
 const MARK: &str = "=== next ===";
 
 /// What each command of the tour must print at least, in order.
-const EXPECTED: [&[&str]; 9] = [
+const EXPECTED: [&[&str]; 11] = [
     &[
         r#""status":"success""#,
         r#""sessionId":""#,
@@ -35,6 +35,12 @@ const EXPECTED: [&[&str]; 9] = [
     ],
     &[],
     &["<feed", "<title>Bring your lab coats</title>", "/feeds/"],
+    &[r#""title":"Bring your lab coats and goggles""#],
+    &[
+        r#"{"atomic":true,"results":[{"id":"draft""#,
+        r#""status":201"#,
+        r#""status":204"#,
+    ],
     &[r#"{"status":"success","message":""#],
 ];
 

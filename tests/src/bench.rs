@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::{self, Command, Stdio};
 use std::time::Duration;
 
-use self::driver::{Load, Outcome};
+use self::driver::{Ask, Load, Outcome};
 use self::report::{Measurement, Report};
 use crate::client::Client;
 use crate::process::{Memory, Process, binary};
@@ -49,7 +49,9 @@ pub fn run(plan: Plan) {
         let sample = runtime.block_on(data::fill(database.url()));
         let process = Process::start_service(&lectern, &database, false);
         let cookie = runtime.block_on(log_in(process.port()));
-        let mut contenders = vec![contender("lectern", process, &cookie, &sample)];
+        let mut lectern = contender("lectern", process, &cookie, &sample);
+        runtime.block_on(lectern.add_own_cases(&cookie, &sample));
+        let mut contenders = vec![lectern];
         if backend == Backend::Sqlite {
             let process = start_bare(&bare, &database, &cookie);
             contenders.push(contender("bare", process, &cookie, &sample));
@@ -75,11 +77,8 @@ fn contender(
     cookie: &str,
     sample: &data::Sample,
 ) -> Contender {
-    let load = |paths: &[String]| Load {
-        port: process.port(),
-        cookie: cookie.to_owned(),
-        paths: paths.to_vec(),
-    };
+    let port = process.port();
+    let load = |paths: &[String]| load(port, cookie, paths.iter().map(Ask::plain).collect(), 200);
     let cases = vec![
         ("one", load(&sample.ones)),
         ("list of 50", load(&sample.lists)),
@@ -90,6 +89,42 @@ fn contender(
         process,
         cases,
         idle,
+    }
+}
+
+fn load(port: u16, cookie: &str, asks: Vec<Ask>, expected: u16) -> Load {
+    Load {
+        port,
+        cookie: cookie.to_owned(),
+        asks,
+        expected,
+    }
+}
+
+impl Contender {
+    /// Adds what only the service can do.
+    async fn add_own_cases(&mut self, cookie: &str, sample: &data::Sample) {
+        let port = self.process.port();
+        let client = Client::on_port(port)
+            .log_in("student1", data::PASSWORD)
+            .await;
+        let mut known = Vec::new();
+        for path in sample.ones.iter().take(100) {
+            let answer = client.get(path).await;
+            known.push(Ask {
+                path: path.clone(),
+                known: answer.header("etag").map(ToOwned::to_owned),
+            });
+        }
+        let plain = |paths: &[String]| {
+            let asks = paths.iter().map(Ask::plain).collect();
+            load(port, cookie, asks, 200)
+        };
+        self.cases.extend([
+            ("unchanged", load(port, cookie, known, 304)),
+            ("Atom of 50", plain(&sample.feeds)),
+            ("batch of 50", plain(&sample.batches)),
+        ]);
     }
 }
 

@@ -74,7 +74,7 @@ fn implement_table(name: &Ident, table: &LitStr, fields: &Fields) -> TokenStream
                 row: &mut ::entity_core::db::Row<'_>,
             ) -> ::std::result::Result<Self, ::entity_core::sea_orm::DbErr> {
                 ::std::result::Result::Ok(Self {
-                    #(#idents: row.next()?),*
+                    #(#idents: row.take()?),*
                 })
             }
         }

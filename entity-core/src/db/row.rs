@@ -35,7 +35,7 @@ impl<'a> Row<'a> {
     ///
     /// # Errors
     /// There is none, or it holds something else.
-    pub fn next<T: Column>(&mut self) -> Result<T, DbErr> {
+    pub fn take<T: Column>(&mut self) -> Result<T, DbErr> {
         T::read(self)
     }
 

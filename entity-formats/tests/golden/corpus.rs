@@ -322,5 +322,6 @@ pub(crate) fn problem() -> Problem {
             name: HOSTILE.to_owned(),
             message: HOSTILE.to_owned(),
         }],
+        operation: None,
     }
 }

@@ -218,7 +218,7 @@ async fn add_groups(cx: &Context, announcements: &mut [Announcement]) -> Result<
     );
     sql.bind_list(&restricted)?
         .push(" ORDER BY announcement_id, group_id");
-    let read = |row: &mut Columns<'_>| Ok((row.next::<String>()?, row.next::<String>()?));
+    let read = |row: &mut Columns<'_>| Ok((row.take::<String>()?, row.take::<String>()?));
     for (id, group) in cx.db()?.rows(sql.into_statement(), read).await? {
         if let Some(it) = announcements.iter_mut().find(|it| it.announcement_id == id) {
             it.groups.push(group);
@@ -228,27 +228,27 @@ async fn add_groups(cx: &Context, announcements: &mut [Announcement]) -> Result<
 }
 
 fn from_row(cx: &Context, columns: &mut Columns<'_>) -> Result<Announcement> {
-    let announcement_id: String = columns.next()?;
-    let site_id: String = columns.next()?;
-    let channel: String = columns.next()?;
-    let title = columns.next()?;
-    let body = columns.next()?;
-    let created_by = columns.next()?;
-    let created_on = millis(columns.next()?)?;
-    let modified_on = millis(columns.next()?)?;
-    let draft = columns.next()?;
-    let release_date = columns.next::<Option<i64>>()?.map(millis).transpose()?;
-    let retract_date = columns.next::<Option<i64>>()?.map(millis).transpose()?;
-    let is_restricted = columns.next()?;
-    let position = columns.next()?;
-    let highlight = columns.next()?;
-    let attachments = attachment::show(&columns.next::<String>()?, cx.base_url())?;
-    let created = columns.next()?;
-    let version = columns.next()?;
-    let site_title = columns.next()?;
-    let first_name: Option<String> = columns.next()?;
-    let last_name: Option<String> = columns.next()?;
-    let is_addressed = columns.next()?;
+    let announcement_id: String = columns.take()?;
+    let site_id: String = columns.take()?;
+    let channel: String = columns.take()?;
+    let title = columns.take()?;
+    let body = columns.take()?;
+    let created_by = columns.take()?;
+    let created_on = millis(columns.take()?)?;
+    let modified_on = millis(columns.take()?)?;
+    let draft = columns.take()?;
+    let release_date = columns.take::<Option<i64>>()?.map(millis).transpose()?;
+    let retract_date = columns.take::<Option<i64>>()?.map(millis).transpose()?;
+    let is_restricted = columns.take()?;
+    let position = columns.take()?;
+    let highlight = columns.take()?;
+    let attachments = attachment::show(&columns.take::<String>()?, cx.base_url())?;
+    let created = columns.take()?;
+    let version = columns.take()?;
+    let site_title = columns.take()?;
+    let first_name: Option<String> = columns.take()?;
+    let last_name: Option<String> = columns.take()?;
+    let is_addressed = columns.take()?;
     Ok(Announcement {
         id: format!("{site_id}:{channel}:{announcement_id}"),
         announcement_id,

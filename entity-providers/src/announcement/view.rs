@@ -123,9 +123,9 @@ async fn pinned_sites(cx: &Context, scope: &Scope) -> Result<Vec<Visited>> {
 async fn visited(cx: &Context, sql: Sql) -> Result<Vec<Visited>> {
     let read = |row: &mut Row<'_>| {
         Ok(Visited {
-            site_id: row.next()?,
-            title: row.next()?,
-            placement: row.next()?,
+            site_id: row.take()?,
+            title: row.take()?,
+            placement: row.take()?,
         })
     };
     cx.db()?.rows(sql.into_statement(), read).await

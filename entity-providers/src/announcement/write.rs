@@ -202,7 +202,7 @@ async fn check_groups(cx: &Context, site: &str, groups: &[String]) -> Result<()>
     );
     sql.bind(site).push(" AND id").bind_list(groups)?;
     let known: Vec<String> = connection
-        .rows(sql.into_statement(), |row| Ok(row.next()?))
+        .rows(sql.into_statement(), |row| Ok(row.take()?))
         .await?;
     match groups.iter().find(|it| !known.contains(it)) {
         Some(unknown) => Err(Error::field(

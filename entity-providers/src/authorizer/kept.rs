@@ -88,10 +88,9 @@ impl<T: Send + Sync + 'static> Kept<T> {
     }
 
     fn lock(&self, name: &str) -> &Mutex<()> {
-        let at = self.hasher.hash_one(name) % self.locks.len() as u64;
         let [first, ..] = &self.locks;
-        let at = usize::try_from(at).unwrap_or_default();
-        self.locks.get(at).unwrap_or(first)
+        let hash = usize::try_from(self.hasher.hash_one(name) >> 32).unwrap_or_default();
+        self.locks.get(hash % LOCKS).unwrap_or(first)
     }
 }
 

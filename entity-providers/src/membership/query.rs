@@ -138,26 +138,26 @@ fn select(cx: &Context, wanted: &Wanted<'_>) -> Result<SelectStatement> {
 }
 
 fn from_row(columns: &mut Row<'_>) -> Result<Membership> {
-    let user_id: String = columns.next()?;
-    let site_id: String = columns.next()?;
-    let member_role = columns.next()?;
-    let active = columns.next()?;
-    let provided = columns.next()?;
-    let user_eid: String = columns.next()?;
-    let user_email = columns.next()?;
-    let user_first_name = columns.next()?;
-    let user_last_name = columns.next()?;
-    let user_display_name = columns.next()?;
-    let user_sort_name = columns.next()?;
-    let last_login: Option<i64> = columns.next()?;
-    let site_type = columns.next()?;
-    let is_joinable = columns.next()?;
+    let user_id: String = columns.take()?;
+    let site_id: String = columns.take()?;
+    let member_role = columns.take()?;
+    let active = columns.take()?;
+    let provided = columns.take()?;
+    let external_id: String = columns.take()?;
+    let user_email = columns.take()?;
+    let user_first_name = columns.take()?;
+    let user_last_name = columns.take()?;
+    let user_display_name = columns.take()?;
+    let user_sort_name = columns.take()?;
+    let last_login: Option<i64> = columns.take()?;
+    let site_type = columns.take()?;
+    let is_joinable = columns.take()?;
     Ok(Membership {
         id: format!("{user_id}::site:{site_id}"),
         location_reference: format!("/site/{site_id}"),
         user_id,
-        user_display_id: user_eid.clone(),
-        user_eid,
+        user_display_id: external_id.clone(),
+        user_eid: external_id,
         user_display_name,
         user_first_name,
         user_last_name,

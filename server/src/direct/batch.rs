@@ -7,7 +7,6 @@
 mod operations;
 mod references;
 mod result;
-mod xml;
 
 use axum::body::{Body, Bytes};
 use axum::http::header::CONTENT_TYPE;

@@ -45,7 +45,7 @@ const KEPT_HEADERS: [&str; 8] = [
 #[derive(Clone, Debug)]
 pub(super) struct Key {
     user: String,
-    key: String,
+    text: String,
     /// What tells this request from others.
     request: String,
 }
@@ -68,15 +68,15 @@ impl Key {
             return Ok(None);
         }
         // A structured header has quotes around a text; not all clients know.
-        let key = value.to_str().unwrap_or_default().trim().trim_matches('"');
-        if key.is_empty() || key.len() > MAX_KEY || values.next().is_some() {
+        let text = value.to_str().unwrap_or_default().trim().trim_matches('"');
+        if text.is_empty() || text.len() > MAX_KEY || values.next().is_some() {
             return Err(Error::bad_request(format!(
                 "`Idempotency-Key` must be one text of 1 to {MAX_KEY} visible characters"
             )));
         }
         Ok(Some(Self {
             user: user.to_owned(),
-            key: key.to_owned(),
+            text: text.to_owned(),
             request: digest(exchange),
         }))
     }
@@ -112,7 +112,7 @@ impl Key {
             .columns(["request", "status", "headers", "body"].map(Alias::new))
             .from(Alias::new(TABLE))
             .and_where(Expr::col(Alias::new("user_id")).eq(self.user.as_str()))
-            .and_where(Expr::col(Alias::new("key")).eq(self.key.as_str()))
+            .and_where(Expr::col(Alias::new("key")).eq(self.text.as_str()))
             .and_where(Expr::col(Alias::new("created")).gt(oldest(cx)));
         let Some(row) = db.query_one(&statement).await? else {
             return Ok(None);
@@ -144,7 +144,7 @@ impl Key {
         expired
             .from_table(Alias::new(TABLE))
             .and_where(Expr::col(Alias::new("user_id")).eq(self.user.as_str()))
-            .and_where(Expr::col(Alias::new("key")).eq(self.key.as_str()))
+            .and_where(Expr::col(Alias::new("key")).eq(self.text.as_str()))
             .and_where(Expr::col(Alias::new("created")).lte(oldest(cx)));
         let mut insert = Query::insert();
         insert
@@ -157,7 +157,7 @@ impl Key {
             )
             .values_panic([
                 Expr::val(self.user.as_str()),
-                Expr::val(self.key.as_str()),
+                Expr::val(self.text.as_str()),
                 Expr::val(self.request.as_str()),
                 Expr::val(cx.now().timestamp_millis()),
                 Expr::val(i32::from(parts.status.as_u16())),

@@ -63,15 +63,7 @@ fn prepare(app: &App, exchange: &mut Exchange, path: &DirectPath, sent: Verb) ->
     let headers = &exchange.parts.headers;
     let format = negotiate::format(path.format.as_deref(), headers, &app.formats)?;
     let preferences = Preferences::of(headers);
-    let (mut input, method) = match sent {
-        Verb::Patch => (request::patch(headers, &exchange.body)?, None),
-        _ => {
-            let extension = path.format.as_deref();
-            let body = &exchange.body;
-            let parsed = request::body(headers, extension, &path.prefix, body, &app.formats)?;
-            (parsed.input, parsed.method)
-        }
-    };
+    let (mut input, method) = read_input(app, exchange, path, sent)?;
     input.is_strict = preferences.is_strict;
     let verb = match (sent, method) {
         (Verb::Post, Some(other)) => other,
@@ -98,6 +90,22 @@ fn prepare(app: &App, exchange: &mut Exchange, path: &DirectPath, sent: Verb) ->
         preferences,
         preference,
     })
+}
+
+/// The body, and the method that a form asks for instead of POST.
+fn read_input(
+    app: &App,
+    exchange: &Exchange,
+    path: &DirectPath,
+    sent: Verb,
+) -> Result<(Input, Option<Verb>)> {
+    let (headers, body) = (&exchange.parts.headers, &exchange.body);
+    if sent == Verb::Patch {
+        return Ok((request::patch(headers, body)?, None));
+    }
+    let extension = path.format.as_deref();
+    let parsed = request::body(headers, extension, &path.prefix, body, &app.formats)?;
+    Ok((parsed.input, parsed.method))
 }
 
 /// How a write is answered.

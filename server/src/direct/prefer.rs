@@ -90,7 +90,7 @@ mod tests {
             let lines = lines
                 .iter()
                 .map(|it| (PREFER, HeaderValue::from_static(it)));
-            Preferences::of(&HeaderMap::from_iter(lines))
+            Preferences::of(&lines.collect())
         };
         assert_eq!(of(&[]), Preferences::default());
         assert_eq!(

@@ -106,7 +106,30 @@ fn read(entity: &str) -> Vec<Question> {
     for format in ["atom", "rss", "ics"] {
         questions.push(Question::get(Shows::Feed, [format!("{entity}.{format}")]));
     }
+    questions.push(Question {
+        shows: Shows::Entity,
+        ..batch("GET", entity, None)
+    });
     questions
+}
+
+/// The same as the one operation of an atomic batch, which fails as it does.
+fn batch(method: &str, path: &str, body: Option<&Value>) -> Question {
+    let mut operation = json!({"method": method, "path": path});
+    if let Some(body) = body {
+        operation["body"] = body.clone();
+    }
+    let batch = json!({"atomic": true, "operations": [operation]});
+    let path = "/direct/batch.json".to_owned();
+    Question::send(Method::POST, path, Some((JSON, batch.to_string())))
+}
+
+/// A merge patch as operations.
+fn to_operations(fields: &Value) -> Value {
+    let fields = fields.as_object().into_iter().flatten();
+    let operations = fields
+        .map(|(name, value)| json!({"op": "add", "path": format!("/{name}"), "value": value}));
+    operations.collect()
 }
 
 /// The lists that together show all that can be read of this type.
@@ -189,6 +212,7 @@ fn create(kind: &str, subject: &Subject) -> Vec<Question> {
     let post = |path: &str, body| Question::send(Method::POST, path.to_owned(), Some(body));
     vec![
         post(&path, (JSON, fields.to_string())),
+        batch("POST", &path, Some(&fields)),
         post(&path, (XML, to_xml(kind, &fields))),
         post(&path, (FORM, to_form(&fields))),
         post(&format!("{path}/new.xml"), (FORM, to_form(&fields))),
@@ -212,6 +236,20 @@ fn update(kind: &str, entity: &str, fields: &Value) -> Vec<Question> {
         send(Method::PUT, entity.to_owned(), (JSON, fields.to_string())),
         send(Method::POST, entity.to_owned(), (JSON, fields.to_string())),
         send(
+            Method::PATCH,
+            entity.to_owned(),
+            ("application/merge-patch+json", fields.to_string()),
+        ),
+        send(
+            Method::PATCH,
+            entity.to_owned(),
+            (
+                "application/json-patch+json",
+                to_operations(fields).to_string(),
+            ),
+        ),
+        batch("PUT", entity, Some(fields)),
+        send(
             Method::PUT,
             format!("{entity}.xml"),
             (XML, to_xml(kind, fields)),
@@ -234,6 +272,7 @@ fn delete(entity: &str) -> Vec<Question> {
     let form = || Some((FORM, "_method=DELETE".to_owned()));
     vec![
         Question::send(Method::DELETE, entity.to_owned(), None),
+        batch("DELETE", entity, None),
         Question::send(Method::DELETE, format!("{entity}.xml"), None),
         Question::send(Method::DELETE, format!("{entity}/delete"), None),
         Question::send(Method::POST, entity.to_owned(), form()),

@@ -9,7 +9,7 @@ const ALLOWED: [(&str, &[&str]); 6] = [
     ("/direct/site", &["GET", "HEAD", "OPTIONS", "POST"]),
     (
         "/direct/site/biology-101",
-        &["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"],
+        &["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"],
     ),
     (
         "/direct/site/biology-101/pages",

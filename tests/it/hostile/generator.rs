@@ -215,6 +215,26 @@ const BODIES: [&str; 28] = [
 /// Makes requests.
 pub(super) struct Generator(u64);
 
+/// A request that some client could send.
+pub(super) struct Sent {
+    pub(super) method: &'static str,
+    pub(super) path: String,
+    pub(super) headers: Vec<(&'static str, &'static str)>,
+    pub(super) body: String,
+}
+
+impl Sent {
+    /// The same as it is sent.
+    pub(super) fn into_request(self) -> Option<Request<Body>> {
+        let request = Request::builder().method(self.method).uri(self.path);
+        let request = self
+            .headers
+            .into_iter()
+            .fold(request, |it, (name, value)| it.header(name, value));
+        request.body(Body::from(self.body)).ok()
+    }
+}
+
 /// Whether whoever is logged in may send it without ending a session or removing an account.
 pub(super) fn is_harmless(request: &Request<Body>) -> bool {
     let path = request.uri().path();

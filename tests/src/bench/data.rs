@@ -28,6 +28,10 @@ pub(super) struct Sample {
     pub(super) ones: Vec<String>,
     /// The newest 50 of a site.
     pub(super) lists: Vec<String>,
+    /// The same as feeds.
+    pub(super) feeds: Vec<String>,
+    /// 50 single announcements at once.
+    pub(super) batches: Vec<String>,
 }
 
 /// Fills the database at `url`, which holds the demo's people.
@@ -139,20 +143,25 @@ fn statements(
 fn sample() -> Sample {
     // A step without a common divisor with the number of rows spreads what is asked for over all of them.
     let ones = (0..ASKED).map(|it| it * 7_919 % (SITES * IN_SITE));
+    let ids: Vec<String> = ones
+        .map(|it| format!("bench-{}:main:{}", it % SITES, announcement_id(it)))
+        .collect();
+    let list = |it: u32, format: &str| {
+        let site = it * 7 % SITES;
+        format!("/direct/announcement/site/bench-{site}.{format}?n=50")
+    };
+    let batch = |ids: &[String]| {
+        let references = ids.iter().map(|it| format!("announcement/{it}"));
+        let references: Vec<_> = references.collect();
+        format!("/direct/batch.json?_refs={}", references.join(","))
+    };
     Sample {
-        ones: ones
-            .map(|it| {
-                let (site, id) = (it % SITES, announcement_id(it));
-                format!("/direct/announcement/bench-{site}:main:{id}.json")
-            })
+        batches: ids.chunks(50).map(batch).collect(),
+        ones: ids
+            .iter()
+            .map(|it| format!("/direct/announcement/{it}.json"))
             .collect(),
-        lists: (0..ASKED)
-            .map(|it| {
-                format!(
-                    "/direct/announcement/site/bench-{}.json?n=50",
-                    it * 7 % SITES
-                )
-            })
-            .collect(),
+        lists: (0..ASKED).map(|it| list(it, "json")).collect(),
+        feeds: (0..ASKED).map(|it| list(it, "atom")).collect(),
     }
 }

@@ -21,14 +21,35 @@ pub struct Load {
     pub port: u16,
     /// The credential.
     pub cookie: String,
-    /// The paths that are asked for in turn.
-    pub paths: Vec<String>,
+    /// What is asked for in turn.
+    pub asks: Vec<Ask>,
+    /// The status of a good answer.
+    pub expected: u16,
+}
+
+/// One request.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    /// The path.
+    pub path: String,
+    /// The version that the client has already.
+    pub known: Option<String>,
+}
+
+impl Ask {
+    /// Asks for `path`.
+    pub fn plain(path: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            known: None,
+        }
+    }
 }
 
 /// What came of a [`Load`].
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Answers with the status 200.
+    /// Answers with the expected status.
     pub answers: u64,
     /// How long it took.
     pub elapsed: Duration,
@@ -74,13 +95,18 @@ impl Load {
     }
 
     async fn send(&self, duration: Duration) -> Outcome {
-        let requests: Arc<[Vec<u8>]> = self.paths.iter().map(|it| self.request(it)).collect();
+        let requests: Arc<[Vec<u8>]> = self.asks.iter().map(|it| self.request(it)).collect();
         let started = Instant::now();
         let until = started + duration;
         let mut workers = JoinSet::new();
         for worker in 0..CONNECTIONS {
             let first = worker * requests.len() / CONNECTIONS;
-            workers.spawn(work(self.port, Arc::clone(&requests), first, until));
+            workers.spawn(work(
+                (self.port, self.expected),
+                Arc::clone(&requests),
+                first,
+                until,
+            ));
         }
         let mut sum = Outcome::nothing();
         for outcome in workers.join_all().await {
@@ -91,10 +117,15 @@ impl Load {
         sum
     }
 
-    fn request(&self, path: &str) -> Vec<u8> {
+    fn request(&self, ask: &Ask) -> Vec<u8> {
+        let known = ask
+            .known
+            .as_ref()
+            .map(|it| format!("If-None-Match: {it}\r\n"))
+            .unwrap_or_default();
         format!(
-            "GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nCookie: {}\r\n\r\n",
-            self.port, self.cookie
+            "GET {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nCookie: {}\r\n{known}\r\n",
+            ask.path, self.port, self.cookie
         )
         .into_bytes()
     }
@@ -121,7 +152,12 @@ impl Outcome {
     }
 }
 
-async fn work(port: u16, requests: Arc<[Vec<u8>]>, first: usize, until: Instant) -> Outcome {
+async fn work(
+    (port, expected): (u16, u16),
+    requests: Arc<[Vec<u8>]>,
+    first: usize,
+    until: Instant,
+) -> Outcome {
     let mut outcome = Outcome::nothing();
     let mut connection = Connection::open(port).await;
     for request in requests.iter().cycle().skip(first) {
@@ -131,7 +167,7 @@ async fn work(port: u16, requests: Arc<[Vec<u8>]>, first: usize, until: Instant)
         }
         let answer = connection.exchange(request).await;
         match answer.status {
-            200 => {
+            status if status == expected => {
                 outcome.answers += 1;
                 outcome.bytes += answer.length;
                 outcome.latencies.push(sent.elapsed());
@@ -202,7 +238,8 @@ fn parse(head: &[u8]) -> (u16, u64) {
         .filter_map(|it| it.split_once(':'))
         .find(|(name, _)| name.eq_ignore_ascii_case("content-length"))
         .and_then(|(_, value)| value.trim().parse().ok());
-    (status.expect("a status"), length.expect("a length"))
+    // News that nothing is new has no body.
+    (status.expect("a status"), length.unwrap_or_default())
 }
 
 #[cfg(test)]

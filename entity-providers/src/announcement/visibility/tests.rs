@@ -129,7 +129,7 @@ async fn found<T: Held + Sync>(cx: &Context, powers: &Powers<T>) -> Result<BTree
     write_condition(&mut sql, powers, cx.user_id()?, cx.now().timestamp_millis())?;
     let rows = connection.query_all_raw(sql.into_statement()).await?;
     rows.iter()
-        .map(|it| Ok(entity_core::db::Row::of(it).next::<String>()?))
+        .map(|it| Ok(entity_core::db::Row::of(it).take::<String>()?))
         .collect()
 }
 

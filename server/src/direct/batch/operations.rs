@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::result::{Outcome, Told};
-use super::xml::{self, Element};
 use super::{MAX_PARTS, Part};
 use crate::app::App;
 use crate::direct::Runner;
@@ -206,14 +205,12 @@ impl Operations {
     fn write_xml(&self, outcomes: &[(String, Outcome)], urls: &[String]) -> Result<Vec<u8>> {
         let told = self.operations.iter().zip(outcomes).zip(urls).enumerate();
         let elements: Vec<_> = told
-            .map(|(index, ((operation, (_, outcome)), url))| Element {
-                name: format!("op{index}"),
-                given: ("id", operation.id.as_deref().unwrap_or_default()),
-                url,
-                outcome,
+            .map(|(index, ((operation, (_, outcome)), url))| {
+                let id = operation.id.as_deref().unwrap_or_default();
+                outcome.to_element(format!("op{index}"), ("id", id), url)
             })
             .collect();
-        xml::write("results", &elements)
+        entity_formats::batch::write("results", &elements)
     }
 }
 

@@ -10,7 +10,6 @@ use entity_core::{Error, Result, Verb, encode_segment};
 use serde::ser::{SerializeMap as _, Serializer as _};
 
 use super::result::{Outcome, Told};
-use super::xml::{self, Element};
 use super::{MAX_PARTS, Part, REFERENCES};
 use crate::app::App;
 use crate::exchange::Exchange;
@@ -272,12 +271,9 @@ fn write_json(results: &[(&Reference, String, Outcome)]) -> Result<Vec<u8>> {
 fn write_xml(results: &[(&Reference, String, Outcome)]) -> Result<Vec<u8>> {
     let elements: Vec<_> = results
         .iter()
-        .map(|(reference, url, outcome)| Element {
-            name: reference.key(),
-            given: ("reference", &reference.given),
-            url,
-            outcome,
+        .map(|(reference, url, outcome)| {
+            outcome.to_element(reference.key(), ("reference", &reference.given), url)
         })
         .collect();
-    xml::write("refs", &elements)
+    entity_formats::batch::write("refs", &elements)
 }

@@ -1,8 +1,9 @@
 //! What came of one part of a batch.
 
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::Response;
 use entity_core::{Error, Result};
+use entity_formats::batch::PartElement;
 use http_body_util::BodyExt as _;
 use serde::Serialize;
 use serde_json::Value;
@@ -29,7 +30,7 @@ impl Outcome {
 
     /// The headers by name, in the order of their names.
     pub(super) fn header_lists(&self) -> Vec<(&str, Vec<&str>)> {
-        let mut names: Vec<&str> = self.headers.keys().map(|it| it.as_str()).collect();
+        let mut names: Vec<&str> = self.headers.keys().map(HeaderName::as_str).collect();
         names.sort_unstable();
         names
             .into_iter()
@@ -52,6 +53,24 @@ impl Outcome {
         match self.data() {
             Some(_) => None,
             None => Some(self.body.as_str()).filter(|it| !it.is_empty()),
+        }
+    }
+
+    /// The same as an element of XML.
+    pub(super) fn to_element<'a>(
+        &'a self,
+        name: String,
+        given: (&'static str, &'a str),
+        url: &'a str,
+    ) -> PartElement<'a> {
+        PartElement {
+            name,
+            given,
+            url,
+            status: self.status.as_u16(),
+            headers: self.header_lists(),
+            error: self.error(),
+            body: &self.body,
         }
     }
 

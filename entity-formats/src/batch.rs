@@ -2,77 +2,85 @@
 
 use entity_core::{Error, Result};
 use quick_xml::Writer;
-use quick_xml::escape::partial_escape;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
-use super::result::Outcome;
+use crate::text::{escape, repair_name};
 
 /// One result, and the element that it stands in.
-pub(super) struct Element<'a> {
-    pub(super) name: String,
-    /// What the request called the part.
-    pub(super) given: (&'static str, &'a str),
-    pub(super) url: &'a str,
-    pub(super) outcome: &'a Outcome,
+#[derive(Clone, Debug)]
+pub struct PartElement<'a> {
+    /// The element's name.
+    pub name: String,
+    /// How the request named the part: the element for that, and its text.
+    pub given: (&'static str, &'a str),
+    /// Where the part was sent to.
+    pub url: &'a str,
+    /// Its status.
+    pub status: u16,
+    /// Its headers, each with its values.
+    pub headers: Vec<(&'a str, Vec<&'a str>)>,
+    /// What was wrong with it.
+    pub error: Option<String>,
+    /// Its body: an XML document of a renderer of this crate, or any other text.
+    pub body: &'a str,
 }
 
 /// Writes the results inside an element `root`.
 ///
 /// # Errors
 /// Writing failed.
-pub(super) fn write(root: &str, elements: &[Element<'_>]) -> Result<Vec<u8>> {
+pub fn write(root: &str, parts: &[PartElement<'_>]) -> Result<Vec<u8>> {
     let mut writer = Writer::new(Vec::new());
-    write_all(&mut writer, root, elements).map_err(Error::internal)?;
+    write_all(&mut writer, root, parts).map_err(Error::internal)?;
     Ok(writer.into_inner())
 }
 
 fn write_all(
     writer: &mut Writer<Vec<u8>>,
     root: &str,
-    elements: &[Element<'_>],
+    parts: &[PartElement<'_>],
 ) -> std::io::Result<()> {
     writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    let size = elements.len().to_string();
+    let size = parts.len().to_string();
     let start = BytesStart::new(root).with_attributes([("type", "map"), ("size", size.as_str())]);
     writer.write_event(Event::Start(start))?;
-    for element in elements {
-        write_element(writer, element)?;
+    for part in parts {
+        write_element(writer, part)?;
     }
     writer.write_event(Event::End(BytesEnd::new(root)))
 }
 
-fn write_element(writer: &mut Writer<Vec<u8>>, element: &Element<'_>) -> std::io::Result<()> {
-    let outcome = element.outcome;
-    let start = BytesStart::new(&element.name).with_attributes([("type", "bean")]);
+fn write_element(writer: &mut Writer<Vec<u8>>, part: &PartElement<'_>) -> std::io::Result<()> {
+    let start = BytesStart::new(&part.name).with_attributes([("type", "bean")]);
     writer.write_event(Event::Start(start))?;
-    write_text(writer, element.given.0, element.given.1)?;
-    write_text(writer, "entityURL", element.url)?;
+    write_text(writer, part.given.0, part.given.1)?;
+    write_text(writer, "entityURL", part.url)?;
     let status = BytesStart::new("status").with_attributes([("type", "number")]);
     writer.write_event(Event::Start(status))?;
-    writer.write_event(Event::Text(BytesText::new(outcome.status.as_str())))?;
+    writer.write_event(Event::Text(BytesText::new(&part.status.to_string())))?;
     writer.write_event(Event::End(BytesEnd::new("status")))?;
     let headers = BytesStart::new("headers").with_attributes([("type", "map")]);
     writer.write_event(Event::Start(headers))?;
-    for (name, values) in outcome.header_lists() {
+    for (name, values) in &part.headers {
         for value in values {
-            write_text(writer, name, value)?;
+            write_text(writer, &repair_name(name), value)?;
         }
     }
     writer.write_event(Event::End(BytesEnd::new("headers")))?;
-    if let Some(error) = outcome.error() {
-        write_text(writer, "error", &error)?;
+    if let Some(error) = &part.error {
+        write_text(writer, "error", error)?;
     }
-    match document(&outcome.body) {
+    match document(part.body) {
         Some(document) => {
             writer.write_event(Event::Start(BytesStart::new("data")))?;
             // The part's own answer, written by our own renderer: well-formed as it is.
             writer.get_mut().extend_from_slice(document.as_bytes());
             writer.write_event(Event::End(BytesEnd::new("data")))?;
         }
-        None if outcome.body.is_empty() => {}
-        None => write_text(writer, "content", &outcome.body)?,
+        None if part.body.is_empty() => {}
+        None => write_text(writer, "content", part.body)?,
     }
-    writer.write_event(Event::End(BytesEnd::new(&element.name)))
+    writer.write_event(Event::End(BytesEnd::new(&part.name)))
 }
 
 /// The body without its declaration, if it is a document.
@@ -86,13 +94,7 @@ fn document(body: &str) -> Option<&str> {
 }
 
 fn write_text(writer: &mut Writer<Vec<u8>>, name: &str, text: &str) -> std::io::Result<()> {
-    let text: String = text.chars().filter(|it| is_legal(*it)).collect();
     writer.write_event(Event::Start(BytesStart::new(name)))?;
-    writer.write_event(Event::Text(BytesText::from_escaped(partial_escape(&text))))?;
+    writer.write_event(Event::Text(BytesText::from_escaped(escape(text))))?;
     writer.write_event(Event::End(BytesEnd::new(name)))
-}
-
-/// What XML 1.0 can hold at all.
-fn is_legal(c: char) -> bool {
-    matches!(c, '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
 }

@@ -66,6 +66,17 @@ pub trait Entity: Serialize + Send + Sync + 'static {
     fn feed_entry(&self) -> Option<FeedEntry> {
         None
     }
+
+    /// Its entry in a calendar. A type has events only if its schema says so.
+    fn event_entry(&self) -> Option<EventEntry> {
+        None
+    }
+
+    /// Whether it tells now what it never tells again, such as a new secret. An answer with it is shown to
+    /// the client even where its like is left out or redirected, and nothing on the way may keep a copy.
+    fn is_told_once(&self) -> bool {
+        false
+    }
 }
 
 /// The state that an entity is in. Two states of one entity have different versions.
@@ -98,6 +109,35 @@ pub struct FeedEntry {
     pub categories: Vec<String>,
     /// Files that belong to it.
     pub enclosures: Vec<Enclosure>,
+}
+
+/// What a calendar is told about an entity.
+///
+/// Its name in calendars is made of its reference, so that it stays the same for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventEntry {
+    /// The headline, plain text.
+    pub summary: String,
+    /// The text, plain.
+    pub description: Option<String>,
+    /// Where it takes place, plain text.
+    pub location: Option<String>,
+    /// When it begins.
+    pub start: DateTime<Utc>,
+    /// When it is over.
+    pub end: DateTime<Utc>,
+    /// Whether it takes whole days: those from the one that it begins on to the one that it is over on.
+    pub is_all_day: bool,
+    /// Whether it does not take place after all. Calendars must be told, so it stays in their list.
+    pub is_cancelled: bool,
+    /// Counts the changes, so that calendars know the newer of two.
+    pub sequence: u32,
+    /// When it was made.
+    pub created: Option<DateTime<Utc>>,
+    /// When it last changed. Nothing else may move this.
+    pub updated: DateTime<Utc>,
+    /// How it repeats: the value of an iCalendar `RRULE`, such as `FREQ=WEEKLY;COUNT=5`.
+    pub recurrence: Option<String>,
 }
 
 /// A file that belongs to a feed entry.

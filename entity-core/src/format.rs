@@ -1,8 +1,11 @@
 //! The seams that formats fill: data → bytes, and bytes → data.
 
+use std::collections::BTreeMap;
+
 use crate::error::{Error, ErrorKind, FieldError, Result};
 use crate::input::Input;
 use crate::registry::Registry;
+use crate::registry::RegistryError;
 use crate::reply::{Abilities, Body};
 
 /// A format's name and media type.
@@ -14,6 +17,9 @@ pub struct Format {
     pub media_type: &'static str,
     /// Further media types that an `Accept` header may ask for it by.
     pub aliases: &'static [&'static str],
+    /// Whether programs subscribe to answers in it, so that they say when they last changed and may be had
+    /// at private addresses.
+    pub is_feed: bool,
 }
 
 impl Format {
@@ -36,6 +42,8 @@ pub struct View<'a> {
     pub path: &'a str,
     /// The request's query as it was sent, without the question mark. Empty if there is none.
     pub query: &'a str,
+    /// The address of what is shown, where it is not the path below `/direct`.
+    pub own_address: Option<OwnAddress<'a>>,
     /// What else the caller may do here.
     pub abilities: Abilities,
     /// The formats that the service speaks: what the same is also there in.
@@ -46,6 +54,15 @@ pub struct View<'a> {
     pub user: Option<&'a str>,
     /// The token that forms must carry, if the session has one.
     pub csrf_token: Option<&'a str>,
+}
+
+/// An address that stands for a path below `/direct` and its query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnAddress<'a> {
+    /// The absolute address, without format and query.
+    pub url: &'a str,
+    /// What was sent as its query. The rest of [`View::query`] is known to the address.
+    pub query: &'a str,
 }
 
 /// An error as clients are told about it.
@@ -104,6 +121,36 @@ pub trait Parser: Send + Sync {
     fn parse(&self, body: &[u8]) -> Result<Input>;
 }
 
+/// A format as it was submitted; made by [`register_format!`](crate::register_format).
+#[derive(Clone, Copy, Debug)]
+pub struct FormatRegistration {
+    /// The crate that it comes from.
+    pub origin: &'static str,
+    /// Makes what writes it.
+    pub renderer: fn() -> Box<dyn Renderer>,
+    /// Makes what reads it, if bodies can be sent in it.
+    pub parser: Option<fn() -> Box<dyn Parser>>,
+}
+
+inventory::collect!(FormatRegistration);
+
+/// Registers a format: `register_format!(Csv);`, or `register_format!(Csv, CsvParser);` if bodies can be sent
+/// in it. Each is an expression that makes the renderer or the parser.
+#[macro_export]
+macro_rules! register_format {
+    ($renderer:expr $(, $parser:expr)? $(,)?) => {
+        $crate::inventory::submit! {
+            $crate::format::FormatRegistration {
+                origin: env!("CARGO_PKG_NAME"),
+                renderer: || ::std::boxed::Box::new($renderer),
+                parser: $crate::register_format!(@parser $($parser)?),
+            }
+        }
+    };
+    (@parser) => { ::std::option::Option::None };
+    (@parser $parser:expr) => { ::std::option::Option::Some(|| ::std::boxed::Box::new($parser)) };
+}
+
 /// The formats that a service speaks.
 pub struct Formats {
     renderers: Vec<Box<dyn Renderer>>,
@@ -114,6 +161,33 @@ impl Formats {
     /// These formats. The first one is the default.
     pub fn new(renderers: Vec<Box<dyn Renderer>>, parsers: Vec<Box<dyn Parser>>) -> Self {
         Self { renderers, parsers }
+    }
+
+    /// These formats, which come from the crate `origin`, and behind them those that the linked crates
+    /// registered, in the order of their names.
+    ///
+    /// # Errors
+    /// A name is claimed twice, or can't stand at the end of a URL.
+    pub fn with_registered(mut self, origin: &'static str) -> Result<Self, RegistryError> {
+        let mut origins: BTreeMap<_, _> = self.all().map(|it| (it.name, origin)).collect();
+        let mut registered: Vec<_> = inventory::iter::<FormatRegistration>
+            .into_iter()
+            .map(|it| ((it.renderer)(), it))
+            .collect();
+        registered.sort_by_key(|(renderer, it)| (renderer.format().name, it.origin));
+        for (renderer, registration) in registered {
+            let name = renderer.format().name;
+            check_name(name, registration.origin)?;
+            if let Some(other) = origins.insert(name, registration.origin) {
+                return Err(RegistryError(format!(
+                    "the format `{name}` is claimed by the crates `{other}` and `{}`: rename one of them or leave one out",
+                    registration.origin
+                )));
+            }
+            self.renderers.push(renderer);
+            self.parsers.extend(registration.parser.map(|it| it()));
+        }
+        Ok(self)
     }
 
     /// All formats, the default first.
@@ -166,6 +240,15 @@ impl Formats {
             .collect()
     }
 
+    /// The names of the formats in which programs can subscribe to `body`.
+    pub fn offered_feeds(&self, body: &Body) -> Vec<&'static str> {
+        self.renderers
+            .iter()
+            .filter(|it| it.format().is_feed && it.accepts(body))
+            .map(|it| it.format().name)
+            .collect()
+    }
+
     /// The renderer of `name`, if it can write `body`.
     ///
     /// # Errors
@@ -174,6 +257,17 @@ impl Formats {
         self.renderer(name)
             .filter(|it| it.accepts(body))
             .ok_or_else(|| Error::not_acceptable(&self.offered(body)))
+    }
+}
+
+/// A name is what follows the last dot of a URL.
+fn check_name(name: &str, origin: &str) -> Result<(), RegistryError> {
+    let is_legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    match name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(is_legal) {
+        true => Ok(()),
+        false => Err(RegistryError(format!(
+            "the format `{name}` of the crate `{origin}` has an illegal name: use lower case letters and digits, a letter first"
+        ))),
     }
 }
 

@@ -212,6 +212,7 @@ mod tests {
             Field::new("points", Kind::Integer, "").writable(),
         ],
         has_feed: false,
+        has_events: false,
     };
 
     fn input(value: Value, is_textual: bool) -> Input {

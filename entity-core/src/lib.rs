@@ -74,7 +74,7 @@ pub use action::{Action, Arguments, Outcome};
 pub use atomic::Atomic;
 pub use context::{Clock, Context, Ids, Services, Shared};
 pub use dispatch::{Dispatcher, Finish, allowed};
-pub use entity::{Enclosure, Entity, FeedEntry, Version};
+pub use entity::{Enclosure, Entity, EventEntry, FeedEntry, Version};
 pub use entity_core_derive::Entity;
 pub use error::{Error, ErrorKind, FieldError, Result};
 pub use event::{Event, EventSink};

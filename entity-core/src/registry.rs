@@ -118,6 +118,7 @@ impl Route {
             ("delete", self.delete.is_some()),
             ("actions", !self.actions.is_empty()),
             ("feed", self.schema.has_feed && self.list.is_some()),
+            ("events", self.schema.has_events && self.list.is_some()),
         ]
         .into_iter()
         .filter_map(|(name, has)| has.then_some(name))

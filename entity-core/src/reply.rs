@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use erased_serde::Serialize as ErasedSerialize;
 use serde_json::Map;
 
-use crate::entity::{Entity, FeedEntry, Version};
+use crate::entity::{Entity, EventEntry, FeedEntry, Version};
 use crate::error::FieldError;
 use crate::request::Verb;
 use crate::schema::Schema;
@@ -138,6 +138,18 @@ pub struct Collection {
 }
 
 impl Collection {
+    /// A list of nothing, of the type `prefix`.
+    pub fn empty(prefix: &'static str, schema: &'static Schema) -> Self {
+        Self {
+            prefix,
+            schema,
+            items: Vec::new(),
+            start: 0,
+            limit: 1,
+            has_more: false,
+        }
+    }
+
     /// The state of all of it: changes whenever one of the entities or the list does.
     /// `None` if one of the entities has no version.
     pub fn version(&self) -> Option<Version> {
@@ -219,6 +231,8 @@ trait Erased: Send + Sync {
     fn version(&self) -> Option<Version>;
     fn updated(&self) -> Option<DateTime<Utc>>;
     fn feed_entry(&self) -> Option<FeedEntry>;
+    fn event_entry(&self) -> Option<EventEntry>;
+    fn is_told_once(&self) -> bool;
     fn data(&self) -> &(dyn ErasedSerialize + Send + Sync);
 }
 
@@ -240,6 +254,12 @@ impl<E: Entity> Erased for E {
     }
     fn feed_entry(&self) -> Option<FeedEntry> {
         Entity::feed_entry(self)
+    }
+    fn event_entry(&self) -> Option<EventEntry> {
+        Entity::event_entry(self)
+    }
+    fn is_told_once(&self) -> bool {
+        Entity::is_told_once(self)
     }
     fn data(&self) -> &(dyn ErasedSerialize + Send + Sync) {
         self
@@ -288,6 +308,22 @@ impl Item {
     /// The entity's entry in a feed.
     pub fn feed_entry(&self) -> Option<FeedEntry> {
         self.entity.feed_entry()
+    }
+
+    /// The entity's entry in a calendar.
+    pub fn event_entry(&self) -> Option<EventEntry> {
+        self.entity.event_entry()
+    }
+
+    /// When the entity last changed, by its entry in a feed or in a calendar.
+    pub fn updated_in_feed(&self) -> Option<DateTime<Utc>> {
+        let in_feed = self.feed_entry().map(|it| it.updated);
+        in_feed.or_else(|| Some(self.event_entry()?.updated))
+    }
+
+    /// Whether the entity tells now what it never tells again.
+    pub fn is_told_once(&self) -> bool {
+        self.entity.is_told_once()
     }
 
     /// The entity's own fields, without metadata.

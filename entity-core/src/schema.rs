@@ -11,6 +11,8 @@ pub struct Schema {
     pub fields: &'static [Field],
     /// Whether the type's entities have entries in feeds.
     pub has_feed: bool,
+    /// Whether the type's entities have a beginning and an end, so that calendars show them.
+    pub has_events: bool,
 }
 
 /// One field.

@@ -319,6 +319,7 @@ mod tests {
             Field::new("body", Kind::Text(99), ""),
         ],
         has_feed: false,
+        has_events: false,
     };
 
     fn parse(query: &[(&str, &str)]) -> Result<Search> {

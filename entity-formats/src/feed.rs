@@ -10,7 +10,7 @@ use entity_core::{Body, Collection, Enclosure, Error, FeedEntry, Item, Result};
 use uuid::Uuid;
 
 use crate::json::entity_url;
-use crate::paging::{paging_links, view_url, view_url_with_query};
+use crate::paging::{filters, page_url, paging_links, view_url_with_query};
 use crate::text::replace_forbidden;
 
 /// The namespace of the ids of feeds and entries. Another one would make every entry new to every reader.
@@ -91,11 +91,11 @@ impl Feed {
     ) -> Self {
         let newest = entries.iter().map(|it| it.content.updated).max();
         Self {
-            id: urn(view.path),
+            id: urn(&name(view)),
             title: clean(title),
             description: clean(schema.doc),
             updated: newest.unwrap_or(DateTime::UNIX_EPOCH),
-            page_url: view_url(view, Some("html")),
+            page_url: page_url(view),
             self_url: clean(&view_url_with_query(view, extension)),
             paging,
             entries,
@@ -111,6 +111,14 @@ impl Entry {
             page_url: format!("{}.html", entity_url(view.base_url, &reference)),
             content: clean_entry(&item.feed_entry()?),
         })
+    }
+}
+
+/// What tells a list from all others, whichever part of it is shown and at whatever address.
+fn name(view: &View<'_>) -> String {
+    match filters(view.query).collect::<Vec<_>>().join("&") {
+        none if none.is_empty() => view.path.to_owned(),
+        filters => format!("{}?{filters}", view.path),
     }
 }
 
@@ -145,11 +153,11 @@ pub(crate) fn is_web_address(url: &str) -> bool {
     url.starts_with("https://") || url.starts_with("http://")
 }
 
-fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     replace_forbidden(text).into_owned()
 }
 
 /// An id that stays the same for as long as `name` names the same thing.
-fn urn(name: &str) -> String {
+pub(crate) fn urn(name: &str) -> String {
     Uuid::new_v5(&NAMESPACE, name.as_bytes()).urn().to_string()
 }

@@ -37,6 +37,7 @@ impl Renderer for Html {
             name: "html",
             media_type: "text/html; charset=utf-8",
             aliases: &["application/xhtml+xml"],
+            is_feed: false,
         }
     }
 

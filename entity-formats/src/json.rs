@@ -23,6 +23,7 @@ impl Renderer for Json {
             name: "json",
             media_type: "application/json",
             aliases: &["text/json"],
+            is_feed: false,
         }
     }
 

@@ -1,16 +1,21 @@
-//! The formats that Lectern speaks: answers as JSON, XML, HTML, Atom and RSS; bodies from forms, JSON and XML.
+//! The formats that Lectern speaks: answers as JSON, XML, HTML, Atom, RSS, iCalendar and CSV; bodies from forms,
+//! JSON and XML.
 //!
 //! Plain text is escaped here, once, by the rules of each format. Only fields that the schema calls HTML and the
 //! content of feed entries are written as markup: they were sanitised on their way in. This crate does not
 //! choose a format and knows no HTTP; the server does.
 
+use entity_core::RegistryError;
 use entity_core::format::Formats;
 
 pub mod batch;
+pub mod calendar;
+pub mod csv;
 pub mod feed;
 pub mod html;
 pub mod input;
 pub mod json;
+pub mod opml;
 mod paging;
 mod text;
 mod tree;
@@ -18,16 +23,20 @@ pub mod xml;
 
 pub use input::form::{parse_pairs, write_pairs};
 pub use input::json::parse_value as parse_json;
-pub use paging::paging_links;
+pub use paging::{filters, is_window_parameter, paging_links};
 
 /// The sheet that all pages refer to.
 pub const STYLESHEET: &str = include_str!("../assets/lectern.css");
 /// Where the server must serve the sheet.
 pub const STYLESHEET_PATH: &str = "/assets/lectern.css";
 
-/// All formats. JSON comes first, which makes it the default.
-pub fn standard() -> Formats {
-    Formats::new(
+/// The formats that every service speaks, and those that the linked crates registered, as this one does with
+/// [calendars](calendar) and [tables](csv). JSON comes first, which makes it the default.
+///
+/// # Errors
+/// Two crates claim the same name.
+pub fn standard() -> Result<Formats, RegistryError> {
+    let own = Formats::new(
         vec![
             Box::new(json::Json),
             Box::new(xml::Xml),
@@ -40,5 +49,6 @@ pub fn standard() -> Formats {
             Box::new(input::xml::XmlParser),
             Box::new(input::form::FormParser),
         ],
-    )
+    );
+    own.with_registered(env!("CARGO_PKG_NAME"))
 }

@@ -29,6 +29,7 @@ impl Renderer for Xml {
             name: "xml",
             media_type: "application/xml; charset=utf-8",
             aliases: &["text/xml"],
+            is_feed: false,
         }
     }
 

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn parse(name: &str, body: impl AsRef<[u8]>) -> Option<Value> {
-    let formats = standard();
+    let formats = standard().unwrap();
     match formats.parser_named(name).unwrap().parse(body.as_ref()) {
         Ok(input) => Some(Value::Object(input.fields)),
         Err(error) => {
@@ -81,7 +81,7 @@ fn json_is_read_strictly() {
 
 #[test]
 fn a_json_error_says_where_and_nothing_of_the_parser() {
-    let formats = standard();
+    let formats = standard().unwrap();
     let message = |body: &str| {
         formats
             .parser_named("json")

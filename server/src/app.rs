@@ -36,6 +36,8 @@ pub struct Parts {
     pub ids: Arc<dyn Ids>,
     /// The registered types.
     pub registry: Registry,
+    /// The formats it speaks.
+    pub formats: Arc<Formats>,
 }
 
 impl std::fmt::Debug for Parts {
@@ -57,7 +59,7 @@ pub struct Inner {
     /// Runs requests.
     pub dispatcher: Dispatcher,
     /// The formats it speaks.
-    pub formats: Formats,
+    pub formats: Arc<Formats>,
     /// Logs people in and out.
     pub login: Login,
     /// Hashes passwords.
@@ -116,7 +118,38 @@ impl App {
         );
         tokio::spawn(touches.run());
         let sessions = Arc::new(sessions);
-        let dispatcher = dispatcher(&config, parts, &storage, &authorizer, &sessions, &passwords);
+        let Parts {
+            clock,
+            ids,
+            registry,
+            formats,
+        } = parts;
+        let registry = Arc::new(registry);
+        let mut services = Services::default();
+        services.insert(Arc::clone(&authorizer));
+        services.insert(Arc::clone(&sessions));
+        services.insert(Arc::new(PasswordService(Arc::new(passwords.clone()))));
+        services.insert(Arc::clone(&registry));
+        services.insert(Arc::clone(&formats));
+        let shared = Shared {
+            clock,
+            ids,
+            authorizer: authorizer.clone(),
+            services,
+            base_url: config.server_url().into(),
+            sanitize: entity_providers::html::sanitize,
+        };
+        let journal = Journal {
+            audit: storage.audit_of_writes.clone(),
+            authorizer,
+            sessions: Arc::clone(&sessions),
+        };
+        let dispatcher = Dispatcher::new(
+            registry,
+            Arc::new(storage.content.clone()),
+            Arc::new(journal),
+            shared,
+        );
         let cookie = cookie(&config).map_err(|error| Error::internal(error.to_string()))?;
         let origins: Vec<String> = config
             .csrf_trusted_origins
@@ -152,7 +185,7 @@ impl App {
         );
         let app = Self(Arc::new(Inner {
             dispatcher,
-            formats: entity_formats::standard(),
+            formats,
             login,
             passwords,
             cookie,
@@ -192,39 +225,6 @@ impl App {
             .fallback(pipeline::serve)
             .with_state(self.clone())
     }
-}
-
-fn dispatcher(
-    config: &Config,
-    parts: Parts,
-    storage: &Storage,
-    authorizer: &Arc<RoleAuthorizer>,
-    sessions: &Arc<Sessions>,
-    passwords: &Passwords,
-) -> Dispatcher {
-    let mut services = Services::default();
-    services.insert(Arc::clone(authorizer));
-    services.insert(Arc::clone(sessions));
-    services.insert(Arc::new(PasswordService(Arc::new(passwords.clone()))));
-    let shared = Shared {
-        clock: parts.clock,
-        ids: parts.ids,
-        authorizer: authorizer.clone(),
-        services,
-        base_url: config.server_url().into(),
-        sanitize: entity_providers::html::sanitize,
-    };
-    let journal = Journal {
-        audit: storage.audit_of_writes.clone(),
-        authorizer: Arc::clone(authorizer),
-        sessions: Arc::clone(sessions),
-    };
-    Dispatcher::new(
-        Arc::new(parts.registry),
-        Arc::new(storage.content.clone()),
-        Arc::new(journal),
-        shared,
-    )
 }
 
 fn session_options(config: &Config) -> SessionOptions {

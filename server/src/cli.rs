@@ -80,6 +80,7 @@ async fn start(config: Config) -> Result<App, Failure> {
         clock: Arc::new(SystemClock),
         ids: Arc::new(UuidIds::default()),
         registry,
+        formats: Arc::new(entity_formats::standard()?),
     };
     Ok(App::start(config, parts).await.map_err(|it| explain(&it))?)
 }

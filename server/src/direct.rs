@@ -186,6 +186,7 @@ pub(crate) fn view<'a>(
         base_url: &app.dispatcher.shared().base_url,
         path: without_format,
         query: exchange.parts.uri.query().unwrap_or_default(),
+        own_address: None,
         abilities,
         formats: &app.formats,
         registry: app.dispatcher.registry(),

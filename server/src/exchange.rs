@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use crate::auth::http::Arrival;
 use crate::config::{BodySessionId, Config};
 use crate::error::{self, ErrorContext};
+use crate::feed;
 use crate::middleware::address::Arrived;
 use crate::session::{Session, SessionId};
 
@@ -43,6 +44,9 @@ fn without_credentials(path: &str) -> String {
         let stem = segment.split('.').next().unwrap_or_default();
         SessionId::parse(stem).is_some()
     };
+    if let Some(path) = feed::without_token(path) {
+        return path;
+    }
     let segments: Vec<&str> = path
         .split('/')
         .map(|it| if is_credential(it) { "[id]" } else { it })

@@ -15,6 +15,7 @@ pub mod config;
 mod direct;
 pub mod error;
 mod exchange;
+pub mod feed;
 pub mod health;
 mod janitor;
 mod journal;

@@ -1,4 +1,5 @@
-//! The tables of the service itself: sessions, failures to log in, and results of requests that may be repeated.
+//! The tables of the service itself: sessions, failures to log in, private feeds, and results of requests that may
+//! be repeated.
 
 use entity_providers::migration::Tables;
 use sea_orm_migration::MigrationTrait;
@@ -8,6 +9,7 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
     vec![
         Box::new(SESSIONS),
         Box::new(LOGIN_FAILURES),
+        Box::new(FEEDS),
         Box::new(IDEMPOTENCY_KEYS),
     ]
 }
@@ -42,6 +44,26 @@ const LOGIN_FAILURES: Tables = Tables {
             last_failure BIGINT NOT NULL
         )",
         "CREATE INDEX login_failure_by_time ON login_failure (last_failure)",
+    ],
+};
+
+const FEEDS: Tables = Tables {
+    name: "m20261121_000903_feeds",
+    statements: &[
+        "CREATE TABLE feed (
+            id TEXT NOT NULL PRIMARY KEY,
+            token_hash TEXT NOT NULL UNIQUE,
+            user_id TEXT NOT NULL REFERENCES user_account (id) ON DELETE CASCADE,
+            title TEXT NOT NULL,
+            path TEXT NOT NULL,
+            query TEXT NOT NULL,
+            formats TEXT NOT NULL,
+            created BIGINT NOT NULL,
+            expires BIGINT,
+            last_used BIGINT,
+            version BIGINT NOT NULL
+        )",
+        "CREATE INDEX feed_by_user ON feed (user_id, id)",
     ],
 };
 

@@ -11,7 +11,7 @@ use axum::http::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, LOCATION};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use entity_core::{Error, Verb};
+use entity_core::{Error, Origin, Verb};
 use entity_formats::STYLESHEET_PATH;
 use futures::FutureExt as _;
 use tokio::time::timeout;
@@ -24,7 +24,7 @@ use crate::health::Health;
 use crate::middleware::address::{self, Arrived};
 use crate::middleware::request_id::{REQUEST_ID, RequestId};
 use crate::middleware::{audit, csrf, guard, headers, identify, panic, session};
-use crate::{api, direct};
+use crate::{api, direct, feed};
 
 /// Gives the request an id, finds out where it comes from, and adds to the answer what every answer carries.
 pub(crate) async fn serve(State(app): State<App>, request: Request) -> Response {
@@ -84,6 +84,13 @@ async fn in_session(
 async fn audited(app: &App, exchange: Exchange) -> Response {
     let (time, origin, context) = (app.now(), exchange.origin.clone(), exchange.context.clone());
     let response = bounded(app, exchange).await;
+    let origin = match response.extensions().get::<feed::ReadAs>() {
+        Some(read) => Origin {
+            caller: read.0.clone(),
+            ..origin
+        },
+        None => origin,
+    };
     if response.extensions().get::<audit::Audited>().is_some() {
         return response;
     }
@@ -155,6 +162,8 @@ async fn route(app: &App, exchange: Exchange) -> Response {
         direct::handle(app, exchange).await
     } else if is_below("/api") {
         api::handle(app, exchange).await
+    } else if is_below(feed::MOUNT) {
+        feed::handle(app, exchange).await
     } else if path == "/" {
         let start = HeaderValue::from_static("/direct");
         (StatusCode::FOUND, [(LOCATION, start)]).into_response()

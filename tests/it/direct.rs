@@ -2,7 +2,9 @@
 
 mod announcement;
 mod batch;
+mod calendar;
 mod conditional;
+mod csv;
 mod describe;
 mod error;
 mod feed;

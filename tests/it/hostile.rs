@@ -10,7 +10,7 @@ use std::env;
 
 use axum::body::Body;
 use http::{Method, Request, StatusCode};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tests::app::TestApp;
 use tests::{Answer, Backend, Client, OnBackend};
 
@@ -73,6 +73,33 @@ async fn what_is_spoilt_would_be_fine() {
         let is_fine = answer.status.is_success() || answer.status == StatusCode::NOT_FOUND;
         assert!(is_fine, "{shown}: {} {}", answer.status, answer.text());
     }
+}
+
+#[tokio::test]
+async fn no_reader_of_a_private_feed_makes_the_service_fail() {
+    let app = TestApp::on_backend(Backend::Sqlite).await.expect("a file");
+    let owner = app.user("student1").await;
+    let stranger = app.anonymous();
+    let mut generator = Generator::new(SEEDS);
+    let mut answered = 0;
+    for query in [
+        "",
+        "?siteId=biology-101",
+        "?_limit=1&_order=title_desc&_search=a",
+    ] {
+        let fields = json!({"path": format!("/announcement{query}")});
+        let made = owner.post("/direct/feed", &fields).await.json();
+        let address = made["addresses"]["atom"].as_str().expect("an address");
+        let path = address
+            .strip_prefix("http://127.0.0.1:8080")
+            .expect("our own");
+        for _ in 0..200 {
+            if let Some(request) = generator.request_for("GET", path) {
+                answered += usize::from(send(&stranger, request).await == 200);
+            }
+        }
+    }
+    assert!(answered > 50, "only {answered} get through");
 }
 
 /// Sends requests, and counts the statuses of the answers.

@@ -14,7 +14,7 @@ const ADDRESS: &str = "127.0.0.1:8080";
 const MARK: &str = "=== next ===";
 
 /// What each command of the tour must print at least, in order.
-const EXPECTED: [&[&str]; 9] = [
+const EXPECTED: [&[&str]; 11] = [
     &[
         r#""status":"success""#,
         r#""sessionId":""#,
@@ -33,6 +33,8 @@ const EXPECTED: [&[&str]; 9] = [
         "<title>Bring your lab coats</title>",
         "<siteId>biology-101</siteId>",
     ],
+    &[],
+    &["<feed", "<title>Bring your lab coats</title>", "/feeds/"],
     &[r#""title":"Bring your lab coats and goggles""#],
     &[
         r#"{"atomic":true,"results":[{"id":"draft""#,

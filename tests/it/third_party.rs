@@ -11,12 +11,15 @@ use serde_json::json;
 use tests::process::{Process, build};
 use tests::{Backend, Client, Database, OnBackend};
 
-const FORMATS: [(&str, &str); 5] = [
+const FORMATS: [(&str, &str); 7] = [
     ("json", "application/json"),
     ("xml", "application/xml"),
     ("html", "text/html"),
     ("atom", "application/atom+xml"),
     ("rss", "application/rss+xml"),
+    ("csv", "text/csv"),
+    // The third party's own.
+    ("txt", "text/plain"),
 ];
 
 /// Builds the example with the versions that the service itself is built with.
@@ -42,7 +45,7 @@ fn build_example() -> PathBuf {
 }
 
 #[tokio::test]
-async fn a_type_of_a_third_party_is_served_in_five_formats() {
+async fn a_type_of_a_third_party_is_served_in_every_format() {
     if env::var_os("CI").is_none() {
         eprintln!("CI is not set: the crate of a third party is not built");
         return;
@@ -76,6 +79,24 @@ async fn a_type_of_a_third_party_is_served_in_five_formats() {
             assert!(given.starts_with(media_type), "{extension} is {given}");
         }
     }
+
+    let hour = json!({
+        "siteId": "biology-101",
+        "title": "Office hour",
+        "start": "2026-12-07T09:00:00Z",
+        "end": "2026-12-07T10:00:00Z",
+    });
+    let created = admin.post("/direct/appointment.json", &hour).await;
+    created.expect(StatusCode::CREATED);
+    let calendar = admin.get("/direct/appointment.ics").await;
+    let calendar = calendar.expect(StatusCode::OK).text();
+    assert!(
+        calendar.contains("DTSTART:20261207T090000Z\r\n"),
+        "{calendar}"
+    );
+    let refused = admin.get(&format!("/direct/book/{id}.ics")).await;
+    refused.expect(StatusCode::NOT_ACCEPTABLE);
+    assert!(refused.text().contains("txt"), "{}", refused.text());
 
     let stranger = Client::on_port(process.port());
     let refused = stranger.get(&format!("/direct/book/{id}.json")).await;

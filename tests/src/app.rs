@@ -27,13 +27,16 @@ pub struct TestApp {
 impl TestApp {
     /// Starts the service on `database`, which is empty or of the service's making, with further `settings`.
     pub async fn start(database: Database, settings: &[(&str, &str)]) -> Self {
+        Self::start_parts(database, settings, parts).await
+    }
+
+    async fn start_parts(
+        database: Database,
+        settings: &[(&str, &str)],
+        parts: impl FnOnce(Arc<FixedClock>) -> Parts,
+    ) -> Self {
         let clock = Arc::new(FixedClock::default());
-        let parts = Parts {
-            clock: clock.clone(),
-            ids: Arc::new(UuidIds::default()),
-            registry: Registry::from_inventory().expect("types that go together"),
-        };
-        let app = App::start(config(database.url(), settings), parts)
+        let app = App::start(config(database.url(), settings), parts(clock.clone()))
             .await
             .expect("a service that starts");
         Self {
@@ -41,6 +44,16 @@ impl TestApp {
             clock,
             database,
         }
+    }
+
+    /// Starts the service on a database of this kind with the demo university, made of the parts that `parts`
+    /// answers for its clock; `None` where this kind of storage is not installed.
+    pub async fn with_parts(
+        backend: Backend,
+        parts: impl FnOnce(Arc<FixedClock>) -> Parts + Send,
+    ) -> Option<Self> {
+        let database = template::copy(backend).await?;
+        Some(Self::start_parts(database, &[], parts).await)
     }
 
     /// Puts the demo university into the database, which is empty.
@@ -81,6 +94,16 @@ impl TestApp {
     /// Its database.
     pub fn database(&self) -> &Database {
         &self.database
+    }
+}
+
+/// What the service is made of, with this clock.
+pub fn parts(clock: Arc<FixedClock>) -> Parts {
+    Parts {
+        clock,
+        ids: Arc::new(UuidIds::default()),
+        registry: Registry::from_inventory().expect("types that go together"),
+        formats: Arc::new(entity_formats::standard().expect("formats that go together")),
     }
 }
 

@@ -13,6 +13,7 @@ pub(crate) struct TypeAttributes {
     pub(crate) access: Option<Access>,
     pub(crate) verbs: Vec<Ident>,
     pub(crate) feed: Option<Path>,
+    pub(crate) event: Option<Path>,
     pub(crate) version: Option<Path>,
     pub(crate) rename_all: Option<String>,
     pub(crate) doc: String,
@@ -45,6 +46,7 @@ impl TypeAttributes {
             "prefix" => self.prefix = Some(meta.value()?.parse()?),
             "table" => self.table = Some(meta.value()?.parse()?),
             "feed" => self.feed = Some(meta.value()?.parse()?),
+            "event" => self.event = Some(meta.value()?.parse()?),
             "version" => self.version = Some(meta.value()?.parse()?),
             "access" => self.access = Some(parse_access(meta)?),
             "verbs" => {
@@ -57,7 +59,7 @@ impl TypeAttributes {
             }
             _ => {
                 return Err(meta.error(
-                    "unknown attribute: use prefix, table, access, verbs, feed or version",
+                    "unknown attribute: use prefix, table, access, verbs, feed, event or version",
                 ));
             }
         }

@@ -17,6 +17,8 @@ pub(crate) fn implement(
     let schema = fields.0.iter().map(Field::to_schema);
     let feed = feed(attributes, fields);
     let has_feed = feed.is_some();
+    let event = attributes.event.as_ref().map(event);
+    let has_events = event.is_some();
     let id = fields.role("Id").map(|it| &it.ident).ok_or_else(|| {
         syn::Error::new(
             name.span(),
@@ -39,13 +41,14 @@ pub(crate) fn implement(
                     doc: #doc,
                     fields: &[#(#schema),*],
                     has_feed: #has_feed,
+                    has_events: #has_events,
                 };
                 &SCHEMA
             }
             fn id(&self) -> ::std::borrow::Cow<'_, str> {
                 ::std::borrow::Cow::Borrowed(&self.#id)
             }
-            #title #site #owner #version #updated #feed
+            #title #site #owner #version #updated #feed #event
         }
     })
 }
@@ -125,6 +128,15 @@ fn feed(attributes: &TypeAttributes, fields: &Fields) -> Option<TokenStream> {
             ::std::option::Option::Some(#value)
         }
     })
+}
+
+/// The entry in a calendar, by the author's function.
+fn event(path: &syn::Path) -> TokenStream {
+    quote! {
+        fn event_entry(&self) -> ::std::option::Option<::entity_core::EventEntry> {
+            ::std::option::Option::Some(#path(self))
+        }
+    }
 }
 
 fn made(fields: &Fields, title: &Field, updated: &Field) -> TokenStream {

@@ -25,6 +25,7 @@ use crate::field::Fields;
 /// | `access = Site("poll")` | `Public`, `Session`, `Superuser`, or the functions of a stem in the entity's site |
 /// | `verbs(read, list, create, update, delete)` | the verbs that are written for you; leave one out to write it by hand |
 /// | `feed = path` | a `fn(&Self) -> FeedEntry`; without it a title, an `updated` field and a table make one |
+/// | `event = path` | a `fn(&Self) -> EventEntry`; with it calendars show the entities |
 /// | `version = path` | a `fn(&Self) -> Version`; without it a field with the role `version` is used |
 ///
 /// On a field:

@@ -16,6 +16,7 @@ impl Renderer for Atom {
             name: "atom",
             media_type: "application/atom+xml; charset=utf-8",
             aliases: &[],
+            is_feed: true,
         }
     }
 

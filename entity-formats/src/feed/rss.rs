@@ -20,6 +20,7 @@ impl Renderer for Rss {
             name: "rss",
             media_type: "application/rss+xml; charset=utf-8",
             aliases: &[],
+            is_feed: true,
         }
     }
 

@@ -12,8 +12,8 @@ use entity_core::reply::Value;
 use entity_core::schema::{Field, Kind, Role, Schema};
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
-    Abilities, Body, Collection, Enclosure, Entity, ErrorKind, FeedEntry, FieldError, Form,
-    FormPurpose, Item, Offer, Refusal, Registry, Verb,
+    Abilities, Body, Collection, Enclosure, Entity, ErrorKind, EventEntry, FeedEntry, FieldError,
+    Form, FormPurpose, Item, Offer, Refusal, Registry, Verb,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -73,11 +73,13 @@ static NOTE: Schema = Schema {
     doc: "Notes of <a> site & more.",
     fields: FIELDS,
     has_feed: true,
+    has_events: true,
 };
 static SESSION: Schema = Schema {
     doc: "",
     fields: &[],
     has_feed: false,
+    has_events: false,
 };
 
 impl Entity for Note {
@@ -108,6 +110,28 @@ impl Entity for Note {
                 file("javascript:alert(1)"),
                 file("https://lms.example/a?b=1&c=2"),
             ],
+        })
+    }
+    fn event_entry(&self) -> Option<EventEntry> {
+        let is_second = self.id == "n2";
+        Some(EventEntry {
+            summary: self.subject.clone(),
+            description: Some(format!("{}; {HOSTILE}", "Räume, und \\ mehr ".repeat(9))),
+            location: (!is_second).then(|| HOSTILE.to_owned()),
+            start: self.created_on.0,
+            end: self.created_on.0 + chrono::TimeDelta::hours(2),
+            is_all_day: is_second,
+            is_cancelled: is_second,
+            sequence: 3,
+            created: Some(self.created_on.0),
+            updated: self.modified,
+            recurrence: Some(
+                match is_second {
+                    true => "FREQ=WEEKLY;COUNT=5",
+                    false => "FREQ=DAILY\r\nATTENDEE:x",
+                }
+                .to_owned(),
+            ),
         })
     }
 }
@@ -309,7 +333,7 @@ pub(crate) fn answers() -> Vec<(&'static str, Body)> {
     ]
 }
 
-static FORMATS: LazyLock<Formats> = LazyLock::new(entity_formats::standard);
+static FORMATS: LazyLock<Formats> = LazyLock::new(|| entity_formats::standard().unwrap());
 static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::default);
 
 fn offer(name: &'static str, verb: Verb) -> Offer {
@@ -330,6 +354,7 @@ pub(crate) fn view_of<'a>(path: &'a str, query: &'a str) -> View<'a> {
         base_url: "https://lms.example",
         path,
         query,
+        own_address: None,
         abilities: Abilities {
             create: true,
             update: true,

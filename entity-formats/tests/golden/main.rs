@@ -11,7 +11,7 @@ use corpus::{HOSTILE, answers, notes, problem, view};
 
 #[test]
 fn every_answer_has_its_form_in_every_format() {
-    let formats = standard();
+    let formats = standard().unwrap();
     for (name, body) in answers() {
         for format in formats.offered(&body) {
             let renderer = formats.renderer_for(format, &body).unwrap();
@@ -32,7 +32,7 @@ fn every_answer_has_its_form_in_every_format() {
 
 #[test]
 fn an_error_has_its_form_in_every_format() {
-    let formats = standard();
+    let formats = standard().unwrap();
     for format in ["json", "xml", "html"] {
         let renderer = formats.renderer(format).unwrap();
         let bytes = renderer.render_problem(&problem(), &view()).unwrap();
@@ -46,12 +46,12 @@ fn an_error_has_its_form_in_every_format() {
 
 #[test]
 fn forms_are_pages_only_and_feeds_need_a_type_that_has_them() {
-    let formats = standard();
+    let formats = standard().unwrap();
     for (name, body) in answers() {
         let offered = formats.offered(&body);
         let expected: &[&str] = match name {
             "create" | "edit" | "refused" | "delete" => &["html"],
-            "list" | "entity" => &["json", "xml", "html", "atom", "rss"],
+            "list" | "entity" => &["json", "xml", "html", "atom", "rss", "csv", "ics"],
             _ => &["json", "xml", "html"],
         };
         assert_eq!(offered, expected, "{name}");
@@ -62,6 +62,7 @@ fn forms_are_pages_only_and_feeds_need_a_type_that_has_them() {
 fn json_escapes_what_could_become_markup_and_reads_back_equal() {
     let (_, body) = answers().swap_remove(1);
     let bytes = standard()
+        .unwrap()
         .renderer("json")
         .unwrap()
         .render(&body, &view())
@@ -85,6 +86,7 @@ fn json_escapes_what_could_become_markup_and_reads_back_equal() {
 fn a_key_that_an_entity_writes_itself_wins() {
     let body = corpus::own_keys();
     let bytes = standard()
+        .unwrap()
         .renderer("json")
         .unwrap()
         .render(&body, &view())
@@ -101,6 +103,7 @@ fn data_that_never_ends_is_refused_before_the_stack_does_end() {
         let body = corpus::endless();
         assert!(
             standard()
+                .unwrap()
                 .renderer(format)
                 .unwrap()
                 .render(&body, &view())

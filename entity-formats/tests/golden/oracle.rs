@@ -93,6 +93,7 @@ fn check_page(page: &[u8]) {
 
 fn render(format: &str, body: &Body) -> Vec<u8> {
     standard()
+        .unwrap()
         .renderer_for(format, body)
         .unwrap()
         .render(body, &view())
@@ -105,7 +106,7 @@ fn no_page_runs_or_fetches_what_others_wrote() {
         println!("{name}");
         check_page(&render("html", body));
     }
-    let html = standard();
+    let html = standard().unwrap();
     check_page(
         &html
             .renderer("html")

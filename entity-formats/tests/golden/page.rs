@@ -17,7 +17,7 @@ fn page(name: &str, view: &View<'_>) -> Vec<Tag> {
 }
 
 fn render(body: &Body, view: &View<'_>) -> String {
-    let formats = standard();
+    let formats = standard().unwrap();
     let renderer = formats.renderer_for("html", body).unwrap();
     String::from_utf8(renderer.render(body, view).unwrap()).unwrap()
 }
@@ -188,6 +188,7 @@ fn a_password_is_never_written_into_a_page() {
             Field::new("_password", Kind::Text(99), "").writable(),
         ],
         has_feed: false,
+        has_events: false,
     };
     let mut refusal = refusal();
     for name in ["_username", "_password"] {

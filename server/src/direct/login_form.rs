@@ -23,6 +23,7 @@ static SCHEMA: Schema = Schema {
             .required(),
     ],
     has_feed: false,
+    has_events: false,
 };
 
 /// Whether the form is asked for.

@@ -137,7 +137,7 @@ mod tests {
         for line in accept {
             headers.append(ACCEPT, HeaderValue::from_static(line));
         }
-        let chosen = format(extension, &headers, &entity_formats::standard());
+        let chosen = format(extension, &headers, &entity_formats::standard().unwrap());
         assert_eq!(
             chosen.ok().map(|it| it.name),
             expected,

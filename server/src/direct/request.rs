@@ -181,7 +181,7 @@ mod tests {
             extension,
             "note",
             bytes.as_bytes(),
-            &entity_formats::standard(),
+            &entity_formats::standard().unwrap(),
         )
     }
 

@@ -1,11 +1,11 @@
 //! [`Reply`] → HTTP: status, headers, body.
 
 use axum::body::Body as HttpBody;
-use axum::http::header::{CONTENT_TYPE, ETAG, LAST_MODIFIED, LINK, LOCATION};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, LAST_MODIFIED, LINK, LOCATION};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use axum::response::Response;
 use entity_core::format::{Format, Formats, View};
-use entity_core::{Body, Effect, Reference, Reply, Result, Version, encode_segment};
+use entity_core::{Body, Effect, Item, Reference, Reply, Result, Version, encode_segment};
 use sha2::{Digest as _, Sha256};
 
 use super::etag;
@@ -51,6 +51,9 @@ pub(crate) fn status(effect: &Effect, has_body: bool) -> StatusCode {
 /// The format can't express the reply, or rendering failed.
 pub(crate) fn respond(reply: &Reply, asked: &Asked<'_>, formats: &Formats) -> Result<Response> {
     let base = asked.view.base_url;
+    if is_told_once(reply) && asked.preference != Preference::Minimal {
+        return tell_once(reply, asked, formats);
+    }
     match (&reply.effect, asked.preference) {
         (Effect::Read, _) => represent(reply, asked, formats),
         (
@@ -85,6 +88,22 @@ pub(crate) fn respond(reply: &Reply, asked: &Asked<'_>, formats: &Formats) -> Re
         }
         (Effect::Deleted(_), _) => Ok(empty(StatusCode::NO_CONTENT)),
     }
+}
+
+/// Whether the answer tells what nothing tells again.
+fn is_told_once(reply: &Reply) -> bool {
+    matches!(&reply.body, Body::Entity(item) if item.is_told_once())
+}
+
+/// Such an answer is no redirection and no bare id, and nothing keeps it.
+fn tell_once(reply: &Reply, asked: &Asked<'_>, formats: &Formats) -> Result<Response> {
+    let mut response = represent(reply, asked, formats)?;
+    if let Effect::Created(reference) = &reply.effect {
+        name(response.headers_mut(), asked.view.base_url, reference);
+    }
+    let headers = response.headers_mut();
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(response)
 }
 
 /// The body in the format that was asked for, or the news that the client already has it.
@@ -148,10 +167,6 @@ fn is_tagged(format: Format) -> bool {
     format.name != "html"
 }
 
-fn is_feed(format: Format) -> bool {
-    matches!(format.name, "atom" | "rss")
-}
-
 fn version(body: &Body, format: Format) -> Option<Version> {
     if !is_tagged(format) {
         return None;
@@ -197,13 +212,11 @@ fn is_fresh(reply: &Reply, asked: &Asked<'_>, tag: &str) -> bool {
 fn last_modified(body: &Body, format: Format) -> Option<std::time::SystemTime> {
     let newest = match body {
         _ if !is_tagged(format) => None,
-        Body::Entity(item) if is_feed(format) => item.feed_entry().map(|it| it.updated),
+        Body::Entity(item) if format.is_feed => item.updated_in_feed(),
         Body::Entity(item) => item.updated(),
-        Body::Collection(collection) if is_feed(format) => collection
-            .items
-            .iter()
-            .filter_map(|it| Some(it.feed_entry()?.updated))
-            .max(),
+        Body::Collection(it) if format.is_feed => {
+            it.items.iter().filter_map(Item::updated_in_feed).max()
+        }
         _ => None,
     }?;
     let seconds = u64::try_from(newest.timestamp()).ok()?;

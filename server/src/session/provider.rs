@@ -76,6 +76,7 @@ static SCHEMA: Schema = Schema {
         ),
     ],
     has_feed: false,
+    has_events: false,
 };
 
 impl Entity for SessionEntity {

@@ -15,7 +15,7 @@ use super::world::{Caller, World};
 /// The parts of the policy that are asked for together, each with the fewest questions that make sense of it.
 const ANNOUNCEMENTS: Part = (&["announcement"], 6_000);
 const SITES: Part = (&["site", "membership"], 4_000);
-const ACCOUNTS: Part = (&["user", "session", "api"], 1_500);
+const ACCOUNTS: Part = (&["user", "session", "feed", "api"], 1_500);
 
 type Part = (&'static [&'static str], usize);
 

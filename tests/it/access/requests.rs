@@ -96,14 +96,14 @@ pub(super) fn of(kind: &str, operation: &str, subject: &Subject, caller: &Caller
 
 fn read(entity: &str) -> Vec<Question> {
     let mut questions = vec![Question::get(Shows::Entity, [entity.to_owned()])];
-    for format in ["json", "xml", "html"] {
+    for format in ["json", "xml", "html", "csv"] {
         questions.push(Question::get(Shows::Entity, [format!("{entity}.{format}")]));
     }
     // By extension, as data and as a page.
     for index in [1, 3] {
         questions.push(questions[index].head());
     }
-    for format in ["atom", "rss"] {
+    for format in ["atom", "rss", "ics"] {
         questions.push(Question::get(Shows::Feed, [format!("{entity}.{format}")]));
     }
     questions.push(Question {
@@ -139,7 +139,7 @@ fn lists(kind: &str, format: &str, subject: &Subject) -> Vec<String> {
         "site" => ["any", "joinable", "pubView"]
             .map(|it| format!("?select={it}"))
             .to_vec(),
-        "membership" => vec![format!("?userId={}", subject.user)],
+        "membership" | "feed" => vec![format!("?userId={}", subject.user)],
         _ => vec![String::new()],
     };
     let path = |it: String| format!("/direct/{kind}.{format}{it}");
@@ -148,7 +148,7 @@ fn lists(kind: &str, format: &str, subject: &Subject) -> Vec<String> {
 
 fn list(kind: &str, subject: &Subject) -> Vec<Question> {
     let mut questions = Vec::new();
-    for format in ["json", "xml", "html"] {
+    for format in ["json", "xml", "html", "csv"] {
         let question = Question::get(Shows::Lists, lists(kind, format, subject));
         if format == "json" {
             questions.push(question.head());
@@ -204,6 +204,7 @@ fn create(kind: &str, subject: &Subject) -> Vec<Question> {
     let fields = match kind {
         "announcement" => json!({"siteId": site, "title": marker}),
         "user" => json!({"eid": marker, "lastName": marker}),
+        "feed" => json!({"path": "/announcement/user", "title": marker}),
         "membership" => json!({"userId": user, "locationReference": format!("/site/{site}")}),
         _ => json!({"title": marker, "type": "course"}),
     };
@@ -288,8 +289,11 @@ fn named(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Vec
     if name.starts_with("/api/") {
         return vec![endpoint(kind, operation, subject, caller)];
     }
-    if kind == "session" && method != "GET" {
-        let path = format!("/direct/session/{name}");
+    if method != "GET" {
+        let path = match kind {
+            "session" => format!("/direct/session/{name}"),
+            _ => format!("/direct/{kind}/{}/{name}", subject.id),
+        };
         let form = (FORM, format!("_method={method}"));
         let method = Method::from_bytes(method.as_bytes()).expect("a method");
         return vec![

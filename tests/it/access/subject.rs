@@ -1,6 +1,7 @@
 //! What is asked for: an entity in each state that the policy names.
 
 use entity_providers::db::{announcement, announcement_group};
+use server::feed::table as feed;
 use tests::Client;
 
 use super::world::{Caller, MADE, Rows, World, member};
@@ -53,7 +54,7 @@ impl World {
 
     async fn make(&self, kind: &str, state: &str, caller: &Caller, is_fresh: bool) -> Subject {
         match (kind, state) {
-            ("announcement" | "site" | "user", "-") => Subject {
+            ("announcement" | "site" | "user" | "feed", "-") => Subject {
                 marker: self.new_marker(),
                 ..Subject::default()
             },
@@ -64,6 +65,7 @@ impl World {
             ("site", _) => self.site(state).await,
             ("membership" | "session", "-") => Subject::default(),
             ("membership", _) => self.membership(state, caller).await,
+            ("feed", _) => self.feed(state, caller).await,
             ("session", _) => self.session(state, caller, is_fresh).await,
             ("api", "own") if is_fresh => self.session("own", caller, true).await,
             _ => self.user(state, caller).await,
@@ -161,6 +163,39 @@ impl World {
                 Some("project") => "maintain",
                 _ => "Instructor",
             },
+            ..Subject::default()
+        }
+    }
+
+    /// A private feed, whose title is the word to look for.
+    async fn feed(&self, state: &str, caller: &Caller) -> Subject {
+        let mut rows = Rows::default();
+        let owner = match state {
+            "own" => &caller.person,
+            _ => &self.people["peer"],
+        };
+        let marker = self.new_marker();
+        let id = format!("{marker}-feed");
+        rows.feeds.push(feed::Model {
+            id: id.clone(),
+            token_hash: marker.clone(),
+            user_id: owner.id.clone(),
+            title: marker.clone(),
+            path: "/announcement/user".to_owned(),
+            query: String::new(),
+            formats: "atom,rss".to_owned(),
+            created: MADE,
+            expires: None,
+            last_used: None,
+            version: 1,
+        });
+        if state != "unknown" {
+            self.store(rows).await;
+        }
+        Subject {
+            id,
+            user: owner.id.clone(),
+            marker,
             ..Subject::default()
         }
     }

@@ -13,6 +13,7 @@ use entity_providers::db::{
 use http::StatusCode;
 use sea_orm::{ActiveModelTrait, EntityTrait, IntoActiveModel};
 use serde_json::json;
+use server::feed::table as feed;
 use tests::app::PASSWORD;
 use tests::{Client, TestApp};
 
@@ -91,6 +92,7 @@ pub(super) struct Rows {
     pub(super) members: Vec<membership::Model>,
     pub(super) announcements: Vec<announcement::Model>,
     pub(super) addressed: Vec<announcement_group::Model>,
+    pub(super) feeds: Vec<feed::Model>,
 }
 
 /// The service with everything that the policy speaks of.
@@ -314,7 +316,8 @@ impl Rows {
         insert(cx, self.group_members).await?;
         insert(cx, self.members).await?;
         insert(cx, self.announcements).await?;
-        insert(cx, self.addressed).await
+        insert(cx, self.addressed).await?;
+        insert(cx, self.feeds).await
     }
 }
 

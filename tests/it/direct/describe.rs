@@ -7,7 +7,14 @@ use tests::{TestApp, both};
 use super::{JSON, list, read, text};
 use crate::shape::assert_same;
 
-const TYPES: [&str; 5] = ["announcement", "membership", "session", "site", "user"];
+const TYPES: [&str; 6] = [
+    "announcement",
+    "feed",
+    "membership",
+    "session",
+    "site",
+    "user",
+];
 
 fn names(list: &Value, key: &str) -> Vec<String> {
     let items = list.as_array().expect("a list").iter();

@@ -8,7 +8,7 @@ const METHODS: [&str; 14] = [
     "OPTIONS", "FETCH",
 ];
 /// Paths that exist. `*` stands for a segment of any kind.
-const PATHS: [&str; 25] = [
+const PATHS: [&str; 30] = [
     "/direct",
     "/direct/describe",
     "/direct/announcement",
@@ -29,6 +29,11 @@ const PATHS: [&str; 25] = [
     "/direct/user/current",
     "/direct/user/*",
     "/direct/session/current",
+    "/direct/feed",
+    "/direct/feed/*",
+    "/direct/feed/*/rotate",
+    "/feeds/*/*",
+    "/feeds/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA/biology-101",
     "/direct/*/*/*",
     "/api/*",
     "/api/sites/biology-101/*",
@@ -65,10 +70,10 @@ const SEGMENTS: [&str; 28] = [
     "@",
     "a;b=c",
 ];
-const EXTENSIONS: [&str; 9] = [
-    "", "", ".json", ".xml", ".html", ".atom", ".rss", ".exe", ".",
+const EXTENSIONS: [&str; 12] = [
+    "", "", ".json", ".xml", ".html", ".atom", ".rss", ".csv", ".ics", ".opml", ".exe", ".",
 ];
-const KEYS: [&str; 24] = [
+const KEYS: [&str; 25] = [
     "_limit",
     "_start",
     "_page",
@@ -81,6 +86,7 @@ const KEYS: [&str; 24] = [
     "d",
     "a",
     "siteId",
+    "userId",
     "title",
     "title[like]",
     "title[in]",
@@ -136,11 +142,13 @@ const HEADERS: [&str; 16] = [
     "accept-language",
     "x-request-id",
 ];
-const HEADER_VALUES: [&str; 24] = [
+const HEADER_VALUES: [&str; 26] = [
     "*/*",
     "application/json",
     "application/xml;q=0.5, text/html",
     "application/atom+xml",
+    "text/csv;q=0.9, text/calendar",
+    "text/x-opml",
     "text/plain;q=nan",
     ";;;,,,",
     "application/problem+json",
@@ -173,7 +181,7 @@ const MEDIA_TYPES: [&str; 9] = [
     "application/json-patch+json",
     "text/plain",
 ];
-const BODIES: [&str; 24] = [
+const BODIES: [&str; 28] = [
     "",
     "{}",
     "[]",
@@ -190,6 +198,10 @@ const BODIES: [&str; 24] = [
     "{\"releaseDate\":9223372036854775807}",
     "{\"announcement\":{\"title\":\"x\",\"siteId\":\"nowhere\"}}",
     "[{\"op\":\"remove\",\"path\":\"/title\"}]",
+    "{\"path\":\"/announcement/site/biology-101\"}",
+    "{\"path\":\"/direct/announcement.atom?_limit=%25\",\"formats\":[\"atom\",1]}",
+    "{\"path\":\"/site/.\",\"formats\":{},\"expires\":\"2026-13-40\",\"query\":\"%\"}",
+    "path=/announcement?siteId=biology-101&formats=rss&formats=rss&expires=9223372036854775807",
     "title=x&siteId=biology-101&body=%3Cp%3E",
     "title=%zz&title=y",
     "&&==&",
@@ -257,7 +269,13 @@ impl Generator {
     /// The next request; `None` if no client could send it.
     pub(super) fn request(&mut self) -> Option<Request<Body>> {
         let method = self.pick(&METHODS);
-        let uri = format!("{}{}", self.path(), self.query());
+        let path = self.path();
+        self.request_for(method, &path)
+    }
+
+    /// The next request to this path; `None` if no client could send it.
+    pub(super) fn request_for(&mut self, method: &str, path: &str) -> Option<Request<Body>> {
+        let uri = format!("{path}{}", self.query());
         let mut request = Request::builder().method(method).uri(uri);
         for _ in 0..self.below(3) {
             request = request.header(self.pick(&HEADERS), self.header_value()?);

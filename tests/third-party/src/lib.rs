@@ -1,5 +1,8 @@
 //! Books on the shelf of a site: a type of entity with a table, search, forms and feeds.
 
+mod appointment;
+mod outline;
+
 use entity_core::{DateTimeUtc, Entity};
 use serde::{Deserialize, Serialize};
 

@@ -1,0 +1,246 @@
+//! `/feeds/<token>/<name>.<format>`: what the owner of the token may read now, for whoever has the token.
+//!
+//! It goes through the same dispatcher as `/direct`, on behalf of the owner and only to read. What is unknown,
+//! revoked, expired, out of the owner's reach or of an account that is shut looks the same.
+
+use axum::http::Method;
+use axum::response::Response;
+use chrono::TimeDelta;
+use entity_core::format::{OwnAddress, View};
+use entity_core::unit::{Mode, Store as _};
+use entity_core::{
+    Abilities, Body, Caller, Context, DirectPath, Error, ErrorKind, Input, Reply, Request, Result,
+    Verb,
+};
+use sea_orm::sea_query::Expr;
+use sea_orm::{ColumnTrait as _, Condition, EntityTrait as _, QueryFilter as _};
+
+use super::address::name;
+use super::token::Token;
+use super::{MOUNT, table};
+use crate::app::App;
+use crate::direct::request::verb;
+use crate::direct::respond::{Asked, Preference, respond};
+use crate::exchange::Exchange;
+use crate::{error, telemetry};
+
+/// How much later than it was read a feed may say that it was: not every reading is worth a write.
+pub(super) const USE_STEP: TimeDelta = TimeDelta::minutes(10);
+
+/// On whose behalf a request without a session was answered, for the audit log.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadAs(pub(crate) Caller);
+
+/// A feed, and the owner it is read as.
+struct Bound {
+    row: table::Model,
+    owner: Caller,
+}
+
+/// What the path asks for.
+struct Target<'a> {
+    token: Token,
+    name: &'a str,
+    format: &'a str,
+}
+
+/// Answers a request below `/feeds`.
+pub(crate) async fn handle(app: &App, exchange: Exchange) -> Response {
+    if exchange.parts.method == Method::OPTIONS {
+        return error::options(&[Verb::Get]);
+    }
+    if verb(&exchange.parts.method) != Some(Verb::Get) {
+        return exchange.fail(&Error::method_not_allowed(vec![Verb::Get]));
+    }
+    let found = match Target::parse(exchange.parts.uri.path()) {
+        Some(target) => find(app, &exchange, &target)
+            .await
+            .map(|it| Some((it?, target))),
+        None => Ok(None),
+    };
+    let (bound, target) = match found {
+        Ok(Some(found)) => found,
+        Ok(None) => return exchange.fail(&Error::not_found()),
+        Err(error) => return exchange.fail(&error),
+    };
+    let mut response = match show(app, &exchange, &bound, &target).await {
+        Ok(response) => {
+            note_use(app, &bound.row).await;
+            response
+        }
+        Err(error) => exchange.fail(&hide(error)),
+    };
+    response.extensions_mut().insert(ReadAs(bound.owner));
+    response
+}
+
+impl<'a> Target<'a> {
+    fn parse(path: &'a str) -> Option<Self> {
+        let rest = path.strip_prefix(MOUNT)?.strip_prefix('/')?;
+        let (token, file) = rest.split_once('/')?;
+        let (name, format) = file.rsplit_once('.')?;
+        Some(Self {
+            token: Token::parse(token)?,
+            name,
+            format,
+        })
+    }
+}
+
+/// The feed that the token opens, in this format and under this name, if it does so now.
+async fn find(app: &App, exchange: &Exchange, target: &Target<'_>) -> Result<Option<Bound>> {
+    let hash = target.token.to_hash();
+    let found = app
+        .dispatcher
+        .read(&exchange.origin, |cx| Box::pin(by_hash(cx, hash)))
+        .await?;
+    let is_meant = |it: &Bound| {
+        name(&it.row.path) == target.name && it.row.formats().any(|it| it == target.format)
+    };
+    Ok(found.filter(is_meant))
+}
+
+async fn by_hash(cx: &Context, hash: String) -> Result<Option<Bound>> {
+    let row = table::Entity::find()
+        .filter(table::Column::TokenHash.eq(hash))
+        .one(cx.db()?)
+        .await?;
+    let is_living =
+        |it: &table::Model| it.expires.is_none_or(|it| it > cx.now().timestamp_millis());
+    let Some(row) = row.filter(is_living) else {
+        return Ok(None);
+    };
+    let owner = entity_providers::user::find(cx, &row.user_id).await?;
+    let owner = owner.filter(|it| it.disabled != Some(true));
+    Ok(owner.map(|it| Bound {
+        row,
+        owner: Caller::user(it.id, it.eid),
+    }))
+}
+
+/// Reads what the feed is bound to, as its owner.
+async fn show(
+    app: &App,
+    exchange: &Exchange,
+    bound: &Bound,
+    target: &Target<'_>,
+) -> Result<Response> {
+    let format = app.formats.renderer(target.format).map(|it| it.format());
+    let format = format
+        .filter(|it| it.is_feed)
+        .ok_or_else(Error::not_found)?;
+    let sent = exchange.parts.uri.query().unwrap_or_default();
+    let query = narrowed(&bound.row.query, sent)?;
+    let mut origin = exchange.origin.clone();
+    origin.caller = bound.owner.clone();
+    let reply = app
+        .dispatcher
+        .dispatch(&Request {
+            // What was kept has no format: a dot belongs to the last segment.
+            path: DirectPath::parse(&bound.row.path, |_| false)?,
+            verb: Verb::Get,
+            query: entity_formats::parse_pairs(query.as_bytes())?,
+            input: Input::default(),
+            if_match: None,
+            is_dry_run: false,
+            wants_abilities: false,
+            origin,
+        })
+        .await?;
+    if !is_content(&reply) {
+        return Err(Error::not_found());
+    }
+    let base_url = &app.dispatcher.shared().base_url;
+    let url = format!(
+        "{base_url}{MOUNT}/{}/{}",
+        target.token.expose(),
+        target.name
+    );
+    let asked = Asked {
+        headers: &exchange.parts.headers,
+        format,
+        preference: Preference::Usual,
+        view: View {
+            base_url,
+            path: &bound.row.path,
+            query: &query,
+            own_address: Some(OwnAddress {
+                url: &url,
+                query: sent,
+            }),
+            abilities: Abilities::default(),
+            formats: &app.formats,
+            registry: app.dispatcher.registry(),
+            user: None,
+            csrf_token: None,
+        },
+    };
+    respond(&reply, &asked, &app.formats)
+}
+
+/// The query of the feed, of which a reader may choose the part of the list and nothing else.
+fn narrowed(own: &str, sent: &str) -> Result<String> {
+    if sent.is_empty() {
+        return Ok(own.to_owned());
+    }
+    for (name, _) in entity_formats::parse_pairs(sent.as_bytes())? {
+        if !entity_formats::is_window_parameter(&name) {
+            return Err(Error::field(name, "is not a parameter of a private feed"));
+        }
+    }
+    let pairs: Vec<&str> = entity_formats::filters(own).chain([sent]).collect();
+    Ok(pairs.join("&"))
+}
+
+fn is_content(reply: &Reply) -> bool {
+    matches!(reply.body, Body::Entity(_) | Body::Collection(_))
+}
+
+/// Whoever has the token need not be the owner, and learns nothing of what the owner may do.
+fn hide(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::Unauthenticated | ErrorKind::Forbidden | ErrorKind::MethodNotAllowed => {
+            Error::not_found()
+        }
+        _ => error,
+    }
+}
+
+/// Writes down that the feed is in use. A reader is answered even if that fails.
+async fn note_use(app: &App, row: &table::Model) {
+    let now = app.now();
+    let before = now.checked_sub_signed(USE_STEP).unwrap_or(now);
+    if row
+        .last_used
+        .is_some_and(|it| it > before.timestamp_millis())
+    {
+        return;
+    }
+    let noted = write_use(app, row, now.timestamp_millis(), before.timestamp_millis());
+    if let Err(error) = noted.await {
+        tracing::warn!(
+            error = telemetry::cause(&error),
+            "could not write down the use of a private feed"
+        );
+    }
+}
+
+/// Only one of those that read at once writes.
+async fn write_use(app: &App, row: &table::Model, now: i64, before: i64) -> Result<()> {
+    let unit = app.storage.content.begin(Mode::Write).await?;
+    let session: &entity_core::db::Session = unit
+        .as_any()
+        .downcast_ref()
+        .ok_or_else(|| Error::internal("the unit of work is not one of the database"))?;
+    let is_due = Condition::any()
+        .add(table::Column::LastUsed.is_null())
+        .add(table::Column::LastUsed.lte(before));
+    table::Entity::update_many()
+        .col_expr(table::Column::LastUsed, Expr::value(now))
+        .filter(table::Column::Id.eq(&row.id))
+        .filter(table::Column::TokenHash.eq(&row.token_hash))
+        .filter(is_due)
+        .exec(session)
+        .await?;
+    unit.commit().await
+}

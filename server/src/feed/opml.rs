@@ -1,0 +1,71 @@
+//! The caller's private feeds as OPML, for feed readers to import.
+//!
+//! Tokens are not kept, so that no list can show private addresses: it names the addresses below `/direct`
+//! that the feeds read, at which a reader that can log in finds the same.
+
+use entity_core::format::{Format, Renderer, View};
+use entity_core::{Body, Error, Item, Provider as _, Result};
+use entity_formats::opml::{Outline, write};
+use serde_json::Value;
+
+use super::Feeds;
+
+/// Writes OPML.
+#[derive(Clone, Copy, Debug, Default)]
+struct Opml;
+
+entity_core::register_format!(Opml);
+
+impl Renderer for Opml {
+    fn format(&self) -> Format {
+        Format {
+            name: "opml",
+            media_type: "text/x-opml; charset=utf-8",
+            aliases: &[],
+            is_feed: false,
+        }
+    }
+
+    fn accepts(&self, body: &Body) -> bool {
+        matches!(body, Body::Collection(it) if it.prefix == Feeds::PREFIX)
+    }
+
+    fn render(&self, body: &Body, view: &View<'_>) -> Result<Vec<u8>> {
+        let Body::Collection(collection) = body else {
+            return Err(Error::not_acceptable(&["json", "xml", "html"]));
+        };
+        let mut outlines = Vec::new();
+        for item in &collection.items {
+            outlines.extend(of_feed(item, view.base_url)?);
+        }
+        write("Private feeds", &outlines)
+    }
+}
+
+/// One subscription for each format of the feed that OPML knows a word for.
+fn of_feed(item: &Item, base_url: &str) -> Result<Vec<Outline>> {
+    let feed = serde_json::to_value(item.data()).map_err(Error::internal)?;
+    let text = |name: &str| feed.get(name).and_then(Value::as_str).unwrap_or_default();
+    let query = match text("query") {
+        "" => String::new(),
+        query => format!("?{query}"),
+    };
+    let path = text("path");
+    let url = |format: &str| format!("{base_url}/direct{path}.{format}{query}");
+    let formats = feed.get("formats").and_then(Value::as_array);
+    let outline = |format: &Value| {
+        let format = format.as_str()?;
+        let version = match format {
+            "atom" => "ATOM",
+            "rss" => "RSS2",
+            _ => return None,
+        };
+        Some(Outline {
+            title: text("title").to_owned(),
+            page_url: url("html"),
+            feed_url: url(format),
+            version,
+        })
+    };
+    Ok(formats.into_iter().flatten().filter_map(outline).collect())
+}

@@ -1,0 +1,213 @@
+//! Making, changing and rotating private feeds.
+
+use std::sync::Arc;
+
+use entity_core::format::Formats;
+use entity_core::{Context, DateTimeUtc, Error, MAX_LIMIT, Reference, Registry, Result, Search};
+use entity_providers::db::user_account;
+use sea_orm::ActiveValue::Set;
+use sea_orm::{
+    ColumnTrait as _, EntityTrait as _, IntoActiveModel as _, PaginatorTrait as _,
+    QueryFilter as _, QuerySelect as _,
+};
+use serde::{Deserialize, Deserializer};
+
+use super::address::{Address, name};
+use super::token::Token;
+use super::{Feed, MOUNT, table};
+
+/// The most feeds that one user may have.
+const MAX_FEEDS: u64 = 50;
+
+/// What a client sends to make one.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NewFeed {
+    path: String,
+    query: Option<String>,
+    title: Option<String>,
+    formats: Option<Vec<String>>,
+    expires: Option<DateTimeUtc>,
+}
+
+/// What a client sends to change one. What is not sent stays.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Changes {
+    title: Option<String>,
+    formats: Option<Vec<String>>,
+    /// Not sent, sent as null, or sent.
+    #[serde(default, deserialize_with = "said")]
+    expires: Option<Option<DateTimeUtc>>,
+}
+
+fn said<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<DateTimeUtc>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+pub(super) async fn create(cx: &Context, draft: NewFeed) -> Result<Feed> {
+    let user_id = cx.user_id()?;
+    let formats = cx.service::<Formats>()?;
+    let registry = cx.service::<Registry>()?;
+    let mut address = Address::parse(&draft.path, cx.base_url(), &formats)?;
+    if let Some(query) = draft.query.filter(|it| !it.is_empty()) {
+        if !address.query.is_empty() {
+            return Err(Error::field(
+                "query",
+                "must not be given beside a query in `path`",
+            ));
+        }
+        address.query = query;
+    }
+    check_query(&address, &registry)?;
+    let offered = address.offered(&registry, &formats)?;
+    let wanted = draft.formats.unwrap_or_else(|| {
+        let named = address
+            .format
+            .iter()
+            .filter(|it| offered.contains(&it.as_str()));
+        named.cloned().collect()
+    });
+    let chosen = choose(&wanted, &offered)?;
+    check_expiry(cx, draft.expires)?;
+    check_number(cx, user_id).await?;
+    let token = Token::generate()?;
+    let path = address.path.to_string();
+    let row = table::Model {
+        id: cx.new_id(),
+        token_hash: token.to_hash(),
+        user_id: user_id.to_owned(),
+        title: title(draft.title).unwrap_or_else(|| name(&path)),
+        path,
+        query: address.query,
+        formats: chosen.join(","),
+        created: cx.now().timestamp_millis(),
+        expires: draft.expires.map(|it| it.timestamp_millis()),
+        last_used: None,
+        version: 1,
+    };
+    table::Entity::insert(row.clone().into_active_model())
+        .exec_without_returning(cx.db()?)
+        .await?;
+    Ok(Feed::of(row)?.with_addresses(cx, &token))
+}
+
+pub(super) async fn update(cx: &Context, current: Feed, changes: Changes) -> Result<Feed> {
+    let mut row = table::ActiveModel::default();
+    if let Some(wanted) = changes.formats {
+        let formats = cx.service::<Formats>()?;
+        let address = Address::parse(&current.path, cx.base_url(), &formats)?;
+        let offered = address.offered(&*cx.service::<Registry>()?, &formats)?;
+        row.formats = Set(choose(&wanted, &offered)?.join(","));
+    }
+    if let Some(title) = title(changes.title) {
+        row.title = Set(title);
+    }
+    if let Some(expires) = changes.expires {
+        check_expiry(cx, expires)?;
+        row.expires = Set(expires.map(|it| it.timestamp_millis()));
+    }
+    store(cx, &current, row).await
+}
+
+/// Replaces the token; the feed was not used at its new address yet.
+pub(super) async fn rotate(cx: &Context, current: Feed) -> Result<Feed> {
+    let token = Token::generate()?;
+    let row = table::ActiveModel {
+        token_hash: Set(token.to_hash()),
+        last_used: Set(None),
+        ..Default::default()
+    };
+    let feed = store(cx, &current, row).await?;
+    let reference = Reference::entity("feed", feed.id.as_str());
+    cx.emit("feed.rotate", reference.to_string(), None);
+    Ok(feed.with_addresses(cx, &token))
+}
+
+/// Writes what changed, if the feed is still in the version that was read, and reads it back.
+async fn store(cx: &Context, current: &Feed, changes: table::ActiveModel) -> Result<Feed> {
+    let changes = table::ActiveModel {
+        version: Set(current.version.saturating_add(1)),
+        ..changes
+    };
+    let done = table::Entity::update_many()
+        .set(changes)
+        .filter(table::Column::Id.eq(&current.id))
+        .filter(table::Column::Version.eq(current.version))
+        .exec(cx.db()?)
+        .await?;
+    if done.rows_affected == 0 {
+        return Err(Error::precondition_failed());
+    }
+    let row = table::Entity::find_by_id(&current.id).one(cx.db()?).await?;
+    Feed::of(row.ok_or_else(Error::not_found)?)
+}
+
+impl Feed {
+    fn with_addresses(mut self, cx: &Context, token: &Token) -> Self {
+        let (base_url, token, name) = (cx.base_url(), token.expose(), name(&self.path));
+        let address = |format: &String| {
+            let address = format!("{base_url}{MOUNT}/{token}/{name}.{format}");
+            (format.clone(), address)
+        };
+        self.addresses = Some(self.formats.iter().map(address).collect());
+        self
+    }
+}
+
+fn title(title: Option<String>) -> Option<String> {
+    title.filter(|it| !it.trim().is_empty())
+}
+
+/// A query that no list would take is refused now, and not at every reading.
+fn check_query(address: &Address, registry: &Arc<Registry>) -> Result<()> {
+    let name = |error: Error| Error::field("query", error.message().to_owned());
+    let pairs = entity_formats::parse_pairs(address.query.as_bytes()).map_err(name)?;
+    match registry.route(&address.path.prefix) {
+        Some(route) if address.path.segments.is_empty() => {
+            let names: Vec<&str> = route.parameters.iter().map(|it| it.0).collect();
+            let search = Search::parse(&pairs, route.schema, &names, MAX_LIMIT);
+            search.map(drop).map_err(name)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Those of the offered formats that are wanted; all of them if none is named.
+fn choose(wanted: &[String], offered: &[&'static str]) -> Result<Vec<&'static str>> {
+    let is_offered = |it: &String| offered.contains(&it.as_str());
+    if !wanted.iter().all(is_offered) {
+        let message = format!("must be some of {}", offered.join(", "));
+        return Err(Error::field("formats", message));
+    }
+    let is_wanted = |it: &&'static str| wanted.is_empty() || wanted.iter().any(|own| own == it);
+    Ok(offered.iter().copied().filter(is_wanted).collect())
+}
+
+fn check_expiry(cx: &Context, expires: Option<DateTimeUtc>) -> Result<()> {
+    match expires {
+        Some(it) if it <= cx.now() => Err(Error::field("expires", "must be in the future")),
+        _ => Ok(()),
+    }
+}
+
+/// The row of the user is locked, so that two requests at once can't both be the last one.
+async fn check_number(cx: &Context, user_id: &str) -> Result<()> {
+    user_account::Entity::find_by_id(user_id)
+        .lock_exclusive()
+        .one(cx.db()?)
+        .await?
+        .ok_or_else(Error::unauthenticated)?;
+    let number = table::Entity::find()
+        .filter(table::Column::UserId.eq(user_id))
+        .count(cx.db()?)
+        .await?;
+    match number >= MAX_FEEDS {
+        true => Err(Error::conflict(format!(
+            "you have {MAX_FEEDS} private feeds already: revoke one of them first"
+        ))),
+        false => Ok(()),
+    }
+}

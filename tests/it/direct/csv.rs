@@ -1,0 +1,95 @@
+//! Tables, as spreadsheets and scripts read them: Python's own reader is the judge.
+
+use http::StatusCode;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use serde_json::{Value, json};
+use tests::{Client, TestApp, both};
+
+use super::{created, list, text};
+use crate::python::{Needs, run};
+
+/// Reads the table, and writes its rows as lists.
+const CSV: &str = r"
+import csv, io, json, sys
+table = io.TextIOWrapper(sys.stdin.buffer, encoding='utf-8', newline='')
+json.dump(list(csv.reader(table, strict=True)), sys.stdout)
+";
+
+/// The rows of a table, the first with the names; `None` where Python is not installed.
+async fn rows(client: &Client, path: &str) -> Option<Vec<Vec<String>>> {
+    let answer = client.get(path).await;
+    answer.expect(StatusCode::OK);
+    let media_type = "text/csv; charset=utf-8; header=present";
+    assert_eq!(answer.header(CONTENT_TYPE), Some(media_type));
+    assert!(answer.text().ends_with("\r\n"));
+    let found = run(CSV, &answer.body, Needs::Nothing)?;
+    Some(serde_json::from_slice(&found).expect("JSON"))
+}
+
+/// What a cell says of a value.
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+both! {
+    async fn a_table_tells_what_json_tells(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        for (path, prefix) in [
+            ("/direct/announcement/site/biology-101", "announcement"),
+            ("/direct/membership/site/biology-101", "membership"),
+            ("/direct/site", "site"),
+        ] {
+            let Some(rows) = rows(&teacher, &format!("{path}.csv")).await else {
+                return;
+            };
+            let expected = list(&teacher, &format!("{path}.json"), prefix).await;
+            assert_eq!(rows.len(), expected.len() + 1, "{path}");
+            let described = teacher.get(&format!("/direct/{prefix}/describe.json")).await.json();
+            let fields = described["fields"].as_array().expect("fields").iter();
+            let mut names: Vec<_> = fields.map(|it| text(it, "name")).collect();
+            names.extend(["entityReference", "entityURL"].map(ToOwned::to_owned));
+            assert_eq!(rows[0], names, "{path}");
+            for (row, entity) in rows[1..].iter().zip(&expected) {
+                let cells: Vec<_> = names.iter().map(|it| cell(&entity[it])).collect();
+                assert_eq!(row, &cells, "{path}");
+            }
+        }
+    }
+
+    async fn no_cell_is_a_formula(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        for title in ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "a,b;\"c\"\n=1", "'quoted'", " =1"] {
+            let news = json!({"siteId": "biology-101", "title": title});
+            let id = created(&teacher.post("/direct/announcement", &news).await, "announcement");
+            let Some(rows) = rows(&teacher, &format!("/direct/announcement/{id}.csv")).await else {
+                return;
+            };
+            assert_eq!(rows.len(), 2, "{title:?}");
+            let place = rows[0].iter().position(|it| it == "title").expect("a column");
+            let is_formula = title.starts_with(['=', '+', '-', '@', '\t', '\r']);
+            let expected = if is_formula { format!("'{title}") } else { title.to_owned() };
+            assert_eq!(rows[1][place], expected);
+        }
+    }
+
+    async fn a_table_without_rows_has_its_names(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let path = "/direct/announcement.csv?siteId=biology-101&_search=nothing-has-this";
+        if let Some(rows) = rows(&teacher, path).await {
+            assert_eq!((rows.len(), rows[0][0].as_str()), (1, "id"));
+        }
+    }
+
+    async fn what_is_no_entity_is_no_table(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        teacher.get("/direct/site/biology-101/pages.csv").await.expect(StatusCode::NOT_ACCEPTABLE);
+        let asked = teacher.clone().with_header(ACCEPT, "text/csv").get("/direct/site").await;
+        assert!(asked.expect(StatusCode::OK).header(CONTENT_TYPE).is_some_and(|it| it.starts_with("text/csv")));
+        teacher.get("/direct/nothing.csv").await.expect(StatusCode::NOT_FOUND);
+        app.anonymous().get("/direct/site.csv").await.expect(StatusCode::UNAUTHORIZED);
+    }
+}

@@ -1,0 +1,105 @@
+//! The token of a private feed is told once, and stands nowhere else: not in the database, not in a log.
+
+use http::header::CACHE_CONTROL;
+use http::{Method, StatusCode};
+use sea_orm::{ConnectionTrait, Database as Connection, DatabaseConnection, Statement};
+use serde_json::json;
+use tests::{Backend, TestApp, both};
+
+use super::{BIOLOGY, PrivateFeed, fetch};
+
+/// The databases of `app`, as something else than the service opens them.
+async fn databases(app: &TestApp) -> Vec<DatabaseConnection> {
+    let url = app.database().url();
+    let mut urls = vec![url.to_owned()];
+    if app.database().backend() == Backend::Sqlite {
+        urls.push(url.replace(".db?", ".db.audit?"));
+    }
+    let mut connections = Vec::new();
+    for url in urls {
+        connections.push(Connection::connect(url).await.expect("it connects"));
+    }
+    connections
+}
+
+async fn texts(connection: &DatabaseConnection, sql: &str) -> Vec<String> {
+    let statement = Statement::from_string(connection.get_database_backend(), sql);
+    let rows = connection.query_all_raw(statement).await.expect("rows");
+    rows.iter()
+        .map(|it| it.try_get("", "line").expect("text"))
+        .collect()
+}
+
+/// Every row of every table that tells of requests and of feeds.
+async fn everything(app: &TestApp) -> String {
+    app.service().audit.flush().await;
+    let mut all = Vec::new();
+    for (index, connection) in databases(app).await.iter().enumerate() {
+        let audit =
+            "SELECT path || ' ' || coalesce(user_id, '-') || ' ' || method AS line FROM audit";
+        all.extend(texts(connection, audit).await);
+        if index == 0 {
+            let outbox = "SELECT kind || ' ' || reference AS line FROM outbox";
+            all.extend(texts(connection, outbox).await);
+            let feeds = "SELECT id || token_hash || user_id || title || path || query || formats AS line FROM feed";
+            all.extend(texts(connection, feeds).await);
+        }
+    }
+    all.join("\n")
+}
+
+both! {
+    async fn the_token_is_told_once_and_kept_nowhere(app: TestApp) {
+        let (owner, admin) = (app.user("student1").await, app.user("admin").await);
+        let answer = owner.post("/direct/feed/new", &json!({"path": BIOLOGY})).await;
+        answer.expect(StatusCode::CREATED);
+        assert_eq!(answer.header(CACHE_CONTROL), Some("no-store"));
+        let feed = PrivateFeed {
+            entity: format!("/direct/feed/{}", answer.header("EntityId").expect("an id")),
+            made: answer.json(),
+        };
+        let user = feed.made["userId"].as_str().expect("an owner");
+        let stranger = app.anonymous();
+        fetch(&stranger, &feed.path("atom")).await;
+        let token = feed.token();
+        for path in [
+            format!("/feeds/{token}/other.atom"),
+            format!("/feeds/{token}/biology-101.atom?x=1"),
+            format!("/feeds/{token}/biology-101.ics"),
+            format!("/feeds/{token}"),
+            format!("/feeds/{token}/"),
+            format!("/feeds//{token}"),
+        ] {
+            let refused = stranger.get(&path).await;
+            assert!(!refused.text().contains(&token), "{path}");
+        }
+        let refused = stranger.send(Method::PUT, &feed.path("atom"), "application/json", "{}".into()).await;
+        assert!(!refused.text().contains(&token));
+        for (client, path) in [
+            (&owner, feed.entity.clone()),
+            (&owner, format!("{}.html", feed.entity)),
+            (&owner, format!("{}/edit.html", feed.entity)),
+            (&owner, "/direct/feed.xml".to_owned()),
+            (&owner, "/direct/feed.opml".to_owned()),
+            (&owner, "/direct/feed.csv".to_owned()),
+            (&admin, feed.entity.clone()),
+            (&admin, format!("/direct/feed.json?userId={user}")),
+        ] {
+            let shown = client.get(&path).await;
+            assert!(!shown.expect(StatusCode::OK).text().contains(&token), "{path}");
+            assert!(!shown.text().contains("/feeds/"), "{path}");
+        }
+        let everything = everything(&app).await;
+        assert!(!everything.contains(&token), "{everything}");
+        assert!(everything.contains(&format!("/feeds/[token]/biology-101.atom {user} GET")), "{everything}");
+        assert!(everything.contains("/feeds/[token]/other.atom - GET"), "{everything}");
+    }
+
+    async fn a_client_that_wants_no_answer_is_told_nothing(app: TestApp) {
+        let prefer = http::HeaderName::from_static("prefer");
+        let owner = app.user("student1").await.with_header(prefer, "return=minimal");
+        let answer = owner.post("/direct/feed", &json!({"path": BIOLOGY})).await;
+        answer.expect(StatusCode::CREATED);
+        assert!(answer.body.is_empty());
+    }
+}

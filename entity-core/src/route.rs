@@ -11,7 +11,7 @@ use crate::entity::Entity;
 use crate::error::{Error, Result};
 use crate::gate;
 use crate::provider::{Create, Delete, List, Provider, Read, Update};
-use crate::registry::{Call, Route, Runner};
+use crate::registry::{ActionRoute, Call, Route, Runner};
 use crate::reply::{
     Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Offer, Reference, Reply, Value,
 };
@@ -209,10 +209,15 @@ async fn abilities<P: Provider>(
     route: &Route,
     entity: &P::Entity,
 ) -> Result<Abilities> {
+    // Where the id is the name of an action, the address means the action: it has no forms behind it.
+    let id = entity.id();
+    let is_taken = |it: &ActionRoute| !it.is_on_entity && it.name == id;
+    let has_forms = !route.actions.iter().any(is_taken);
+    let (update, delete) = (route.update.is_some(), route.delete.is_some());
     Ok(Abilities {
         create: false,
-        update: route.update.is_some() && gate::may::<P>(cx, entity, Operation::Update).await?,
-        delete: route.delete.is_some() && gate::may::<P>(cx, entity, Operation::Delete).await?,
+        update: has_forms && update && gate::may::<P>(cx, entity, Operation::Update).await?,
+        delete: has_forms && delete && gate::may::<P>(cx, entity, Operation::Delete).await?,
         actions: offers(cx, route, Some(entity.site())).await?,
     })
 }

@@ -39,7 +39,7 @@ pub(crate) fn list<'a, P: List>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a
         let mut reply = collection_reply::<P>(page, window);
         if call.wants_abilities {
             reply.abilities = list_abilities::<P>(cx, call.route, site.as_deref()).await?;
-            reply.abilities.actions = offers(cx, call.route, None).await?;
+            reply.abilities.actions = offers(cx, call.route, false, None).await?;
         }
         Ok(reply)
     })
@@ -218,7 +218,7 @@ async fn abilities<P: Provider>(
         create: false,
         update: has_forms && update && gate::may::<P>(cx, entity, Operation::Update).await?,
         delete: has_forms && delete && gate::may::<P>(cx, entity, Operation::Delete).await?,
-        actions: offers(cx, route, Some(entity.site())).await?,
+        actions: offers(cx, route, true, entity.site()).await?,
     })
 }
 
@@ -233,9 +233,14 @@ async fn list_abilities<P: Provider>(
     })
 }
 
-/// The actions that the caller may run as they stand: on the entity that is `about` a site or none, else on
+/// The actions that the caller may run as they stand: on an entity, which belongs to `site` or to none, or on
 /// the collection.
-async fn offers(cx: &Context, route: &Route, about: Option<Option<&str>>) -> Result<Vec<Offer>> {
+async fn offers(
+    cx: &Context,
+    route: &Route,
+    is_on_entity: bool,
+    site: Option<&str>,
+) -> Result<Vec<Offer>> {
     let mut offers = Vec::new();
     for action in &route.actions {
         let is_plain = match action.verb {
@@ -244,10 +249,7 @@ async fn offers(cx: &Context, route: &Route, about: Option<Option<&str>>) -> Res
             Verb::Put | Verb::Patch | Verb::Delete => false,
         };
         let need = action.need.unwrap_or(Need::Superuser);
-        if is_plain
-            && action.is_on_entity == about.is_some()
-            && gate::may_run(cx, need, about.flatten()).await?
-        {
+        if is_plain && action.is_on_entity == is_on_entity && gate::may_run(cx, need, site).await? {
             offers.push(Offer {
                 name: action.name,
                 verb: action.verb,

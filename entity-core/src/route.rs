@@ -11,7 +11,7 @@ use crate::entity::Entity;
 use crate::error::{Error, Result};
 use crate::gate;
 use crate::provider::{Create, Delete, List, Provider, Read, Update};
-use crate::registry::{Call, Route, Runner};
+use crate::registry::{ActionRoute, Call, Route, Runner};
 use crate::reply::{
     Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Offer, Reference, Reply, Value,
 };
@@ -39,7 +39,7 @@ pub(crate) fn list<'a, P: List>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a
         let mut reply = collection_reply::<P>(page, window);
         if call.wants_abilities {
             reply.abilities = list_abilities::<P>(cx, call.route, site.as_deref()).await?;
-            reply.abilities.actions = offers(cx, call.route, None).await?;
+            reply.abilities.actions = offers(cx, call.route, false, None).await?;
         }
         Ok(reply)
     })
@@ -209,11 +209,16 @@ async fn abilities<P: Provider>(
     route: &Route,
     entity: &P::Entity,
 ) -> Result<Abilities> {
+    // Where the id is the name of an action, the address means the action: it has no forms behind it.
+    let id = entity.id();
+    let is_taken = |it: &ActionRoute| !it.is_on_entity && it.name == id;
+    let has_forms = !route.actions.iter().any(is_taken);
+    let (update, delete) = (route.update.is_some(), route.delete.is_some());
     Ok(Abilities {
         create: false,
-        update: route.update.is_some() && gate::may::<P>(cx, entity, Operation::Update).await?,
-        delete: route.delete.is_some() && gate::may::<P>(cx, entity, Operation::Delete).await?,
-        actions: offers(cx, route, Some(entity.site())).await?,
+        update: has_forms && update && gate::may::<P>(cx, entity, Operation::Update).await?,
+        delete: has_forms && delete && gate::may::<P>(cx, entity, Operation::Delete).await?,
+        actions: offers(cx, route, true, entity.site()).await?,
     })
 }
 
@@ -228,9 +233,14 @@ async fn list_abilities<P: Provider>(
     })
 }
 
-/// The actions that the caller may run as they stand: on the entity that is `about` a site or none, else on
+/// The actions that the caller may run as they stand: on an entity, which belongs to `site` or to none, or on
 /// the collection.
-async fn offers(cx: &Context, route: &Route, about: Option<Option<&str>>) -> Result<Vec<Offer>> {
+async fn offers(
+    cx: &Context,
+    route: &Route,
+    is_on_entity: bool,
+    site: Option<&str>,
+) -> Result<Vec<Offer>> {
     let mut offers = Vec::new();
     for action in &route.actions {
         let is_plain = match action.verb {
@@ -239,10 +249,7 @@ async fn offers(cx: &Context, route: &Route, about: Option<Option<&str>>) -> Res
             Verb::Put | Verb::Patch | Verb::Delete => false,
         };
         let need = action.need.unwrap_or(Need::Superuser);
-        if is_plain
-            && action.is_on_entity == about.is_some()
-            && gate::may_run(cx, need, about.flatten()).await?
-        {
+        if is_plain && action.is_on_entity == is_on_entity && gate::may_run(cx, need, site).await? {
             offers.push(Offer {
                 name: action.name,
                 verb: action.verb,

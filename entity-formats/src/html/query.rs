@@ -38,7 +38,7 @@ impl Query {
     }
 
     /// The query from the beginning of the list on.
-    pub(super) fn from_start(mut self) -> Self {
+    pub(super) fn at_start(mut self) -> Self {
         self.0.retain(|(it, _)| !PLACE.contains(&it.as_str()));
         self
     }

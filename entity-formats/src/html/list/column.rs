@@ -107,7 +107,7 @@ fn order_href(field: &Field, order: Option<Order>, view: &View<'_>) -> String {
         _ => field.name.to_owned(),
     };
     Query::of(view)
-        .from_start()
+        .at_start()
         .with(ORDER, key)
         .behind(&view_url(view, Some("html")))
 }

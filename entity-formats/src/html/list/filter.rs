@@ -30,7 +30,7 @@ pub(super) struct Filter {
 impl Filter {
     /// The form for lists of entities with this schema, if they can be searched at all.
     pub(super) fn of(schema: &'static Schema, view: &View<'_>) -> Option<Self> {
-        let query = Query::of(view).from_start();
+        let query = Query::of(view).at_start();
         let is_searchable = schema.fields.iter().any(|it| it.is_searchable);
         let mut controls: Vec<_> = schema
             .fields

@@ -173,6 +173,7 @@ mod tests {
             Field::new("extra", Kind::Object, "").writable(),
         ],
         has_feed: false,
+        has_events: false,
     };
 
     fn current() -> Map<String, Value> {

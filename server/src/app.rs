@@ -118,38 +118,8 @@ impl App {
         );
         tokio::spawn(touches.run());
         let sessions = Arc::new(sessions);
-        let Parts {
-            clock,
-            ids,
-            registry,
-            formats,
-        } = parts;
-        let registry = Arc::new(registry);
-        let mut services = Services::default();
-        services.insert(Arc::clone(&authorizer));
-        services.insert(Arc::clone(&sessions));
-        services.insert(Arc::new(PasswordService(Arc::new(passwords.clone()))));
-        services.insert(Arc::clone(&registry));
-        services.insert(Arc::clone(&formats));
-        let shared = Shared {
-            clock,
-            ids,
-            authorizer: authorizer.clone(),
-            services,
-            base_url: config.server_url().into(),
-            sanitize: entity_providers::html::sanitize,
-        };
-        let journal = Journal {
-            audit: storage.audit_of_writes.clone(),
-            authorizer,
-            sessions: Arc::clone(&sessions),
-        };
-        let dispatcher = Dispatcher::new(
-            registry,
-            Arc::new(storage.content.clone()),
-            Arc::new(journal),
-            shared,
-        );
+        let formats = Arc::clone(&parts.formats);
+        let dispatcher = dispatcher(&config, parts, &storage, &authorizer, &sessions, &passwords);
         let cookie = cookie(&config).map_err(|error| Error::internal(error.to_string()))?;
         let origins: Vec<String> = config
             .csrf_trusted_origins
@@ -225,6 +195,42 @@ impl App {
             .fallback(pipeline::serve)
             .with_state(self.clone())
     }
+}
+
+fn dispatcher(
+    config: &Config,
+    parts: Parts,
+    storage: &Storage,
+    authorizer: &Arc<RoleAuthorizer>,
+    sessions: &Arc<Sessions>,
+    passwords: &Passwords,
+) -> Dispatcher {
+    let registry = Arc::new(parts.registry);
+    let mut services = Services::default();
+    services.insert(Arc::clone(authorizer));
+    services.insert(Arc::clone(sessions));
+    services.insert(Arc::new(PasswordService(Arc::new(passwords.clone()))));
+    services.insert(Arc::clone(&registry));
+    services.insert(parts.formats);
+    let shared = Shared {
+        clock: parts.clock,
+        ids: parts.ids,
+        authorizer: authorizer.clone(),
+        services,
+        base_url: config.server_url().into(),
+        sanitize: entity_providers::html::sanitize,
+    };
+    let journal = Journal {
+        audit: storage.audit_of_writes.clone(),
+        authorizer: Arc::clone(authorizer),
+        sessions: Arc::clone(sessions),
+    };
+    Dispatcher::new(
+        registry,
+        Arc::new(storage.content.clone()),
+        Arc::new(journal),
+        shared,
+    )
 }
 
 fn session_options(config: &Config) -> SessionOptions {

@@ -69,7 +69,7 @@ fn text<'a>(node: Node<'a, 'a>, name: &str) -> String {
     let found = children(node, name);
     found
         .first()
-        .and_then(|it| it.text())
+        .and_then(Node::text)
         .unwrap_or_default()
         .to_owned()
 }

@@ -6,7 +6,7 @@
 use axum::http::Method;
 use axum::response::Response;
 use chrono::TimeDelta;
-use entity_core::format::{OwnAddress, View};
+use entity_core::format::{OwnAddress, Renderer, View};
 use entity_core::unit::{Mode, Store as _};
 use entity_core::{
     Abilities, Body, Caller, Context, DirectPath, Error, ErrorKind, Input, Reply, Request, Result,
@@ -125,7 +125,7 @@ async fn show(
     bound: &Bound,
     target: &Target<'_>,
 ) -> Result<Response> {
-    let format = app.formats.renderer(target.format).map(|it| it.format());
+    let format = app.formats.renderer(target.format).map(Renderer::format);
     let format = format
         .filter(|it| it.is_feed)
         .ok_or_else(Error::not_found)?;

@@ -36,15 +36,24 @@ pub struct NewFeed {
 pub struct Changes {
     title: Option<String>,
     formats: Option<Vec<String>>,
-    /// Not sent, sent as null, or sent.
-    #[serde(default, deserialize_with = "said")]
-    expires: Option<Option<DateTimeUtc>>,
+    #[serde(default)]
+    expires: End,
 }
 
-fn said<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Option<DateTimeUtc>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
+/// What a client says of the end.
+#[derive(Debug, Default)]
+enum End {
+    /// Nothing: it stays.
+    #[default]
+    Unsaid,
+    /// This, or that there is none.
+    Said(Option<DateTimeUtc>),
+}
+
+impl<'de> Deserialize<'de> for End {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Option::deserialize(deserializer).map(Self::Said)
+    }
 }
 
 pub(super) async fn create(cx: &Context, draft: NewFeed) -> Result<Feed> {
@@ -105,7 +114,7 @@ pub(super) async fn update(cx: &Context, current: Feed, changes: Changes) -> Res
     if let Some(title) = title(changes.title) {
         row.title = Set(title);
     }
-    if let Some(expires) = changes.expires {
+    if let End::Said(expires) = changes.expires {
         check_expiry(cx, expires)?;
         row.expires = Set(expires.map(|it| it.timestamp_millis()));
     }

@@ -27,7 +27,7 @@ use crate::python::{Needs, run};
 )]
 struct Appointment {
     #[entity(id)]
-    appointment_id: String,
+    id: String,
     #[entity(site)]
     site_id: String,
     #[entity(title, required)]

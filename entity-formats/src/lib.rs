@@ -10,6 +10,7 @@ pub mod feed;
 pub mod html;
 pub mod input;
 pub mod json;
+pub mod openapi;
 mod paging;
 mod text;
 mod tree;

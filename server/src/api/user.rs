@@ -1,13 +1,16 @@
 //! `/api/user`: facts of the caller.
 
 use entity_core::Result;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Answer, Call};
 
-#[derive(Serialize)]
+/// What the caller may do everywhere.
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Roles {
+pub(super) struct Roles {
+    /// Whether the caller is a super user.
     is_super_user: bool,
 }
 

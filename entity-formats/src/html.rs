@@ -2,6 +2,7 @@
 
 mod describe;
 mod entity;
+mod explorer;
 mod form;
 mod frame;
 mod list;
@@ -14,6 +15,7 @@ use entity_core::format::{Format, Problem, Renderer, View};
 use entity_core::{Body, Error, Form, FormPurpose, Result};
 
 use self::entity::EntityPage;
+pub use self::explorer::page as explorer_page;
 use self::form::{DeletePage, FormPage};
 use self::list::ListPage;
 use self::problem::ProblemPage;

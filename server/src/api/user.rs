@@ -1,10 +1,15 @@
 //! `/api/user`: facts of the caller.
 
-use entity_core::Result;
+use entity_core::{Result, shape};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Answer, Call};
+use crate::openapi::{Contract, Success};
+
+/// What [`roles`] takes and answers.
+pub(super) const ROLES: Contract =
+    Contract::new("portal", "readMyRoles", Success::Data(shape::of::<Roles>));
 
 /// What the caller may do everywhere.
 #[derive(Serialize, JsonSchema)]

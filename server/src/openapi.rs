@@ -160,6 +160,8 @@ impl<'a> Builder<'a> {
         let kinds = refusals::of(mount, verb, need, self.config)
             .into_iter()
             .chain(refusals.iter().copied());
+        let (status, answer) = refusals::overlong();
+        operation.responses.insert(status, answer);
         for kind in kinds {
             let (status, answer) = refusals::answer(mount, kind);
             operation.responses.entry(status).or_insert(answer);

@@ -11,8 +11,6 @@ mod forms;
 mod own;
 mod refusals;
 mod schema;
-#[cfg(test)]
-mod tests;
 
 use std::collections::BTreeMap;
 
@@ -28,7 +26,7 @@ use crate::config::{Config, CsrfMode};
 use crate::middleware::csrf;
 
 pub use contract::{Contract, Note, Success};
-pub(crate) use contract::{any_object, login_body};
+pub(crate) use contract::{any_object, login_body, login_example};
 use refusals::Mount;
 
 /// The way to say who one is that every browser has.

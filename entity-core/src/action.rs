@@ -14,6 +14,7 @@ use crate::path::DirectPath;
 use crate::provider::Provider;
 use crate::request::Verb;
 use crate::search::{Page, Window};
+use crate::shape::Shape;
 
 /// A named verb. Built by [`Action::on_entity`] or [`Action::on_collection`].
 ///
@@ -47,8 +48,29 @@ pub struct Action<P: Provider> {
     pub parameters: &'static [(&'static str, &'static str)],
     /// How many further path segments it takes.
     pub arguments: std::ops::RangeInclusive<usize>,
+    /// What it answers when all goes well.
+    pub answers: Answers,
     /// What runs.
     pub handler: Handler<P>,
+}
+
+/// What an action answers when all goes well, for the description.
+#[derive(Clone, Copy, Debug)]
+pub enum Answers {
+    /// Nobody said.
+    Unsaid,
+    /// Nothing.
+    Nothing,
+    /// One entity of the type.
+    Entity,
+    /// An entity of the type, which the action created.
+    Created,
+    /// Entities of the type.
+    Collection,
+    /// Entities of the type with another prefix, to whose address it forwards.
+    CollectionOf(&'static str),
+    /// Data that is no entity.
+    Value(Shape),
 }
 
 /// What an action runs.
@@ -99,6 +121,7 @@ impl<P: Provider> Action<P> {
             doc: "",
             parameters: &[],
             arguments: 0..=0,
+            answers: Answers::Unsaid,
             handler,
         }
     }
@@ -121,6 +144,13 @@ impl<P: Provider> Action<P> {
     #[must_use]
     pub fn arguments(mut self, count: std::ops::RangeInclusive<usize>) -> Self {
         self.arguments = count;
+        self
+    }
+
+    /// Says what it answers.
+    #[must_use]
+    pub fn answers(mut self, answers: Answers) -> Self {
+        self.answers = answers;
         self
     }
 

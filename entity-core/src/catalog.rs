@@ -1,20 +1,31 @@
 //! What is registered, as data. Start page and description read this; nobody writes it down again.
 
+mod address;
+mod formats;
+mod list;
+
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::access::Need;
-use crate::registry::{Registry, Route};
-use crate::schema::{Kind, Writable};
+use crate::action::Answers;
+use crate::format::Formats;
+use crate::registry::{ActionRoute, Registry, Route};
+use crate::schema::{Field, Kind, Writable};
+
+pub use address::{Address, Place};
+pub use formats::FormatsEntry;
+pub use list::{LIST_PARAMETERS, ListParameter};
 
 /// All registered types.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Catalog {
     /// The types, in the order of their prefixes.
     pub types: Vec<TypeEntry>,
 }
 
 /// One registered type.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TypeEntry {
     /// Its prefix.
@@ -27,9 +38,17 @@ pub struct TypeEntry {
     pub crate_version: &'static str,
     /// What it can do.
     pub capabilities: Vec<&'static str>,
+    /// What it answers at which address; its actions are listed apart.
+    pub addresses: Vec<Address>,
+    /// The formats it is read and written in.
+    pub formats: FormatsEntry,
     /// The fields of its entities.
     pub fields: Vec<FieldEntry>,
-    /// Query parameters of its list beyond the fields.
+    /// Most entities in one answer of its list; null if it has none.
+    pub max: Option<u64>,
+    /// Query parameters that its list has in common with all lists.
+    pub search: Vec<ParameterEntry>,
+    /// Query parameters of its list beyond these and the fields.
     pub parameters: Vec<ParameterEntry>,
     /// Its actions.
     pub actions: Vec<ActionEntry>,
@@ -38,7 +57,7 @@ pub struct TypeEntry {
 }
 
 /// One field.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FieldEntry {
     /// Its name on the wire.
@@ -47,8 +66,12 @@ pub struct FieldEntry {
     pub description: &'static str,
     /// What its values are.
     pub kind: &'static str,
+    /// Most characters, if it is text.
+    pub limit: Option<usize>,
     /// Whether an entity can't be created without it.
     pub required: bool,
+    /// Whether an entity may have null in its place, or leave it out.
+    pub nullable: bool,
     /// When it may be written: `never`, `create`, `always`.
     pub writable: &'static str,
     /// Whether lists can be filtered and ordered by it.
@@ -56,7 +79,7 @@ pub struct FieldEntry {
 }
 
 /// One query parameter.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ParameterEntry {
     /// Its name.
     pub name: &'static str,
@@ -65,7 +88,7 @@ pub struct ParameterEntry {
 }
 
 /// One action.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ActionEntry {
     /// Its name in the URL.
     pub name: &'static str,
@@ -77,12 +100,25 @@ pub struct ActionEntry {
     pub description: &'static str,
     /// What the caller must hold.
     pub permission: String,
+    /// What it answers: `nothing`, `entity`, `created`, `collection`, `data`, or `unsaid`.
+    pub answers: &'static str,
+    /// How many further segments its path has.
+    pub arguments: ArgumentsEntry,
     /// Query parameters it takes.
     pub parameters: Vec<ParameterEntry>,
 }
 
+/// How many further segments a path has.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct ArgumentsEntry {
+    /// At least.
+    pub min: usize,
+    /// At most.
+    pub max: usize,
+}
+
 /// What one operation demands.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PermissionEntry {
     /// The operation.
     pub operation: &'static str,
@@ -91,24 +127,32 @@ pub struct PermissionEntry {
 }
 
 impl Catalog {
-    /// What `registry` holds.
-    pub fn of(registry: &Registry) -> Self {
+    /// What `registry` holds, read and written in `formats`.
+    pub fn of(registry: &Registry, formats: &Formats) -> Self {
         Self {
-            types: registry.routes().map(TypeEntry::of).collect(),
+            types: registry
+                .routes()
+                .map(|it| TypeEntry::of(it, formats))
+                .collect(),
         }
     }
 }
 
 impl TypeEntry {
-    /// What `route` leads to.
-    pub fn of(route: &Route) -> Self {
+    /// What `route` leads to, read and written in `formats`.
+    pub fn of(route: &Route, formats: &Formats) -> Self {
+        let is_list = route.list.is_some();
         Self {
             prefix: route.prefix,
             description: route.schema.doc,
             crate_name: route.origin.0,
             crate_version: route.origin.1,
             capabilities: route.capabilities(),
+            addresses: Address::all_of(route),
+            formats: FormatsEntry::of(route, formats),
             fields: route.schema.fields.iter().map(field).collect(),
+            max: is_list.then_some(route.max),
+            search: search(is_list),
             parameters: parameters(route.parameters),
             actions: route.actions.iter().map(action).collect(),
             permissions: permissions(route),
@@ -116,23 +160,40 @@ impl TypeEntry {
     }
 }
 
-fn field(field: &crate::schema::Field) -> FieldEntry {
+impl Kind {
+    /// What people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Text(_) => "text",
+            Self::Html(_) => "html",
+            Self::Integer => "integer",
+            Self::Number => "number",
+            Self::Boolean => "boolean",
+            Self::Instant => "instant",
+            Self::Millis => "milliseconds",
+            Self::Moment => "moment",
+            Self::List => "list",
+            Self::Object => "object",
+        }
+    }
+
+    /// Most characters, if it is text.
+    pub fn limit(self) -> Option<usize> {
+        match self {
+            Self::Text(limit) | Self::Html(limit) => Some(limit),
+            _ => None,
+        }
+    }
+}
+
+fn field(field: &Field) -> FieldEntry {
     FieldEntry {
         name: field.name,
         description: field.doc,
-        kind: match field.kind {
-            Kind::Text(_) => "text",
-            Kind::Html(_) => "html",
-            Kind::Integer => "integer",
-            Kind::Number => "number",
-            Kind::Boolean => "boolean",
-            Kind::Instant => "instant",
-            Kind::Millis => "milliseconds",
-            Kind::Moment => "moment",
-            Kind::List => "list",
-            Kind::Object => "object",
-        },
+        kind: field.kind.name(),
+        limit: field.kind.limit(),
         required: field.is_required,
+        nullable: field.is_nullable,
         writable: match field.writable {
             Writable::Never => "never",
             Writable::OnCreate => "create",
@@ -142,6 +203,17 @@ fn field(field: &crate::schema::Field) -> FieldEntry {
     }
 }
 
+fn search(is_list: bool) -> Vec<ParameterEntry> {
+    LIST_PARAMETERS
+        .iter()
+        .filter(|_| is_list)
+        .map(|it| ParameterEntry {
+            name: it.name,
+            description: it.doc,
+        })
+        .collect()
+}
+
 fn parameters(parameters: &'static [(&'static str, &'static str)]) -> Vec<ParameterEntry> {
     parameters
         .iter()
@@ -149,7 +221,7 @@ fn parameters(parameters: &'static [(&'static str, &'static str)]) -> Vec<Parame
         .collect()
 }
 
-fn action(action: &crate::registry::ActionRoute) -> ActionEntry {
+fn action(action: &ActionRoute) -> ActionEntry {
     ActionEntry {
         name: action.name,
         method: action.verb.name(),
@@ -160,6 +232,18 @@ fn action(action: &crate::registry::ActionRoute) -> ActionEntry {
         },
         description: action.doc,
         permission: action.need.map(describe).unwrap_or_default(),
+        answers: match action.answers {
+            Answers::Unsaid => "unsaid",
+            Answers::Nothing => "nothing",
+            Answers::Entity => "entity",
+            Answers::Created => "created",
+            Answers::Collection | Answers::CollectionOf(_) => "collection",
+            Answers::Value(_) => "data",
+        },
+        arguments: ArgumentsEntry {
+            min: *action.arguments.start(),
+            max: *action.arguments.end(),
+        },
         parameters: parameters(action.parameters),
     }
 }

@@ -331,14 +331,18 @@ impl<'a> Operation<'a> {
 /// There is nothing at this address.
 pub fn allowed(registry: &Registry, path: &DirectPath) -> Result<Vec<Verb>> {
     let route = registry.route(&path.prefix).ok_or_else(Error::not_found)?;
-    let allowed: Vec<Verb> = Verb::ALL
+    match verbs(route, path) {
+        none if none.is_empty() => Err(Error::not_found()),
+        allowed => Ok(allowed),
+    }
+}
+
+/// The verbs that `path` takes, which may be none.
+pub(crate) fn verbs(route: &Route, path: &DirectPath) -> Vec<Verb> {
+    Verb::ALL
         .into_iter()
         .filter(|verb| Operation::find(route, path, *verb).is_ok())
-        .collect();
-    match allowed.is_empty() {
-        true => Err(Error::not_found()),
-        false => Ok(allowed),
-    }
+        .collect()
 }
 
 /// A verb that an address may take, what runs if the type can do it, and what that needs.

@@ -32,7 +32,7 @@ struct Inner {
 }
 
 /// One field of the input that was refused, and why.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct FieldError {
     /// The field's name on the wire.
     pub name: String,

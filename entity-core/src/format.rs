@@ -195,6 +195,11 @@ impl Formats {
         self.renderers.iter().map(|it| it.format())
     }
 
+    /// The names of the formats that bodies are read in.
+    pub fn inputs(&self) -> impl Iterator<Item = &'static str> {
+        self.parsers.iter().map(|it| it.name())
+    }
+
     /// Whether `name` is a format.
     pub fn is_format(&self, name: &str) -> bool {
         self.renderer(name).is_some()

@@ -52,6 +52,7 @@ mod request;
 mod route;
 pub mod schema;
 mod search;
+pub mod shape;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod unit;
@@ -63,6 +64,7 @@ pub type DateTimeUtc = chrono::DateTime<chrono::Utc>;
 
 #[doc(hidden)]
 pub use inventory;
+pub use schemars;
 #[cfg(feature = "sea-orm")]
 #[doc(hidden)]
 pub use sea_orm;
@@ -70,7 +72,7 @@ pub use sea_orm;
 pub use serde_json;
 
 pub use access::{Access, Authorizer, Caller, Decision, Need, Operation, Permit, Scope, User};
-pub use action::{Action, Arguments, Outcome};
+pub use action::{Action, Answers, Arguments, Outcome};
 pub use atomic::Atomic;
 pub use context::{Clock, Context, Ids, Services, Shared};
 pub use dispatch::{Dispatcher, Finish, allowed};

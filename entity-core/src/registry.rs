@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 
 use crate::access::{Access, Need};
-use crate::action::Action;
+use crate::action::{Action, Answers};
 use crate::context::Context;
 use crate::entity::Entity;
 use crate::error::Result;
@@ -31,6 +31,8 @@ pub struct Route {
     pub schema: &'static Schema,
     /// Query parameters of its list beyond the fields.
     pub parameters: &'static [(&'static str, &'static str)],
+    /// Most entities in one answer of its list.
+    pub max: u64,
     /// Its actions.
     pub actions: Vec<ActionRoute>,
     /// Statements that make its table, if it has one that the service looks after.
@@ -61,6 +63,8 @@ pub struct ActionRoute {
     pub parameters: &'static [(&'static str, &'static str)],
     /// How many further path segments it takes.
     pub arguments: std::ops::RangeInclusive<usize>,
+    /// What it answers when all goes well.
+    pub answers: Answers,
     pub(crate) run: Runner,
 }
 
@@ -94,6 +98,7 @@ impl Route {
                 access: Some(P::ACCESS),
                 schema: P::Entity::schema(),
                 parameters: &[],
+                max: 0,
                 actions: Vec::new(),
                 #[cfg(feature = "sea-orm")]
                 table: None,
@@ -169,6 +174,7 @@ impl<P: Provider> RouteBuilder<P> {
     {
         self.route.list = Some(route::list::<P>);
         self.route.parameters = P::PARAMETERS;
+        self.route.max = P::MAX;
         self
     }
 
@@ -241,6 +247,7 @@ fn erase<P: Provider + Read>(action: &Action<P>) -> ActionRoute {
         doc: action.doc,
         parameters: action.parameters,
         arguments: action.arguments.clone(),
+        answers: action.answers,
         run: route::action(action),
     }
 }

@@ -266,12 +266,53 @@ impl<E: Entity> Erased for E {
     }
 }
 
+/// An entity of which nothing but the type is there.
+struct Sample(&'static Schema);
+
+impl Erased for Sample {
+    fn schema(&self) -> &'static Schema {
+        self.0
+    }
+    fn id(&self) -> String {
+        String::new()
+    }
+    fn title(&self) -> Option<String> {
+        None
+    }
+    fn version(&self) -> Option<Version> {
+        None
+    }
+    fn updated(&self) -> Option<DateTime<Utc>> {
+        None
+    }
+    fn feed_entry(&self) -> Option<FeedEntry> {
+        None
+    }
+    fn event_entry(&self) -> Option<EventEntry> {
+        None
+    }
+    fn is_told_once(&self) -> bool {
+        false
+    }
+    fn data(&self) -> &(dyn ErasedSerialize + Send + Sync) {
+        &()
+    }
+}
+
 impl Item {
     /// `entity`, an entity of the type `prefix`.
     pub fn new<E: Entity>(prefix: &'static str, entity: E) -> Self {
         Self {
             prefix,
             entity: Box::new(entity),
+        }
+    }
+
+    /// An entity of which nothing but the type is there: to ask formats whether they write entities of it.
+    pub fn sample(prefix: &'static str, schema: &'static Schema) -> Self {
+        Self {
+            prefix,
+            entity: Box::new(Sample(schema)),
         }
     }
 

@@ -26,6 +26,8 @@ pub struct Field {
     pub kind: Kind,
     /// Whether it may be left out or null when an entity is created.
     pub is_required: bool,
+    /// Whether an entity may have null in its place, or leave it out.
+    pub is_nullable: bool,
     /// Who may write it.
     pub writable: Writable,
     /// Whether lists can be filtered and ordered by it; then it is a column of this name.
@@ -120,6 +122,7 @@ impl Field {
             doc,
             kind,
             is_required: false,
+            is_nullable: false,
             writable: Writable::Never,
             column: None,
             is_searchable: false,
@@ -145,6 +148,13 @@ impl Field {
     #[must_use]
     pub const fn required(mut self) -> Self {
         self.is_required = true;
+        self
+    }
+
+    /// An entity may have null in its place, or leave it out.
+    #[must_use]
+    pub const fn nullable(mut self) -> Self {
+        self.is_nullable = true;
         self
     }
 

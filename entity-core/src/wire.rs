@@ -58,7 +58,7 @@ impl<'de> Deserialize<'de> for Millis {
 }
 
 /// An instant as an object that clients of every generation can read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Moment {
     /// Seconds since 1970.

@@ -4,6 +4,7 @@ mod control;
 mod describe;
 mod done;
 mod entity;
+mod explorer;
 mod form;
 mod frame;
 mod list;
@@ -20,6 +21,7 @@ use entity_core::{Body, Error, Form, FormPurpose, Result};
 
 use self::done::DonePage;
 use self::entity::EntityPage;
+pub use self::explorer::page as explorer_page;
 use self::form::{DeletePage, FormPage};
 use self::list::ListPage;
 use self::problem::ProblemPage;

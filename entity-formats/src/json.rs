@@ -4,6 +4,7 @@ mod safe;
 
 use entity_core::format::{Format, Problem, Renderer, View};
 use entity_core::{Body, Collection, Error, FieldError, Item, Reference, Result};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Serializer;
 
@@ -64,20 +65,28 @@ pub fn write_problem(problem: &Problem) -> Vec<u8> {
     buffer
 }
 
-/// An error as it is written, in JSON and in XML.
-#[derive(Debug, Serialize)]
-pub(crate) struct ProblemBody<'a> {
+/// The object in which an error is told.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "error")]
+pub struct ProblemBody<'a> {
+    /// What went wrong.
     error: ProblemFacts<'a>,
 }
 
 /// The facts of an error. The status is text because existing clients read text.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "errorFacts")]
 pub(crate) struct ProblemFacts<'a> {
+    /// The status, as text.
     status: String,
+    /// What is wrong and what to do.
     message: &'a str,
+    /// When it happened, ISO 8601.
     timestamp: &'a str,
+    /// The request's id, to find it in the log.
     request_id: &'a str,
+    /// The fields of the input that were refused.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     fields: &'a [FieldError],
     /// Which operation of a batch failed.

@@ -15,6 +15,7 @@ pub mod feed;
 pub mod html;
 pub mod input;
 pub mod json;
+pub mod openapi;
 pub mod opml;
 mod paging;
 mod text;

@@ -16,8 +16,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
-    Access, Action, Actions, Arguments, Context, Create, Delete, Entity, Error, Fields, List, Need,
-    Operation, Outcome, Page, Permit, Provider, Read, Result, Search, Update, Verb, Version,
+    Access, Action, Actions, Answers, Arguments, Context, Create, Delete, Entity, Error, Fields,
+    List, Need, Operation, Outcome, Page, Permit, Provider, Read, Result, Search, Update, Verb,
+    Version,
 };
 use serde::Serialize;
 
@@ -252,14 +253,16 @@ impl Actions for Users {
             Action::on_collection(Verb::Get, "current", Need::Public, |cx, arguments| {
                 Box::pin(current(cx, arguments))
             })
-            .doc("The user who asks; one without an id if nobody is logged in."),
+            .doc("The user who asks; one without an id if nobody is logged in.")
+            .answers(Answers::Entity),
             Action::on_entity(
                 Verb::Get,
                 "exists",
                 Need::Session,
                 |_cx, _user, _arguments| Box::pin(async { Ok(Outcome::Done) }),
             )
-            .doc("Whether there is such a user."),
+            .doc("Whether there is such a user.")
+            .answers(Answers::Nothing),
         ]
     }
 }

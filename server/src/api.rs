@@ -5,20 +5,24 @@
 
 mod announcements;
 mod call;
+mod docs;
 mod login;
 mod sites;
 mod user;
+
+use std::future::ready;
 
 use axum::http::{Method, Uri};
 use axum::response::Response;
 use entity_core::{DirectPath, Error, Result, Verb};
 use futures::future::BoxFuture;
 
-pub(crate) use call::{Answer, Call};
+pub(crate) use call::{Answer, Call, ENVELOPE, envelope_schema};
 
 use crate::app::App;
 use crate::exchange::Exchange;
 use crate::middleware::audit::Audited;
+use crate::openapi::Contract;
 
 /// One endpoint.
 pub struct Endpoint {
@@ -28,6 +32,8 @@ pub struct Endpoint {
     pub path: &'static str,
     /// What it answers.
     pub doc: &'static str,
+    /// What it takes and answers, for the description.
+    pub contract: Contract,
     /// Whether callers without a session may use it.
     pub is_open: bool,
     run: Run,
@@ -40,45 +46,75 @@ pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint::post(
         "/api/login",
         "Logs in and sets the session cookie.",
+        login::LOGIN,
         |call| Box::pin(login::login(call)),
     )
     .open(),
-    Endpoint::post("/api/logout", "Ends the session.", |call| {
+    Endpoint::post("/api/logout", "Ends the session.", login::LOGOUT, |call| {
         Box::pin(login::logout(call))
     }),
     Endpoint::get(
         "/api/user/roles",
         "Whether the caller is a super user.",
+        user::ROLES,
         |call| Box::pin(user::roles(call)),
     ),
     Endpoint::get(
         "/api/users/{userId}/sites",
         "The sites of a user.",
+        sites::OF_USER,
         |call| Box::pin(sites::of_user(call)),
     ),
     Endpoint::get(
         "/api/users/me/announcements",
         "The announcements of the caller's pinned sites.",
+        announcements::MINE,
         |call| Box::pin(announcements::mine(call)),
     ),
+    Endpoint::get(
+        "/api/openapi.json",
+        "This description, as an OpenAPI document.",
+        docs::DOCUMENT,
+        |call| Box::pin(ready(docs::document(&call))),
+    )
+    .open(),
+    Endpoint::get(
+        "/api/docs",
+        "This description, as a page.",
+        docs::PAGE,
+        |call| Box::pin(ready(docs::page(&call))),
+    )
+    .open(),
+    Endpoint::get(
+        "/api/docs/try",
+        "Leads to an operation that reads, with the values of a form.",
+        docs::TRY,
+        |call| Box::pin(ready(docs::lead(&call))),
+    )
+    .open(),
 ];
 
 impl Endpoint {
-    const fn get(path: &'static str, doc: &'static str, run: Run) -> Self {
-        Self {
-            method: Method::GET,
-            path,
-            doc,
-            is_open: false,
-            run,
-        }
+    const fn get(path: &'static str, doc: &'static str, contract: Contract, run: Run) -> Self {
+        Self::new(Method::GET, path, doc, contract, run)
     }
 
-    const fn post(path: &'static str, doc: &'static str, run: Run) -> Self {
+    const fn post(path: &'static str, doc: &'static str, contract: Contract, run: Run) -> Self {
+        Self::new(Method::POST, path, doc, contract, run)
+    }
+
+    const fn new(
+        method: Method,
+        path: &'static str,
+        doc: &'static str,
+        contract: Contract,
+        run: Run,
+    ) -> Self {
         Self {
-            method: Method::POST,
+            method,
             path,
             doc,
+            contract,
             is_open: false,
             run,
         }
@@ -163,12 +199,13 @@ async fn answer(app: &App, exchange: &mut Exchange) -> Result<Response> {
         variables: variables.clone(),
         query: exchange.query()?,
     };
-    let envelope = call.parameter("envelope") == Some("true");
+    let envelope = call.parameter(ENVELOPE) == Some("true");
     match (endpoint.run)(call).await? {
         Answer::Response(mut response) => {
             response.extensions_mut().insert(Audited);
             Ok(response)
         }
+        Answer::Document(response) => Ok(response),
         Answer::Json(data) => call::json(&*data, envelope, app.now()),
     }
 }

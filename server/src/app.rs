@@ -9,6 +9,7 @@ use axum::Router;
 use chrono::{DateTime, TimeDelta, Utc};
 use entity_core::format::Formats;
 use entity_core::{Clock, Dispatcher, Error, Ids, Registry, Result, Services, Shared};
+use entity_formats::openapi::Document;
 use entity_providers::authorizer::RoleAuthorizer;
 use entity_providers::user::PasswordService;
 use tokio_util::task::TaskTracker;
@@ -25,7 +26,7 @@ use crate::journal::Journal;
 use crate::middleware::csrf::{self, CsrfOptions};
 use crate::session::{CookieOptions, SameSite, SessionOptions, Sessions, SqlSessions};
 use crate::storage::Storage;
-use crate::{janitor, pipeline};
+use crate::{janitor, openapi, pipeline};
 
 /// What tests own and the real service takes from the machine.
 #[derive(Clone)]
@@ -60,6 +61,8 @@ pub struct Inner {
     pub dispatcher: Dispatcher,
     /// The formats it speaks.
     pub formats: Arc<Formats>,
+    /// What it says of itself.
+    pub description: Document,
     /// Logs people in and out.
     pub login: Login,
     /// Hashes passwords.
@@ -154,6 +157,7 @@ impl App {
             },
         );
         let app = Self(Arc::new(Inner {
+            description: openapi::describe(dispatcher.registry(), &formats, &config),
             dispatcher,
             formats,
             login,

@@ -15,7 +15,7 @@ pub(crate) mod respond;
 use std::sync::Arc;
 
 use axum::http::header::ETAG;
-use axum::http::{HeaderName, HeaderValue, Method, Uri};
+use axum::http::{HeaderName, Method, Uri};
 use axum::response::Response;
 use entity_core::format::{Format, View};
 use entity_core::{Abilities, Atomic, Body, DirectPath, Effect, Error, Reply, Result, Verb};
@@ -70,13 +70,8 @@ pub(crate) async fn answer(
     if batch::is_asked(path) {
         return Box::pin(batch::answer(app, exchange, path)).await;
     }
-    let caller = &exchange.origin.caller;
     if exchange.parts.method == Method::OPTIONS {
-        app.dispatcher.admit(path, Verb::Get, caller)?;
-        return Ok(options(&entity_core::allowed(
-            app.dispatcher.registry(),
-            path,
-        )?));
+        return options(app, exchange, path);
     }
     let sent = request::verb(&exchange.parts.method)
         .ok_or_else(|| Error::method_not_allowed(Verb::ALL.to_vec()))?;
@@ -85,6 +80,7 @@ pub(crate) async fn answer(
     }
     let logs_in = is_login(path, sent);
     if !logs_in {
+        let caller = &exchange.origin.caller;
         app.dispatcher.admit(path, sent, caller)?;
     }
     let config = &app.config;
@@ -103,16 +99,25 @@ pub(crate) async fn answer(
     }
 }
 
-/// Answers which verbs an address takes, and how it may be patched.
-fn options(verbs: &[Verb]) -> Response {
-    let mut response = error::options(verbs);
-    if verbs.contains(&Verb::Patch) {
-        let kinds = format!("{}, {}", request::MERGE_PATCH, request::JSON_PATCH);
-        if let Ok(kinds) = HeaderValue::from_str(&kinds) {
-            response.headers_mut().insert(ACCEPT_PATCH, kinds);
-        }
+/// Which verbs the address takes: those of its type, and those that the service itself answers there.
+fn options(app: &App, exchange: &Exchange, path: &DirectPath) -> Result<Response> {
+    let is_own = |verb: &Verb| login_form::is_asked(path, *verb) || is_login(path, *verb);
+    let own: Vec<Verb> = Verb::ALL.into_iter().filter(is_own).collect();
+    if own.is_empty() {
+        let caller = &exchange.origin.caller;
+        app.dispatcher.admit(path, Verb::Get, caller)?;
     }
-    response
+    let offered = match entity_core::allowed(app.dispatcher.registry(), path) {
+        Err(error) if own.is_empty() => return Err(error),
+        offered => offered.unwrap_or_default(),
+    };
+    let is_patched = offered.contains(&Verb::Patch);
+    let mut response = error::options(&[offered, own].concat());
+    if is_patched {
+        let kinds = format!("{}, {}", request::MERGE_PATCH, request::JSON_PATCH);
+        respond::set(response.headers_mut(), ACCEPT_PATCH, Some(&kinds));
+    }
+    Ok(response)
 }
 
 /// Logs in; a browser is sent on to the start page, now that it has the cookie.

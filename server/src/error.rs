@@ -7,6 +7,7 @@ use axum::response::Response;
 use chrono::{DateTime, Utc};
 use entity_core::format::Problem;
 use entity_core::{Error, ErrorKind, FieldError, Verb, wire};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
@@ -160,15 +161,23 @@ fn log(error: &Error, status: StatusCode, context: &ErrorContext) {
 }
 
 /// The same facts after RFC 9457.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Rfc9457<'a> {
+#[schemars(rename = "problem")]
+pub(crate) struct Rfc9457<'a> {
+    /// Always `about:blank`: the status says what kind of problem it is.
     r#type: &'static str,
+    /// What the status is called.
     title: &'static str,
+    /// The status.
     status: u16,
+    /// What is wrong and what to do.
     detail: &'a str,
+    /// When it happened, ISO 8601.
     timestamp: &'a str,
+    /// The request's id, to find it in the log.
     request_id: &'a str,
+    /// The fields of the input that were refused.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     fields: &'a [FieldError],
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -22,6 +22,7 @@ mod journal;
 pub mod listen;
 pub mod middleware;
 pub mod migration;
+pub mod openapi;
 mod pipeline;
 pub mod session;
 pub mod storage;

@@ -146,6 +146,7 @@ impl Field {
         let (wire, doc, kind) = (&self.wire, &self.doc, &self.kind);
         let writable = self.writable.iter().map(|it| quote!(.#it()));
         let required = self.is_required.then(|| quote!(.required()));
+        let nullable = self.is_optional.then(|| quote!(.nullable()));
         let searchable = self.is_searchable.then(|| quote!(.searchable()));
         let column = self.column.iter().map(|it| quote!(.column(#it)));
         let role = self
@@ -154,7 +155,7 @@ impl Field {
             .map(|it| quote!(.role(::entity_core::schema::Role::#it)));
         quote! {
             ::entity_core::schema::Field::new(#wire, ::entity_core::schema::Kind::#kind, #doc)
-                #(#writable)* #required #searchable #(#column)* #(#role)*
+                #(#writable)* #required #nullable #searchable #(#column)* #(#role)*
         }
     }
 }

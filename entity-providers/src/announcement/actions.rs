@@ -2,8 +2,8 @@
 
 use chrono::TimeDelta;
 use entity_core::{
-    Action, Actions, Arguments, Context, Error, MAX_LIMIT, Need, Outcome, Page, Result, Scope,
-    Verb, Window,
+    Action, Actions, Answers, Arguments, Context, Error, MAX_LIMIT, Need, Outcome, Page, Result,
+    Scope, Verb, Window,
 };
 
 use super::query::{self, Order, Place, Question};
@@ -27,27 +27,32 @@ impl Actions for Announcements {
             })
             .doc("The announcements of a site, newest first.")
             .parameters(CUT)
-            .arguments(1..=1),
+            .arguments(1..=1)
+            .answers(Answers::Collection),
             Action::on_collection(Verb::Get, "user", Need::Session, |cx, arguments| {
                 Box::pin(of_user(cx, arguments))
             })
             .doc("The announcements of all sites of the caller, newest first.")
-            .parameters(CUT),
+            .parameters(CUT)
+            .answers(Answers::Collection),
             Action::on_collection(Verb::Get, "motd", Need::Public, |cx, arguments| {
                 Box::pin(of_the_day(cx, arguments))
             })
             .doc("The messages of the day, newest first.")
-            .parameters(CUT),
+            .parameters(CUT)
+            .answers(Answers::Collection),
             Action::on_collection(Verb::Get, "message", read, |cx, arguments| {
                 Box::pin(message(cx, arguments))
             })
             .doc("One announcement, by its site and its id within the channel.")
-            .arguments(2..=2),
+            .arguments(2..=2)
+            .answers(Answers::Entity),
             Action::on_collection(Verb::Get, "msg", read, |cx, arguments| {
                 Box::pin(channel_message(cx, arguments))
             })
             .doc("One announcement, by its site, its channel and its id within the channel.")
-            .arguments(3..=3),
+            .arguments(3..=3)
+            .answers(Answers::Entity),
         ]
     }
 }

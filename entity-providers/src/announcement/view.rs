@@ -3,6 +3,7 @@
 use entity_core::db::Row;
 use entity_core::wire::iso;
 use entity_core::{Context, MAX_LIMIT, Need, Page, Result, Scope, encode_segment, gate};
+use schemars::JsonSchema;
 use sea_orm::ConnectionTrait;
 use serde::Serialize;
 
@@ -11,7 +12,7 @@ use super::{Announcement, Announcements};
 use crate::db::sql::Sql;
 
 /// Announcements, and the sites that were looked at.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct News {
     /// The announcements, newest first.
     pub announcements: Vec<AnnouncementView>,
@@ -20,7 +21,7 @@ pub struct News {
 }
 
 /// What people call a site.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SiteName {
     /// The site.
@@ -30,7 +31,7 @@ pub struct SiteName {
 }
 
 /// One announcement on a dashboard.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AnnouncementView {
     /// The id.

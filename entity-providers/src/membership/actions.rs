@@ -1,7 +1,7 @@
 //! The members of a site, at the address that existing clients ask.
 
 use entity_core::{
-    Action, Actions, Arguments, Context, List, Need, Outcome, Result, Search, Verb, Window,
+    Action, Actions, Answers, Arguments, Context, List, Need, Outcome, Result, Search, Verb, Window,
 };
 
 use super::query::{self, Wanted};
@@ -18,7 +18,8 @@ impl Actions for Memberships {
                 ("_start", "how many to leave out at the beginning"),
                 ("_limit", "how many at most"),
             ])
-            .arguments(1..=1),
+            .arguments(1..=1)
+            .answers(Answers::Collection),
         ]
     }
 }

@@ -1,10 +1,12 @@
 //! What can be asked of one site beyond the site itself.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use entity_core::{
-    Action, Arguments, Context, DirectPath, Error, Need, Outcome, Result, Verb, encode_segment,
+    Action, Answers, Arguments, Context, DirectPath, Error, Need, Outcome, Result, Verb,
+    encode_segment, shape,
 };
+use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use serde::Serialize;
 
@@ -18,25 +20,29 @@ pub(super) fn all() -> Vec<Action<Sites>> {
         Action::on_entity(get, "pages", Need::Session, |cx, site, _arguments| {
             Box::pin(pages(cx, site))
         })
-        .doc("The pages with their tools, in order, for members."),
+        .doc("The pages with their tools, in order, for members.")
+        .answers(Answers::Value(shape::of::<Vec<PageView>>)),
         Action::on_entity(get, "exists", Need::Session, |_cx, _site, _arguments| {
             Box::pin(async { Ok(Outcome::Done) })
         })
-        .doc("Whether there is such a site."),
+        .doc("Whether there is such a site.")
+        .answers(Answers::Nothing),
         Action::on_entity(
             get,
             "memberships",
             Need::Session,
             |_cx, site, _arguments| Box::pin(async move { Ok(memberships(&site)) }),
         )
-        .doc("The members, as `membership/site/{id}` answers them."),
+        .doc("The members, as `membership/site/{id}` answers them.")
+        .answers(Answers::CollectionOf("membership")),
         Action::on_entity(
             get,
             "groups",
             Need::Site("site.visit"),
             |cx, site, _arguments| Box::pin(groups(cx, site)),
         )
-        .doc("The groups, each with its reference and title."),
+        .doc("The groups, each with its reference and title.")
+        .answers(Answers::Value(shape::of::<Vec<GroupView>>)),
         Action::on_entity(
             get,
             "perms",
@@ -44,17 +50,21 @@ pub(super) fn all() -> Vec<Action<Sites>> {
             |cx, site, arguments| Box::pin(perms(cx, site, arguments)),
         )
         .doc("The functions of each role; of those that begin as the next segment says.")
-        .arguments(0..=1),
+        .arguments(0..=1)
+        .answers(Answers::Value(
+            shape::of::<Wrapper<BTreeMap<String, BTreeSet<String>>>>,
+        )),
         Action::on_entity(get, "userPerms", Need::Session, |cx, site, arguments| {
             Box::pin(user_perms(cx, site, arguments))
         })
         .doc("The caller's functions; of those that begin as the next segment says.")
-        .arguments(0..=1),
+        .arguments(0..=1)
+        .answers(Answers::Value(shape::of::<Wrapper<BTreeSet<String>>>)),
     ]
 }
 
 /// A page with its tools.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct PageView {
     id: String,
@@ -71,7 +81,7 @@ struct PageView {
 }
 
 /// A tool on a page.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ToolView {
     id: String,
@@ -175,7 +185,7 @@ fn memberships(site: &Site) -> Outcome<Sites> {
 }
 
 /// A group, as briefly as clients read it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct GroupView {
     reference: String,
     title: String,
@@ -191,7 +201,7 @@ async fn groups(cx: &Context, site: Site) -> Result<Outcome<Sites>> {
 }
 
 /// Data that is no entity, said to be of one.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Wrapper<T> {
     data: T,

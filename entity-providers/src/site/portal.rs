@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use entity_core::{Context, Error, Page, Result, encode_segment, gate};
+use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use serde::Serialize;
 
@@ -11,7 +12,7 @@ use crate::db::{membership, site as table, site_page, site_tool};
 use crate::user::Users;
 
 /// The sites of a user.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SitesOfUser {
     /// The terms of these sites.
     pub terms: Vec<Term>,
@@ -20,7 +21,7 @@ pub struct SitesOfUser {
 }
 
 /// A term.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Term {
     /// The external id.
     pub id: String,
@@ -29,7 +30,7 @@ pub struct Term {
 }
 
 /// One site.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SiteEntry {
     /// The site.
@@ -59,7 +60,7 @@ pub struct SiteEntry {
 }
 
 /// One tool of a site.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolEntry {
     /// Which tool.

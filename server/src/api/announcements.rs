@@ -1,9 +1,14 @@
 //! `/api/users/me/announcements`: what is new in the sites that the caller keeps at hand.
 
-use entity_core::Result;
-use entity_providers::announcement;
+use entity_core::{Result, shape};
+use entity_providers::announcement::{self, News};
 
 use super::{Answer, Call};
+use crate::openapi::{Contract, Success};
+
+/// What [`mine`] takes and answers.
+pub(super) const MINE: Contract =
+    Contract::new("portal", "listMyNews", Success::Data(shape::of::<News>));
 
 /// `GET /api/users/me/announcements`
 pub(super) async fn mine(call: Call<'_>) -> Result<Answer> {

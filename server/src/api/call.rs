@@ -5,6 +5,7 @@ use axum::http::HeaderValue;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::Response;
 use chrono::{DateTime, Utc};
+use entity_core::schemars::{Schema, json_schema};
 use entity_core::{Context, Error, Result};
 use futures::future::BoxFuture;
 use serde::Serialize;
@@ -28,8 +29,10 @@ pub(crate) struct Call<'a> {
 pub(crate) enum Answer {
     /// Data, as JSON.
     Json(Box<dyn erased_serde::Serialize + Send>),
-    /// A response of its own making.
+    /// A response of its own making, which was audited already.
     Response(Response),
+    /// A response of its own making to a request that only read.
+    Document(Response),
 }
 
 impl Answer {
@@ -76,12 +79,31 @@ impl Call<'_> {
     }
 }
 
+/// The query parameter that asks for the envelope.
+pub(crate) const ENVELOPE: &str = "envelope";
+
 /// The envelope that a client may ask for.
 #[derive(Serialize)]
 struct Envelope<'a> {
     data: &'a (dyn erased_serde::Serialize + Send),
     status: &'static str,
     timestamp: String,
+}
+
+/// What the envelope says of all data that are answered.
+const SUCCESS: &str = "success";
+
+/// The shape of the envelope around data of the shape `data`.
+pub(crate) fn envelope_schema(data: &Schema) -> Schema {
+    json_schema!({
+        "type": "object",
+        "required": ["data", "status", "timestamp"],
+        "properties": {
+            "data": data,
+            "status": { "const": SUCCESS },
+            "timestamp": { "type": "string", "format": "date-time" },
+        },
+    })
 }
 
 /// `data` as an answer.
@@ -94,7 +116,7 @@ pub(super) fn json(
         true => {
             let envelope = Envelope {
                 data,
-                status: "success",
+                status: SUCCESS,
                 timestamp: entity_core::wire::iso(now),
             };
             serde_json::to_vec(&envelope)

@@ -1,9 +1,30 @@
 //! `/api/login` and `/api/logout`.
 
-use entity_core::{Error, Result};
+use entity_core::{Error, ErrorKind, Result, shape};
 
 use super::{Answer, Call};
-use crate::auth::http;
+use crate::auth::http::{self, LoginResult, LogoutResult};
+use crate::openapi::{Contract, Success, login_body, login_example};
+
+/// What [`login`] takes and answers.
+pub(super) const LOGIN: Contract = Contract {
+    body: Some((
+        &["application/x-www-form-urlencoded", "application/json"],
+        login_body,
+    )),
+    example: Some(login_example),
+    malformed: Some(shape::of::<String>),
+    refusals: &[ErrorKind::Unauthenticated, ErrorKind::TooManyRequests],
+    ..Contract::new(
+        "login",
+        "logIn",
+        Success::Json(shape::either::<LoginResult<'static>, String>),
+    )
+};
+
+/// What [`logout`] takes and answers.
+pub(super) const LOGOUT: Contract =
+    Contract::new("login", "logOut", Success::Json(shape::of::<LogoutResult>));
 
 /// `POST /api/login`
 pub(super) async fn login(call: Call<'_>) -> Result<Answer> {

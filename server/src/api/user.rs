@@ -1,13 +1,21 @@
 //! `/api/user`: facts of the caller.
 
-use entity_core::Result;
+use entity_core::{Result, shape};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Answer, Call};
+use crate::openapi::{Contract, Success};
 
-#[derive(Serialize)]
+/// What [`roles`] takes and answers.
+pub(super) const ROLES: Contract =
+    Contract::new("portal", "readMyRoles", Success::Data(shape::of::<Roles>));
+
+/// What the caller may do everywhere.
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Roles {
+pub(super) struct Roles {
+    /// Whether the caller is a super user.
     is_super_user: bool,
 }
 

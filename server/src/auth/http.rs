@@ -4,6 +4,7 @@ use axum::response::{IntoResponse as _, Response};
 use entity_core::{Error, ErrorKind, Origin, Result};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::credentials::{Names, Shape, from_body};
@@ -11,7 +12,8 @@ use super::login::{LoggedIn, Login};
 use crate::middleware::session::SESSION_HEADER;
 use crate::session::{CookieOptions, Session};
 
-const NAMES: Names = Names {
+/// The fields of a login.
+pub(crate) const NAMES: Names = Names {
     username: "username",
     password: "password",
 };
@@ -34,20 +36,29 @@ pub struct Arrival<'a> {
     pub tells_session_id: bool,
 }
 
-#[derive(Debug, Serialize)]
+/// What a form that logs in is answered with.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct LoginResult<'a> {
+pub(crate) struct LoginResult<'a> {
+    /// Always `success`.
     status: &'static str,
+    /// The internal id of the user.
     user_id: &'a str,
+    /// The id of the session, which is also the first part of the cookie.
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<&'a str>,
+    /// The name of the user.
     display_name: &'a str,
+    /// The token that unsafe requests may have to send.
     csrf_token: &'a str,
 }
 
-#[derive(Debug, Serialize)]
-struct LogoutResult {
+/// What a logout is answered with.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct LogoutResult {
+    /// Always `success`.
     status: &'static str,
+    /// The same for people.
     message: &'static str,
 }
 

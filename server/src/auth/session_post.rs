@@ -10,7 +10,8 @@ use super::http::{Arrival, with_session};
 use super::login::Login;
 use crate::session::CookieOptions;
 
-const NAMES: Names = Names {
+/// The fields of a login.
+pub(crate) const NAMES: Names = Names {
     username: "_username",
     password: "_password",
 };

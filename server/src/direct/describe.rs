@@ -35,9 +35,10 @@ pub(crate) fn answer(app: &App, exchange: &Exchange, path: &DirectPath) -> Resul
 fn value(app: &App, path: &DirectPath) -> Result<Value> {
     let registry = app.dispatcher.registry();
     let data: Box<dyn erased_serde::Serialize + Send + Sync> = match path.segments.is_empty() {
-        true => Box::new(Catalog::of(registry)),
+        true => Box::new(Catalog::of(registry, &app.formats)),
         false => Box::new(TypeEntry::of(
             registry.route(&path.prefix).ok_or_else(Error::not_found)?,
+            &app.formats,
         )),
     };
     Ok(Value {

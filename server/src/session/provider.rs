@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use entity_core::schema::{Field, Kind, Role, Schema};
 use entity_core::{
-    Access, Action, Arguments, Context, Delete, Entity, Error, List, Need, Operation, Outcome,
-    Page, Permit, Provider, Read, Result, Search, Verb,
+    Access, Action, Answers, Arguments, Context, Delete, Entity, Error, List, Need, Operation,
+    Outcome, Page, Permit, Provider, Read, Result, Search, Verb,
 };
 use serde::Serialize;
 
@@ -44,18 +44,21 @@ static SCHEMA: Schema = Schema {
             Kind::Text(64),
             "The public name; null for the session of the request itself.",
         )
+        .nullable()
         .role(Role::Id),
         Field::new("active", Kind::Boolean, "Always true."),
         Field::new(
             "userId",
             Kind::Text(99),
             "The internal id of the user; null if nobody is logged in.",
-        ),
+        )
+        .nullable(),
         Field::new(
             "userEid",
             Kind::Text(255),
             "The external id of the user; null if nobody is logged in.",
-        ),
+        )
+        .nullable(),
         Field::new("creationTime", Kind::Millis, "When it began."),
         Field::new("lastAccessedTime", Kind::Millis, "When it was last used."),
         Field::new(
@@ -68,12 +71,13 @@ static SCHEMA: Schema = Schema {
             Kind::Integer,
             "How many seconds it may go unused.",
         ),
-        Field::new("attributeNames", Kind::List, "Not told: null."),
+        Field::new("attributeNames", Kind::List, "Not told: null.").nullable(),
         Field::new(
             "csrfToken",
             Kind::Text(64),
             "The token that unsafe requests send as `X-CSRF-Token`.",
-        ),
+        )
+        .nullable(),
     ],
     has_feed: false,
     has_events: false,
@@ -213,19 +217,23 @@ impl entity_core::Actions for SessionProvider {
                 Box::pin(show_current(cx))
             })
             .doc("The session of the request; without one its user is null.")
-            .parameters(&[("auto", "given: the request does not keep the session alive")]),
+            .parameters(&[("auto", "given: the request does not keep the session alive")])
+            .answers(Answers::Entity),
             Action::on_collection(Verb::Put, CURRENT, Need::Session, |cx, args| {
                 Box::pin(keep_alive(cx, args))
             })
-            .doc("Keeps the session of the request alive."),
+            .doc("Keeps the session of the request alive.")
+            .answers(Answers::Nothing),
             Action::on_collection(Verb::Post, CURRENT, Need::Session, |cx, args| {
                 Box::pin(keep_alive(cx, args))
             })
-            .doc("Keeps the session of the request alive."),
+            .doc("Keeps the session of the request alive.")
+            .answers(Answers::Nothing),
             Action::on_collection(Verb::Delete, CURRENT, Need::Session, |cx, _| {
                 Box::pin(end_current(cx))
             })
-            .doc("Ends the session of the request: logs out."),
+            .doc("Ends the session of the request: logs out.")
+            .answers(Answers::Nothing),
         ]
     }
 }

@@ -14,7 +14,11 @@ const FURTHER: [&str; 4] = ["form", "search", "retype", "shut"];
 /// Type and operation, for everything that is registered.
 fn offered() -> BTreeSet<(String, String)> {
     let registry = Registry::from_inventory().expect("types that go together");
-    let types = Catalog::of(&registry).types;
+    let types = Catalog::of(
+        &registry,
+        &entity_formats::standard().expect("formats that go together"),
+    )
+    .types;
     let endpoints = ENDPOINTS
         .iter()
         .map(|it| ("api".to_owned(), format!("{}:{}", it.method, it.path)));

@@ -1,0 +1,44 @@
+//! The formats of a type, asked of those who write and read them.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::format::Formats;
+use crate::registry::Route;
+use crate::reply::{Body, Collection, Item};
+
+/// The formats that a type is read and written in, by their extensions.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct FormatsEntry {
+    /// Its lists.
+    pub list: Vec<&'static str>,
+    /// One of its entities.
+    pub entity: Vec<&'static str>,
+    /// What is sent to create or change one.
+    pub input: Vec<&'static str>,
+}
+
+impl FormatsEntry {
+    pub(super) fn of(route: &Route, formats: &Formats) -> Self {
+        let list = Body::Collection(Collection {
+            prefix: route.prefix,
+            schema: route.schema,
+            items: Vec::new(),
+            start: 0,
+            limit: 1,
+            has_more: false,
+        });
+        let entity = Body::Entity(Item::sample(route.prefix, route.schema));
+        let (is_list, is_entity) = (route.list.is_some(), route.read.is_some());
+        let is_written = route.create.is_some() || route.update.is_some();
+        let offered = |is_there: bool, body| match is_there {
+            true => formats.offered(body),
+            false => Vec::new(),
+        };
+        Self {
+            list: offered(is_list, &list),
+            entity: offered(is_entity, &entity),
+            input: formats.inputs().filter(|_| is_written).collect(),
+        }
+    }
+}

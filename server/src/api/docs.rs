@@ -1,0 +1,141 @@
+//! `/api/openapi.json` and `/api/docs`: what the whole service says of itself.
+
+use axum::body::Body;
+use axum::http::header::{CONTENT_TYPE, LOCATION};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use entity_core::{Abilities, DirectPath, Error, ErrorKind, Result, encode_segment};
+use entity_formats::html::explorer_page;
+use entity_formats::openapi::{Location, Operation};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::{Answer, Call};
+use crate::openapi::{Contract, Success, any_object};
+
+/// What [`document`] takes and answers.
+pub(super) const DOCUMENT: Contract = Contract {
+    refusals: &[ErrorKind::Unauthenticated],
+    ..Contract::new("description", "readDescription", Success::Json(any_object))
+};
+
+/// What [`page`] takes and answers.
+pub(super) const PAGE: Contract = Contract {
+    refusals: &[ErrorKind::Unauthenticated],
+    ..Contract::new("description", "showDescription", Success::Page)
+};
+
+/// What [`lead`] takes and answers.
+pub(super) const TRY: Contract = Contract {
+    texts: &[
+        (
+            OPERATION,
+            "the `operationId`; its own parameters stand beside it",
+        ),
+        (FORMAT, "the media type to read it in"),
+    ],
+    refusals: &[ErrorKind::Unauthenticated, ErrorKind::NotFound],
+    ..Contract::new("description", "tryOperation", Success::SeeOther)
+};
+
+/// The parameter that names the operation to try.
+const OPERATION: &str = "operation";
+/// The parameter that names the format to try it in.
+const FORMAT: &str = "format";
+
+/// `GET /api/openapi.json`
+pub(super) fn document(call: &Call<'_>) -> Result<Answer> {
+    admit(call)?;
+    let bytes = serde_json::to_vec(&call.app.description).map_err(Error::internal)?;
+    Ok(Answer::Document(typed("application/json", bytes)))
+}
+
+/// `GET /api/docs`
+pub(super) fn page(call: &Call<'_>) -> Result<Answer> {
+    admit(call)?;
+    let path = DirectPath::default();
+    let view = crate::direct::view(call.app, call.exchange, &path, Abilities::default());
+    let bytes = explorer_page(&call.app.description, &view)?;
+    Ok(Answer::Document(typed("text/html; charset=utf-8", bytes)))
+}
+
+/// `GET /api/docs/try`: what a form without a script can't do by itself, to put values into a path.
+pub(super) fn lead(call: &Call<'_>) -> Result<Answer> {
+    admit(call)?;
+    let name = call
+        .parameter(OPERATION)
+        .ok_or_else(|| Error::field(OPERATION, "is required"))?;
+    let (method, path, operation) = call
+        .app
+        .description
+        .operation(name)
+        .ok_or_else(Error::not_found)?;
+    if method != "get" {
+        return Err(Error::field(OPERATION, "must be one that reads"));
+    }
+    let media_type = call.parameter(FORMAT).filter(|it| !it.is_empty());
+    let format = media_type.map(|it| format(call, it)).transpose()?;
+    let base = &call.app.dispatcher.shared().base_url;
+    let address = format!("{base}{}", address(call, path, operation, format)?);
+    let address = HeaderValue::from_str(&address).map_err(Error::internal)?;
+    let response = (StatusCode::SEE_OTHER, [(LOCATION, address)]).into_response();
+    Ok(Answer::Document(response))
+}
+
+/// The extension of the format with this media type.
+fn format(call: &Call<'_>, media_type: &str) -> Result<&'static str> {
+    let mut all = call.app.formats.all();
+    all.find(|it| it.essence() == media_type)
+        .map(|it| it.name)
+        .ok_or_else(|| Error::field(FORMAT, "must be a media type of this service"))
+}
+
+/// The address of `operation`, filled with the parameters of `call`; those that are empty are left out.
+fn address(
+    call: &Call<'_>,
+    path: &str,
+    operation: &Operation,
+    format: Option<&str>,
+) -> Result<String> {
+    let mut address = path.to_owned();
+    let mut query = Vec::new();
+    for parameter in &operation.parameters {
+        let name = parameter.name.as_str();
+        let value = call.parameter(name).filter(|it| !it.is_empty());
+        match (parameter.location, value) {
+            (Location::Path, None) => return Err(Error::field(name, "is required")),
+            (Location::Path, Some(value)) => {
+                address = address.replace(&format!("{{{name}}}"), &encode_segment(value));
+            }
+            (Location::Query, Some(value)) => {
+                let encoded = utf8_percent_encode(value, NON_ALPHANUMERIC);
+                query.push(format!("{name}={encoded}"));
+            }
+            (Location::Query | Location::Header, _) => {}
+        }
+    }
+    if let Some(format) = format.filter(|_| path.starts_with("/direct/")) {
+        address.push('.');
+        address.push_str(format);
+    }
+    if !query.is_empty() {
+        address.push('?');
+        address.push_str(&query.join("&"));
+    }
+    Ok(address)
+}
+
+/// The description is for those for whom the description of the types is.
+fn admit(call: &Call<'_>) -> Result<()> {
+    let is_anonymous = call.exchange.origin.caller.is_anonymous();
+    match is_anonymous && !call.app.config.describe_public {
+        true => Err(Error::unauthenticated()),
+        false => Ok(()),
+    }
+}
+
+fn typed(media_type: &'static str, bytes: Vec<u8>) -> Response {
+    let mut response = Response::new(Body::from(bytes));
+    let value = HeaderValue::from_static(media_type);
+    response.headers_mut().insert(CONTENT_TYPE, value);
+    response
+}

@@ -1,0 +1,152 @@
+//! The actions of a type: one operation for each number of further segments that an action takes.
+
+use entity_core::{ActionRoute, Answers, ErrorKind, Need};
+use entity_formats::openapi::{Answer, Operation, Parameter, Response};
+
+use super::entities::{Type, capital, not_modified, see_other};
+use super::parameters::{id, if_none_match, segment, text_parameter};
+use super::refusals::Mount;
+use super::{Builder, empty};
+
+impl Builder<'_> {
+    pub(super) fn add_action(&mut self, kind: &Type<'_>, action: &ActionRoute) {
+        for count in action.arguments.clone() {
+            let arguments: Vec<String> = (1..=count).map(|it| format!("argument{it}")).collect();
+            let operation = self.action(kind, action, &arguments);
+            self.add(
+                (Mount::Direct, &path(kind, action, &arguments)),
+                action.verb,
+                (action.need.unwrap_or(Need::Superuser), refusals(action)),
+                operation,
+            );
+        }
+    }
+
+    fn action(&mut self, kind: &Type<'_>, action: &ActionRoute, arguments: &[String]) -> Operation {
+        let entry = kind.entry.actions.iter().find(|it| {
+            (it.name, it.method) == (action.name, action.verb.name())
+                && (it.target == "entity") == action.is_on_entity
+        });
+        let permission = entry.map(|it| format!("Needs {}.", it.permission));
+        let is_read = action.verb.is_safe();
+        let has_version = !matches!(action.answers, Answers::Nothing);
+        let parameters: Vec<Parameter> = action
+            .is_on_entity
+            .then(id)
+            .into_iter()
+            .chain(arguments.iter().map(|it| segment(it, "See the summary.")))
+            .chain(action.parameters.iter().map(text_parameter))
+            .chain((is_read && has_version).then(if_none_match))
+            .collect();
+        let answers = self.answers(kind, action.answers);
+        let redirection = match is_read {
+            true => has_version.then(not_modified),
+            false => Some(see_other()),
+        };
+        Operation {
+            operation_id: operation_id(kind, action, arguments.len()),
+            tags: vec![kind.prefix().to_owned()],
+            summary: action.doc.to_owned(),
+            description: permission.unwrap_or_default(),
+            parameters,
+            responses: answers
+                .into_iter()
+                .map(|(status, answer)| (status.to_owned(), Answer::Own(answer)))
+                .chain(redirection)
+                .collect(),
+            ..Operation::default()
+        }
+    }
+
+    fn answers(&mut self, kind: &Type<'_>, answers: Answers) -> Vec<(&'static str, Response)> {
+        let entity = kind.entry.formats.entity.clone();
+        match answers {
+            Answers::Unsaid => vec![
+                ("200", self.any()),
+                ("201", self.any()),
+                ("204", empty("It is done.")),
+            ],
+            Answers::Nothing => vec![("204", empty("It is so, or it is done."))],
+            Answers::Entity => {
+                let response = self.entity_response("The entity.", kind, &entity);
+                vec![("200", response)]
+            }
+            Answers::Created => vec![("201", self.created_response(kind, &entity))],
+            Answers::Collection => {
+                let formats = kind.entry.formats.list.clone();
+                vec![("200", self.list_response(kind, &formats))]
+            }
+            Answers::CollectionOf(other) => {
+                let other = self
+                    .registry
+                    .route(other)
+                    .map(|it| Type::of(it, self.formats));
+                let response = match other {
+                    Some(other) => {
+                        let formats = other.entry.formats.list.clone();
+                        self.list_response(&other, &formats)
+                    }
+                    None => self.any(),
+                };
+                vec![("200", response)]
+            }
+            Answers::Value(shape) => {
+                let formats = self.formats_of_data();
+                vec![("200", self.response("The data.", &formats, shape))]
+            }
+        }
+    }
+
+    /// Data of which nothing is known.
+    fn any(&mut self) -> Response {
+        let formats = self.formats_of_data();
+        self.response("What the summary says.", &formats, |_| true.into())
+    }
+
+    /// The formats that data are written in which are no entities.
+    pub(super) fn formats_of_data(&self) -> Vec<&'static str> {
+        let sample = entity_core::reply::Value {
+            name: String::new(),
+            data: Box::new(()),
+        };
+        self.formats.offered(&entity_core::Body::Value(sample))
+    }
+}
+
+fn path(kind: &Type<'_>, action: &ActionRoute, arguments: &[String]) -> String {
+    let id = if action.is_on_entity { "/{id}" } else { "" };
+    let mut behind = format!("{id}/{}", action.name);
+    for argument in arguments {
+        behind = format!("{behind}/{{{argument}}}");
+    }
+    kind.path(&behind)
+}
+
+/// `getSitePages` on one entity; `getAnyUserCurrent` on the type; `With1` if the action also goes without.
+fn operation_id(kind: &Type<'_>, action: &ActionRoute, count: usize) -> String {
+    let any = if action.is_on_entity { "" } else { "Any" };
+    let with = match action.arguments.start() == action.arguments.end() {
+        true => String::new(),
+        false => format!("With{count}"),
+    };
+    format!(
+        "{}{any}{}{}{with}",
+        super::method(action.verb),
+        capital(kind.prefix()),
+        capital(action.name)
+    )
+}
+
+/// How `action` may be refused besides what all operations have in common.
+fn refusals(action: &ActionRoute) -> &'static [ErrorKind] {
+    let is_about_something = action.is_on_entity || *action.arguments.end() > 0;
+    match (action.verb.is_safe(), is_about_something) {
+        (true, false) => &[],
+        (true, true) => &[ErrorKind::NotFound],
+        (false, _) => &[
+            ErrorKind::NotFound,
+            ErrorKind::Conflict,
+            ErrorKind::PreconditionFailed,
+        ],
+    }
+}

@@ -11,8 +11,6 @@ mod forms;
 mod own;
 mod refusals;
 mod schema;
-#[cfg(test)]
-mod tests;
 
 use std::collections::BTreeMap;
 
@@ -28,7 +26,7 @@ use crate::config::{Config, CsrfMode};
 use crate::middleware::csrf;
 
 pub use contract::{Contract, Note, Success};
-pub(crate) use contract::{any_object, login_body};
+pub(crate) use contract::{any_object, login_body, login_example};
 use refusals::Mount;
 
 /// The way to say who one is that every browser has.
@@ -160,6 +158,8 @@ impl<'a> Builder<'a> {
         let kinds = refusals::of(mount, verb, need, self.config)
             .into_iter()
             .chain(refusals.iter().copied());
+        let (status, answer) = refusals::overlong();
+        operation.responses.insert(status, answer);
         for kind in kinds {
             let (status, answer) = refusals::answer(mount, kind);
             operation.responses.entry(status).or_insert(answer);

@@ -4,5 +4,6 @@ mod announcements;
 mod envelope;
 mod login;
 mod logout;
+mod openapi;
 mod roles;
 mod sites;

@@ -24,6 +24,7 @@ struct CatalogPage<'a> {
 #[template(path = "type.html")]
 struct TypePage<'a> {
     frame: Frame<'a>,
+    base_url: &'a str,
     entry: TypeEntry,
 }
 
@@ -41,10 +42,28 @@ struct TypeEntry {
     crate_name: String,
     crate_version: String,
     capabilities: Vec<String>,
+    addresses: Vec<Address>,
+    formats: Formats,
     fields: Vec<FieldEntry>,
+    max: Option<u64>,
+    search: Vec<ParameterEntry>,
     parameters: Vec<ParameterEntry>,
     actions: Vec<ActionEntry>,
     permissions: Vec<PermissionEntry>,
+}
+
+#[derive(Deserialize)]
+struct Address {
+    operation: String,
+    method: String,
+    path: String,
+}
+
+#[derive(Deserialize)]
+struct Formats {
+    list: Vec<String>,
+    entity: Vec<String>,
+    input: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -52,7 +71,9 @@ struct FieldEntry {
     name: String,
     description: String,
     kind: String,
+    limit: Option<usize>,
     required: bool,
+    nullable: bool,
     writable: String,
     searchable: bool,
 }
@@ -70,7 +91,15 @@ struct ActionEntry {
     target: String,
     description: String,
     permission: String,
+    answers: String,
+    arguments: Arguments,
     parameters: Vec<ParameterEntry>,
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    min: usize,
+    max: usize,
 }
 
 #[derive(Deserialize)]
@@ -85,7 +114,11 @@ pub(super) fn write(data: Value, view: &View<'_>) -> Result<Vec<u8>> {
         let entry: TypeEntry = serde_json::from_value(data).map_err(Error::internal)?;
         let title = entry.prefix.clone();
         let frame = Frame::new(title, view).with_data(view);
-        return super::write(&TypePage { frame, entry });
+        return super::write(&TypePage {
+            frame,
+            base_url: view.base_url,
+            entry,
+        });
     }
     let Catalog { types } = serde_json::from_value(data).map_err(Error::internal)?;
     let mut frame = Frame::new("What is here", view).with_data(view);
@@ -110,15 +143,61 @@ impl TypeEntry {
         self.capabilities.iter().any(|it| it == capability)
     }
 
-    fn list_formats(&self) -> &'static [&'static str] {
-        match self.can("feed") {
-            true => &["html", "json", "xml", "atom", "rss"],
-            false => &["html", "json", "xml"],
-        }
+    /// The form that creates one.
+    fn form_href(&self) -> Option<String> {
+        let found = self
+            .addresses
+            .iter()
+            .find(|it| (it.operation.as_str(), it.path.as_str()) == ("form", "/new"))?;
+        Some(format!("{}{}.html", self.path(), found.path))
+    }
+
+    /// An entity as it may be sent: with the fields that must be there.
+    fn sample(&self) -> String {
+        let fields = self.fields.iter().filter(|it| it.required);
+        let pairs = fields.map(|it| (it.name.clone(), it.sample()));
+        Value::Object(pairs.collect()).to_string()
+    }
+}
+
+impl Address {
+    /// What it does, as people write it.
+    fn label(&self) -> String {
+        super::label(&self.operation)
+    }
+}
+
+impl ActionEntry {
+    /// The path behind that of the type; what may be left out stands in brackets.
+    fn path(&self) -> String {
+        let id = if self.target == "entity" { "/{id}" } else { "" };
+        let arguments: String = (1..=self.arguments.max)
+            .map(|it| match it > self.arguments.min {
+                true => format!("[/{{{it}}}]"),
+                false => format!("/{{{it}}}"),
+            })
+            .collect();
+        format!("{id}/{}{arguments}", self.name)
     }
 }
 
 impl FieldEntry {
+    /// A value that it takes.
+    fn sample(&self) -> Value {
+        match self.kind.as_str() {
+            "integer" | "number" => 1.into(),
+            "boolean" => true.into(),
+            "instant" | "milliseconds" | "moment" => "2026-11-21T10:00:00Z".into(),
+            "list" => Value::Array(Vec::new()),
+            "object" => Value::Object(serde_json::Map::new()),
+            _ => "Example".into(),
+        }
+    }
+
+    fn nullable(&self) -> &'static str {
+        yes(self.nullable)
+    }
+
     fn required(&self) -> &'static str {
         yes(self.required)
     }

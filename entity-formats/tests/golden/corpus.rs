@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use chrono::{DateTime, Utc};
 use entity_core::catalog::{
-    ActionEntry, Catalog, FieldEntry, ParameterEntry, PermissionEntry, TypeEntry,
+    ActionEntry, Address, ArgumentsEntry, Catalog, FieldEntry, FormatsEntry, ParameterEntry,
+    PermissionEntry, Place, TypeEntry,
 };
 use entity_core::format::{Problem, View};
 use entity_core::reply::Value;
@@ -12,7 +13,7 @@ use entity_core::schema::{Field, Kind, Role, Schema};
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
     Abilities, Body, Collection, Enclosure, Entity, ErrorKind, FeedEntry, FieldError, Form,
-    FormPurpose, Item,
+    FormPurpose, Item, Verb,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -203,11 +204,27 @@ fn type_entry() -> TypeEntry {
         capabilities: vec![
             "read", "list", "create", "update", "delete", "actions", "feed",
         ],
+        addresses: vec![Address {
+            operation: "form",
+            method: "GET",
+            path: "/new",
+            place: Place::Form,
+            verb: Verb::Get,
+        }],
+        formats: FormatsEntry {
+            list: vec!["json", "html", "atom"],
+            entity: vec!["json"],
+            input: vec!["json", "form"],
+        },
+        max: Some(500),
+        search: vec![parameter()],
         fields: vec![FieldEntry {
             name: "subject",
             description: "What it is <about>.",
             kind: "text",
+            limit: Some(255),
             required: true,
+            nullable: false,
             writable: "always",
             searchable: false,
         }],
@@ -218,6 +235,8 @@ fn type_entry() -> TypeEntry {
             target: "collection",
             description: "Those of a site.",
             permission: "note.read in the site".to_owned(),
+            answers: "collection",
+            arguments: ArgumentsEntry { min: 1, max: 2 },
             parameters: vec![parameter()],
         }],
         permissions: vec![PermissionEntry {

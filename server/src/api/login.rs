@@ -4,7 +4,7 @@ use entity_core::{Error, ErrorKind, Result, shape};
 
 use super::{Answer, Call};
 use crate::auth::http::{self, LoginResult, LogoutResult};
-use crate::openapi::{Contract, Success, login_body};
+use crate::openapi::{Contract, Success, login_body, login_example};
 
 /// What [`login`] takes and answers.
 pub(super) const LOGIN: Contract = Contract {
@@ -12,6 +12,7 @@ pub(super) const LOGIN: Contract = Contract {
         &["application/x-www-form-urlencoded", "application/json"],
         login_body,
     )),
+    example: Some(login_example),
     malformed: Some(shape::of::<String>),
     refusals: &[ErrorKind::Unauthenticated, ErrorKind::TooManyRequests],
     ..Contract::new(

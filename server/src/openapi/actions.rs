@@ -30,18 +30,19 @@ impl Builder<'_> {
         });
         let permission = entry.map(|it| format!("Needs {}.", it.permission));
         let is_read = action.verb.is_safe();
+        let has_version = !matches!(action.answers, Answers::Nothing);
         let parameters: Vec<Parameter> = action
             .is_on_entity
             .then(id)
             .into_iter()
             .chain(arguments.iter().map(|it| segment(it, "See the summary.")))
             .chain(action.parameters.iter().map(text_parameter))
-            .chain(is_read.then(if_none_match))
+            .chain((is_read && has_version).then(if_none_match))
             .collect();
         let answers = self.answers(kind, action.answers);
         let redirection = match is_read {
-            true => not_modified(),
-            false => see_other(),
+            true => has_version.then(not_modified),
+            false => Some(see_other()),
         };
         Operation {
             operation_id: operation_id(kind, action, arguments.len()),
@@ -52,7 +53,7 @@ impl Builder<'_> {
             responses: answers
                 .into_iter()
                 .map(|(status, answer)| (status.to_owned(), Answer::Own(answer)))
-                .chain([redirection])
+                .chain(redirection)
                 .collect(),
             ..Operation::default()
         }

@@ -4,6 +4,8 @@ use entity_core::ErrorKind;
 use entity_core::schemars::{Schema, SchemaGenerator, json_schema};
 use entity_core::shape::Shape;
 
+use serde_json::{Value, json};
+
 use crate::auth::credentials::Names;
 use crate::auth::http;
 use crate::auth::password::MAX_PASSWORD;
@@ -26,6 +28,8 @@ pub struct Contract {
     pub flags: &'static [Note],
     /// The media types of its body, and what the body must be like.
     pub body: Option<(&'static [&'static str], Shape)>,
+    /// A body that would do, or nearly.
+    pub example: Option<fn() -> Value>,
     /// What it answers when all goes well.
     pub answer: Success,
     /// A shape of its own for a malformed request, beside that of all errors.
@@ -57,6 +61,7 @@ impl Contract {
             texts: &[],
             flags: &[],
             body: None,
+            example: None,
             answer,
             malformed: None,
             refusals: &[],
@@ -72,6 +77,16 @@ pub(crate) fn any_object(_generator: &mut SchemaGenerator) -> Schema {
 /// What a login takes.
 pub(crate) fn login_body(_generator: &mut SchemaGenerator) -> Schema {
     credentials(http::NAMES)
+}
+
+/// What a login may take.
+pub(crate) fn login_example() -> Value {
+    credentials_example(http::NAMES)
+}
+
+/// Somebody's user name and password.
+pub(crate) fn credentials_example(names: Names) -> Value {
+    json!({ (names.username): "maria", (names.password): "correct horse battery staple" })
 }
 
 /// A user name and a password under these names.

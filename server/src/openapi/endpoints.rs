@@ -54,7 +54,7 @@ impl Builder<'_> {
             .map(|it| {
                 let content = Content {
                     schema: Some(shape(&mut self.generator)),
-                    example: None,
+                    example: contract.example.map(|it| it()),
                 };
                 ((*it).to_owned(), content)
             })

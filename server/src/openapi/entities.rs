@@ -80,9 +80,14 @@ pub(super) fn capital(name: &str) -> String {
 /// How `operation` may be refused besides what all operations have in common.
 fn refusals(address: &Address) -> &'static [ErrorKind] {
     match address.operation {
-        "list" => &[ErrorKind::NotFound],
+        // What a type lets everybody read may still belong to somebody.
+        "list" | "read" => &[
+            ErrorKind::Unauthenticated,
+            ErrorKind::Forbidden,
+            ErrorKind::NotFound,
+        ],
         "create" => &[ErrorKind::NotFound, ErrorKind::Conflict],
-        "read" | "form" => &[ErrorKind::NotFound],
+        "form" => &[ErrorKind::NotFound],
         _ => &[
             ErrorKind::NotFound,
             ErrorKind::Conflict,

@@ -6,7 +6,7 @@ use entity_core::shape::{self, Shape};
 use entity_core::{ErrorKind, Need, Verb};
 use entity_formats::openapi::{Answer, Content, Operation, Parameter, RequestBody};
 
-use super::contract::credentials;
+use super::contract::{credentials, credentials_example};
 use super::entities::segment;
 use super::forms::page;
 use super::refusals::Mount;
@@ -91,8 +91,7 @@ impl Builder<'_> {
             schema: Some(credentials(session_post::NAMES)),
             example: Some(example),
         };
-        let names = session_post::NAMES;
-        let example = serde_json::json!({ (names.username): "maria", (names.password): "secret" });
+        let example = credentials_example(session_post::NAMES);
         let mut created = empty("The session has begun; its id as text.");
         created.content.insert(
             "text/plain".to_owned(),

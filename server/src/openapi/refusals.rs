@@ -1,11 +1,12 @@
 //! The answers that say no, which all operations have in common.
 
+use axum::http::StatusCode;
 use entity_core::format::{Problem, View};
 use entity_core::{Abilities, ErrorKind, Need, Verb, shape};
 use entity_formats::json::ProblemBody;
 use entity_formats::openapi::{Answer, Content, Response};
 
-use super::{Builder, text_header};
+use super::{Builder, empty, text_header};
 use crate::config::Config;
 use crate::direct::negotiate::PROBLEM_JSON;
 use crate::error::{Rfc9457, status};
@@ -73,6 +74,9 @@ const MEANINGS: [(ErrorKind, &str); 14] = [
     ),
 ];
 
+/// The name of the answer to requests whose header is too long.
+const OVERLONG: &str = "HeaderTooLong";
+
 /// How every operation of this kind can be refused.
 pub(super) fn of(mount: Mount, verb: Verb, need: Need, config: &Config) -> Vec<ErrorKind> {
     let is_open = need == Need::Public;
@@ -105,12 +109,24 @@ pub(super) fn answer(mount: Mount, kind: ErrorKind) -> (String, Answer) {
     (status(kind).as_u16().to_string(), answer)
 }
 
+/// The answer of the listener itself, which knows neither paths nor formats.
+pub(super) fn overlong() -> (String, Answer) {
+    let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+    let answer = Answer::Shared {
+        reference: format!("#/components/responses/{OVERLONG}"),
+    };
+    (status.as_u16().to_string(), answer)
+}
+
 fn name(mount: Mount, kind: ErrorKind) -> String {
     format!("{mount:?}{kind:?}")
 }
 
 impl Builder<'_> {
     pub(super) fn add_refusals(&mut self) {
+        let overlong = empty("The header, the address included, is too long.");
+        let responses = &mut self.document.components.responses;
+        responses.insert(OVERLONG.to_owned(), overlong);
         for mount in [Mount::Api, Mount::Direct] {
             for (kind, meaning) in MEANINGS {
                 let response = self.refusal(mount, kind, meaning);

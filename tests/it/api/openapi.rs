@@ -1,0 +1,189 @@
+//! `GET /api/openapi.json` and `GET /api/docs`: the service is as it describes itself.
+
+mod call;
+mod document;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use call::{Known, calls};
+use document::Document;
+use entity_core::Registry;
+use entity_core::catalog::Catalog;
+use http::{HeaderName, Method, StatusCode};
+use server::api::ENDPOINTS;
+use tests::{Client, TestApp, both};
+
+const PATH: &str = "/api/openapi.json";
+
+/// Operations that end the session they are called in, in the order in which they can all be called.
+const LAST: [&str; 2] = ["deleteAnySessionCurrent", "logOut"];
+
+/// Operations whose examples nobody can succeed with: what they need differs from one service to the next.
+const NEEDS_MORE: [&str; 3] = ["createMembership", "logIn", "logInForSession"];
+
+fn catalog() -> Catalog {
+    let registry = Registry::from_inventory().expect("types that go together");
+    Catalog::of(&registry, &entity_formats::standard())
+}
+
+async fn document(client: &Client) -> Document {
+    Document::new(client.get(PATH).await.expect(StatusCode::OK).json())
+}
+
+/// Method and path of everything that is registered. What may be left out of a path is left out.
+fn offered() -> BTreeSet<(String, String)> {
+    let mut offered = BTreeSet::new();
+    for entry in catalog().types {
+        let path = format!("/direct/{}", entry.prefix);
+        for address in entry.addresses {
+            offered.insert((address.method.to_owned(), format!("{path}{}", address.path)));
+        }
+        for action in entry.actions {
+            let id = if action.target == "entity" {
+                "/{id}"
+            } else {
+                ""
+            };
+            let arguments: String = (1..=action.arguments.min)
+                .map(|it| format!("/{{argument{it}}}"))
+                .collect();
+            let path = format!("{path}{id}/{}{arguments}", action.name);
+            offered.insert((action.method.to_owned(), path));
+        }
+    }
+    for endpoint in ENDPOINTS {
+        offered.insert((endpoint.method.to_string(), endpoint.path.to_owned()));
+    }
+    offered
+}
+
+both! {
+    async fn everything_that_is_registered_is_described(app: TestApp) {
+        let document = document(&app.anonymous()).await;
+        let described: BTreeSet<_> = document
+            .operations()
+            .map(|it| (it.method.to_ascii_uppercase(), it.path.clone()))
+            .collect();
+        let missing = offered().difference(&described).cloned().collect::<Vec<_>>();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
+
+    async fn what_is_described_as_a_method_of_a_path_is_one(app: TestApp) {
+        let user = app.user("admin").await;
+        for operation in document(&user).await.operations() {
+            let path = operation.path.replace("{prefix}", "site");
+            let answer = user.send(Method::OPTIONS, &path, "text/plain", "".into()).await;
+            answer.expect(StatusCode::NO_CONTENT);
+            let allow = answer.header("allow").expect("what the path takes");
+            let method = operation.method.to_ascii_uppercase();
+            assert!(
+                allow.split(", ").any(|it| it == method) || path == "/direct/session",
+                "{method} {path}: {allow}"
+            );
+        }
+    }
+
+    async fn names_are_unique_and_lead_somewhere(app: TestApp) {
+        let document = document(&app.anonymous()).await;
+        let mut ids = BTreeSet::new();
+        for operation in document.operations() {
+            assert!(ids.insert(operation.id.clone()), "{} is there twice", operation.id);
+            let variables: BTreeSet<_> = operation
+                .path
+                .split('/')
+                .filter_map(|it| it.strip_prefix('{')?.strip_suffix('}'))
+                .map(ToOwned::to_owned)
+                .collect();
+            let parameters = operation.parameters.iter().filter(|it| it.location == "path");
+            let parameters: BTreeSet<_> = parameters.map(|it| it.name.clone()).collect();
+            assert_eq!(variables, parameters, "{}", operation.id);
+        }
+        for reference in document.references() {
+            assert!(document.resolve(&reference).is_some(), "{reference}");
+        }
+    }
+
+    async fn every_operation_answers_as_it_is_described(app: TestApp) {
+        let mut succeeded = BTreeMap::new();
+        for eid in ["student1", "instructor1", "admin"] {
+            let user = app.user(eid).await;
+            let document = document(&user).await;
+            let known = Known::of(&user, &document).await;
+            let mut operations: Vec<_> = document.operations().collect();
+            operations.sort_by_key(|it| {
+                let last = LAST.iter().position(|id| *id == it.id);
+                (last, it.method == "delete", it.path.ends_with("/logout"))
+            });
+            for operation in operations {
+                for call in calls(operation, &known) {
+                    let mut client = user.clone();
+                    for (name, value) in &call.headers {
+                        let name = HeaderName::from_bytes(name.as_bytes()).expect("a name");
+                        client = client.with_header(name, value);
+                    }
+                    let answer = client
+                        .send(call.method.clone(), &call.path, &call.media_type, call.body.clone().into())
+                        .await;
+                    if let Some(complaint) = document.complaint(operation, &answer) {
+                        panic!("{eid}: {} {} {}: {complaint}", call.method, call.path, call.body);
+                    }
+                    let is_fine = answer.status.is_success() || answer.status.is_redirection();
+                    *succeeded.entry(operation.id.clone()).or_insert(false) |= is_fine;
+                }
+            }
+        }
+        let failed = succeeded.into_iter().filter(|it| !it.1).map(|it| it.0);
+        assert_eq!(failed.collect::<Vec<_>>(), NEEDS_MORE);
+    }
+
+    async fn the_page_shows_every_operation(app: TestApp) {
+        let stranger = app.anonymous();
+        let answer = stranger.get("/api/docs").await;
+        let page = answer.expect(StatusCode::OK).text();
+        for operation in document(&stranger).await.operations() {
+            assert!(page.contains(&format!("id=\"{}\"", operation.id)), "{}", operation.id);
+        }
+    }
+
+    async fn a_form_of_the_page_leads_to_what_it_is_filled_with(app: TestApp) {
+        let stranger = app.anonymous();
+        for (query, expected) in [
+            ("operation=listSite&_limit=5&_start=&format=application%2Fxml", "/direct/site.xml?_limit=5"),
+            ("operation=readSite&id=a%2Fb%3F", "/direct/site/a%2Fb%3F"),
+            ("operation=listSite&_search=a%26b", "/direct/site?_search=a%26b"),
+        ] {
+            let answer = stranger.get(&format!("/api/docs/try?{query}")).await;
+            answer.expect(StatusCode::SEE_OTHER);
+            let address = format!("http://127.0.0.1:8080{expected}");
+            assert_eq!(answer.header("location"), Some(address.as_str()));
+        }
+        for (query, status) in [
+            ("operation=nothing", StatusCode::NOT_FOUND),
+            ("operation=createSite", StatusCode::BAD_REQUEST),
+            ("operation=readSite", StatusCode::BAD_REQUEST),
+            ("operation=listSite&format=text/nothing", StatusCode::BAD_REQUEST),
+        ] {
+            stranger.get(&format!("/api/docs/try?{query}")).await.expect(status);
+        }
+    }
+}
+
+#[test]
+fn every_action_says_what_it_answers() {
+    for entry in catalog().types {
+        for action in entry.actions {
+            assert_ne!(action.answers, "unsaid", "{}/{}", entry.prefix, action.name);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_description_that_is_not_public_is_for_those_who_are_logged_in() {
+    let database = tests::Database::on_backend(tests::Backend::Sqlite).await;
+    let database = database.expect("a file");
+    let app = TestApp::start(database, &[("describe.public", "false")]).await;
+    for path in [PATH, "/api/docs", "/api/docs/try?operation=listSite"] {
+        let answer = app.anonymous().get(path).await;
+        answer.expect(StatusCode::UNAUTHORIZED);
+    }
+}

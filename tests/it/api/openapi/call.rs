@@ -1,0 +1,177 @@
+//! Calls of an operation, made from what the document says of it.
+
+use std::collections::BTreeMap;
+
+use http::{Method, StatusCode};
+use serde_json::Value;
+use tests::Client;
+
+use super::document::{Document, Operation, Parameter};
+
+/// One call.
+#[derive(Clone)]
+pub(super) struct Call {
+    pub(super) method: Method,
+    pub(super) path: String,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) media_type: String,
+    pub(super) body: String,
+}
+
+/// Ids that the caller knows of, by type.
+pub(super) struct Known(BTreeMap<String, String>);
+
+/// The site that examples are about.
+const SITE: &str = "biology-101";
+
+impl Known {
+    pub(super) async fn of(user: &Client, document: &Document) -> Self {
+        let mut known = BTreeMap::new();
+        for operation in document.operations().filter(|it| it.id.starts_with("list")) {
+            let answer = user.get(&operation.path).await;
+            let key = format!("{}_collection", operation.tag);
+            if answer.status == StatusCode::OK
+                && let Some(id) = answer.json()[key][0]["entityId"].as_str()
+            {
+                known.insert(operation.tag.clone(), id.to_owned());
+            }
+        }
+        Self(known)
+    }
+
+    /// The value of a variable of the path of `operation`.
+    fn value(&self, operation: &Operation, name: &str) -> String {
+        let announcement = || {
+            let id = self.0.get("announcement").map(String::as_str);
+            let mut parts = id.unwrap_or("x:x:x").split(':').map(ToOwned::to_owned);
+            [(); 3].map(|()| parts.next().unwrap_or_default())
+        };
+        match (operation.id.as_str(), name) {
+            ("listSitesOfUser", _) => "me".to_owned(),
+            ("describeType", _) => "site".to_owned(),
+            ("getAnyAnnouncementMessage", "argument1") => announcement()[0].clone(),
+            ("getAnyAnnouncementMessage", _) => announcement()[2].clone(),
+            ("getAnyAnnouncementMsg", "argument1") => announcement()[0].clone(),
+            ("getAnyAnnouncementMsg", "argument2") => announcement()[1].clone(),
+            ("getAnyAnnouncementMsg", _) => announcement()[2].clone(),
+            (_, "id") => {
+                let known = self.0.get(&operation.tag);
+                known.map_or_else(|| "nothing".to_owned(), Clone::clone)
+            }
+            _ => SITE.to_owned(),
+        }
+    }
+}
+
+/// The plain call, one for each parameter that may be there, and one for each type of body.
+pub(super) fn calls(operation: &Operation, known: &Known) -> Vec<Call> {
+    let method = operation.method.to_ascii_uppercase();
+    let mut path = operation.path.clone();
+    for parameter in operation
+        .parameters
+        .iter()
+        .filter(|it| it.location == "path")
+    {
+        let value = entity_core::encode_segment(&known.value(operation, &parameter.name));
+        path = path.replace(&format!("{{{}}}", parameter.name), &value);
+    }
+    let call = Call {
+        method: Method::from_bytes(method.as_bytes()).expect("a method"),
+        path,
+        headers: Vec::new(),
+        media_type: "application/json".to_owned(),
+        body: String::new(),
+    };
+    let mut calls: Vec<Call> = operation
+        .bodies
+        .iter()
+        .filter(|it| !it.1.is_null())
+        .map(|(media_type, example)| Call {
+            media_type: media_type.clone(),
+            body: body(media_type, example),
+            ..call.clone()
+        })
+        .collect();
+    let is_form_page = operation.id.starts_with("formTo");
+    let page = ("Accept".to_owned(), "text/html".to_owned());
+    let plain = Call {
+        headers: is_form_page.then_some(page).into_iter().collect(),
+        ..call.clone()
+    };
+    for parameter in &operation.parameters {
+        for value in values(parameter) {
+            let call = calls.last().unwrap_or(&call).clone();
+            calls.push(match parameter.location.as_str() {
+                "query" => Call {
+                    path: format!("{}?{}={value}", plain.path, parameter.name),
+                    ..plain.clone()
+                },
+                "header" => Call {
+                    headers: vec![(parameter.name.clone(), value)],
+                    ..call
+                },
+                _ => continue,
+            });
+        }
+    }
+    calls.push(plain);
+    calls
+}
+
+/// A body of this type that says what the example says, about a site that exists.
+fn body(media_type: &str, example: &Value) -> String {
+    let mut example = example.clone();
+    if let Some(site) = example.get_mut("siteId") {
+        *site = SITE.into();
+    }
+    match media_type {
+        "application/x-www-form-urlencoded" => {
+            let fields = example.as_object().expect("an object").iter();
+            let pairs = fields.map(|(name, value)| {
+                let text = value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), ToOwned::to_owned);
+                format!("{name}={}", entity_core::encode_segment(&text))
+            });
+            pairs.collect::<Vec<_>>().join("&")
+        }
+        _ => example.to_string(),
+    }
+}
+
+/// Values that a parameter takes.
+fn values(parameter: &Parameter) -> Vec<String> {
+    let schema = &parameter.schema;
+    if let Some(values) = schema["enum"].as_array() {
+        return values
+            .iter()
+            .filter_map(|it| it.as_str().map(ToOwned::to_owned))
+            .collect();
+    }
+    if let Some(example) = parameter.example.as_str() {
+        return vec![example.to_owned()];
+    }
+    let value = match (schema["type"].as_str(), schema["format"].as_str()) {
+        (Some("boolean"), _) => "true".to_owned(),
+        (Some("integer" | "number"), _) => {
+            schema["minimum"].as_i64().unwrap_or(1).max(1).to_string()
+        }
+        (_, Some("date-time")) => "2026-11-21T10:00:00Z".to_owned(),
+        _ => match (parameter.location.as_str(), schema["pattern"].as_str()) {
+            ("header", _) => "\"0\"".to_owned(),
+            (_, Some(pattern)) if parameter.name == "_order" => first_choice(pattern),
+            _ => "example".to_owned(),
+        },
+    };
+    vec![value]
+}
+
+/// `^(a|b)…` → `a`.
+fn first_choice(pattern: &str) -> String {
+    let inner = pattern.trim_start_matches(['^', '(']);
+    inner
+        .split(['|', ')'])
+        .next()
+        .unwrap_or_default()
+        .to_owned()
+}

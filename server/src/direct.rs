@@ -43,13 +43,8 @@ async fn answer(app: &App, exchange: &mut Exchange, path: &DirectPath) -> Result
     if describe::is_asked(path) {
         return describe::answer(app, exchange, path);
     }
-    let caller = &exchange.origin.caller;
     if exchange.parts.method == Method::OPTIONS {
-        app.dispatcher.admit(path, Verb::Get, caller)?;
-        return Ok(error::options(&entity_core::allowed(
-            app.dispatcher.registry(),
-            path,
-        )?));
+        return options(app, exchange, path);
     }
     let sent = request::verb(&exchange.parts.method)
         .ok_or_else(|| Error::method_not_allowed(Verb::ALL.to_vec()))?;
@@ -58,6 +53,7 @@ async fn answer(app: &App, exchange: &mut Exchange, path: &DirectPath) -> Result
     }
     let logs_in = is_login(path, sent);
     if !logs_in {
+        let caller = &exchange.origin.caller;
         app.dispatcher.admit(path, sent, caller)?;
     }
     let config = &app.config;
@@ -113,6 +109,21 @@ async fn answer(app: &App, exchange: &mut Exchange, path: &DirectPath) -> Result
         }
     }
     Ok(response)
+}
+
+/// Which verbs the address takes: those of its type, and those that the service itself answers there.
+fn options(app: &App, exchange: &Exchange, path: &DirectPath) -> Result<Response> {
+    let is_own = |verb: &Verb| login_form::is_asked(path, *verb) || is_login(path, *verb);
+    let own: Vec<Verb> = Verb::ALL.into_iter().filter(is_own).collect();
+    if own.is_empty() {
+        let caller = &exchange.origin.caller;
+        app.dispatcher.admit(path, Verb::Get, caller)?;
+    }
+    match entity_core::allowed(app.dispatcher.registry(), path) {
+        Ok(offered) => Ok(error::options(&[offered, own].concat())),
+        Err(_) if !own.is_empty() => Ok(error::options(&own)),
+        Err(error) => Err(error),
+    }
 }
 
 /// Logs in; a browser is sent on to the start page, now that it has the cookie.

@@ -19,6 +19,7 @@ pub(super) struct Call {
 }
 
 /// Ids that the caller knows of, by type.
+#[derive(Clone)]
 pub(super) struct Known(BTreeMap<String, String>);
 
 /// The site that examples are about.
@@ -36,7 +37,17 @@ impl Known {
                 known.insert(operation.tag.clone(), id.to_owned());
             }
         }
+        let answer = user.get("/direct/session/current").await;
+        let handle = answer.header("x-sakai-session").unwrap_or_default();
+        known.insert("session".to_owned(), handle.to_owned());
         Self(known)
+    }
+
+    /// The same, and what was created since.
+    pub(super) fn with(&self, created: &BTreeMap<String, String>) -> Self {
+        let mut known = self.clone();
+        known.0.extend(created.clone());
+        known
     }
 
     /// The value of a variable of the path of `operation`.

@@ -4,11 +4,13 @@
 //! what a field is the schema says.
 
 mod actions;
+mod bodies;
 mod contract;
 mod endpoints;
 mod entities;
 mod forms;
 mod own;
+mod parameters;
 mod refusals;
 mod schema;
 

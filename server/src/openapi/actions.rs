@@ -3,9 +3,8 @@
 use entity_core::{ActionRoute, Answers, ErrorKind, Need};
 use entity_formats::openapi::{Answer, Operation, Parameter, Response};
 
-use super::entities::{
-    Type, capital, id, if_none_match, not_modified, see_other, segment, text_parameter,
-};
+use super::entities::{Type, capital, not_modified, see_other};
+use super::parameters::{id, if_none_match, segment, text_parameter};
 use super::refusals::Mount;
 use super::{Builder, empty};
 

@@ -10,8 +10,8 @@ use entity_formats::openapi::{
 };
 
 use super::contract::{Contract, Success};
-use super::entities::{segment, text_parameter};
 use super::forms::page;
+use super::parameters::{segment, text_parameter};
 use super::refusals::{self, Mount};
 use super::{Builder, empty, text_header};
 use crate::api::{ENVELOPE, Endpoint, envelope_schema};

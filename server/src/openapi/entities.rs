@@ -2,28 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use entity_core::catalog::{Address, LIST_PARAMETERS, ListParameter, Place, TypeEntry};
+use entity_core::catalog::{Address, LIST_PARAMETERS, Place, TypeEntry};
 use entity_core::format::Formats;
 use entity_core::schema::Schema as Fields;
-use entity_core::schemars::{Schema, json_schema};
+use entity_core::schemars::json_schema;
 use entity_core::{Access, ErrorKind, Need, Route, Verb};
-use entity_formats::openapi::{
-    Answer, Content, Link, Location, Operation, Parameter, RequestBody, Response,
-};
-use serde_json::Value;
+use entity_formats::openapi::{Answer, Content, Link, Location, Operation, Parameter, Response};
 
+use super::parameters::{ID, id, if_match, if_none_match, list_parameter, prefer, text_parameter};
 use super::refusals::Mount;
 use super::schema::{self, Purpose};
 use super::{Builder, empty, text_header};
 
-/// The parameter that stands for the id of an entity.
-const ID: &str = "id";
 /// The parameter by which a list shows some fields only.
 const FIELDS: &str = "_fields";
-
-/// The media types of patch documents.
-const MERGE_PATCH: &str = "application/merge-patch+json";
-const JSON_PATCH: &str = "application/json-patch+json";
 
 /// A type while its operations are made.
 pub(super) struct Type<'a> {
@@ -283,61 +275,6 @@ impl Builder<'_> {
             ..Operation::default()
         }
     }
-
-    /// A body in each of the formats that are read. A form that is posted may stand for another method.
-    fn body(&mut self, kind: &Type<'_>, is_create: bool, has_method: bool) -> RequestBody {
-        let (json, form) = match is_create {
-            true => (Purpose::Create, Purpose::CreateForm),
-            false => (Purpose::Change, Purpose::ChangeForm),
-        };
-        let (prefix, fields) = (kind.prefix(), kind.fields());
-        let mut content = BTreeMap::new();
-        for name in &kind.entry.formats.input {
-            let Some(parser) = self.formats.parser_named(name) else {
-                continue;
-            };
-            let purpose = match *name {
-                "json" => Some(json),
-                "form" => Some(form),
-                _ => None,
-            };
-            let schema = purpose
-                .map(|it| schema::entity(&mut self.generator, prefix, fields, it))
-                .map(|it| match purpose == Some(form) && has_method {
-                    true => with_method(it),
-                    false => it,
-                });
-            let example = purpose.map(|_| schema::sample(fields, is_create));
-            content.insert(parser.media_type().to_owned(), Content { schema, example });
-        }
-        RequestBody {
-            required: is_create && fields.writable(true).any(|it| it.is_required),
-            content,
-            ..RequestBody::default()
-        }
-    }
-
-    fn patch(&mut self, kind: &Type<'_>) -> RequestBody {
-        let (prefix, fields) = (kind.prefix(), kind.fields());
-        let changes = schema::entity(&mut self.generator, prefix, fields, Purpose::Change);
-        let merge = Content {
-            schema: Some(changes),
-            example: Some(schema::sample(fields, false)),
-        };
-        let patch = Content {
-            schema: Some(json_patch()),
-            example: None,
-        };
-        RequestBody {
-            required: true,
-            content: [
-                (MERGE_PATCH.to_owned(), merge),
-                (JSON_PATCH.to_owned(), patch),
-            ]
-            .into(),
-            ..RequestBody::default()
-        }
-    }
 }
 
 fn delete(kind: &Type<'_>) -> Operation {
@@ -368,100 +305,6 @@ fn permission(entry: &TypeEntry, address: &Address) -> String {
     found
         .map(|it| format!("Needs {}.", it.permission))
         .unwrap_or_default()
-}
-
-fn list_parameter(kind: &Type<'_>, parameter: &ListParameter) -> Parameter {
-    Parameter {
-        name: parameter.name.to_owned(),
-        location: Location::Query,
-        description: parameter.doc.to_owned(),
-        required: false,
-        schema: match (parameter.name, parameter.least) {
-            (_, Some(least)) => {
-                json_schema!({ "type": "integer", "minimum": least, "maximum": i64::MAX })
-            }
-            ("_order", None) => order(kind.fields()),
-            ("_search", None) => json_schema!({ "type": "string", "maxLength": 200 }),
-            (_, None) => json_schema!({ "type": "string" }),
-        },
-        example: Some(parameter.example)
-            .filter(|it| !it.is_empty())
-            .map(Value::from),
-    }
-}
-
-/// Fields that have an order, separated by commas.
-fn order(fields: &Fields) -> Schema {
-    let names: Vec<&str> = fields
-        .fields
-        .iter()
-        .filter(|it| it.column.is_some())
-        .map(|it| it.name)
-        .collect();
-    let key = format!("({})(_asc|_desc|_reverse)?", names.join("|"));
-    match names.is_empty() {
-        true => json_schema!({ "type": "string", "maxLength": 0 }),
-        false => json_schema!({ "type": "string", "pattern": format!("^{key}(,{key})*$") }),
-    }
-}
-
-/// A parameter of the query that is declared with its name and its meaning.
-pub(super) fn text_parameter((name, doc): &(&str, &str)) -> Parameter {
-    Parameter {
-        name: (*name).to_owned(),
-        location: Location::Query,
-        description: (*doc).to_owned(),
-        required: false,
-        schema: json_schema!({ "type": "string" }),
-        example: None,
-    }
-}
-
-/// A segment of the path.
-pub(super) fn segment(name: &str, doc: &str) -> Parameter {
-    Parameter {
-        name: name.to_owned(),
-        location: Location::Path,
-        description: doc.to_owned(),
-        required: true,
-        schema: json_schema!({ "type": "string", "minLength": 1 }),
-        example: None,
-    }
-}
-
-pub(super) fn id() -> Parameter {
-    segment(ID, "The id.")
-}
-
-fn header(name: &str, doc: &str, schema: Schema) -> Parameter {
-    Parameter {
-        name: name.to_owned(),
-        location: Location::Header,
-        description: doc.to_owned(),
-        required: false,
-        schema,
-        example: None,
-    }
-}
-
-pub(super) fn if_none_match() -> Parameter {
-    let doc = "The versions that the client has, as `ETag` told them.";
-    header("If-None-Match", doc, json_schema!({ "type": "string" }))
-}
-
-fn if_match() -> Parameter {
-    let doc = "The versions in which it may be written, as `ETag` told them; `*` for any.";
-    header("If-Match", doc, json_schema!({ "type": "string" }))
-}
-
-fn prefer() -> Parameter {
-    let doc = "Whether to answer with the entity.";
-    let values = ["return=representation", "return=minimal"];
-    header(
-        "Prefer",
-        doc,
-        json_schema!({ "type": "string", "enum": values }),
-    )
 }
 
 pub(super) fn not_modified() -> (String, Answer) {
@@ -496,30 +339,4 @@ fn links(kind: &Type<'_>, place: &str) -> BTreeMap<String, Link> {
             (operation_id, link)
         })
         .collect()
-}
-
-fn with_method(form: Schema) -> Schema {
-    json_schema!({
-        "allOf": [form],
-        "properties": {
-            "_method": { "enum": ["PUT", "DELETE", "POST"], "description": "The method that is meant." },
-        },
-    })
-}
-
-/// RFC 6902.
-fn json_patch() -> Schema {
-    json_schema!({
-        "type": "array",
-        "items": {
-            "type": "object",
-            "required": ["op", "path"],
-            "properties": {
-                "op": { "enum": ["add", "remove", "replace", "move", "copy", "test"] },
-                "path": { "type": "string", "format": "json-pointer" },
-                "from": { "type": "string", "format": "json-pointer" },
-                "value": {},
-            },
-        },
-    })
 }

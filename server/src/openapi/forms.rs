@@ -2,7 +2,8 @@
 
 use entity_formats::openapi::{Answer, Content, Operation};
 
-use super::entities::{Type, id};
+use super::entities::Type;
+use super::parameters::id;
 use super::{Builder, empty};
 
 /// The media type of pages.

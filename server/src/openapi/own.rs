@@ -7,8 +7,8 @@ use entity_core::{ErrorKind, Need, Verb};
 use entity_formats::openapi::{Answer, Content, Operation, Parameter, RequestBody};
 
 use super::contract::{credentials, credentials_example};
-use super::entities::segment;
 use super::forms::page;
+use super::parameters::segment;
 use super::refusals::Mount;
 use super::{Builder, empty, text_header};
 use crate::auth::session_post;

@@ -1,0 +1,105 @@
+//! Parameters that many operations have.
+
+use entity_core::catalog::ListParameter;
+use entity_core::schema::Schema as Fields;
+use entity_core::schemars::{Schema, json_schema};
+use entity_formats::openapi::{Location, Parameter};
+use serde_json::Value;
+
+use super::entities::Type;
+
+/// The parameter that stands for the id of an entity.
+pub(super) const ID: &str = "id";
+pub(super) fn list_parameter(kind: &Type<'_>, parameter: &ListParameter) -> Parameter {
+    Parameter {
+        name: parameter.name.to_owned(),
+        location: Location::Query,
+        description: parameter.doc.to_owned(),
+        required: false,
+        schema: match (parameter.name, parameter.least) {
+            (_, Some(least)) => {
+                json_schema!({ "type": "integer", "minimum": least, "maximum": i64::MAX })
+            }
+            ("_order", None) => order(kind.fields()),
+            ("_search", None) => json_schema!({ "type": "string", "maxLength": 200 }),
+            (_, None) => json_schema!({ "type": "string" }),
+        },
+        example: Some(parameter.example)
+            .filter(|it| !it.is_empty())
+            .map(Value::from),
+    }
+}
+
+/// Fields that have an order, separated by commas.
+pub(super) fn order(fields: &Fields) -> Schema {
+    let names: Vec<&str> = fields
+        .fields
+        .iter()
+        .filter(|it| it.column.is_some())
+        .map(|it| it.name)
+        .collect();
+    let key = format!("({})(_asc|_desc|_reverse)?", names.join("|"));
+    match names.is_empty() {
+        true => json_schema!({ "type": "string", "maxLength": 0 }),
+        false => json_schema!({ "type": "string", "pattern": format!("^{key}(,{key})*$") }),
+    }
+}
+
+/// A parameter of the query that is declared with its name and its meaning.
+pub(super) fn text_parameter((name, doc): &(&str, &str)) -> Parameter {
+    Parameter {
+        name: (*name).to_owned(),
+        location: Location::Query,
+        description: (*doc).to_owned(),
+        required: false,
+        schema: json_schema!({ "type": "string" }),
+        example: None,
+    }
+}
+
+/// A segment of the path.
+pub(super) fn segment(name: &str, doc: &str) -> Parameter {
+    Parameter {
+        name: name.to_owned(),
+        location: Location::Path,
+        description: doc.to_owned(),
+        required: true,
+        schema: json_schema!({ "type": "string", "minLength": 1 }),
+        example: None,
+    }
+}
+
+pub(super) fn id() -> Parameter {
+    segment(ID, "The id.")
+}
+
+pub(super) fn header(name: &str, doc: &str, schema: Schema) -> Parameter {
+    Parameter {
+        name: name.to_owned(),
+        location: Location::Header,
+        description: doc.to_owned(),
+        required: false,
+        schema,
+        example: None,
+    }
+}
+
+pub(super) fn if_none_match() -> Parameter {
+    let doc = "The versions that the client has, as `ETag` told them.";
+    header("If-None-Match", doc, json_schema!({ "type": "string" }))
+}
+
+pub(super) fn if_match() -> Parameter {
+    let doc = "The versions in which it may be written, as `ETag` told them; `*` for any.";
+    header("If-Match", doc, json_schema!({ "type": "string" }))
+}
+
+pub(super) fn prefer() -> Parameter {
+    let doc = "Whether to answer with the entity.";
+    let values = ["return=representation", "return=minimal"];
+    header(
+        "Prefer",
+        doc,
+        json_schema!({ "type": "string", "enum": values }),
+    )
+}

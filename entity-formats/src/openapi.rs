@@ -240,14 +240,12 @@ impl Document {
 
     /// Adds an operation.
     pub fn add(&mut self, path: &str, method: &'static str, operation: Operation) {
-        match self.paths.iter_mut().find(|it| it.0 == path) {
-            Some((_, item)) => item.insert(method, operation),
-            None => {
-                let item = PathItem::from([(method, operation)]);
-                self.paths.push((path.to_owned(), item));
-                None
-            }
-        };
+        if let Some((_, item)) = self.paths.iter_mut().find(|it| it.0 == path) {
+            item.insert(method, operation);
+        } else {
+            let item = PathItem::from([(method, operation)]);
+            self.paths.push((path.to_owned(), item));
+        }
     }
 
     /// What `answer` is, wherever it is kept.

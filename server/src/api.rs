@@ -10,6 +10,8 @@ mod login;
 mod sites;
 mod user;
 
+use std::future::ready;
+
 use axum::http::{Method, Uri};
 use axum::response::Response;
 use entity_core::{DirectPath, Error, Result, Verb};
@@ -73,21 +75,21 @@ pub const ENDPOINTS: &[Endpoint] = &[
         "/api/openapi.json",
         "This description, as an OpenAPI document.",
         docs::DOCUMENT,
-        |call| Box::pin(docs::document(call)),
+        |call| Box::pin(ready(docs::document(&call))),
     )
     .open(),
     Endpoint::get(
         "/api/docs",
         "This description, as a page.",
         docs::PAGE,
-        |call| Box::pin(docs::page(call)),
+        |call| Box::pin(ready(docs::page(&call))),
     )
     .open(),
     Endpoint::get(
         "/api/docs/try",
         "Leads to an operation that reads, with the values of a form.",
         docs::TRY,
-        |call| Box::pin(docs::lead(call)),
+        |call| Box::pin(ready(docs::lead(&call))),
     )
     .open(),
 ];

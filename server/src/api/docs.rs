@@ -43,15 +43,15 @@ const OPERATION: &str = "operation";
 const FORMAT: &str = "format";
 
 /// `GET /api/openapi.json`
-pub(super) async fn document(call: Call<'_>) -> Result<Answer> {
-    admit(&call)?;
+pub(super) fn document(call: &Call<'_>) -> Result<Answer> {
+    admit(call)?;
     let bytes = serde_json::to_vec(&call.app.description).map_err(Error::internal)?;
     Ok(Answer::Document(typed("application/json", bytes)))
 }
 
 /// `GET /api/docs`
-pub(super) async fn page(call: Call<'_>) -> Result<Answer> {
-    admit(&call)?;
+pub(super) fn page(call: &Call<'_>) -> Result<Answer> {
+    admit(call)?;
     let path = DirectPath::default();
     let view = crate::direct::view(call.app, call.exchange, &path, Abilities::default());
     let bytes = explorer_page(&call.app.description, &view)?;
@@ -59,8 +59,8 @@ pub(super) async fn page(call: Call<'_>) -> Result<Answer> {
 }
 
 /// `GET /api/docs/try`: what a form without a script can't do by itself, to put values into a path.
-pub(super) async fn lead(call: Call<'_>) -> Result<Answer> {
-    admit(&call)?;
+pub(super) fn lead(call: &Call<'_>) -> Result<Answer> {
+    admit(call)?;
     let name = call
         .parameter(OPERATION)
         .ok_or_else(|| Error::field(OPERATION, "is required"))?;
@@ -73,9 +73,9 @@ pub(super) async fn lead(call: Call<'_>) -> Result<Answer> {
         return Err(Error::field(OPERATION, "must be one that reads"));
     }
     let media_type = call.parameter(FORMAT).filter(|it| !it.is_empty());
-    let format = media_type.map(|it| format(&call, it)).transpose()?;
+    let format = media_type.map(|it| format(call, it)).transpose()?;
     let base = &call.app.dispatcher.shared().base_url;
-    let address = format!("{base}{}", address(&call, path, operation, format)?);
+    let address = format!("{base}{}", address(call, path, operation, format)?);
     let address = HeaderValue::from_str(&address).map_err(Error::internal)?;
     let response = (StatusCode::SEE_OTHER, [(LOCATION, address)]).into_response();
     Ok(Answer::Document(response))

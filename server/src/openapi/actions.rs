@@ -115,8 +115,11 @@ impl Builder<'_> {
 
 fn path(kind: &Type<'_>, action: &ActionRoute, arguments: &[String]) -> String {
     let id = if action.is_on_entity { "/{id}" } else { "" };
-    let arguments: String = arguments.iter().map(|it| format!("/{{{it}}}")).collect();
-    kind.path(&format!("{id}/{}{arguments}", action.name))
+    let mut behind = format!("{id}/{}", action.name);
+    for argument in arguments {
+        behind = format!("{behind}/{{{argument}}}");
+    }
+    kind.path(&behind)
 }
 
 /// `getSitePages` on one entity; `getAnyUserCurrent` on the type; `With1` if the action also goes without.

@@ -39,7 +39,7 @@ impl Builder<'_> {
             let schema = purpose
                 .map(|it| schema::entity(&mut self.generator, prefix, fields, it))
                 .map(|it| match purpose == Some(form) && has_method {
-                    true => with_method(it),
+                    true => with_method(&it),
                     false => it,
                 });
             let example = purpose.map(|_| schema::sample(fields, is_create));
@@ -75,7 +75,7 @@ impl Builder<'_> {
     }
 }
 
-fn with_method(form: Schema) -> Schema {
+fn with_method(form: &Schema) -> Schema {
     json_schema!({
         "allOf": [form],
         "properties": {

@@ -9,6 +9,7 @@ use entity_core::schemars::json_schema;
 use entity_core::{Access, ErrorKind, Need, Route, Verb};
 use entity_formats::openapi::{Answer, Content, Link, Location, Operation, Parameter, Response};
 
+use super::forms::form;
 use super::parameters::{ID, id, if_match, if_none_match, list_parameter, prefer, text_parameter};
 use super::refusals::Mount;
 use super::schema::{self, Purpose};
@@ -52,7 +53,7 @@ impl<'a> Type<'a> {
         match (address.operation, address.path) {
             ("create", _) | ("form", "/new") => access.create,
             ("update" | "patch", _) | ("form", "/{id}/edit") => access.update,
-            ("delete", _) | ("form", _) => access.delete,
+            ("delete" | "form", _) => access.delete,
             _ => access.read,
         }
     }
@@ -117,7 +118,7 @@ impl Builder<'_> {
             "read" => self.read(kind),
             "create" => self.create(kind),
             "delete" => delete(kind),
-            "form" => self.form(kind, address.path),
+            "form" => form(kind, address.path),
             _ => Operation {
                 summary: format!("Changes some fields of one `{prefix}`."),
                 ..self.change(kind, address.verb)
@@ -166,7 +167,7 @@ impl Builder<'_> {
 
     fn list_parameters(&mut self, kind: &Type<'_>) -> Vec<Parameter> {
         let common = LIST_PARAMETERS.iter().map(|it| list_parameter(kind, it));
-        let own = kind.route.parameters.iter().map(|it| text_parameter(it));
+        let own = kind.route.parameters.iter().map(text_parameter);
         let mut parameters: Vec<Parameter> = common.chain(own).collect();
         for field in kind.fields().fields.iter().filter(|it| it.column.is_some()) {
             if parameters.iter().all(|it| it.name != field.name) {

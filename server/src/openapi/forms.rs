@@ -2,32 +2,30 @@
 
 use entity_formats::openapi::{Answer, Content, Operation};
 
+use super::empty;
 use super::entities::Type;
 use super::parameters::id;
-use super::{Builder, empty};
 
 /// The media type of pages.
 const PAGE: &str = "text/html";
 
-impl Builder<'_> {
-    /// The form at `path` behind the address of the type.
-    pub(super) fn form(&self, kind: &Type<'_>, path: &str) -> Operation {
-        let (name, purpose) = match path {
-            "/new" => ("formToCreate", "creates"),
-            "/{id}/edit" => ("formToUpdate", "changes"),
-            _ => ("formToDelete", "deletes"),
-        };
-        let parameters = match path.contains("{id}") {
-            true => vec![id()],
-            false => Vec::new(),
-        };
-        Operation {
-            operation_id: kind.name(name),
-            summary: format!("Shows a form that {purpose} one `{}`.", kind.prefix()),
-            parameters,
-            responses: [("200".to_owned(), page("The form."))].into(),
-            ..Operation::default()
-        }
+/// The form at `path` behind the address of the type.
+pub(super) fn form(kind: &Type<'_>, path: &str) -> Operation {
+    let (name, purpose) = match path {
+        "/new" => ("formToCreate", "creates"),
+        "/{id}/edit" => ("formToUpdate", "changes"),
+        _ => ("formToDelete", "deletes"),
+    };
+    let parameters = match path.contains("{id}") {
+        true => vec![id()],
+        false => Vec::new(),
+    };
+    Operation {
+        operation_id: kind.name(name),
+        summary: format!("Shows a form that {purpose} one `{}`.", kind.prefix()),
+        parameters,
+        responses: [("200".to_owned(), page("The form."))].into(),
+        ..Operation::default()
     }
 }
 

@@ -171,13 +171,14 @@ impl ActionEntry {
     /// The path behind that of the type; what may be left out stands in brackets.
     fn path(&self) -> String {
         let id = if self.target == "entity" { "/{id}" } else { "" };
-        let arguments: String = (1..=self.arguments.max)
-            .map(|it| match it > self.arguments.min {
-                true => format!("[/{{{it}}}]"),
-                false => format!("/{{{it}}}"),
-            })
-            .collect();
-        format!("{id}/{}{arguments}", self.name)
+        let mut path = format!("{id}/{}", self.name);
+        for index in 1..=self.arguments.max {
+            path = match index > self.arguments.min {
+                true => format!("{path}[/{{{index}}}]"),
+                false => format!("{path}/{{{index}}}"),
+            };
+        }
+        path
     }
 }
 

@@ -49,10 +49,10 @@ fn offered() -> BTreeSet<(String, String)> {
             } else {
                 ""
             };
-            let arguments: String = (1..=action.arguments.min)
-                .map(|it| format!("/{{argument{it}}}"))
-                .collect();
-            let path = format!("{path}{id}/{}{arguments}", action.name);
+            let mut path = format!("{path}{id}/{}", action.name);
+            for index in 1..=action.arguments.min {
+                path = format!("{path}/{{argument{index}}}");
+            }
             offered.insert((action.method.to_owned(), path));
         }
     }

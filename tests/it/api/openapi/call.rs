@@ -60,11 +60,11 @@ impl Known {
         match (operation.id.as_str(), name) {
             ("listSitesOfUser", _) => "me".to_owned(),
             ("describeType", _) => "site".to_owned(),
-            ("getAnyAnnouncementMessage", "argument1") => announcement()[0].clone(),
-            ("getAnyAnnouncementMessage", _) => announcement()[2].clone(),
-            ("getAnyAnnouncementMsg", "argument1") => announcement()[0].clone(),
             ("getAnyAnnouncementMsg", "argument2") => announcement()[1].clone(),
-            ("getAnyAnnouncementMsg", _) => announcement()[2].clone(),
+            ("getAnyAnnouncementMessage", "argument2") | ("getAnyAnnouncementMsg", "argument3") => {
+                announcement()[2].clone()
+            }
+            ("getAnyAnnouncementMessage" | "getAnyAnnouncementMsg", _) => announcement()[0].clone(),
             (_, "id") => {
                 let known = self.0.get(&operation.tag);
                 known.map_or_else(|| "nothing".to_owned(), Clone::clone)

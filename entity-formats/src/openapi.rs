@@ -1,6 +1,7 @@
 //! An OpenAPI 3.1 document, as far as the service needs it.
 //!
-//! The server fills it from what is registered. It is written as JSON for programs and by [`page`] for people.
+//! The server fills it from what is registered. It is written as JSON for programs and by [`explorer_page`](crate::html::explorer_page)
+//! for people.
 
 use std::collections::BTreeMap;
 

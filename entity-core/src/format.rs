@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, ErrorKind, FieldError, Result};
 use crate::input::Input;
-use crate::registry::RegistryError;
+use crate::registry::{Registry, RegistryError};
 use crate::reply::{Abilities, Body};
 
 /// A format's name and media type.
@@ -45,6 +45,10 @@ pub struct View<'a> {
     pub own_address: Option<OwnAddress<'a>>,
     /// What else the caller may do here.
     pub abilities: Abilities,
+    /// The formats that the service speaks: what the same is also there in.
+    pub formats: &'a Formats,
+    /// The registered types: what references lead to.
+    pub registry: &'a Registry,
     /// The display name of the caller, if somebody is logged in.
     pub user: Option<&'a str>,
     /// The token that forms must carry, if the session has one.

@@ -135,11 +135,27 @@ pub async fn may<P: Provider>(
     entity: &P::Entity,
     operation: Operation,
 ) -> Result<bool> {
-    use crate::ErrorKind::{Forbidden, NotFound, Unauthenticated};
-    match check::<P>(cx, entity, operation).await {
+    is_granted(check::<P>(cx, entity, operation).await)
+}
+
+/// Whether the caller holds what an action needs, in `site` if that is where it is looked up.
+///
+/// # Errors
+/// The question could not be decided.
+pub(crate) async fn may_run(cx: &Context, need: Need, site: Option<&str>) -> Result<bool> {
+    is_granted(demand_in_site(cx, need, site).await)
+}
+
+/// A refusal as an answer.
+fn is_granted<T>(checked: Result<T>) -> Result<bool> {
+    use crate::ErrorKind::{BadRequest, Forbidden, NotFound, Unauthenticated};
+    match checked {
         Ok(_function) => Ok(true),
-        Err(error) if matches!(error.kind(), Forbidden | NotFound | Unauthenticated) => Ok(false),
-        Err(error) => Err(error),
+        Err(error) => match error.kind() {
+            // The last one is a need in a site where no site is named.
+            Forbidden | NotFound | Unauthenticated | BadRequest => Ok(false),
+            _ => Err(error),
+        },
     }
 }
 

@@ -83,6 +83,8 @@ pub use patch::Patch;
 pub use path::{DirectPath, MAX_PATH, MAX_SEGMENT, MAX_SEGMENTS, encode_segment};
 pub use provider::{Actions, Create, Delete, List, Provider, Read, Update};
 pub use registry::{ActionRoute, Registration, Registry, RegistryError, Route, RouteBuilder};
-pub use reply::{Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Reference, Reply};
+pub use reply::{
+    Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Offer, Reference, Refusal, Reply,
+};
 pub use request::{IfMatch, Origin, Request, Verb};
 pub use search::{Filter, MAX_LIMIT, Order, Page, Search, Window};

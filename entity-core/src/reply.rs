@@ -4,8 +4,11 @@ use std::fmt;
 
 use chrono::{DateTime, Utc};
 use erased_serde::Serialize as ErasedSerialize;
+use serde_json::Map;
 
 use crate::entity::{Entity, EventEntry, FeedEntry, Version};
+use crate::error::FieldError;
+use crate::request::Verb;
 use crate::schema::Schema;
 
 /// An answer.
@@ -94,7 +97,7 @@ impl fmt::Display for Reference {
 }
 
 /// What a person who sees this answer may do next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Abilities {
     /// Create an entity of this type.
     pub create: bool,
@@ -102,6 +105,19 @@ pub struct Abilities {
     pub update: bool,
     /// Delete this entity.
     pub delete: bool,
+    /// Run these actions of this entity or of the type.
+    pub actions: Vec<Offer>,
+}
+
+/// An action that a person may run as it stands: it needs no argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// Its name in the URL.
+    pub name: &'static str,
+    /// The verb it takes: [`Verb::Get`] or [`Verb::Post`].
+    pub verb: Verb,
+    /// What it does.
+    pub doc: &'static str,
 }
 
 /// Entities of one type, and which part of the list they are.
@@ -173,6 +189,19 @@ pub struct Form {
     pub item: Option<Item>,
     /// What sending it does.
     pub purpose: FormPurpose,
+    /// Why it is shown again, if it was sent before.
+    pub refusal: Option<Refusal>,
+}
+
+/// Why a form that was sent was not taken.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// What was sent.
+    pub sent: Map<String, serde_json::Value>,
+    /// What is wrong and what to do.
+    pub message: String,
+    /// The fields that were refused.
+    pub fields: Vec<FieldError>,
 }
 
 /// What sending a form does.

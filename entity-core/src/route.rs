@@ -13,7 +13,7 @@ use crate::gate;
 use crate::provider::{Create, Delete, List, Provider, Read, Update};
 use crate::registry::{Call, Route, Runner};
 use crate::reply::{
-    Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Reference, Reply, Value,
+    Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Offer, Reference, Reply, Value,
 };
 use crate::request::Verb;
 use crate::search::{Page, Search, Window};
@@ -37,8 +37,9 @@ pub(crate) fn list<'a, P: List>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a
         };
         let page = gate::list::<P>(cx, search).await?;
         let mut reply = collection_reply::<P>(page, window);
-        if call.wants_abilities && call.route.create.is_some() {
-            reply.abilities.create = gate::may_create::<P>(cx, site.as_deref()).await?;
+        if call.wants_abilities {
+            reply.abilities = list_abilities::<P>(cx, call.route, site.as_deref()).await?;
+            reply.abilities.actions = offers(cx, call.route, None).await?;
         }
         Ok(reply)
     })
@@ -162,8 +163,15 @@ async fn action_reply<P: Read>(
         Outcome::Forward(path) => Ok(plain(Body::Forward(path))),
         Outcome::Collection { page, window } => {
             let page = gate::retain::<P>(cx, page).await?;
+            let site = call.arguments.first().map(String::as_str);
+            let site = site.filter(|_| matches!(need, Need::Site(_) | Need::SiteOrOwn(..)));
+            let abilities = match call.wants_abilities {
+                true => list_abilities::<P>(cx, call.route, site).await?,
+                false => Abilities::default(),
+            };
             Ok(Reply {
                 effect,
+                abilities,
                 ..collection_reply::<P>(page, window)
             })
         }
@@ -205,7 +213,44 @@ async fn abilities<P: Provider>(
         create: false,
         update: route.update.is_some() && gate::may::<P>(cx, entity, Operation::Update).await?,
         delete: route.delete.is_some() && gate::may::<P>(cx, entity, Operation::Delete).await?,
+        actions: offers(cx, route, Some(entity.site())).await?,
     })
+}
+
+async fn list_abilities<P: Provider>(
+    cx: &Context,
+    route: &Route,
+    site: Option<&str>,
+) -> Result<Abilities> {
+    Ok(Abilities {
+        create: route.create.is_some() && gate::may_create::<P>(cx, site).await?,
+        ..Abilities::default()
+    })
+}
+
+/// The actions that the caller may run as they stand: on the entity that is `about` a site or none, else on
+/// the collection.
+async fn offers(cx: &Context, route: &Route, about: Option<Option<&str>>) -> Result<Vec<Offer>> {
+    let mut offers = Vec::new();
+    for action in &route.actions {
+        let is_plain = match action.verb {
+            Verb::Get => *action.arguments.start() == 0,
+            Verb::Post => *action.arguments.start() == 0 && action.parameters.is_empty(),
+            Verb::Put | Verb::Patch | Verb::Delete => false,
+        };
+        let need = action.need.unwrap_or(Need::Superuser);
+        if is_plain
+            && action.is_on_entity == about.is_some()
+            && gate::may_run(cx, need, about.flatten()).await?
+        {
+            offers.push(Offer {
+                name: action.name,
+                verb: action.verb,
+                doc: action.doc,
+            });
+        }
+    }
+    Ok(offers)
 }
 
 fn collection_reply<P: Provider>(page: Page<P::Entity>, window: Window) -> Reply {
@@ -234,6 +279,7 @@ fn form_reply<P: Provider>(entity: Option<P::Entity>, purpose: FormPurpose) -> R
         schema: P::Entity::schema(),
         item: entity.map(|it| Item::new(P::PREFIX, it)),
         purpose,
+        refusal: None,
     };
     Reply {
         body: Body::Form(form),

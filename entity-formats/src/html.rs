@@ -1,18 +1,24 @@
 //! Answers as pages: whole documents for people, without script and without inline style.
 
+mod control;
 mod describe;
+mod done;
 mod entity;
 mod form;
 mod frame;
 mod list;
 mod problem;
+mod query;
+mod reference;
 mod shown;
 mod value;
 
 use askama::Template;
 use entity_core::format::{Format, Problem, Renderer, View};
+use entity_core::schema::Field;
 use entity_core::{Body, Error, Form, FormPurpose, Result};
 
+use self::done::DonePage;
 use self::entity::EntityPage;
 use self::form::{DeletePage, FormPage};
 use self::list::ListPage;
@@ -41,10 +47,11 @@ impl Renderer for Html {
 
     fn render(&self, body: &Body, view: &View<'_>) -> Result<Vec<u8>> {
         match body {
-            Body::Empty => Ok(Vec::new()),
+            Body::Empty => write(&DonePage::of(view)),
             Body::Entity(item) => {
                 let tree = tree::of_entity(item, view.base_url)?;
-                write(&EntityPage::of(item, &tree, view))
+                let frame = EntityPage::frame(item, view).with_formats(body, view);
+                write(&EntityPage::of(item, &tree, frame, view))
             }
             Body::Collection(it) => {
                 let trees = it
@@ -52,7 +59,8 @@ impl Renderer for Html {
                     .iter()
                     .map(|item| tree::of_entity(item, view.base_url))
                     .collect::<Result<Vec<_>>>()?;
-                write(&ListPage::of(it, &trees, view))
+                let frame = ListPage::frame(it, view).with_formats(body, view);
+                write(&ListPage::of(it, &trees, frame, view))
             }
             Body::Value(it) => {
                 let tree = tree::of_value(&it.data)?;
@@ -89,6 +97,21 @@ fn write(page: &impl Template) -> Result<Vec<u8>> {
     Ok(replace_forbidden(&text).into_owned().into_bytes())
 }
 
+/// A text of an error as a sentence: `use this` → `Use this.`
+fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(chars).chain(['.']).collect()
+}
+
+/// What people are told that a field is: one that refers to a site is not its id but the site.
+fn label_of(field: &Field) -> String {
+    match field.name.strip_suffix("Id") {
+        Some(stem) if !stem.is_empty() && reference::is_reference(field) => label(stem),
+        _ => label(field.name),
+    }
+}
+
 /// A name of the wire as people write: `createdOn` → `Created on`.
 fn label(name: &str) -> String {
     let mut label = String::with_capacity(name.len() + 4);
@@ -112,4 +135,42 @@ fn label(name: &str) -> String {
         is_after_upper = c.is_uppercase();
     }
     label
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_words() {
+        for (name, expected) in [
+            ("createdOn", "Created on"),
+            ("siteId", "Site id"),
+            ("_username", "Username"),
+            ("userEid", "User eid"),
+            ("entityURL", "Entity URL"),
+            ("server-config", "Server config"),
+            ("id", "Id"),
+            ("csrfToken", "Csrf token"),
+        ] {
+            assert_eq!(label(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_field_that_refers_to_something_is_called_by_that() {
+        use entity_core::schema::{Kind, Role};
+
+        let field = Field::new("siteId", Kind::Text(99), "");
+        assert_eq!(label_of(&field), "Site id");
+        assert_eq!(label_of(&field.role(Role::Site)), "Site");
+        let id = Field::new("Id", Kind::Text(99), "").role(Role::Site);
+        assert_eq!(label_of(&id), "Id");
+    }
+
+    #[test]
+    fn an_error_is_read_as_a_sentence() {
+        assert_eq!(sentence("log in first"), "Log in first.");
+        assert_eq!(sentence(""), ".");
+    }
 }

@@ -6,7 +6,7 @@ use entity_core::format::View;
 use crate::input::form::parse_pairs;
 
 /// The query parameters that choose a part of a list.
-const WINDOW: [&str; 4] = ["_start", "_limit", "_page", "_perpage"];
+pub(crate) const WINDOW: [&str; 4] = ["_start", "_limit", "_page", "_perpage"];
 
 /// The absolute addresses of the first, previous and next part of `collection`, as far as there are any,
 /// with the names of their relations. `extension` is the format that the addresses ask for.

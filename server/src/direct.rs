@@ -8,6 +8,7 @@ mod login_form;
 pub(crate) mod negotiate;
 mod perform;
 mod prefer;
+mod refused;
 pub(crate) mod request;
 pub(crate) mod respond;
 
@@ -46,7 +47,10 @@ pub(crate) async fn handle(app: &App, mut exchange: Exchange) -> Response {
     };
     match answer(app, &mut exchange, &path, Runner::Apart).await {
         Ok(response) => response,
-        Err(error) => fail(app, &exchange, &path, &error),
+        Err(error) => match refused::form(app, &exchange, &path, &error).await {
+            Some(response) => response,
+            None => fail(app, &exchange, &path, &error),
+        },
     }
 }
 
@@ -153,12 +157,12 @@ fn show(app: &App, exchange: &Exchange, path: &DirectPath, body: Body) -> Result
         &exchange.parts.headers,
         &app.formats,
     )?;
-    let abilities = Abilities::default();
-    let asked = asked(app, exchange, path, format, Preference::Usual, abilities);
+    let nothing = Abilities::default();
+    let asked = asked(app, exchange, path, format, Preference::Usual, nothing);
     let reply = Reply {
         body,
         effect: Effect::Read,
-        abilities,
+        abilities: Abilities::default(),
     };
     respond::respond(&reply, &asked, &app.formats)
 }
@@ -184,6 +188,8 @@ pub(crate) fn view<'a>(
         query: exchange.parts.uri.query().unwrap_or_default(),
         own_address: None,
         abilities,
+        formats: &app.formats,
+        registry: app.dispatcher.registry(),
         user: session.map(|it| it.display_name()),
         csrf_token: session.map(|it| it.csrf_token()),
     }

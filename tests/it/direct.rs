@@ -11,6 +11,7 @@ mod feed;
 mod idempotency;
 mod membership;
 mod method;
+mod page;
 mod patch;
 mod representation;
 mod session;

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
+use syn::ext::IdentExt as _;
 use syn::meta::ParseNestedMeta;
 use syn::{Data, DeriveInput, GenericArgument, Ident, LitInt, LitStr, PathArguments, Type};
 
@@ -137,7 +138,7 @@ impl Field {
     pub(crate) fn column_name(&self) -> String {
         self.column
             .clone()
-            .unwrap_or_else(|| self.ident.to_string())
+            .unwrap_or_else(|| self.ident.unraw().to_string())
     }
 
     /// The field as an entry of the schema.
@@ -259,8 +260,8 @@ impl Attributes {
     fn column(&self, ident: &Ident, is_table: bool) -> Option<String> {
         match &self.column {
             ColumnName::Named(name) => Some(name.clone()),
-            ColumnName::OfField => Some(ident.to_string()),
-            ColumnName::Unsaid => is_table.then(|| ident.to_string()),
+            ColumnName::OfField => Some(ident.unraw().to_string()),
+            ColumnName::Unsaid => is_table.then(|| ident.unraw().to_string()),
         }
     }
 }

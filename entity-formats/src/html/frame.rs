@@ -1,8 +1,7 @@
 //! What all pages have around their content.
 
-use entity_core::encode_segment;
 use entity_core::format::View;
-use entity_core::schema::Schema;
+use entity_core::{Body, Need, Registry, encode_segment};
 
 use super::label;
 use crate::paging::view_url_with_query;
@@ -10,13 +9,14 @@ use crate::paging::view_url_with_query;
 /// The frame of a page.
 pub(super) struct Frame<'a> {
     pub(super) title: String,
+    /// What the title of the window says besides.
+    pub(super) state: Option<&'static str>,
+    registry: &'a Registry,
     pub(super) user: Option<&'a str>,
     pub(super) csrf_token: Option<&'a str>,
     /// The pages above this one, from the start page on.
     pub(super) crumbs: Vec<Crumb>,
-    /// The same as a feed.
-    pub(super) feeds: Vec<Alternate>,
-    /// The same in other formats, the feeds included.
+    /// The same in other formats, feeds among them.
     pub(super) formats: Vec<Alternate>,
     /// The other parts of a list.
     pub(super) paging: Vec<(&'static str, String)>,
@@ -29,44 +29,41 @@ pub(super) struct Crumb {
 }
 
 /// The address of the same in another format.
-#[derive(Clone)]
 pub(super) struct Alternate {
     pub(super) href: String,
     pub(super) media_type: &'static str,
-    pub(super) label: &'static str,
+    pub(super) label: String,
 }
 
-const DATA: [(&str, &str, &str); 2] = [
-    ("json", "application/json", "JSON"),
-    ("xml", "application/xml", "XML"),
-];
-const FEEDS: [(&str, &str, &str); 2] = [
-    ("atom", "application/atom+xml", "Atom"),
-    ("rss", "application/rss+xml", "RSS"),
-];
-const CALENDARS: [(&str, &str, &str); 1] = [("ics", "text/calendar", "iCalendar")];
+const DATA: [(&str, &str); 2] = [("json", "application/json"), ("xml", "application/xml")];
 
 impl<'a> Frame<'a> {
     /// A page with a title, below the start page.
     pub(super) fn new(title: impl Into<String>, view: &View<'a>) -> Self {
         Self {
             title: title.into(),
+            state: None,
+            registry: view.registry,
             user: view.user,
             csrf_token: view.csrf_token,
             crumbs: vec![Crumb {
                 href: "/direct/describe.html".to_owned(),
                 label: "Start".to_owned(),
             }],
-            feeds: Vec::new(),
             formats: Vec::new(),
             paging: Vec::new(),
         }
     }
 
-    /// The page is about the type `prefix`, which has a page of its own.
+    /// The page is about the type `prefix`, which has a page of its own: its list where most people may see
+    /// it, else its description.
     pub(super) fn below_type(mut self, prefix: &str) -> Self {
+        let prefix_segment = encode_segment(prefix);
         self.crumbs.push(Crumb {
-            href: format!("/direct/{}/describe.html", encode_segment(prefix)),
+            href: match is_listed(self.registry, prefix) {
+                true => format!("/direct/{prefix_segment}.html"),
+                false => format!("/direct/{prefix_segment}/describe.html"),
+            },
             label: label(prefix),
         });
         self
@@ -83,32 +80,50 @@ impl<'a> Frame<'a> {
 
     /// What the page shows is also there as data.
     pub(super) fn with_data(mut self, view: &View<'_>) -> Self {
-        self.formats.extend(alternates(DATA, view));
+        let data = DATA.map(|(name, media_type)| Alternate::of(name, media_type, view));
+        self.formats.extend(data);
         self
     }
 
-    /// What the page shows is also there as a feed, if the type has feeds.
-    pub(super) fn with_feeds(mut self, schema: &Schema, view: &View<'_>) -> Self {
-        if schema.has_feed {
-            self.feeds.extend(alternates(FEEDS, view));
-        }
-        if schema.has_events {
-            self.feeds.extend(alternates(CALENDARS, view));
-        }
-        self.formats.extend(self.feeds.iter().cloned());
+    /// `body`, which the page shows, is also there in other formats.
+    pub(super) fn with_formats(mut self, body: &Body, view: &View<'_>) -> Self {
+        let offered = view.formats.offered(body);
+        let others = view
+            .formats
+            .all()
+            .filter(|it| it.name != "html" && offered.contains(&it.name));
+        self.formats
+            .extend(others.map(|it| Alternate::of(it.name, it.essence(), view)));
         self
     }
 }
 
-fn alternates<const N: usize>(
-    formats: [(&'static str, &'static str, &'static str); N],
-    view: &View<'_>,
-) -> impl Iterator<Item = Alternate> {
-    formats
-        .into_iter()
-        .map(|(extension, media_type, label)| Alternate {
-            href: view_url_with_query(view, extension),
+/// Whether the list of the type `prefix` is there for everybody who is logged in, as far as they may see it.
+fn is_listed(registry: &Registry, prefix: &str) -> bool {
+    let Some(route) = registry.route(prefix) else {
+        return false;
+    };
+    let is_open = matches!(
+        route.access.map(|it| it.read),
+        Some(Need::Public | Need::Session | Need::Site(_) | Need::SiteOrOwn(..))
+    );
+    is_open && route.capabilities().contains(&"list")
+}
+
+impl Alternate {
+    fn of(name: &'static str, media_type: &'static str, view: &View<'_>) -> Self {
+        Self {
+            href: match view.path {
+                // The start page has no name that an extension could be put behind.
+                "" => format!("{}/direct/describe.{name}", view.base_url),
+                _ => view_url_with_query(view, name),
+            },
             media_type,
-            label,
-        })
+            label: match name {
+                "atom" => "Atom".to_owned(),
+                "ics" => "Calendar".to_owned(),
+                other => other.to_uppercase(),
+            },
+        }
+    }
 }

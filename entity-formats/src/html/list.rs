@@ -1,20 +1,22 @@
 //! The page of a list.
 
+mod column;
+mod filter;
+
 use askama::Template;
 use entity_core::format::View;
-use entity_core::schema::{Field, Kind, Role};
-use entity_core::{Collection, Item, encode_segment};
-use serde_json::Value;
+use entity_core::{Collection, Item, Registry, encode_segment};
+use serde_json::{Map, Value};
 
+use self::column::{Column, columns};
+use self::filter::Filter;
+use super::entity::{Command, buttons, links};
+use super::form::is_prefilled;
 use super::frame::Frame;
 use super::label;
+use super::query::Query;
 use super::shown::Shown;
 use crate::paging_links;
-
-/// The most columns besides the title.
-const MAX_COLUMNS: usize = 4;
-/// Text that may be longer than this is no column.
-const MAX_CELL: usize = 300;
 
 /// A list.
 #[derive(Template)]
@@ -22,90 +24,116 @@ const MAX_CELL: usize = 300;
 pub(super) struct ListPage<'a> {
     frame: Frame<'a>,
     doc: &'static str,
-    kind: &'static str,
+    kind: String,
     caption: String,
     new_href: Option<String>,
-    columns: Vec<String>,
+    buttons: Vec<Command>,
+    links: Vec<Command>,
+    filter: Option<Filter>,
+    columns: Vec<Column>,
     rows: Vec<Row<'a>>,
+    paging: Vec<(&'static str, String)>,
 }
 
 /// One entity of the list.
 struct Row<'a> {
     href: String,
     title: String,
+    /// One for each column but the first.
     cells: Vec<Shown<'a>>,
 }
 
 impl<'a> ListPage<'a> {
-    /// The page of `collection`, whose entities have the fields in `trees`.
-    pub(super) fn of(collection: &Collection, trees: &'a [Value], view: &View<'a>) -> Self {
-        let fields: Vec<_> = collection
-            .schema
-            .fields
-            .iter()
-            .filter(|it| is_column(it, trees))
-            .take(MAX_COLUMNS)
-            .collect();
-        let mut frame = Frame::new(label(collection.prefix), view)
-            .with_data(view)
-            .with_feeds(collection.schema, view);
+    /// What is around the page of `collection`.
+    pub(super) fn frame(collection: &Collection, view: &View<'a>) -> Frame<'a> {
+        let mut frame = Frame::new(label(collection.prefix), view);
+        if !is_whole(collection, view) {
+            frame = frame.below_type(collection.prefix);
+            frame.title = subset_title(collection, view);
+        }
         frame.paging = paging_links(collection, view, Some("html"));
-        let prefix = encode_segment(collection.prefix);
-        let rows = collection.items.iter().zip(trees);
+        frame
+    }
+
+    /// The page of `collection`, whose entities have the fields in `trees`.
+    pub(super) fn of(
+        collection: &Collection,
+        trees: &'a [Value],
+        frame: Frame<'a>,
+        view: &View<'a>,
+    ) -> Self {
+        let is_whole = is_whole(collection, view);
+        let entities: Vec<_> = trees.iter().filter_map(Value::as_object).collect();
+        let columns = columns(collection.schema, &entities, view, is_whole);
+        let rows = collection.items.iter().zip(entities);
+        let path = format!("/direct/{}", encode_segment(collection.prefix));
         Self {
             doc: collection.schema.doc,
-            kind: collection.prefix,
+            kind: label(collection.prefix).to_lowercase(),
             caption: caption(collection),
-            new_href: view
-                .abilities
-                .create
-                .then(|| format!("/direct/{prefix}/new.html")),
-            columns: fields.iter().map(|it| label(it.name)).collect(),
+            new_href: view.abilities.create.then(|| {
+                let is_known = |name: &str| is_prefilled(collection.schema, name);
+                Query::of(view)
+                    .only(is_known)
+                    .behind(&format!("{path}/new.html"))
+            }),
+            buttons: buttons(&view.abilities.actions, &path),
+            links: links(&view.abilities.actions, &path),
+            filter: Filter::of(collection.schema, view).filter(|_| is_whole),
             rows: rows
-                .map(|(item, tree)| Row::of(item, tree, &fields))
+                .map(|(item, entity)| Row::of(item, entity, &columns, view.registry))
                 .collect(),
+            columns,
+            paging: frame.paging.clone(),
             frame,
         }
     }
 }
 
 impl<'a> Row<'a> {
-    fn of(item: &Item, tree: &'a Value, fields: &[&Field]) -> Self {
+    fn of(
+        item: &Item,
+        entity: &'a Map<String, Value>,
+        columns: &[Column],
+        registry: &Registry,
+    ) -> Self {
         let title = item.title().filter(|it| !it.trim().is_empty());
-        let cell = |field: &&Field| match tree.get(field.name) {
-            Some(value) => Shown::of_field(value, Some(field.kind)),
-            None => Shown::Nothing,
-        };
+        let others = columns.iter().filter_map(|it| it.field);
         Self {
             href: format!("/direct{}.html", item.reference().path()),
             title: title.unwrap_or_else(|| item.id()),
-            cells: fields.iter().map(cell).collect(),
+            cells: others
+                .map(|it| Shown::of_field(it, entity, registry))
+                .collect(),
         }
     }
 }
 
-/// Whether a field is short, and there in at least one entity.
-fn is_column(field: &Field, trees: &[Value]) -> bool {
-    let is_short = match field.kind {
-        Kind::Text(max) => max <= MAX_CELL,
-        Kind::Html(_) | Kind::List | Kind::Object => false,
-        _ => true,
-    };
-    let has_place = matches!(field.role, Some(Role::Id | Role::Title | Role::Version));
-    let is_there = |tree: &Value| {
-        tree.get(field.name)
-            .is_some_and(|it| !it.is_null() && it != "")
-    };
-    is_short && !has_place && trees.iter().any(is_there)
+/// Whether the page shows the list of the type itself, which can be searched and ordered, not a list that an
+/// action answers.
+fn is_whole(collection: &Collection, view: &View<'_>) -> bool {
+    view.path.strip_prefix('/') == Some(encode_segment(collection.prefix).as_str())
+}
+
+/// What an action's list is called: `Announcement: site biology-101`.
+fn subset_title(collection: &Collection, view: &View<'_>) -> String {
+    let words = view.path.split('/').skip(2);
+    let words: Vec<_> = words.map(percent_decode).collect();
+    format!("{}: {}", label(collection.prefix), words.join(" "))
+}
+
+fn percent_decode(segment: &str) -> std::borrow::Cow<'_, str> {
+    percent_encoding::percent_decode_str(segment).decode_utf8_lossy()
 }
 
 fn caption(collection: &Collection) -> String {
     let count = u64::try_from(collection.items.len()).unwrap_or(u64::MAX);
     let first = collection.start.saturating_add(1);
     let last = collection.start.saturating_add(count);
-    match collection.has_more {
-        true => format!("{first} to {last}, and more"),
-        false => format!("{first} to {last}"),
+    match (collection.has_more, collection.start) {
+        (true, _) => format!("{first} to {last}, and there are more"),
+        (false, 0) => format!("{last} in all"),
+        (false, _) => format!("{first} to {last}, the last ones"),
     }
 }
 
@@ -114,6 +142,7 @@ fn paging_label(relation: &str) -> &'static str {
     match relation {
         "first" => "First page",
         "prev" => "Previous page",
+        "last" => "Last page",
         _ => "Next page",
     }
 }

@@ -5,6 +5,7 @@ use entity_core::format::{Problem, View};
 use entity_core::{ErrorKind, FieldError};
 
 use super::frame::Frame;
+use super::sentence;
 
 /// An error.
 #[derive(Template)]
@@ -12,7 +13,7 @@ use super::frame::Frame;
 pub(super) struct ProblemPage<'a> {
     frame: Frame<'a>,
     status: u16,
-    message: &'a str,
+    message: String,
     timestamp: &'a str,
     request_id: &'a str,
     fields: &'a [FieldError],
@@ -30,7 +31,7 @@ impl<'a> ProblemPage<'a> {
         Self {
             frame: Frame::new(heading(problem.kind), view),
             status: problem.status,
-            message: &problem.message,
+            message: sentence(&problem.message),
             timestamp: &problem.timestamp,
             request_id: &problem.request_id,
             fields: &problem.fields,

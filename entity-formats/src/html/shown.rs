@@ -5,11 +5,12 @@ use std::fmt;
 use askama::Template;
 use askama::filters::HtmlSafe;
 use chrono::{DateTime, Utc};
-use entity_core::schema::Kind;
-use entity_core::wire;
+use entity_core::schema::{Field, Kind};
+use entity_core::{Registry, encode_segment, wire};
 use serde_json::{Map, Value};
 
 use super::label;
+use super::reference::{self, Target};
 use crate::feed::is_web_address;
 
 /// A value, ready to be shown.
@@ -19,6 +20,15 @@ pub(super) enum Shown<'a> {
     Nothing,
     Text(String),
     Address(&'a str),
+    Mail {
+        href: String,
+        address: &'a str,
+    },
+    /// Another entity.
+    Link {
+        href: String,
+        name: &'a str,
+    },
     Time {
         iso: String,
         text: String,
@@ -63,10 +73,23 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// The value of a field of this kind.
-    pub(super) fn of_field(value: &'a Value, kind: Option<Kind>) -> Self {
-        kind.and_then(|it| instant(it, value))
-            .map_or_else(|| Self::of(value), Self::of_instant)
+    /// The value of `field` in `entity`.
+    pub(super) fn of_field(
+        field: &Field,
+        entity: &'a Map<String, Value>,
+        registry: &Registry,
+    ) -> Self {
+        if let Some(Target { href, name }) = reference::target(field, entity, registry) {
+            return Self::Link { href, name };
+        }
+        let Some(value) = entity.get(field.name) else {
+            return Self::Nothing;
+        };
+        if let (true, Some(address)) = (is_mail(field), value.as_str().and_then(mail_address)) {
+            let href = format!("mailto:{}", encode_segment(address));
+            return Self::Mail { href, address };
+        }
+        instant(field.kind, value).map_or_else(|| Self::of(value), Self::of_instant)
     }
 
     fn of_instant(instant: DateTime<Utc>) -> Self {
@@ -101,6 +124,20 @@ impl<'a> Shown<'a> {
             ),
         }
     }
+}
+
+fn is_mail(field: &Field) -> bool {
+    field.name.to_ascii_lowercase().ends_with("email")
+}
+
+/// `text` if it is plainly an address that a mail can be sent to.
+fn mail_address(text: &str) -> Option<&str> {
+    let (local, domain) = text.split_once('@')?;
+    let is_plain = |part: &str, others: &str| {
+        let is_fine = |c: char| c.is_ascii_alphanumeric() || others.contains(c);
+        !part.is_empty() && part.chars().all(is_fine)
+    };
+    (is_plain(local, ".-_+'") && is_plain(domain, ".-")).then_some(text)
 }
 
 /// The instant that a field's value stands for.

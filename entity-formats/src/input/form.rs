@@ -2,12 +2,20 @@
 
 use entity_core::format::Parser;
 use entity_core::{Error, ErrorKind, Input, Result};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 
 /// The most bytes of a form or a query.
 const MAX_BYTES: usize = 64 << 10;
 /// The most pairs in a form or a query.
 const MAX_PAIRS: usize = 200;
+
+/// What is written as `%XX`.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
 
 /// Reads `application/x-www-form-urlencoded`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,6 +71,16 @@ pub fn parse_pairs(encoded: &[u8]) -> Result<Vec<(String, String)>> {
         )));
     }
     pairs.into_iter().map(parse_pair).collect()
+}
+
+/// `pairs` as the body of a form or the query of a URL: what [`parse_pairs`] reads.
+pub fn write_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    let encode = |text| utf8_percent_encode(text, RESERVED);
+    pairs
+        .into_iter()
+        .map(|(name, value)| format!("{}={}", encode(name), encode(value)))
+        .collect::<Vec<_>>()
+        .join("&")
 }
 
 fn parse_pair(pair: &[u8]) -> Result<(String, String)> {

@@ -1,18 +1,19 @@
 //! The answers that every format must write.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
 use entity_core::catalog::{
     ActionEntry, Catalog, FieldEntry, ParameterEntry, PermissionEntry, TypeEntry,
 };
-use entity_core::format::{Problem, View};
+use entity_core::format::{Formats, Problem, View};
 use entity_core::reply::Value;
 use entity_core::schema::{Field, Kind, Role, Schema};
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
     Abilities, Body, Collection, Enclosure, Entity, ErrorKind, EventEntry, FeedEntry, FieldError,
-    Form, FormPurpose, Item,
+    Form, FormPurpose, Item, Offer, Refusal, Registry, Verb,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -45,17 +46,25 @@ const FIELDS: &[Field] = &[
     Field::new("subject", Kind::Text(200), "What it is about.")
         .writable()
         .required()
+        .searchable()
+        .column("subject")
         .role(Role::Title),
     Field::new("body", Kind::Html(5000), "The text.")
         .writable()
+        .searchable()
         .role(Role::Content),
-    Field::new("createdOn", Kind::Millis, "").role(Role::Created),
+    Field::new("createdOn", Kind::Millis, "")
+        .column("created_on")
+        .role(Role::Created),
     Field::new("modified", Kind::Instant, "").role(Role::Updated),
     Field::new("due", Kind::Moment, "When it must be done.").writable(),
-    Field::new("points", Kind::Number, "").writable(),
+    Field::new("points", Kind::Number, "")
+        .writable()
+        .column("points"),
     Field::new("isDraft", Kind::Boolean, "")
         .writable()
-        .required(),
+        .required()
+        .column("is_draft"),
     Field::new("words", Kind::List, "").writable(),
     Field::new("props", Kind::Object, "").writable(),
 ];
@@ -206,12 +215,37 @@ fn value(name: &str, data: impl Serialize + Send + Sync + 'static) -> Body {
 }
 
 fn form(purpose: FormPurpose, note: Option<Note>) -> Body {
+    refused_form(purpose, note, None)
+}
+
+fn refused_form(purpose: FormPurpose, note: Option<Note>, refusal: Option<Refusal>) -> Body {
     Body::Form(Form {
         prefix: "note",
         schema: &NOTE,
         item: note.map(item),
         purpose,
+        refusal,
     })
+}
+
+/// What was sent to create a note, and why it was refused.
+pub(crate) fn refusal() -> Refusal {
+    let wrong = |name: &str, message: &str| FieldError {
+        name: name.to_owned(),
+        message: message.to_owned(),
+    };
+    let sent = json!({
+        "subject": HOSTILE, "body": HOSTILE, "points": "many", "due": "2026-11-21T10:00", "isDraft": "true",
+    });
+    Refusal {
+        sent: sent.as_object().cloned().unwrap(),
+        message: HOSTILE.to_owned(),
+        fields: vec![
+            wrong("points", "must be a number"),
+            wrong("subject", HOSTILE),
+            wrong(HOSTILE, "is not a field of this type"),
+        ],
+    }
 }
 
 fn type_entry() -> TypeEntry {
@@ -271,6 +305,10 @@ pub(crate) fn answers() -> Vec<(&'static str, Body)> {
             form(FormPurpose::Update, Some(notes().swap_remove(0))),
         ),
         (
+            "refused",
+            refused_form(FormPurpose::Create, None, Some(refusal())),
+        ),
+        (
             "delete",
             form(FormPurpose::Delete, Some(notes().swap_remove(0))),
         ),
@@ -295,17 +333,36 @@ pub(crate) fn answers() -> Vec<(&'static str, Body)> {
     ]
 }
 
+static FORMATS: LazyLock<Formats> = LazyLock::new(|| entity_formats::standard().unwrap());
+static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::default);
+
+fn offer(name: &'static str, verb: Verb) -> Offer {
+    Offer {
+        name,
+        verb,
+        doc: "What \"it\" does.",
+    }
+}
+
 pub(crate) fn view() -> View<'static> {
+    view_of("/note/site/a%20b", "_limit=2&_search=x%26y&%5Fstart=3")
+}
+
+/// What is known of a request for `path` with `query`.
+pub(crate) fn view_of<'a>(path: &'a str, query: &'a str) -> View<'a> {
     View {
         base_url: "https://lms.example",
-        path: "/note/site/a%20b",
-        query: "_limit=2&_search=x%26y&%5Fstart=3",
+        path,
+        query,
         own_address: None,
         abilities: Abilities {
             create: true,
             update: true,
             delete: true,
+            actions: vec![offer("publish", Verb::Post), offer("readers", Verb::Get)],
         },
+        formats: &FORMATS,
+        registry: &REGISTRY,
         user: Some(HOSTILE),
         csrf_token: Some("token\""),
     }

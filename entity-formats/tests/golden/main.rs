@@ -3,6 +3,7 @@
 
 mod corpus;
 mod oracle;
+mod page;
 
 use entity_formats::standard;
 
@@ -49,7 +50,7 @@ fn forms_are_pages_only_and_feeds_need_a_type_that_has_them() {
     for (name, body) in answers() {
         let offered = formats.offered(&body);
         let expected: &[&str] = match name {
-            "create" | "edit" | "delete" => &["html"],
+            "create" | "edit" | "refused" | "delete" => &["html"],
             "list" | "entity" => &["json", "xml", "html", "atom", "rss", "csv", "ics"],
             _ => &["json", "xml", "html"],
         };

@@ -33,11 +33,16 @@ pub(crate) fn is_asked(path: &DirectPath, verb: Verb) -> bool {
 
 /// Answers the form, to everybody.
 pub(crate) fn answer(app: &App, exchange: &Exchange, path: &DirectPath) -> Result<Response> {
-    let form = Form {
+    super::show(app, exchange, path, Body::Form(form()))
+}
+
+/// The form, empty.
+pub(crate) fn form() -> Form {
+    Form {
         prefix: "session",
         schema: &SCHEMA,
         item: None,
         purpose: FormPurpose::LogIn,
-    };
-    super::show(app, exchange, path, Body::Form(form))
+        refusal: None,
+    }
 }

@@ -42,6 +42,13 @@ pub(super) async fn perform(
 ) -> Result<Response> {
     let prepared = prepare(app, exchange, path, sent)?;
     let exchange = &*exchange;
+    if prepared.request.verb.is_safe()
+        && prepared.format.name == "html"
+        && let Some(tidy) = request::tidy(&prepared.request.query)
+    {
+        let base_url = &app.dispatcher.shared().base_url;
+        return Ok(respond::see_tidy(base_url, &exchange.parts.uri, &tidy));
+    }
     let performance = Performance {
         app,
         exchange,
@@ -172,7 +179,7 @@ impl Performance<'_> {
             self.path,
             prepared.format,
             prepared.preference,
-            reply.abilities,
+            reply.abilities.clone(),
         );
         let mut response = respond::respond(reply, &asked, &self.app.formats)?;
         if prepared.request.verb.is_safe() {
@@ -184,6 +191,9 @@ impl Performance<'_> {
         }
         response.extensions_mut().insert(Audited);
         if ends_session(self.exchange, prepared.request.verb, &reply.effect) {
+            if prepared.preference == Preference::Page {
+                respond::see_start(&mut response, &self.app.dispatcher.shared().base_url);
+            }
             let is_secure = self.exchange.arrival(&self.app.config).is_secure;
             response = http::without_session(response, &self.app.cookie, is_secure);
         }

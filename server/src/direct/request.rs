@@ -91,6 +91,14 @@ pub(crate) fn body(
     Ok(Parsed { input, method })
 }
 
+/// A query without the pairs that have no value, encoded; `None` if it has no such pairs. A browser sends
+/// all fields of a form, those in which nobody wrote anything too.
+pub(crate) fn tidy(query: &[(String, String)]) -> Option<String> {
+    let (said, empty): (Vec<_>, Vec<_>) = query.iter().partition(|(_, value)| !value.is_empty());
+    (!empty.is_empty())
+        .then(|| entity_formats::write_pairs(said.iter().map(|(name, value)| (&**name, &**value))))
+}
+
 /// The pairs of a body that is a form; none if there is no body.
 ///
 /// # Errors

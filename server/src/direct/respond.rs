@@ -2,7 +2,7 @@
 
 use axum::body::Body as HttpBody;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, LAST_MODIFIED, LINK, LOCATION};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use axum::response::Response;
 use entity_core::format::{Format, Formats, View};
 use entity_core::{Body, Effect, Item, Reference, Reply, Result, Version, encode_segment};
@@ -108,7 +108,7 @@ fn tell_once(reply: &Reply, asked: &Asked<'_>, formats: &Formats) -> Result<Resp
 
 /// The body in the format that was asked for, or the news that the client already has it.
 fn represent(reply: &Reply, asked: &Asked<'_>, formats: &Formats) -> Result<Response> {
-    if matches!(reply.body, Body::Empty) {
+    if matches!(reply.body, Body::Empty) && !is_shown_empty(reply, asked) {
         return Ok(empty(status(&reply.effect, false)));
     }
     let renderer = formats.renderer_for(asked.format.name, &reply.body)?;
@@ -147,6 +147,12 @@ fn represent(reply: &Reply, asked: &Asked<'_>, formats: &Formats) -> Result<Resp
         );
     }
     Ok(response)
+}
+
+/// Whether people are shown a page that says no more than that all is well: a browser that is answered
+/// with no page stays where it is, as if nothing had happened.
+fn is_shown_empty(reply: &Reply, asked: &Asked<'_>) -> bool {
+    asked.format.name == "html" && reply.effect == Effect::Read
 }
 
 impl Asked<'_> {
@@ -230,7 +236,16 @@ fn see_other(base: &str, reference: &Reference) -> Response {
     response
 }
 
-/// Sends a browser that has just logged in to the start page.
+/// Sends a browser to the same address with the query `tidy`.
+pub(crate) fn see_tidy(base: &str, uri: &Uri, tidy: &str) -> Response {
+    let separator = if tidy.is_empty() { "" } else { "?" };
+    let mut response = empty(StatusCode::SEE_OTHER);
+    let page = format!("{base}{}{separator}{tidy}", uri.path());
+    set(response.headers_mut(), LOCATION, Some(&page));
+    response
+}
+
+/// Sends a browser that has just logged in or out to the start page.
 pub(crate) fn see_start(response: &mut Response, base: &str) {
     *response.status_mut() = StatusCode::SEE_OTHER;
     *response.body_mut() = HttpBody::empty();

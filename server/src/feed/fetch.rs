@@ -169,6 +169,8 @@ async fn show(
                 query: sent,
             }),
             abilities: Abilities::default(),
+            formats: &app.formats,
+            registry: app.dispatcher.registry(),
             user: None,
             csrf_token: None,
         },

@@ -168,10 +168,14 @@ impl Provider for SessionProvider {
 }
 
 impl Read for SessionProvider {
-    /// By the public name, or by the id itself, which only its owner knows.
+    /// By the public name, by the id itself, which only its owner knows, or as that of the request.
     async fn read(cx: &Context, id: &str) -> Result<Option<SessionEntity>> {
         cx.user_id()?;
         let sessions = cx.service::<Sessions>()?;
+        if id == CURRENT {
+            let own = own(cx, &sessions).await?;
+            return Ok(own.map(|it| SessionEntity::current(cx, &sessions, it)));
+        }
         let found = match SessionId::parse(id) {
             Some(id) => sessions.find(&id).await?,
             None => sessions.find_by_handle(cx, id).await?,

@@ -65,6 +65,13 @@ both! {
         }
     }
 
+    async fn a_list_is_filtered_and_ordered_by_a_field_with_the_name_of_a_keyword(app: TestApp) {
+        let (teacher, admin) = (app.user("instructor1").await, app.user("admin").await);
+        let projects = list(&teacher, "/direct/site.json?type=project&_order=type", "site").await;
+        assert_eq!(projects.iter().map(|it| text(it, "id")).collect::<Vec<_>>(), ["field-trip"]);
+        list(&admin, "/direct/user.json?_order=type_desc&type=registered", "user").await;
+    }
+
     async fn a_list_is_read_in_parts(app: TestApp) {
         let student = app.user("student1").await;
         let first = student.get("/direct/site.json?_limit=1").await;

@@ -1,0 +1,139 @@
+//! Which fields a list shows, and the links that put it in order.
+
+use entity_core::MAX_LIMIT;
+use entity_core::format::View;
+use entity_core::schema::{Field, Kind, Role, Schema};
+use entity_core::{Order, Registry, Search};
+use serde_json::{Map, Value};
+
+use crate::html::query::{ORDER, Query};
+use crate::html::{label_of, reference};
+use crate::paging::view_url;
+
+/// The most columns besides the title.
+const MAX_COLUMNS: usize = 5;
+/// The most bytes that the texts of a column may have.
+const MAX_CELL: usize = 60;
+
+/// A column.
+pub(super) struct Column {
+    pub(super) label: String,
+    /// Which field it shows; the first column shows the title, which an entity may make of several.
+    pub(super) field: Option<&'static Field>,
+    /// The list in this column's order, if it can be ordered by it.
+    pub(super) href: Option<String>,
+    /// How the list is ordered by this column now.
+    pub(super) order: Option<Direction>,
+}
+
+/// Which end comes first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    Ascending,
+    Descending,
+}
+
+impl Direction {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Ascending => "ascending",
+            Self::Descending => "descending",
+        }
+    }
+
+    pub(super) fn arrow(self) -> &'static str {
+        match self {
+            Self::Ascending => "▲",
+            Self::Descending => "▼",
+        }
+    }
+}
+
+/// The columns of a list of `entities`, the title first. The list of a type itself can be ordered.
+pub(super) fn columns(
+    schema: &'static Schema,
+    entities: &[&Map<String, Value>],
+    view: &View<'_>,
+    is_ordered: bool,
+) -> Vec<Column> {
+    let order = present_order(schema, view).filter(|_| is_ordered);
+    let title = schema.role(Role::Title);
+    let (mut kept, mut computed): (Vec<_>, Vec<_>) = schema
+        .fields
+        .iter()
+        .filter(|it| is_shown(it, schema, entities, view.registry))
+        .partition(|it| it.column.is_some());
+    kept.append(&mut computed);
+    kept.truncate(MAX_COLUMNS);
+    let href = |field: &Field| {
+        let can = is_ordered && field.column.is_some();
+        can.then(|| order_href(field, order, view))
+    };
+    let first = Column {
+        label: title.map_or_else(|| "Title".to_owned(), label_of),
+        field: None,
+        href: title.and_then(href),
+        order: title.and_then(|it| direction(it, order)),
+    };
+    let others = kept.into_iter().map(|field| Column {
+        label: label_of(field),
+        field: Some(field),
+        href: href(field),
+        order: direction(field, order),
+    });
+    std::iter::once(first).chain(others).collect()
+}
+
+/// The first key of the order that the address asks for.
+fn present_order(schema: &'static Schema, view: &View<'_>) -> Option<Order> {
+    let asked = Query::of(view).get(ORDER).to_owned();
+    let pair = (ORDER.to_owned(), asked);
+    let search = Search::parse(&[pair], schema, &[], MAX_LIMIT).ok()?;
+    search.order.first().copied()
+}
+
+fn direction(field: &Field, order: Option<Order>) -> Option<Direction> {
+    let order = order.filter(|it| it.field.name == field.name)?;
+    Some(match order.is_descending {
+        true => Direction::Descending,
+        false => Direction::Ascending,
+    })
+}
+
+/// The list by `field`; the other way round if that is its order already.
+fn order_href(field: &Field, order: Option<Order>, view: &View<'_>) -> String {
+    let key = match direction(field, order) {
+        Some(Direction::Ascending) => format!("{}_desc", field.name),
+        _ => field.name.to_owned(),
+    };
+    Query::of(view)
+        .from_start()
+        .with(ORDER, key)
+        .behind(&view_url(view, Some("html")))
+}
+
+/// Whether a field is short, means something to people, and is there in at least one entity.
+fn is_shown(
+    field: &Field,
+    schema: &Schema,
+    entities: &[&Map<String, Value>],
+    registry: &Registry,
+) -> bool {
+    let is_simple = !matches!(
+        field.kind,
+        Kind::Html(_) | Kind::List | Kind::Object | Kind::Moment
+    );
+    let has_place = matches!(field.role, Some(Role::Id | Role::Title | Role::Version));
+    let title = schema.role(Role::Title).map(|it| it.name.to_owned());
+    let names_title = title.is_some_and(|it| reference::naming_fields(field.name).contains(&it));
+    let text = |entity: &&Map<String, Value>| entity.get(field.name)?.as_str().map(str::len);
+    let is_short = entities.iter().filter_map(text).all(|it| it <= MAX_CELL);
+    let says_something = |entity: &&Map<String, Value>| {
+        let value = entity.get(field.name);
+        let is_there = value.is_some_and(|it| !it.is_null() && it != "");
+        let is_opaque =
+            field.name.ends_with("Id") && reference::target(field, entity, registry).is_none();
+        is_there && !is_opaque && !reference::is_naming(field.name, schema.fields, entity, registry)
+    };
+    is_simple && is_short && !has_place && !names_title && entities.iter().any(says_something)
+}

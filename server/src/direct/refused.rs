@@ -1,0 +1,89 @@
+//! A form that was refused, shown again: with what was sent in it, and with what is wrong at each field.
+
+use axum::response::Response;
+use entity_core::format::Format;
+use entity_core::{
+    Abilities, Body, DirectPath, Error, ErrorKind, Form, Input, Refusal, Request, Verb,
+};
+
+use super::{is_login, login_form, negotiate, request, view};
+use crate::app::App;
+use crate::error;
+use crate::exchange::Exchange;
+
+/// The page with the form, if the request was a person's and came from one.
+pub(crate) async fn form(
+    app: &App,
+    exchange: &Exchange,
+    path: &DirectPath,
+    error: &Error,
+) -> Option<Response> {
+    let (format, verb, input) = sent(app, exchange, path)?;
+    let mut form = match is_login(path, verb) {
+        true if is_mistake(error) || error.kind() == ErrorKind::Forbidden => login_form::form(),
+        false if is_mistake(error) => empty(app, exchange, path, verb).await?,
+        _ => return None,
+    };
+    form.refusal = Some(Refusal {
+        sent: input.fields,
+        message: error.message().to_owned(),
+        fields: error.field_errors().to_vec(),
+    });
+    let view = view(app, exchange, path, Abilities::default());
+    let body = Body::Form(form);
+    let renderer = app.formats.renderer_for(format.name, &body).ok()?;
+    let page = renderer.render(&body, &view).ok()?;
+    Some(error::respond_with(
+        error,
+        &exchange.context,
+        page,
+        format.media_type,
+    ))
+}
+
+/// What a form said, if a form was sent by somebody who reads pages.
+fn sent(app: &App, exchange: &Exchange, path: &DirectPath) -> Option<(Format, Verb, Input)> {
+    let headers = &exchange.parts.headers;
+    let extension = path.format.as_deref();
+    let format = negotiate::format(extension, headers, &app.formats).ok()?;
+    if format.name != "html" || exchange.context.wants_problem {
+        return None;
+    }
+    let method = request::verb(&exchange.parts.method)?;
+    let body = &exchange.body;
+    let parsed = request::body(headers, extension, &path.prefix, body, &app.formats).ok()?;
+    let verb = parsed.method.unwrap_or(method);
+    parsed.input.is_form.then_some((format, verb, parsed.input))
+}
+
+/// Whether whoever filled in the form can put it right.
+fn is_mistake(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::BadRequest | ErrorKind::Conflict | ErrorKind::Unprocessable
+    )
+}
+
+/// The form that was sent, as it was before: asked for again, so that whoever may not see it does not.
+async fn empty(app: &App, exchange: &Exchange, path: &DirectPath, verb: Verb) -> Option<Form> {
+    let words: Vec<&str> = path.segments.iter().map(String::as_str).collect();
+    let segments = match (verb, words.as_slice()) {
+        (Verb::Post, [] | ["new"]) => vec!["new"],
+        (Verb::Post | Verb::Put, [id] | [id, "edit"]) => vec![*id, "edit"],
+        _ => return None,
+    };
+    let request = Request {
+        path: DirectPath::new(&path.prefix, segments),
+        verb: Verb::Get,
+        query: Vec::new(),
+        input: Input::default(),
+        if_match: None,
+        is_dry_run: false,
+        wants_abilities: true,
+        origin: exchange.origin.clone(),
+    };
+    match app.dispatcher.dispatch(&request).await.ok()?.body {
+        Body::Form(form) => Some(form),
+        _ => None,
+    }
+}

@@ -1,0 +1,183 @@
+//! Pages: what people can do without a program of their own.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use http::StatusCode;
+use http::header::ACCEPT;
+use tests::{Answer, Client, TestApp, both};
+
+use super::{FORM, created};
+
+const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+async fn browser(app: &TestApp, eid: &str) -> Client {
+    app.user(eid).await.with_header(ACCEPT, BROWSER)
+}
+
+#[track_caller]
+fn assert_page(answer: &Answer, status: StatusCode, expected: &[&str]) {
+    answer.expect(status);
+    assert_eq!(
+        answer.header("content-type"),
+        Some("text/html; charset=utf-8")
+    );
+    for it in expected {
+        assert!(answer.text().contains(it), "{it} in {}", answer.text());
+    }
+}
+
+/// The addresses of this service that a page links to.
+fn links(page: &str) -> Vec<String> {
+    let values = page.split("href=\"").skip(1);
+    values
+        .filter_map(|it| it.split('"').next())
+        .map(|it| {
+            it.replace("&#38;", "&")
+                .replace("http://127.0.0.1:8080", "")
+        })
+        .filter(|it| it.starts_with("/direct") || it.starts_with("/assets"))
+        .collect()
+}
+
+both! {
+    async fn a_refused_form_comes_back_with_what_was_sent(app: TestApp) {
+        let teacher = browser(&app, "instructor1").await;
+        let form = "title=+&siteId=biology-101&body=%3Cp%3Ekept%3C%2Fp%3E&releaseDate=soon";
+        for path in ["/direct/announcement", "/direct/announcement/new"] {
+            let answer = teacher.post_form(path, form).await;
+            assert_page(&answer, StatusCode::BAD_REQUEST, &[
+                "<h1 dir=\"auto\">New announcement</h1>",
+                "<a href=\"#field-title\">Title is required.</a>",
+                "<a href=\"#field-releaseDate\">",
+                "aria-invalid=\"true\" aria-describedby=\"field-title-hint field-title-error\"",
+                "value=\"soon\"",
+                "value=\"biology-101\"",
+                "&#60;p&#62;kept&#60;/p&#62;</textarea>",
+                "action=\"/direct/announcement\"",
+            ]);
+            assert_eq!(answer.header("cache-control"), Some("no-store"));
+        }
+    }
+
+    async fn a_refused_change_comes_back_and_changes_nothing(app: TestApp) {
+        let teacher = browser(&app, "instructor1").await;
+        let path = "/direct/site/biology-101";
+        let form = "_method=PUT&title=+&contactName=Somebody+else";
+        let answer = teacher.post_form(path, form).await;
+        assert_page(&answer, StatusCode::BAD_REQUEST, &[
+            "Edit Biology 101: Cells and Life",
+            "<input type=\"hidden\" name=\"_method\" value=\"PUT\">",
+            "value=\"Somebody else\"",
+            "Title is required.",
+        ]);
+        let now = teacher.get(&format!("{path}.json")).await.json();
+        assert_eq!(now["contactName"], "Maria Okafor");
+    }
+
+    async fn a_conflict_is_told_in_the_form(app: TestApp) {
+        let admin = browser(&app, "admin").await;
+        let answer = admin.post_form("/direct/user", "eid=student1&password=is+not+told+again").await;
+        assert_page(&answer, StatusCode::CONFLICT, &["This was not accepted", "value=\"student1\""]);
+        assert!(!answer.text().contains("is not told again"));
+    }
+
+    async fn programs_are_told_errors_as_before(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let answer = teacher.post_form("/direct/announcement", "title=+").await;
+        answer.expect(StatusCode::BAD_REQUEST);
+        assert_eq!(answer.header("content-type"), Some("application/json"));
+        let answer = browser(&app, "instructor1").await.post("/direct/announcement", &serde_json::json!({})).await;
+        assert_page(&answer, StatusCode::BAD_REQUEST, &["<h1>The request is not right</h1>"]);
+    }
+
+    async fn who_may_not_write_gets_no_form(app: TestApp) {
+        let student = browser(&app, "student1").await;
+        let form = "title=x&siteId=biology-101&nonsense=1";
+        for (path, method) in [("/direct/site/biology-101", "PUT"), ("/direct/user", "POST")] {
+            let answer = student.post_form(path, &format!("_method={method}&{form}")).await;
+            assert!(answer.status.is_client_error(), "{path}");
+            assert!(!answer.text().contains("<h1 dir=\"auto\">"), "{path}: {}", answer.text());
+        }
+    }
+
+    async fn a_refused_login_comes_back_without_the_password(app: TestApp) {
+        let stranger = app.anonymous().with_header(ACCEPT, BROWSER);
+        let answer = stranger.post_form("/direct/session", "_username=student1&_password=not+the+one").await;
+        assert_page(&answer, StatusCode::FORBIDDEN, &["<h1 dir=\"auto\">Log in</h1>", "value=\"student1\""]);
+        assert!(!answer.text().contains("not the one"));
+        let answer = stranger.post_form("/direct/session", "_username=&_password=").await;
+        assert_page(&answer, StatusCode::BAD_REQUEST, &["<h1 dir=\"auto\">Log in</h1>"]);
+    }
+
+    async fn who_logs_out_sees_the_start_page(app: TestApp) {
+        let student = browser(&app, "student1").await;
+        let answer = student.post_form("/direct/session/current", "_method=DELETE").await;
+        answer.expect(StatusCode::SEE_OTHER);
+        assert!(answer.header("location").is_some_and(|it| it.ends_with("/direct")));
+        assert!(answer.header("set-cookie").is_some());
+        student.get("/direct/site.html").await.expect(StatusCode::UNAUTHORIZED);
+    }
+
+    async fn fields_of_a_filter_that_nobody_filled_in_ask_for_nothing(app: TestApp) {
+        let teacher = browser(&app, "instructor1").await;
+        let answer = teacher.get("/direct/announcement?title=&draft=true&_search=&_order=").await;
+        answer.expect(StatusCode::SEE_OTHER);
+        let location = answer.header("location").unwrap_or_default().to_owned();
+        assert!(location.ends_with("/direct/announcement?draft=true"), "{location}");
+        let answer = teacher.get("/direct/announcement.html?title=&_search").await;
+        assert!(answer.header("location").is_some_and(|it| it.ends_with("/direct/announcement.html")));
+        let of_program = teacher.get("/direct/announcement.json?title=").await;
+        assert_eq!(of_program.header("location"), None);
+    }
+
+    async fn an_answer_without_data_is_a_page_for_people_only(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let page = teacher.get("/direct/site/biology-101/exists.html").await;
+        assert_page(&page, StatusCode::OK, &["<h1 dir=\"auto\">Exists</h1>"]);
+        teacher.get("/direct/site/biology-101/exists").await.expect(StatusCode::NO_CONTENT);
+    }
+
+    async fn a_page_offers_what_its_reader_may_do(app: TestApp) {
+        let path = "/direct/site/biology-101.html";
+        let of_teacher = app.user("instructor1").await.get(path).await;
+        let of_student = app.user("student1").await.get(path).await;
+        for only_hers in ["/edit.html", "/perms.html"] {
+            let link = format!("/direct/site/biology-101{only_hers}");
+            assert!(of_teacher.text().contains(&link), "{link}");
+            assert!(!of_student.text().contains(&link), "{link}");
+        }
+        for both in ["/direct/site/biology-101/pages.html", "/direct/announcement/site/biology-101.html"] {
+            assert!(of_teacher.text().contains(both) && of_student.text().contains(both), "{both}");
+        }
+    }
+
+    async fn a_form_creates_and_leads_to_the_page_of_what_was_created(app: TestApp) {
+        let teacher = browser(&app, "instructor1").await;
+        let form = "title=From+a+form&siteId=biology-101&body=&draft=&releaseDate=2026-11-20T10%3A00&retractDate=";
+        let answer = teacher.post_form("/direct/announcement", form).await;
+        answer.expect(StatusCode::SEE_OTHER);
+        let page = answer.header("location").unwrap_or_default().replace("http://127.0.0.1:8080", "");
+        let page = teacher.get(&page).await;
+        assert_page(&page, StatusCode::OK, &["<h1 dir=\"auto\">From a form</h1>", "20 Nov 2026, 10:00 UTC"]);
+        let plain = app.user("instructor1").await;
+        let answer = plain.send(http::Method::POST, "/direct/announcement", FORM, form.into()).await;
+        created(&answer, "announcement");
+    }
+
+    async fn no_page_leads_to_an_error(app: TestApp) {
+        let admin = browser(&app, "admin").await;
+        let mut waiting = VecDeque::from(["/direct".to_owned()]);
+        let mut seen = BTreeSet::new();
+        while let Some(path) = waiting.pop_front() {
+            if seen.len() > 400 || !seen.insert(path.clone()) {
+                continue;
+            }
+            let answer = admin.get(&path).await;
+            assert!(answer.status.is_success(), "{path}: {}", answer.status);
+            if answer.header("content-type").is_some_and(|it| it.starts_with("text/html")) {
+                waiting.extend(links(answer.text()));
+            }
+        }
+        assert!(seen.len() > 100, "{seen:?}");
+    }
+}

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, ErrorKind, FieldError, Result};
 use crate::input::Input;
-use crate::registry::Registry;
-use crate::registry::RegistryError;
+use crate::registry::{Registry, RegistryError};
 use crate::reply::{Abilities, Body};
 
 /// A format's name and media type.

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::access::Need;
 use crate::registry::{Registry, Route};
 use crate::schema::{Kind, Writable};
+use crate::search::Operator;
 
 /// All registered types.
 #[derive(Clone, Debug, Serialize)]
@@ -53,6 +54,11 @@ pub struct FieldEntry {
     pub writable: &'static str,
     /// Whether lists can be filtered and ordered by it.
     pub searchable: bool,
+    /// The operators by which lists can be asked for its values.
+    pub operators: Vec<&'static str>,
+    /// The prefix of the type of which it holds an id; `_expand` shows that entity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub references: Option<&'static str>,
 }
 
 /// One query parameter.
@@ -139,6 +145,8 @@ fn field(field: &crate::schema::Field) -> FieldEntry {
             Writable::Always => "always",
         },
         searchable: field.column.is_some(),
+        operators: Operator::of(field).map(Operator::name).collect(),
+        references: field.references,
     }
 }
 

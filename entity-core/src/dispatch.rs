@@ -98,7 +98,7 @@ impl Dispatcher {
         let operation = Operation::find(route, &request.path, request.verb)?;
         if request.verb.is_safe() {
             let cx = self.begin(&request.origin, Mode::Read).await?;
-            return operation.run(&cx, route, request).await;
+            return operation.run(&cx, &self.registry, route, request).await;
         }
         let mut tries = 1;
         loop {
@@ -116,7 +116,7 @@ impl Dispatcher {
         request: &Request,
     ) -> Result<Reply> {
         let cx = self.begin(&request.origin, Mode::Write).await?;
-        let reply = operation.run(&cx, route, request).await?;
+        let reply = operation.run(&cx, &self.registry, route, request).await?;
         self.commit(cx, reply.effect.clone()).await?;
         Ok(reply)
     }
@@ -264,6 +264,7 @@ impl<'a> Operation<'a> {
     fn run<'b>(
         self,
         cx: &'b Context,
+        registry: &'b Registry,
         route: &'b Route,
         request: &'b Request,
     ) -> BoxFuture<'b, Result<Reply>>
@@ -271,6 +272,7 @@ impl<'a> Operation<'a> {
         'a: 'b,
     {
         let call = Call {
+            registry,
             route,
             verb: request.verb,
             id: self.id,

@@ -30,6 +30,10 @@ pub struct Field {
     pub column: Option<&'static str>,
     /// Whether `_search` looks into it.
     pub is_searchable: bool,
+    /// Whether it may be null where it is shown and where it is stored.
+    pub is_nullable: bool,
+    /// The prefix of the type of which it holds an id, if it does; `_expand` shows that entity.
+    pub references: Option<&'static str>,
     /// Whether it is the entity's id, title or site, which forms and pages treat apart.
     pub role: Option<Role>,
 }
@@ -111,7 +115,7 @@ impl Schema {
 }
 
 impl Field {
-    /// A field that is only read, can't be searched and plays no part.
+    /// A field that is only read, may be null, can't be searched, refers to nothing and plays no part.
     pub const fn new(name: &'static str, kind: Kind, doc: &'static str) -> Self {
         Self {
             name,
@@ -121,6 +125,8 @@ impl Field {
             writable: Writable::Never,
             column: None,
             is_searchable: false,
+            is_nullable: true,
+            references: None,
             role: None,
         }
     }
@@ -157,6 +163,20 @@ impl Field {
     #[must_use]
     pub const fn searchable(mut self) -> Self {
         self.is_searchable = true;
+        self
+    }
+
+    /// It always has a value.
+    #[must_use]
+    pub const fn not_null(mut self) -> Self {
+        self.is_nullable = false;
+        self
+    }
+
+    /// It holds the id of an entity of the type `prefix`.
+    #[must_use]
+    pub const fn references(mut self, prefix: &'static str) -> Self {
+        self.references = Some(prefix);
         self
     }
 

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
+use syn::ext::IdentExt;
 use syn::meta::ParseNestedMeta;
 use syn::{Data, DeriveInput, GenericArgument, Ident, LitInt, LitStr, PathArguments, Type};
 
@@ -36,6 +37,7 @@ pub(crate) struct Field {
     is_searchable: bool,
     writable: Option<Ident>,
     column: Option<String>,
+    references: Option<LitStr>,
 }
 
 /// What a field says of its column.
@@ -66,6 +68,7 @@ struct Attributes {
     max: Option<usize>,
     kind: Option<Ident>,
     column: ColumnName,
+    references: Option<LitStr>,
 }
 
 impl Fields {
@@ -122,6 +125,7 @@ impl Field {
             is_searchable: attributes.is_searchable,
             writable: attributes.writable(is_table),
             column: attributes.column(&ident, is_table),
+            references: attributes.references,
             is_own_site: attributes.is_own_site,
             role: attributes.role,
             ty: field.ty.clone(),
@@ -137,7 +141,7 @@ impl Field {
     pub(crate) fn column_name(&self) -> String {
         self.column
             .clone()
-            .unwrap_or_else(|| self.ident.to_string())
+            .unwrap_or_else(|| self.ident.unraw().to_string())
     }
 
     /// The field as an entry of the schema.
@@ -147,13 +151,15 @@ impl Field {
         let required = self.is_required.then(|| quote!(.required()));
         let searchable = self.is_searchable.then(|| quote!(.searchable()));
         let column = self.column.iter().map(|it| quote!(.column(#it)));
+        let not_null = (!self.is_optional).then(|| quote!(.not_null()));
+        let references = self.references.iter().map(|it| quote!(.references(#it)));
         let role = self
             .role
             .iter()
             .map(|it| quote!(.role(::entity_core::schema::Role::#it)));
         quote! {
             ::entity_core::schema::Field::new(#wire, ::entity_core::schema::Kind::#kind, #doc)
-                #(#writable)* #required #searchable #(#column)* #(#role)*
+                #(#writable)* #required #searchable #(#column)* #not_null #(#references)* #(#role)*
         }
     }
 }
@@ -186,6 +192,7 @@ impl Attributes {
             "skip" => self.is_skipped = true,
             "writable" | "on_create" | "read_only" => self.writable = Some(ident.clone()),
             "max" => self.max = Some(meta.value()?.parse::<LitInt>()?.base10_parse()?),
+            "references" => self.references = Some(meta.value()?.parse()?),
             "kind" => self.kind = Some(meta.value()?.parse()?),
             "column" if meta.input.peek(syn::Token![=]) => {
                 self.column = ColumnName::Named(meta.value()?.parse::<LitStr>()?.value());
@@ -259,8 +266,8 @@ impl Attributes {
     fn column(&self, ident: &Ident, is_table: bool) -> Option<String> {
         match &self.column {
             ColumnName::Named(name) => Some(name.clone()),
-            ColumnName::OfField => Some(ident.to_string()),
-            ColumnName::Unsaid => is_table.then(|| ident.to_string()),
+            ColumnName::OfField => Some(ident.unraw().to_string()),
+            ColumnName::Unsaid => is_table.then(|| ident.unraw().to_string()),
         }
     }
 }

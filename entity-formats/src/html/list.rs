@@ -114,6 +114,7 @@ fn paging_label(relation: &str) -> &'static str {
     match relation {
         "first" => "First page",
         "prev" => "Previous page",
+        "last" => "Last page",
         _ => "Next page",
     }
 }

@@ -210,6 +210,8 @@ fn type_entry() -> TypeEntry {
             required: true,
             writable: "always",
             searchable: false,
+            operators: Vec::new(),
+            references: None,
         }],
         parameters: vec![parameter()],
         actions: vec![ActionEntry {
@@ -236,6 +238,8 @@ pub(crate) fn answers() -> Vec<(&'static str, Body)> {
             start: 3,
             limit: 2,
             has_more: true,
+            cursor: None,
+            total: None,
         })
     };
     vec![

@@ -7,6 +7,7 @@ mod error;
 mod feed;
 mod membership;
 mod method;
+mod query;
 mod representation;
 mod session;
 mod site;

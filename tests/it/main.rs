@@ -11,6 +11,7 @@ mod api;
 mod direct;
 mod durability;
 mod hostile;
+mod query;
 mod readme;
 mod shape;
 mod storage;

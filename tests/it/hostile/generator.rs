@@ -68,7 +68,7 @@ const SEGMENTS: [&str; 28] = [
 const EXTENSIONS: [&str; 9] = [
     "", "", ".json", ".xml", ".html", ".atom", ".rss", ".exe", ".",
 ];
-const KEYS: [&str; 24] = [
+const KEYS: [&str; 32] = [
     "_limit",
     "_start",
     "_page",
@@ -76,6 +76,14 @@ const KEYS: [&str; 24] = [
     "_order",
     "_search",
     "_fields",
+    "_expand",
+    "_count",
+    "_cursor",
+    "body[like]",
+    "highlight[in]",
+    "pubView[gt]",
+    "eid[lt]",
+    "memberRole[eq]",
     "_method",
     "n",
     "d",
@@ -94,7 +102,7 @@ const KEYS: [&str; 24] = [
     "%5B%5D",
     "",
 ];
-const VALUES: [&str; 22] = [
+const VALUES: [&str; 26] = [
     "",
     "0",
     "1",
@@ -111,6 +119,10 @@ const VALUES: [&str; 22] = [
     "a,b,,",
     "title_desc",
     "createdOn,title",
+    "siteId,createdBy",
+    "exact",
+    "WzEsW3siVGV4dCI6IngifV1d",
+    "WzEsW10",
     "'%3BDROP%20TABLE%20site--",
     "%F0%9F%98%80",
     "2026-13-40",

@@ -12,6 +12,7 @@ use crate::action::Answers;
 use crate::format::Formats;
 use crate::registry::{ActionRoute, Registry, Route};
 use crate::schema::{Field, Kind, Writable};
+use crate::search::Operator;
 
 pub use address::{Address, Place};
 pub use formats::FormatsEntry;
@@ -76,6 +77,11 @@ pub struct FieldEntry {
     pub writable: &'static str,
     /// Whether lists can be filtered and ordered by it.
     pub searchable: bool,
+    /// The operators by which lists can be asked for its values.
+    pub operators: Vec<&'static str>,
+    /// The prefix of the type of which it holds an id; `_expand` shows that entity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub references: Option<&'static str>,
 }
 
 /// One query parameter.
@@ -200,6 +206,8 @@ fn field(field: &Field) -> FieldEntry {
             Writable::Always => "always",
         },
         searchable: field.column.is_some(),
+        operators: Operator::of(field).map(Operator::name).collect(),
+        references: field.references,
     }
 }
 

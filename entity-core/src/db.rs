@@ -22,8 +22,8 @@ use crate::unit::{Mode, Store, Unit};
 pub use column::{Column, ColumnType};
 pub use file::File;
 pub use row::Row;
-pub use search::{apply, condition};
-pub use table::{Table, TableSpec, create, delete, list, read, update};
+pub use search::{apply, condition, count_rows};
+pub use table::{Table, TableSpec, count, create, delete, list, read, read_many, update};
 
 /// A database. Its readers can't write.
 #[derive(Clone, Debug)]

@@ -158,7 +158,7 @@ impl Dispatcher {
 
     async fn run_once(&self, cx: &Context, request: &Request) -> Result<Reply> {
         let (route, operation) = self.find(request)?;
-        operation.run(cx, route, request).await
+        operation.run(cx, &self.registry, route, request).await
     }
 
     fn find<'a>(&'a self, request: &'a Request) -> Result<(&'a Route, Operation<'a>)> {
@@ -305,6 +305,7 @@ impl<'a> Operation<'a> {
     fn run<'b>(
         self,
         cx: &'b Context,
+        registry: &'b Registry,
         route: &'b Route,
         request: &'b Request,
     ) -> BoxFuture<'b, Result<Reply>>
@@ -312,6 +313,7 @@ impl<'a> Operation<'a> {
         'a: 'b,
     {
         let call = Call {
+            registry,
             route,
             verb: request.verb,
             id: self.id,

@@ -13,7 +13,10 @@ use crate::input::Input;
 use crate::provider::{Create, Delete, List, Provider, Read, Update};
 use crate::reply::Reference;
 use crate::request::IfMatch;
-use crate::search::{Page, Search};
+use crate::search::{Grammar, Page, Search};
+
+/// Most entities that are looked at to find the next one, or to count them.
+const MOST_LOOKED_AT: usize = 10_000;
 
 /// The entity with this id, if the caller may read it.
 ///
@@ -26,16 +29,85 @@ pub async fn read<P: Read>(cx: &Context, id: &str) -> Result<P::Entity> {
     Ok(entity)
 }
 
-/// The entities that `search` asks for and the caller may read.
+/// Those of the entities with these ids that the caller may read.
 ///
 /// # Errors
-/// Nobody is logged in; the caller may not list this type, or not the site that the search names.
+/// The data can't be read, or a question could not be decided.
+pub async fn read_many<P: Read>(cx: &Context, ids: &[String]) -> Result<Vec<P::Entity>> {
+    if admit(cx.caller(), P::ACCESS.read).is_err() {
+        return Ok(Vec::new());
+    }
+    let found = P::read_many(cx, ids).await?;
+    Ok(retain::<P>(cx, Page::whole(found)).await?.items)
+}
+
+/// The entities that `search` asks for and the caller may read.
+///
+/// A walk by a cursor goes on until it finds one of them: where it stands is told by what the caller has seen.
+///
+/// # Errors
+/// Nobody is logged in; the caller may not list this type, or not the site that the search names; too much
+/// is hidden from the caller to walk past it.
 pub async fn list<P: List>(cx: &Context, mut search: Search) -> Result<Page<P::Entity>> {
+    Grammar::of::<P>()?.complete(&mut search);
     search.scope = scope(cx, P::ACCESS.read, search.site()).await?;
-    let page = P::list(cx, &search).await?;
+    let mut hidden = 0;
+    loop {
+        let page = P::list(cx, &search).await?;
+        let goes_on = page.has_more && search.cursor.is_some();
+        if let Some(last) = page.items.last().filter(|_| goes_on) {
+            search.move_behind(last)?;
+        }
+        hidden += page.items.len();
+        let page = visible::<P>(cx, &search.scope, page).await?;
+        if !goes_on || !page.items.is_empty() {
+            return Ok(page);
+        }
+        if hidden > MOST_LOOKED_AT {
+            return Err(Error::bad_request(
+                "the list can't be walked any further: narrow it by a filter",
+            ));
+        }
+    }
+}
+
+/// How many entities `search` asks for that the caller may read, whatever part of them is wanted. `None` if
+/// that takes looking at too many.
+///
+/// # Errors
+/// Those of [`list`].
+pub async fn count<P: List>(cx: &Context, mut search: Search) -> Result<Option<u64>> {
+    Grammar::of::<P>()?.complete(&mut search);
+    search.scope = scope(cx, P::ACCESS.read, search.site()).await?;
+    if let Some(count) = P::count(cx, &search).await? {
+        return Ok(Some(count));
+    }
+    search.cursor = None;
+    (search.start, search.limit) = (0, P::MAX);
+    let (mut looked_at, mut count) = (0, 0);
+    loop {
+        let page = P::list(cx, &search).await?;
+        looked_at += page.items.len();
+        search.start = search.start.saturating_add(search.limit);
+        let page = visible::<P>(cx, &search.scope, page).await?;
+        count += page.items.len();
+        match page.has_more {
+            false => return Ok(u64::try_from(count).ok()),
+            true if looked_at >= MOST_LOOKED_AT || page.items.is_empty() => return Ok(None),
+            true => {}
+        }
+    }
+}
+
+/// Those entities of `page`, which a list found for `scope`, that the caller may read.
+async fn visible<P: Provider>(
+    cx: &Context,
+    scope: &Scope,
+    page: Page<P::Entity>,
+) -> Result<Page<P::Entity>> {
     let mut items = Vec::with_capacity(page.items.len());
     for entity in page.items {
-        let is_in_scope = entity.site().is_none_or(|it| search.scope.contains(it));
+        let is_in_scope = entity.site().is_none_or(|it| scope.contains(it));
         if is_in_scope && P::permits(cx, &entity, Operation::Read).await? == Permit::Allowed {
             items.push(entity);
         }

@@ -38,6 +38,7 @@ mod dispatch;
 mod entity;
 mod error;
 mod event;
+mod expand;
 pub mod format;
 pub mod gate;
 mod input;
@@ -45,13 +46,14 @@ mod patch;
 mod path;
 #[doc(hidden)]
 pub mod probe;
+mod projection;
 mod provider;
 mod registry;
 pub mod reply;
 mod request;
 mod route;
 pub mod schema;
-mod search;
+pub mod search;
 pub mod shape;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -83,10 +85,11 @@ pub use event::{Event, EventSink};
 pub use input::{Fields, Input};
 pub use patch::Patch;
 pub use path::{DirectPath, MAX_PATH, MAX_SEGMENT, MAX_SEGMENTS, encode_segment};
+pub use projection::{EXPANDED, Projection};
 pub use provider::{Actions, Create, Delete, List, Provider, Read, Update};
 pub use registry::{ActionRoute, Registration, Registry, RegistryError, Route, RouteBuilder};
 pub use reply::{
     Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Offer, Reference, Refusal, Reply,
 };
 pub use request::{IfMatch, Origin, Request, Verb};
-pub use search::{Filter, MAX_LIMIT, Order, Page, Search, Window};
+pub use search::{Filter, MAX_LIMIT, Operator, Order, Page, Search, Window};

@@ -11,7 +11,7 @@ use crate::access::{Access, Operation, Permit};
 use crate::action::Action;
 use crate::context::Context;
 use crate::entity::Entity;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::search::{MAX_LIMIT, Page, Search};
 
 /// A type of entity, under a prefix of its own.
@@ -56,6 +56,29 @@ pub trait Read: Provider {
     /// # Errors
     /// The data can't be read. A missing entity is no error.
     fn read(cx: &Context, id: &str) -> impl Future<Output = Result<Option<Self::Entity>>> + Send;
+
+    /// The entities with these ids, in any order, without those that don't exist. Lists that refer to this
+    /// type ask once for all they show: a type that is referred to answers with one look at its data.
+    /// Without a method of its own it looks once for each, and leaves out what it refuses.
+    ///
+    /// # Errors
+    /// The data can't be read. A missing entity is no error.
+    fn read_many(
+        cx: &Context,
+        ids: &[String],
+    ) -> impl Future<Output = Result<Vec<Self::Entity>>> + Send {
+        async move {
+            let mut found = Vec::new();
+            for id in ids {
+                match Self::read(cx, id).await {
+                    Ok(entity) => found.extend(entity),
+                    Err(error) if error.kind() == ErrorKind::Forbidden => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(found)
+        }
+    }
 }
 
 /// It can list its entities: `GET /prefix`.
@@ -66,8 +89,14 @@ pub trait List: Provider {
     /// Most entities in one answer.
     const MAX: u64 = MAX_LIMIT;
 
+    /// The order of a list that asks for none, as `_order` has it. Its last key is a field that no two
+    /// entities share: it breaks the ties of every other order. Nothing stands for the id.
+    const ORDER: &'static str = "";
+
     /// The entities that `search` asks for, of those sites only that `search.scope` holds.
     /// What the caller may not see is left out already here, so that pages are full.
+    /// [`db::apply`](crate::db::apply) and [`search::select`](crate::search::select()) do all that a search
+    /// says, the one in SQL and the other in memory.
     ///
     /// # Errors
     /// A parameter of the type's own is wrong; the data can't be read.
@@ -75,6 +104,15 @@ pub trait List: Provider {
         cx: &Context,
         search: &Search,
     ) -> impl Future<Output = Result<Page<Self::Entity>>> + Send;
+
+    /// How many entities `search` asks for in all, whatever part of them is wanted. `None` if only looking at
+    /// them tells, because [`permits`](Provider::permits) hides some that [`list`](List::list) finds.
+    ///
+    /// # Errors
+    /// Those of [`list`](List::list).
+    fn count(_cx: &Context, _search: &Search) -> impl Future<Output = Result<Option<u64>>> + Send {
+        ready(Ok(None))
+    }
 }
 
 /// It can create an entity: `POST /prefix`.

@@ -12,11 +12,13 @@ use crate::context::Context;
 use crate::entity::Entity;
 use crate::error::Result;
 use crate::input::Input;
+use crate::projection::EXPANDED;
 use crate::provider::{Actions, Create, Delete, List, Provider, Read, Update};
-use crate::reply::Reply;
+use crate::reply::{Item, Reply};
 use crate::request::{IfMatch, Verb};
 use crate::route;
 use crate::schema::Schema;
+use crate::search::Order;
 
 /// A provider, taken apart: what it can do, each as a function that goes through the gate.
 #[derive(Clone)]
@@ -33,12 +35,15 @@ pub struct Route {
     pub parameters: &'static [(&'static str, &'static str)],
     /// Most entities in one answer of its list.
     pub max: u64,
+    /// The order of its list, as it is declared.
+    pub order: &'static str,
     /// Its actions.
     pub actions: Vec<ActionRoute>,
     /// Statements that make its table, if it has one that the service looks after.
     #[cfg(feature = "sea-orm")]
     pub table: Option<fn() -> crate::db::TableSpec>,
     pub(crate) read: Option<Run>,
+    pub(crate) load: Option<Load>,
     pub(crate) list: Option<Run>,
     pub(crate) create: Option<Run>,
     pub(crate) create_form: Option<Run>,
@@ -71,6 +76,9 @@ pub struct ActionRoute {
 /// One operation of a provider.
 pub(crate) type Run = for<'a> fn(&'a Context, Call<'a>) -> BoxFuture<'a, Result<Reply>>;
 
+/// The entities with these ids that the caller may read.
+pub(crate) type Load = for<'a> fn(&'a Context, &'a [String]) -> BoxFuture<'a, Result<Vec<Item>>>;
+
 /// An action of a provider, with what it was declared with.
 pub(crate) type Runner =
     Arc<dyn for<'a> Fn(&'a Context, Call<'a>) -> BoxFuture<'a, Result<Reply>> + Send + Sync>;
@@ -78,6 +86,7 @@ pub(crate) type Runner =
 /// What an operation is called with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call<'a> {
+    pub(crate) registry: &'a Registry,
     pub(crate) route: &'a Route,
     pub(crate) verb: Verb,
     pub(crate) id: &'a str,
@@ -99,10 +108,12 @@ impl Route {
                 schema: P::Entity::schema(),
                 parameters: &[],
                 max: 0,
+                order: "",
                 actions: Vec::new(),
                 #[cfg(feature = "sea-orm")]
                 table: None,
                 read: None,
+                load: None,
                 list: None,
                 create: None,
                 create_form: None,
@@ -163,6 +174,7 @@ impl<P: Provider> RouteBuilder<P> {
         P: Read,
     {
         self.route.read = Some(route::read::<P>);
+        self.route.load = Some(route::load::<P>);
         self
     }
 
@@ -175,6 +187,7 @@ impl<P: Provider> RouteBuilder<P> {
         self.route.list = Some(route::list::<P>);
         self.route.parameters = P::PARAMETERS;
         self.route.max = P::MAX;
+        self.route.order = P::ORDER;
         self
     }
 
@@ -346,6 +359,14 @@ fn check_route(route: &Route) -> Result<(), RegistryError> {
     if route.access.is_none() {
         return refuse("declares no permission");
     }
+    if let Err(error) = Order::declared(route.order, route.schema) {
+        return refuse(&format!("declares no order of its lists: {error}"));
+    }
+    if let Some(taken) = taken_by_expansion(route.schema) {
+        return refuse(&format!(
+            "has a field `{taken}`, which is what the entity of another field is called: rename it"
+        ));
+    }
     for (index, action) in route.actions.iter().enumerate() {
         if action.need.is_none() {
             return refuse(&format!(
@@ -367,6 +388,15 @@ fn check_route(route: &Route) -> Result<(), RegistryError> {
         }
     }
     Ok(())
+}
+
+/// The name of a field that another field's entity has when it is expanded.
+fn taken_by_expansion(schema: &Schema) -> Option<&str> {
+    let references = schema.fields.iter().filter(|it| it.references.is_some());
+    references
+        .filter_map(|it| schema.field(&format!("{}{EXPANDED}", it.name)))
+        .map(|it| it.name)
+        .next()
 }
 
 /// Registers a provider: `register!(Polls);`.

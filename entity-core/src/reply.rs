@@ -1,13 +1,16 @@
 //! What a request is answered with, before any format.
 
 use std::fmt;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use erased_serde::Serialize as ErasedSerialize;
+use serde::{Serialize, Serializer};
 use serde_json::Map;
 
 use crate::entity::{Entity, EventEntry, FeedEntry, Version};
 use crate::error::FieldError;
+use crate::projection::Chosen;
 use crate::request::Verb;
 use crate::schema::Schema;
 
@@ -135,6 +138,10 @@ pub struct Collection {
     pub limit: u64,
     /// Whether the list goes on behind them.
     pub has_more: bool,
+    /// The cursor by which it goes on, if the client walks by cursors.
+    pub cursor: Option<String>,
+    /// How many there are in all, if the client asked and it is known.
+    pub total: Option<u64>,
 }
 
 impl Collection {
@@ -147,6 +154,8 @@ impl Collection {
             start: 0,
             limit: 1,
             has_more: false,
+            cursor: None,
+            total: None,
         }
     }
 
@@ -158,7 +167,8 @@ impl Collection {
             .iter()
             .map(|it| it.version().map(|version| (it.id(), version)))
             .collect::<Option<_>>()?;
-        Some(Version::of(&(versions, self.start, self.has_more)))
+        let place = (self.start, self.has_more, self.total);
+        Some(Version::of(&(versions, place)))
     }
 }
 
@@ -221,6 +231,8 @@ pub enum FormPurpose {
 pub struct Item {
     prefix: &'static str,
     entity: Box<dyn Erased>,
+    fields: Option<Arc<[&'static str]>>,
+    expanded: Option<Vec<(&'static str, Arc<Self>)>>,
 }
 
 /// The object-safe face of [`Entity`]; written once, for every type.
@@ -305,6 +317,8 @@ impl Item {
         Self {
             prefix,
             entity: Box::new(entity),
+            fields: None,
+            expanded: None,
         }
     }
 
@@ -313,7 +327,19 @@ impl Item {
         Self {
             prefix,
             entity: Box::new(Sample(schema)),
+            fields: None,
+            expanded: None,
         }
+    }
+
+    /// Shows only the fields of these names.
+    pub(crate) fn choose(&mut self, fields: Arc<[&'static str]>) {
+        self.fields = Some(fields);
+    }
+
+    /// Shows these entities beside the fields that refer to them.
+    pub(crate) fn expand(&mut self, entities: Vec<(&'static str, Arc<Self>)>) {
+        self.expanded = Some(entities);
     }
 
     /// The type's prefix.
@@ -336,9 +362,12 @@ impl Item {
         self.entity.title()
     }
 
-    /// The entity's version.
+    /// The entity's version; `None` if it shows others, which have versions of their own.
     pub fn version(&self) -> Option<Version> {
-        self.entity.version()
+        match self.expanded {
+            Some(_) => None,
+            None => self.entity.version(),
+        }
     }
 
     /// When the entity last changed.
@@ -367,9 +396,15 @@ impl Item {
         self.entity.is_told_once()
     }
 
-    /// The entity's own fields, without metadata.
-    pub fn data(&self) -> &(dyn ErasedSerialize + Send + Sync) {
-        self.entity.data()
+    /// The entity's own fields, as far as they are shown, without metadata.
+    pub fn data(&self) -> impl Serialize + '_ {
+        Shown(self)
+    }
+
+    /// The entities that are shown beside fields which refer to them, with the names of these fields.
+    pub fn expanded(&self) -> impl Iterator<Item = (&'static str, &Self)> {
+        let expanded = self.expanded.iter().flatten();
+        expanded.map(|(name, it)| (*name, &**it))
     }
 
     /// The entity's name; that of its type if the entity has no id of its own.
@@ -377,6 +412,19 @@ impl Item {
         match self.id() {
             id if id.is_empty() => Reference::collection(self.prefix),
             id => Reference::entity(self.prefix, id),
+        }
+    }
+}
+
+/// The fields of an entity that are shown.
+struct Shown<'a>(&'a Item);
+
+impl Serialize for Shown<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let data = self.0.entity.data();
+        match &self.0.fields {
+            None => data.serialize(serializer),
+            Some(fields) => Chosen::new(data, fields).serialize(serializer),
         }
     }
 }

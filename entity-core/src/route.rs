@@ -9,14 +9,16 @@ use crate::action::{Action, Arguments, Handler, Outcome};
 use crate::context::Context;
 use crate::entity::Entity;
 use crate::error::{Error, Result};
+use crate::expand::project;
 use crate::gate;
+use crate::projection::Projection;
 use crate::provider::{Create, Delete, List, Provider, Read, Update};
 use crate::registry::{ActionRoute, Call, Route, Runner};
 use crate::reply::{
     Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Offer, Reference, Reply, Value,
 };
 use crate::request::Verb;
-use crate::search::{Page, Search, Window};
+use crate::search::{Grammar, Page, Window};
 
 pub(crate) fn read<'a, P: Read>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a, Result<Reply>> {
     Box::pin(async move {
@@ -25,20 +27,37 @@ pub(crate) fn read<'a, P: Read>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a
     })
 }
 
+pub(crate) fn load<'a, P: Read>(
+    cx: &'a Context,
+    ids: &'a [String],
+) -> BoxFuture<'a, Result<Vec<Item>>> {
+    Box::pin(async move {
+        let found = gate::read_many::<P>(cx, ids).await?;
+        let items = found.into_iter().map(|it| Item::new(P::PREFIX, it));
+        Ok(items.collect())
+    })
+}
+
 pub(crate) fn list<'a, P: List>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a, Result<Reply>> {
     Box::pin(async move {
         gate::admit(cx.caller(), P::ACCESS.read)?;
-        let names: Vec<&str> = P::PARAMETERS.iter().map(|(name, _)| *name).collect();
-        let search = Search::parse(call.query, P::Entity::schema(), &names, P::MAX)?;
-        let site = search.site().map(ToOwned::to_owned);
+        let search = Grammar::of::<P>()?.parse(call.query)?;
         let window = Window {
             start: search.start,
             limit: search.limit,
         };
-        let page = gate::list::<P>(cx, search).await?;
-        let mut reply = collection_reply::<P>(page, window);
+        let page = gate::list::<P>(cx, search.clone()).await?;
+        let last = page.items.last().filter(|_| page.has_more);
+        let place = Place {
+            cursor: last.map(|it| search.next_cursor(it)).transpose()?.flatten(),
+            total: match search.is_counted {
+                true => gate::count::<P>(cx, search.clone()).await?,
+                false => None,
+            },
+        };
+        let mut reply = collection_reply::<P>(cx, call, page, window, place).await?;
         if call.wants_abilities {
-            reply.abilities = list_abilities::<P>(cx, call.route, site.as_deref()).await?;
+            reply.abilities = list_abilities::<P>(cx, call.route, search.site()).await?;
             reply.abilities.actions = offers(cx, call.route, false, None).await?;
         }
         Ok(reply)
@@ -172,7 +191,7 @@ async fn action_reply<P: Read>(
             Ok(Reply {
                 effect,
                 abilities,
-                ..collection_reply::<P>(page, window)
+                ..collection_reply::<P>(cx, call, page, window, Place::default()).await?
             })
         }
         Outcome::Entity(entity) => {
@@ -197,8 +216,11 @@ async fn entity_reply<P: Provider>(
         true => abilities::<P>(cx, call.route, &entity).await?,
         false => Abilities::default(),
     };
+    let mut item = [Item::new(P::PREFIX, entity)];
+    call.project::<P>(cx, &mut item).await?;
+    let [item] = item;
     Ok(Reply {
-        body: Body::Entity(Item::new(P::PREFIX, entity)),
+        body: Body::Entity(item),
         effect,
         abilities,
     })
@@ -260,24 +282,38 @@ async fn offers(
     Ok(offers)
 }
 
-fn collection_reply<P: Provider>(page: Page<P::Entity>, window: Window) -> Reply {
+/// What is known of a part's place in its list besides the window.
+#[derive(Default)]
+struct Place {
+    cursor: Option<String>,
+    total: Option<u64>,
+}
+
+async fn collection_reply<P: Provider>(
+    cx: &Context,
+    call: Call<'_>,
+    page: Page<P::Entity>,
+    window: Window,
+    place: Place,
+) -> Result<Reply> {
+    let items = page.items.into_iter();
+    let mut items: Vec<Item> = items.map(|it| Item::new(P::PREFIX, it)).collect();
+    call.project::<P>(cx, &mut items).await?;
     let collection = Collection {
         prefix: P::PREFIX,
         schema: P::Entity::schema(),
-        items: page
-            .items
-            .into_iter()
-            .map(|it| Item::new(P::PREFIX, it))
-            .collect(),
+        items,
         start: window.start,
         limit: window.limit,
         has_more: page.has_more,
+        cursor: place.cursor,
+        total: place.total,
     };
-    Reply {
+    Ok(Reply {
         body: Body::Collection(collection),
         effect: Effect::Read,
         abilities: Abilities::default(),
-    }
+    })
 }
 
 fn form_reply<P: Provider>(entity: Option<P::Entity>, purpose: FormPurpose) -> Reply {
@@ -296,6 +332,12 @@ fn form_reply<P: Provider>(entity: Option<P::Entity>, purpose: FormPurpose) -> R
 }
 
 impl Call<'_> {
+    /// Lets `items` show what the query says.
+    async fn project<P: Provider>(self, cx: &Context, items: &mut [Item]) -> Result<()> {
+        let projection = Projection::parse(self.query, P::Entity::schema())?;
+        project(cx, self.registry, &projection, items).await
+    }
+
     /// Whether the form for the operation is asked for, not the operation itself.
     fn is_form(self) -> bool {
         self.verb.is_safe()

@@ -34,6 +34,10 @@ pub struct Field {
     pub column: Option<&'static str>,
     /// Whether `_search` looks into it.
     pub is_searchable: bool,
+    /// Whether its column may be null, as far as is known: lists say then where what has no value comes.
+    pub is_column_nullable: bool,
+    /// The prefix of the type of which it holds an id, if it does; `_expand` shows that entity.
+    pub references: Option<&'static str>,
     /// Whether it is the entity's id, title or site, which forms and pages treat apart.
     pub role: Option<Role>,
 }
@@ -115,7 +119,7 @@ impl Schema {
 }
 
 impl Field {
-    /// A field that is only read, can't be searched and plays no part.
+    /// A field that is only read, may be null, can't be searched, refers to nothing and plays no part.
     pub const fn new(name: &'static str, kind: Kind, doc: &'static str) -> Self {
         Self {
             name,
@@ -126,6 +130,8 @@ impl Field {
             writable: Writable::Never,
             column: None,
             is_searchable: false,
+            is_column_nullable: true,
+            references: None,
             role: None,
         }
     }
@@ -169,6 +175,20 @@ impl Field {
     #[must_use]
     pub const fn searchable(mut self) -> Self {
         self.is_searchable = true;
+        self
+    }
+
+    /// Its column always has a value.
+    #[must_use]
+    pub const fn not_null(mut self) -> Self {
+        self.is_column_nullable = false;
+        self
+    }
+
+    /// It holds the id of an entity of the type `prefix`.
+    #[must_use]
+    pub const fn references(mut self, prefix: &'static str) -> Self {
+        self.references = Some(prefix);
         self
     }
 

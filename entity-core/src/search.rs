@@ -1,13 +1,57 @@
-//! What a list is asked for: filters, order and the part of it that is wanted.
+//! What a list is asked for: filters, words, order and the part of it that is wanted.
+//!
+//! # The language
+//!
+//! | parameter | meaning |
+//! |---|---|
+//! | `field=value` | The field has this value. |
+//! | `field[operator]=value` | One of the [operators](Operator) holds: `ne gt ge lt le like in null`. |
+//! | `_search=two words` | Each word occurs in one of the fields that are declared searchable, in whatever case. |
+//! | `_order=title,createdDate_desc` | The order, by any number of fields. What is equal is ordered by the type's own last key, so that there is always one order only. |
+//! | `_limit`, `_start` | How many, and how many to leave out; `_perpage` and `_page` count from 1. |
+//! | `_cursor` | Empty, it begins a walk; the `Link` header names the address of the next part. A walk neither leaves out nor repeats what stays, whatever others write meanwhile. |
+//! | `_count=exact` | `X-Total-Count` tells how many there are in all. |
+//! | `_fields`, `_expand` | What is shown of each entity: see [`Projection`]. |
+//!
+//! A field that is no column, an operator that does not fit the field's kind, a value of another kind and
+//! anything given twice are refused by name. No value is less, greater or equal to any; `ne` holds for it.
+//! Text is compared byte by byte. `like` and `_search` find letters in whatever case: see [`Needle`].
+//!
+//! [`db::apply`](crate::db::apply) says all of it in SQL, and [`select()`] does the same with entities in
+//! memory.
 
-use serde_json::Value;
+mod cell;
+mod cursor;
+mod filter;
+mod needle;
+mod order;
+mod select;
+mod window;
 
 use crate::access::Scope;
+use crate::entity::{Entity, Version};
 use crate::error::{Error, Result};
-use crate::schema::{Field, Role, Schema};
+use crate::projection::Projection;
+use crate::provider::List;
+use crate::registry::Route;
+use crate::schema::{Role, Schema};
+
+pub use cell::Cell;
+pub use cursor::Cursor;
+pub use filter::{Filter, Operator, Test};
+pub use needle::Needle;
+pub use order::Order;
+pub use select::select;
+pub use window::Window;
+
+use filter::plain;
+use window::WindowNumbers;
 
 /// Most entities in one answer, unless a type declares fewer.
 pub const MAX_LIMIT: u64 = 1000;
+
+/// Most words to look for: each one is a scan.
+const MOST_WORDS: usize = 5;
 
 /// Query parameters that other parts of the service read, or that existing clients send without meaning.
 const OTHERS: [&str; 12] = [
@@ -28,38 +72,25 @@ const OTHERS: [&str; 12] = [
 /// A question to a list.
 #[derive(Clone, Debug, Default)]
 pub struct Search {
-    /// Fields that must have a value.
+    /// What must hold of fields.
     pub filters: Vec<Filter>,
     /// Words that must occur in the searchable fields.
     pub words: Vec<String>,
-    /// The order that was asked for. A list adds its own tie-break.
+    /// The order. A search that a provider is given ends with a key that tells all entities apart, if the
+    /// type has one.
     pub order: Vec<Order>,
     /// How many to leave out at the beginning.
     pub start: u64,
     /// How many to answer at most.
     pub limit: u64,
+    /// Where to go on, if the list is walked by a cursor. There is nothing to leave out then.
+    pub cursor: Option<Cursor>,
+    /// Whether the client wants to know how many there are in all.
+    pub is_counted: bool,
     /// The sites that the caller may read. Set by the gate: a provider applies it and never widens it.
     pub scope: Scope,
     /// Values of the further parameters that the type declares.
     pub parameters: Vec<(String, String)>,
-}
-
-/// A field that must have a value.
-#[derive(Clone, Debug)]
-pub struct Filter {
-    /// Which field.
-    pub field: &'static Field,
-    /// The value, of the field's kind.
-    pub value: Value,
-}
-
-/// One key of an order.
-#[derive(Clone, Copy, Debug)]
-pub struct Order {
-    /// Which field.
-    pub field: &'static Field,
-    /// Whether the greatest comes first.
-    pub is_descending: bool,
 }
 
 /// A part of a list.
@@ -89,34 +120,134 @@ impl<T> Page<T> {
     }
 }
 
-/// Which part of a list is wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
-    /// How many to leave out at the beginning; fits an `i64`.
-    pub start: u64,
-    /// How many to answer at most; at least one.
-    pub limit: u64,
+/// What lists of a type can be asked.
+#[derive(Clone, Debug)]
+pub struct Grammar {
+    prefix: &'static str,
+    schema: &'static Schema,
+    parameters: Vec<&'static str>,
+    order: Vec<Order>,
+    max: u64,
 }
 
-impl Window {
-    /// The first [`MAX_LIMIT`] entities.
-    pub const FIRST: Self = Self {
-        start: 0,
-        limit: MAX_LIMIT,
-    };
-
-    /// Reads `_start` and `_limit`, or `_page` and `_perpage`, and leaves the other pairs of `query` alone.
-    /// No limit, or a limit of 0, means `max`, and so does a greater one.
+impl Grammar {
+    /// What lists of `P` can be asked.
     ///
     /// # Errors
-    /// A number that is none or is too large, a page 0, both spellings of the start; the error names the
-    /// parameter.
-    pub fn parse(query: &[(String, String)], max: u64) -> Result<Self> {
+    /// [`List::ORDER`] is no order of the type's fields: the registry has refused such a type.
+    pub fn of<P: List>() -> Result<Self> {
+        let schema = P::Entity::schema();
+        Ok(Self {
+            prefix: P::PREFIX,
+            schema,
+            parameters: P::PARAMETERS.iter().map(|(name, _)| *name).collect(),
+            order: Order::declared(P::ORDER, schema)?,
+            max: P::MAX,
+        })
+    }
+
+    /// What lists of the type behind `route` can be asked.
+    ///
+    /// # Errors
+    /// The declared order is none of the type's fields: the registry has refused such a type.
+    pub fn of_route(route: &Route) -> Result<Self> {
+        Ok(Self {
+            prefix: route.prefix,
+            schema: route.schema,
+            parameters: route.parameters.iter().map(|(name, _)| *name).collect(),
+            order: Order::declared(route.order, route.schema)?,
+            max: route.max,
+        })
+    }
+
+    /// Reads a query.
+    ///
+    /// # Errors
+    /// Unknown parameters, values of the wrong kind, numbers that are none, a cursor of another question;
+    /// all named.
+    pub fn parse(&self, query: &[(String, String)]) -> Result<Search> {
+        let mut search = Search::default();
         let mut numbers = WindowNumbers::default();
+        let mut cursor = None;
+        let mut seen: Vec<(&str, Option<Operator>)> = Vec::new();
+        let mut question: Vec<(&str, &str)> = Vec::new();
         for (name, value) in query {
-            numbers.read(name, value)?;
+            let name = name.strip_suffix("[eq]").unwrap_or(name);
+            if OTHERS.contains(&name) || Projection::PARAMETERS.contains(&name) {
+                continue;
+            }
+            let mut key = (name, None);
+            match name {
+                "_cursor" => cursor = Some(value),
+                "_count" => search.is_counted = parse_count(value)?,
+                _ if numbers.read(name, value)? => {}
+                _ => {
+                    question.push((name, value));
+                    key = self.read(&mut search, name, value)?;
+                }
+            }
+            if seen.contains(&key) {
+                return Err(Error::field(name, "is given more than once"));
+            }
+            seen.push(key);
         }
-        numbers.resolve(max)
+        if cursor.is_some() && numbers.have_start() {
+            return Err(Error::field("_cursor", "already says where to begin"));
+        }
+        let window = numbers.resolve(self.max)?;
+        (search.start, search.limit) = (window.start, window.limit);
+        self.complete(&mut search);
+        question.sort_unstable();
+        let question = Version::of(&(self.prefix, question)).0;
+        search.cursor = cursor
+            .map(|it| Cursor::parse(it, question, &search.order))
+            .transpose()?;
+        Ok(search)
+    }
+
+    /// Takes one pair in; answers with what must not be given twice.
+    fn read<'a>(
+        &self,
+        search: &mut Search,
+        name: &'a str,
+        value: &str,
+    ) -> Result<(&'a str, Option<Operator>)> {
+        match name {
+            "_order" => search.order = Order::parse(value, self.schema)?,
+            "_search" => search.words = self.parse_words(value)?,
+            _ if self.parameters.contains(&name) => {
+                search.parameters.push((name.to_owned(), value.to_owned()));
+            }
+            _ => {
+                let (filter, operator) = Filter::parse(name, value, self.schema)?;
+                let key = (filter.field.name, Some(operator));
+                search.filters.push(filter);
+                return Ok(key);
+            }
+        }
+        Ok((name, None))
+    }
+
+    /// Gives the search an order that has one result only, as far as the type has one.
+    pub fn complete(&self, search: &mut Search) {
+        Order::complete(&mut search.order, &self.order);
+    }
+
+    fn parse_words(&self, value: &str) -> Result<Vec<String>> {
+        if !self.schema.fields.iter().any(is_searched) {
+            return Err(Error::field("_search", "finds nothing in this list"));
+        }
+        let words: Vec<String> = plain("_search", value)?
+            .split_whitespace()
+            .map(ToOwned::to_owned)
+            .collect();
+        match words.len() > MOST_WORDS {
+            true => Err(Error::field(
+                "_search",
+                format!("must have at most {MOST_WORDS} words"),
+            )),
+            false => Ok(words),
+        }
     }
 }
 
@@ -129,47 +260,6 @@ impl Search {
         }
     }
 
-    /// Reads a query against a type's schema. `parameters` are the further names that the type takes.
-    ///
-    /// # Errors
-    /// Unknown parameters, values of the wrong kind, numbers that are none; all named.
-    pub fn parse(
-        query: &[(String, String)],
-        schema: &'static Schema,
-        parameters: &[&str],
-        max: u64,
-    ) -> Result<Self> {
-        let mut search = Self {
-            limit: max,
-            ..Self::default()
-        };
-        let mut numbers = WindowNumbers::default();
-        let mut seen: Vec<&str> = Vec::new();
-        for (name, value) in query {
-            if OTHERS.contains(&name.as_str()) {
-                continue;
-            }
-            if seen.contains(&name.as_str()) {
-                return Err(Error::field(name, "is given more than once"));
-            }
-            seen.push(name);
-            if numbers.read(name, value)? {
-                continue;
-            }
-            match name.as_str() {
-                "_order" => search.order = parse_order(value, schema)?,
-                "_search" => search.words = parse_words(value)?,
-                _ if parameters.contains(&name.as_str()) => {
-                    search.parameters.push((name.clone(), value.clone()));
-                }
-                _ => search.filters.push(parse_filter(name, value, schema)?),
-            }
-        }
-        let window = numbers.resolve(max)?;
-        (search.start, search.limit) = (window.start, window.limit);
-        Ok(search)
-    }
-
     /// The value of a further parameter.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         self.parameters
@@ -179,203 +269,80 @@ impl Search {
     }
 
     /// The value that a field must have.
-    pub fn filter(&self, name: &str) -> Option<&Value> {
-        self.filters
-            .iter()
-            .find(|it| it.field.name == name)
-            .map(|it| &it.value)
+    pub fn filter(&self, name: &str) -> Option<&Cell> {
+        self.equal(|it| it.field.name == name)
     }
 
     /// The site that the entities must belong to, when a filter names one.
     pub fn site(&self) -> Option<&str> {
-        self.filters
-            .iter()
-            .find(|it| it.field.role == Some(Role::Site))
-            .and_then(|it| it.value.as_str())
+        match self.equal(|it| it.field.role == Some(Role::Site)) {
+            Some(Cell::Text(site)) => Some(site),
+            _ => None,
+        }
+    }
+
+    fn equal(&self, is_wanted: impl Fn(&Filter) -> bool) -> Option<&Cell> {
+        self.filters.iter().find_map(|it| match &it.test {
+            Test::Equal(operand) if is_wanted(it) => Some(operand),
+            _ => None,
+        })
     }
 
     /// How many to fetch, to know whether there are more than wanted.
     pub fn fetch(&self) -> u64 {
         self.limit.saturating_add(1)
     }
-}
 
-/// The numbers of a [`Window`] as a query spells them.
-#[derive(Default)]
-struct WindowNumbers {
-    start: Option<u64>,
-    limit: Option<u64>,
-    page: Option<u64>,
-    per_page: Option<u64>,
-}
-
-impl WindowNumbers {
-    /// Takes the pair in if it is one of the window's. Whether it was.
-    fn read(&mut self, name: &str, value: &str) -> Result<bool> {
-        let place = match name {
-            "_limit" => &mut self.limit,
-            "_start" => &mut self.start,
-            "_page" => &mut self.page,
-            "_perpage" => &mut self.per_page,
-            _ => return Ok(false),
-        };
-        *place = Some(number(name, value)?);
-        Ok(true)
+    /// The values of the keys of the order behind which the wanted part begins.
+    pub fn after(&self) -> Option<&[Cell]> {
+        self.cursor.as_ref().and_then(Cursor::after)
     }
 
-    /// The count and the first index, whichever way they were spelled. A limit of 0 means as many as allowed.
-    fn resolve(self, max: u64) -> Result<Window> {
-        let limit = match self.limit.or(self.per_page) {
-            None | Some(0) => max,
-            Some(limit) => limit.min(max),
-        };
-        let start = match (self.start, self.page) {
-            (Some(start), None) => start,
-            (None, None) => 0,
-            (None, Some(0)) => return Err(Error::field("_page", "counts from 1")),
-            (None, Some(page)) => page.saturating_sub(1).saturating_mul(limit),
-            (Some(_), Some(_)) => {
-                return Err(Error::field(
-                    "_page",
-                    "must not be given together with `_start`",
-                ));
-            }
-        };
-        match i64::try_from(start) {
-            Ok(_) => Ok(Window { start, limit }),
-            Err(_too_large) => Err(Error::field("_start", "is too large")),
+    /// Whether the order is this one: names of fields, and whether the greatest comes first.
+    pub fn is_ordered_by(&self, keys: &[(&str, bool)]) -> bool {
+        let own = self
+            .order
+            .iter()
+            .map(|it| (it.field.name, it.is_descending));
+        own.eq(keys.iter().copied())
+    }
+
+    /// The same question about what comes behind `last`.
+    pub(crate) fn move_behind(&mut self, last: &impl Entity) -> Result<()> {
+        let keys = self.keys(last)?;
+        if let Some(cursor) = &mut self.cursor {
+            cursor.move_behind(keys);
+        }
+        Ok(())
+    }
+
+    /// The cursor by which a client goes on behind `last`, if it walks by cursors.
+    pub(crate) fn next_cursor(&self, last: &impl Entity) -> Result<Option<String>> {
+        match &self.cursor {
+            Some(cursor) => cursor.write(&self.keys(last)?).map(Some),
+            None => Ok(None),
         }
     }
-}
 
-fn number(name: &str, value: &str) -> Result<u64> {
-    value.parse().map_err(|error: std::num::ParseIntError| {
-        Error::field(name, "must be a whole number, 0 or greater").with_source(error)
-    })
-}
-
-fn parse_filter(name: &str, value: &str, schema: &'static Schema) -> Result<Filter> {
-    let field = searchable(name, schema)?;
-    Ok(Filter {
-        field,
-        value: field.parse(value)?,
-    })
-}
-
-fn parse_order(value: &str, schema: &'static Schema) -> Result<Vec<Order>> {
-    value
-        .split(',')
-        .map(str::trim)
-        .filter(|it| !it.is_empty())
-        .map(|key| parse_key(key, schema))
-        .collect()
-}
-
-fn parse_key(key: &str, schema: &'static Schema) -> Result<Order> {
-    let descending = key
-        .strip_suffix("_desc")
-        .or_else(|| key.strip_suffix("_reverse"));
-    let name = descending
-        .or_else(|| key.strip_suffix("_asc"))
-        .unwrap_or(key);
-    let field = searchable(name, schema).map_err(|error| {
-        Error::field("_order", format!("can't order by `{name}`")).with_source(error)
-    })?;
-    Ok(Order {
-        field,
-        is_descending: descending.is_some(),
-    })
-}
-
-/// At most five words of at most 200 characters together: each one is a scan.
-fn parse_words(value: &str) -> Result<Vec<String>> {
-    let words: Vec<String> = value.split_whitespace().map(ToOwned::to_owned).collect();
-    match words.len() > 5 || value.chars().count() > 200 || value.chars().any(char::is_control) {
-        true => Err(Error::field(
-            "_search",
-            "must have at most 5 words and 200 characters",
-        )),
-        false => Ok(words),
+    fn keys(&self, entity: &impl Entity) -> Result<Vec<Cell>> {
+        let data = serde_json::to_value(entity).map_err(Error::internal)?;
+        let keys = self.order.iter().map(|it| Cell::of_field(it.field, &data));
+        Ok(keys.collect())
     }
 }
 
-fn searchable(name: &str, schema: &'static Schema) -> Result<&'static Field> {
-    schema
-        .field(name)
-        .filter(|it| it.column.is_some())
-        .ok_or_else(|| Error::field(name, "is not a parameter of this list"))
+/// Whether `_search` looks into the field.
+pub(crate) fn is_searched(field: &crate::schema::Field) -> bool {
+    field.is_searchable && field.column.is_some()
+}
+
+fn parse_count(value: &str) -> Result<bool> {
+    match value {
+        "exact" => Ok(true),
+        "none" => Ok(false),
+        _ => Err(Error::field("_count", "must be none or exact")),
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::schema::Kind;
-
-    static SCHEMA: Schema = Schema {
-        doc: "",
-        fields: &[
-            Field::new("title", Kind::Text(99), "").column("title"),
-            Field::new("points", Kind::Integer, "").column("points"),
-            Field::new("body", Kind::Text(99), ""),
-        ],
-        has_feed: false,
-        has_events: false,
-    };
-
-    fn parse(query: &[(&str, &str)]) -> Result<Search> {
-        let query: Vec<_> = query
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-            .collect();
-        Search::parse(&query, &SCHEMA, &["select"], 500)
-    }
-
-    #[test]
-    fn the_window_has_two_spellings() {
-        for (query, expected) in [
-            (&[][..], (0, 500)),
-            (&[("_limit", "0")], (0, 500)),
-            (&[("_limit", "50"), ("_start", "50")], (50, 50)),
-            (&[("_limit", "9999")], (0, 500)),
-            (&[("_page", "3"), ("_perpage", "5")], (10, 5)),
-        ] {
-            let search = parse(query).unwrap();
-            assert_eq!((search.start, search.limit), expected, "{query:?}");
-        }
-    }
-
-    #[test]
-    fn filters_and_order_are_of_declared_fields() {
-        let search = parse(&[
-            ("points", "5"),
-            ("select", "access"),
-            ("_order", "title,points_desc"),
-            ("_", "1"),
-        ])
-        .unwrap();
-        assert_eq!(search.filter("points"), Some(&Value::from(5)));
-        assert_eq!(search.parameter("select"), Some("access"));
-        let order: Vec<_> = search
-            .order
-            .iter()
-            .map(|it| (it.field.name, it.is_descending))
-            .collect();
-        assert_eq!(order, [("title", false), ("points", true)]);
-    }
-
-    #[test]
-    fn what_is_not_declared_is_named() {
-        for (query, name) in [
-            (("nonsense", "1"), "nonsense"),
-            (("body", "1"), "body"),
-            (("points", "x"), "points"),
-            (("_limit", "-1"), "_limit"),
-            (("_order", "nonsense"), "_order"),
-            (("_page", "0"), "_page"),
-            (("_start", "99999999999999999999"), "_start"),
-        ] {
-            let error = parse(&[query]).unwrap_err();
-            assert_eq!(error.field_errors()[0].name, name);
-        }
-    }
-}
+mod tests;

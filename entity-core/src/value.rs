@@ -82,7 +82,8 @@ fn check_text(field: &Field, text: String, max: usize) -> Result<Value> {
     Ok(Value::String(text))
 }
 
-fn read_instant(value: &Value) -> Option<DateTime<Utc>> {
+/// The instant that a value in any of its forms stands for.
+pub(crate) fn read_instant(value: &Value) -> Option<DateTime<Utc>> {
     match value {
         Value::String(text) => instant(text),
         Value::Number(millis) => millis

@@ -3,7 +3,7 @@
 mod safe;
 
 use entity_core::format::{Format, Problem, Renderer, View};
-use entity_core::{Body, Collection, Error, FieldError, Item, Reference, Result};
+use entity_core::{Body, Collection, EXPANDED, Error, FieldError, Item, Reference, Result};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Serializer;
@@ -125,9 +125,10 @@ pub(crate) fn write_value<T: Serialize + ?Sized>(buffer: &mut Vec<u8>, value: &T
     write_safely(buffer, value).map(drop)
 }
 
-/// Writes the entity's fields and behind them its metadata. A key that the entity writes itself wins.
+/// Writes the entity's fields, behind them its metadata and the entities that it is shown with. A key that
+/// the entity writes itself wins.
 pub(crate) fn write_entity(buffer: &mut Vec<u8>, item: &Item, base_url: &str) -> Result<()> {
-    let written = write_safely(buffer, item.data())?;
+    let written = write_safely(buffer, &item.data())?;
     if buffer.pop() != Some(b'}') {
         return Err(Error::internal("an entity must be written as an object"));
     }
@@ -142,15 +143,24 @@ pub(crate) fn write_entity(buffer: &mut Vec<u8>, item: &Item, base_url: &str) ->
         let Some(value) = value.filter(|_| !written.has(name)) else {
             continue;
         };
-        if buffer.last() != Some(&b'{') {
-            buffer.push(b',');
-        }
-        buffer.extend_from_slice(b"\"");
-        buffer.extend_from_slice(name.as_bytes());
-        buffer.extend_from_slice(b"\":");
+        write_key(buffer, name)?;
         write_value(buffer, &value)?;
     }
+    for (name, entity) in item.expanded() {
+        write_key(buffer, &format!("{name}{EXPANDED}"))?;
+        write_entity(buffer, entity, base_url)?;
+    }
     buffer.push(b'}');
+    Ok(())
+}
+
+/// Begins a further entry of an object.
+fn write_key(buffer: &mut Vec<u8>, name: &str) -> Result<()> {
+    if buffer.last() != Some(&b'{') {
+        buffer.push(b',');
+    }
+    write_value(buffer, name)?;
+    buffer.push(b':');
     Ok(())
 }
 

@@ -6,36 +6,59 @@ use entity_core::format::View;
 use crate::input::form::parse_pairs;
 
 /// The query parameters that choose a part of a list.
-pub(crate) const WINDOW: [&str; 4] = ["_start", "_limit", "_page", "_perpage"];
+pub(crate) const WINDOW: [&str; 5] = ["_start", "_limit", "_page", "_perpage", "_cursor"];
 
-/// The absolute addresses of the first, previous and next part of `collection`, as far as there are any,
-/// with the names of their relations. `extension` is the format that the addresses ask for.
+/// The absolute addresses of the first, previous, next and last part of `collection`, as far as there are any
+/// and they are known, with the names of their relations. `extension` is the format that the addresses ask
+/// for.
 pub fn paging_links(
     collection: &Collection,
     view: &View<'_>,
     extension: Option<&str>,
 ) -> Vec<(&'static str, String)> {
     let (start, limit) = (collection.start, collection.limit);
+    let url = |name, place: &str| part_url(view, extension, limit, (name, place));
     let mut links = Vec::new();
     if start > 0 {
-        links.push(("first", part_url(view, extension, 0, limit)));
+        links.push(("first", url("_start", "0")));
         let previous = start.saturating_sub(limit);
-        links.push(("prev", part_url(view, extension, previous, limit)));
+        links.push(("prev", url("_start", &previous.to_string())));
     }
     if collection.has_more {
-        let next = start.saturating_add(limit);
-        links.push(("next", part_url(view, extension, next, limit)));
+        let next = start.saturating_add(limit).to_string();
+        links.push(match &collection.cursor {
+            Some(cursor) => ("next", url("_cursor", cursor)),
+            None => ("next", url("_start", &next)),
+        });
+    }
+    if let Some(last) = collection.total.and_then(|it| last_start(it, start, limit)) {
+        links.push(("last", url("_start", &last.to_string())));
     }
     links
 }
 
-fn part_url(view: &View<'_>, extension: Option<&str>, start: u64, limit: u64) -> String {
+/// Where the last part begins, if parts go on from `start` as they do.
+fn last_start(total: u64, start: u64, limit: u64) -> Option<u64> {
+    let offset = start.checked_rem(limit)?;
+    let parts = total
+        .checked_sub(1)?
+        .saturating_sub(offset)
+        .checked_div(limit)?;
+    Some(offset.saturating_add(parts.saturating_mul(limit)))
+}
+
+fn part_url(
+    view: &View<'_>,
+    extension: Option<&str>,
+    limit: u64,
+    (name, place): (&str, &str),
+) -> String {
     let mut url = view_url(view, extension);
     if view.own_address.is_none() {
         append(&mut url, filters(view.query));
     }
     let separator = if url.contains('?') { '&' } else { '?' };
-    format!("{url}{separator}_start={start}&_limit={limit}")
+    format!("{url}{separator}{name}={place}&_limit={limit}")
 }
 
 /// The pairs of `query` that say what is in a list, as they were sent.
@@ -50,7 +73,8 @@ fn pairs(query: &str) -> impl Iterator<Item = &str> {
 fn append<'a>(url: &mut String, pairs: impl Iterator<Item = &'a str>) {
     for (index, pair) in pairs.enumerate() {
         url.push(if index == 0 { '?' } else { '&' });
-        url.push_str(pair);
+        // Browsers send the brackets of operators as they are; an address has them encoded.
+        url.push_str(&pair.replace('[', "%5B").replace(']', "%5D"));
     }
 }
 

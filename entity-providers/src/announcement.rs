@@ -14,10 +14,11 @@ mod write;
 
 use chrono::{DateTime, Utc};
 use entity_core::schema::Role;
+use entity_core::search::Test;
 use entity_core::wire::Millis;
 use entity_core::{
-    Access, Context, Delete, Entity, FeedEntry, List, Need, Operation, Page, Permit, Provider,
-    Read, Result, Scope, Search, Version,
+    Access, Context, Delete, Entity, FeedEntry, Filter, List, Need, Operation, Page, Permit,
+    Provider, Read, Result, Scope, Search, Version,
 };
 use serde::Serialize;
 
@@ -65,12 +66,12 @@ pub struct Announcement {
     #[entity(column)]
     pub channel: String,
     /// The site.
-    #[entity(site, required, on_create, column)]
+    #[entity(site, required, on_create, column, references = "site")]
     pub site_id: String,
     /// What people call the site.
     pub site_title: String,
     /// The internal id of the author.
-    #[entity(owner, column)]
+    #[entity(owner, column, references = "user")]
     pub created_by: String,
     /// The name of the author.
     pub created_by_display_name: String,
@@ -197,13 +198,19 @@ impl Read for Announcements {
 }
 
 impl List for Announcements {
+    const ORDER: &'static str = "createdOn_desc,announcementId";
+
+    async fn count(cx: &Context, search: &Search) -> Result<Option<u64>> {
+        query::count(cx, search).await.map(Some)
+    }
+
     async fn list(cx: &Context, search: &Search) -> Result<Page<Announcement>> {
+        let is_of_site =
+            |it: &Filter| it.field.role == Some(Role::Site) && matches!(it.test, Test::Equal(_));
         let is_plain = search.words.is_empty()
-            && search.order.is_empty()
-            && search
-                .filters
-                .iter()
-                .all(|it| it.field.role == Some(Role::Site));
+            && search.cursor.is_none()
+            && search.is_ordered_by(&[("createdOn", true), ("announcementId", false)])
+            && search.filters.iter().all(is_of_site);
         if !is_plain {
             return query::search(cx, search).await;
         }

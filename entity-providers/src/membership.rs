@@ -31,10 +31,10 @@ entity_core::register!(Memberships);
 #[entity(version = Self::to_version)]
 pub struct Membership {
     /// The user and the site: `user::site:site`.
-    #[entity(id)]
+    #[entity(id, column = "id")]
     pub id: String,
     /// The internal id of the user.
-    #[entity(owner, on_create)]
+    #[entity(owner, on_create, column, references = "user")]
     pub user_id: String,
     /// The external id of the user; empty for those who may not know it.
     #[entity(on_create)]
@@ -66,7 +66,7 @@ pub struct Membership {
     #[entity(required, on_create)]
     pub location_reference: String,
     /// The site.
-    #[entity(site)]
+    #[entity(site, column, references = "site")]
     pub site_id: String,
     /// The site's type.
     pub site_type: Option<String>,
@@ -140,26 +140,37 @@ impl List for Memberships {
         ("includeMemberDetails", "true: they are always there"),
     ];
 
+    const ORDER: &'static str = "userSortName,id";
+
     async fn list(cx: &Context, search: &Search) -> Result<Page<Membership>> {
-        if search.parameter("includeSites") == Some("false") {
-            return Err(Error::field("includeSites", "must not be false"));
+        query::list(cx, search, &wanted(cx, search).await?).await
+    }
+
+    async fn count(cx: &Context, search: &Search) -> Result<Option<u64>> {
+        let count = query::count(cx, search, &wanted(cx, search).await?).await?;
+        Ok(Some(count))
+    }
+}
+
+/// Which memberships the type's own parameters ask for.
+async fn wanted<'a>(cx: &'a Context, search: &'a Search) -> Result<Wanted<'a>> {
+    if search.parameter("includeSites") == Some("false") {
+        return Err(Error::field("includeSites", "must not be false"));
+    }
+    let named = match search.parameter("locationReference") {
+        Some(reference) => Some(site_of(reference)?),
+        None => search.parameter("siteId"),
+    };
+    match (named, search.parameter("userId")) {
+        (Some(site), user) => {
+            rules::demand_roster(cx, site).await?;
+            Ok(Wanted::OfSite { site, user })
         }
-        let named = match search.parameter("locationReference") {
-            Some(reference) => Some(site_of(reference)?),
-            None => search.parameter("siteId"),
-        };
-        match (named, search.parameter("userId")) {
-            (Some(site), user) => {
-                rules::demand_roster(cx, site).await?;
-                query::list(cx, search, &Wanted::OfSite { site, user }).await
-            }
-            (None, Some(user)) if Some(user) != cx.caller().user_id() => {
-                let scope = rules::rosters(cx).await?;
-                let scope = &scope;
-                query::list(cx, search, &Wanted::OfUser { user, scope }).await
-            }
-            (None, _) => query::list(cx, search, &Wanted::Own(cx.user_id()?)).await,
+        (None, Some(user)) if Some(user) != cx.caller().user_id() => {
+            let scope = rules::rosters(cx).await?;
+            Ok(Wanted::OfUser { user, scope })
         }
+        (None, _) => Ok(Wanted::Own(cx.user_id()?)),
     }
 }
 

@@ -69,6 +69,7 @@ pub struct Site {
     /// The role of those who look after it.
     pub maintain_role: String,
     /// The internal id of the user whom it belongs to.
+    #[entity(references = "user")]
     pub owner: Option<String>,
     /// The user whom it belongs to.
     pub site_owner: Owner,
@@ -253,6 +254,10 @@ impl Read for Sites {
     async fn read(cx: &Context, id: &str) -> Result<Option<Site>> {
         find(cx, id).await
     }
+
+    async fn read_many(cx: &Context, ids: &[String]) -> Result<Vec<Site>> {
+        list::by_ids(cx, ids).await
+    }
 }
 
 /// The site `id` with all its parts, whoever asks.
@@ -282,9 +287,14 @@ impl List for Sites {
         ("criteria", "the same as `search`"),
     ];
     const MAX: u64 = 500;
+    const ORDER: &'static str = "title,id";
 
     async fn list(cx: &Context, search: &Search) -> Result<Page<Site>> {
         list::list(cx, search).await
+    }
+
+    async fn count(cx: &Context, search: &Search) -> Result<Option<u64>> {
+        list::count(cx, search).await
     }
 }
 

@@ -203,6 +203,13 @@ impl Read for Users {
         };
         Ok(found.map(|row| query::shown(cx, row, sees_all)))
     }
+
+    /// By internal ids.
+    async fn read_many(cx: &Context, ids: &[String]) -> Result<Vec<User>> {
+        let sees_all = may_view(cx).await?;
+        let rows = query::by_ids(cx, ids).await?.into_iter();
+        Ok(rows.map(|it| query::shown(cx, it, sees_all)).collect())
+    }
 }
 
 impl List for Users {
@@ -212,12 +219,20 @@ impl List for Users {
         ("email", "the e-mail address, in whatever case"),
     ];
     const MAX: u64 = 500;
+    const ORDER: &'static str = "lastName,firstName,id";
 
     async fn list(cx: &Context, search: &Search) -> Result<Page<User>> {
         if !may_view(cx).await? {
             return Err(Error::forbidden());
         }
         query::list(cx, search).await
+    }
+
+    async fn count(cx: &Context, search: &Search) -> Result<Option<u64>> {
+        if !may_view(cx).await? {
+            return Err(Error::forbidden());
+        }
+        query::count(cx, search).await.map(Some)
     }
 }
 

@@ -120,21 +120,6 @@ fn options(app: &App, exchange: &Exchange, path: &DirectPath) -> Result<Response
     Ok(response)
 }
 
-/// Which verbs the address takes: those of its type, and those that the service itself answers there.
-fn options(app: &App, exchange: &Exchange, path: &DirectPath) -> Result<Response> {
-    let is_own = |verb: &Verb| login_form::is_asked(path, *verb) || is_login(path, *verb);
-    let own: Vec<Verb> = Verb::ALL.into_iter().filter(is_own).collect();
-    if own.is_empty() {
-        let caller = &exchange.origin.caller;
-        app.dispatcher.admit(path, Verb::Get, caller)?;
-    }
-    match entity_core::allowed(app.dispatcher.registry(), path) {
-        Ok(offered) => Ok(error::options(&[offered, own].concat())),
-        Err(_) if !own.is_empty() => Ok(error::options(&own)),
-        Err(error) => Err(error),
-    }
-}
-
 /// Logs in; a browser is sent on to the start page, now that it has the cookie.
 async fn log_in(app: &App, exchange: &Exchange) -> Result<Response> {
     let base_url = &app.dispatcher.shared().base_url;

@@ -198,7 +198,7 @@ impl List for Feeds {
             statement = statement.filter(table::Column::UserId.eq(cx.user_id()?));
         }
         let select = QuerySelect::query(&mut statement);
-        entity_core::db::apply(select, search, &SCHEMA, "feed", "id");
+        entity_core::db::apply(select, search, &SCHEMA, "feed");
         let rows = statement.all(cx.db()?).await?;
         let feeds = rows.into_iter().map(Feed::of).collect::<Result<_>>()?;
         Ok(Page::cut(feeds, search.limit))

@@ -13,6 +13,7 @@ mod membership;
 mod method;
 mod page;
 mod patch;
+mod query;
 mod representation;
 mod session;
 mod site;

@@ -15,6 +15,7 @@ mod hostile;
 mod lost_update;
 mod parity;
 mod python;
+mod query;
 mod readme;
 mod shape;
 mod storage;

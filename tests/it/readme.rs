@@ -14,7 +14,7 @@ const ADDRESS: &str = "127.0.0.1:8080";
 const MARK: &str = "=== next ===";
 
 /// What each command of the tour must print at least, in order.
-const EXPECTED: [&[&str]; 11] = [
+const EXPECTED: [&[&str]; 13] = [
     &[
         r#""status":"success""#,
         r#""sessionId":""#,
@@ -33,6 +33,11 @@ const EXPECTED: [&[&str]; 11] = [
         "<title>Bring your lab coats</title>",
         "<siteId>biology-101</siteId>",
     ],
+    &[
+        r#"{"entityPrefix":"announcement","announcement_collection":[{"title":"Bring your lab coats","#,
+        r#""siteIdEntity":{"id":"biology-101""#,
+    ],
+    &["x-total-count: ", r#"rel="next", "#, r#"rel="last""#],
     &[],
     &["<feed", "<title>Bring your lab coats</title>", "/feeds/"],
     &[r#""title":"Bring your lab coats and goggles""#],

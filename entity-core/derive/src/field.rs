@@ -37,6 +37,7 @@ pub(crate) struct Field {
     is_searchable: bool,
     writable: Option<Ident>,
     column: Option<String>,
+    references: Option<LitStr>,
 }
 
 /// What a field says of its column.
@@ -67,6 +68,7 @@ struct Attributes {
     max: Option<usize>,
     kind: Option<Ident>,
     column: ColumnName,
+    references: Option<LitStr>,
 }
 
 impl Fields {
@@ -123,6 +125,7 @@ impl Field {
             is_searchable: attributes.is_searchable,
             writable: attributes.writable(is_table),
             column: attributes.column(&ident, is_table),
+            references: attributes.references,
             is_own_site: attributes.is_own_site,
             role: attributes.role,
             ty: field.ty.clone(),
@@ -149,13 +152,15 @@ impl Field {
         let nullable = self.is_optional.then(|| quote!(.nullable()));
         let searchable = self.is_searchable.then(|| quote!(.searchable()));
         let column = self.column.iter().map(|it| quote!(.column(#it)));
+        let not_null = (!self.is_optional).then(|| quote!(.not_null()));
+        let references = self.references.iter().map(|it| quote!(.references(#it)));
         let role = self
             .role
             .iter()
             .map(|it| quote!(.role(::entity_core::schema::Role::#it)));
         quote! {
             ::entity_core::schema::Field::new(#wire, ::entity_core::schema::Kind::#kind, #doc)
-                #(#writable)* #required #nullable #searchable #(#column)* #(#role)*
+                #(#writable)* #required #nullable #searchable #(#column)* #not_null #(#references)* #(#role)*
         }
     }
 }
@@ -188,6 +193,7 @@ impl Attributes {
             "skip" => self.is_skipped = true,
             "writable" | "on_create" | "read_only" => self.writable = Some(ident.clone()),
             "max" => self.max = Some(meta.value()?.parse::<LitInt>()?.base10_parse()?),
+            "references" => self.references = Some(meta.value()?.parse()?),
             "kind" => self.kind = Some(meta.value()?.parse()?),
             "column" if meta.input.peek(syn::Token![=]) => {
                 self.column = ColumnName::Named(meta.value()?.parse::<LitStr>()?.value());

@@ -40,6 +40,7 @@ use crate::field::Fields;
 /// | `max = 200` | most characters |
 /// | `kind = Millis` | the kind, where the type does not tell |
 /// | `column`, `column = "name"` | lists can be filtered and ordered by it; every field of a table is a column |
+/// | `references = "user"` | it holds the id of an entity of this prefix, which `_expand` shows beside it |
 /// | `skip` | it is no part of the schema |
 #[proc_macro_derive(Entity, attributes(entity))]
 pub fn derive_entity(input: TokenStream) -> TokenStream {

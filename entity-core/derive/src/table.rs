@@ -108,6 +108,12 @@ fn implement_verb(name: &Ident, verb: &Ident, fields: &Fields) -> syn::Result<To
                 async fn read(cx: &::entity_core::Context, id: &str) -> ::entity_core::Result<::std::option::Option<Self>> {
                     ::entity_core::db::read(cx, id).await
                 }
+                async fn read_many(
+                    cx: &::entity_core::Context,
+                    ids: &[::std::string::String],
+                ) -> ::entity_core::Result<::std::vec::Vec<Self>> {
+                    ::entity_core::db::read_many(cx, ids).await
+                }
             }
         },
         "list" => quote! {
@@ -117,6 +123,12 @@ fn implement_verb(name: &Ident, verb: &Ident, fields: &Fields) -> syn::Result<To
                     search: &::entity_core::Search,
                 ) -> ::entity_core::Result<::entity_core::Page<Self>> {
                     ::entity_core::db::list(cx, search).await
+                }
+                async fn count(
+                    cx: &::entity_core::Context,
+                    search: &::entity_core::Search,
+                ) -> ::entity_core::Result<::std::option::Option<u64>> {
+                    ::entity_core::db::count::<Self>(cx, search).await.map(::std::option::Option::Some)
                 }
             }
         },

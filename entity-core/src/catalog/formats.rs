@@ -27,6 +27,8 @@ impl FormatsEntry {
             start: 0,
             limit: 1,
             has_more: false,
+            cursor: None,
+            total: None,
         });
         let entity = Body::Entity(Item::sample(route.prefix, route.schema));
         let (is_list, is_entity) = (route.list.is_some(), route.read.is_some());

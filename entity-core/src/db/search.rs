@@ -1,79 +1,162 @@
 //! Search → SQL: filters, words, order and window, on any statement that selects from a table.
+//!
+//! Columns of text must be compared byte by byte on PostgreSQL (`COLLATE "C"`), as SQLite does: then both
+//! find the same, in the same order.
 
 use sea_orm::sea_query::{
-    Alias, Cond, Condition, Expr, ExprTrait, Func, IntoColumnRef, LikeExpr, Order, SelectStatement,
+    Alias, Asterisk, Cond, Condition, Expr, ExprTrait, Func, IntoColumnRef, LikeExpr, NullOrdering,
+    Order as Direction, Query, SelectStatement,
 };
+use sea_orm::{ConnectionTrait, Value};
 
-use crate::schema::{Kind, Schema};
-use crate::search::{Filter, Search};
+use super::Row;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::schema::{Field, Schema};
+use crate::search::{Cell, Filter, Needle, Order, Search, Test, is_searched};
 
-/// Adds everything that `search` says to `statement`, which selects from `table`; ties are broken by
-/// the column `tie_break`.
-pub fn apply(
-    statement: &mut SelectStatement,
-    search: &Search,
-    schema: &Schema,
-    table: &str,
-    tie_break: &str,
-) {
+/// Adds everything that `search` says to `statement`, which selects from `table`.
+pub fn apply(statement: &mut SelectStatement, search: &Search, schema: &Schema, table: &str) {
     statement.cond_where(condition(search, schema, table));
-    for key in &search.order {
-        if let Some(column) = key.field.column {
-            statement.order_by(
-                (Alias::new(table), Alias::new(column)),
-                direction(key.is_descending),
-            );
-        }
+    if let Some(keys) = search.after() {
+        statement.cond_where(behind(&search.order, keys, table));
     }
-    statement.order_by((Alias::new(table), Alias::new(tie_break)), Order::Asc);
+    order(statement, &search.order, table);
     statement.limit(search.fetch()).offset(search.start);
 }
 
-/// The filters and words of `search` as a condition.
+/// The filters and words of `search` as a condition: what it finds, whatever part of it is wanted.
 pub fn condition(search: &Search, schema: &Schema, table: &str) -> Condition {
     let mut condition = Cond::all();
     for filter in &search.filters {
-        if let Some(expression) = equality(filter, table) {
-            condition = condition.add(expression);
-        }
+        condition = condition.add(holds(filter, table));
     }
     for word in &search.words {
-        condition = condition.add(contains(word, schema, table));
+        let fields = schema.fields.iter().filter(|it| is_searched(it));
+        let any = fields.fold(Cond::any(), |any, it| any.add(contains(word, it, table)));
+        condition = condition.add(any);
     }
     condition
 }
 
-fn equality(filter: &Filter, table: &str) -> Option<Expr> {
-    let column = column(table, filter.field.column?);
-    let value = &filter.value;
-    Some(match filter.field.kind {
-        Kind::Integer | Kind::Millis | Kind::Moment => column.eq(value.as_i64()?),
-        Kind::Instant => column.eq(instant_millis(value.as_str()?)?),
-        Kind::Number => column.eq(value.as_f64()?),
-        Kind::Boolean => column.eq(value.as_bool()?),
-        Kind::Text(_) | Kind::Html(_) => column.eq(value.as_str()?),
-        Kind::List | Kind::Object => return None,
-    })
+/// How many rows `statement` selects, which says nothing of order and window.
+///
+/// # Errors
+/// The database can't be read.
+pub async fn count_rows(cx: &Context, mut statement: SelectStatement) -> Result<u64> {
+    statement.clear_selects().expr(Expr::val(1));
+    let mut counting = Query::select();
+    counting
+        .expr(Func::count(Expr::col(Asterisk)))
+        .from_subquery(statement, Alias::new("counted"));
+    let db = cx.db()?;
+    let counting = db.get_database_backend().build(&counting);
+    let read = |row: &mut Row<'_>| Ok(row.take::<i64>()?);
+    let counts = db.scan(counting, read).await?;
+    let count = counts.first().and_then(|it| u64::try_from(*it).ok());
+    count.ok_or_else(|| Error::internal("the database does not count"))
 }
 
-fn instant_millis(text: &str) -> Option<i64> {
-    chrono::DateTime::parse_from_rfc3339(text)
-        .ok()
-        .map(|it| it.timestamp_millis())
+fn order(statement: &mut SelectStatement, order: &[Order], table: &str) {
+    for key in order {
+        let (direction, nulls) = match key.is_descending {
+            true => (Direction::Desc, NullOrdering::Last),
+            false => (Direction::Asc, NullOrdering::First),
+        };
+        let column = column(key.field, table);
+        // An index of PostgreSQL has its nulls elsewhere, and serves an order that does not mention them.
+        match key.field.is_column_nullable {
+            true => statement.order_by_expr_with_nulls(column, direction, nulls),
+            false => statement.order_by_expr(column, direction),
+        };
+    }
 }
 
-/// One of the searchable fields holds `word`, in whatever case.
-fn contains(word: &str, schema: &Schema, table: &str) -> Condition {
-    let pattern = format!("%{}%", escape_like(&word.to_lowercase()));
-    schema
-        .fields
-        .iter()
-        .filter(|it| it.is_searchable)
-        .filter_map(|it| it.column)
-        .fold(Cond::any(), |any, name| {
-            let lower = Expr::expr(Func::lower(column(table, name)));
-            any.add(lower.like(LikeExpr::new(pattern.clone()).escape('\\')))
-        })
+fn holds(filter: &Filter, table: &str) -> Condition {
+    let field = filter.field;
+    let column = column(field, table);
+    match &filter.test {
+        Test::Equal(it) => equal(field, it, table),
+        Test::NotEqual(it) => or_null(field, column.clone().ne(value(it)), column),
+        Test::Greater(it) => one(column.gt(value(it))),
+        Test::GreaterOrEqual(it) => one(column.gte(value(it))),
+        Test::Less(it) => one(column.lt(value(it))),
+        Test::LessOrEqual(it) => one(column.lte(value(it))),
+        Test::Like(text) => one(contains(text, field, table)),
+        Test::In(cells) => one(column.is_in(cells.iter().map(value))),
+        Test::Null(true) => one(column.is_null()),
+        Test::Null(false) => one(column.is_not_null()),
+    }
+}
+
+/// The row stands behind the one that has `keys`: in its first key or, where that is the same, in the next.
+fn behind(order: &[Order], keys: &[Cell], table: &str) -> Condition {
+    let mut any = Cond::any();
+    let mut same = Cond::all();
+    for (key, cell) in order.iter().zip(keys) {
+        if let Some(greater) = greater(*key, cell, table) {
+            any = any.add(same.clone().add(greater));
+        }
+        same = same.add(equal(key.field, cell, table));
+    }
+    match (order.first(), keys.first()) {
+        // Follows from the rest, and leads the database to the place by an index.
+        (Some(key), Some(cell)) => Cond::all().add(reaches(*key, cell, table)).add(any),
+        _ => any,
+    }
+}
+
+/// The row stands behind `cell` in this key; `None` if none can.
+fn greater(key: Order, cell: &Cell, table: &str) -> Option<Condition> {
+    let column = column(key.field, table);
+    match (cell, key.is_descending) {
+        (Cell::Null, true) => None,
+        (Cell::Null, false) => Some(one(column.is_not_null())),
+        (cell, false) => Some(one(column.gt(value(cell)))),
+        (cell, true) => Some(or_null(key.field, column.clone().lt(value(cell)), column)),
+    }
+}
+
+/// The row stands at `cell` or behind it in this key.
+fn reaches(key: Order, cell: &Cell, table: &str) -> Condition {
+    let column = column(key.field, table);
+    match (cell, key.is_descending) {
+        (Cell::Null, true) => one(column.is_null()),
+        (Cell::Null, false) => Cond::all(),
+        (cell, false) => one(column.gte(value(cell))),
+        (cell, true) => or_null(key.field, column.clone().lte(value(cell)), column),
+    }
+}
+
+fn equal(field: &Field, cell: &Cell, table: &str) -> Condition {
+    let column = column(field, table);
+    match cell {
+        Cell::Null => one(column.is_null()),
+        cell => one(column.eq(value(cell))),
+    }
+}
+
+fn or_null(field: &Field, test: Expr, column: Expr) -> Condition {
+    match field.is_column_nullable {
+        true => Cond::any().add(test).add(column.is_null()),
+        false => one(test),
+    }
+}
+
+fn one(test: Expr) -> Condition {
+    Cond::all().add(test)
+}
+
+/// The field holds `text`, in whatever case.
+fn contains(text: &str, field: &Field, table: &str) -> Expr {
+    let needle = Needle::new(text);
+    let lowered = Expr::expr(Func::lower(column(field, table)));
+    let folded = needle.folds().iter().fold(lowered, |it, (capital, small)| {
+        let replace = Func::cust("replace").arg(it);
+        Expr::expr(replace.arg(capital.to_string()).arg(small.to_string()))
+    });
+    let pattern = format!("%{}%", escape_like(needle.text()));
+    folded.like(LikeExpr::new(pattern).escape('\\'))
 }
 
 /// `%`, `_` and the escape character stand for themselves.
@@ -88,13 +171,18 @@ fn escape_like(text: &str) -> String {
         })
 }
 
-fn column(table: &str, name: &str) -> Expr {
+/// The column of a field. Whoever made the filter or the order saw that it has one.
+fn column(field: &Field, table: &str) -> Expr {
+    let name = field.column.unwrap_or(field.name);
     Expr::col((Alias::new(table), Alias::new(name)).into_column_ref())
 }
 
-fn direction(is_descending: bool) -> Order {
-    match is_descending {
-        true => Order::Desc,
-        false => Order::Asc,
+fn value(cell: &Cell) -> Value {
+    match cell {
+        Cell::Null => Value::String(None),
+        Cell::Boolean(it) => (*it).into(),
+        Cell::Integer(it) => (*it).into(),
+        Cell::Number(it) => (*it).into(),
+        Cell::Text(it) => it.as_str().into(),
     }
 }

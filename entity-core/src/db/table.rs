@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json};
 
 use super::column::ColumnType;
 use super::row::Row;
-use super::search::apply;
+use super::search::{apply, condition, count_rows};
 use crate::access::Scope;
 use crate::context::Context;
 use crate::entity::Entity;
@@ -134,20 +134,26 @@ pub async fn read<T: Table>(cx: &Context, id: &str) -> Result<Option<T>> {
     Ok(rows.into_iter().next())
 }
 
+/// The rows with these ids, in any order.
+///
+/// # Errors
+/// The database can't be read.
+pub async fn read_many<T: Table>(cx: &Context, ids: &[String]) -> Result<Vec<T>> {
+    let mut statement = select::<T>();
+    statement.and_where(Expr::col(Alias::new(key(T::schema()))).is_in(ids));
+    let db = cx.db()?;
+    let statement = db.get_database_backend().build(&statement);
+    db.rows(statement, |row| Ok(T::from_row(row)?)).await
+}
+
 /// The rows that `search` asks for.
 ///
 /// # Errors
 /// The database can't be read.
 pub async fn list<T: Table>(cx: &Context, search: &Search) -> Result<Page<T>> {
     let schema = T::schema();
-    let mut statement = select::<T>();
-    if let (Scope::Sites(sites), Some(site)) = (
-        &search.scope,
-        schema.role(Role::Site).and_then(|it| it.column),
-    ) {
-        statement.and_where(Expr::col(Alias::new(site)).is_in(sites));
-    }
-    apply(&mut statement, search, schema, T::TABLE, key(schema));
+    let mut statement = within::<T>(&search.scope);
+    apply(&mut statement, search, schema, T::TABLE);
     let db = cx.db()?;
     let statement = db.get_database_backend().build(&statement);
     let read = |row: &mut Row<'_>| Ok(T::from_row(row)?);
@@ -157,6 +163,16 @@ pub async fn list<T: Table>(cx: &Context, search: &Search) -> Result<Page<T>> {
         false => db.scan(statement, read).await?,
     };
     Ok(Page::cut(items, search.limit))
+}
+
+/// How many rows `search` asks for, whatever part of them is wanted.
+///
+/// # Errors
+/// The database can't be read.
+pub async fn count<T: Table>(cx: &Context, search: &Search) -> Result<u64> {
+    let mut statement = within::<T>(&search.scope);
+    statement.cond_where(condition(search, T::schema(), T::TABLE));
+    count_rows(cx, statement).await
 }
 
 /// Inserts a row made of `fields`, with an id, an owner, times and a version where the struct has them.
@@ -263,6 +279,16 @@ fn select<T: Table>() -> SelectStatement {
     statement
         .columns(T::COLUMNS.iter().map(|it| Alias::new(it.0)))
         .from(Alias::new(T::TABLE));
+    statement
+}
+
+/// Selects the rows of these sites, where the rows belong to sites.
+fn within<T: Table>(scope: &Scope) -> SelectStatement {
+    let mut statement = select::<T>();
+    let site = T::schema().role(Role::Site).and_then(|it| it.column);
+    if let (Scope::Sites(sites), Some(site)) = (scope, site) {
+        statement.and_where(Expr::col(Alias::new(site)).is_in(sites));
+    }
     statement
 }
 

@@ -1,5 +1,6 @@
 //! Whoever gets past the gate, and in which order it asks.
 
+use entity_core::search::Grammar;
 use entity_core::testing::ToldAuthorizer;
 use entity_core::{Entity, ErrorKind, IfMatch, Operation, Search, Version, gate};
 use serde_json::json;
@@ -135,8 +136,7 @@ async fn a_list_holds_what_may_be_read_however_careless_the_provider() {
         ("nowhere", ErrorKind::NotFound),
     ] {
         let query = [("siteId".to_owned(), site.to_owned())];
-        let schema = <crate::notes::Note as Entity>::schema();
-        let search = Search::parse(&query, schema, &[], 10).unwrap();
+        let search = Grammar::of::<Notes>().unwrap().parse(&query).unwrap();
         let error = gate::list::<Notes>(&cx, search).await.unwrap_err();
         assert_eq!(error.kind(), expected);
     }

@@ -8,6 +8,7 @@
 
 mod dispatcher;
 mod gate;
+mod lists;
 mod notes;
 mod registry;
 mod table;

@@ -285,6 +285,8 @@ fn type_entry() -> TypeEntry {
             nullable: false,
             writable: "always",
             searchable: false,
+            operators: Vec::new(),
+            references: None,
         }],
         parameters: vec![parameter()],
         actions: vec![ActionEntry {
@@ -313,6 +315,8 @@ pub(crate) fn answers() -> Vec<(&'static str, Body)> {
             start: 3,
             limit: 2,
             has_more: true,
+            cursor: None,
+            total: None,
         })
     };
     vec![

@@ -109,28 +109,31 @@ pub(super) fn statement<T: Held>(
 
 /// The announcements that a search with filters, words or an order of its own asks for and the caller sees.
 pub(super) async fn search(cx: &Context, search: &Search) -> Result<Page<Announcement>> {
-    let mut statement = select(cx)?;
-    let backend = cx.db()?.get_database_backend();
-    let mut condition = Sql::new(backend, "");
-    let (user, now) = (user(cx), cx.now().timestamp_millis());
-    search.scope.write(&mut condition)?;
-    condition.push(" AND ");
-    write_condition(&mut condition, &Powers::everywhere(cx).await?, user, now)?;
-    statement.and_where(condition.into_expression());
-    if search.order.is_empty() {
-        statement.cond_where(db::condition(search, schema(), "a"));
-        statement
-            .order_by_expr(Expr::cust("a.published"), sea_orm::sea_query::Order::Desc)
-            .order_by_expr(Expr::cust("a.id"), sea_orm::sea_query::Order::Asc)
-            .limit(search.fetch())
-            .offset(search.start);
-    } else {
-        db::apply(&mut statement, search, schema(), "a", "id");
-    }
-    let statement = backend.build(&statement);
+    let mut statement = visible(cx, &search.scope).await?;
+    db::apply(&mut statement, search, schema(), "a");
+    let statement = cx.db()?.get_database_backend().build(&statement);
     let read = |row: &mut Columns<'_>| from_row(cx, row);
     let found = cx.db()?.scan(statement, read).await?;
     page(cx, found, search.limit).await
+}
+
+/// How many announcements a search asks for and the caller sees.
+pub(super) async fn count(cx: &Context, search: &Search) -> Result<u64> {
+    let mut statement = visible(cx, &search.scope).await?;
+    statement.cond_where(db::condition(search, schema(), "a"));
+    db::count_rows(cx, statement).await
+}
+
+/// Selects what the caller sees in these sites.
+async fn visible(cx: &Context, scope: &Scope) -> Result<SelectStatement> {
+    let mut condition = Sql::new(cx.db()?.get_database_backend(), "");
+    let (user, now) = (user(cx), cx.now().timestamp_millis());
+    scope.write(&mut condition)?;
+    condition.push(" AND ");
+    write_condition(&mut condition, &Powers::everywhere(cx).await?, user, now)?;
+    let mut statement = select(cx)?;
+    statement.and_where(condition.into_expression());
+    Ok(statement)
 }
 
 impl Place<'_> {

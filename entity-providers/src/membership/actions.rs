@@ -1,5 +1,6 @@
 //! The members of a site, at the address that existing clients ask.
 
+use entity_core::search::Grammar;
 use entity_core::{
     Action, Actions, Answers, Arguments, Context, List, Need, Outcome, Result, Search, Verb, Window,
 };
@@ -29,11 +30,12 @@ async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Membershi
     rules::demand_roster(cx, site).await?;
     let wanted = Wanted::OfSite { site, user: None };
     let window = Window::parse(&arguments.query, Memberships::MAX)?;
-    let search = Search {
+    let mut search = Search {
         start: window.start,
         limit: window.limit,
         ..Search::default()
     };
+    Grammar::of::<Memberships>()?.complete(&mut search);
     let page = query::list(cx, &search, &wanted).await?;
     Ok(Outcome::Collection { page, window })
 }

@@ -3,7 +3,7 @@
 use entity_core::db::Row;
 use entity_core::wire::Millis;
 use entity_core::{Context, DateTimeUtc, Entity, Page, Result, Scope, Search, db};
-use sea_orm::sea_query::{Alias, Expr, ExprTrait, JoinType, Order, Query, SelectStatement};
+use sea_orm::sea_query::{Alias, Expr, ExprTrait, JoinType, Query, SelectStatement};
 use sea_orm::{ConnectionTrait, DbErr};
 
 use super::{Membership, rules};
@@ -15,16 +15,18 @@ const COLUMNS: &str = "x.user_id, x.site_id, x.role, x.is_active, x.is_provided,
     x.first_name, x.last_name, x.display_name, x.sort_name, x.last_login, x.type, x.is_joinable";
 const INNER: &str = "m.user_id, m.site_id, m.role, m.is_active, m.is_provided, u.eid, u.email, \
     u.first_name, u.last_name, u.last_login, s.type, s.is_joinable";
+/// A membership's id, as [`from_row`] makes it.
+const ID: &str = "m.user_id || '::site:' || m.site_id";
 
 /// Which memberships are wanted.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Wanted<'a> {
     /// This one.
     One { user: &'a str, site: &'a str },
     /// Those of the caller, in all sites.
     Own(&'a str),
     /// Those of another user, in these sites.
-    OfUser { user: &'a str, scope: &'a Scope },
+    OfUser { user: &'a str, scope: Scope },
     /// Those in this site, of one user or of all.
     OfSite {
         site: &'a str,
@@ -51,26 +53,8 @@ pub(super) async fn list(
     wanted: &Wanted<'_>,
 ) -> Result<Page<Membership>> {
     let mut statement = select(cx, wanted)?;
-    if let Some(role) = search
-        .parameter("role")
-        .or_else(|| search.parameter("roleId"))
-    {
-        statement.and_where(Expr::col((Alias::new("x"), Alias::new("role"))).eq(role));
-    }
-    statement.cond_where(db::condition(search, Membership::schema(), "x"));
-    for key in &search.order {
-        if let Some(column) = key.field.column {
-            let order = match key.is_descending {
-                true => Order::Desc,
-                false => Order::Asc,
-            };
-            statement.order_by((Alias::new("x"), Alias::new(column)), order);
-        }
-    }
-    for column in ["sort_name", "user_id", "site_id"] {
-        statement.order_by((Alias::new("x"), Alias::new(column)), Order::Asc);
-    }
-    statement.limit(search.fetch()).offset(search.start);
+    with_role(&mut statement, search);
+    db::apply(&mut statement, search, Membership::schema(), "x");
     let db = cx.db()?;
     let statement = db.get_database_backend().build(&statement);
     let found = db.scan(statement, from_row).await?;
@@ -81,26 +65,44 @@ pub(super) async fn list(
     Ok(Page::cut(items, search.limit))
 }
 
+/// How many memberships are wanted.
+pub(super) async fn count(cx: &Context, search: &Search, wanted: &Wanted<'_>) -> Result<u64> {
+    let mut statement = select(cx, wanted)?;
+    with_role(&mut statement, search);
+    statement.cond_where(db::condition(search, Membership::schema(), "x"));
+    db::count_rows(cx, statement).await
+}
+
+/// Adds the role that existing clients ask for by parameters of their own.
+fn with_role(statement: &mut SelectStatement, search: &Search) {
+    if let Some(role) = search
+        .parameter("role")
+        .or_else(|| search.parameter("roleId"))
+    {
+        statement.and_where(Expr::col((Alias::new("x"), Alias::new("role"))).eq(role));
+    }
+}
+
 impl Wanted<'_> {
     fn write(&self, sql: &mut Sql) -> Result<()> {
-        match *self {
+        match self {
             Self::One { user, site } => {
-                sql.push("m.user_id = ").bind(user);
-                sql.push(" AND m.site_id = ").bind(site);
+                sql.push("m.user_id = ").bind(*user);
+                sql.push(" AND m.site_id = ").bind(*site);
             }
             Self::Own(user) => {
-                sql.push("m.user_id = ").bind(user);
+                sql.push("m.user_id = ").bind(*user);
             }
             Self::OfUser { user, scope } => {
-                sql.push("m.user_id = ").bind(user);
+                sql.push("m.user_id = ").bind(*user);
                 if let Scope::Sites(sites) = scope {
                     sql.push(" AND m.site_id").bind_list(sites)?;
                 }
             }
             Self::OfSite { site, user } => {
-                sql.push("m.site_id = ").bind(site);
+                sql.push("m.site_id = ").bind(*site);
                 if let Some(user) = user {
-                    sql.push(" AND m.user_id = ").bind(user);
+                    sql.push(" AND m.user_id = ").bind(*user);
                 }
             }
         }
@@ -114,6 +116,7 @@ fn select(cx: &Context, wanted: &Wanted<'_>) -> Result<SelectStatement> {
     let mut inner = Query::select();
     inner
         .expr(Expr::cust(INNER))
+        .expr_as(Expr::cust(ID), Alias::new("id"))
         .expr_as(Expr::cust(FULL_NAME), Alias::new("display_name"))
         .expr_as(Expr::cust(SORT_NAME), Alias::new("sort_name"))
         .from_as(Alias::new("membership"), Alias::new("m"))

@@ -1,45 +1,69 @@
 //! Which sites a list holds.
 
-use entity_core::{Context, Entity, Error, Page, Result, Scope, Search};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use entity_core::{Context, Entity, Error, Page, Result, Scope, Search, db};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect, Select};
 
 use super::{Site, parts};
 use crate::authorizer;
-use crate::db::site::{Column, Entity as Sites};
+use crate::db::site::{Column, Entity as Sites, Model};
+
+const TABLE: &str = "site";
 
 pub(super) async fn list(cx: &Context, search: &Search) -> Result<Page<Site>> {
-    let mut search = search.clone();
-    crate::search::add_words(&mut search, &["search", "criteria"])?;
-    let mut statement = Sites::find().filter(selected(cx, &search).await?);
-    if search.order.is_empty() {
-        statement = statement.order_by_asc(Column::Title);
-    }
-    entity_core::db::apply(
-        QuerySelect::query(&mut statement),
-        &search,
-        Site::schema(),
-        "site",
-        "id",
-    );
-    let rows = statement.all(cx.db()?).await?;
-    let page = Page::cut(rows, search.limit);
-    let sites = page.items.into_iter();
-    let mut sites: Vec<Site> = sites.map(|it| Site::new(it, cx.base_url())).collect();
-    parts::complete(cx, &mut sites).await?;
+    let (mut statement, search) = asked(cx, search).await?;
+    let query = QuerySelect::query(&mut statement);
+    db::apply(query, &search, Site::schema(), TABLE);
+    let page = Page::cut(statement.all(cx.db()?).await?, search.limit);
     Ok(Page {
-        items: sites,
+        items: complete(cx, page.items).await?,
         has_more: page.has_more,
     })
+}
+
+/// How many there are, where all that are found may be read too.
+pub(super) async fn count(cx: &Context, search: &Search) -> Result<Option<u64>> {
+    if !matches!(select(search), "access" | "any" | "joinable") {
+        return Ok(None);
+    }
+    let (mut statement, search) = asked(cx, search).await?;
+    let query = QuerySelect::query(&mut statement);
+    query.cond_where(db::condition(&search, Site::schema(), TABLE));
+    db::count_rows(cx, query.clone()).await.map(Some)
+}
+
+/// The sites with these ids, as lists show them.
+pub(super) async fn by_ids(cx: &Context, ids: &[String]) -> Result<Vec<Site>> {
+    let statement = Sites::find().filter(Column::Id.is_in(ids));
+    complete(cx, statement.all(cx.db()?).await?).await
+}
+
+async fn complete(cx: &Context, rows: Vec<Model>) -> Result<Vec<Site>> {
+    let rows = rows.into_iter();
+    let mut sites: Vec<Site> = rows.map(|it| Site::new(it, cx.base_url())).collect();
+    parts::complete(cx, &mut sites).await?;
+    Ok(sites)
+}
+
+/// What the type's own parameters say, and the search with the words that are among them.
+async fn asked(cx: &Context, search: &Search) -> Result<(Select<Sites>, Search)> {
+    let mut search = search.clone();
+    crate::search::add_words(&mut search, &["search", "criteria"])?;
+    let statement = Sites::find().filter(selected(cx, &search).await?);
+    Ok((statement, search))
+}
+
+fn select(search: &Search) -> &str {
+    search
+        .parameter("select")
+        .or_else(|| search.parameter("selectionType"))
+        .unwrap_or("access")
 }
 
 /// The condition that `select` stands for.
 async fn selected(cx: &Context, search: &Search) -> Result<Condition> {
     let is_superuser = cx.authorizer().is_superuser(cx).await?;
-    let select = search
-        .parameter("select")
-        .or_else(|| search.parameter("selectionType"));
     let condition = Condition::all();
-    Ok(match select.unwrap_or("access") {
+    Ok(match select(search) {
         "any" if is_superuser => condition,
         "access" | "any" => condition.add(Column::Id.is_in(visited(cx).await?)),
         "update" => within(cx.authorizer().scope(cx, "site.upd").await?),

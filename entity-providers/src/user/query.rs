@@ -1,11 +1,13 @@
 //! Users as they are found.
 
-use entity_core::{Context, Entity, Page, Result, Search};
+use entity_core::{Context, Entity, Page, Result, Search, db};
 use sea_orm::sea_query::{Expr, ExprTrait, Func};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect, Select};
 
 use super::User;
 use crate::db::user_account::{Column, Entity as Account, Model};
+
+const TABLE: &str = "user_account";
 
 /// The user with the internal id `id`, whoever asks.
 ///
@@ -57,28 +59,37 @@ pub(super) async fn by_any_id(cx: &Context, id: &str) -> Result<Option<Model>> {
     }
 }
 
+/// Those with one of these internal ids.
+pub(super) async fn by_ids(cx: &Context, ids: &[String]) -> Result<Vec<Model>> {
+    let statement = Account::find().filter(Column::Id.is_in(ids));
+    Ok(statement.all(cx.db()?).await?)
+}
+
 pub(super) async fn list(cx: &Context, search: &Search) -> Result<Page<User>> {
-    let mut search = search.clone();
-    crate::search::add_words(&mut search, &["search", "criteria"])?;
-    let mut statement = Account::find();
-    if let Some(email) = search.parameter("email") {
-        statement = statement.filter(has_email(&crate::search::plain("email", email)?));
-    }
-    if search.order.is_empty() {
-        statement = statement
-            .order_by_asc(Column::LastName)
-            .order_by_asc(Column::FirstName);
-    }
-    entity_core::db::apply(
-        QuerySelect::query(&mut statement),
-        &search,
-        User::schema(),
-        "user_account",
-        "id",
-    );
+    let (mut statement, search) = asked(search)?;
+    let query = QuerySelect::query(&mut statement);
+    db::apply(query, &search, User::schema(), TABLE);
     let rows = statement.all(cx.db()?).await?;
     let users = rows.into_iter().map(|it| shown(cx, it, true)).collect();
     Ok(Page::cut(users, search.limit))
+}
+
+pub(super) async fn count(cx: &Context, search: &Search) -> Result<u64> {
+    let (mut statement, search) = asked(search)?;
+    let query = QuerySelect::query(&mut statement);
+    query.cond_where(db::condition(&search, User::schema(), TABLE));
+    db::count_rows(cx, query.clone()).await
+}
+
+/// What the type's own parameters say, and the search with the words that are among them.
+fn asked(search: &Search) -> Result<(Select<Account>, Search)> {
+    let mut search = search.clone();
+    crate::search::add_words(&mut search, &["search", "criteria"])?;
+    let statement = match search.parameter("email") {
+        Some(email) => Account::find().filter(has_email(&crate::search::plain("email", email)?)),
+        None => Account::find(),
+    };
+    Ok((statement, search))
 }
 
 fn has_email(email: &str) -> sea_orm::sea_query::Expr {

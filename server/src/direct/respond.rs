@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::etag;
 
+const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 const ENTITY_ID: HeaderName = HeaderName::from_static("entityid");
 const ENTITY_REFERENCE: HeaderName = HeaderName::from_static("entityreference");
 
@@ -145,6 +146,8 @@ fn represent(reply: &Reply, asked: &Asked<'_>, formats: &Formats) -> Result<Resp
             LINK,
             Some(links.join(", ").as_str()).filter(|it| !it.is_empty()),
         );
+        let total = collection.total.map(|it| it.to_string());
+        set(headers, TOTAL_COUNT, total.as_deref());
     }
     Ok(response)
 }

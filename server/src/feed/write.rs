@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use entity_core::format::Formats;
-use entity_core::{Context, DateTimeUtc, Error, MAX_LIMIT, Reference, Registry, Result, Search};
+use entity_core::search::Grammar;
+use entity_core::{Context, DateTimeUtc, Error, Reference, Registry, Result};
 use entity_providers::db::user_account;
 use sea_orm::ActiveValue::Set;
 use sea_orm::{
@@ -176,8 +177,7 @@ fn check_query(address: &Address, registry: &Arc<Registry>) -> Result<()> {
     let pairs = entity_formats::parse_pairs(address.query.as_bytes()).map_err(name)?;
     match registry.route(&address.path.prefix) {
         Some(route) if address.path.segments.is_empty() => {
-            let names: Vec<&str> = route.parameters.iter().map(|it| it.0).collect();
-            let search = Search::parse(&pairs, route.schema, &names, MAX_LIMIT);
+            let search = Grammar::of_route(route)?.parse(&pairs);
             search.map(drop).map_err(name)
         }
         _ => Ok(()),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use entity_core::schema::{Field, Kind, Role, Schema};
 use entity_core::{
     Access, Action, Answers, Arguments, Context, Delete, Entity, Error, List, Need, Operation,
-    Outcome, Page, Permit, Provider, Read, Result, Search, Verb,
+    Outcome, Page, Permit, Provider, Read, Result, Search, Verb, search,
 };
 use serde::Serialize;
 
@@ -189,16 +189,9 @@ impl List for SessionProvider {
     async fn list(cx: &Context, search: &Search) -> Result<Page<SessionEntity>> {
         cx.user_id()?;
         let sessions = cx.service::<Sessions>()?;
-        let mut items = Vec::new();
-        if search.start == 0
-            && let Some(session) = own(cx, &sessions).await?
-        {
-            items.push(SessionEntity::current(cx, &sessions, session));
-        }
-        Ok(Page {
-            items,
-            has_more: false,
-        })
+        let session = own(cx, &sessions).await?;
+        let items = session.map(|it| SessionEntity::current(cx, &sessions, it));
+        search::select(items.into_iter().collect(), search)
     }
 }
 

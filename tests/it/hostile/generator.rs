@@ -73,7 +73,7 @@ const SEGMENTS: [&str; 28] = [
 const EXTENSIONS: [&str; 12] = [
     "", "", ".json", ".xml", ".html", ".atom", ".rss", ".csv", ".ics", ".opml", ".exe", ".",
 ];
-const KEYS: [&str; 25] = [
+const KEYS: [&str; 33] = [
     "_limit",
     "_start",
     "_page",
@@ -81,6 +81,14 @@ const KEYS: [&str; 25] = [
     "_order",
     "_search",
     "_fields",
+    "_expand",
+    "_count",
+    "_cursor",
+    "body[like]",
+    "highlight[in]",
+    "pubView[gt]",
+    "eid[lt]",
+    "memberRole[eq]",
     "_method",
     "n",
     "d",
@@ -100,7 +108,7 @@ const KEYS: [&str; 25] = [
     "%5B%5D",
     "",
 ];
-const VALUES: [&str; 22] = [
+const VALUES: [&str; 26] = [
     "",
     "0",
     "1",
@@ -117,6 +125,10 @@ const VALUES: [&str; 22] = [
     "a,b,,",
     "title_desc",
     "createdOn,title",
+    "siteId,createdBy",
+    "exact",
+    "WzEsW3siVGV4dCI6IngifV1d",
+    "WzEsW10",
     "'%3BDROP%20TABLE%20site--",
     "%F0%9F%98%80",
     "2026-13-40",

@@ -1,9 +1,8 @@
 //! Which fields a list shows, and the links that put it in order.
 
-use entity_core::MAX_LIMIT;
 use entity_core::format::View;
 use entity_core::schema::{Field, Kind, Role, Schema};
-use entity_core::{Order, Registry, Search};
+use entity_core::{Order, Registry};
 use serde_json::{Map, Value};
 
 use crate::html::query::{ORDER, Query};
@@ -86,10 +85,8 @@ pub(super) fn columns(
 
 /// The first key of the order that the address asks for.
 fn present_order(schema: &'static Schema, view: &View<'_>) -> Option<Order> {
-    let asked = Query::of(view).get(ORDER).to_owned();
-    let pair = (ORDER.to_owned(), asked);
-    let search = Search::parse(&[pair], schema, &[], MAX_LIMIT).ok()?;
-    search.order.first().copied()
+    let asked = Order::parse(Query::of(view).get(ORDER), schema).ok()?;
+    asked.first().copied()
 }
 
 fn direction(field: &Field, order: Option<Order>) -> Option<Direction> {

@@ -1,0 +1,93 @@
+//! The value of a field as lists compare it: the same in memory and on every database.
+
+use std::cmp::Ordering;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use crate::schema::{Field, Kind};
+
+/// The value of a field as lists compare it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Cell {
+    /// None. It comes before all others.
+    Null,
+    /// A truth value; false comes first.
+    Boolean(bool),
+    /// A whole number, or an instant in milliseconds since 1970.
+    Integer(i64),
+    /// A finite number.
+    Number(#[serde(serialize_with = "write_bits", deserialize_with = "read_bits")] f64),
+    /// Text, compared byte by byte.
+    Text(String),
+}
+
+impl Cell {
+    /// What `value` is for a field of this kind. What has no place in a list's comparisons is null.
+    pub fn of(kind: Kind, value: &Value) -> Self {
+        let cell = match kind {
+            Kind::Text(_) | Kind::Html(_) => value.as_str().map(|it| Self::Text(it.to_owned())),
+            Kind::Integer => value.as_i64().map(Self::Integer),
+            Kind::Number => value.as_f64().map(Self::Number),
+            Kind::Boolean => value.as_bool().map(Self::Boolean),
+            Kind::Instant | Kind::Millis | Kind::Moment => {
+                crate::value::read_instant(value).map(|it| Self::Integer(it.timestamp_millis()))
+            }
+            Kind::List | Kind::Object => None,
+        };
+        cell.unwrap_or(Self::Null)
+    }
+
+    /// The value of `field` in the entity that `data` is as JSON.
+    pub(super) fn of_field(field: &Field, data: &Value) -> Self {
+        data.get(field.name)
+            .map_or(Self::Null, |it| Self::of(field.kind, it))
+    }
+
+    /// How the two stand in an ascending order.
+    pub fn compare(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Boolean(one), Self::Boolean(other)) => one.cmp(other),
+            (Self::Integer(one), Self::Integer(other)) => one.cmp(other),
+            (Self::Number(one), Self::Number(other)) => {
+                one.partial_cmp(other).unwrap_or(Ordering::Equal)
+            }
+            (Self::Text(one), Self::Text(other)) => one.cmp(other),
+            (one, other) => one.is_null().cmp(&other.is_null()).reverse(),
+        }
+    }
+
+    /// Whether it is none.
+    pub fn is_null(&self) -> bool {
+        *self == Self::Null
+    }
+
+    /// Whether a field of this kind can have this value: one that came back from a client may be anything.
+    pub(super) fn fits(&self, kind: Kind) -> bool {
+        match self {
+            Self::Null => true,
+            Self::Boolean(_) => kind == Kind::Boolean,
+            Self::Integer(_) => {
+                matches!(
+                    kind,
+                    Kind::Integer | Kind::Instant | Kind::Millis | Kind::Moment
+                )
+            }
+            Self::Number(it) => kind == Kind::Number && it.is_finite(),
+            Self::Text(it) => matches!(kind, Kind::Text(_) | Kind::Html(_)) && !it.contains('\0'),
+        }
+    }
+}
+
+/// The decimal text of a number does not always lead back to the same number; its bits do.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands over a reference"
+)]
+fn write_bits<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    number.to_bits().serialize(serializer)
+}
+
+fn read_bits<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    u64::deserialize(deserializer).map(f64::from_bits)
+}

@@ -1,0 +1,234 @@
+//! Conditions on fields: `field=value` and `field[operator]=value`.
+
+use std::cmp::Ordering;
+
+use serde_json::Value;
+
+use super::{Cell, Needle};
+use crate::error::{Error, Result};
+use crate::schema::{Field, Kind, Schema};
+
+/// Most values after `in`.
+const MOST_VALUES: usize = 100;
+/// Most characters of a text to look for.
+pub(super) const MOST_CHARACTERS: usize = 200;
+
+/// What a query may demand of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    /// It has this value: `field=value`.
+    Equal,
+    /// It has another value, or none.
+    NotEqual,
+    /// It has a greater value.
+    Greater,
+    /// It has this value or a greater one.
+    GreaterOrEqual,
+    /// It has a smaller value.
+    Less,
+    /// It has this value or a smaller one.
+    LessOrEqual,
+    /// Its text holds this text, in whatever case.
+    Like,
+    /// It has one of these values, which commas separate.
+    In,
+    /// It has no value, or has one: `true` or `false`.
+    Null,
+}
+
+impl Operator {
+    /// All operators.
+    pub const ALL: [Self; 9] = [
+        Self::Equal,
+        Self::NotEqual,
+        Self::Greater,
+        Self::GreaterOrEqual,
+        Self::Less,
+        Self::LessOrEqual,
+        Self::Like,
+        Self::In,
+        Self::Null,
+    ];
+
+    /// Its name in a query. That of [`Equal`](Self::Equal) is usually left out.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Equal => "eq",
+            Self::NotEqual => "ne",
+            Self::Greater => "gt",
+            Self::GreaterOrEqual => "ge",
+            Self::Less => "lt",
+            Self::LessOrEqual => "le",
+            Self::Like => "like",
+            Self::In => "in",
+            Self::Null => "null",
+        }
+    }
+
+    /// Whether fields of this kind can be asked for by it.
+    pub const fn fits(self, kind: Kind) -> bool {
+        use Operator::{Equal, In, Like, NotEqual, Null};
+        match kind {
+            Kind::Text(_) => true,
+            Kind::Html(_) => matches!(self, Equal | NotEqual | Like | Null),
+            Kind::Integer | Kind::Number | Kind::Instant | Kind::Millis | Kind::Moment => {
+                !matches!(self, Like)
+            }
+            Kind::Boolean => matches!(self, Equal | NotEqual | In | Null),
+            Kind::List | Kind::Object => false,
+        }
+    }
+
+    /// The operators by which lists can be asked for values of `field`; none if it is no column.
+    pub fn of(field: &Field) -> impl Iterator<Item = Self> {
+        let (is_column, kind) = (field.column.is_some(), field.kind);
+        Self::ALL
+            .into_iter()
+            .filter(move |it| is_column && it.fits(kind))
+    }
+}
+
+/// A field and what must hold of its value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Filter {
+    /// Which field.
+    pub field: &'static Field,
+    /// What must hold.
+    pub test: Test,
+}
+
+/// What must hold of a value. No value compares with none; values after `In` are at least one.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the operators of these names say it")]
+pub enum Test {
+    Equal(Cell),
+    NotEqual(Cell),
+    Greater(Cell),
+    GreaterOrEqual(Cell),
+    Less(Cell),
+    LessOrEqual(Cell),
+    Like(String),
+    In(Vec<Cell>),
+    Null(bool),
+}
+
+impl Filter {
+    /// Reads the pair of a query; answers with the operator that it names.
+    ///
+    /// # Errors
+    /// There is no such field or operator; the value is none of the field's kind. The pair is named.
+    pub(super) fn parse(
+        name: &str,
+        value: &str,
+        schema: &'static Schema,
+    ) -> Result<(Self, Operator)> {
+        let (field, operator) = match name.strip_suffix(']').and_then(|it| it.split_once('[')) {
+            None => (name, "eq"),
+            Some(parts) => parts,
+        };
+        let field = column(field, schema)
+            .ok_or_else(|| Error::field(name, "is not a parameter of this list"))?;
+        let operator = Operator::of(field)
+            .find(|it| it.name() == operator)
+            .ok_or_else(|| Error::field(name, no_operator(field)))?;
+        let test = Test::parse(field, operator, value)
+            .map_err(|error| renamed(name, field.name, error))?;
+        Ok((Self { field, test }, operator))
+    }
+
+    /// Whether an entity with this value of the field is wanted.
+    pub(super) fn holds(&self, value: &Cell) -> bool {
+        let is = |test: fn(Ordering) -> bool, operand: &Cell| {
+            !value.is_null() && test(value.compare(operand))
+        };
+        match &self.test {
+            Test::Equal(operand) => is(Ordering::is_eq, operand),
+            Test::NotEqual(operand) => !is(Ordering::is_eq, operand),
+            Test::Greater(operand) => is(Ordering::is_gt, operand),
+            Test::GreaterOrEqual(operand) => is(Ordering::is_ge, operand),
+            Test::Less(operand) => is(Ordering::is_lt, operand),
+            Test::LessOrEqual(operand) => is(Ordering::is_le, operand),
+            Test::Like(text) => matches!(value, Cell::Text(it) if Needle::new(text).occurs_in(it)),
+            Test::In(operands) => operands.iter().any(|it| is(Ordering::is_eq, it)),
+            Test::Null(is_null) => value.is_null() == *is_null,
+        }
+    }
+}
+
+impl Test {
+    fn parse(field: &Field, operator: Operator, text: &str) -> Result<Self> {
+        let cell = || cell(field, text);
+        Ok(match operator {
+            Operator::Equal => Self::Equal(cell()?),
+            Operator::NotEqual => Self::NotEqual(cell()?),
+            Operator::Greater => Self::Greater(cell()?),
+            Operator::GreaterOrEqual => Self::GreaterOrEqual(cell()?),
+            Operator::Less => Self::Less(cell()?),
+            Operator::LessOrEqual => Self::LessOrEqual(cell()?),
+            Operator::Like => Self::Like(plain(field.name, text)?),
+            Operator::In => Self::In(cells(field, text)?),
+            Operator::Null => match text {
+                "true" => Self::Null(true),
+                "false" => Self::Null(false),
+                _ => return Err(Error::field(field.name, "must be true or false")),
+            },
+        })
+    }
+}
+
+/// The field of this name, if lists can be asked for its values.
+pub(super) fn column(name: &str, schema: &'static Schema) -> Option<&'static Field> {
+    schema
+        .field(name)
+        .filter(|it| Operator::of(it).next().is_some())
+}
+
+/// `text`, if it is short and has no control characters, which databases treat differently.
+pub(super) fn plain(name: &str, text: &str) -> Result<String> {
+    match text.chars().count() > MOST_CHARACTERS || text.chars().any(char::is_control) {
+        true => Err(Error::field(
+            name,
+            format!("must be text of at most {MOST_CHARACTERS} characters"),
+        )),
+        false => Ok(text.to_owned()),
+    }
+}
+
+fn cell(field: &Field, text: &str) -> Result<Cell> {
+    let value = match field.kind {
+        // Unlike in a form, no text is a value to ask for even if the field must have some.
+        Kind::Text(_) | Kind::Html(_) if text.is_empty() => Value::from(""),
+        _ => field.parse(text)?,
+    };
+    Ok(Cell::of(field.kind, &value))
+}
+
+fn cells(field: &Field, text: &str) -> Result<Vec<Cell>> {
+    let cells = text
+        .split(',')
+        .take(MOST_VALUES.saturating_add(1))
+        .map(|it| cell(field, it))
+        .collect::<Result<Vec<_>>>()?;
+    match cells.len() > MOST_VALUES {
+        true => Err(Error::field(
+            field.name,
+            format!("must not have more than {MOST_VALUES} values"),
+        )),
+        false => Ok(cells),
+    }
+}
+
+fn no_operator(field: &Field) -> String {
+    let names: Vec<_> = Operator::of(field).map(Operator::name).collect();
+    format!("has no such operator; there are {}", names.join(", "))
+}
+
+/// The same error, of the parameter as it was sent.
+fn renamed(name: &str, field: &str, error: Error) -> Error {
+    match error.field_errors() {
+        [only] if only.name == field && name != field => {
+            Error::field(name, only.message.clone()).with_source(error)
+        }
+        _ => error,
+    }
+}

@@ -1,0 +1,61 @@
+//! A search, answered from entities in memory: what [`db::apply`](crate::db::apply) says in SQL.
+
+use std::cmp::Ordering;
+
+use serde_json::Value;
+
+use super::{Cell, Needle, Order, Page, Search, is_searched};
+use crate::entity::Entity;
+use crate::error::{Error, Result};
+
+/// The part of `entities` that `search` asks for.
+///
+/// # Errors
+/// An entity can't be serialised.
+pub fn select<E: Entity>(entities: Vec<E>, search: &Search) -> Result<Page<E>> {
+    let needles: Vec<Needle> = search.words.iter().map(|it| Needle::new(it)).collect();
+    let mut found = Vec::new();
+    for entity in entities {
+        let data = serde_json::to_value(&entity).map_err(Error::internal)?;
+        let keys: Vec<Cell> = search
+            .order
+            .iter()
+            .map(|it| Cell::of_field(it.field, &data))
+            .collect();
+        if is_wanted(&entity, &data, search, &needles) && is_behind(&keys, search) {
+            found.push((keys, entity));
+        }
+    }
+    found.sort_by(|(one, _), (other, _)| compare(&search.order, one, other));
+    let start = usize::try_from(search.start).unwrap_or(usize::MAX);
+    let items = found.into_iter().skip(start).map(|(_, it)| it).collect();
+    Ok(Page::cut(items, search.limit))
+}
+
+fn is_wanted<E: Entity>(entity: &E, data: &Value, search: &Search, needles: &[Needle]) -> bool {
+    let holds_word = |needle: &Needle| {
+        let mut fields = E::schema().fields.iter().filter(|it| is_searched(it));
+        fields.any(
+            |it| matches!(Cell::of_field(it, data), Cell::Text(text) if needle.occurs_in(&text)),
+        )
+    };
+    let mut filters = search.filters.iter();
+    entity.site().is_none_or(|it| search.scope.contains(it))
+        && filters.all(|it| it.holds(&Cell::of_field(it.field, data)))
+        && needles.iter().all(holds_word)
+}
+
+fn is_behind(keys: &[Cell], search: &Search) -> bool {
+    search
+        .after()
+        .is_none_or(|it| compare(&search.order, keys, it) == Ordering::Greater)
+}
+
+fn compare(order: &[Order], one: &[Cell], other: &[Cell]) -> Ordering {
+    order
+        .iter()
+        .zip(one.iter().zip(other))
+        .map(|(key, (one, other))| key.compare(one, other))
+        .find(|it| it.is_ne())
+        .unwrap_or(Ordering::Equal)
+}

@@ -1,0 +1,301 @@
+//! What lists of every type can be asked, and how their parts hang together.
+
+use http::StatusCode;
+use serde_json::{Value, json};
+use tests::{Answer, Client, TestApp, both};
+
+use super::{created, list, read, text};
+
+const NEWS: &str = "/direct/announcement.json";
+
+/// The address that the `Link` header has for `relation`, without the server's name.
+fn link(answer: &Answer, relation: &str) -> Option<String> {
+    let links = answer.header("Link")?;
+    let wanted = format!("; rel=\"{relation}\"");
+    let link = links.split(", ").find_map(|it| it.strip_suffix(&wanted))?;
+    let url = link.trim_start_matches('<').trim_end_matches('>');
+    url.strip_prefix("http://127.0.0.1:8080")
+        .map(ToOwned::to_owned)
+}
+
+/// The items of an answer.
+fn items(answer: &Answer, prefix: &str) -> Vec<Value> {
+    answer.expect(StatusCode::OK);
+    let list = answer.json()[format!("{prefix}_collection")].take();
+    list.as_array().expect("a list").clone()
+}
+
+fn values(items: &[Value], key: &str) -> Vec<String> {
+    items.iter().map(|it| text(it, key)).collect()
+}
+
+/// Everything at `path`, by following the `next` links.
+async fn follow(client: &Client, path: &str, prefix: &str) -> Vec<Value> {
+    let mut all = Vec::new();
+    let mut next = Some(path.to_owned());
+    while let Some(path) = next {
+        let answer = client.get(&path).await;
+        all.extend(items(&answer, prefix));
+        next = link(&answer, "next");
+    }
+    all
+}
+
+async fn announce(author: &Client, title: &str) -> String {
+    let fields = json!({"siteId": "biology-101", "title": title, "body": "<p>Text</p>"});
+    created(&author.post(NEWS, &fields).await, "announcement")
+}
+
+both! {
+    async fn what_is_wrong_with_a_question_is_named(app: TestApp) {
+        let admin = app.user("admin").await;
+        for (query, name, word) in [
+            ("announcement.json?nonsense=1", "nonsense", "parameter"),
+            ("announcement.json?siteTitle[like]=x", "siteTitle[like]", "parameter"),
+            ("announcement.json?title[near]=x", "title[near]", "like"),
+            ("announcement.json?title%5Bnear%5D=x", "title[near]", "like"),
+            ("announcement.json?createdOn[gt]=tomorrow", "createdOn[gt]", "instant"),
+            ("announcement.json?createdOn[like]=2026", "createdOn[like]", "gt"),
+            ("announcement.json?draft[gt]=true", "draft[gt]", "null"),
+            ("announcement.json?draft=perhaps", "draft", "true or false"),
+            ("announcement.json?body[gt]=a", "body[gt]", "like"),
+            ("announcement.json?title[ne]=a&title[ne]=b", "title[ne]", "more than once"),
+            ("announcement.json?releaseDate[null]=1", "releaseDate[null]", "true or false"),
+            ("announcement.json?_order=siteTitle", "_order", "siteTitle"),
+            ("announcement.json?_fields=title,nonsense", "_fields", "nonsense"),
+            ("announcement.json?_expand=title", "_expand", "title"),
+            ("announcement.json?_count=some", "_count", "exact"),
+            ("announcement.json?_cursor=x", "_cursor", "gave out"),
+            ("announcement.json?_cursor=&_page=1", "_cursor", "begin"),
+            ("site.json?pubView[lt]=true", "pubView[lt]", "null"),
+            ("user.json?firstName[in]=a&firstName[in]=b", "firstName[in]", "more than once"),
+            ("membership.json?active[like]=t", "active[like]", "null"),
+            ("session.json?_cursor=", "_cursor", "offered"),
+            ("session.json?_search=x", "_search", "nothing"),
+            ("site/biology-101.json?_fields=nonsense", "_fields", "nonsense"),
+        ] {
+            let answer = admin.get(&format!("/direct/{query}")).await;
+            answer.expect(StatusCode::BAD_REQUEST);
+            let field = answer.json()["error"]["fields"][0].take();
+            assert_eq!(field["name"], name, "{query}");
+            assert!(text(&field, "message").contains(word), "{query}: {field}");
+        }
+    }
+
+    async fn every_type_takes_operators(app: TestApp) {
+        let admin = app.user("admin").await;
+        let all = values(&list(&admin, "/direct/user.json", "user").await, "eid");
+        let some = list(&admin, "/direct/user.json?eid[ge]=student1&eid%5Blt%5D=student2", "user").await;
+        let expected = all.iter().filter(|it| ("student1".."student2").contains(&it.as_str()));
+        let mut found = values(&some, "eid");
+        found.sort_unstable();
+        let mut expected: Vec<_> = expected.cloned().collect();
+        expected.sort_unstable();
+        assert_eq!(found, expected);
+        assert!(found.len() > 5, "{found:?}");
+        let sites = list(&admin, "/direct/site.json?select=any&id[in]=biology-101,nowhere", "site").await;
+        assert_eq!(values(&sites, "id"), ["biology-101"]);
+        let courses = list(&admin, "/direct/site.json?select=any&type=course", "site").await;
+        assert!(!courses.is_empty() && courses.iter().all(|it| it["type"] == "course"));
+        let roster = "/direct/membership.json?siteId=biology-101";
+        let staff = list(&admin, &format!("{roster}&memberRole[ne]=Student"), "membership").await;
+        assert!(!staff.is_empty() && staff.iter().all(|it| it["memberRole"] != "Student"));
+        let held = list(&admin, &format!("{NEWS}?releaseDate[null]=false"), "announcement").await;
+        assert!(!held.is_empty() && held.iter().all(|it| it["releaseDate"].is_number()));
+        let found = list(&admin, &format!("{NEWS}?title[like]=QUIZ&siteId[in]=biology-101"), "announcement").await;
+        assert!(!found.is_empty());
+        assert!(values(&found, "title").iter().all(|it| it.to_lowercase().contains("quiz")));
+    }
+
+    async fn letters_are_found_in_whatever_case(app: TestApp) {
+        let author = app.user("instructor1").await;
+        let id = announce(&author, "Zusätzliche ÜBUNG: 100%_fertig").await;
+        for query in ["_search=übung", "_search=ZUSÄTZLICHE+Übung", "title[like]=100%25_F"] {
+            let found = list(&author, &format!("{NEWS}?{query}"), "announcement").await;
+            assert_eq!(values(&found, "id"), [id.as_str()], "{query}");
+        }
+        for query in ["_search=ubung", "title[like]=100__f"] {
+            assert!(list(&author, &format!("{NEWS}?{query}"), "announcement").await.is_empty(), "{query}");
+        }
+    }
+
+    async fn only_chosen_fields_are_shown(app: TestApp) {
+        let student = app.user("student1").await;
+        let keys = |it: &Value| it.as_object().expect("an object").keys().cloned().collect::<Vec<_>>();
+        let metadata = ["entityReference", "entityURL", "entityId", "entityTitle"];
+        let expected = [&["title", "siteId"][..], &metadata].concat();
+        for item in list(&student, &format!("{NEWS}?_fields=siteId,title"), "announcement").await {
+            assert_eq!(keys(&item), expected);
+        }
+        let site = read(&student, "/direct/site/biology-101.json?_fields=").await;
+        assert_eq!(keys(&site), metadata);
+        let news = "/direct/announcement/site/biology-101.json?_fields=draft";
+        assert_eq!(keys(&list(&student, news, "announcement").await[0])[0], "draft");
+        let site = student.get("/direct/site/biology-101.xml?_fields=title").await;
+        let xml = site.text();
+        let document = roxmltree::Document::parse(xml).expect("XML");
+        let names = document.root_element().children().filter(roxmltree::Node::is_element);
+        let names: Vec<_> = names.map(|it| it.tag_name().name().to_owned()).collect();
+        assert_eq!(names, [&["title"][..], &metadata].concat());
+    }
+
+    async fn the_count_is_what_paging_finds(app: TestApp) {
+        for user in ["admin", "instructor1", "ta1", "student1"] {
+            let client = app.user(user).await;
+            for (prefix, query) in [
+                ("announcement", "title[ne]=x"),
+                ("announcement", "siteId=biology-101"),
+                ("announcement", "_search=the"),
+                ("site", "select=access"),
+                ("site", "select=any"),
+                ("site", "select=joinable"),
+                ("site", "select=pubView"),
+                ("site", "select=update"),
+                ("membership", "active=true"),
+                ("membership", "siteId=biology-101"),
+                ("user", "eid[like]=student"),
+                ("session", "_=1"),
+            ] {
+                let path = format!("/direct/{prefix}.json?{query}");
+                let answer = client.get(&format!("{path}&_count=exact&_limit=1")).await;
+                if answer.status == StatusCode::FORBIDDEN {
+                    continue;
+                }
+                let whole = follow(&client, &format!("{path}&_limit=7"), prefix).await;
+                let count = answer.header("X-Total-Count").expect("a count").to_owned();
+                assert_eq!(count, whole.len().to_string(), "{user} {path}");
+                let last = link(&answer, "last");
+                assert_eq!(last.is_some(), !whole.is_empty(), "{user} {path}");
+                if let Some(last) = last {
+                    let last = items(&client.get(&last).await, prefix);
+                    assert_eq!(last[0]["entityReference"], whole[whole.len() - 1]["entityReference"]);
+                }
+                let uncounted = client.get(&format!("{path}&_count=none")).await;
+                assert_eq!(uncounted.header("X-Total-Count"), None);
+                assert_eq!(link(&uncounted, "last"), None);
+            }
+        }
+    }
+
+    async fn the_next_part_is_named_as_the_client_began(app: TestApp) {
+        let admin = app.user("admin").await;
+        let by_start = admin.get("/direct/user.json?eid[ne]=x&_limit=3").await;
+        let next = link(&by_start, "next").expect("more");
+        assert_eq!(next, "/direct/user?eid%5Bne%5D=x&_start=3&_limit=3");
+        let by_cursor = admin.get("/direct/user.json?eid[ne]=x&_limit=3&_cursor=").await;
+        let next = link(&by_cursor, "next").expect("more");
+        assert!(next.starts_with("/direct/user?eid%5Bne%5D=x&_cursor="), "{next}");
+        let other = next.replace("eid%5Bne%5D=x", "eid%5Bne%5D=y");
+        admin.get(&other).await.expect(StatusCode::BAD_REQUEST);
+    }
+
+    async fn a_walk_by_cursor_finds_what_paging_by_number_finds(app: TestApp) {
+        let admin = app.user("admin").await;
+        for (prefix, query) in [
+            ("announcement", "_limit=3"),
+            ("announcement", "_limit=2&_order=releaseDate_desc,title"),
+            ("announcement", "_limit=2&_order=highlight"),
+            ("site", "select=any&_limit=1&_order=type,title_desc"),
+            ("user", "_limit=4"),
+            ("user", "_limit=5&_order=type,firstName_desc"),
+            ("membership", "siteId=biology-101&_limit=4"),
+            ("membership", "siteId=biology-101&_limit=3&_order=memberRole_desc"),
+        ] {
+            let path = format!("/direct/{prefix}.json?{query}");
+            let by_number = follow(&admin, &path, prefix).await;
+            let by_cursor = follow(&admin, &format!("{path}&_cursor="), prefix).await;
+            assert!(by_number.len() > 1, "{path}");
+            assert_eq!(values(&by_cursor, "entityId"), values(&by_number, "entityId"), "{path}");
+        }
+    }
+
+    async fn a_walk_neither_leaves_out_nor_repeats_what_stays(app: TestApp) {
+        let author = app.user("instructor1").await;
+        let mut kept = Vec::new();
+        let mut doomed = Vec::new();
+        for number in 10..34 {
+            let id = announce(&author, &format!("Walk {number}")).await;
+            match number % 4 {
+                0 => doomed.push(id),
+                _ => kept.push(id),
+            }
+        }
+        let mut seen = Vec::new();
+        let mut number = 0;
+        let first = format!("{NEWS}?title[like]=walk&_order=title&_limit=5&_cursor=");
+        let mut next = Some(first);
+        while let Some(path) = next {
+            let answer = author.get(&path).await;
+            seen.extend(values(&items(&answer, "announcement"), "id"));
+            next = link(&answer, "next");
+            // Those at the end of this part and in the next one, and the first one of all.
+            let (one, other) = (doomed.pop(), doomed.first().cloned());
+            doomed.retain(|it| Some(it) != other.as_ref());
+            for id in one.iter().chain(&other) {
+                author.delete(&format!("/direct/announcement/{id}")).await.expect(StatusCode::NO_CONTENT);
+            }
+            for title in ["Walk 00", "Walk 12 and a half", "Walk 99"] {
+                number += 1;
+                announce(&author, &format!("{title} {number}")).await;
+            }
+            assert!(number < 60, "the walk has no end");
+        }
+        let times = |id: &String| seen.iter().filter(|it| *it == id).count();
+        assert!(kept.iter().all(|it| times(it) == 1), "{seen:?}");
+        assert!(seen.iter().all(|it| times(it) == 1), "{seen:?}");
+    }
+
+    async fn references_are_shown_to_those_who_may_read_them(app: TestApp) {
+        let (admin, student) = (app.user("admin").await, app.user("student1").await);
+        let path = format!("{NEWS}?siteId=biology-101&_expand=siteId,createdBy&_fields=title");
+        for item in list(&admin, &path, "announcement").await {
+            assert_eq!(item["siteIdEntity"]["entityReference"], "/site/biology-101");
+            assert_eq!(item["siteIdEntity"]["title"], "Biology 101: Cells and Life", "{item}");
+            assert!(item["createdByEntity"]["eid"].is_string(), "{item}");
+        }
+        let shown = list(&student, &path, "announcement").await;
+        assert!(!shown.is_empty());
+        for item in shown {
+            assert_eq!(item["siteIdEntity"]["id"], "biology-101");
+            assert_eq!(item["createdByEntity"], Value::Null, "{item}");
+        }
+        let own = list(&student, "/direct/membership.json?_expand=userId,siteId", "membership").await;
+        assert!(!own.is_empty());
+        for item in own {
+            assert_eq!(item["userIdEntity"]["eid"], "student1");
+            assert_eq!(item["siteIdEntity"]["id"], item["siteId"]);
+        }
+        let id = values(&list(&admin, &path, "announcement").await, "entityId").remove(0);
+        let one = admin.get(&format!("/direct/announcement/{id}.xml?_expand=siteId")).await;
+        let xml = one.text();
+        let document = roxmltree::Document::parse(xml).expect("XML");
+        let site = document.descendants().find(|it| it.has_tag_name("siteIdEntity"));
+        let site = site.expect("the site").children().find(|it| it.has_tag_name("title"));
+        assert_eq!(site.and_then(|it| it.text()), Some("Biology 101: Cells and Life"));
+    }
+
+    async fn what_is_shown_with_others_has_their_tag(app: TestApp) {
+        let author = app.user("instructor1").await;
+        let path = format!("{NEWS}?siteId=biology-101&_fields=title&_expand=siteId");
+        let tag = |it: &Answer| it.header("ETag").expect("a tag").to_owned();
+        let before = author.get(&path).await;
+        assert_eq!(tag(&before), tag(&author.get(&path).await));
+        let change = json!({"title": "Biology renamed"});
+        author.put("/direct/site/biology-101.json", &change).await.expect(StatusCode::NO_CONTENT);
+        let after = author.get(&path).await;
+        assert_eq!(items(&after, "announcement")[0]["siteIdEntity"]["title"], "Biology renamed");
+        assert_ne!(tag(&before), tag(&after));
+    }
+
+    async fn a_description_tells_operators_and_references(app: TestApp) {
+        let described = read(&app.anonymous(), "/direct/announcement/describe.json").await;
+        let field = |name: &str| {
+            let fields = described.pointer("/fields").and_then(Value::as_array).expect("fields");
+            fields.iter().find(|it| it["name"] == name).expect("the field").clone()
+        };
+        assert_eq!(field("draft")["operators"], json!(["eq", "ne", "in", "null"]));
+        assert_eq!(field("siteTitle")["operators"], json!([]));
+        assert_eq!(field("siteId")["references"], "site");
+        assert_eq!(field("title")["references"], Value::Null);
+    }
+}

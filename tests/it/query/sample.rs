@@ -1,0 +1,74 @@
+//! A type with a field of every kind that lists can be asked for, in a table and on a shelf.
+
+use entity_core::{
+    Access, Context, DateTimeUtc, Entity, List, Page, Provider, Result, Search, search,
+};
+use serde::{Deserialize, Serialize};
+
+use super::dice::Dice;
+
+/// Something with a value of every kind.
+#[derive(Clone, Debug, Serialize, Deserialize, Entity)]
+#[serde(rename_all = "camelCase")]
+#[entity(prefix = "sample", table = "sample", access = Site("sample"), verbs(list))]
+pub(super) struct Sample {
+    #[entity(id)]
+    id: String,
+    #[entity(site)]
+    site_id: String,
+    #[entity(search)]
+    name: String,
+    #[entity(search)]
+    note: Option<String>,
+    #[entity(html)]
+    text: Option<String>,
+    points: i64,
+    rank: Option<i64>,
+    weight: f64,
+    ratio: Option<f64>,
+    is_open: bool,
+    is_kept: Option<bool>,
+    due: DateTimeUtc,
+    done: Option<DateTimeUtc>,
+}
+
+impl Sample {
+    /// One of many that have much in common.
+    pub(super) fn random(number: usize, dice: &mut Dice) -> Self {
+        Self {
+            id: format!("{}{number}", dice.of(&["a", "B", "c"])),
+            site_id: (*dice.of(&["s1", "s2", "s3"])).to_owned(),
+            name: dice.text(),
+            note: dice.perhaps(Dice::text),
+            text: dice.perhaps(Dice::text),
+            points: dice.integer(),
+            rank: dice.perhaps(Dice::integer),
+            weight: dice.number(),
+            ratio: dice.perhaps(Dice::number),
+            is_open: dice.below(2) == 0,
+            is_kept: dice.perhaps(|it| it.below(2) == 0),
+            due: dice.instant(),
+            done: dice.perhaps(Dice::instant),
+        }
+    }
+}
+
+/// The same in memory.
+#[derive(Debug)]
+pub(super) struct Shelf(pub(super) Vec<Sample>);
+
+/// The type of what is on the shelf.
+#[derive(Debug)]
+pub(super) struct Shelved;
+
+impl Provider for Shelved {
+    type Entity = Sample;
+    const PREFIX: &'static str = "shelf";
+    const ACCESS: Access = Sample::ACCESS;
+}
+
+impl List for Shelved {
+    async fn list(cx: &Context, search: &Search) -> Result<Page<Sample>> {
+        search::select(cx.service::<Shelf>()?.0.clone(), search)
+    }
+}

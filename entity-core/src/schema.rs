@@ -17,6 +17,10 @@ pub struct Schema {
 
 /// One field.
 #[derive(Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a field is described by independent truths"
+)]
 pub struct Field {
     /// Its name on the wire.
     pub name: &'static str,

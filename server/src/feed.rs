@@ -17,9 +17,9 @@ use std::fmt;
 
 use entity_core::schema::{Field, Kind, Role, Schema};
 use entity_core::{
-    Access, Action, Actions, Arguments, Context, Create, DateTimeUtc, Delete, Entity, Error, List,
-    Need, Operation, Outcome, Page, Permit, Provider, Read, Result, Search, Update, Verb, Version,
-    gate,
+    Access, Action, Actions, Answers, Arguments, Context, Create, DateTimeUtc, Delete, Entity,
+    Error, List, Need, Operation, Outcome, Page, Permit, Provider, Read, Result, Search, Update,
+    Verb, Version, gate,
 };
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect};
 use serde::Serialize;
@@ -244,6 +244,7 @@ impl Actions for Feeds {
                 Need::Session,
                 |cx, feed, arguments| Box::pin(rotate(cx, feed, arguments)),
             )
+            .answers(Answers::Entity)
             .doc("Replaces the addresses by new ones, which are told in the answer; the old ones are gone."),
         ]
     }

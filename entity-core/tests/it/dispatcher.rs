@@ -189,6 +189,7 @@ async fn every_shape_of_address_has_its_verbs() {
                 (Get, "entity"),
                 (Post, "entity"),
                 (Put, "entity"),
+                (Patch, "entity"),
                 (Delete, "empty"),
             ],
         ),

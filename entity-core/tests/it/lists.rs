@@ -111,6 +111,7 @@ async fn ask(query: &[(&str, &str)]) -> (Collection, Vec<Vec<String>>) {
             .collect(),
         input: Input::default(),
         if_match: None,
+        is_dry_run: false,
         wants_abilities: false,
         origin: origin(Caller::user("ada", "ada")),
     };

@@ -1,7 +1,7 @@
 //! `/direct/feed`: private addresses at which programs that can't log in read what their owner may read.
 //!
 //! An address holds a token. Whoever has it reads one list or entity as its owner, with the owner's present
-//! permissions and nothing else; [`fetch`] answers there. The token is told once, when it is made, and only
+//! permissions and nothing else; `fetch.rs` answers there. The token is told once, when it is made, and only
 //! its hash is kept: a copy of the database opens nothing, and a lost address is replaced, not shown again.
 
 mod address;

@@ -1,4 +1,4 @@
-//! Steps around every request; [`pipeline`](crate::pipeline) puts them in order.
+//! Steps around every request; `pipeline.rs` puts them in order.
 
 pub mod address;
 pub mod audit;

@@ -26,7 +26,7 @@ pub struct Model {
     pub created: i64,
     /// When it ends, in milliseconds since 1970.
     pub expires: Option<i64>,
-    /// When it was last read, in milliseconds since 1970; up to [`super::fetch::USE_STEP`] late.
+    /// When it was last read, in milliseconds since 1970; some minutes late.
     pub last_used: Option<i64>,
     /// Counts the changes.
     pub version: i64,

@@ -79,18 +79,21 @@ static SCHEMA: Schema = Schema {
         Field::new("created", Kind::Instant, "When it was made.").column("created"),
         Field::new("expires", Kind::Instant, "When it ends; null for never.")
             .writable()
+            .nullable()
             .column("expires"),
         Field::new(
             "lastUsed",
             Kind::Instant,
             "When it was last read, up to ten minutes late; null for never.",
         )
+        .nullable()
         .column("last_used"),
         Field::new(
             "addresses",
             Kind::Object,
             "The address for each format. Told only in the answer that makes them, and never again.",
-        ),
+        )
+        .nullable(),
     ],
     has_feed: false,
     has_events: false,

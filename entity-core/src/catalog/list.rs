@@ -51,4 +51,28 @@ pub const LIST_PARAMETERS: &[ListParameter] = &[
         least: None,
         example: "lab",
     },
+    ListParameter {
+        name: "_cursor",
+        doc: "where to go on, as the `next` address in `Link` tells; empty to begin",
+        least: None,
+        example: "",
+    },
+    ListParameter {
+        name: "_count",
+        doc: "`exact` to be told in `X-Total-Count` how many there are; else `none`",
+        least: None,
+        example: "exact",
+    },
+    ListParameter {
+        name: "_fields",
+        doc: "fields to show, separated by commas; the others are left out",
+        least: None,
+        example: "",
+    },
+    ListParameter {
+        name: "_expand",
+        doc: "fields, separated by commas, of which to show what they refer to as well",
+        least: None,
+        example: "",
+    },
 ];

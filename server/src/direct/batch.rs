@@ -18,7 +18,7 @@ use self::operations::Operations;
 use self::references::References;
 use self::result::Outcome;
 use super::prefer::Preferences;
-use super::{Runner, request, respond};
+use super::{Runner, negotiate, request, respond};
 use crate::app::App;
 use crate::audit::AuditRow;
 use crate::error;
@@ -64,10 +64,12 @@ pub(super) async fn answer(
     let verb = request::verb(&exchange.parts.method)
         .filter(|it| verbs.contains(it))
         .ok_or_else(|| Error::method_not_allowed(verbs.to_vec()))?;
-    let is_xml = match path.format.as_deref() {
-        None | Some("json") => false,
-        Some("xml") => true,
-        Some(_) => return Err(Error::not_acceptable(&["json", "xml"])),
+    let headers = &exchange.parts.headers;
+    let format = negotiate::format(path.format.as_deref(), headers, &app.formats)?;
+    let is_xml = match format.name {
+        "json" => false,
+        "xml" => true,
+        _ => return Err(Error::not_acceptable(&["json", "xml"])),
     };
     let config = &app.config;
     exchange

@@ -10,7 +10,10 @@ use entity_core::{Access, ErrorKind, Need, Route, Verb};
 use entity_formats::openapi::{Answer, Content, Link, Location, Operation, Parameter, Response};
 
 use super::forms::form;
-use super::parameters::{ID, id, if_match, if_none_match, list_parameter, prefer, text_parameter};
+use super::parameters::{
+    ID, id, idempotency_key, if_match, if_none_match, list_parameter, operators, prefer,
+    text_parameter,
+};
 use super::refusals::Mount;
 use super::schema::{self, Purpose};
 use super::{Builder, empty, text_header};
@@ -160,6 +163,10 @@ impl Builder<'_> {
         response.headers = [
             ("ETag", text_header("The version of the list.")),
             ("Link", text_header("The other parts of the list.")),
+            (
+                "X-Total-Count",
+                text_header("How many there are, where that was asked for."),
+            ),
         ]
         .into();
         response
@@ -180,6 +187,7 @@ impl Builder<'_> {
                     example: None,
                 });
             }
+            parameters.extend(operators(field));
         }
         parameters.push(if_none_match());
         parameters
@@ -219,7 +227,7 @@ impl Builder<'_> {
         Operation {
             operation_id: kind.name("create"),
             summary: format!("Creates one `{}`.", kind.prefix()),
-            parameters: vec![prefer()],
+            parameters: vec![prefer(), idempotency_key()],
             request_body: Some(self.body(kind, true, false)),
             responses: [("201".to_owned(), Answer::Own(response)), see_other()].into(),
             ..Operation::default()
@@ -264,13 +272,17 @@ impl Builder<'_> {
             _ => "post",
         };
         let see = (verb != Verb::Patch).then(see_other);
+        let key = (verb == Verb::Post).then(idempotency_key);
         let responses = [
             ("200".to_owned(), Answer::Own(changed)),
             ("204".to_owned(), Answer::Own(done)),
         ];
         Operation {
             operation_id: kind.name(name),
-            parameters: vec![id(), if_match(), prefer()],
+            parameters: [id(), if_match(), prefer()]
+                .into_iter()
+                .chain(key)
+                .collect(),
             request_body: Some(body),
             responses: responses.into_iter().chain(see).collect(),
             ..Operation::default()

@@ -1,7 +1,8 @@
 //! Parameters that many operations have.
 
+use entity_core::Operator;
 use entity_core::catalog::ListParameter;
-use entity_core::schema::Schema as Fields;
+use entity_core::schema::{Field, Schema as Fields};
 use entity_core::schemars::{Schema, json_schema};
 use entity_formats::openapi::{Location, Parameter};
 use serde_json::Value;
@@ -21,6 +22,9 @@ pub(super) fn list_parameter(kind: &Type<'_>, parameter: &ListParameter) -> Para
                 json_schema!({ "type": "integer", "minimum": least, "maximum": i64::MAX })
             }
             ("_order", None) => order(kind.fields()),
+            ("_fields", None) => some_of(kind.fields(), |_| true),
+            ("_expand", None) => some_of(kind.fields(), |it| it.references.is_some()),
+            ("_count", None) => json_schema!({ "type": "string", "enum": ["none", "exact"] }),
             ("_search", None) => json_schema!({ "type": "string", "maxLength": 200 }),
             (_, None) => json_schema!({ "type": "string" }),
         },
@@ -43,6 +47,32 @@ pub(super) fn order(fields: &Fields) -> Schema {
         true => json_schema!({ "type": "string", "maxLength": 0 }),
         false => json_schema!({ "type": "string", "pattern": format!("^{key}(,{key})*$") }),
     }
+}
+
+/// Names of those fields that `is_meant`, separated by commas.
+fn some_of(fields: &Fields, is_meant: impl Fn(&Field) -> bool) -> Schema {
+    let fields = fields.fields.iter().filter(|it| is_meant(it));
+    let names: Vec<&str> = fields.map(|it| it.name).collect();
+    let name = format!("({})", names.join("|"));
+    match names.is_empty() {
+        true => json_schema!({ "type": "string", "maxLength": 0 }),
+        false => json_schema!({ "type": "string", "pattern": format!("^{name}(,{name})*$") }),
+    }
+}
+
+/// The parameters that ask for values of `field` by an operator.
+pub(super) fn operators(field: &Field) -> impl Iterator<Item = Parameter> {
+    Operator::of(field).map(|operator| Parameter {
+        name: format!("{}[{}]", field.name, operator.name()),
+        location: Location::Query,
+        description: format!("Only those of which this holds. {}", field.doc),
+        required: false,
+        schema: match operator {
+            Operator::Null => json_schema!({ "type": "string", "enum": ["true", "false"] }),
+            _ => json_schema!({ "type": "string" }),
+        },
+        example: None,
+    })
 }
 
 /// A parameter of the query that is declared with its name and its meaning.
@@ -95,11 +125,27 @@ pub(super) fn if_match() -> Parameter {
 }
 
 pub(super) fn prefer() -> Parameter {
-    let doc = "Whether to answer with the entity.";
-    let values = ["return=representation", "return=minimal"];
+    let doc = "Whether to answer with the entity; whether to refuse what would be left out (`handling=strict`); \
+        whether to give everything up in the end (`tx=rollback`).";
+    let values = [
+        "return=representation",
+        "return=minimal",
+        "handling=strict",
+        "tx=rollback",
+    ];
     header(
         "Prefer",
         doc,
         json_schema!({ "type": "string", "enum": values }),
+    )
+}
+
+pub(super) fn idempotency_key() -> Parameter {
+    let doc = "Names the request, so that it is done once even if it is sent again: a day long, the first \
+        result is the answer.";
+    header(
+        "Idempotency-Key",
+        doc,
+        json_schema!({ "type": "string", "minLength": 1, "maxLength": 255 }),
     )
 }

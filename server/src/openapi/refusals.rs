@@ -91,6 +91,11 @@ pub(super) fn of(mount: Mount, verb: Verb, need: Need, config: &Config) -> Vec<E
         (ErrorKind::NotAcceptable, mount == Mount::Direct),
         (ErrorKind::TooLarge, !verb.is_safe()),
         (ErrorKind::UnsupportedMediaType, !verb.is_safe()),
+        // An `Idempotency-Key` came with another request before.
+        (
+            ErrorKind::Unprocessable,
+            mount == Mount::Direct && verb == Verb::Post,
+        ),
         (
             ErrorKind::MethodNotAllowed,
             mount == Mount::Direct && verb == Verb::Post,

@@ -146,7 +146,9 @@ both! {
                     if let Some(complaint) = document.complaint(operation, &answer) {
                         panic!("{eid}: {} {} {}: {complaint}", call.method, call.path, call.body);
                     }
-                    if let Some(id) = answer.header("entityid").filter(|_| operation.id.starts_with("create")) {
+                    let is_kept = operation.id.starts_with("create")
+                        && answer.headers.get_all("preference-applied").iter().all(|it| it != "tx=rollback");
+                    if let Some(id) = answer.header("entityid").filter(|_| is_kept) {
                         created.insert(operation.tag.clone(), id.to_owned());
                     }
                     let is_fine = answer.status.is_success() || answer.status.is_redirection();

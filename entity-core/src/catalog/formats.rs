@@ -20,16 +20,7 @@ pub struct FormatsEntry {
 
 impl FormatsEntry {
     pub(super) fn of(route: &Route, formats: &Formats) -> Self {
-        let list = Body::Collection(Collection {
-            prefix: route.prefix,
-            schema: route.schema,
-            items: Vec::new(),
-            start: 0,
-            limit: 1,
-            has_more: false,
-            cursor: None,
-            total: None,
-        });
+        let list = Body::Collection(Collection::empty(route.prefix, route.schema));
         let entity = Body::Entity(Item::sample(route.prefix, route.schema));
         let (is_list, is_entity) = (route.list.is_some(), route.read.is_some());
         let is_written = route.create.is_some() || route.update.is_some();

@@ -8,10 +8,7 @@ use entity_formats::openapi::{Content, RequestBody};
 use super::Builder;
 use super::entities::Type;
 use super::schema::{self, Purpose};
-
-/// The media types of patch documents.
-const MERGE_PATCH: &str = "application/merge-patch+json";
-const JSON_PATCH: &str = "application/json-patch+json";
+use crate::direct::request::{JSON_PATCH, MERGE_PATCH};
 
 impl Builder<'_> {
     /// A body in each of the formats that are read. A form that is posted may stand for another method.

@@ -177,6 +177,8 @@ both! {
             let answer = operations(&teacher, false, json!([good, bad])).await;
             answer.expect(StatusCode::BAD_REQUEST);
         }
+        let alone = json!([{"method": "POST", "path": "announcement", "body": news("Kept"), "headers": {"Prefer": "tx=rollback"}}]);
+        operations(&teacher, true, alone).await.expect(StatusCode::BAD_REQUEST);
         for refused in [json!([]), json!(vec![good.clone(); 51]), json!({})] {
             operations(&teacher, false, refused).await.expect(StatusCode::BAD_REQUEST);
         }

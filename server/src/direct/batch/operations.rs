@@ -92,7 +92,9 @@ impl Operations {
         }
         let mut ids = Vec::new();
         for (index, operation) in batch.operations.iter().enumerate() {
-            operation.check().map_err(|error| at(index, error))?;
+            operation
+                .check(batch.atomic)
+                .map_err(|error| at(index, error))?;
             if let Some(id) = operation.id.as_deref() {
                 if ids.contains(&id) || id.is_empty() || id.contains(['.', '$']) {
                     return Err(Error::bad_request(format!(
@@ -215,10 +217,17 @@ impl Operations {
 }
 
 impl Operation {
-    fn check(&self) -> Result<()> {
+    /// What is done together is also given up together: one alone can't be.
+    fn check(&self, is_atomic: bool) -> Result<()> {
         super::address(&self.path)?;
         self.method()?;
-        self.own_headers().map(drop)
+        let headers = self.own_headers()?;
+        match is_atomic && Preferences::of(&headers).is_dry_run {
+            true => Err(Error::bad_request(
+                "an operation of an atomic batch can't be rolled back alone: send `tx=rollback` with the batch",
+            )),
+            false => Ok(()),
+        }
     }
 
     fn method(&self) -> Result<Method> {

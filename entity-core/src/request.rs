@@ -1,6 +1,8 @@
 //! One request to an entity type, as plain data.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
@@ -66,7 +68,7 @@ pub struct Request {
     pub origin: Origin,
 }
 
-/// Who sent a request and how it came in: what the audit log writes down.
+/// Who sent a request and how it came in: what the audit log writes down. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Origin {
     /// On whose behalf it runs.
@@ -74,11 +76,11 @@ pub struct Origin {
     /// The network address it came from.
     pub address: IpAddr,
     /// The request's id in logs and in error bodies.
-    pub request_id: String,
+    pub request_id: Arc<str>,
     /// The method as it took effect.
-    pub method: String,
+    pub method: Cow<'static, str>,
     /// The path without its query.
-    pub path: String,
+    pub path: Arc<str>,
 }
 
 /// Names the versions in which an entity may be written.

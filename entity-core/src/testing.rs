@@ -165,9 +165,9 @@ pub fn origin(caller: Caller) -> Origin {
     Origin {
         caller,
         address: IpAddr::V4(Ipv4Addr::LOCALHOST),
-        request_id: "test".to_owned(),
-        method: "GET".to_owned(),
-        path: "/".to_owned(),
+        request_id: "test".into(),
+        method: "GET".into(),
+        path: "/".into(),
     }
 }
 

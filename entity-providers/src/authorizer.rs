@@ -33,8 +33,10 @@ pub use standing::{Member, Standing};
 pub const ADMIN_SITE: &str = "!admin";
 
 /// Most users, and most sites, that are kept in memory.
-const KEPT_USERS: u64 = 20_000;
-const KEPT_SITES: u64 = 20_000;
+const KEPT_USERS: usize = 20_000;
+const KEPT_SITES: usize = 20_000;
+/// There is one: the rest is room that the cache needs to work.
+const KEPT_GRANTS: usize = 16;
 
 /// Decides by the roles that users have in sites.
 #[derive(Debug)]
@@ -49,7 +51,7 @@ impl Default for RoleAuthorizer {
     fn default() -> Self {
         Self {
             epoch: Epoch::default(),
-            grants: Kept::new(1),
+            grants: Kept::new(KEPT_GRANTS),
             sites: Kept::new(KEPT_SITES),
             standings: Kept::new(KEPT_USERS),
         }

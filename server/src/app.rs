@@ -1,17 +1,21 @@
-//! The service, put together: storage, providers, sessions, formats, and the router around them.
+//! The service, put together: storage, providers, sessions, formats.
 
+use std::convert::Infallible;
 use std::num::NonZero;
 use std::ops::Deref;
 use std::sync::Arc;
+use std::task::{self, Poll};
 use std::thread::available_parallelism;
 
-use axum::Router;
+use axum::extract::Request;
+use axum::response::Response;
 use chrono::{DateTime, TimeDelta, Utc};
 use entity_core::format::Formats;
 use entity_core::{Clock, Dispatcher, Error, Ids, Registry, Result, Services, Shared};
 use entity_formats::openapi::Document;
 use entity_providers::authorizer::RoleAuthorizer;
 use entity_providers::user::PasswordService;
+use futures::future::BoxFuture;
 use tokio_util::task::TaskTracker;
 
 use crate::audit::{AuditLog, AuditOptions};
@@ -192,12 +196,24 @@ impl App {
         self.tasks.wait().await;
         self.audit.flush().await;
     }
+}
 
-    /// The service as something that answers requests.
-    pub fn router(&self) -> Router {
-        Router::new()
-            .fallback(pipeline::serve)
-            .with_state(self.clone())
+/// The service is what answers its requests. It is always ready, and never fails: what goes wrong is an answer.
+impl tower::Service<Request> for App {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, std::result::Result<Response, Infallible>>;
+
+    fn poll_ready(
+        &mut self,
+        _: &mut task::Context<'_>,
+    ) -> Poll<std::result::Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let app = self.clone();
+        Box::pin(async move { Ok(pipeline::serve(&app, request).await) })
     }
 }
 

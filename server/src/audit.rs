@@ -5,7 +5,6 @@
 
 mod store;
 
-use std::net::IpAddr;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -31,22 +30,12 @@ pub struct AuditOptions {
 }
 
 /// What the log says about one request.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct AuditRow {
     /// When the request came in.
     pub time: DateTime<Utc>,
-    /// Its id in logs and error bodies.
-    pub request_id: String,
-    /// The internal id of the user.
-    pub user_id: Option<String>,
-    /// The handle of the session.
-    pub session: Option<String>,
-    /// The network address it came from.
-    pub address: IpAddr,
-    /// The method as it took effect.
-    pub method: String,
-    /// The path without its query.
-    pub path: String,
+    /// Who sent it, and how it came in.
+    pub origin: Origin,
     /// The status of the answer.
     pub status: u16,
 }
@@ -56,12 +45,7 @@ impl AuditRow {
     pub fn of(origin: Origin, time: DateTime<Utc>, status: StatusCode) -> Self {
         Self {
             time,
-            request_id: origin.request_id,
-            user_id: origin.caller.user_id().map(ToOwned::to_owned),
-            session: origin.caller.session.as_deref().map(ToOwned::to_owned),
-            address: origin.address,
-            method: origin.method,
-            path: origin.path,
+            origin,
             status: status.as_u16(),
         }
     }

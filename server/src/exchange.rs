@@ -1,5 +1,6 @@
 //! One HTTP request on its way through: its head, its body, and who sent it.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -39,19 +40,32 @@ pub(crate) struct Exchange {
 }
 
 /// The path as logs may have it. Clients log out by naming their session's id, which is a credential.
-fn without_credentials(path: &str) -> String {
+fn without_credentials(path: &str) -> Arc<str> {
     let is_credential = |segment: &str| {
         let stem = segment.split('.').next().unwrap_or_default();
         SessionId::parse(stem).is_some()
     };
     if let Some(path) = feed::without_token(path) {
-        return path;
+        return path.into();
+    }
+    if !path.split('/').any(is_credential) {
+        return path.into();
     }
     let segments: Vec<&str> = path
         .split('/')
         .map(|it| if is_credential(it) { "[id]" } else { it })
         .collect();
-    segments.join("/")
+    segments.join("/").into()
+}
+
+/// The name of `method`; those of nearly all requests are copied nowhere.
+fn name_of(method: &Method) -> Cow<'static, str> {
+    match *method {
+        Method::GET => Cow::Borrowed("GET"),
+        Method::HEAD => Cow::Borrowed("HEAD"),
+        Method::POST => Cow::Borrowed("POST"),
+        _ => Cow::Owned(method.as_str().to_owned()),
+    }
 }
 
 impl Exchange {
@@ -68,8 +82,8 @@ impl Exchange {
         let origin = Origin {
             caller,
             address: arrived.address,
-            request_id: context.request_id.as_str().to_owned(),
-            method: parts.method.to_string(),
+            request_id: context.request_id.to_shared(),
+            method: name_of(&parts.method),
             path: without_credentials(parts.uri.path()),
         };
         Self {
@@ -87,7 +101,7 @@ impl Exchange {
     pub(crate) fn part(&self, method: Method, uri: Uri, headers: HeaderMap, body: Bytes) -> Self {
         let (mut parts, ()) = Request::new(()).into_parts();
         let origin = Origin {
-            method: method.to_string(),
+            method: name_of(&method),
             path: without_credentials(uri.path()),
             ..self.origin.clone()
         };

@@ -40,9 +40,9 @@ async fn sweep_old_rows(app: &App) -> entity_core::Result<()> {
     let origin = Origin {
         caller: Caller::anonymous(),
         address: IpAddr::V4(Ipv4Addr::LOCALHOST),
-        request_id: "janitor".to_owned(),
-        method: "SWEEP".to_owned(),
-        path: "login_failure".to_owned(),
+        request_id: "janitor".into(),
+        method: "SWEEP".into(),
+        path: "login_failure".into(),
     };
     app.dispatcher
         .write(&origin, move |cx| {

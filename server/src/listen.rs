@@ -7,11 +7,14 @@ mod io;
 #[cfg(test)]
 mod tests;
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
+use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -19,7 +22,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tower::ServiceExt as _;
+use tower::Service;
 
 use crate::config::Config;
 use crate::health::Health;
@@ -72,11 +75,11 @@ impl From<&Config> for ListenOptions {
     }
 }
 
-/// Serves `router` until `stop` says so, then drains: not ready at once, closed to new connections after
+/// Serves `service` until `stop` says so, then drains: not ready at once, closed to new connections after
 /// the delay, ended at the latest by the hard stop. No connection outlives the future, however it ends.
-pub async fn serve(
+pub async fn serve<S: Serves>(
     listener: TcpListener,
-    router: Router,
+    service: S,
     options: ListenOptions,
     exempt: impl Fn(std::net::IpAddr) -> bool + Send + Sync + 'static,
     health: Health,
@@ -88,7 +91,7 @@ pub async fn serve(
     let connections = TaskTracker::new();
     let admission = Admission::new(options.connections, options.per_address, exempt);
     let server = Server {
-        router,
+        service,
         options: Arc::new(options),
         closed,
         cut,
@@ -125,18 +128,35 @@ pub async fn serve(
     }
 }
 
+/// What answers the requests of connections.
+pub trait Serves:
+    Service<Request<Body>, Response = Response, Error = Infallible, Future: Send>
+    + Clone
+    + Send
+    + 'static
+{
+}
+
+impl<S> Serves for S where
+    S: Service<Request<Body>, Response = Response, Error = Infallible, Future: Send>
+        + Clone
+        + Send
+        + 'static
+{
+}
+
 /// What every connection shares.
 #[derive(Clone)]
-struct Server {
-    router: Router,
+struct Server<S> {
+    service: S,
     options: Arc<ListenOptions>,
     closed: watch::Receiver<bool>,
     cut: CancellationToken,
 }
 
-async fn accept(
+async fn accept<S: Serves>(
     listener: &TcpListener,
-    server: &Server,
+    server: &Server<S>,
     admission: &Admission,
     connections: &TaskTracker,
 ) {
@@ -163,18 +183,24 @@ async fn accept(
     }
 }
 
-async fn connection(stream: TcpStream, peer: SocketAddr, mut server: Server, _ticket: Ticket) {
+async fn connection<S: Serves>(
+    stream: TcpStream,
+    peer: SocketAddr,
+    mut server: Server<S>,
+    _ticket: Ticket,
+) {
     drop(stream.set_nodelay(true));
     let options = Arc::clone(&server.options);
     let phase = Phase::default();
     let stream = TimedStream::new(stream, phase.clone(), &options);
-    let router = server.router.clone();
-    let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
+    let service = server.service.clone();
+    let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {
         phase.begin_request();
         request.extensions_mut().insert(Peer(peer));
-        let (router, phase) = (router.clone(), phase.clone());
+        let answer = service.clone().call(request.map(Body::new));
+        let phase = phase.clone();
         async move {
-            let response = router.oneshot(request.map(axum::body::Body::new)).await;
+            let response = answer.await;
             phase.end_request();
             response
         }

@@ -5,9 +5,9 @@
 
 use std::panic::AssertUnwindSafe;
 
-use axum::body::Body;
-use axum::extract::{Request, State};
-use axum::http::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, LOCATION};
+use axum::body::{Body, HttpBody as _};
+use axum::extract::Request;
+use axum::http::header::{CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, LOCATION};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
@@ -27,18 +27,31 @@ use crate::middleware::{audit, csrf, guard, headers, identify, panic, session};
 use crate::{api, direct, feed};
 
 /// Gives the request an id, finds out where it comes from, and adds to the answer what every answer carries.
-pub(crate) async fn serve(State(app): State<App>, request: Request) -> Response {
+pub(crate) async fn serve(app: &App, request: Request) -> Response {
     let (parts, body) = request.into_parts();
+    let is_head = parts.method == Method::HEAD;
     let id = RequestId::new();
     let arrived = address::find(&parts, &app.config.trusted_proxies);
-    let context = ErrorContext::of(&app, &parts.headers, id.clone());
-    let mut response = match outside(&app, &parts, &context).await {
+    let context = ErrorContext::of(app, &parts.headers, id.clone());
+    let mut response = match outside(app, &parts, &context).await {
         Some(response) => response,
-        None => in_session(&app, (parts, body), arrived, context).await,
+        None => in_session(app, (parts, body), arrived, context).await,
     };
     headers::add(&mut response, arrived.is_secure);
     response.headers_mut().insert(REQUEST_ID, id.to_header());
-    response
+    match is_head {
+        true => without_body(response),
+        false => response,
+    }
+}
+
+/// The head of `response`, which still tells how long the body would be.
+fn without_body(response: Response) -> Response {
+    let (mut parts, body) = response.into_parts();
+    if let Some(length) = body.size_hint().exact() {
+        parts.headers.insert(CONTENT_LENGTH, length.into());
+    }
+    Response::from_parts(parts, Body::empty())
 }
 
 /// What is neither audited nor tied to a session: the questions of load balancers, and the stylesheet.

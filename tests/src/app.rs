@@ -73,7 +73,7 @@ impl TestApp {
 
     /// A stranger.
     pub fn anonymous(&self) -> Client {
-        Client::of(self.app.router())
+        Client::of(self.app.clone())
     }
 
     /// Somebody of the demo university, logged in: `admin`, `instructor1`, `ta1`, `student1` …
@@ -134,8 +134,8 @@ fn origin() -> Origin {
     Origin {
         caller: Caller::anonymous(),
         address: std::net::IpAddr::from([127, 0, 0, 1]),
-        method: "POST".to_owned(),
-        path: "demo".to_owned(),
-        request_id: "demo".to_owned(),
+        method: "POST".into(),
+        path: "demo".into(),
+        request_id: "demo".into(),
     }
 }

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use axum::Router;
 use axum::body::Body;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, COOKIE, HOST, SET_COOKIE};
@@ -11,6 +10,7 @@ use http_body_util::BodyExt;
 use hyper_util::client::legacy::{Client as Connections, connect::HttpConnector};
 use hyper_util::rt::TokioExecutor;
 use serde_json::Value;
+use server::app::App;
 use tower::ServiceExt;
 
 /// Somebody who sends requests, with the cookie of the last login.
@@ -24,14 +24,14 @@ pub struct Client {
 
 #[derive(Clone)]
 enum Way {
-    Router(Router),
+    InProcess(App),
     Socket(Connections<HttpConnector, Body>),
 }
 
 impl fmt::Debug for Way {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Router(_) => "in this process",
+            Self::InProcess(_) => "in this process",
             Self::Socket(_) => "over a socket",
         })
     }
@@ -49,9 +49,9 @@ pub struct Answer {
 }
 
 impl Client {
-    /// A stranger who calls `router` in this process.
-    pub fn of(router: Router) -> Self {
-        Self::new(Way::Router(router), "127.0.0.1:8080".to_owned())
+    /// A stranger who calls `app` in this process.
+    pub fn of(app: App) -> Self {
+        Self::new(Way::InProcess(app), "127.0.0.1:8080".to_owned())
     }
 
     /// A stranger at a server on this machine.
@@ -149,7 +149,7 @@ impl Client {
     /// What stands before a path in the target of a request.
     pub fn address(&self) -> String {
         match self.way {
-            Way::Router(_) => String::new(),
+            Way::InProcess(_) => String::new(),
             Way::Socket(_) => format!("http://{}", self.host),
         }
     }
@@ -168,9 +168,7 @@ impl Client {
             .entry(HOST)
             .or_insert(HeaderValue::from_str(&self.host)?);
         match &self.way {
-            Way::Router(router) => {
-                read(router.clone().oneshot(request).await?.map(Body::new)).await
-            }
+            Way::InProcess(app) => read(app.clone().oneshot(request).await?).await,
             Way::Socket(connections) => {
                 read(connections.request(request).await?.map(Body::new)).await
             }

@@ -4,11 +4,11 @@ use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use entity_core::Result;
 use futures::lock::Mutex;
-use moka::sync::Cache;
+use quick_cache::sync::Cache;
 
 /// How long a value is kept at most. Changes are noticed at once or, those of other machines, by the epoch;
 /// this is for what somebody changes in the database by hand.
@@ -28,6 +28,7 @@ pub(super) struct Kept<T: Send + Sync + 'static> {
 struct Value<T> {
     content: Arc<T>,
     generation: u64,
+    since: Instant,
 }
 
 /// What a loader takes before it reads: what it then puts back counts only if nothing was forgotten since.
@@ -35,12 +36,9 @@ struct Value<T> {
 pub(super) struct Ticket(u64);
 
 impl<T: Send + Sync + 'static> Kept<T> {
-    pub(super) fn new(most: u64) -> Self {
+    pub(super) fn new(most: usize) -> Self {
         Self {
-            values: Cache::builder()
-                .max_capacity(most)
-                .time_to_live(MOST_AGE)
-                .build(),
+            values: Cache::new(most),
             generation: AtomicU64::new(0),
             locks: std::array::from_fn(|_| Mutex::new(())),
             hasher: RandomState::new(),
@@ -50,7 +48,7 @@ impl<T: Send + Sync + 'static> Kept<T> {
     pub(super) fn get(&self, name: &str) -> Option<Arc<T>> {
         let value = self.values.get(name)?;
         let is_current = value.generation == self.generation.load(Ordering::Acquire);
-        is_current.then_some(value.content)
+        (is_current && value.since.elapsed() < MOST_AGE).then_some(value.content)
     }
 
     /// What is kept under `name`, or else what `load` reads, which is then kept.
@@ -78,6 +76,7 @@ impl<T: Send + Sync + 'static> Kept<T> {
         let value = Value {
             content: Arc::clone(value),
             generation: ticket.0,
+            since: Instant::now(),
         };
         self.values.insert(name.into(), value);
     }
@@ -99,12 +98,13 @@ impl<T> Clone for Value<T> {
         Self {
             content: Arc::clone(&self.content),
             generation: self.generation,
+            since: self.since,
         }
     }
 }
 
 impl<T: Send + Sync + 'static> fmt::Debug for Kept<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Kept({})", self.values.entry_count())
+        write!(f, "Kept({})", self.values.len())
     }
 }

@@ -20,15 +20,15 @@ const COLUMNS: [&str; 8] = [
     "path",
     "status",
 ];
-/// Rows in one statement. A multiple of nothing: two texts are enough for all batches.
-const CHUNK: usize = 100;
+/// How many rows go into one statement: as many as one of these says, the first that fits.
+const CHUNKS: [usize; 3] = [64, 8, 1];
 
 /// Stores audit rows in one database.
 #[derive(Clone, Debug)]
 pub struct AuditStore {
     db: DatabaseConnection,
-    chunk: String,
-    single: String,
+    /// A statement for each of [`CHUNKS`].
+    statements: [String; 3],
 }
 
 impl AuditStore {
@@ -36,8 +36,7 @@ impl AuditStore {
     pub fn new(db: DatabaseConnection) -> Self {
         let backend = db.get_database_backend();
         Self {
-            chunk: insert(backend, CHUNK),
-            single: insert(backend, 1),
+            statements: CHUNKS.map(|rows| insert(backend, rows)),
             db,
         }
     }
@@ -49,13 +48,12 @@ impl AuditStore {
     pub async fn insert(&self, rows: &[AuditRow]) -> Result<()> {
         use sea_orm::TransactionTrait as _;
         let transaction = self.db.begin().await?;
-        for chunk in rows.chunks(CHUNK) {
-            if chunk.len() == CHUNK {
-                self.execute(&transaction, &self.chunk, chunk).await?;
-                continue;
-            }
-            for row in chunk.chunks(1) {
-                self.execute(&transaction, &self.single, row).await?;
+        let mut left = rows;
+        for (size, statement) in CHUNKS.iter().zip(&self.statements) {
+            let chunks = left.chunks_exact(*size);
+            left = chunks.remainder();
+            for chunk in chunks {
+                self.execute(&transaction, statement, chunk).await?;
             }
         }
         Ok(transaction.commit().await?)
@@ -70,7 +68,8 @@ impl AuditStore {
         transaction: &impl ConnectionTrait,
         row: &AuditRow,
     ) -> Result<()> {
-        self.execute(transaction, &self.single, std::slice::from_ref(row))
+        let [.., single] = &self.statements;
+        self.execute(transaction, single, std::slice::from_ref(row))
             .await
     }
 
@@ -85,14 +84,15 @@ impl AuditStore {
 }
 
 fn values(row: &AuditRow) -> [Value; 8] {
+    let origin = &row.origin;
     [
         row.time.timestamp_millis().into(),
-        row.request_id.clone().into(),
-        row.user_id.clone().into(),
-        row.session.clone().into(),
-        row.address.to_string().into(),
-        row.method.clone().into(),
-        row.path.clone().into(),
+        (&*origin.request_id).into(),
+        origin.caller.user_id().into(),
+        origin.caller.session.as_deref().into(),
+        origin.address.to_string().into(),
+        (&*origin.method).into(),
+        (&*origin.path).into(),
         i32::from(row.status).into(),
     ]
 }

@@ -179,8 +179,8 @@ fn typed(name: &str, password: &str) -> Evidence {
 fn from_address(address: &str) -> Origin {
     Origin {
         address: address.parse::<IpAddr>().unwrap(),
-        method: "POST".to_owned(),
-        path: "/api/login".to_owned(),
+        method: "POST".into(),
+        path: "/api/login".into(),
         ..origin(Caller::anonymous())
     }
 }

@@ -130,8 +130,8 @@ fn origin(command: &str) -> Origin {
     Origin {
         caller: Caller::anonymous(),
         address: IpAddr::V4(Ipv4Addr::LOCALHOST),
-        request_id: "operator".to_owned(),
-        method: "CLI".to_owned(),
-        path: command.to_owned(),
+        request_id: "operator".into(),
+        method: "CLI".into(),
+        path: command.into(),
     }
 }

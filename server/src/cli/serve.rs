@@ -37,7 +37,7 @@ pub(super) async fn run(config: Config, options: &Demo) -> Result<(), Failure> {
     let stop_at_once = stop_signal()?;
     let serving = listen::serve(
         listener,
-        app.router(),
+        app.clone(),
         ListenOptions::from(&app.config),
         move |address| trusted.trusts(address),
         app.health.clone(),

@@ -20,7 +20,7 @@ pub(crate) fn format(
     if let Some(named) = extension.and_then(|it| formats.renderer(it)) {
         return Ok(named.format());
     }
-    let ranges = ranges(headers);
+    let ranges: Vec<Range<'_>> = ranges(headers).collect();
     let best = formats
         .all()
         .map(|format| (quality(&format, &ranges), format))
@@ -37,34 +37,34 @@ pub(crate) fn format(
 
 /// Whether the client names `media_type` in its `Accept` header; wildcards do not count.
 pub(crate) fn names(headers: &HeaderMap, media_type: &str) -> bool {
-    ranges(headers)
-        .iter()
-        .any(|it| it.media_type == media_type && it.quality > 0)
+    ranges(headers).any(|it| it.is(media_type) && it.quality > 0)
 }
 
 /// One element of an `Accept` header.
-struct Range {
-    media_type: String,
+struct Range<'a> {
+    media_type: &'a str,
     /// In thousandths.
     quality: u16,
 }
 
-fn ranges(headers: &HeaderMap) -> Vec<Range> {
+impl Range<'_> {
+    fn is(&self, media_type: &str) -> bool {
+        self.media_type.eq_ignore_ascii_case(media_type)
+    }
+}
+
+fn ranges(headers: &HeaderMap) -> impl Iterator<Item = Range<'_>> {
     headers
         .get_all(ACCEPT)
         .iter()
         .filter_map(|it| it.to_str().ok())
         .flat_map(|line| line.split(','))
         .filter_map(range)
-        .collect()
 }
 
-fn range(text: &str) -> Option<Range> {
+fn range(text: &str) -> Option<Range<'_>> {
     let mut parts = text.split(';').map(str::trim);
-    let media_type = parts
-        .next()
-        .filter(|it| !it.is_empty())?
-        .to_ascii_lowercase();
+    let media_type = parts.next().filter(|it| !it.is_empty())?;
     let quality = parts
         .filter_map(|it| it.split_once('='))
         .find(|(name, _)| name.trim().eq_ignore_ascii_case("q"))
@@ -91,37 +91,33 @@ fn thousandths(text: &str) -> Option<u16> {
 
 /// How much the client wants `format`: the most specific range that matches decides. No header accepts all.
 /// An alias counts only by its own name.
-fn quality(format: &Format, ranges: &[Range]) -> u16 {
+fn quality(format: &Format, ranges: &[Range<'_>]) -> u16 {
     if ranges.is_empty() {
         return 1000;
     }
-    let is_named = |range: &&Range| format.aliases.contains(&range.media_type.as_str());
+    let is_named = |range: &&Range<'_>| format.aliases.iter().any(|it| range.is(it));
     let named = ranges.iter().filter(is_named).map(|it| it.quality).max();
     named
         .unwrap_or_default()
         .max(quality_of(format.essence(), ranges))
 }
 
-fn quality_of(media_type: &str, ranges: &[Range]) -> u16 {
+fn quality_of(media_type: &str, ranges: &[Range<'_>]) -> u16 {
     let kind = media_type.split('/').next().unwrap_or_default();
     ranges
         .iter()
-        .filter_map(|range| {
-            Some((
-                specificity(&range.media_type, media_type, kind)?,
-                range.quality,
-            ))
-        })
+        .filter_map(|range| Some((specificity(range, media_type, kind)?, range.quality)))
         .max_by_key(|(specificity, _)| *specificity)
         .map_or(0, |(_, quality)| quality)
 }
 
-fn specificity(range: &str, media_type: &str, kind: &str) -> Option<u8> {
-    match range {
+fn specificity(range: &Range<'_>, media_type: &str, kind: &str) -> Option<u8> {
+    let is_of_kind = |it: &str| it.eq_ignore_ascii_case(kind);
+    match range.media_type {
         "*/*" => Some(0),
-        it if it == media_type => Some(2),
-        PROBLEM_JSON if media_type == "application/json" => Some(1),
-        it if it.strip_suffix("/*") == Some(kind) => Some(1),
+        _ if range.is(media_type) => Some(2),
+        _ if range.is(PROBLEM_JSON) && media_type == "application/json" => Some(1),
+        it if it.strip_suffix("/*").is_some_and(is_of_kind) => Some(1),
         _ => None,
     }
 }

@@ -79,7 +79,7 @@ fn prepare(app: &App, exchange: &mut Exchange, path: &DirectPath, sent: Verb) ->
     let preference = preference(headers, preferences, &input);
     let if_match = etag::if_match(headers)?;
     if verb != sent {
-        verb.name().clone_into(&mut exchange.origin.method);
+        exchange.origin.method = verb.name().into();
     }
     let request = Request {
         path: path.clone(),

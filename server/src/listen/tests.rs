@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::routing::{get, post};
 use futures::stream;

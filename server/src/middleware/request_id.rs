@@ -22,6 +22,11 @@ impl RequestId {
         &self.0
     }
 
+    /// Its text, shared.
+    pub fn to_shared(&self) -> Arc<str> {
+        Arc::clone(&self.0)
+    }
+
     /// The value of [`REQUEST_ID`].
     pub fn to_header(&self) -> HeaderValue {
         HeaderValue::from_str(&self.0).unwrap_or_else(|_| HeaderValue::from_static(""))

@@ -231,9 +231,9 @@ impl World {
         let origin = Origin {
             caller: Who::anonymous(),
             address: IpAddr::V4(Ipv4Addr::LOCALHOST),
-            method: "POST".to_owned(),
-            path: "world".to_owned(),
-            request_id: "world".to_owned(),
+            method: "POST".into(),
+            path: "world".into(),
+            request_id: "world".into(),
         };
         let dispatcher = &self.app.service().dispatcher;
         let work = dispatcher.write(&origin, move |cx| {

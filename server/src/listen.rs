@@ -133,6 +133,7 @@ pub trait Serves:
     Service<Request<Body>, Response = Response, Error = Infallible, Future: Send>
     + Clone
     + Send
+    + Sync
     + 'static
 {
 }
@@ -141,6 +142,7 @@ impl<S> Serves for S where
     S: Service<Request<Body>, Response = Response, Error = Infallible, Future: Send>
         + Clone
         + Send
+        + Sync
         + 'static
 {
 }

@@ -2,6 +2,7 @@
 
 mod column;
 mod file;
+mod part;
 mod row;
 mod search;
 mod table;
@@ -21,6 +22,7 @@ use crate::unit::{Mode, Store, Unit};
 
 pub use column::{Column, ColumnType};
 pub use file::File;
+pub use part::{Part, Whole};
 pub use row::Row;
 pub use search::{apply, condition, count_rows};
 pub use table::{Table, TableSpec, count, create, delete, list, read, read_many, update};
@@ -43,6 +45,8 @@ pub enum Session {
     Reader(DatabaseConnection, Option<File>),
     /// Reads and writes, in one transaction.
     Writer(DatabaseTransaction),
+    /// Reads and writes, in a part of a transaction that has other parts.
+    Part(Part),
 }
 
 #[async_trait]
@@ -109,6 +113,7 @@ impl Unit for Session {
         match *self {
             Self::Reader(..) => Ok(()),
             Self::Writer(transaction) => Ok(transaction.commit().await?),
+            Self::Part(part) => part.commit().await,
         }
     }
 
@@ -135,35 +140,50 @@ impl ConnectionTrait for Session {
     fn get_database_backend(&self) -> DbBackend {
         match self {
             Self::Reader(it, _) => it.get_database_backend(),
-            Self::Writer(it) => it.get_database_backend(),
+            Self::Writer(it)
+            | Self::Part(Part {
+                transaction: it, ..
+            }) => it.get_database_backend(),
         }
     }
 
     async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
         match self {
             Self::Reader(it, _) => it.execute_raw(statement).await,
-            Self::Writer(it) => it.execute_raw(statement).await,
+            Self::Writer(it)
+            | Self::Part(Part {
+                transaction: it, ..
+            }) => it.execute_raw(statement).await,
         }
     }
 
     async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
         match self {
             Self::Reader(it, _) => it.execute_unprepared(sql).await,
-            Self::Writer(it) => it.execute_unprepared(sql).await,
+            Self::Writer(it)
+            | Self::Part(Part {
+                transaction: it, ..
+            }) => it.execute_unprepared(sql).await,
         }
     }
 
     async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
         match self {
             Self::Reader(it, _) => it.query_one_raw(statement).await,
-            Self::Writer(it) => it.query_one_raw(statement).await,
+            Self::Writer(it)
+            | Self::Part(Part {
+                transaction: it, ..
+            }) => it.query_one_raw(statement).await,
         }
     }
 
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
         match self {
             Self::Reader(it, _) => it.query_all_raw(statement).await,
-            Self::Writer(it) => it.query_all_raw(statement).await,
+            Self::Writer(it)
+            | Self::Part(Part {
+                transaction: it, ..
+            }) => it.query_all_raw(statement).await,
         }
     }
 }

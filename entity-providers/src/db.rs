@@ -19,7 +19,7 @@ pub mod user_account;
 #[cfg(test)]
 mod tests;
 
-pub use connect::connect;
+pub use connect::{connect, make_private};
 pub use migrate::{ensure_tables, migrate};
 
 /// The instant that a column holds in milliseconds.

@@ -11,7 +11,8 @@ mod tests;
 use chrono::TimeDelta;
 use entity_core::{Context, Error, Result};
 use sea_orm::{
-    ActiveModelTrait, ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter,
+    ActiveModelTrait, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, PaginatorTrait,
+    QueryFilter,
 };
 
 use crate::announcement::MOTD_SITE;
@@ -20,6 +21,9 @@ use crate::db::{site, user_account};
 
 pub use people::{Cast, Person};
 pub use sites::{BIOLOGY, FIELD_TRIP, HISTORY, LAB_A, LAB_B};
+
+/// The password of everybody in it, unless somebody chooses another.
+pub const PASSWORD: &str = "lectern-demo";
 
 /// What was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +49,19 @@ pub async fn is_empty(cx: &Context) -> Result<bool> {
         .count(cx.db()?)
         .await?;
     Ok(users == 0 && sites == 0)
+}
+
+/// Whether somebody can log in to the database of `connection` as one of the people of the demo.
+///
+/// # Errors
+/// The database can't be read.
+pub async fn is_used(connection: &impl ConnectionTrait) -> Result<bool> {
+    let accounts = user_account::Entity::find()
+        .filter(user_account::Column::Email.is_in(people::emails()))
+        .filter(user_account::Column::IsDisabled.eq(false))
+        .count(connection)
+        .await?;
+    Ok(accounts > 0)
 }
 
 /// Fills an empty database. Everybody has the password of which `password_hash` is the hash.

@@ -30,7 +30,7 @@ use crate::journal::Journal;
 use crate::middleware::csrf::{self, CsrfOptions};
 use crate::session::{CookieOptions, SameSite, SessionOptions, Sessions, SqlSessions};
 use crate::storage::Storage;
-use crate::{janitor, openapi, pipeline};
+use crate::{health, janitor, openapi, pipeline};
 
 /// What tests own and the real service takes from the machine.
 #[derive(Clone)]
@@ -170,13 +170,14 @@ impl App {
             audit,
             storage,
             tasks: TaskTracker::new(),
-            health: Health::default(),
+            health: Health::of_migrated(),
             sessions,
             throttle,
             csrf,
             config,
         }));
         tokio::spawn(janitor::run(Arc::downgrade(&app.0)));
+        tokio::spawn(health::watch(Arc::downgrade(&app.0)));
         Ok(app)
     }
 
@@ -245,12 +246,7 @@ fn dispatcher(
         authorizer: Arc::clone(authorizer),
         sessions: Arc::clone(sessions),
     };
-    Dispatcher::new(
-        registry,
-        Arc::new(storage.content.clone()),
-        Arc::new(journal),
-        shared,
-    )
+    Dispatcher::new(registry, storage.units(), Arc::new(journal), shared)
 }
 
 fn session_options(config: &Config) -> SessionOptions {

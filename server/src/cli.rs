@@ -34,7 +34,7 @@ pub fn run() -> ExitCode {
     };
     let loaded = config::load(&given);
     if matches!(arguments.command, Some(Command::Doctor)) {
-        return doctor::run(&loaded);
+        return doctor::run(&loaded, arguments.settings.config.as_deref());
     }
     let config = match &loaded {
         Loaded {
@@ -61,7 +61,10 @@ pub fn run() -> ExitCode {
 
 async fn execute(arguments: Arguments, config: Config) -> Result<(), Failure> {
     match arguments.command {
-        None | Some(Command::Serve) => serve::run(config, &arguments.demo).await,
+        None | Some(Command::Serve) => {
+            let file = arguments.settings.config.as_deref();
+            serve::run(config, file, &arguments.demo).await
+        }
         Some(Command::Demo) => operator::demo(config, &arguments.demo).await,
         Some(Command::Migrate) => {
             Storage::open(config.database.expose(), &Registry::from_inventory()?).await?;
@@ -113,6 +116,7 @@ fn given(settings: &Settings) -> Result<Given, Failure> {
     let arguments = [
         ("listen", settings.listen.clone()),
         ("database", settings.database.clone()),
+        ("profile", settings.profile.clone()),
     ]
     .into_iter()
     .filter_map(|(key, value)| Some((key.to_owned(), value?)))

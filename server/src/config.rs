@@ -22,7 +22,9 @@ use std::time::Duration;
 
 use http::HeaderName;
 
-pub use choice::{BodySessionId, CookieSecure, CsrfMode, LogFormat, SameSite};
+pub use choice::{
+    BodySessionId, CookieSecure, CsrfMode, LogFormat, Profile, ProxyHeader, SameSite,
+};
 pub use network::Network;
 pub use problem::{Problem, Problems};
 pub use setting::Setting;
@@ -34,10 +36,14 @@ pub use value::{ByteSize, DatabaseUrl, Value, WebOrigin};
 settings! {
     /// Everything that can be set.
     pub struct Config {
+        /// What the service is for: with `production` it refuses to start when something is unsafe.
+        profile: Profile = "profile", "LECTERN_PROFILE", "development";
         /// The address and the port to listen on.
         listen: SocketAddr = "listen", "LECTERN_LISTEN", "127.0.0.1:8080";
         /// The database: a file (`sqlite:`) or a server (`postgres:`).
         database: DatabaseUrl = "database", "LECTERN_DATABASE", "sqlite://lectern.db";
+        /// A second address and port, for load balancers: `/livez` and `/readyz` alone, with a thread of their own.
+        health_listen: Option<SocketAddr> = "health.listen", "LECTERN_HEALTH_LISTEN", "";
         /// The host names that requests may name. Empty: any.
         hosts: Vec<String> = "hosts", "LECTERN_HOSTS", "";
 
@@ -71,8 +77,11 @@ settings! {
 
         /// Whether the descriptions of entity types are shown to everybody.
         describe_public: bool = "describe.public", "LECTERN_DESCRIBE_PUBLIC", "true";
-        /// The proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` headers are believed.
+        /// The proxies that are believed where requests come from.
         trusted_proxies: Vec<Network> = "proxy.trusted", "LECTERN_PROXY_TRUSTED", "";
+        /// Where they say it: `x-forwarded` (`X-Forwarded-For`, `-Proto`, `-Host`) or `forwarded` (RFC 7239). Only
+        /// this is read, because a proxy passes the other one on as a client sent it.
+        proxy_header: ProxyHeader = "proxy.header", "LECTERN_PROXY_HEADER", "x-forwarded";
 
         /// Whether a user may log in by HTTP Basic.
         auth_basic: bool = "auth.basic", "LECTERN_AUTH_BASIC", "false";

@@ -1,47 +1,199 @@
 //! Whether the process lives, and whether it should get requests.
+//!
+//! Nobody who asks makes the database work: one task of the service tries it every other second, and every
+//! answer tells what it found, from memory.
 
-use std::sync::Arc;
+mod listener;
+
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use axum::Router;
+use axum::extract::State;
 use axum::http::StatusCode;
+use axum::routing::get;
 use entity_core::db::Db;
 use sea_orm::ConnectionTrait as _;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 
+use crate::app::{App, Inner};
+
+pub use listener::HealthListener;
+
+/// Asks whether the process lives.
+pub(crate) const LIVE: &str = "/livez";
+/// Asks whether requests are wanted.
+pub(crate) const READY: &str = "/readyz";
+
+/// How long the database is left alone between two tries.
+const PAUSE: Duration = Duration::from_secs(2);
 /// How long the database may take to answer.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// How old the last answer of the database may be.
+const FRESH: Duration = Duration::from_secs(5);
+/// After how long without a turn for our own task a restart is the only way out: the threads that serve
+/// requests are blocked.
+const STUCK: Duration = Duration::from_mins(1);
+/// Reads what every database that was brought up to date has, so that an empty one is not taken for it.
+const QUESTION: &str = "SELECT version FROM seaql_migrations LIMIT 1";
 
-/// The state that load balancers ask for.
+/// The state that load balancers ask for. All clones are the same state.
 #[derive(Clone, Debug, Default)]
-pub struct Health {
-    is_draining: Arc<AtomicBool>,
+pub struct Health(Arc<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    is_draining: AtomicBool,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    /// When our own task last had its turn.
+    turn: Option<Instant>,
+    /// When the database last answered.
+    answer: Option<Instant>,
 }
 
 impl Health {
+    /// The state of a service whose database has just been brought up to date.
+    pub(crate) fn of_migrated() -> Self {
+        let health = Self::default();
+        health.note_answer(Instant::now());
+        health
+    }
+
     /// From now on no new requests are wanted.
     pub fn drain(&self) {
-        self.is_draining.store(true, Ordering::SeqCst);
+        self.0.is_draining.store(true, Ordering::SeqCst);
     }
 
     /// Whether no new requests are wanted any more.
     pub fn is_draining(&self) -> bool {
-        self.is_draining.load(Ordering::SeqCst)
+        self.0.is_draining.load(Ordering::SeqCst)
     }
 
-    /// Whether the process lives: it does, or nobody would answer. It never asks the database.
-    pub fn live() -> StatusCode {
-        StatusCode::OK
+    /// Whether the process lives: it does, unless the threads that serve requests stand still.
+    /// What the database does has no part in it, because a restart would not help.
+    pub fn live(&self) -> StatusCode {
+        self.live_at(Instant::now())
     }
 
     /// Whether requests are wanted: not while draining, and not without the database.
-    pub async fn ready(&self, db: &Db) -> StatusCode {
-        if self.is_draining() {
-            return StatusCode::SERVICE_UNAVAILABLE;
+    pub fn ready(&self) -> StatusCode {
+        self.ready_at(Instant::now())
+    }
+
+    fn live_at(&self, now: Instant) -> StatusCode {
+        let turn = self.seen().turn;
+        let is_stuck = turn.is_some_and(|it| now.saturating_duration_since(it) > STUCK);
+        status(!is_stuck)
+    }
+
+    fn ready_at(&self, now: Instant) -> StatusCode {
+        let answer = self.seen().answer;
+        let is_fresh = answer.is_some_and(|it| now.saturating_duration_since(it) <= FRESH);
+        status(is_fresh && !self.is_draining())
+    }
+
+    fn note_turn(&self, now: Instant) {
+        self.seen().turn = Some(now);
+    }
+
+    fn note_answer(&self, now: Instant) {
+        self.seen().answer = Some(now);
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.0.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn status(is_fine: bool) -> StatusCode {
+    match is_fine {
+        true => StatusCode::OK,
+        false => StatusCode::SERVICE_UNAVAILABLE,
+    }
+}
+
+/// Answers both questions, and nothing else.
+fn router(health: Health) -> Router {
+    Router::new()
+        .route(
+            LIVE,
+            get(|State(it): State<Health>| async move { it.live() }),
+        )
+        .route(
+            READY,
+            get(|State(it): State<Health>| async move { it.ready() }),
+        )
+        .with_state(health)
+}
+
+/// Tries the database until the service is gone. It holds no part of it while it waits.
+pub(crate) async fn watch(app: Weak<Inner>) {
+    let mut did_answer = true;
+    loop {
+        let Some(app) = app.upgrade().map(App::from) else {
+            return;
+        };
+        app.health.note_turn(Instant::now());
+        // The answer is as old as the question: it tells nothing of what came later.
+        let asked = Instant::now();
+        let does_answer = answers(&app.storage.content).await;
+        if does_answer {
+            app.health.note_answer(asked);
         }
-        match timeout(PATIENCE, db.reader.execute_unprepared("SELECT 1")).await {
-            Ok(Ok(_)) => StatusCode::OK,
-            _ => StatusCode::SERVICE_UNAVAILABLE,
+        match (did_answer, does_answer) {
+            (true, false) => tracing::warn!("the database does not answer"),
+            (false, true) => tracing::info!("the database answers again"),
+            _ => {}
         }
+        did_answer = does_answer;
+        drop(app);
+        sleep(PAUSE).await;
+    }
+}
+
+async fn answers(db: &Db) -> bool {
+    let asked = timeout(PATIENCE, db.reader.execute_unprepared(QUESTION)).await;
+    matches!(asked, Ok(Ok(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FINE: StatusCode = StatusCode::OK;
+    const NOT: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
+
+    #[test]
+    fn rel_8_requests_are_wanted_while_the_last_answer_is_fresh() {
+        let health = Health::default();
+        let start = Instant::now();
+        assert_eq!(health.ready_at(start), NOT, "the database never answered");
+        health.note_answer(start);
+        for (after, expected) in [(0, FINE), (5_000, FINE), (5_001, NOT), (60_000, NOT)] {
+            let after = Duration::from_millis(after);
+            assert_eq!(health.ready_at(start + after), expected, "{after:?}");
+        }
+        health.note_answer(start + FRESH * 2);
+        assert_eq!(health.ready_at(start + FRESH * 2), FINE, "it is back");
+        health.drain();
+        assert_eq!(health.ready_at(start + FRESH * 2), NOT, "draining");
+    }
+
+    #[test]
+    fn rel_8_only_a_service_that_stands_still_does_not_live() {
+        let health = Health::default();
+        let start = Instant::now();
+        health.drain();
+        assert_eq!(health.live_at(start), FINE, "neither answer nor turn yet");
+        health.note_turn(start);
+        assert_eq!(health.live_at(start + STUCK), FINE);
+        assert_eq!(health.live_at(start + STUCK * 2), NOT);
+        health.note_turn(start + STUCK * 2);
+        assert_eq!(health.live_at(start + STUCK * 2), FINE);
     }
 }

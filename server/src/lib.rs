@@ -24,6 +24,7 @@ pub mod middleware;
 pub mod migration;
 pub mod openapi;
 mod pipeline;
+pub mod production;
 pub mod session;
 pub mod storage;
 pub mod system;

@@ -20,20 +20,19 @@ use crate::app::App;
 use crate::audit::AuditRow;
 use crate::error::{self, ErrorContext};
 use crate::exchange::Exchange;
-use crate::health::Health;
 use crate::middleware::address::{self, Arrived};
 use crate::middleware::request_id::{REQUEST_ID, RequestId};
 use crate::middleware::{audit, csrf, guard, headers, identify, panic, session};
-use crate::{api, direct, feed};
+use crate::{api, direct, feed, health};
 
 /// Gives the request an id, finds out where it comes from, and adds to the answer what every answer carries.
 pub(crate) async fn serve(app: &App, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let is_head = parts.method == Method::HEAD;
     let id = RequestId::new();
-    let arrived = address::find(&parts, &app.config.trusted_proxies);
+    let arrived = address::find(&parts, &app.config);
     let context = ErrorContext::of(app, &parts.headers, id.clone());
-    let mut response = match outside(app, &parts, &context).await {
+    let mut response = match outside(app, &parts, &context) {
         Some(response) => response,
         None => in_session(app, (parts, body), arrived, context).await,
     };
@@ -55,9 +54,9 @@ fn without_body(response: Response) -> Response {
 }
 
 /// What is neither audited nor tied to a session: the questions of load balancers, and the stylesheet.
-async fn outside(app: &App, parts: &Parts, context: &ErrorContext) -> Option<Response> {
+fn outside(app: &App, parts: &Parts, context: &ErrorContext) -> Option<Response> {
     let path = parts.uri.path();
-    if !matches!(path, "/livez" | "/readyz" | STYLESHEET_PATH) {
+    if !matches!(path, health::LIVE | health::READY | STYLESHEET_PATH) {
         return None;
     }
     if !matches!(parts.method, Method::GET | Method::HEAD) {
@@ -65,8 +64,8 @@ async fn outside(app: &App, parts: &Parts, context: &ErrorContext) -> Option<Res
         return Some(error::respond(&error, context));
     }
     Some(match path {
-        "/livez" => Health::live().into_response(),
-        "/readyz" => app.health.ready(&app.storage.content).await.into_response(),
+        health::LIVE => app.health.live().into_response(),
+        health::READY => app.health.ready().into_response(),
         _ => stylesheet(),
     })
 }

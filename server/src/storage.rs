@@ -1,8 +1,14 @@
 //! The databases of a service: the content, and on SQLite a second file for the audit rows of reads.
 
+mod commits;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::str::FromStr as _;
+use std::sync::Arc;
 
 use entity_core::db::Db;
+use entity_core::unit::Store;
 use entity_core::{Error, Registry, Result};
 use sea_orm::sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
@@ -12,6 +18,8 @@ use sea_orm_migration::MigrationTrait;
 
 use crate::audit::AuditStore;
 use crate::journal::{AuditTable, JournalTables};
+
+pub use commits::SharedCommits;
 
 /// The databases, open and up to date.
 #[derive(Clone, Debug)]
@@ -45,6 +53,42 @@ impl Storage {
     }
 }
 
+impl Storage {
+    /// Where requests begin their units of work. With one writer, they share its commits.
+    pub fn units(&self) -> Arc<dyn Store> {
+        match self.content.writer.get_database_backend() {
+            DbBackend::Sqlite => Arc::new(SharedCommits::new(self.content.clone())),
+            _ => Arc::new(self.content.clone()),
+        }
+    }
+}
+
+/// What the name of the file with the audit rows of reads ends in.
+const AUDIT: &str = ".audit";
+
+/// All files that a database at `url` may consist of, those that SQLite writes beside its own included; none if
+/// another program looks after them.
+///
+/// # Errors
+/// The address is none.
+pub fn files(url: &str) -> Result<Vec<PathBuf>> {
+    if !url.starts_with("sqlite:") {
+        return Ok(Vec::new());
+    }
+    let options = SqliteConnectOptions::from_str(url).map_err(Error::internal)?;
+    let endings = ["", AUDIT].iter().flat_map(|file| {
+        let beside = |it| format!("{file}{it}");
+        ["", "-wal", "-shm"].map(beside)
+    });
+    Ok(endings.map(|it| with_ending(&options, &it)).collect())
+}
+
+fn with_ending(options: &SqliteConnectOptions, ending: &str) -> PathBuf {
+    let mut name = OsString::from(options.get_filename());
+    name.push(ending);
+    name.into()
+}
+
 /// All steps of the content's database, in order.
 pub(crate) fn migrations() -> Vec<Box<dyn MigrationTrait>> {
     let mut steps = entity_providers::migration::migrations();
@@ -61,8 +105,8 @@ fn audit_migrations() -> Vec<Box<dyn MigrationTrait>> {
 /// nothing in it was promised to a client.
 async fn beside(url: &str) -> Result<DatabaseConnection> {
     let options = SqliteConnectOptions::from_str(url).map_err(Error::internal)?;
-    let mut name = options.get_filename().to_path_buf().into_os_string();
-    name.push(".audit");
+    let name = with_ending(&options, AUDIT);
+    entity_providers::db::make_private(&name)?;
     let options = options
         .filename(name)
         .create_if_missing(true)

@@ -1,4 +1,7 @@
-//! The harness's own databases: each test has an empty one, and they do not see each other.
+//! The databases: those of the harness, of which each test has an empty one, and tables that change.
+
+mod derived;
+mod schema;
 
 use sea_orm::{ConnectionTrait, Database as Connection, Statement};
 use tests::{Database, both};

@@ -74,6 +74,16 @@ impl Database {
         }
     }
 
+    /// Takes the database of a PostgreSQL server away from everybody, as if the server had gone.
+    pub async fn go_away(&self) {
+        postgres::freeze(self.name()).await;
+    }
+
+    /// Gives it back.
+    pub async fn come_back(&self) {
+        postgres::thaw(self.name()).await;
+    }
+
     fn sqlite() -> Self {
         let folder = new_folder();
         let file = folder.path().join("lectern.db");

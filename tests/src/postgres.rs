@@ -96,6 +96,18 @@ pub(crate) async fn freeze(name: &str) {
     connection.close().await.expect("the connection closes");
 }
 
+/// Lets everybody connect to the database `name` again.
+pub(crate) async fn thaw(name: &str) {
+    let cluster = CLUSTER.as_ref().expect("a server that has this database");
+    let connection = cluster.connect().await;
+    run(
+        &connection,
+        &format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true"),
+    )
+    .await;
+    connection.close().await.expect("the connection closes");
+}
+
 async fn run(connection: &DatabaseConnection, sql: &str) {
     connection
         .execute_unprepared(sql)

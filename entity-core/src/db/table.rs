@@ -91,12 +91,17 @@ impl TableSpec {
         Some(column)
     }
 
+    /// The name of the index for lists of a site.
+    pub fn index_name(&self) -> String {
+        format!("{}_by_site", self.name)
+    }
+
     /// The statement that creates the index for lists of a site.
     pub fn index_statement(&self) -> Option<IndexCreateStatement> {
         let site = self.site?;
         let mut statement = Index::create();
         statement
-            .name(format!("{}_by_site", self.name))
+            .name(self.index_name())
             .table(Alias::new(self.name))
             .col(Alias::new(site))
             .col(Alias::new(self.key))

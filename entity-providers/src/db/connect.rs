@@ -1,6 +1,10 @@
 //! Connecting: pools whose settings are the same on every machine, and checked.
 
+use std::fs::OpenOptions;
+use std::io::ErrorKind;
 use std::num::NonZero;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
@@ -60,6 +64,7 @@ async fn sqlite(url: &str) -> Result<Db> {
     }
     let options: SqliteConnectOptions = url.parse().map_err(unreachable_database)?;
     let path = options.get_filename().to_path_buf();
+    make_private(&path)?;
     let options = options
         .foreign_keys(true)
         .journal_mode(SqliteJournalMode::Wal)
@@ -90,6 +95,26 @@ async fn sqlite(url: &str) -> Result<Db> {
         require_pragma(connection, name, "foreign_keys", "1").await?;
     }
     Ok(db)
+}
+
+/// Makes the file at `path`, if there is none, so that nobody but its owner may read it. What SQLite writes
+/// beside it is then as private.
+///
+/// # Errors
+/// It can't be made.
+pub fn make_private(path: &Path) -> Result<()> {
+    let made = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path);
+    match made {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => {
+            Err(failure(format!("can't make the file {}", path.display())).with_source(error))
+        }
+    }
 }
 
 async fn require_pragma(

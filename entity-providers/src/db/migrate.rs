@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use entity_core::db::{Db, TableSpec};
 use entity_core::{Error, ErrorKind, Registry, Result};
-use sea_orm::sea_query::{Alias, Table};
+use sea_orm::sea_query::{Alias, Query, Table};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement};
-use sea_orm_migration::{MigrationTrait, MigratorTraitSelf};
+use sea_orm_migration::{MigrationTrait, MigratorTraitSelf, SchemaManager};
 
 /// The key of the lock that processes which change tables take on PostgreSQL. Any number does that no
 /// other program uses.
@@ -20,15 +20,20 @@ impl MigratorTraitSelf for Steps {
     }
 }
 
-/// Runs those of `migrations` that the database lacks: all of them or, if one fails, none.
+/// Runs those of `migrations` that the database lacks: all of them or, if one fails, none. If it lacks none, it is
+/// enough that this connection may read and write rows.
 ///
 /// # Errors
 /// A newer version of the service has been at the database; a migration fails.
 pub async fn migrate(db: &Db, migrations: fn() -> Vec<Box<dyn MigrationTrait>>) -> Result<()> {
     let transaction = begin_alone(db).await?;
     let steps = Steps(migrations);
-    refuse_newer(&steps, &transaction).await?;
-    steps.up(&transaction, None).await?;
+    let known = steps.migrations();
+    let done = done(&transaction, &steps).await?;
+    refuse_newer(&known, &done)?;
+    if known.iter().any(|it| !done.contains(it.name())) {
+        steps.up(&transaction, None).await?;
+    }
     Ok(transaction.commit().await?)
 }
 
@@ -57,51 +62,91 @@ async fn begin_alone(db: &Db) -> Result<DatabaseTransaction> {
     Ok(transaction)
 }
 
-async fn refuse_newer(steps: &Steps, transaction: &DatabaseTransaction) -> Result<()> {
-    let migrations = steps.migrations();
-    let known: HashSet<&str> = migrations.iter().map(|it| it.name()).collect();
-    let done = steps.get_migration_models(transaction).await?;
-    match done.iter().find(|it| !known.contains(it.version.as_str())) {
+/// The names of the migrations that the database has.
+async fn done(transaction: &DatabaseTransaction, steps: &Steps) -> Result<HashSet<String>> {
+    let table = steps.migration_table_name();
+    if !SchemaManager::new(transaction)
+        .has_table(table.to_string())
+        .await?
+    {
+        return Ok(HashSet::new());
+    }
+    let mut statement = Query::select();
+    statement
+        .column(Alias::new("version"))
+        .from(Alias::new(table.to_string()));
+    let rows = transaction.query_all(&statement).await?;
+    Ok(rows
+        .iter()
+        .map(|row| row.try_get("", "version"))
+        .collect::<Result<_, DbErr>>()?)
+}
+
+fn refuse_newer(known: &[Box<dyn MigrationTrait>], done: &HashSet<String>) -> Result<()> {
+    let is_known = |version: &String| known.iter().any(|it| it.name() == version);
+    match done.iter().find(|it| !is_known(it)) {
         None => Ok(()),
         Some(unknown) => Err(Error::new(
             ErrorKind::Internal,
             format!(
-                "the database was changed by a newer version of this service (`{}`): run that version",
-                unknown.version
+                "the database was changed by a newer version of this service (`{unknown}`): run that version"
             ),
         )),
     }
 }
 
+/// Whoever may read and write rows only gets along with a table that is as it should be.
 async fn ensure_table(transaction: &DatabaseTransaction, spec: &TableSpec) -> Result<()> {
     let backend = transaction.get_database_backend();
-    transaction.execute(&spec.create_statement(backend)).await?;
-    let present = columns(transaction, spec.name).await?;
-    for (name, _, _) in spec.columns {
-        if let Some(column) = spec
-            .added_column(name, backend)
-            .filter(|_| !present.contains(*name))
-        {
+    let present = names(transaction, columns(backend), spec.name).await?;
+    if present.is_empty() {
+        transaction.execute(&spec.create_statement(backend)).await?;
+    } else {
+        let absent = spec.columns.iter().filter(|it| !present.contains(it.0));
+        for column in absent.filter_map(|it| spec.added_column(it.0, backend)) {
             let mut statement = Table::alter();
             statement.table(Alias::new(spec.name)).add_column(column);
             transaction.execute(&statement).await?;
         }
     }
-    if let Some(statement) = spec.index_statement() {
+    if let Some(statement) = spec.index_statement()
+        && !names(transaction, indexes(backend), spec.name)
+            .await?
+            .contains(&spec.index_name())
+    {
         transaction.execute(&statement).await?;
     }
     Ok(())
 }
 
-async fn columns(transaction: &DatabaseTransaction, table: &str) -> Result<HashSet<String>, DbErr> {
-    let backend = transaction.get_database_backend();
-    let sql = match backend {
+/// Asks for the columns of a table.
+fn columns(backend: DbBackend) -> &'static str {
+    match backend {
         DbBackend::Postgres => {
             "SELECT column_name::text AS name FROM information_schema.columns
                 WHERE table_schema = current_schema() AND table_name = $1"
         }
         _ => "SELECT name FROM pragma_table_info(?)",
-    };
+    }
+}
+
+/// Asks for the indexes of a table.
+fn indexes(backend: DbBackend) -> &'static str {
+    match backend {
+        DbBackend::Postgres => {
+            "SELECT indexname::text AS name FROM pg_indexes
+                WHERE schemaname = current_schema() AND tablename = $1"
+        }
+        _ => "SELECT name FROM pragma_index_list(?)",
+    }
+}
+
+async fn names(
+    transaction: &DatabaseTransaction,
+    sql: &str,
+    table: &str,
+) -> Result<HashSet<String>, DbErr> {
+    let backend = transaction.get_database_backend();
     let statement = Statement::from_sql_and_values(backend, sql, [table.into()]);
     let rows = transaction.query_all_raw(statement).await?;
     rows.iter().map(|row| row.try_get("", "name")).collect()

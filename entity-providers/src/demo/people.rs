@@ -72,6 +72,15 @@ impl Cast {
     }
 }
 
+/// Their addresses, in a domain that nobody can have.
+pub(super) fn emails() -> impl Iterator<Item = String> {
+    PEOPLE.iter().map(|(eid, ..)| email(eid))
+}
+
+fn email(eid: &str) -> String {
+    format!("{eid}@example.edu")
+}
+
 pub(super) async fn fill(cx: &Context, password_hash: &str) -> Result<Cast> {
     let created = ago(cx, TimeDelta::days(60));
     let mut cast = Vec::with_capacity(PEOPLE.len());
@@ -81,7 +90,7 @@ pub(super) async fn fill(cx: &Context, password_hash: &str) -> Result<Cast> {
         rows.push(user_account::Model {
             id: id.clone(),
             eid: (*eid).to_owned(),
-            email: format!("{eid}@example.edu"),
+            email: email(eid),
             first_name: (*first_name).to_owned(),
             last_name: (*last_name).to_owned(),
             r#type: "registered".to_owned(),

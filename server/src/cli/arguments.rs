@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use entity_providers::demo::PASSWORD;
 
 /// Lectern, a learning-management service.
 #[derive(Debug, Parser)]
@@ -28,6 +29,9 @@ pub(super) struct Settings {
     /// The database: `sqlite://FILE` or `postgres://…` [default: `sqlite://lectern.db`].
     #[arg(long, global = true, value_name = "URL")]
     pub(super) database: Option<String>,
+    /// What the service is for: `development`, or `production`, which refuses what is unsafe [default: development].
+    #[arg(long, global = true, value_name = "PROFILE")]
+    pub(super) profile: Option<String>,
 }
 
 /// What demo data are like.
@@ -41,7 +45,7 @@ pub(super) struct Demo {
         long,
         global = true,
         env = "LECTERN_DEMO_PASSWORD",
-        default_value = "lectern-demo",
+        default_value = PASSWORD,
         hide_env_values = true
     )]
     pub(super) demo_password: String,

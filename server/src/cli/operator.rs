@@ -11,10 +11,13 @@ use futures::future::BoxFuture;
 use super::arguments::{Demo, UserAction};
 use super::{Failure, explain, say, start};
 use crate::app::App;
-use crate::config::Config;
+use crate::config::{Config, Profile};
 
 /// Fills an empty database.
 pub(super) async fn demo(config: Config, options: &Demo) -> Result<(), Failure> {
+    if config.profile == Profile::Production {
+        return Err("demo data have a known password: they do not go into production".into());
+    }
     let app = start(config).await?;
     let summary = fill(&app, &options.demo_password).await?;
     say(&format!(

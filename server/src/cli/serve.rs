@@ -1,25 +1,39 @@
 //! `lectern serve`: until a signal says so.
 
+use std::path::Path;
+
 use entity_providers::demo::Summary;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::arguments::Demo;
-use super::{Failure, operator, say, start};
-use crate::config::Config;
+use super::{Failure, explain, operator, say, start};
+use crate::app::App;
+use crate::config::{Config, Profile};
+use crate::health::HealthListener;
 use crate::listen::{self, ListenOptions};
+use crate::production;
 
 /// Serves until the process is told to stop; a second signal stops it at once.
-pub(super) async fn run(config: Config, options: &Demo) -> Result<(), Failure> {
-    if options.demo && !config.listen.ip().is_loopback() {
+pub(super) async fn run(
+    config: Config,
+    file: Option<&Path>,
+    options: &Demo,
+) -> Result<(), Failure> {
+    let is_production = config.profile == Profile::Production;
+    if options.demo && (is_production || !config.listen.ip().is_loopback()) {
         return Err(
-            "demo data have a known password: serve them on a loopback address only".into(),
+            "demo data have a known password: serve them on a loopback address only, and not in production".into(),
         );
     }
     let listener = TcpListener::bind(config.listen)
         .await
         .map_err(|error| format!("can't listen on {}: {error}", config.listen))?;
     let app = start(config).await?;
+    if is_production {
+        refuse_unsafe(&app, file).await?;
+    }
+    let _asked_for_health = listen_for_health(&app)?;
     if options.demo {
         if operator::is_empty(&app).await? {
             greet(
@@ -49,6 +63,25 @@ pub(super) async fn run(config: Config, options: &Demo) -> Result<(), Failure> {
     }
     app.finish().await;
     Ok(())
+}
+
+/// Refuses what the profile `production` does not allow, and logs what it only warns of.
+async fn refuse_unsafe(app: &App, file: Option<&Path>) -> Result<(), Failure> {
+    let findings = production::inspect(&app.config, file, &app.storage).await;
+    for problem in findings.map_err(|it| explain(&it))?.accept()? {
+        tracing::warn!("{problem}");
+    }
+    Ok(())
+}
+
+fn listen_for_health(app: &App) -> Result<Option<HealthListener>, Failure> {
+    let Some(address) = app.config.health_listen else {
+        return Ok(None);
+    };
+    let listener = HealthListener::start(address, app.health.clone())
+        .map_err(|error| format!("can't listen on {address}: {error}"))?;
+    tracing::info!("answering load balancers on {}", listener.address());
+    Ok(Some(listener))
 }
 
 /// Waits for the signals that end a process.

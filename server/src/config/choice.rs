@@ -22,6 +22,26 @@ macro_rules! choice {
 }
 
 choice! {
+    /// What the service is for.
+    Profile {
+        /// Trying and developing: everything that makes sense is allowed.
+        Development = "development",
+        /// Serving people: what is unsafe keeps the service from starting.
+        Production = "production",
+    }
+}
+
+choice! {
+    /// Where proxies say for whom they ask.
+    ProxyHeader {
+        /// In `X-Forwarded-For`, `X-Forwarded-Proto` and `X-Forwarded-Host`.
+        XForwarded = "x-forwarded",
+        /// In `Forwarded`, RFC 7239.
+        Forwarded = "forwarded",
+    }
+}
+
+choice! {
     /// Whether the session cookie says `Secure`.
     CookieSecure {
         /// When the request came in over TLS, or the public address is one with TLS.

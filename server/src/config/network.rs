@@ -20,6 +20,14 @@ impl Network {
     }
 }
 
+impl Network {
+    /// Whether it is wider than the widest network that is anybody's own (`10.0.0.0/8`, `fc00::/7`): then it
+    /// holds strangers.
+    pub fn holds_strangers(&self) -> bool {
+        self.prefix < if self.is_v4 { 8 } else { 7 }
+    }
+}
+
 impl Value for Network {
     fn parse(text: &str) -> Result<Self, String> {
         parse(text).ok_or_else(|| "must be an address or a network, such as 10.0.0.0/8".to_owned())
@@ -84,6 +92,23 @@ mod tests {
     fn a_mapped_address_counts_as_the_one_inside() {
         assert!(contains("10.0.0.0/8", "::ffff:10.1.2.3"));
         assert!(!contains("::/0", "::ffff:10.1.2.3"));
+    }
+
+    #[test]
+    fn a_network_wider_than_any_private_one_holds_strangers() {
+        for (network, expected) in [
+            ("0.0.0.0/0", true),
+            ("::/0", true),
+            ("128.0.0.0/1", true),
+            ("10.0.0.0/7", true),
+            ("10.0.0.0/8", false),
+            ("fc00::/6", true),
+            ("fc00::/7", false),
+            ("127.0.0.1", false),
+        ] {
+            let network = Network::parse(network).unwrap();
+            assert_eq!(network.holds_strangers(), expected, "{network:?}");
+        }
     }
 
     #[test]

@@ -1,17 +1,21 @@
-//! Finds out where a request comes from, and whether it came over TLS.
+//! Finds out where a request comes from, whether it came over TLS, and for which host.
 //!
-//! Headers of proxies are believed only when the peer is one of ours, and then only the hop that our
-//! outermost proxy saw.
+//! Headers of proxies are believed only when the peer is one of ours, and then only what our outermost proxy
+//! saw: each list is read from its end, and what stands before the first stranger is the stranger's word.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+mod forwarded;
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 
-use crate::config::Network;
+use crate::config::{Config, ProxyHeader};
 
+const FORWARDED: HeaderName = HeaderName::from_static("forwarded");
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 
 /// The other end of the connection. Set by the listener.
 #[derive(Clone, Copy, Debug)]
@@ -28,89 +32,117 @@ pub struct Arrived {
     pub is_secure: bool,
 }
 
-/// Where the request with this head comes from, if `proxies` are the networks of our proxies.
-pub fn find(parts: &Parts, proxies: &[Network]) -> Arrived {
-    let peer = parts.extensions.get::<Peer>().map(|it| it.0.ip());
-    let from = peer.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
-    let (address, is_secure) = origin(from, &parts.headers, proxies);
+/// Where the request with this head comes from.
+pub fn find(parts: &Parts, config: &Config) -> Arrived {
+    let client = client(parts, config);
     Arrived {
-        peer,
+        peer: peer(parts),
+        address: client.address,
+        is_secure: client.is_secure,
+    }
+}
+
+/// The host that the client named to our outermost proxy, if that tells.
+pub fn host(parts: &Parts, config: &Config) -> Option<String> {
+    client(parts, config).host
+}
+
+/// Whoever sent a request, as far as we and our proxies can tell.
+#[derive(Debug, PartialEq, Eq)]
+struct Client {
+    address: IpAddr,
+    is_secure: bool,
+    host: Option<String>,
+}
+
+fn peer(parts: &Parts) -> Option<IpAddr> {
+    let peer = parts.extensions.get::<Peer>()?;
+    Some(peer.0.ip().to_canonical())
+}
+
+fn client(parts: &Parts, config: &Config) -> Client {
+    let address = peer(parts).unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    let client = Client {
         address,
-        is_secure,
+        is_secure: false,
+        host: None,
+    };
+    match config.proxy_header {
+        _ if !config.trusts(address) => client,
+        ProxyHeader::XForwarded => by_x_forwarded(client, &parts.headers, config),
+        ProxyHeader::Forwarded => by_forwarded(client, &parts.headers, config),
     }
 }
 
-fn origin(peer: IpAddr, headers: &HeaderMap, proxies: &[Network]) -> (IpAddr, bool) {
-    let is_trusted = |it: IpAddr| proxies.iter().any(|network| network.contains(it));
-    if !is_trusted(peer) {
-        return (peer, false);
+/// Follows the addresses towards the client. Each was written by one of ours until one is a stranger's.
+fn by_x_forwarded(mut client: Client, headers: &HeaderMap, config: &Config) -> Client {
+    let addresses = list(headers, &FORWARDED_FOR);
+    for address in addresses.rsplit(',').map_while(node) {
+        client.address = address;
+        if !config.trusts(address) {
+            break;
+        }
     }
-    let hops: Vec<IpAddr> = elements(headers, &FORWARDED_FOR)
-        .map_while(|it| it.parse().ok())
-        .collect();
-    let address = hops
-        .iter()
-        .copied()
-        .find(|it| !is_trusted(*it))
-        .or(hops.last().copied())
-        .unwrap_or(peer);
-    let is_secure = elements(headers, &FORWARDED_PROTO)
-        .next()
-        .is_some_and(|it| it.eq_ignore_ascii_case("https"));
-    (address, is_secure)
+    let protocols = list(headers, &FORWARDED_PROTO);
+    client.is_secure = last(&protocols).is_some_and(is_https);
+    client.host = last(&list(headers, &FORWARDED_HOST)).map(ToOwned::to_owned);
+    client
 }
 
-/// The elements of a list header, the last one first: that is the one nearest to us.
-fn elements<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> {
-    let lines: Vec<&str> = headers
+/// The same where each hop tells all that it saw in one place.
+fn by_forwarded(mut client: Client, headers: &HeaderMap, config: &Config) -> Client {
+    for hop in forwarded::hops(&list(headers, &FORWARDED)) {
+        if let Some(protocol) = &hop.protocol {
+            client.is_secure = is_https(protocol);
+        }
+        client.host = hop.host.or(client.host);
+        let Some(address) = hop.address.as_deref().and_then(node) else {
+            break;
+        };
+        client.address = address;
+        if !config.trusts(address) {
+            break;
+        }
+    }
+    client
+}
+
+/// The lines of a list header as one. What is not text stays in it as something that is nothing: left out, it
+/// would take a proxy's word with it.
+fn list(headers: &HeaderMap, name: &HeaderName) -> String {
+    let lines: Vec<_> = headers
         .get_all(name)
         .iter()
-        .filter_map(|it| it.to_str().ok())
+        .map(|it| String::from_utf8_lossy(it.as_bytes()))
         .collect();
-    lines
-        .into_iter()
-        .rev()
-        .flat_map(|it| it.rsplit(','))
+    lines.join(",")
+}
+
+/// The last element of a list, if it is not empty: the one nearest to us.
+fn last(list: &str) -> Option<&str> {
+    list.rsplit(',')
+        .next()
         .map(str::trim)
+        .filter(|it| !it.is_empty())
+}
+
+fn is_https(protocol: &str) -> bool {
+    protocol.eq_ignore_ascii_case("https")
+}
+
+/// The address of a hop, which may come with a port, and if it has colons in brackets.
+fn node(text: &str) -> Option<IpAddr> {
+    // RFC 7239 lets a proxy hide the port, which then begins with a line.
+    let text = text.trim();
+    let text = text.rsplit_once(":_").map_or(text, |(address, _)| address);
+    let bracketed = || text.strip_prefix('[')?.strip_suffix(']')?.parse().ok();
+    let address = text
+        .parse::<IpAddr>()
+        .ok()
+        .or_else(|| Some(text.parse::<SocketAddr>().ok()?.ip()))
+        .or_else(|| bracketed().map(|it: Ipv6Addr| IpAddr::V6(it)))?;
+    Some(address.to_canonical())
 }
 
 #[cfg(test)]
-mod tests {
-    use axum::http::HeaderValue;
-
-    use super::*;
-    use crate::config::Value;
-
-    #[test]
-    fn only_our_proxies_are_believed() {
-        let proxies: Vec<Network> = vec![Value::parse("10.0.0.0/8").unwrap()];
-        for (peer, forwarded, proto, expected) in [
-            ("192.0.2.1", "203.0.113.5", "https", ("192.0.2.1", false)),
-            ("10.0.0.1", "203.0.113.5", "https", ("203.0.113.5", true)),
-            (
-                "10.0.0.1",
-                "6.6.6.6, 203.0.113.5, 10.0.0.2",
-                "http",
-                ("203.0.113.5", false),
-            ),
-            ("10.0.0.1", "nonsense", "HTTPS", ("10.0.0.1", true)),
-            (
-                "10.0.0.1",
-                "10.0.0.3, 10.0.0.2",
-                "https",
-                ("10.0.0.3", true),
-            ),
-        ] {
-            let headers = HeaderMap::from_iter([
-                (FORWARDED_FOR, HeaderValue::from_static(forwarded)),
-                (FORWARDED_PROTO, HeaderValue::from_static(proto)),
-            ]);
-            let found = origin(peer.parse().unwrap(), &headers, &proxies);
-            assert_eq!(
-                found,
-                (expected.0.parse().unwrap(), expected.1),
-                "{peer} {forwarded}"
-            );
-        }
-    }
-}
+mod tests;

@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, Method};
 use entity_core::{Error, ErrorKind, Result, Verb};
 
 use crate::config::Config;
+use crate::middleware::address;
 
 /// How long the request may take: reading its body has a time limit of its own.
 pub fn deadline(method: &Method, config: &Config) -> Duration {
@@ -67,13 +68,22 @@ pub fn check_host(parts: &Parts, config: &Config) -> Result<()> {
     {
         return Err(Error::bad_request("the request names two different hosts"));
     }
-    let name = name_of(named);
-    match config.hosts.is_empty() || config.hosts.iter().any(|it| it.eq_ignore_ascii_case(name)) {
+    match is_ours(parts, named, config) {
         true => Ok(()),
         false => Err(Error::bad_request(
             "this service does not answer for that host",
         )),
     }
+}
+
+/// Whether the host is one of ours, if these are listed: that which the client named, not what our proxy made of it.
+fn is_ours(parts: &Parts, named: &str, config: &Config) -> bool {
+    if config.hosts.is_empty() {
+        return true;
+    }
+    let told = address::host(parts, config);
+    let name = name_of(told.as_deref().unwrap_or(named));
+    config.hosts.iter().any(|it| it.eq_ignore_ascii_case(name))
 }
 
 /// The host without its port.
@@ -203,6 +213,34 @@ mod tests {
             set(&mut request, CONTENT_LENGTH, length);
             let error = check(&request, &config).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::TooLarge, "{length}");
+        }
+    }
+
+    #[test]
+    fn http_4_behind_a_proxy_the_host_is_what_the_client_named() {
+        let given = crate::config::Given {
+            arguments: [("hosts", "a.example"), ("proxy.trusted", "127.0.0.1")]
+                .map(|(key, value)| (key.to_owned(), value.to_owned()))
+                .to_vec(),
+            ..Default::default()
+        };
+        let config = crate::config::load(&given).config.unwrap();
+        for (peer, told, is_fine) in [
+            ("127.0.0.1:9", "a.example", true),
+            ("127.0.0.1:9", "evil.example, a.example", true),
+            ("127.0.0.1:9", "a.example, evil.example", false),
+            ("192.0.2.1:9", "a.example", false),
+        ] {
+            let mut request = request("/a", &["inner.example"]);
+            let peer = address::Peer(peer.parse().unwrap());
+            request.extensions.insert(peer);
+            set(
+                &mut request,
+                axum::http::HeaderName::from_static("x-forwarded-host"),
+                told,
+            );
+            let checked = check_host(&request, &config);
+            assert_eq!(checked.is_ok(), is_fine, "{peer:?} {told}");
         }
     }
 

@@ -4,7 +4,7 @@ use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY,
     STRICT_TRANSPORT_SECURITY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
-use axum::http::{HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
 
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
@@ -19,6 +19,9 @@ const POLICY_OF_PAGES: HeaderValue = HeaderValue::from_static(
 /// Data is not to be shown as a page, whatever it contains.
 const POLICY_OF_DATA: HeaderValue =
     HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'; sandbox");
+
+/// The headers of a request that every answer depends on.
+const VARIES: &str = "Accept, Cookie, Origin, Sec-Fetch-Site";
 
 /// Adds them to `response`, which leaves over TLS if `is_secure`.
 pub fn add(response: &mut Response, is_secure: bool) {
@@ -42,9 +45,8 @@ pub fn add(response: &mut Response, is_secure: bool) {
     headers
         .entry(CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("private, no-cache"));
-    headers.entry(VARY).or_insert(HeaderValue::from_static(
-        "Accept, Cookie, Origin, Sec-Fetch-Site",
-    ));
+    let varies = vary(headers);
+    headers.insert(VARY, varies);
     if is_page {
         headers.insert(OPENER_POLICY, SAME_ORIGIN);
     }
@@ -53,5 +55,62 @@ pub fn add(response: &mut Response, is_secure: bool) {
             STRICT_TRANSPORT_SECURITY,
             HeaderValue::from_static("max-age=31536000; includeSubDomains"),
         );
+    }
+}
+
+/// What an answer with these headers depends on: what every answer does, and what its handler named.
+fn vary(headers: &HeaderMap) -> HeaderValue {
+    let always = HeaderValue::from_static(VARIES);
+    if !headers.contains_key(VARY) {
+        return always;
+    }
+    let mut names: Vec<&str> = VARIES.split(", ").collect();
+    let lines = headers
+        .get_all(VARY)
+        .iter()
+        .filter_map(|it| it.to_str().ok());
+    for name in lines.flat_map(|it| it.split(',')).map(str::trim) {
+        match name {
+            "*" => return HeaderValue::from_static("*"),
+            "" => {}
+            name if names.iter().any(|it| it.eq_ignore_ascii_case(name)) => {}
+            name => names.push(name),
+        }
+    }
+    HeaderValue::from_str(&names.join(", ")).unwrap_or(always)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn out_9_what_a_handler_varies_by_is_added_to_what_all_vary_by() {
+        for (lines, expected) in [
+            (
+                &["Prefer"][..],
+                "Accept, Cookie, Origin, Sec-Fetch-Site, Prefer",
+            ),
+            (&[], "Accept, Cookie, Origin, Sec-Fetch-Site"),
+            (
+                &["accept, COOKIE"],
+                "Accept, Cookie, Origin, Sec-Fetch-Site",
+            ),
+            (
+                &["Prefer,Accept-Language", "prefer", " , "],
+                "Accept, Cookie, Origin, Sec-Fetch-Site, Prefer, Accept-Language",
+            ),
+            (&["Prefer", "*"], "*"),
+        ] {
+            let mut response = Response::new(axum::body::Body::empty());
+            for line in lines {
+                response
+                    .headers_mut()
+                    .append(VARY, HeaderValue::from_static(line));
+            }
+            add(&mut response, false);
+            let told: Vec<_> = response.headers().get_all(VARY).iter().collect();
+            assert_eq!(told, [expected], "{lines:?}");
+        }
     }
 }

@@ -1,0 +1,89 @@
+//! A listener for load balancers alone, with its own thread: requests that keep the service busy do not
+//! delay its answers.
+
+use std::io::Result;
+use std::net::{SocketAddr, TcpListener};
+use std::thread;
+use std::time::Duration;
+
+use tokio::runtime::Builder;
+use tokio::sync::oneshot;
+
+use super::{Health, router};
+use crate::listen::{self, ListenOptions};
+
+/// How long a client may be silent, whatever it is doing.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a client may keep its connection between two questions: longer than any usual pause.
+const IDLE: Duration = Duration::from_mins(2);
+/// How many clients there may be: those who ask are few.
+const CONNECTIONS: usize = 64;
+
+/// The listener. It answers until this is dropped.
+#[derive(Debug)]
+pub struct HealthListener {
+    address: SocketAddr,
+    _stop: oneshot::Sender<()>,
+}
+
+impl HealthListener {
+    /// Answers at `address` what is known of `health`.
+    ///
+    /// # Errors
+    /// Nobody can listen there, or the machine has no thread to spare.
+    pub fn start(address: SocketAddr, health: Health) -> Result<Self> {
+        let listener = TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let (stop, stopped) = oneshot::channel();
+        thread::Builder::new()
+            .name("health".to_owned())
+            .spawn(move || {
+                let served = runtime.block_on(serve(listener, health, stopped));
+                if let Err(error) = served {
+                    tracing::error!(
+                        error = crate::telemetry::cause(&error),
+                        "can't listen on {address}"
+                    );
+                }
+            })?;
+        Ok(Self {
+            address,
+            _stop: stop,
+        })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+/// Serves until nobody holds the other end of `stopped`.
+async fn serve(
+    listener: TcpListener,
+    health: Health,
+    stopped: oneshot::Receiver<()>,
+) -> Result<()> {
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    let options = ListenOptions {
+        first_byte: PATIENCE,
+        head: PATIENCE,
+        idle: IDLE,
+        write: PATIENCE,
+        head_bytes: 8192,
+        head_fields: 64,
+        connections: CONNECTIONS,
+        per_address: CONNECTIONS,
+        drain_delay: Duration::ZERO,
+        hard_stop: Duration::ZERO,
+    };
+    // While the service drains it is still asked, and says so: this listener has no drain of its own.
+    let never = std::future::pending();
+    tokio::select! {
+        () = listen::serve(listener, router(health), options, |_| false, Health::default(), never) => {}
+        _ = stopped => {}
+    }
+    Ok(())
+}

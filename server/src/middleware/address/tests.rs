@@ -1,0 +1,218 @@
+//! Who is believed, and how far.
+
+use axum::http::{HeaderValue, Request};
+
+use super::*;
+
+/// A service behind proxies of 10.0.0.0/8 that write this header.
+fn config(header: &str) -> Config {
+    let arguments = [("proxy.trusted", "10.0.0.0/8"), ("proxy.header", header)];
+    let given = crate::config::Given {
+        arguments: arguments
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .to_vec(),
+        ..Default::default()
+    };
+    crate::config::load(&given).config.unwrap()
+}
+
+fn arrive(
+    config: &Config,
+    peer: &str,
+    headers: &[(&'static str, &[u8])],
+) -> (String, bool, Option<String>) {
+    let (mut parts, ()) = Request::new(()).into_parts();
+    parts
+        .extensions
+        .insert(Peer(SocketAddr::new(peer.parse().unwrap(), 4711)));
+    for (name, value) in headers {
+        let value = HeaderValue::from_bytes(value).unwrap();
+        parts.headers.append(*name, value);
+    }
+    let arrived = find(&parts, config);
+    assert_eq!(
+        arrived.peer.unwrap(),
+        peer.parse::<IpAddr>().unwrap().to_canonical()
+    );
+    (
+        arrived.address.to_string(),
+        arrived.is_secure,
+        host(&parts, config),
+    )
+}
+
+const FOR: &str = "x-forwarded-for";
+const PROTO: &str = "x-forwarded-proto";
+const HOST: &str = "x-forwarded-host";
+
+#[test]
+fn http_4_only_our_proxies_are_believed_and_only_their_own_word() {
+    let config = config("x-forwarded");
+    for (peer, headers, expected) in [
+        // A stranger's word is nothing, whatever it is.
+        (
+            "192.0.2.1",
+            &[(FOR, &b"203.0.113.5"[..]), (PROTO, b"https"), (HOST, b"a")][..],
+            ("192.0.2.1", false, None),
+        ),
+        ("10.0.0.1", &[], ("10.0.0.1", false, None)),
+        (
+            "10.0.0.1",
+            &[(FOR, b"203.0.113.5"), (PROTO, b"https"), (HOST, b"a")],
+            ("203.0.113.5", true, Some("a")),
+        ),
+        // What stands before the first stranger is the stranger's word.
+        (
+            "10.0.0.1",
+            &[
+                (FOR, b"6.6.6.6, 203.0.113.5, 10.0.0.2"),
+                (PROTO, b"https, http"),
+            ],
+            ("203.0.113.5", false, None),
+        ),
+        (
+            "10.0.0.1",
+            &[(FOR, b"6.6.6.6"), (FOR, b"203.0.113.5")],
+            ("203.0.113.5", false, None),
+        ),
+        (
+            "10.0.0.1",
+            &[(FOR, b"10.0.0.3, 10.0.0.2"), (PROTO, b"HTTPS")],
+            ("10.0.0.3", true, None),
+        ),
+        (
+            "10.0.0.1",
+            &[(FOR, b"nonsense"), (PROTO, b"httpsx")],
+            ("10.0.0.1", false, None),
+        ),
+        (
+            "10.0.0.1",
+            &[(FOR, b"nonsense, 10.0.0.2")],
+            ("10.0.0.2", false, None),
+        ),
+        // A line that is no text does not take its neighbours along.
+        (
+            "10.0.0.1",
+            &[(FOR, b"6.6.6.6"), (FOR, b"\xff, 203.0.113.5")],
+            ("203.0.113.5", false, None),
+        ),
+        (
+            "10.0.0.1",
+            &[(FOR, b"6.6.6.6"), (FOR, b"\xff")],
+            ("10.0.0.1", false, None),
+        ),
+        // Ports, brackets, and addresses inside of others.
+        (
+            "::ffff:10.0.0.1",
+            &[(FOR, b"203.0.113.5:1234")],
+            ("203.0.113.5", false, None),
+        ),
+        (
+            "10.0.0.1",
+            &[(FOR, b"[2001:db8::1]:80")],
+            ("2001:db8::1", false, None),
+        ),
+        (
+            "10.0.0.1",
+            &[(FOR, b"2001:db8::1")],
+            ("2001:db8::1", false, None),
+        ),
+        (
+            "10.0.0.1",
+            &[(FOR, b"6.6.6.6, ::ffff:203.0.113.5")],
+            ("203.0.113.5", false, None),
+        ),
+        // The other header is a client's.
+        (
+            "10.0.0.1",
+            &[("forwarded", b"for=6.6.6.6;proto=https;host=a")],
+            ("10.0.0.1", false, None),
+        ),
+    ] {
+        let (address, is_secure, host) = arrive(&config, peer, headers);
+        assert_eq!(
+            (address.as_str(), is_secure, host.as_deref()),
+            expected,
+            "{peer} {headers:?}"
+        );
+    }
+}
+
+#[test]
+fn http_4_the_header_of_the_standard_is_read_alike() {
+    let config = config("forwarded");
+    for (peer, value, expected) in [
+        (
+            "192.0.2.1",
+            "for=203.0.113.5;proto=https;host=a",
+            ("192.0.2.1", false, None),
+        ),
+        ("10.0.0.1", "", ("10.0.0.1", false, None)),
+        (
+            "10.0.0.1",
+            "for=203.0.113.5;proto=https;host=a",
+            ("203.0.113.5", true, Some("a")),
+        ),
+        (
+            "10.0.0.1",
+            "FOR=\"203.0.113.5:80\";Proto=HTTPS;host=\"a:80\"",
+            ("203.0.113.5", true, Some("a:80")),
+        ),
+        (
+            "10.0.0.1",
+            "for=\"[2001:db8::1]:_x\"",
+            ("2001:db8::1", false, None),
+        ),
+        (
+            "10.0.0.1",
+            "for=6.6.6.6;proto=https;host=evil, for=203.0.113.5;proto=http",
+            ("203.0.113.5", false, None),
+        ),
+        // Who spoke TLS, and to which host, is what the outermost of our proxies saw.
+        (
+            "10.0.0.1",
+            "for=6.6.6.6;host=evil, for=203.0.113.5;proto=https;host=a, for=10.0.0.2;proto=http;host=inner",
+            ("203.0.113.5", true, Some("a")),
+        ),
+        // A hop that hides itself ends what can be told.
+        (
+            "10.0.0.1",
+            "for=6.6.6.6;proto=http, for=unknown;proto=https",
+            ("10.0.0.1", true, None),
+        ),
+        (
+            "10.0.0.1",
+            "for=6.6.6.6, for=_hidden, for=10.0.0.2",
+            ("10.0.0.2", false, None),
+        ),
+        (
+            "10.0.0.1",
+            "for=6.6.6.6, proto=https",
+            ("10.0.0.1", true, None),
+        ),
+        // What a client leaves open spoils nothing.
+        (
+            "10.0.0.1",
+            "for=\"6.6.6.6, for=203.0.113.5;proto=http",
+            ("203.0.113.5", false, None),
+        ),
+        (
+            "10.0.0.1",
+            "for=203.0.113.5;for=6.6.6.6",
+            ("10.0.0.1", false, None),
+        ),
+    ] {
+        let headers = [
+            ("forwarded", value.as_bytes()),
+            (FOR, b"7.7.7.7"),
+            (PROTO, b"https"),
+            (HOST, b"evil"),
+        ];
+        let (address, is_secure, host) = arrive(&config, peer, &headers);
+        assert_eq!(
+            (address.as_str(), is_secure, host.as_deref()),
+            expected,
+            "{peer} {value}"
+        );
+    }
+}

@@ -1,0 +1,91 @@
+//! Where a request comes from is what our own proxies say, and nobody else: in the audit log and for the throttle.
+
+use std::net::SocketAddr;
+
+use axum::Extension;
+use http::{HeaderName, StatusCode};
+use rusqlite::Connection;
+use server::middleware::address::Peer;
+use tests::{Backend, Client, Database, OnBackend, TestApp};
+
+const X_FORWARDED: HeaderName = HeaderName::from_static("x-forwarded-for");
+const FORWARDED: HeaderName = HeaderName::from_static("forwarded");
+
+/// A service whose proxies are at 10.0.0.0/8 and write this header.
+async fn behind_proxies(header: &str) -> TestApp {
+    let database = Database::on_backend(Backend::Sqlite).await.expect("a file");
+    let settings = [("proxy.trusted", "10.0.0.0/8"), ("proxy.header", header)];
+    TestApp::start(database, &settings).await
+}
+
+/// Somebody who connects from `peer`.
+fn client(app: &TestApp, peer: &str) -> Client {
+    let peer = SocketAddr::new(peer.parse().expect("an address"), 4711);
+    Client::of(app.service().router().layer(Extension(Peer(peer))))
+}
+
+/// The addresses in the audit log, in the order of the requests.
+async fn audited(app: &TestApp) -> Vec<String> {
+    app.service().audit.flush().await;
+    let file = app.database().folder().join("lectern.db.audit");
+    let connection = Connection::open(file).expect("a file of the service's making");
+    let mut statement = connection
+        .prepare("SELECT address FROM audit ORDER BY sequence")
+        .expect("the table is as it is here");
+    let rows = statement.query_map([], |row| row.get(0)).expect("rows");
+    rows.collect::<Result<_, _>>().expect("text")
+}
+
+#[tokio::test]
+async fn http_4_the_audit_log_tells_whom_our_proxies_saw() {
+    for (setting, header, other, told) in [
+        (
+            "x-forwarded",
+            X_FORWARDED,
+            FORWARDED,
+            ["6.6.6.6, 203.0.113.5, 10.0.0.7", "for=6.6.6.6"],
+        ),
+        (
+            "forwarded",
+            FORWARDED,
+            X_FORWARDED,
+            ["for=\"6.6.6.6, for=203.0.113.5, for=10.0.0.7", "6.6.6.6"],
+        ),
+    ] {
+        let app = behind_proxies(setting).await;
+        for peer in ["10.0.0.1", "192.0.2.9"] {
+            let client = client(&app, peer)
+                .with_header(header.clone(), told[0])
+                .with_header(other.clone(), told[1]);
+            let answer = client.get("/direct/session/current.json").await;
+            answer.expect(StatusCode::OK);
+        }
+        assert_eq!(
+            audited(&app).await,
+            ["203.0.113.5", "192.0.2.9"],
+            "{setting}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn http_4_nobody_escapes_the_throttle_by_inventing_addresses() {
+    let app = behind_proxies("forwarded").await;
+    let mut statuses = Vec::new();
+    for number in 0..30 {
+        let guess = client(&app, "192.0.2.9")
+            .with_header(FORWARDED, &format!("for=198.51.100.{number}"))
+            .with_header(X_FORWARDED, &format!("198.51.100.{number}"));
+        let form = format!("username=nobody{number}&password=guess");
+        statuses.push(guess.post_form("/api/login", &form).await.status);
+        if statuses.last() == Some(&StatusCode::TOO_MANY_REQUESTS) {
+            break;
+        }
+    }
+    assert_eq!(statuses.pop(), Some(StatusCode::TOO_MANY_REQUESTS));
+    assert!(statuses.iter().all(|it| *it == StatusCode::UNAUTHORIZED));
+    // The same from another place is another's.
+    let other = client(&app, "192.0.9.2");
+    let guess = other.post_form("/api/login", "username=nobody&password=guess");
+    guess.await.expect(StatusCode::UNAUTHORIZED);
+}

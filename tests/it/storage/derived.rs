@@ -1,0 +1,174 @@
+//! Tables that the service makes for types by their fields: made once, and extended when a type gains fields.
+
+use std::sync::Arc;
+
+use entity_core::db::{Db, Table};
+use entity_core::reply::Body;
+use entity_core::testing::{KeptEvents, ToldAuthorizer, origin, shared};
+use entity_core::{Caller, DirectPath, Dispatcher, Entity, Input, Registry, Request, Route, Verb};
+use entity_providers::db::{connect, ensure_tables};
+use sea_orm::{ConnectionTrait, DbBackend, Statement};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tests::{Database, both};
+
+/// A type as a first release has it.
+mod first {
+    use super::*;
+
+    #[derive(Clone, Debug, Serialize, Deserialize, Entity)]
+    #[serde(rename_all = "camelCase")]
+    #[entity(prefix = "poll", table = "poll", access = Site("poll"), verbs(read))]
+    pub(super) struct Poll {
+        #[entity(id)]
+        id: String,
+        #[entity(site)]
+        site_id: String,
+        #[entity(title)]
+        question: String,
+    }
+}
+
+/// The same type as a later one has it: with a field of each kind more, which may be absent or not.
+mod later {
+    use super::*;
+
+    #[derive(Clone, Debug, Serialize, Deserialize, Entity)]
+    #[serde(rename_all = "camelCase")]
+    #[entity(prefix = "poll", table = "poll", access = Site("poll"), verbs(read))]
+    pub(super) struct Poll {
+        #[entity(id)]
+        id: String,
+        #[entity(site)]
+        site_id: String,
+        #[entity(title)]
+        question: String,
+        hint: String,
+        remark: Option<String>,
+        points: i64,
+        limit: Option<i64>,
+        weight: f64,
+        is_open: bool,
+        is_secret: Option<bool>,
+    }
+}
+
+fn registry<T: Table + entity_core::Read<Entity = T>>() -> Registry {
+    let route = Route::of::<T>(("tests", "1.0.0")).read().table().build();
+    Registry::new([route]).expect("one type gets along with itself")
+}
+
+/// What the service answers when it is asked for this poll.
+async fn read<T: Table + entity_core::Read<Entity = T>>(db: &Db, id: &str) -> Value {
+    let told = ToldAuthorizer::default().grant("poll.read", "s");
+    let dispatcher = Dispatcher::new(
+        Arc::new(registry::<T>()),
+        Arc::new(db.clone()),
+        Arc::new(KeptEvents::default()),
+        shared(told),
+    );
+    let request = Request {
+        path: DirectPath::parse(&format!("/poll/{id}"), |_| false).expect("a path"),
+        verb: Verb::Get,
+        query: Vec::new(),
+        input: Input::default(),
+        if_match: None,
+        is_dry_run: false,
+        wants_abilities: false,
+        origin: origin(Caller::user("ada", "ada")),
+    };
+    let reply = dispatcher.dispatch(&request).await.expect("a poll");
+    match reply.body {
+        Body::Entity(item) => serde_json::to_value(item.data()).expect("JSON"),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The names of the table's columns and indexes, asked of the database itself.
+async fn layout(db: &Db) -> Vec<String> {
+    let backend = db.writer.get_database_backend();
+    let sql = match backend {
+        DbBackend::Postgres => {
+            "SELECT attname::text AS name FROM pg_attribute WHERE attrelid = 'poll'::regclass AND attnum > 0
+                UNION ALL SELECT indexname::text FROM pg_indexes WHERE tablename = 'poll' AND indexname NOT LIKE '%_pkey'"
+        }
+        _ => {
+            "SELECT name FROM pragma_table_info('poll')
+                UNION ALL SELECT name FROM pragma_index_list('poll') WHERE origin = 'c'"
+        }
+    };
+    let rows = db
+        .writer
+        .query_all_raw(Statement::from_string(backend, sql))
+        .await;
+    let rows = rows.expect("the database knows its tables");
+    let mut names: Vec<String> = rows
+        .iter()
+        .map(|it| it.try_get("", "name").expect("a name"))
+        .collect();
+    names.sort();
+    names
+}
+
+async fn insert(db: &Db, columns: &str, values: &str) {
+    let sql = format!("INSERT INTO poll ({columns}) VALUES ({values})");
+    db.writer
+        .execute_unprepared(&sql)
+        .await
+        .expect("a row that fits");
+}
+
+const OLD: [&str; 4] = ["id", "poll_by_site", "question", "site_id"];
+
+both! {
+    async fn a_type_that_gains_fields_keeps_its_rows(database: Database) {
+        let db = connect(database.url()).await.expect("a database");
+        ensure_tables(&db, &registry::<first::Poll>()).await.expect("a table");
+        assert_eq!(layout(&db).await, OLD);
+        insert(&db, "id, site_id, question", "'p1', 's', 'Why?'").await;
+        let row = json!({"id": "p1", "siteId": "s", "question": "Why?"});
+        assert_eq!(read::<first::Poll>(&db, "p1").await, row);
+
+        ensure_tables(&db, &registry::<later::Poll>()).await.expect("more columns");
+        let expected = json!({
+            "id": "p1", "siteId": "s", "question": "Why?", "hint": "", "remark": null, "points": 0, "limit": null,
+            "weight": 0.0, "isOpen": false, "isSecret": null,
+        });
+        assert_eq!(read::<later::Poll>(&db, "p1").await, expected);
+        let new = layout(&db).await;
+        assert_eq!(new.len(), OLD.len() + 7, "{new:?}");
+        // Starting again changes nothing.
+        ensure_tables(&db, &registry::<later::Poll>()).await.expect("nothing to do");
+        assert_eq!(layout(&db).await, new);
+    }
+
+    async fn a_former_release_still_reads_the_longer_table(database: Database) {
+        let db = connect(database.url()).await.expect("a database");
+        ensure_tables(&db, &registry::<later::Poll>()).await.expect("a table");
+        insert(
+            &db,
+            "id, site_id, question, hint, points, weight, is_open",
+            "'p1', 's', 'Why?', 'because', 3, 0.5, true",
+        )
+        .await;
+        ensure_tables(&db, &registry::<first::Poll>()).await.expect("nothing to do");
+        let row = json!({"id": "p1", "siteId": "s", "question": "Why?"});
+        assert_eq!(read::<first::Poll>(&db, "p1").await, row);
+        let kept = read::<later::Poll>(&db, "p1").await;
+        assert_eq!((&kept["hint"], &kept["points"], &kept["isOpen"]), (&json!("because"), &json!(3), &json!(true)));
+    }
+
+    async fn processes_that_start_together_make_one_table(database: Database) {
+        let db = connect(database.url()).await.expect("a database");
+        let (first, later) = (registry::<first::Poll>(), registry::<later::Poll>());
+        let other = connect(database.url()).await.expect("a database");
+        let made = tokio::join!(
+            ensure_tables(&db, &first),
+            ensure_tables(&other, &later),
+            ensure_tables(&db, &later),
+            ensure_tables(&other, &first),
+        );
+        assert!(matches!(made, (Ok(()), Ok(()), Ok(()), Ok(()))), "{made:?}");
+        assert_eq!(layout(&db).await.len(), OLD.len() + 7);
+    }
+}

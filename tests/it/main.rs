@@ -8,15 +8,20 @@
 
 mod access;
 mod api;
+mod audit;
+mod csrf;
 mod direct;
 mod durability;
 mod feeds;
 mod hostile;
 mod lost_update;
 mod parity;
+mod passwords;
+mod prepared;
 mod python;
 mod query;
 mod readme;
+mod rows;
 mod shape;
 mod storage;
 mod strict;

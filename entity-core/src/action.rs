@@ -50,6 +50,8 @@ pub struct Action<P: Provider> {
     pub arguments: std::ops::RangeInclusive<usize>,
     /// What it answers when all goes well.
     pub answers: Answers,
+    /// Whether its body is [prepared](crate::Prepare) before the unit of work opens.
+    pub is_prepared: bool,
     /// What runs.
     pub handler: Handler<P>,
 }
@@ -122,6 +124,7 @@ impl<P: Provider> Action<P> {
             parameters: &[],
             arguments: 0..=0,
             answers: Answers::Unsaid,
+            is_prepared: false,
             handler,
         }
     }
@@ -151,6 +154,13 @@ impl<P: Provider> Action<P> {
     #[must_use]
     pub fn answers(mut self, answers: Answers) -> Self {
         self.answers = answers;
+        self
+    }
+
+    /// Lets its body be prepared before the unit of work opens, as the type [says](crate::Prepare).
+    #[must_use]
+    pub fn prepared(mut self) -> Self {
+        self.is_prepared = true;
         self
     }
 

@@ -10,6 +10,7 @@ use chrono::{DateTime, Utc};
 use crate::access::{Authorizer, Caller};
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::prepare::Preparation;
 use crate::request::Origin;
 use crate::unit::Unit;
 
@@ -66,6 +67,18 @@ pub struct Shared {
     pub sanitize: fn(&str) -> String,
 }
 
+impl Shared {
+    /// The service of type `T`.
+    ///
+    /// # Errors
+    /// The service was set up without one: a defect, not the caller's fault.
+    pub fn service<T: Send + Sync + 'static>(&self) -> Result<Arc<T>> {
+        self.services.get::<T>().ok_or_else(|| {
+            Error::internal(format!("no service of type {}", std::any::type_name::<T>()))
+        })
+    }
+}
+
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shared")
@@ -81,6 +94,7 @@ pub struct Context {
     pub(crate) now: DateTime<Utc>,
     pub(crate) unit: Box<dyn Unit>,
     pub(crate) events: Mutex<Vec<Event>>,
+    pub(crate) preparation: Preparation,
 }
 
 impl Context {
@@ -94,6 +108,7 @@ impl Context {
             now,
             unit,
             events: Mutex::default(),
+            preparation: Preparation::default(),
         }
     }
 
@@ -140,9 +155,7 @@ impl Context {
     /// # Errors
     /// The service was set up without one: a defect, not the caller's fault.
     pub fn service<T: Send + Sync + 'static>(&self) -> Result<Arc<T>> {
-        self.shared.services.get::<T>().ok_or_else(|| {
-            Error::internal(format!("no service of type {}", std::any::type_name::<T>()))
-        })
+        self.shared.service()
     }
 
     /// The store's own unit of work; [`Context::db`] is the convenient way to it.
@@ -165,9 +178,10 @@ impl Context {
             .push(event);
     }
 
-    /// Goes on with another request of the same unit of work.
-    pub(crate) fn turn_to(&mut self, origin: &Origin) {
+    /// Goes on with another request of the same unit of work, and with what was prepared for it.
+    pub(crate) fn turn_to(&mut self, origin: &Origin, preparation: Preparation) {
         self.origin.clone_from(origin);
+        self.preparation = preparation;
     }
 
     /// The events since this was last called.

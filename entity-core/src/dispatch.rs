@@ -9,10 +9,11 @@ use crate::access::{Caller, Need};
 use crate::atomic::Atomic;
 use crate::context::{Context, Shared};
 use crate::error::{Error, Result};
-use crate::event::EventSink;
+use crate::event::{Audit, EventSink};
 use crate::path::DirectPath;
+use crate::prepare::{Check, Preparation};
 use crate::registry::{ActionRoute, Call, Registry, Route, Run};
-use crate::reply::{Body, Effect, Reply};
+use crate::reply::{Body, Reply};
 use crate::request::{Origin, Request, Verb};
 use crate::unit::{Mode, Store};
 
@@ -31,11 +32,11 @@ pub struct Dispatcher {
 /// Has the last word on a request that writes.
 #[async_trait]
 pub trait Finish: Send + Sync {
-    /// Sees the reply before anything is committed, and may write.
+    /// Sees the reply before anything is committed, and may write. Answers what the audit log is told.
     ///
     /// # Errors
     /// Whatever should keep the request from being carried out: nothing is written then.
-    async fn finish(&self, cx: &Context, reply: &Reply) -> Result<()>;
+    async fn finish(&self, cx: &Context, reply: &Reply) -> Result<Audit>;
 }
 
 /// Lets everything pass.
@@ -43,8 +44,8 @@ struct Unconditional;
 
 #[async_trait]
 impl Finish for Unconditional {
-    async fn finish(&self, _cx: &Context, _reply: &Reply) -> Result<()> {
-        Ok(())
+    async fn finish(&self, _cx: &Context, reply: &Reply) -> Result<Audit> {
+        Ok(reply.effect.clone().into())
     }
 }
 
@@ -109,24 +110,51 @@ impl Dispatcher {
             let cx = self.begin(&request.origin, Mode::Read).await?;
             return self.run(&cx, request).await;
         }
+        let preparation = self.prepare(request).await?;
         let mut tries = 1;
         loop {
-            match self.try_request(request, finish).await {
+            match self.try_request(request, &preparation, finish).await {
                 Err(error) if error.is_transient() && tries < TRIES => tries += 1,
                 done => return done,
             }
         }
     }
 
-    async fn try_request(&self, request: &Request, finish: &dyn Finish) -> Result<Reply> {
+    async fn try_request(
+        &self,
+        request: &Request,
+        preparation: &Preparation,
+        finish: &dyn Finish,
+    ) -> Result<Reply> {
         let mut atomic = self.atomic(&request.origin).await?;
-        let reply = atomic.run(request).await?;
-        finish.finish(atomic.context(), &reply).await?;
+        let reply = atomic.run(request, preparation.clone(), finish).await?;
         match request.is_dry_run {
             true => drop(atomic),
             false => atomic.commit().await?,
         }
         Ok(reply)
+    }
+
+    /// Does what takes long of `request` before a unit of work opens for it, if its type
+    /// [declares](crate::Prepare) something: once it is clear that the caller may do what it asks for.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the request or with the service.
+    pub async fn prepare(&self, request: &Request) -> Result<Preparation> {
+        let (route, operation) = self.find(request)?;
+        let (Some(work), Some(check)) = (route.ahead.work, operation.check) else {
+            return Ok(Preparation::default());
+        };
+        if request.verb.is_safe() {
+            return Ok(Preparation::default());
+        }
+        let fields = {
+            // Given back before the work begins, so that it keeps nobody else from reading.
+            let cx = self.begin(&request.origin, Mode::Read).await?;
+            let call = operation.call(&self.registry, route, request);
+            check(&cx, call, operation.need).await?
+        };
+        work(Arc::clone(&self.shared), fields).await
     }
 
     /// Begins a unit of work for several requests, which come to be all together or not at all.
@@ -184,14 +212,15 @@ impl Dispatcher {
 
     /// Runs `work` in one transaction and commits it with its events and its audit row.
     /// What `work` uses it owns or clones into the future that it answers.
-    /// `work` answers what it did; it is run again when it lost a race against another transaction.
+    /// `work` answers what the audit log is told; it is run again when it lost a race against another transaction.
     ///
     /// # Errors
     /// Those of `work`, and that the store can't be reached. Nothing was written then.
-    pub async fn write<T, W>(&self, origin: &Origin, work: W) -> Result<T>
+    pub async fn write<T, A, W>(&self, origin: &Origin, work: W) -> Result<T>
     where
         T: Send,
-        W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<(T, Effect)>> + Send + Sync,
+        A: Into<Audit> + Send,
+        W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<(T, A)>> + Send + Sync,
     {
         let mut tries = 1;
         loop {
@@ -202,14 +231,15 @@ impl Dispatcher {
         }
     }
 
-    async fn try_write<T, W>(&self, origin: &Origin, work: &W) -> Result<T>
+    async fn try_write<T, A, W>(&self, origin: &Origin, work: &W) -> Result<T>
     where
         T: Send,
-        W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<(T, Effect)>> + Send + Sync,
+        A: Into<Audit> + Send,
+        W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<(T, A)>> + Send + Sync,
     {
         let mut atomic = self.atomic(origin).await?;
-        let (answer, effect) = work(atomic.context()).await?;
-        atomic.record(effect).await?;
+        let (answer, audit) = work(atomic.context()).await?;
+        atomic.record(audit.into()).await?;
         atomic.commit().await?;
         Ok(answer)
     }
@@ -235,6 +265,7 @@ struct Operation<'a> {
     id: &'a str,
     arguments: &'a [String],
     need: Option<Need>,
+    check: Option<Check>,
 }
 
 /// A plain operation or an action: something that can be called.
@@ -259,10 +290,11 @@ impl<'a> Operation<'a> {
         if let Some(found) = find_action(route, &path.segments, verb)? {
             return Ok(found);
         }
-        let read = |run| (Verb::Get, run, route.access.map(|it| it.read));
-        let create = |verb, run| (verb, run, route.access.map(|it| it.create));
-        let update = |verb, run| (verb, run, route.access.map(|it| it.update));
-        let delete = |verb, run| (verb, run, route.access.map(|it| it.delete));
+        let (access, ahead) = (route.access, route.ahead);
+        let read = |run| (Verb::Get, run, access.map(|it| it.read), None);
+        let create = |verb, run| (verb, run, access.map(|it| it.create), ahead.create);
+        let update = |verb, run| (verb, run, access.map(|it| it.update), ahead.update);
+        let delete = |verb, run| (verb, run, access.map(|it| it.delete), None);
         let (list, item) = (route.list.as_ref(), route.read.as_ref());
         let (new, form) = (route.create.as_ref(), route.create_form.as_ref());
         let (change, remove) = (route.update.as_ref(), route.delete.as_ref());
@@ -312,7 +344,15 @@ impl<'a> Operation<'a> {
     where
         'a: 'b,
     {
-        let call = Call {
+        let call = self.call(registry, route, request);
+        self.run.run(cx, call)
+    }
+
+    fn call<'b>(self, registry: &'b Registry, route: &'b Route, request: &'b Request) -> Call<'b>
+    where
+        'a: 'b,
+    {
+        Call {
             registry,
             route,
             verb: request.verb,
@@ -322,8 +362,7 @@ impl<'a> Operation<'a> {
             input: &request.input,
             if_match: request.if_match.as_ref(),
             wants_abilities: request.wants_abilities,
-        };
-        self.run.run(cx, call)
+        }
     }
 }
 
@@ -347,21 +386,22 @@ pub(crate) fn verbs(route: &Route, path: &DirectPath) -> Vec<Verb> {
         .collect()
 }
 
-/// A verb that an address may take, what runs if the type can do it, and what that needs.
-type Choice<'a> = (Verb, Option<&'a Run>, Option<Need>);
+/// A verb that an address may take, what runs if the type can do it, what that needs, and what checks it ahead.
+type Choice<'a> = (Verb, Option<&'a Run>, Option<Need>, Option<Check>);
 
 fn choose<'a>(verb: Verb, id: &'a str, choices: &[Choice<'a>]) -> Result<Operation<'a>> {
     let offered = || {
         choices
             .iter()
-            .filter_map(|(verb, run, need)| Some((*verb, (*run)?, *need)))
+            .filter_map(|(verb, run, need, check)| Some((*verb, (*run)?, *need, *check)))
     };
     match offered().find(|it| it.0 == verb) {
-        Some((_, run, need)) => Ok(Operation {
+        Some((_, run, need, check)) => Ok(Operation {
             run,
             id,
             arguments: &[],
             need,
+            check,
         }),
         None => match offered().map(|it| it.0).collect::<Vec<_>>() {
             none if none.is_empty() => Err(Error::not_found()),
@@ -396,6 +436,7 @@ fn find_action<'a>(
                 id,
                 arguments,
                 need: action.need,
+                check: action.check,
             }))
         }
         Some((action, _, arguments)) if arguments.len() < *action.arguments.start() => {

@@ -22,6 +22,23 @@ pub struct Event {
     pub time: DateTime<Utc>,
 }
 
+/// What the audit log is told of a request that writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Audit {
+    /// What it did. How that is answered is not known, or nobody asked: the service did it of itself.
+    Done(Effect),
+    /// How it is answered: the status, as the transport counts.
+    Answered(u16),
+    /// Nothing. What was written stays although the request fails; its row follows when it is answered.
+    Later,
+}
+
+impl From<Effect> for Audit {
+    fn from(effect: Effect) -> Self {
+        Self::Done(effect)
+    }
+}
+
 /// Takes the events of a unit of work.
 #[async_trait]
 pub trait EventSink: Send + Sync {
@@ -29,7 +46,7 @@ pub trait EventSink: Send + Sync {
     ///
     /// # Errors
     /// They can't be stored; then nothing of the unit of work is.
-    async fn record(&self, cx: &Context, events: &[Event], effect: Effect) -> Result<()>;
+    async fn record(&self, cx: &Context, events: &[Event], audit: Audit) -> Result<()>;
 
     /// Tells the followers on this machine, after the commit.
     fn published(&self, events: &[Event]);

@@ -9,7 +9,7 @@ use crate::access::{Caller, Decision, Need, Operation, Permit, Scope};
 use crate::context::Context;
 use crate::entity::Entity;
 use crate::error::{Error, Result};
-use crate::input::Input;
+use crate::input::{Fields, Input};
 use crate::provider::{Create, Delete, List, Provider, Read, Update};
 use crate::reply::Reference;
 use crate::request::IfMatch;
@@ -123,20 +123,23 @@ async fn visible<P: Provider>(
 /// # Errors
 /// Nobody is logged in; the input is wrong; the caller may not create this.
 pub async fn create<P: Create>(cx: &Context, input: &Input) -> Result<P::Entity> {
+    let draft: P::Draft = creation::<P>(cx, input)?.decode()?;
+    demand_in_site(cx, P::ACCESS.create, P::site(&draft)).await?;
+    let entity = P::create(cx, draft).await?;
+    let function = check::<P>(cx, &entity, Operation::Create).await?;
+    tell::<P>(cx, function, "new", &entity);
+    Ok(entity)
+}
+
+/// The fields that a creation from `input` is given.
+pub(crate) fn creation<P: Create>(cx: &Context, input: &Input) -> Result<Fields> {
     admit(cx.caller(), P::ACCESS.create)?;
     if input.patch.is_some() {
         return Err(Error::bad_request(
             "there is nothing yet that a patch could change",
         ));
     }
-    let draft: P::Draft = input
-        .check(P::Entity::schema(), true, cx.shared.sanitize)?
-        .decode()?;
-    demand_in_site(cx, P::ACCESS.create, P::site(&draft)).await?;
-    let entity = P::create(cx, draft).await?;
-    let function = check::<P>(cx, &entity, Operation::Create).await?;
-    tell::<P>(cx, function, "new", &entity);
-    Ok(entity)
+    input.check(P::Entity::schema(), true, cx.shared.sanitize)
 }
 
 /// Changes the entity `id` by `input`.
@@ -150,15 +153,32 @@ pub async fn update<P: Update>(
     input: &Input,
     if_match: Option<&IfMatch>,
 ) -> Result<P::Entity> {
-    let current = load_to_write::<P>(cx, id, Operation::Update).await?;
-    let changes: P::Changes = input
-        .resolve(&current)?
-        .check(P::Entity::schema(), false, cx.shared.sanitize)?
-        .decode()?;
+    let (current, fields) = revision::<P>(cx, id, input).await?;
+    let changes: P::Changes = fields.decode()?;
     require_version(&current, if_match)?;
     let entity = P::update(cx, current, changes).await?;
     let function = check::<P>(cx, &entity, Operation::Update).await?;
     tell::<P>(cx, function, "revise", &entity);
+    Ok(entity)
+}
+
+/// The entity `id`, if the caller may change it, and the fields that a change of it by `input` is given.
+pub(crate) async fn revision<P: Update>(
+    cx: &Context,
+    id: &str,
+    input: &Input,
+) -> Result<(P::Entity, Fields)> {
+    let current = load_to_write::<P>(cx, id, Operation::Update).await?;
+    let input = input.resolve(&current)?;
+    let fields = input.check(P::Entity::schema(), false, cx.shared.sanitize)?;
+    Ok((current, fields))
+}
+
+/// The entity `id`, if the caller may run an action on it that needs `need`.
+pub(crate) async fn read_to_act<P: Read>(cx: &Context, id: &str, need: Need) -> Result<P::Entity> {
+    admit(cx.caller(), need)?;
+    let entity = read::<P>(cx, id).await?;
+    demand_in_site(cx, need, entity.site()).await?;
     Ok(entity)
 }
 
@@ -401,7 +421,7 @@ fn granted(decision: Decision) -> Result<()> {
     }
 }
 
-fn require_version(current: &impl Entity, if_match: Option<&IfMatch>) -> Result<()> {
+pub(crate) fn require_version(current: &impl Entity, if_match: Option<&IfMatch>) -> Result<()> {
     match if_match {
         Some(condition) if !condition.holds(current.version(), current.updated()) => {
             Err(Error::precondition_failed().with_version(current.version()))

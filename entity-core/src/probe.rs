@@ -4,6 +4,7 @@
 //! same name of [`Fallback`] is called, which leaves the route as it is. The fallback asks nothing of the
 //! provider, so that the compiler complains once, about what is no provider at all.
 
+use crate::prepare::Prepare;
 use crate::provider::{Actions, Create, Delete, List, Read, Update};
 use crate::registry::{Route, RouteBuilder};
 
@@ -57,6 +58,7 @@ probes! {
     Update with_update update;
     Delete with_delete delete;
     Actions with_actions actions;
+    Prepare with_prepare prepare;
 }
 
 #[cfg(feature = "sea-orm")]

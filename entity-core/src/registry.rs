@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::entity::Entity;
 use crate::error::Result;
 use crate::input::Input;
+use crate::prepare::{self, Ahead, Check, Prepare};
 use crate::projection::EXPANDED;
 use crate::provider::{Actions, Create, Delete, List, Provider, Read, Update};
 use crate::reply::{Item, Reply};
@@ -49,6 +50,7 @@ pub struct Route {
     pub(crate) create_form: Option<Run>,
     pub(crate) update: Option<Run>,
     pub(crate) delete: Option<Run>,
+    pub(crate) ahead: Ahead,
 }
 
 /// An action of a provider.
@@ -71,6 +73,7 @@ pub struct ActionRoute {
     /// What it answers when all goes well.
     pub answers: Answers,
     pub(crate) run: Runner,
+    pub(crate) check: Option<Check>,
 }
 
 /// One operation of a provider.
@@ -119,9 +122,15 @@ impl Route {
                 create_form: None,
                 update: None,
                 delete: None,
+                ahead: Ahead::default(),
             },
             provider: std::marker::PhantomData,
         }
+    }
+
+    /// Whether something of what clients send is [prepared](Prepare) before a unit of work opens.
+    pub fn prepares(&self) -> bool {
+        self.ahead.work.is_some()
     }
 
     /// What the type can do, by the names of the capabilities.
@@ -199,6 +208,7 @@ impl<P: Provider> RouteBuilder<P> {
     {
         self.route.create = Some(route::create::<P>);
         self.route.create_form = Some(route::create_form::<P>);
+        self.route.ahead.create = Some(prepare::create::<P>);
         self
     }
 
@@ -209,6 +219,7 @@ impl<P: Provider> RouteBuilder<P> {
         P: Update,
     {
         self.route.update = Some(route::update::<P>);
+        self.route.ahead.update = Some(prepare::update::<P>);
         self
     }
 
@@ -229,6 +240,16 @@ impl<P: Provider> RouteBuilder<P> {
         P: Actions,
     {
         self.route.actions = P::actions().iter().map(erase).collect();
+        self
+    }
+
+    /// It prepares what clients send before the unit of work opens.
+    #[must_use]
+    pub fn prepare(mut self) -> Self
+    where
+        P: Prepare,
+    {
+        self.route.ahead.work = Some(prepare::work::<P>);
         self
     }
 
@@ -262,6 +283,10 @@ fn erase<P: Provider + Read>(action: &Action<P>) -> ActionRoute {
         arguments: action.arguments.clone(),
         answers: action.answers,
         run: route::action(action),
+        check: action.is_prepared.then(|| match action.is_on_entity() {
+            true => prepare::action_on_entity::<P> as Check,
+            false => prepare::action_on_collection,
+        }),
     }
 }
 
@@ -416,6 +441,7 @@ macro_rules! register {
                 let route = probe.with_update(route);
                 let route = probe.with_delete(route);
                 let route = probe.with_actions(route);
+                let route = probe.with_prepare(route);
                 let route = probe.with_table(route);
                 Fallback::<$provider>::build(&probe, route)
             })

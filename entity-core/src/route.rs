@@ -133,9 +133,7 @@ pub(crate) fn action<P: Read>(action: &Action<P>) -> Runner {
     match action.handler {
         Handler::Entity(handler) => Arc::new(move |cx, call| {
             Box::pin(async move {
-                gate::admit(cx.caller(), need)?;
-                let entity = gate::read::<P>(cx, call.id).await?;
-                gate::demand_in_site(cx, need, entity.site()).await?;
+                let entity = gate::read_to_act::<P>(cx, call.id, need).await?;
                 let about = Reference::entity(P::PREFIX, entity.id());
                 let outcome = handler(cx, entity, call.to_arguments()).await?;
                 action_reply::<P>(cx, call, outcome, (name, verb, need, about)).await

@@ -11,8 +11,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::access::{Authorizer, Caller, Decision, Scope};
 use crate::context::{Clock, Context, Ids, Services, Shared};
 use crate::error::Result;
-use crate::event::{Event, EventSink};
-use crate::reply::Effect;
+use crate::event::{Audit, Event, EventSink};
 use crate::request::Origin;
 use crate::unit::{NoStore, Unit};
 
@@ -136,7 +135,7 @@ impl KeptEvents {
 
 #[async_trait]
 impl EventSink for KeptEvents {
-    async fn record(&self, _cx: &Context, _events: &[Event], _effect: Effect) -> Result<()> {
+    async fn record(&self, _cx: &Context, _events: &[Event], _audit: Audit) -> Result<()> {
         Ok(())
     }
 

@@ -44,6 +44,11 @@ pub(crate) struct Testbed {
 impl Testbed {
     /// One with tables and nothing else.
     pub(crate) async fn empty() -> Self {
+        Self::hashing(Arc::new(Backwards)).await
+    }
+
+    /// The same, with another way to turn passwords into what is stored.
+    pub(crate) async fn hashing(passwords: Arc<dyn Passwords>) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("test.db");
         let db = db::connect(&format!("sqlite://{}", path.display()))
@@ -54,8 +59,7 @@ impl Testbed {
         let mut shared: Shared = shared(RoleAuthorizer::new());
         shared.authorizer = authorizer.clone();
         shared.services.insert(authorizer.clone());
-        let passwords = PasswordService(Arc::new(Backwards));
-        shared.services.insert(Arc::new(passwords));
+        shared.services.insert(Arc::new(PasswordService(passwords)));
         let registry = Arc::new(Registry::from_inventory().unwrap());
         let sink = Arc::new(KeptEvents::default());
         let dispatcher = Dispatcher::new(registry, Arc::new(db.clone()), sink, shared);
@@ -70,10 +74,13 @@ impl Testbed {
 
     /// One with the demo university in it.
     pub(crate) async fn demo() -> Self {
-        let mut bed = Self::empty().await;
-        let summary = bed.fill().await.unwrap();
-        bed.summary = Some(summary);
-        bed
+        Self::empty().await.filled().await
+    }
+
+    /// The same with the demo university in it.
+    pub(crate) async fn filled(mut self) -> Self {
+        self.summary = Some(self.fill().await.unwrap());
+        self
     }
 
     /// Fills in the demo university.

@@ -6,14 +6,12 @@
 mod login;
 mod name;
 pub mod operator;
+mod password;
 mod query;
 mod write;
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::sync::Arc;
 
-use async_trait::async_trait;
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
     Access, Action, Actions, Answers, Arguments, Context, Create, Delete, Entity, Error, Fields,
@@ -27,29 +25,13 @@ use crate::db::user_account;
 pub use login::{Credentials, credentials, keep_hash, note_login};
 pub(crate) use name::{FULL_NAME, SORT_NAME};
 pub use name::{display_name, full_name, sort_name};
+pub use password::{NewPassword, PasswordHash, PasswordService, Passwords};
 pub use query::find;
 
 /// The account-level function of those who may see others.
 const VIEW_ANY: &str = "user.view.any";
 /// The event that ends the sessions of a user.
 const CREDENTIALS: &str = "user.credentials";
-
-/// Turns passwords into what is stored.
-#[async_trait]
-pub trait Passwords: Send + Sync {
-    /// The hash of `password`, with everything that is needed to verify it.
-    async fn hash(&self, password: &str) -> Result<String>;
-}
-
-/// The way of the service to turn passwords into what is stored.
-#[derive(Clone)]
-pub struct PasswordService(pub Arc<dyn Passwords>);
-
-impl fmt::Debug for PasswordService {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PasswordService")
-    }
-}
 
 /// The provider of users.
 #[derive(Clone, Copy, Debug)]

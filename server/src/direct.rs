@@ -18,7 +18,9 @@ use axum::http::header::ETAG;
 use axum::http::{HeaderName, Method, Uri};
 use axum::response::Response;
 use entity_core::format::{Format, View};
-use entity_core::{Abilities, Atomic, Body, DirectPath, Effect, Error, Reply, Result, Verb};
+use entity_core::{
+    Abilities, Atomic, Body, DirectPath, Effect, Error, Preparation, Reply, Result, Verb,
+};
 
 use crate::app::App;
 use crate::auth::session_post::session_post;
@@ -35,8 +37,10 @@ const ACCEPT_PATCH: HeaderName = HeaderName::from_static("accept-patch");
 pub(crate) enum Runner<'a, 'd> {
     /// Each in its own.
     Apart,
-    /// All in this one.
-    Together(&'a mut Atomic<'d>),
+    /// All in this one, each with what was prepared for it.
+    Together(&'a mut Atomic<'d>, Preparation),
+    /// Nowhere yet: what can be prepared before is put here.
+    Ahead(&'a mut Preparation),
 }
 
 /// Answers a request below `/direct`.
@@ -93,7 +97,7 @@ pub(crate) async fn answer(
     match (logs_in, runner) {
         (false, runner) => perform::perform(app, exchange, path, sent, runner).await,
         (true, Runner::Apart) => log_in(app, exchange).await,
-        (true, Runner::Together(_)) => Err(Error::bad_request(
+        (true, Runner::Together(..) | Runner::Ahead(_)) => Err(Error::bad_request(
             "a login can't be part of a batch: send it alone",
         )),
     }
@@ -120,15 +124,12 @@ fn options(app: &App, exchange: &Exchange, path: &DirectPath) -> Result<Response
     Ok(response)
 }
 
-/// Logs in; a browser is sent on to the start page, now that it has the cookie.
+/// Logs in.
 async fn log_in(app: &App, exchange: &Exchange) -> Result<Response> {
     let base_url = &app.dispatcher.shared().base_url;
     let arrival = exchange.arrival(&app.config);
     let mut response =
         session_post(arrival, &exchange.body, &app.login, &app.cookie, base_url).await?;
-    if exchange.has_form() && negotiate::names(&exchange.parts.headers, "text/html") {
-        respond::see_start(&mut response, base_url);
-    }
     response.extensions_mut().insert(Audited);
     Ok(response)
 }

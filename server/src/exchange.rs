@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, Request, Uri};
 use axum::response::Response;
@@ -17,6 +16,7 @@ use crate::auth::http::Arrival;
 use crate::config::{BodySessionId, Config};
 use crate::error::{self, ErrorContext};
 use crate::feed;
+use crate::media;
 use crate::middleware::address::Arrived;
 use crate::session::{Session, SessionId};
 
@@ -155,14 +155,7 @@ impl Exchange {
 
     /// Whether the body is a form.
     pub(crate) fn has_form(&self) -> bool {
-        self.parts
-            .headers
-            .get(CONTENT_TYPE)
-            .and_then(|it| it.to_str().ok())
-            .is_some_and(|it| {
-                it.to_ascii_lowercase()
-                    .starts_with("application/x-www-form-urlencoded")
-            })
+        media::is_form(&self.parts.headers)
     }
 
     /// The query's pairs, decoded.

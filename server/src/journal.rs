@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use entity_core::db::Session;
-use entity_core::{Context, Effect, Event, EventSink, Result};
+use entity_core::{Audit, Context, Error, Event, EventSink, Result};
 use entity_providers::authorizer::RoleAuthorizer;
+use http::StatusCode;
 use sea_orm::ConnectionTrait as _;
 use sea_orm::sea_query::{Alias, Expr, Query};
 
@@ -33,14 +34,18 @@ pub(crate) struct Journal {
 
 #[async_trait]
 impl EventSink for Journal {
-    async fn record(&self, cx: &Context, events: &[Event], effect: Effect) -> Result<()> {
+    async fn record(&self, cx: &Context, events: &[Event], audit: Audit) -> Result<()> {
         let db = cx.db()?;
         self.sessions.follow(cx, events).await?;
         self.authorizer.record(cx, events).await?;
         if !events.is_empty() {
             insert_events(db, events).await?;
         }
-        let status = respond::status(&effect, false);
+        let status = match audit {
+            Audit::Done(effect) => respond::status(&effect, false),
+            Audit::Answered(status) => StatusCode::from_u16(status).map_err(Error::internal)?,
+            Audit::Later => return Ok(()),
+        };
         let row = AuditRow::of(cx.origin().clone(), cx.now(), status);
         self.audit.insert_in(db, &row).await
     }

@@ -20,6 +20,7 @@ pub mod health;
 mod janitor;
 mod journal;
 pub mod listen;
+mod media;
 pub mod middleware;
 pub mod migration;
 pub mod openapi;

@@ -81,11 +81,8 @@ async fn in_session(
         Ok(session) => session,
         Err(error) => return error::respond(&error, &context),
     };
-    let mut exchange = Exchange::new(request, session.clone(), arrived, context);
-    let mut response = match identify::believe(app, &mut exchange).await {
-        Ok(()) => audited(app, exchange).await,
-        Err(error) => exchange.fail(&error),
-    };
+    let exchange = Exchange::new(request, session.clone(), arrived, context);
+    let mut response = audited(app, exchange).await;
     if let Some(session) = session {
         session::name(&mut response, &session);
     }
@@ -93,9 +90,14 @@ async fn in_session(
 }
 
 /// Writes an audit row for every request whose answer has not written one in its own transaction.
-async fn audited(app: &App, exchange: Exchange) -> Response {
-    let (time, origin, context) = (app.now(), exchange.origin.clone(), exchange.context.clone());
-    let response = bounded(app, exchange).await;
+async fn audited(app: &App, mut exchange: Exchange) -> Response {
+    let (time, context) = (app.now(), exchange.context.clone());
+    let believed = identify::believe(app, &mut exchange).await;
+    let origin = exchange.origin.clone();
+    let response = match believed {
+        Ok(()) => bounded(app, exchange).await,
+        Err(error) => exchange.fail(&error),
+    };
     let origin = match response.extensions().get::<feed::ReadAs>() {
         Some(read) => Origin {
             caller: read.0.clone(),

@@ -8,6 +8,8 @@
 
 mod access;
 mod api;
+mod audit;
+mod csrf;
 mod direct;
 mod durability;
 mod feeds;
@@ -16,11 +18,14 @@ mod hostile;
 mod idle;
 mod lost_update;
 mod parity;
+mod passwords;
+mod prepared;
 mod production;
 mod proxy;
 mod python;
 mod query;
 mod readme;
+mod rows;
 mod shape;
 mod storage;
 mod strict;

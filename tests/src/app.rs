@@ -30,6 +30,13 @@ impl TestApp {
         Self::start_parts(database, settings, parts).await
     }
 
+    /// Starts the service on a database of this kind with the demo university, with further `settings`; `None`
+    /// where this kind of storage is not installed.
+    pub async fn with_settings(backend: Backend, settings: &[(&str, &str)]) -> Option<Self> {
+        let database = template::copy(backend).await?;
+        Some(Self::start(database, settings).await)
+    }
+
     async fn start_parts(
         database: Database,
         settings: &[(&str, &str)],

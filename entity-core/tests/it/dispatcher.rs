@@ -9,7 +9,7 @@ use entity_core::reply::Body;
 use entity_core::testing::{KeptEvents, ToldAuthorizer, origin};
 use entity_core::unit::{Mode, Store, Unit};
 use entity_core::{
-    Context, DirectPath, Dispatcher, Effect, Error, ErrorKind, Event, EventSink, Reference,
+    Audit, Context, DirectPath, Dispatcher, Effect, Error, ErrorKind, Event, EventSink, Reference,
     Registry, Reply, Request, Result, Route, Verb, allowed,
 };
 use serde_json::json;
@@ -64,7 +64,7 @@ struct FullSink(KeptEvents);
 
 #[async_trait]
 impl EventSink for FullSink {
-    async fn record(&self, _cx: &Context, _events: &[Event], _effect: Effect) -> Result<()> {
+    async fn record(&self, _cx: &Context, _events: &[Event], _audit: Audit) -> Result<()> {
         Err(Error::unavailable("the journal is full", 30))
     }
 

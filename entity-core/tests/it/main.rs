@@ -10,5 +10,6 @@ mod dispatcher;
 mod gate;
 mod lists;
 mod notes;
+mod prepare;
 mod registry;
 mod table;

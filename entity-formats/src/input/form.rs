@@ -5,6 +5,8 @@ use entity_core::{Error, ErrorKind, Input, Result};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 
+/// The media type of forms.
+pub const FORM: &str = "application/x-www-form-urlencoded";
 /// The most bytes of a form or a query.
 const MAX_BYTES: usize = 64 << 10;
 /// The most pairs in a form or a query.
@@ -23,7 +25,7 @@ pub struct FormParser;
 
 impl Parser for FormParser {
     fn media_type(&self) -> &'static str {
-        "application/x-www-form-urlencoded"
+        FORM
     }
 
     fn name(&self) -> &'static str {

@@ -1,14 +1,14 @@
 //! What the operator of the machine does with accounts. Nobody is asked for a permission: whoever can run
 //! these can read the database as well.
 
-use entity_core::{Context, Create as _, Error, Fields, Result, Update as _};
+use entity_core::{Context, Error, Fields, Result};
 use sea_orm::ActiveValue::Set;
 use sea_orm::EntityTrait as _;
-use serde_json::{Map, Value};
+use serde_json::Map;
 
-use super::{CREDENTIALS, User, Users, query};
+use super::{PasswordHash, User, query, write};
 use crate::authorizer::ADMIN_SITE;
-use crate::db::membership;
+use crate::db::{membership, user_account};
 
 /// The role in the administration site that makes a super user.
 const ADMIN_ROLE: &str = "admin";
@@ -16,9 +16,15 @@ const ADMIN_ROLE: &str = "admin";
 /// Makes an account that can log in, a super user's if asked for.
 ///
 /// # Errors
-/// The external id is taken or illegal, or the password too short.
-pub async fn add(cx: &Context, eid: &str, password: &str, is_superuser: bool) -> Result<User> {
-    let user = Users::create(cx, fields(&[("eid", eid), ("password", password)])).await?;
+/// The external id is taken or illegal.
+pub async fn add(
+    cx: &Context,
+    eid: &str,
+    password: PasswordHash,
+    is_superuser: bool,
+) -> Result<User> {
+    let draft = Fields(Map::from_iter([("eid".to_owned(), eid.into())]));
+    let user = write::insert(cx, &draft, Some(password)).await?;
     if is_superuser {
         let row = membership::ActiveModel {
             user_id: Set(user.id.clone()),
@@ -41,9 +47,13 @@ pub async fn add(cx: &Context, eid: &str, password: &str, is_superuser: bool) ->
 /// Gives the account of `eid` another password; whoever is logged in with it no longer is.
 ///
 /// # Errors
-/// There is no such account, or the password is too short.
-pub async fn set_password(cx: &Context, eid: &str, password: &str) -> Result<User> {
-    change(cx, eid, fields(&[("password", password)])).await
+/// There is no such account.
+pub async fn set_password(cx: &Context, eid: &str, password: PasswordHash) -> Result<User> {
+    let row = user_account::ActiveModel {
+        password_hash: Set(Some(password.0)),
+        ..Default::default()
+    };
+    change(cx, eid, row).await
 }
 
 /// Shuts the account of `eid`; whoever is logged in with it no longer is.
@@ -51,28 +61,16 @@ pub async fn set_password(cx: &Context, eid: &str, password: &str) -> Result<Use
 /// # Errors
 /// There is no such account.
 pub async fn disable(cx: &Context, eid: &str) -> Result<User> {
-    change(
-        cx,
-        eid,
-        Fields(Map::from_iter([("disabled".to_owned(), Value::Bool(true))])),
-    )
-    .await
+    let row = user_account::ActiveModel {
+        is_disabled: Set(true),
+        ..Default::default()
+    };
+    change(cx, eid, row).await
 }
 
-async fn change(cx: &Context, eid: &str, changes: Fields) -> Result<User> {
+async fn change(cx: &Context, eid: &str, changes: user_account::ActiveModel) -> Result<User> {
     let row = query::by_eid(cx, eid)
         .await?
         .ok_or_else(|| Error::field("eid", "names no account"))?;
-    let user = Users::update(cx, User::new(row, cx.base_url()), changes).await?;
-    cx.emit(CREDENTIALS, &user.reference, None);
-    Ok(user)
-}
-
-fn fields(pairs: &[(&str, &str)]) -> Fields {
-    Fields(
-        pairs
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), Value::from(*value)))
-            .collect(),
-    )
+    write::store(cx, &User::new(row, cx.base_url()), changes).await
 }

@@ -1,9 +1,15 @@
 //! Tests of users, in the demo university.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
 use entity_core::{ErrorKind, Result, Verb};
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
-use super::credentials;
+use super::{Passwords, credentials};
 use crate::testbed::{Testbed, texts};
 
 fn kind<T: std::fmt::Debug>(answer: Result<T>) -> ErrorKind {
@@ -197,5 +203,105 @@ async fn an_address_that_two_accounts_have_names_none() {
     );
     for name in ["", "a\0b", "no-such-user"] {
         assert!(credentials(&cx, name).await.unwrap().is_none());
+    }
+}
+
+/// Takes as long as it is let to.
+struct Slow {
+    begun: Semaphore,
+    may_end: Semaphore,
+}
+
+#[async_trait]
+impl Passwords for Slow {
+    async fn hash(&self, password: &str) -> Result<String> {
+        self.begun.add_permits(1);
+        self.may_end.acquire().await.unwrap().forget();
+        Ok(password.to_uppercase())
+    }
+}
+
+#[tokio::test]
+async fn others_write_while_a_password_is_hashed() {
+    let slow = Arc::new(Slow {
+        begun: Semaphore::new(0),
+        may_end: Semaphore::new(0),
+    });
+    let bed = Testbed::hashing(slow.clone()).await.filled().await;
+    let account = json!({"eid": "new1", "password": "correct horse"});
+    let change = json!({"password": "correct horse"});
+    for (eid, verb, path, body, changed) in [
+        ("admin", Verb::Post, "user", &account, "new1"),
+        ("student1", Verb::Put, "user/student1", &change, "student1"),
+        ("admin", Verb::Put, "user/student2", &change, "student2"),
+    ] {
+        let write = bed.send(eid, verb, path, body);
+        let meanwhile = async {
+            slow.begun.acquire().await.unwrap().forget();
+            let other = json!({"firstName": "Grace"});
+            bed.send("student3", Verb::Put, "user/student3", &other)
+                .await
+                .unwrap();
+            slow.may_end.add_permits(1);
+        };
+        let both = futures::future::join(write, meanwhile);
+        let done = timeout(Duration::from_secs(30), both).await;
+        done.expect("one does not wait for the other").0.unwrap();
+        let found = credentials(&bed.reader("admin").await, changed).await;
+        let hash = found.unwrap().unwrap().password_hash;
+        assert_eq!(hash.as_deref(), Some("CORRECT HORSE"), "{changed}");
+    }
+    for (eid, verb, path, body) in [
+        ("student1", Verb::Post, "user", &account),
+        ("student1", Verb::Put, "user/student2", &change),
+        ("", Verb::Put, "user/student1", &change),
+        ("admin", Verb::Put, "user/nobody", &change),
+        (
+            "admin",
+            Verb::Put,
+            "user/student1",
+            &json!({"password": "short"}),
+        ),
+    ] {
+        assert!(bed.send(eid, verb, path, body).await.is_err(), "{eid}");
+        assert_eq!(slow.begun.available_permits(), 0, "{eid} {path}");
+    }
+}
+
+#[tokio::test]
+async fn the_operator_changes_accounts_without_being_anybody() {
+    use entity_core::Caller;
+
+    use super::{NewPassword, operator};
+
+    let bed = Testbed::demo().await;
+    assert!(NewPassword::new("short").is_err());
+    let password = NewPassword::new("correct horse").unwrap();
+    let hash = password.hash(bed.dispatcher.shared()).await.unwrap();
+    let add = |eid: &'static str| {
+        let hash = hash.clone();
+        bed.write(Caller::anonymous(), move |cx| {
+            let hash = hash.clone();
+            Box::pin(async move { operator::add(cx, eid, hash, true).await })
+        })
+    };
+    add("root").await.unwrap();
+    assert_eq!(kind(add("ROOT").await), ErrorKind::Conflict);
+    assert_eq!(kind(add("a b").await), ErrorKind::BadRequest);
+    bed.write(Caller::anonymous(), move |cx| {
+        let hash = hash.clone();
+        Box::pin(async move {
+            operator::set_password(cx, "student1", hash).await?;
+            operator::disable(cx, "student2").await
+        })
+    })
+    .await
+    .unwrap();
+    let cx = bed.reader("admin").await;
+    for (eid, is_disabled) in [("root", false), ("student1", false), ("student2", true)] {
+        let found = credentials(&cx, eid).await.unwrap().unwrap();
+        assert_eq!(found.is_disabled, is_disabled, "{eid}");
+        let is_new = found.password_hash.as_deref() == Some("esroh tcerroc");
+        assert_eq!(is_new, !is_disabled, "{eid}");
     }
 }

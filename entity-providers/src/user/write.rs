@@ -3,20 +3,29 @@
 use std::collections::BTreeMap;
 
 use entity_core::{Context, Error, Fields, Result};
-use sea_orm::ActiveValue::Set;
+use sea_orm::ActiveValue::{NotSet, Set};
 use sea_orm::{ActiveModelTrait as _, ColumnTrait, EntityTrait, QueryFilter};
 
-use super::{CREDENTIALS, PasswordService, User, query};
+use super::password::PasswordHash;
+use super::{CREDENTIALS, User, password, query};
 use crate::db::user_account::{ActiveModel, Column, Entity as Account};
 use crate::fields::{flag, properties, text};
 
 /// The kind of account that those make who are no super users, and that nobody asked to be another.
 const USUAL_TYPE: &str = "registered";
-const LEAST_PASSWORD: usize = 8;
-const MOST_PASSWORD: usize = 1024;
 
 pub(super) async fn create(cx: &Context, draft: Fields) -> Result<User> {
-    let eid = text(&draft, "eid").flatten().unwrap_or_default();
+    let hash = password::hash(cx, &draft).await?;
+    insert(cx, &draft, hash).await
+}
+
+/// Makes the account with the password that `hash` was made of, whatever `draft` says.
+pub(super) async fn insert(
+    cx: &Context,
+    draft: &Fields,
+    hash: Option<PasswordHash>,
+) -> Result<User> {
+    let eid = text(draft, "eid").flatten().unwrap_or_default();
     let eid = check_eid(eid.trim())?;
     let id = cx.new_id();
     let now = cx.now().timestamp_millis();
@@ -27,7 +36,7 @@ pub(super) async fn create(cx: &Context, draft: Fields) -> Result<User> {
         first_name: Set(String::new()),
         last_name: Set(String::new()),
         r#type: Set(USUAL_TYPE.to_owned()),
-        password_hash: Set(None),
+        password_hash: Set(hash.map(|it| it.0)),
         is_disabled: Set(false),
         props: Set("{}".to_owned()),
         last_login: Set(None),
@@ -41,23 +50,33 @@ pub(super) async fn create(cx: &Context, draft: Fields) -> Result<User> {
         disabled: Some(false),
         ..User::default()
     };
-    set(cx, &mut row, &draft, &usual).await?;
+    set(cx, &mut row, draft, &usual).await?;
     row.insert(cx.db()?).await.map_err(taken)?;
     reread(cx, &id).await
 }
 
 pub(super) async fn update(cx: &Context, current: User, changes: Fields) -> Result<User> {
+    let hash = password::hash(cx, &changes).await?;
     let Some(stored) = query::by_id(cx, &current.id).await? else {
         return Err(Error::not_found());
     };
     let before = User::new(stored, cx.base_url());
     let mut row = ActiveModel {
-        modified: Set(cx.now().timestamp_millis()),
-        version: Set(current.row_version.saturating_add(1)),
+        password_hash: hash.map_or(NotSet, |it| Set(Some(it.0))),
         ..Default::default()
     };
     set(cx, &mut row, &changes, &before).await?;
+    store(cx, &current, row).await
+}
+
+/// Stores what `row` sets of `current`.
+pub(super) async fn store(cx: &Context, current: &User, row: ActiveModel) -> Result<User> {
     let ends_sessions = row.password_hash.is_set() || row.is_disabled.is_set();
+    let row = ActiveModel {
+        modified: Set(cx.now().timestamp_millis()),
+        version: Set(current.row_version.saturating_add(1)),
+        ..row
+    };
     let done = Account::update_many()
         .set(row)
         .filter(Column::Id.eq(&current.id))
@@ -98,12 +117,6 @@ async fn set(cx: &Context, row: &mut ActiveModel, fields: &Fields, before: &User
     if let Some(props) = properties(fields, "props")? {
         row.props = Set(write_properties(&props)?);
     }
-    if let Some(password) = text(fields, "password")
-        .flatten()
-        .filter(|it| !it.is_empty())
-    {
-        row.password_hash = Set(Some(hash(cx, &password).await?));
-    }
     set_reserved(cx, row, fields, before).await
 }
 
@@ -136,16 +149,6 @@ async fn set_reserved(
         row.is_disabled = Set(is_disabled);
     }
     Ok(())
-}
-
-async fn hash(cx: &Context, password: &str) -> Result<String> {
-    if !(LEAST_PASSWORD..=MOST_PASSWORD).contains(&password.len()) {
-        return Err(Error::field(
-            "password",
-            format!("must have {LEAST_PASSWORD} to {MOST_PASSWORD} bytes"),
-        ));
-    }
-    cx.service::<PasswordService>()?.0.hash(password).await
 }
 
 fn check_eid(eid: &str) -> Result<&str> {

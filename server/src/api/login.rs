@@ -4,14 +4,12 @@ use entity_core::{Error, ErrorKind, Result, shape};
 
 use super::{Answer, Call};
 use crate::auth::http::{self, LoginResult, LogoutResult};
+use crate::media;
 use crate::openapi::{Contract, Success, login_body, login_example};
 
 /// What [`login`] takes and answers.
 pub(super) const LOGIN: Contract = Contract {
-    body: Some((
-        &["application/x-www-form-urlencoded", "application/json"],
-        login_body,
-    )),
+    body: Some((&[media::FORM, media::JSON], login_body)),
     example: Some(login_example),
     malformed: Some(shape::of::<String>),
     refusals: &[ErrorKind::Unauthenticated, ErrorKind::TooManyRequests],

@@ -2,12 +2,12 @@
 
 use entity_core::{Error, ErrorKind, Result};
 use http::HeaderMap;
-use http::header::CONTENT_TYPE;
 use secrecy::SecretString;
 use serde_json::{Map, Value};
 
 use super::evidence::Evidence;
 use super::password::MAX_PASSWORD;
+use crate::media;
 
 /// What clients and people are told when one of the two is not there.
 const REQUIRED: &str = "username and password are required";
@@ -25,16 +25,11 @@ impl Shape {
     /// The shape that the content type names.
     ///
     /// # Errors
-    /// It names another one, or none.
+    /// It names another one, or none, or a charset other than UTF-8.
     pub fn of(headers: &HeaderMap) -> Result<Self> {
-        let media_type = headers
-            .get(CONTENT_TYPE)
-            .and_then(|it| it.to_str().ok())
-            .and_then(|it| it.split(';').next())
-            .map(|it| it.trim().to_ascii_lowercase());
-        match media_type.as_deref() {
-            Some("application/x-www-form-urlencoded") => Ok(Self::Form),
-            Some("application/json") => Ok(Self::Json),
+        match media::essence(headers)?.as_deref() {
+            Some(media::FORM) => Ok(Self::Form),
+            Some(media::JSON) => Ok(Self::Json),
             _ => Err(Error::new(
                 ErrorKind::UnsupportedMediaType,
                 "send `application/x-www-form-urlencoded` or `application/json`",

@@ -97,7 +97,7 @@ async fn attempt(
     refuse_credentials_in_query(arrival.query, NAMES)?;
     let evidence = from_body(shape, body, NAMES)?;
     login
-        .attempt(evidence, arrival.origin, arrival.session)
+        .attempt(evidence, arrival.origin, arrival.session, StatusCode::OK)
         .await
 }
 
@@ -150,12 +150,13 @@ pub async fn logout(
     cookie: &CookieOptions,
 ) -> Result<Response> {
     let session = arrival.session.ok_or_else(Error::unauthenticated)?;
-    login.logout(session, arrival.origin).await?;
+    let answered = StatusCode::OK;
+    login.logout(session, arrival.origin, answered).await?;
     let result = LogoutResult {
         status: "success",
         message: "Logged out successfully",
     };
-    let response = json(StatusCode::OK, &result)?;
+    let response = json(answered, &result)?;
     Ok(without_session(response, cookie, arrival.is_secure))
 }
 

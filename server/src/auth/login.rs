@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 use entity_core::{
-    Caller, Context, Dispatcher, Effect, Error, ErrorKind, Origin, Reference, Result, User,
+    Audit, Caller, Context, Dispatcher, Error, ErrorKind, Origin, Reference, Result, User,
 };
+use http::StatusCode;
 use moka::sync::Cache;
 use tokio::sync::Mutex;
 
@@ -73,6 +74,7 @@ impl Login {
     }
 
     /// Begins a session for whoever `evidence` proves; `old`, the session that the request came with, ends.
+    /// The audit log is told that it was answered with `answered`; of a failure, the answer tells it.
     ///
     /// # Errors
     /// Unauthenticated, in the same words and after the same time whatever is wrong with the account or the
@@ -82,6 +84,7 @@ impl Login {
         evidence: Evidence,
         origin: &Origin,
         old: Option<&Session>,
+        answered: StatusCode,
     ) -> Result<LoggedIn> {
         let (account, verified) = self.check(&evidence, origin).await?;
         let stronger = match (verified, &evidence) {
@@ -90,8 +93,17 @@ impl Login {
             }
             _ => None,
         };
-        self.begin(account, stronger, origin, old.map(Session::id))
-            .await
+        let session = self.open(account, origin)?;
+        let work = Begin {
+            sessions: Arc::clone(&self.parts.sessions),
+            directory: Arc::clone(&self.parts.directory),
+            throttle: self.parts.throttle,
+            session: Arc::clone(&session.session),
+            stronger,
+            old: old.map(Session::id),
+            answered,
+        };
+        self.begin(work, origin).await.map(|()| session)
     }
 
     /// Who `evidence` proves to be, for this request alone: no session begins.
@@ -106,11 +118,16 @@ impl Login {
         })
     }
 
-    /// Ends `session`.
+    /// Ends `session`, which is answered with `answered`.
     ///
     /// # Errors
     /// The database can't be reached.
-    pub async fn logout(&self, session: &Session, origin: &Origin) -> Result<()> {
+    pub async fn logout(
+        &self,
+        session: &Session,
+        origin: &Origin,
+        answered: StatusCode,
+    ) -> Result<()> {
         let (id, handle) = (session.id(), session.handle().to_owned());
         let sessions = Arc::clone(&self.parts.sessions);
         self.parts
@@ -119,7 +136,7 @@ impl Login {
                 let (sessions, handle) = (Arc::clone(&sessions), handle.clone());
                 Box::pin(async move {
                     end(&sessions, cx, id, &handle).await?;
-                    Ok(((), Effect::Deleted(Reference::entity("session", handle))))
+                    Ok(((), Audit::Answered(answered.as_u16())))
                 })
             })
             .await
@@ -212,7 +229,7 @@ impl Login {
                     throttle.failed(cx, &network).await?;
                     // Without the name: people type their password into the wrong field.
                     cx.emit(FAILED, Reference::collection("session").to_string(), None);
-                    Ok(((), Effect::Acted(Reference::collection("session"))))
+                    Ok(((), Audit::Later))
                 })
             })
             .await
@@ -228,14 +245,9 @@ impl Login {
             .ok()
     }
 
-    async fn begin(
-        &self,
-        account: Account,
-        stronger: Option<String>,
-        origin: &Origin,
-        old: Option<crate::session::IdHash>,
-    ) -> Result<LoggedIn> {
-        let parts = &self.parts;
+    /// A session of `account` that nobody knows of yet.
+    fn open(&self, account: Account, origin: &Origin) -> Result<LoggedIn> {
+        let sessions = &self.parts.sessions;
         let id = SessionId::generate().map_err(no_session)?;
         let session = Session::begin(
             id.hash(),
@@ -245,32 +257,29 @@ impl Login {
             },
             account.display_name,
             origin.address,
-            parts.sessions.now(),
-            parts.sessions.options().timeout,
+            sessions.now(),
+            sessions.options().timeout,
         )
         .map_err(no_session)?;
-        let session = Arc::new(session);
+        Ok(LoggedIn {
+            id,
+            session: Arc::new(session),
+        })
+    }
+
+    async fn begin(&self, work: Begin, origin: &Origin) -> Result<()> {
         let origin = Origin {
-            caller: session.caller(),
+            caller: work.session.caller(),
             ..origin.clone()
         };
-        let work = Begin {
-            sessions: Arc::clone(&parts.sessions),
-            directory: Arc::clone(&parts.directory),
-            throttle: parts.throttle,
-            session: Arc::clone(&session),
-            stronger,
-            old,
-        };
-        parts
+        self.parts
             .dispatcher
             .write(&origin, move |cx| {
                 let work = work.clone();
                 Box::pin(async move { work.run(cx).await })
             })
             .await
-            .map_err(no_session)?;
-        Ok(LoggedIn { id, session })
+            .map_err(no_session)
     }
 }
 
@@ -283,10 +292,11 @@ struct Begin {
     session: Arc<Session>,
     stronger: Option<String>,
     old: Option<crate::session::IdHash>,
+    answered: StatusCode,
 }
 
 impl Begin {
-    async fn run(&self, cx: &Context) -> Result<((), Effect)> {
+    async fn run(&self, cx: &Context) -> Result<((), Audit)> {
         let user = &self.session.user().id;
         let subject = Subject::account(user, cx.origin().address);
         self.throttle.forget(cx, &subject).await?;
@@ -300,7 +310,7 @@ impl Begin {
         self.sessions.create(cx, &self.session).await?;
         let reference = Reference::entity("session", self.session.handle());
         cx.emit(LOGGED_IN, reference.to_string(), None);
-        Ok(((), Effect::Created(reference)))
+        Ok(((), Audit::Answered(self.answered.as_u16())))
     }
 }
 

@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
@@ -33,6 +34,7 @@ pub struct Passwords {
     dummy: Arc<str>,
     queue: Arc<Semaphore>,
     workers: Arc<Semaphore>,
+    runs: Arc<AtomicU64>,
 }
 
 /// A place in the queue. Holding one is the right to a verification.
@@ -68,6 +70,7 @@ impl Passwords {
             dummy: dummy.into(),
             queue: Arc::new(Semaphore::new(QUEUE.saturating_add(cores))),
             workers: Arc::new(Semaphore::new(cores)),
+            runs: Arc::default(),
         })
     }
 
@@ -83,6 +86,11 @@ impl Passwords {
                 Error::unavailable("too many people log in right now: try again", RETRY_AFTER)
                     .with_source(error)
             })
+    }
+
+    /// How often it has hashed or verified since it was made: a login costs the same, whoever it is for.
+    pub fn runs(&self) -> u64 {
+        self.runs.load(Ordering::Relaxed)
     }
 
     /// Verifies `password` against `stored`, the hash of the account. Without an account it takes as long
@@ -134,6 +142,7 @@ impl Passwords {
             .acquire_owned()
             .await
             .map_err(Error::internal)?;
+        self.runs.fetch_add(1, Ordering::Relaxed);
         tokio::task::spawn_blocking(move || {
             // The permit goes back when the work is done, also when nobody waits for it any more.
             let _permit = permit;
@@ -249,9 +258,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn auth_2_without_an_account_every_password_is_wrong() {
+    async fn auth_2_without_an_account_every_password_is_wrong_and_costs_as_much() {
         let passwords = Passwords::new(1).unwrap();
-        assert_eq!(check(&passwords, "anything", None).await, Verified::Wrong);
+        let stored = passwords.hash("secret").await.unwrap();
+        assert_eq!(passwords.runs(), 1);
+        for (stored, runs) in [(Some(stored.as_str()), 2), (None, 3)] {
+            assert_eq!(check(&passwords, "anything", stored).await, Verified::Wrong);
+            assert_eq!(passwords.runs(), runs);
+        }
+        let cost = |hash: &str| Params::try_from(&PasswordHash::new(hash).unwrap()).unwrap();
+        let (nobody, somebody) = (cost(&passwords.dummy), cost(&stored));
+        assert_eq!(
+            (nobody.m_cost(), nobody.t_cost(), nobody.p_cost()),
+            (somebody.m_cost(), somebody.t_cost(), somebody.p_cost())
+        );
     }
 
     #[tokio::test]

@@ -8,6 +8,8 @@ use super::credentials::{Names, Shape, from_body, from_pairs};
 use super::evidence::Evidence;
 use super::http::{Arrival, with_session};
 use super::login::Login;
+use crate::direct::{negotiate, respond};
+use crate::media;
 use crate::session::CookieOptions;
 
 /// The fields of a login.
@@ -18,7 +20,8 @@ pub(crate) const NAMES: Names = Names {
 const ENTITY_ID: HeaderName = HeaderName::from_static("entityid");
 const ENTITY_REFERENCE: HeaderName = HeaderName::from_static("entityreference");
 
-/// Logs in: 201 with the id of the session as text, 400 without a name or a password, 403 with wrong ones.
+/// Logs in: 201 with the id of the session as text, 400 without a name or a password, 403 with wrong ones. A
+/// browser that sent a form is sent on to the start page, now that it has the cookie.
 ///
 /// Some clients send both in the query, with an empty body. Whoever writes logs leaves queries out.
 ///
@@ -31,13 +34,20 @@ pub async fn session_post(
     cookie: &CookieOptions,
     base_url: &str,
 ) -> Result<Response> {
+    let headers = arrival.headers;
+    let is_page = media::is_form(headers) && negotiate::names(headers, "text/html");
+    let answered = match is_page {
+        true => StatusCode::SEE_OTHER,
+        false => StatusCode::CREATED,
+    };
+    let evidence = evidence(&arrival, body)?;
     let logged_in = login
-        .attempt(evidence(&arrival, body)?, arrival.origin, arrival.session)
+        .attempt(evidence, arrival.origin, arrival.session, answered)
         .await
         .map_err(forbidden_if_wrong)?;
     let id = logged_in.id.expose().to_owned();
     let handle = logged_in.session.handle();
-    let mut response = (StatusCode::CREATED, id.clone()).into_response();
+    let mut response = (answered, id.clone()).into_response();
     for (name, value) in [
         (
             header::LOCATION,
@@ -49,6 +59,9 @@ pub async fn session_post(
         if let Ok(value) = HeaderValue::try_from(value) {
             response.headers_mut().insert(name, value);
         }
+    }
+    if is_page {
+        respond::see_start(&mut response, base_url);
     }
     Ok(with_session(
         response,

@@ -16,6 +16,7 @@ use entity_core::{
     Route, Verb,
 };
 use entity_providers::db::{connect, migrate};
+use http::StatusCode;
 use secrecy::SecretString;
 use tempfile::TempDir;
 
@@ -28,20 +29,21 @@ use crate::session::provider::SessionProvider;
 use crate::session::store::SqlSessions;
 use crate::session::{SessionId, SessionOptions, Sessions};
 
-/// One account, `ada` with the password `right`, and `shut`, which may not be used.
-struct TwoAccounts {
+/// The account `ada` with the password `right`, `shut`, which may not be used, and `elsewhere`, whose password is not
+/// kept here.
+struct SomeAccounts {
     hash: String,
 }
 
 #[async_trait]
-impl Directory for TwoAccounts {
+impl Directory for SomeAccounts {
     async fn account(&self, _: &Context, username: &str) -> Result<Option<Account>> {
-        let is_known = matches!(username, "ada" | "shut");
+        let is_known = matches!(username, "ada" | "shut" | "elsewhere");
         Ok(is_known.then(|| Account {
             id: format!("u-{username}"),
             eid: username.to_owned(),
             display_name: "Ada Student".to_owned(),
-            password_hash: Some(self.hash.clone()),
+            password_hash: (username != "elsewhere").then(|| self.hash.clone()),
             is_disabled: username == "shut",
         }))
     }
@@ -63,6 +65,7 @@ struct Service {
     store: Arc<SqlSessions>,
     sessions: Arc<Sessions>,
     login: Login,
+    passwords: Passwords,
     touches: Option<crate::session::cache::TouchWriter>,
 }
 
@@ -108,11 +111,11 @@ impl Service {
         };
         let login = Login::new(LoginParts {
             dispatcher: dispatcher.clone(),
-            directory: Arc::new(TwoAccounts {
+            directory: Arc::new(SomeAccounts {
                 hash: passwords.hash("right").await.unwrap(),
             }),
             authenticators: vec![Arc::new(check), Arc::new(proxy)],
-            passwords,
+            passwords: passwords.clone(),
             throttle: Throttle::default(),
             sessions: Arc::clone(&sessions),
         });
@@ -124,6 +127,7 @@ impl Service {
             store,
             sessions,
             login,
+            passwords,
             touches: Some(touches),
         }
     }
@@ -134,7 +138,12 @@ impl Service {
 
     async fn attempt(&self, name: &str, password: &str, from: &str) -> Result<LoggedIn> {
         self.login
-            .attempt(typed(name, password), &from_address(from), None)
+            .attempt(
+                typed(name, password),
+                &from_address(from),
+                None,
+                StatusCode::OK,
+            )
             .await
     }
 

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use entity_core::{Caller, Effect, Origin, Reference};
 use entity_providers::demo::{self, Summary};
-use entity_providers::user::{self, User, operator};
+use entity_providers::user::{self, NewPassword, PasswordHash, User, operator};
 use futures::future::BoxFuture;
 
 use super::arguments::{Demo, UserAction};
@@ -61,18 +61,18 @@ pub(super) async fn user(config: Config, action: UserAction) -> Result<(), Failu
     let app = start(config).await?;
     let user = match action {
         UserAction::Add { eid, superuser } => {
-            let password = read_password()?;
+            let password = read_password(&app).await?;
             change(&app, "add", move |cx| {
                 let (eid, password) = (eid.clone(), password.clone());
-                Box::pin(async move { operator::add(cx, &eid, &password, superuser).await })
+                Box::pin(async move { operator::add(cx, &eid, password, superuser).await })
             })
             .await?
         }
         UserAction::Passwd { eid } => {
-            let password = read_password()?;
+            let password = read_password(&app).await?;
             change(&app, "passwd", move |cx| {
                 let (eid, password) = (eid.clone(), password.clone());
-                Box::pin(async move { operator::set_password(cx, &eid, &password).await })
+                Box::pin(async move { operator::set_password(cx, &eid, password).await })
             })
             .await?
         }
@@ -110,13 +110,21 @@ where
     Ok(done.await.map_err(|it| explain(&it))?)
 }
 
+/// What is stored of the password that the operator gives: hashed before the database is held for writing, which
+/// a service may be at work on.
+async fn read_password(app: &App) -> Result<PasswordHash, Failure> {
+    let password = NewPassword::new(&given_password()?).map_err(|it| explain(&it))?;
+    let hash = password.hash(app.dispatcher.shared()).await;
+    Ok(hash.map_err(|it| explain(&it))?)
+}
+
 /// The password from the environment or, without one there, the first line of the input. Never from the
 /// arguments, which everybody on the machine can read.
 #[expect(
     clippy::disallowed_methods,
     reason = "a password is no setting: nothing may keep or show it"
 )]
-fn read_password() -> Result<String, Failure> {
+fn given_password() -> Result<String, Failure> {
     if let Ok(password) = std::env::var("LECTERN_PASSWORD") {
         return Ok(password);
     }

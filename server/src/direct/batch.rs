@@ -8,15 +8,16 @@ mod operations;
 mod references;
 mod result;
 
-use axum::body::{Body, Bytes};
-use axum::http::header::CONTENT_TYPE;
+use axum::body::{Body, Bytes, HttpBody as _};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::response::Response;
-use entity_core::{DirectPath, Error, ErrorKind, Result, Verb};
+use entity_core::{Audit, DirectPath, Error, ErrorKind, Preparation, Result, Route, Verb};
 
 use self::operations::Operations;
 use self::references::References;
 use self::result::Outcome;
+use super::idempotency::{self, IDEMPOTENCY_KEY, Key};
 use super::prefer::Preferences;
 use super::{Runner, negotiate, request, respond};
 use crate::app::App;
@@ -31,6 +32,8 @@ const WORD: &str = "batch";
 const MAX_PARTS: usize = 50;
 /// The parameter that lists the addresses.
 const REFERENCES: &str = "_refs";
+/// Most bytes of an answer that is kept for its `Idempotency-Key`.
+const MAX_KEPT: usize = 1 << 20;
 
 /// One request of a batch, ready to be sent.
 struct Part {
@@ -76,14 +79,69 @@ pub(super) async fn answer(
         .read_body(config.other_body.0, config.body_timeout)
         .await?;
     let query = exchange.query()?;
+    let exchange = &*exchange;
+    let key = Key::of(exchange, verb, Preferences::of(&exchange.parts.headers))?;
+    let key = key.as_ref();
     if query.iter().any(|(name, _)| name == REFERENCES) || verb != Verb::Post {
         let references = References::read(app, exchange, &query, verb, is_xml)?;
-        return references.run(app, exchange).await;
+        let work = references.run(app, exchange, key);
+        return idempotency::once(key, app, &exchange.origin, work).await;
     }
-    let operations = Operations::read(exchange)?;
-    let mut response = operations.run(app, exchange, is_xml).await?;
-    Preferences::of(&exchange.parts.headers).tell(response.headers_mut());
-    Ok(response)
+    let operations = Operations::read(exchange, is_xml)?;
+    let work = operations.run(app, exchange, key);
+    idempotency::once(key, app, &exchange.origin, work).await
+}
+
+/// What is kept for the key of a batch that came to `outcomes`; nothing if it has none. `answer` tells outcomes.
+///
+/// # Errors
+/// It is too much.
+fn kept<'k>(
+    key: Option<&'k Key>,
+    outcomes: &[Outcome],
+    answer: impl FnOnce(&[Outcome]) -> Result<Response>,
+) -> Result<Option<(&'k Key, Response)>> {
+    let Some(key) = key else {
+        return Ok(None);
+    };
+    let kept: Vec<_> = outcomes.iter().map(Outcome::to_kept).collect();
+    let response = answer(&kept)?;
+    let size = response.body().size_hint().upper().unwrap_or(u64::MAX);
+    match usize::try_from(size).is_ok_and(|it| it <= MAX_KEPT) {
+        true => Ok(Some((key, response))),
+        false => Err(Error::new(
+            ErrorKind::TooLarge,
+            "the results are more than can be kept for the `Idempotency-Key`: read less in one batch",
+        )),
+    }
+}
+
+/// Keeps the results of requests that ran on their own. Those that made something have kept what came of it, each
+/// for itself; so nothing is done twice where nothing is kept: because some failed for a while, and are tried
+/// again when the batch is, or because it is too much.
+///
+/// # Errors
+/// There is another result for this key already; the database can't be written.
+async fn keep_apart(
+    key: Option<&Key>,
+    app: &App,
+    outer: &Exchange,
+    outcomes: &[Outcome],
+    answer: impl FnOnce(&[Outcome]) -> Result<Response>,
+) -> Result<()> {
+    if outcomes.iter().any(Outcome::is_passing) {
+        return Ok(());
+    }
+    let Ok(Some((key, response))) = kept(key, outcomes, answer) else {
+        return Ok(());
+    };
+    let kept = key.to_kept(response).await?;
+    app.dispatcher
+        .write(&outer.origin, move |cx| {
+            let kept = kept.clone();
+            Box::pin(async move { Ok((kept.store(cx).await?, Audit::Later)) })
+        })
+        .await
 }
 
 /// The address of one part: below `/direct`, or relative to it. Nothing else can be asked, least of all another
@@ -107,8 +165,20 @@ fn address(text: &str) -> Result<String> {
 }
 
 impl Part {
-    /// Sends it on its own; what it did and how it went is in the audit log as if it had come so.
-    async fn send(self, app: &App, outer: &Exchange) -> Response {
+    /// Sends it on its own; what it did and how it went is in the audit log as if it had come so. If the batch has
+    /// a key, the request has one that is made of it and of `index`.
+    async fn send(
+        mut self,
+        app: &App,
+        outer: &Exchange,
+        key: Option<&Key>,
+        index: usize,
+    ) -> Response {
+        match key.map(|it| it.of_part(index)).transpose() {
+            Ok(Some(key)) => drop(self.headers.insert(IDEMPOTENCY_KEY, key)),
+            Ok(None) => {}
+            Err(error) => return outer.fail(&error),
+        }
         let exchange = self.into_exchange(outer);
         let (origin, time) = (exchange.origin.clone(), app.now());
         let context = exchange.context.clone();
@@ -123,21 +193,54 @@ impl Part {
         }
     }
 
-    /// Sends it as a part of the unit of work of `runner`.
+    /// Sends it as a part of the unit of work of `runner`. Answers too what the audit log is still to be told: how
+    /// it went, unless that is a part of the same unit of work.
     async fn send_within(
         self,
         app: &App,
         outer: &Exchange,
         runner: Runner<'_, '_>,
-    ) -> Result<Response> {
+    ) -> (Result<Response>, Option<AuditRow>) {
+        let (mut exchange, time) = (self.into_exchange(outer), app.now());
+        let answer = Box::pin(run(app, &mut exchange, runner)).await;
+        let status = match &answer {
+            Ok(response) if response.extensions().get::<Audited>().is_some() => None,
+            Ok(response) => Some(response.status()),
+            Err(error) => Some(error::status(error.kind())),
+        };
+        let row = status.map(|it| AuditRow::of(exchange.origin, time, it));
+        (answer, row)
+    }
+
+    /// Whether something of it may be done before the unit of work opens.
+    fn is_prepared(&self, app: &App) -> bool {
+        let Ok(path) = super::parse_path(app, &self.uri) else {
+            return false;
+        };
+        let route = app.dispatcher.registry().route(&path.prefix);
+        route.is_some_and(Route::prepares) && !self.method.is_safe()
+    }
+
+    /// What of it can be done before the unit of work opens. What is wrong with it is told when its turn comes:
+    /// by then, those before it may have put it right.
+    async fn prepare(self, app: &App, outer: &Exchange) -> Preparation {
         let mut exchange = self.into_exchange(outer);
-        let path = super::parse_path(app, &exchange.parts.uri)?;
-        Box::pin(super::answer(app, &mut exchange, &path, runner)).await
+        let mut preparation = Preparation::default();
+        let runner = Runner::Ahead(&mut preparation);
+        match Box::pin(run(app, &mut exchange, runner)).await {
+            Ok(_nothing) => preparation,
+            Err(_later) => Preparation::default(),
+        }
     }
 
     fn into_exchange(self, outer: &Exchange) -> Exchange {
         outer.part(self.method, self.uri, self.headers, self.body)
     }
+}
+
+async fn run(app: &App, exchange: &mut Exchange, runner: Runner<'_, '_>) -> Result<Response> {
+    let path = super::parse_path(app, &exchange.parts.uri)?;
+    super::answer(app, exchange, &path, runner).await
 }
 
 /// Whether a part succeeded.
@@ -153,14 +256,19 @@ fn overall<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> StatusCode {
     }
 }
 
-fn respond_with(status: StatusCode, body: Vec<u8>, is_xml: bool) -> Response {
+/// Answers `outcomes`, which `body` tells. If one of them must not be stored, nothing of the answer must be.
+fn respond_with(outcomes: &[Outcome], body: Vec<u8>, is_xml: bool) -> Response {
     let mut response = Response::new(Body::from(body));
-    *response.status_mut() = status;
+    *response.status_mut() = overall(outcomes);
     let media_type = match is_xml {
         true => "application/xml; charset=utf-8",
         false => "application/json",
     };
-    respond::set(response.headers_mut(), CONTENT_TYPE, Some(media_type));
+    let headers = response.headers_mut();
+    respond::set(headers, CONTENT_TYPE, Some(media_type));
+    if outcomes.iter().any(Outcome::is_secret) {
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
     response
 }
 

@@ -1,9 +1,10 @@
 //! `Idempotency-Key`: a POST that is sent again, because its answer got lost, is answered and not done again.
 //!
 //! The first result is kept in the transaction of what it tells of, for a day. Failures are not kept: nothing was
-//! done, so that trying again does no harm.
+//! done, so that trying again does no harm. Logins and logouts have no keys: their answers are never kept.
 
 use axum::body::{Body, Bytes};
+use axum::http::response::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use chrono::TimeDelta;
@@ -27,7 +28,8 @@ const MAX_KEY: usize = 255;
 /// Most results that one sweep removes, so that it never keeps writers waiting.
 const SWEEP: u64 = 500;
 
-const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+/// The header that carries the key.
+pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 /// What of the first answer's head is kept.
 const KEPT_HEADERS: [&str; 8] = [
@@ -40,11 +42,17 @@ const KEPT_HEADERS: [&str; 8] = [
     "last-modified",
     "preference-applied",
 ];
+/// What the headers begin with by which clients find their way through a batch.
+const BATCH_HEADERS: &str = "batch";
 
 /// A key, as one user sent it with one request.
+///
+/// What is stored tells neither the key nor the request, which may hold a password: both are hashed, and what the
+/// request is hashed with is the key, so that nobody who reads the table can try passwords.
 #[derive(Clone, Debug)]
 pub(super) struct Key {
     user: String,
+    /// The hash of the key.
     text: String,
     /// What tells this request from others.
     request: String,
@@ -76,9 +84,15 @@ impl Key {
         }
         Ok(Some(Self {
             user: user.to_owned(),
-            text: text.to_owned(),
-            request: digest(exchange),
+            text: digest([text.as_bytes()]),
+            request: digest(whole(text, exchange)),
         }))
+    }
+
+    /// The key of the request at `index` of a batch that has this one.
+    pub(super) fn of_part(&self, index: usize) -> Result<HeaderValue> {
+        let text = format!("{}-{index}", self.text);
+        HeaderValue::try_from(text).map_err(Error::internal)
     }
 
     /// The first answer to this key, if there was one.
@@ -96,7 +110,7 @@ impl Key {
         let Some(kept) = found else {
             return Ok(None);
         };
-        match kept.request == self.request {
+        match kept.key.request == self.request {
             true => Ok(Some(kept.into_response())),
             false => Err(Error::new(
                 ErrorKind::Unprocessable,
@@ -117,11 +131,15 @@ impl Key {
         let Some(row) = db.query_one(&statement).await? else {
             return Ok(None);
         };
+        let body: Vec<u8> = row.try_get("", "body")?;
         Ok(Some(Kept {
-            request: row.try_get("", "request")?,
+            key: Self {
+                request: row.try_get("", "request")?,
+                ..self.clone()
+            },
             status: row.try_get("", "status")?,
             headers: row.try_get("", "headers")?,
-            body: row.try_get("", "body")?,
+            body: body.into(),
         }))
     }
 
@@ -132,19 +150,77 @@ impl Key {
     pub(super) async fn keep(&self, cx: &Context, response: Response) -> Result<Response> {
         let (parts, body) = response.into_parts();
         let bytes = body.collect().await.map_err(Error::internal)?.to_bytes();
-        let is_secret = parts
-            .headers
-            .get(axum::http::header::CACHE_CONTROL)
-            .is_some_and(|it| it.as_bytes().starts_with(b"no-store"));
-        let kept = match is_secret {
-            true => Bytes::new(),
-            false => bytes.clone(),
-        };
+        self.kept(&parts, bytes.clone())?.store(cx).await?;
+        Ok(Response::from_parts(parts, Body::from(bytes)))
+    }
+
+    /// `response` as it is kept.
+    ///
+    /// # Errors
+    /// It can't be read.
+    pub(super) async fn to_kept(&self, response: Response) -> Result<Kept> {
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.map_err(Error::internal)?.to_bytes();
+        self.kept(&parts, bytes)
+    }
+
+    fn kept(&self, parts: &Parts, body: Bytes) -> Result<Kept> {
+        Ok(Kept {
+            key: self.clone(),
+            status: i32::from(parts.status.as_u16()),
+            headers: write_headers(&parts.headers)?,
+            body: match is_secret(&parts.headers) {
+                true => Bytes::new(),
+                false => body,
+            },
+        })
+    }
+}
+
+/// Answers what `key` was answered with before, or else what `work` comes to.
+///
+/// # Errors
+/// Those of `work`; the key came with another request before.
+pub(super) async fn once(
+    key: Option<&Key>,
+    app: &App,
+    origin: &Origin,
+    work: impl Future<Output = Result<Response>>,
+) -> Result<Response> {
+    let Some(key) = key else {
+        return work.await;
+    };
+    if let Some(kept) = key.find(app, origin).await? {
+        return Ok(kept);
+    }
+    match work.await {
+        // Another request with the same key may have been faster: then its result is the answer.
+        Err(error) => key.find(app, origin).await?.ok_or(error),
+        done => done,
+    }
+}
+
+/// An answer as it is kept.
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    key: Key,
+    status: i32,
+    headers: String,
+    body: Bytes,
+}
+
+impl Kept {
+    /// Stores it in the unit of work of `cx`.
+    ///
+    /// # Errors
+    /// There is another answer to its key already; the database can't be written.
+    pub(super) async fn store(&self, cx: &Context) -> Result<()> {
+        let key = &self.key;
         let mut expired = Query::delete();
         expired
             .from_table(Alias::new(TABLE))
-            .and_where(Expr::col(Alias::new("user_id")).eq(self.user.as_str()))
-            .and_where(Expr::col(Alias::new("key")).eq(self.text.as_str()))
+            .and_where(Expr::col(Alias::new("user_id")).eq(key.user.as_str()))
+            .and_where(Expr::col(Alias::new("key")).eq(key.text.as_str()))
             .and_where(Expr::col(Alias::new("created")).lte(oldest(cx)));
         let mut insert = Query::insert();
         insert
@@ -156,29 +232,19 @@ impl Key {
                 .map(Alias::new),
             )
             .values_panic([
-                Expr::val(self.user.as_str()),
-                Expr::val(self.text.as_str()),
-                Expr::val(self.request.as_str()),
+                Expr::val(key.user.as_str()),
+                Expr::val(key.text.as_str()),
+                Expr::val(key.request.as_str()),
                 Expr::val(cx.now().timestamp_millis()),
-                Expr::val(i32::from(parts.status.as_u16())),
-                Expr::val(write_headers(&parts.headers)?),
-                Expr::val(Value::Bytes(Some(kept.to_vec()))),
+                Expr::val(self.status),
+                Expr::val(self.headers.as_str()),
+                Expr::val(Value::Bytes(Some(self.body.to_vec()))),
             ]);
         cx.db()?.execute(&expired).await?;
         cx.db()?.execute(&insert).await?;
-        Ok(Response::from_parts(parts, Body::from(bytes)))
+        Ok(())
     }
-}
 
-/// An answer as it is kept.
-struct Kept {
-    request: String,
-    status: i32,
-    headers: String,
-    body: Vec<u8>,
-}
-
-impl Kept {
     fn into_response(self) -> Response {
         let mut response = Response::new(Body::from(self.body));
         let status = u16::try_from(self.status).unwrap_or_default();
@@ -201,24 +267,39 @@ impl Kept {
 fn write_headers(headers: &HeaderMap) -> Result<String> {
     let kept: Vec<(&str, &str)> = headers
         .iter()
-        .filter(|(name, _)| KEPT_HEADERS.contains(&name.as_str()))
+        .filter(|(name, _)| {
+            let name = name.as_str();
+            KEPT_HEADERS.contains(&name) || name.starts_with(BATCH_HEADERS)
+        })
         .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
         .collect();
     serde_json::to_string(&kept).map_err(Error::internal)
 }
 
-/// Method, address, kind of body and body: with the same key, they must be the same.
-fn digest(exchange: &Exchange) -> String {
+/// Whether an answer with these headers must not be stored.
+pub(super) fn is_secret(headers: &HeaderMap) -> bool {
+    headers
+        .get(axum::http::header::CACHE_CONTROL)
+        .is_some_and(|it| it.as_bytes().starts_with(b"no-store"))
+}
+
+/// What there is of a request: with the same key, method, address, kind of body and body must be the same.
+fn whole<'a>(key: &'a str, exchange: &'a Exchange) -> [&'a [u8]; 6] {
     let parts = &exchange.parts;
     let content_type = parts.headers.get(axum::http::header::CONTENT_TYPE);
-    let mut hash = Sha256::new();
-    for part in [
+    [
+        key.as_bytes(),
         parts.method.as_str().as_bytes(),
         parts.uri.path().as_bytes(),
         parts.uri.query().unwrap_or_default().as_bytes(),
         content_type.map_or(b"", HeaderValue::as_bytes),
         &exchange.body,
-    ] {
+    ]
+}
+
+fn digest<const N: usize>(parts: [&[u8]; N]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
         hash.update(part.len().to_le_bytes());
         hash.update(part);
     }

@@ -9,10 +9,11 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use entity_core::format::Format;
 use entity_core::{
-    Context, DirectPath, Effect, Error, Finish, Input, Reply, Request, Result, Verb,
+    Atomic, Audit, Context, DirectPath, Effect, Error, Finish, Input, Preparation, Reply, Request,
+    Result, Verb,
 };
 
-use super::idempotency::Key;
+use super::idempotency::{self, Key};
 use super::prefer::{Preferences, Returned};
 use super::respond::{self, Preference};
 use super::{Runner, etag, negotiate, request};
@@ -59,9 +60,10 @@ pub(super) async fn perform(
     };
     match runner {
         Runner::Apart => performance.run_apart().await,
-        Runner::Together(atomic) => {
-            let reply = atomic.run(&prepared.request).await?;
-            performance.respond(&reply)
+        Runner::Together(atomic, preparation) => performance.run_in(atomic, preparation).await,
+        Runner::Ahead(preparation) => {
+            *preparation = app.dispatcher.prepare(&prepared.request).await?;
+            Ok(Response::default())
         }
     }
 }
@@ -144,23 +146,20 @@ impl Performance<'_> {
             let reply = self.app.dispatcher.dispatch(request).await?;
             return self.respond(&reply);
         }
-        if let Some(kept) = self.kept().await? {
-            return Ok(kept);
-        }
-        match self.app.dispatcher.dispatch_and(request, self).await {
-            Ok(_reply) => self.take_answer(),
-            // Another request with the same key may have been faster: then its result is the answer.
-            Err(error) => match self.kept().await? {
-                Some(kept) => Ok(kept),
-                None => Err(error),
-            },
-        }
+        let origin = &self.exchange.origin;
+        idempotency::once(self.key.as_ref(), self.app, origin, async {
+            self.app.dispatcher.dispatch_and(request, self).await?;
+            self.take_answer()
+        })
+        .await
     }
 
-    async fn kept(&self) -> Result<Option<Response>> {
-        match &self.key {
-            Some(key) => key.find(self.app, &self.exchange.origin).await,
-            None => Ok(None),
+    async fn run_in(&self, atomic: &mut Atomic<'_>, preparation: Preparation) -> Result<Response> {
+        let request = &self.prepared.request;
+        let reply = atomic.run(request, preparation, self).await?;
+        match request.verb.is_safe() {
+            true => self.respond(&reply),
+            false => self.take_answer(),
         }
     }
 
@@ -203,14 +202,15 @@ impl Performance<'_> {
 
 #[async_trait]
 impl Finish for Performance<'_> {
-    async fn finish(&self, cx: &Context, reply: &Reply) -> Result<()> {
+    async fn finish(&self, cx: &Context, reply: &Reply) -> Result<Audit> {
         let mut response = self.respond(reply)?;
         if let Some(key) = &self.key {
             response = key.keep(cx, response).await?;
         }
+        let audit = Audit::Answered(response.status().as_u16());
         let mut answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
         *answer = Some(response);
-        Ok(())
+        Ok(audit)
     }
 }
 

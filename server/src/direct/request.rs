@@ -1,10 +1,11 @@
 //! HTTP → [`entity_core::Request`]: verb, query, body, preconditions.
 
-use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, Method};
 use entity_core::format::Formats;
 use entity_core::{Error, ErrorKind, Input, Patch, Result, Verb};
 use serde_json::Value;
+
+use crate::media;
 
 /// A patch by RFC 7396.
 pub(crate) const MERGE_PATCH: &str = "application/merge-patch+json";
@@ -41,7 +42,7 @@ pub(crate) fn verb(method: &Method) -> Option<Verb> {
 /// # Errors
 /// It is none of the kinds; it is malformed.
 pub(crate) fn patch(headers: &HeaderMap, bytes: &[u8]) -> Result<Input> {
-    let essence = essence(headers)?.unwrap_or_default();
+    let essence = media::essence(headers)?.unwrap_or_default();
     let patch = match essence.as_str() {
         MERGE_PATCH | "application/json" => Patch::merge(entity_formats::parse_json(bytes)?)?,
         JSON_PATCH => Patch::operations(entity_formats::parse_json(bytes)?)?,
@@ -72,12 +73,12 @@ pub(crate) fn body(
     if bytes.is_empty() {
         return Ok(Parsed::default());
     }
-    let parser = match essence(headers)? {
+    let parser = match media::essence(headers)? {
         Some(essence) if essence == MERGE_PATCH || essence == JSON_PATCH => None,
         Some(essence) => formats.parser(&essence),
         None => extension.and_then(|it| formats.parser_named(it)),
     };
-    let mut input = parser.ok_or_else(unsupported)?.parse(bytes)?;
+    let mut input = parser.ok_or_else(media::unsupported)?.parse(bytes)?;
     if !input.is_form {
         return Ok(Parsed {
             input: input.unwrap_root(prefix),
@@ -104,43 +105,11 @@ pub(crate) fn tidy(query: &[(String, String)]) -> Option<String> {
 /// # Errors
 /// It is no form, or a malformed one.
 pub(crate) fn form_pairs(headers: &HeaderMap, bytes: &[u8]) -> Result<Vec<(String, String)>> {
-    match essence(headers)?.as_deref() {
+    match media::essence(headers)?.as_deref() {
         _ if bytes.is_empty() => Ok(Vec::new()),
-        Some("application/x-www-form-urlencoded") => entity_formats::parse_pairs(bytes),
-        _ => Err(unsupported()),
+        Some(media::FORM) => entity_formats::parse_pairs(bytes),
+        _ => Err(media::unsupported()),
     }
-}
-
-/// The media type of the body, without its parameters, in lower case.
-///
-/// # Errors
-/// The header is no media type, or names a charset other than UTF-8.
-pub(crate) fn essence(headers: &HeaderMap) -> Result<Option<String>> {
-    let Some(value) = headers.get(CONTENT_TYPE) else {
-        return Ok(None);
-    };
-    let text = value
-        .to_str()
-        .map_err(|error| unsupported().with_source(error))?;
-    let mut parts = text.split(';').map(str::trim);
-    let essence = parts.next().unwrap_or_default().to_ascii_lowercase();
-    let charset = parts
-        .filter_map(|it| it.split_once('='))
-        .find(|(name, _)| name.trim().eq_ignore_ascii_case("charset"))
-        .map(|(_, value)| value.trim().trim_matches('"'));
-    match charset {
-        Some(it) if !it.eq_ignore_ascii_case("utf-8") && !it.eq_ignore_ascii_case("us-ascii") => {
-            Err(unsupported())
-        }
-        _ => Ok(Some(essence)),
-    }
-}
-
-fn unsupported() -> Error {
-    Error::new(
-        ErrorKind::UnsupportedMediaType,
-        "send the body as application/json, application/xml or application/x-www-form-urlencoded, in UTF-8",
-    )
 }
 
 fn take(input: &mut Input, name: &str) -> Result<Option<String>> {
@@ -163,6 +132,7 @@ fn method_override(text: &str) -> Result<Verb> {
 #[cfg(test)]
 mod tests {
     use axum::http::HeaderValue;
+    use axum::http::header::CONTENT_TYPE;
     use serde_json::json;
 
     use super::*;

@@ -37,7 +37,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) view: View<'a>,
 }
 
-/// The status of what a request did. The audit log writes down the same.
+/// The status of what a request did.
 pub(crate) fn status(effect: &Effect, has_body: bool) -> StatusCode {
     match effect {
         Effect::Created(_) => StatusCode::CREATED,

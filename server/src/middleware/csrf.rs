@@ -5,12 +5,13 @@
 //! no cookies that anybody else could make it send.
 
 use entity_core::{Error, ErrorKind, Result};
-use http::header::{CONTENT_TYPE, ORIGIN, REFERER};
+use http::header::{ORIGIN, REFERER};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use subtle::ConstantTimeEq as _;
 
 use crate::app::App;
 use crate::exchange::Exchange;
+use crate::media;
 
 /// The header that carries the session's token.
 pub const TOKEN_HEADER: HeaderName = HeaderName::from_static("x-csrf-token");
@@ -84,7 +85,7 @@ pub fn decide(
         (CsrfMode::FetchMetadata, _) | (CsrfMode::Token, None) => Verdict::Pass,
         (CsrfMode::Token, Some(token)) => match headers.get(TOKEN_HEADER) {
             Some(sent) if is_same(sent.as_bytes(), token) => Verdict::Pass,
-            None if is_form(headers) => Verdict::IfFormHoldsToken,
+            None if media::is_form(headers) => Verdict::IfFormHoldsToken,
             _ => Verdict::WithoutToken,
         },
     }
@@ -131,17 +132,6 @@ fn origin_of(url: &str) -> Option<String> {
         ("http" | "https", Some(port)) => Some(format!("{scheme}://{host}:{port}")),
         _ => None,
     }
-}
-
-fn is_form(headers: &HeaderMap) -> bool {
-    headers
-        .get(CONTENT_TYPE)
-        .and_then(|it| it.to_str().ok())
-        .and_then(|it| it.split(';').next())
-        .is_some_and(|it| {
-            it.trim()
-                .eq_ignore_ascii_case("application/x-www-form-urlencoded")
-        })
 }
 
 /// Compares in a time that tells nothing about where the difference is.
@@ -313,7 +303,8 @@ mod tests {
             (None, form, Verdict::IfFormHoldsToken),
         ] {
             let mut headers = HeaderMap::new();
-            headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+            let value = HeaderValue::from_static(content_type);
+            headers.insert(http::header::CONTENT_TYPE, value);
             if let Some(sent) = sent {
                 headers.insert(TOKEN_HEADER, HeaderValue::from_static(sent));
             }

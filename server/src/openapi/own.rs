@@ -10,10 +10,11 @@ use entity_formats::openapi::{Answer, Content, Operation, Parameter, RequestBody
 
 use super::contract::{credentials, credentials_example};
 use super::forms::page;
-use super::parameters::{prefer, segment, text_parameter};
+use super::parameters::{idempotency_key, prefer, segment, text_parameter};
 use super::refusals::Mount;
 use super::{Builder, empty, text_header};
 use crate::auth::session_post;
+use crate::media;
 
 /// The group of the descriptions.
 const TAG: &str = "description";
@@ -77,7 +78,7 @@ impl Builder<'_> {
             operation_id: "batchOfOperations".to_owned(),
             tags: vec![BATCH.to_owned()],
             summary: "Does many things at once: each on its own, or all of them or none.".to_owned(),
-            parameters: vec![prefer()],
+            parameters: vec![prefer(), idempotency_key()],
             request_body: Some(RequestBody {
                 description: "The operations, at most 50. `$<id>.entityId` in a later path or body stands for \
                     what an earlier one made."
@@ -172,7 +173,7 @@ impl Builder<'_> {
             request_body: Some(RequestBody {
                 description: "User name and password; in the query if there is no body.".to_owned(),
                 required: false,
-                content: ["application/json", "application/x-www-form-urlencoded"]
+                content: [media::JSON, media::FORM]
                     .map(|it| (it.to_owned(), content(example.clone())))
                     .into(),
             }),

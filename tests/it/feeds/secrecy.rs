@@ -2,33 +2,11 @@
 
 use http::header::CACHE_CONTROL;
 use http::{Method, StatusCode};
-use sea_orm::{ConnectionTrait, Database as Connection, DatabaseConnection, Statement};
 use serde_json::json;
-use tests::{Backend, TestApp, both};
+use tests::{TestApp, both};
 
 use super::{BIOLOGY, PrivateFeed, fetch};
-
-/// The databases of `app`, as something else than the service opens them.
-async fn databases(app: &TestApp) -> Vec<DatabaseConnection> {
-    let url = app.database().url();
-    let mut urls = vec![url.to_owned()];
-    if app.database().backend() == Backend::Sqlite {
-        urls.push(url.replace(".db?", ".db.audit?"));
-    }
-    let mut connections = Vec::new();
-    for url in urls {
-        connections.push(Connection::connect(url).await.expect("it connects"));
-    }
-    connections
-}
-
-async fn texts(connection: &DatabaseConnection, sql: &str) -> Vec<String> {
-    let statement = Statement::from_string(connection.get_database_backend(), sql);
-    let rows = connection.query_all_raw(statement).await.expect("rows");
-    rows.iter()
-        .map(|it| it.try_get("", "line").expect("text"))
-        .collect()
-}
+use crate::rows::{databases, texts};
 
 /// Every row of every table that tells of requests and of feeds.
 async fn everything(app: &TestApp) -> String {

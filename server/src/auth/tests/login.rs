@@ -2,6 +2,7 @@
 
 use chrono::TimeDelta;
 use entity_core::{ErrorKind, Result};
+use http::StatusCode;
 use secrecy::SecretString;
 
 use super::{Service, from_address, typed};
@@ -18,6 +19,7 @@ async fn sess_2_each_login_has_a_new_id_and_ends_the_old_session() {
             typed("ada", "right"),
             &from_address("192.0.2.1"),
             Some(&first.session),
+            StatusCode::OK,
         )
         .await
         .unwrap();
@@ -76,6 +78,32 @@ async fn auth_2_all_failures_are_told_in_the_same_words() {
             .all(|it| it.kind == "user.login.failed")
     );
     assert_eq!(service.events.all().len(), 3);
+}
+
+#[tokio::test]
+async fn auth_2_every_login_costs_one_verification_whoever_it_is_for() {
+    let service = Service::start().await;
+    for (name, password) in [
+        ("ada", "right"),
+        ("ada", "wrong"),
+        ("nobody", "right"),
+        ("nobody\0", "right"),
+        ("shut", "right"),
+        ("shut", "wrong"),
+        ("elsewhere", "right"),
+    ] {
+        let before = service.passwords.runs();
+        let done = service.attempt(name, password, "192.0.2.1").await;
+        assert_eq!(done.is_ok(), (name, password) == ("ada", "right"), "{name}");
+        assert_eq!(service.passwords.runs() - before, 1, "{name} {password}");
+    }
+    // One that has to wait is verified as well, right or wrong.
+    for password in ["wrong", "wrong", "wrong", "wrong", "wrong", "right"] {
+        let before = service.passwords.runs();
+        let done = service.attempt("ada", password, "192.0.2.3").await;
+        assert!(done.is_err());
+        assert_eq!(service.passwords.runs() - before, 1, "{password}");
+    }
 }
 
 #[tokio::test]
@@ -144,7 +172,7 @@ async fn auth_7_only_a_listed_proxy_is_believed() {
     ] {
         let done = service
             .login
-            .attempt(trusted(peer, name), &origin, None)
+            .attempt(trusted(peer, name), &origin, None, StatusCode::OK)
             .await;
         assert_eq!(done.is_ok(), expected, "{peer} {name}");
     }

@@ -83,7 +83,7 @@ async fn a_logout_ends_the_session() {
     let origin = from_address("192.0.2.1");
     service
         .login
-        .logout(&logged_in.session, &origin)
+        .logout(&logged_in.session, &origin, http::StatusCode::OK)
         .await
         .unwrap();
     assert!(!service.is_alive(&logged_in.id).await);

@@ -6,7 +6,7 @@ use axum::body::Bytes;
 use axum::http::header::{ACCEPT, CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::response::Response;
-use entity_core::{Error, ErrorKind, Result, Verb, encode_segment};
+use entity_core::{Error, ErrorKind, Preparation, Result, Verb, encode_segment};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -14,8 +14,10 @@ use super::result::{Outcome, Told};
 use super::{MAX_PARTS, Part};
 use crate::app::App;
 use crate::direct::Runner;
+use crate::direct::idempotency::Key;
 use crate::direct::prefer::Preferences;
 use crate::exchange::Exchange;
+use crate::media;
 
 /// How often an atomic batch that lost a race is run, at most.
 const TRIES: u32 = 4;
@@ -28,7 +30,7 @@ const HEADERS: [HeaderName; 5] = [
     HeaderName::from_static("prefer"),
 ];
 
-/// The body of the batch.
+/// The body of the batch, and how it is answered.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Operations {
@@ -36,6 +38,8 @@ pub(super) struct Operations {
     #[serde(default)]
     atomic: bool,
     operations: Vec<Operation>,
+    #[serde(skip)]
+    is_xml: bool,
 }
 
 /// One of them.
@@ -73,16 +77,16 @@ impl Operations {
     ///
     /// # Errors
     /// It is no list of operations; there are too many; a path leads elsewhere; an id is given twice.
-    pub(super) fn read(exchange: &Exchange) -> Result<Self> {
-        let essence = crate::direct::request::essence(&exchange.parts.headers)?;
-        if essence.is_some_and(|it| it != "application/json") {
+    pub(super) fn read(exchange: &Exchange, is_xml: bool) -> Result<Self> {
+        let essence = media::essence(&exchange.parts.headers)?;
+        if essence.is_some_and(|it| it != media::JSON) {
             return Err(Error::new(
                 ErrorKind::UnsupportedMediaType,
                 "send the operations as application/json",
             ));
         }
         let body = entity_formats::parse_json(&exchange.body)?;
-        let batch: Self = serde_json::from_value(body).map_err(|error| {
+        let mut batch: Self = serde_json::from_value(body).map_err(|error| {
             Error::bad_request(format!(
                 "the body must be a list of references in `_refs`, or hold `operations`: {error}"
             ))
@@ -104,99 +108,139 @@ impl Operations {
                 ids.push(id);
             }
         }
+        batch.is_xml = is_xml;
         Ok(batch)
     }
 
-    /// Carries them out, one after the other.
+    /// Carries them out, one after the other, and keeps what came of it for `key`.
     ///
     /// # Errors
     /// The batch is atomic and one of them failed: nothing was done then.
-    pub(super) async fn run(&self, app: &App, outer: &Exchange, is_xml: bool) -> Result<Response> {
-        let outcomes = match self.atomic {
-            true => self.run_atomic(app, outer, is_xml).await?,
-            false => self.run_apart(app, outer, is_xml).await?,
-        };
+    pub(super) async fn run(
+        &self,
+        app: &App,
+        outer: &Exchange,
+        key: Option<&Key>,
+    ) -> Result<Response> {
+        if self.atomic {
+            return self.run_atomic(app, outer, key).await;
+        }
+        let (addresses, outcomes) = self.run_apart(app, outer, key).await?;
+        let answer = |it: &[Outcome]| self.answer(app, outer, &addresses, it);
+        super::keep_apart(key, app, outer, &outcomes, answer).await?;
+        answer(&outcomes)
+    }
+
+    fn answer(
+        &self,
+        app: &App,
+        outer: &Exchange,
+        addresses: &[String],
+        outcomes: &[Outcome],
+    ) -> Result<Response> {
         let base_url = &app.dispatcher.shared().base_url;
-        let urls: Vec<String> = outcomes
+        let urls: Vec<String> = addresses
             .iter()
-            .map(|(address, _)| format!("{base_url}{address}"))
+            .map(|address| format!("{base_url}{address}"))
             .collect();
-        let status = super::overall(outcomes.iter().map(|it| &it.1));
-        let body = match is_xml {
-            true => self.write_xml(&outcomes, &urls)?,
-            false => self.write_json(&outcomes, &urls)?,
+        let body = match self.is_xml {
+            true => self.write_xml(outcomes, &urls)?,
+            false => self.write_json(outcomes, &urls)?,
         };
-        Ok(super::respond_with(status, body, is_xml))
+        let mut response = super::respond_with(outcomes, body, self.is_xml);
+        Preferences::of(&outer.parts.headers).tell(response.headers_mut());
+        Ok(response)
     }
 
     async fn run_apart(
         &self,
         app: &App,
         outer: &Exchange,
-        is_xml: bool,
-    ) -> Result<Vec<(String, Outcome)>> {
+        key: Option<&Key>,
+    ) -> Result<(Vec<String>, Vec<Outcome>)> {
         let mut results = Results::new();
-        let mut outcomes = Vec::with_capacity(self.operations.len());
-        for operation in &self.operations {
-            let (address, response) = match operation.prepare(outer, &results, is_xml) {
-                Ok((address, part)) => (address, part.send(app, outer).await),
+        let (mut addresses, mut outcomes) = (Vec::new(), Vec::new());
+        for (index, operation) in self.operations.iter().enumerate() {
+            let (address, response) = match operation.prepare(outer, &results, self.is_xml) {
+                Ok((address, part)) => (address, part.send(app, outer, key, index).await),
                 Err(error) => (operation.path.clone(), outer.fail(&error)),
             };
             let outcome = Outcome::of(response).await?;
             operation.remember(&outcome, &mut results);
-            outcomes.push((address, outcome));
+            addresses.push(address);
+            outcomes.push(outcome);
         }
-        Ok(outcomes)
+        Ok((addresses, outcomes))
     }
 
-    async fn run_atomic(
-        &self,
-        app: &App,
-        outer: &Exchange,
-        is_xml: bool,
-    ) -> Result<Vec<(String, Outcome)>> {
+    async fn run_atomic(&self, app: &App, outer: &Exchange, key: Option<&Key>) -> Result<Response> {
+        let preparations = self.prepare(app, outer).await;
         let mut tries = 1;
         loop {
-            match self.try_atomic(app, outer, is_xml).await {
+            match self.try_atomic(app, outer, key, &preparations).await {
                 Err(error) if error.is_transient() && tries < TRIES => tries += 1,
                 done => return done,
             }
         }
     }
 
+    /// What can be done before the unit of work opens, for each operation: nothing for those that are not known
+    /// before, because they name what an earlier one makes.
+    async fn prepare(&self, app: &App, outer: &Exchange) -> Vec<Preparation> {
+        let mut preparations = Vec::with_capacity(self.operations.len());
+        for operation in &self.operations {
+            let known = operation.prepare(outer, &Results::new(), self.is_xml);
+            preparations.push(match known {
+                Ok((_, part)) if part.is_prepared(app) => part.prepare(app, outer).await,
+                _ => Preparation::default(),
+            });
+        }
+        preparations
+    }
+
     async fn try_atomic(
         &self,
         app: &App,
         outer: &Exchange,
-        is_xml: bool,
-    ) -> Result<Vec<(String, Outcome)>> {
+        key: Option<&Key>,
+        preparations: &[Preparation],
+    ) -> Result<Response> {
         let mut atomic = app.dispatcher.atomic(&outer.origin).await?;
         let mut results = Results::new();
-        let mut outcomes = Vec::with_capacity(self.operations.len());
-        for (index, operation) in self.operations.iter().enumerate() {
+        let (mut addresses, mut outcomes) = (Vec::new(), Vec::new());
+        for (index, (operation, preparation)) in
+            self.operations.iter().zip(preparations).enumerate()
+        {
             let (address, part) = operation
-                .prepare(outer, &results, is_xml)
+                .prepare(outer, &results, self.is_xml)
                 .map_err(|error| at(index, error))?;
-            let response = part
-                .send_within(app, outer, Runner::Together(&mut atomic))
-                .await
-                .map_err(|error| at(index, error))?;
-            let outcome = Outcome::of(response).await?;
+            let runner = Runner::Together(&mut atomic, preparation.clone());
+            let (response, row) = part.send_within(app, outer, runner).await;
+            if let Some(row) = row {
+                app.audit.record(row).await?;
+            }
+            let outcome = Outcome::of(response.map_err(|error| at(index, error))?).await?;
             operation.remember(&outcome, &mut results);
-            outcomes.push((address, outcome));
+            addresses.push(address);
+            outcomes.push(outcome);
+        }
+        let answer = |it: &[Outcome]| self.answer(app, outer, &addresses, it);
+        if let Some((key, response)) = super::kept(key, &outcomes, answer)? {
+            let kept = key.to_kept(response).await?;
+            kept.store(atomic.context()).await?;
         }
         if !Preferences::of(&outer.parts.headers).is_dry_run {
             atomic.commit().await?;
         }
-        Ok(outcomes)
+        answer(&outcomes)
     }
 
-    fn write_json(&self, outcomes: &[(String, Outcome)], urls: &[String]) -> Result<Vec<u8>> {
+    fn write_json(&self, outcomes: &[Outcome], urls: &[String]) -> Result<Vec<u8>> {
         let told = self.operations.iter().zip(outcomes).zip(urls);
         let answer = Answer {
             atomic: self.atomic,
             results: told
-                .map(|((operation, (_, outcome)), url)| {
+                .map(|((operation, outcome), url)| {
                     Told::of(outcome, url).with_id(operation.id.as_deref())
                 })
                 .collect(),
@@ -204,10 +248,10 @@ impl Operations {
         serde_json::to_vec(&answer).map_err(Error::internal)
     }
 
-    fn write_xml(&self, outcomes: &[(String, Outcome)], urls: &[String]) -> Result<Vec<u8>> {
+    fn write_xml(&self, outcomes: &[Outcome], urls: &[String]) -> Result<Vec<u8>> {
         let told = self.operations.iter().zip(outcomes).zip(urls).enumerate();
         let elements: Vec<_> = told
-            .map(|(index, ((operation, (_, outcome)), url))| {
+            .map(|(index, ((operation, outcome), url))| {
                 let id = operation.id.as_deref().unwrap_or_default();
                 outcome.to_element(format!("op{index}"), ("id", id), url)
             })
@@ -262,7 +306,7 @@ impl Operation {
     ) -> Result<(String, Part)> {
         let address = super::address(&fill_path(&self.path, results)?)?;
         let mut headers = self.own_headers()?;
-        let json = HeaderValue::from_static("application/json");
+        let json = HeaderValue::from_static(media::JSON);
         let accepted = match is_xml {
             true => HeaderValue::from_static("application/xml"),
             false => json.clone(),

@@ -12,7 +12,9 @@ use serde::ser::{SerializeMap as _, Serializer as _};
 use super::result::{Outcome, Told};
 use super::{MAX_PARTS, Part, REFERENCES};
 use crate::app::App;
+use crate::direct::idempotency::Key;
 use crate::exchange::Exchange;
+use crate::media;
 
 /// The parameter that says between what the references in `_refs` stand.
 const SEPARATOR: &str = "separator";
@@ -93,23 +95,37 @@ impl References {
     ///
     /// # Errors
     /// The results can't be written.
-    pub(super) async fn run(&self, app: &App, outer: &Exchange) -> Result<Response> {
-        let base_url = &app.dispatcher.shared().base_url;
-        let mut results = Vec::with_capacity(self.parts.len());
+    pub(super) async fn run(
+        &self,
+        app: &App,
+        outer: &Exchange,
+        key: Option<&Key>,
+    ) -> Result<Response> {
+        let mut outcomes = Vec::with_capacity(self.parts.len());
         for reference in &self.parts {
             let response = match self.part(reference) {
-                Ok(part) => part.send(app, outer).await,
+                Ok(part) => part.send(app, outer, key, reference.index).await,
                 Err(error) => outer.fail(&error),
             };
-            let url = format!("{base_url}{}", reference.address);
-            results.push((reference, url, Outcome::of(response).await?));
+            outcomes.push(Outcome::of(response).await?);
         }
-        let status = super::overall(results.iter().map(|it| &it.2));
+        super::keep_apart(key, app, outer, &outcomes, |it| self.answer(app, it)).await?;
+        self.answer(app, &outcomes)
+    }
+
+    fn answer(&self, app: &App, outcomes: &[Outcome]) -> Result<Response> {
+        let base_url = &app.dispatcher.shared().base_url;
+        let results: Vec<_> = self
+            .parts
+            .iter()
+            .zip(outcomes)
+            .map(|(part, outcome)| (part, format!("{base_url}{}", part.address), outcome))
+            .collect();
         let body = match self.is_xml {
             true => write_xml(&results)?,
             false => write_json(&results)?,
         };
-        let mut response = super::respond_with(status, body, self.is_xml);
+        let mut response = super::respond_with(outcomes, body, self.is_xml);
         self.name(response.headers_mut(), &results);
         Ok(response)
     }
@@ -124,7 +140,7 @@ impl References {
         headers.insert(ACCEPT, HeaderValue::from_static(accept));
         let form = write_form(&reference.form);
         if !form.is_empty() {
-            let media_type = HeaderValue::from_static("application/x-www-form-urlencoded");
+            let media_type = HeaderValue::from_static(media::FORM);
             headers.insert(CONTENT_TYPE, media_type);
         }
         Ok(Part {
@@ -139,7 +155,7 @@ impl References {
     }
 
     /// The headers by which existing clients find their way through the results.
-    fn name(&self, headers: &mut HeaderMap, results: &[(&Reference, String, Outcome)]) {
+    fn name(&self, headers: &mut HeaderMap, results: &[(&Reference, String, &Outcome)]) {
         let mut append = |name: &'static str, value: String| {
             if let Ok(value) = HeaderValue::from_str(&value) {
                 headers.append(HeaderName::from_static(name), value);
@@ -253,7 +269,7 @@ fn malformed(given: &str) -> Error {
     Error::bad_request(format!("`{given}` is no address"))
 }
 
-fn write_json(results: &[(&Reference, String, Outcome)]) -> Result<Vec<u8>> {
+fn write_json(results: &[(&Reference, String, &Outcome)]) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut serializer = serde_json::Serializer::new(&mut bytes);
     let mut map = serializer
@@ -268,7 +284,7 @@ fn write_json(results: &[(&Reference, String, Outcome)]) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn write_xml(results: &[(&Reference, String, Outcome)]) -> Result<Vec<u8>> {
+fn write_xml(results: &[(&Reference, String, &Outcome)]) -> Result<Vec<u8>> {
     let elements: Vec<_> = results
         .iter()
         .map(|(reference, url, outcome)| {

@@ -9,6 +9,8 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::direct::idempotency;
+
 /// The answer to one part.
 pub(super) struct Outcome {
     pub(super) status: StatusCode,
@@ -26,6 +28,32 @@ impl Outcome {
             headers: parts.headers,
             body: String::from_utf8_lossy(&bytes).into_owned(),
         })
+    }
+
+    /// What may be kept of it: of an answer that must not be stored, no more than how it went.
+    pub(super) fn to_kept(&self) -> Self {
+        match self.is_secret() {
+            true => Self {
+                status: self.status,
+                headers: HeaderMap::new(),
+                body: String::new(),
+            },
+            false => Self {
+                status: self.status,
+                headers: self.headers.clone(),
+                body: self.body.clone(),
+            },
+        }
+    }
+
+    /// Whether it tells what nothing may store. What a refusal says is no secret.
+    pub(super) fn is_secret(&self) -> bool {
+        super::is_good(self.status) && idempotency::is_secret(&self.headers)
+    }
+
+    /// Whether the same request may well be answered otherwise soon.
+    pub(super) fn is_passing(&self) -> bool {
+        self.status.is_server_error() || self.status == StatusCode::TOO_MANY_REQUESTS
     }
 
     /// The headers by name, in the order of their names.

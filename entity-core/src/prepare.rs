@@ -1,0 +1,165 @@
+//! A step before the unit of work: what takes long and needs no data is done while nobody waits for the store.
+//!
+//! Where a provider declares [`Prepare`], a write of its type goes this way: a session that only reads finds out
+//! whether the request is well-formed, its entity there and the caller allowed to write it, and is given back;
+//! the work is done; the unit of work opens, and everything is checked again, because meanwhile it may have
+//! changed. Other types take no such way.
+
+use std::any::Any;
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+
+use crate::access::Need;
+use crate::context::{Context, Shared};
+use crate::error::Result;
+use crate::gate;
+use crate::input::Fields;
+use crate::provider::{Create, Provider, Read, Update};
+use crate::registry::Call;
+
+/// It turns something of what a client sends into something else, which takes long: a password into its hash.
+///
+/// ```
+/// use entity_core::{Context, Fields, Prepare, Provider, Result, Shared};
+///
+/// async fn update<P: Prepare<Raw = String, Prepared = u64>>(cx: &Context, changes: &Fields) -> Result<()> {
+///     if let Some(text) = P::raw(changes) {
+///         let _sum = cx.prepared::<P>(&text).await?;
+///     }
+///     Ok(())
+/// }
+/// ```
+pub trait Prepare: Provider {
+    /// What it is made of.
+    type Raw: PartialEq + Send + Sync + 'static;
+    /// What it is turned into.
+    type Prepared: Send + Sync + 'static;
+
+    /// What there is to be prepared in these fields of a creation, of a change, or of the body of an action
+    /// that is declared [`prepared`](crate::Action::prepared).
+    fn raw(fields: &Fields) -> Option<Self::Raw>;
+
+    /// Does the work. It sees no data, which may be otherwise when the unit of work opens.
+    ///
+    /// # Errors
+    /// `raw` is not to be had in this way; the request is refused for it.
+    fn prepare(
+        shared: &Shared,
+        raw: &Self::Raw,
+    ) -> impl Future<Output = Result<Self::Prepared>> + Send;
+}
+
+/// What was prepared for one request: nothing, for most.
+#[derive(Clone, Default)]
+pub struct Preparation(Option<Arc<dyn Any + Send + Sync>>);
+
+/// What was made of what, for the provider `P`.
+struct Made<P: Prepare> {
+    raw: P::Raw,
+    prepared: Arc<P::Prepared>,
+}
+
+impl fmt::Debug for Preparation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            Some(_) => "Preparation(made)",
+            None => "Preparation(nothing)",
+        })
+    }
+}
+
+impl Context {
+    /// What the provider makes of `raw`. It was made before this unit of work opened, unless `raw` was not
+    /// known then: because the difference that a patch tells came to something else, or because an earlier
+    /// request of the same unit of work had a part in it. Then it is made now.
+    ///
+    /// # Errors
+    /// Those of [`Prepare::prepare`].
+    pub async fn prepared<P: Prepare>(&self, raw: &P::Raw) -> Result<Arc<P::Prepared>> {
+        let made = self.preparation.0.as_deref();
+        match made.and_then(|it| it.downcast_ref::<Made<P>>()) {
+            Some(made) if made.raw == *raw => Ok(Arc::clone(&made.prepared)),
+            _ => P::prepare(&self.shared, raw).await.map(Arc::new),
+        }
+    }
+}
+
+/// Finds out whether an operation would be run, and with which fields.
+pub(crate) type Check =
+    for<'a> fn(&'a Context, Call<'a>, Option<Need>) -> BoxFuture<'a, Result<Fields>>;
+
+/// Prepares what there is to prepare in these fields.
+type Work = fn(Arc<Shared>, Fields) -> BoxFuture<'static, Result<Preparation>>;
+
+/// What a type does ahead of its writes.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Ahead {
+    pub(crate) create: Option<Check>,
+    pub(crate) update: Option<Check>,
+    pub(crate) work: Option<Work>,
+}
+
+pub(crate) fn work<P: Prepare>(
+    shared: Arc<Shared>,
+    fields: Fields,
+) -> BoxFuture<'static, Result<Preparation>> {
+    Box::pin(async move {
+        let Some(raw) = P::raw(&fields) else {
+            return Ok(Preparation::default());
+        };
+        let prepared = Arc::new(P::prepare(&shared, &raw).await?);
+        Ok(Preparation(Some(Arc::new(Made::<P> { raw, prepared }))))
+    })
+}
+
+pub(crate) fn create<'a, P: Create>(
+    cx: &'a Context,
+    call: Call<'a>,
+    _need: Option<Need>,
+) -> BoxFuture<'a, Result<Fields>> {
+    Box::pin(async move {
+        let fields = gate::creation::<P>(cx, call.input)?;
+        let draft: P::Draft = fields.clone().decode()?;
+        gate::demand_in_site(cx, P::ACCESS.create, P::site(&draft)).await?;
+        Ok(fields)
+    })
+}
+
+pub(crate) fn update<'a, P: Update>(
+    cx: &'a Context,
+    call: Call<'a>,
+    _need: Option<Need>,
+) -> BoxFuture<'a, Result<Fields>> {
+    Box::pin(async move {
+        let (current, fields) = gate::revision::<P>(cx, call.id, call.input).await?;
+        let _changes: P::Changes = fields.clone().decode()?;
+        gate::require_version(&current, call.if_match)?;
+        Ok(fields)
+    })
+}
+
+pub(crate) fn action_on_entity<'a, P: Read>(
+    cx: &'a Context,
+    call: Call<'a>,
+    need: Option<Need>,
+) -> BoxFuture<'a, Result<Fields>> {
+    Box::pin(async move {
+        gate::read_to_act::<P>(cx, call.id, need.unwrap_or(Need::Superuser)).await?;
+        Ok(Fields(call.input.fields.clone()))
+    })
+}
+
+pub(crate) fn action_on_collection<'a>(
+    cx: &'a Context,
+    call: Call<'a>,
+    need: Option<Need>,
+) -> BoxFuture<'a, Result<Fields>> {
+    Box::pin(async move {
+        let site = call.arguments.first().map(String::as_str);
+        gate::demand_in_site(cx, need.unwrap_or(Need::Superuser), site).await?;
+        Ok(Fields(call.input.fields.clone()))
+    })
+}

@@ -1,0 +1,102 @@
+//! Of what kind the body of a request is: decided here, for everybody who asks.
+
+use axum::http::HeaderMap;
+use axum::http::header::CONTENT_TYPE;
+use entity_core::{Error, ErrorKind, Result};
+
+pub(crate) use entity_formats::FORM;
+
+/// JSON.
+pub(crate) const JSON: &str = "application/json";
+
+/// Whether the body is that of an HTML form, in whatever charset it claims to be.
+pub(crate) fn is_form(headers: &HeaderMap) -> bool {
+    named(headers).is_some_and(|it| it.eq_ignore_ascii_case(FORM))
+}
+
+/// The media type of the body, without its parameters, in lower case.
+///
+/// # Errors
+/// The header is no media type, or names a charset other than UTF-8.
+pub(crate) fn essence(headers: &HeaderMap) -> Result<Option<String>> {
+    let Some(value) = headers.get(CONTENT_TYPE) else {
+        return Ok(None);
+    };
+    let text = value
+        .to_str()
+        .map_err(|error| unsupported().with_source(error))?;
+    let charset = text
+        .split(';')
+        .skip(1)
+        .filter_map(|it| it.split_once('='))
+        .find(|(name, _)| name.trim().eq_ignore_ascii_case("charset"))
+        .map(|(_, value)| value.trim().trim_matches('"'));
+    match charset {
+        Some(it) if !it.eq_ignore_ascii_case("utf-8") && !it.eq_ignore_ascii_case("us-ascii") => {
+            Err(unsupported())
+        }
+        _ => Ok(named(headers).map(str::to_ascii_lowercase)),
+    }
+}
+
+/// The answer to a body of a kind that is not read.
+pub(crate) fn unsupported() -> Error {
+    Error::new(
+        ErrorKind::UnsupportedMediaType,
+        "send the body as application/json, application/xml or application/x-www-form-urlencoded, in UTF-8",
+    )
+}
+
+/// The media type as it was sent, without its parameters.
+fn named(headers: &HeaderMap) -> Option<&str> {
+    let text = headers.get(CONTENT_TYPE)?.to_str().ok()?;
+    text.split(';').next().map(str::trim)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn a_form_is_one_by_its_whole_name_and_in_any_case() {
+        for (content_type, is_a_form, expected) in [
+            (None, false, Some(None)),
+            (Some(FORM), true, Some(Some(FORM))),
+            (
+                Some("Application/X-WWW-Form-URLencoded ; charset=\"UTF-8\""),
+                true,
+                Some(Some(FORM)),
+            ),
+            (
+                Some("application/x-www-form-urlencoded;charset=latin1"),
+                true,
+                None,
+            ),
+            (
+                Some("application/x-www-form-urlencodedness"),
+                false,
+                Some(Some("application/x-www-form-urlencodedness")),
+            ),
+            (
+                Some("application/json; x=application/x-www-form-urlencoded"),
+                false,
+                Some(Some(JSON)),
+            ),
+            (Some("caf\u{e9}"), false, None),
+        ] {
+            let headers: HeaderMap = content_type
+                .map(|it| {
+                    let value = HeaderValue::from_bytes(it.as_bytes());
+                    (CONTENT_TYPE, value.expect("a value that can be sent"))
+                })
+                .into_iter()
+                .collect();
+            assert_eq!(is_form(&headers), is_a_form, "{content_type:?}");
+            let found = essence(&headers).ok();
+            let found = found.as_ref().map(Option::as_deref);
+            assert_eq!(found, expected, "{content_type:?}");
+        }
+    }
+}

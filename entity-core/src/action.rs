@@ -1,6 +1,7 @@
 //! Actions: named verbs of a type, on one entity or on the collection.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use erased_serde::Serialize as ErasedSerialize;
@@ -9,6 +10,7 @@ use futures::future::BoxFuture;
 use crate::access::Need;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::history::{ArchivePage, History};
 use crate::input::Input;
 use crate::path::DirectPath;
 use crate::provider::Provider;
@@ -30,6 +32,7 @@ use crate::shape::Shape;
 ///         Action::on_entity(Verb::Get, "shout", Need::Session, |cx, entity, arguments| {
 ///             Box::pin(shout(cx, entity, arguments))
 ///         })
+///         .argument("name", "Whom to say hello to.")
 ///         .doc("Says hello, loudly."),
 ///     ]
 /// }
@@ -46,14 +49,35 @@ pub struct Action<P: Provider> {
     pub doc: &'static str,
     /// Query parameters it takes, each with what it does.
     pub parameters: &'static [(&'static str, &'static str)],
-    /// How many further path segments it takes.
-    pub arguments: std::ops::RangeInclusive<usize>,
+    /// The further path segments it takes, in order.
+    pub arguments: Vec<Argument>,
     /// What it answers when all goes well.
     pub answers: Answers,
     /// Whether its body is [prepared](crate::Prepare) before the unit of work opens.
     pub is_prepared: bool,
+    /// Whether it answers lists with their history.
+    pub has_history: bool,
     /// What runs.
     pub handler: Handler<P>,
+}
+
+/// A path segment behind the name of an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Argument {
+    /// What it is called, such as `siteId`.
+    pub name: &'static str,
+    /// What it means.
+    pub doc: &'static str,
+    /// Whether it must be there. What may be left out stands behind what must be there.
+    pub is_required: bool,
+}
+
+impl Argument {
+    /// How many segments a path may have that takes `arguments`.
+    pub(crate) fn count(arguments: &[Self]) -> RangeInclusive<usize> {
+        let required = arguments.iter().filter(|it| it.is_required).count();
+        required..=arguments.len()
+    }
 }
 
 /// What an action answers when all goes well, for the description.
@@ -122,9 +146,10 @@ impl<P: Provider> Action<P> {
             need: Some(need),
             doc: "",
             parameters: &[],
-            arguments: 0..=0,
+            arguments: Vec::new(),
             answers: Answers::Unsaid,
             is_prepared: false,
+            has_history: false,
             handler,
         }
     }
@@ -143,10 +168,32 @@ impl<P: Provider> Action<P> {
         self
     }
 
-    /// Declares how many further path segments it takes.
+    /// Declares the next path segment that it takes: how [`Arguments::argument`] calls it, and what it means.
     #[must_use]
-    pub fn arguments(mut self, count: std::ops::RangeInclusive<usize>) -> Self {
-        self.arguments = count;
+    pub fn argument(self, name: &'static str, doc: &'static str) -> Self {
+        self.add_argument(name, doc, true)
+    }
+
+    /// Declares a path segment that may be left out, with all behind it.
+    #[must_use]
+    pub fn optional_argument(self, name: &'static str, doc: &'static str) -> Self {
+        self.add_argument(name, doc, false)
+    }
+
+    fn add_argument(mut self, name: &'static str, doc: &'static str, is_required: bool) -> Self {
+        self.arguments.push(Argument {
+            name,
+            doc,
+            is_required,
+        });
+        self
+    }
+
+    /// Says that it answers lists with their history: it reads [`Arguments::archive`], and tells where what it
+    /// answers stands if the client [wants to know](Arguments::wants_history).
+    #[must_use]
+    pub fn history(mut self) -> Self {
+        self.has_history = true;
         self
     }
 
@@ -185,25 +232,35 @@ impl<P: Provider> fmt::Debug for Handler<P> {
 /// What an action is called with.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments {
-    /// The path segments behind the action's name, decoded.
-    pub path: Vec<String>,
+    /// The path segments behind the action's name, decoded, each with the name that the action gave it.
+    pub path: Vec<(&'static str, String)>,
     /// The query's pairs, decoded.
     pub query: Arc<[(String, String)]>,
     /// The body.
     pub input: Input,
+    /// The page of the archive that the query asks for. Only of an action with a [history](Action::history).
+    pub archive: Option<ArchivePage>,
+    /// Whether the client keeps a history, and is told where the older part of it is.
+    pub wants_history: bool,
 }
 
 impl Arguments {
-    /// The path segment at `index`.
+    /// The path segment that the action called `name`.
     ///
     /// # Errors
-    /// There is none; `what` says what is missing.
-    pub fn segment(&self, index: usize, what: &str) -> Result<&str> {
-        self.path
-            .get(index)
-            .map(String::as_str)
+    /// It is blank, or not there.
+    pub fn argument(&self, name: &str) -> Result<&str> {
+        self.optional(name)
             .filter(|it| !it.trim().is_empty())
-            .ok_or_else(|| Error::bad_request(format!("the path must name {what}")))
+            .ok_or_else(|| Error::bad_request(format!("the path must name a `{name}`")))
+    }
+
+    /// The path segment that the action called `name`, if it is there.
+    pub fn optional(&self, name: &str) -> Option<&str> {
+        self.path
+            .iter()
+            .find(|(own, _)| *own == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// The query parameter `name`.
@@ -231,6 +288,8 @@ pub enum Outcome<P: Provider> {
         /// Which part of the list they are: what the links to the other parts are made of. An action that
         /// does not cut its list answers [`Window::FIRST`] and a page without more.
         window: Window,
+        /// Where they stand in the history of the list, if it has one that is wanted.
+        history: Option<History>,
     },
     /// Data that is no entity.
     Value(Box<dyn ErasedSerialize + Send + Sync>),

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::access::Need;
-use crate::action::Answers;
+use crate::action::{Answers, Argument};
 use crate::format::Formats;
 use crate::registry::{ActionRoute, Registry, Route};
 use crate::schema::{Field, Kind, Writable};
@@ -16,7 +16,7 @@ use crate::search::Operator;
 
 pub use address::{Address, Place};
 pub use formats::FormatsEntry;
-pub use list::{LIST_PARAMETERS, ListParameter};
+pub use list::{ARCHIVE_PARAMETER, LIST_PARAMETERS, ListParameter, list_parameters};
 
 /// All registered types.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -108,19 +108,21 @@ pub struct ActionEntry {
     pub permission: String,
     /// What it answers: `nothing`, `entity`, `created`, `collection`, `data`, or `unsaid`.
     pub answers: &'static str,
-    /// How many further segments its path has.
-    pub arguments: ArgumentsEntry,
+    /// The further segments of its path, in order.
+    pub arguments: Vec<ArgumentEntry>,
     /// Query parameters it takes.
     pub parameters: Vec<ParameterEntry>,
 }
 
-/// How many further segments a path has.
+/// A further segment of the path of an action.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-pub struct ArgumentsEntry {
-    /// At least.
-    pub min: usize,
-    /// At most.
-    pub max: usize,
+pub struct ArgumentEntry {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it means.
+    pub description: &'static str,
+    /// Whether it must be there.
+    pub required: bool,
 }
 
 /// What one operation demands.
@@ -158,7 +160,10 @@ impl TypeEntry {
             formats: FormatsEntry::of(route, formats),
             fields: route.schema.fields.iter().map(field).collect(),
             max: is_list.then_some(route.max),
-            search: search(is_list),
+            search: match is_list {
+                true => list_parameters(route.schema).map(parameter).collect(),
+                false => Vec::new(),
+            },
             parameters: parameters(route.parameters),
             actions: route.actions.iter().map(action).collect(),
             permissions: permissions(route),
@@ -211,15 +216,11 @@ fn field(field: &Field) -> FieldEntry {
     }
 }
 
-fn search(is_list: bool) -> Vec<ParameterEntry> {
-    LIST_PARAMETERS
-        .iter()
-        .filter(|_| is_list)
-        .map(|it| ParameterEntry {
-            name: it.name,
-            description: it.doc,
-        })
-        .collect()
+fn parameter(parameter: &ListParameter) -> ParameterEntry {
+    ParameterEntry {
+        name: parameter.name,
+        description: parameter.doc,
+    }
 }
 
 fn parameters(parameters: &'static [(&'static str, &'static str)]) -> Vec<ParameterEntry> {
@@ -248,11 +249,19 @@ fn action(action: &ActionRoute) -> ActionEntry {
             Answers::Collection | Answers::CollectionOf(_) => "collection",
             Answers::Value(_) => "data",
         },
-        arguments: ArgumentsEntry {
-            min: *action.arguments.start(),
-            max: *action.arguments.end(),
-        },
-        parameters: parameters(action.parameters),
+        arguments: action.arguments.iter().map(argument).collect(),
+        parameters: parameters(action.parameters)
+            .into_iter()
+            .chain(action.has_history.then(|| parameter(&ARCHIVE_PARAMETER)))
+            .collect(),
+    }
+}
+
+fn argument(argument: &Argument) -> ArgumentEntry {
+    ArgumentEntry {
+        name: argument.name,
+        description: argument.doc,
+        required: argument.is_required,
     }
 }
 

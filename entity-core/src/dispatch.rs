@@ -10,6 +10,7 @@ use crate::atomic::Atomic;
 use crate::context::{Context, Shared};
 use crate::error::{Error, Result};
 use crate::event::{Audit, EventSink};
+use crate::input::Input;
 use crate::path::DirectPath;
 use crate::prepare::{Check, Preparation};
 use crate::registry::{ActionRoute, Call, Registry, Route, Run};
@@ -105,7 +106,7 @@ impl Dispatcher {
     /// Those of [`dispatch`](Self::dispatch) and of `finish`. Nothing was written then.
     pub async fn dispatch_and(&self, request: &Request, finish: &dyn Finish) -> Result<Reply> {
         // What leads nowhere does not wait for the right to write.
-        self.find(request)?;
+        find(&self.registry, request)?;
         if request.verb.is_safe() {
             let cx = self.begin(&request.origin, Mode::Read).await?;
             return self.run(&cx, request).await;
@@ -167,34 +168,7 @@ impl Dispatcher {
 
     /// Runs `request` in the unit of work of `cx`, and what it is forwarded to.
     pub(crate) async fn run(&self, cx: &Context, request: &Request) -> Result<Reply> {
-        let reply = self.run_once(cx, request).await?;
-        let Body::Forward(path) = reply.body else {
-            return Ok(reply);
-        };
-        let forwarded = Request {
-            path,
-            ..request.clone()
-        };
-        match self.run_once(cx, &forwarded).await? {
-            Reply {
-                body: Body::Forward(_),
-                ..
-            } => Err(Error::internal("an action forwards to one that forwards")),
-            reply => Ok(reply),
-        }
-    }
-
-    async fn run_once(&self, cx: &Context, request: &Request) -> Result<Reply> {
-        let (route, operation) = self.find(request)?;
-        operation.run(cx, &self.registry, route, request).await
-    }
-
-    fn find<'a>(&'a self, request: &'a Request) -> Result<(&'a Route, Operation<'a>)> {
-        let route = self
-            .registry
-            .route(&request.path.prefix)
-            .ok_or_else(Error::not_found)?;
-        Ok((route, Operation::find(route, &request.path, request.verb)?))
+        run(&self.registry, cx, request).await
     }
 
     /// Runs `work` on data that it can't change.
@@ -248,6 +222,61 @@ impl Dispatcher {
         let unit = self.store.begin(mode).await?;
         Ok(Context::new(Arc::clone(&self.shared), origin.clone(), unit))
     }
+}
+
+/// What `path` and `query` answer in the unit of work of `cx`, to its caller: for providers that refer to
+/// addresses, and whose callers must be able to read there.
+///
+/// # Errors
+/// Whatever a request for it is refused with.
+pub async fn look_up(
+    registry: &Registry,
+    cx: &Context,
+    path: DirectPath,
+    query: Vec<(String, String)>,
+) -> Result<Reply> {
+    let request = Request {
+        path,
+        verb: Verb::Get,
+        query,
+        input: Input::default(),
+        if_match: None,
+        is_dry_run: false,
+        wants_abilities: false,
+        wants_history: false,
+        origin: cx.origin().clone(),
+    };
+    run(registry, cx, &request).await
+}
+
+async fn run(registry: &Registry, cx: &Context, request: &Request) -> Result<Reply> {
+    let reply = run_once(registry, cx, request).await?;
+    let Body::Forward(path) = reply.body else {
+        return Ok(reply);
+    };
+    let forwarded = Request {
+        path,
+        ..request.clone()
+    };
+    match run_once(registry, cx, &forwarded).await? {
+        Reply {
+            body: Body::Forward(_),
+            ..
+        } => Err(Error::internal("an action forwards to one that forwards")),
+        reply => Ok(reply),
+    }
+}
+
+async fn run_once(registry: &Registry, cx: &Context, request: &Request) -> Result<Reply> {
+    let (route, operation) = find(registry, request)?;
+    operation.run(cx, registry, route, request).await
+}
+
+fn find<'a>(registry: &'a Registry, request: &'a Request) -> Result<(&'a Route, Operation<'a>)> {
+    let route = registry
+        .route(&request.path.prefix)
+        .ok_or_else(Error::not_found)?;
+    Ok((route, Operation::find(route, &request.path, request.verb)?))
 }
 
 impl std::fmt::Debug for Dispatcher {
@@ -362,6 +391,7 @@ impl<'a> Operation<'a> {
             input: &request.input,
             if_match: request.if_match.as_ref(),
             wants_abilities: request.wants_abilities,
+            wants_history: request.wants_history,
         }
     }
 }
@@ -430,7 +460,7 @@ fn find_action<'a>(
         return Ok(None);
     }
     match candidates.iter().find(|(action, ..)| action.verb == verb) {
-        Some((action, id, arguments)) if action.arguments.contains(&arguments.len()) => {
+        Some((action, id, arguments)) if action.segments().contains(&arguments.len()) => {
             Ok(Some(Operation {
                 run: *action,
                 id,
@@ -439,13 +469,13 @@ fn find_action<'a>(
                 check: action.check,
             }))
         }
-        Some((action, _, arguments)) if arguments.len() < *action.arguments.start() => {
-            Err(Error::bad_request(format!(
-                "the action `{}` needs more segments in the path",
-                action.name
-            )))
-        }
-        Some(_) => Err(Error::not_found()),
+        Some((action, _, arguments)) => match action.arguments.get(arguments.len()) {
+            Some(missing) => Err(Error::bad_request(format!(
+                "the path must go on with a `{}` behind `{}`",
+                missing.name, action.name
+            ))),
+            None => Err(Error::not_found()),
+        },
         None => Err(Error::method_not_allowed(
             candidates.iter().map(|(action, ..)| action.verb).collect(),
         )),

@@ -213,6 +213,7 @@ mod tests {
         ],
         has_feed: false,
         has_events: false,
+        has_history: false,
     };
 
     fn input(value: Value, is_textual: bool) -> Input {

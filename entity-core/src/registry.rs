@@ -1,13 +1,16 @@
 //! What is registered: providers, taken apart into routes, and the checks made of them at the start.
 
+mod check;
+
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
 use crate::access::{Access, Need};
-use crate::action::{Action, Answers};
+use crate::action::{Action, Answers, Argument};
 use crate::context::Context;
 use crate::entity::Entity;
 use crate::error::Result;
@@ -68,10 +71,12 @@ pub struct ActionRoute {
     pub doc: &'static str,
     /// Query parameters it takes.
     pub parameters: &'static [(&'static str, &'static str)],
-    /// How many further path segments it takes.
-    pub arguments: std::ops::RangeInclusive<usize>,
+    /// The further path segments it takes, in order.
+    pub arguments: Vec<Argument>,
     /// What it answers when all goes well.
     pub answers: Answers,
+    /// Whether it answers lists with their history.
+    pub has_history: bool,
     pub(crate) run: Runner,
     pub(crate) check: Option<Check>,
 }
@@ -98,6 +103,7 @@ pub(crate) struct Call<'a> {
     pub(crate) input: &'a Input,
     pub(crate) if_match: Option<&'a IfMatch>,
     pub(crate) wants_abilities: bool,
+    pub(crate) wants_history: bool,
 }
 
 impl Route {
@@ -154,6 +160,13 @@ impl Route {
 impl fmt::Debug for Route {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Route({})", self.prefix)
+    }
+}
+
+impl ActionRoute {
+    /// How many further path segments it takes.
+    pub fn segments(&self) -> RangeInclusive<usize> {
+        Argument::count(&self.arguments)
     }
 }
 
@@ -282,6 +295,7 @@ fn erase<P: Provider + Read>(action: &Action<P>) -> ActionRoute {
         parameters: action.parameters,
         arguments: action.arguments.clone(),
         answers: action.answers,
+        has_history: action.has_history,
         run: route::action(action),
         check: action.is_prepared.then(|| match action.is_on_entity() {
             true => prepare::action_on_entity::<P> as Check,
@@ -336,7 +350,7 @@ impl Registry {
     ///
     /// # Errors
     /// A prefix is claimed twice, reserved or illegal; a type or an action has no declared permission; an
-    /// action's name is reserved or taken.
+    /// action's name is reserved or taken; the arguments of an action, or the history of a type, make no sense.
     pub fn new(routes: impl IntoIterator<Item = Route>) -> Result<Self, RegistryError> {
         let mut registry = Self::default();
         for route in routes {
@@ -392,7 +406,13 @@ fn check_route(route: &Route) -> Result<(), RegistryError> {
             "has a field `{taken}`, which is what the entity of another field is called: rename it"
         ));
     }
+    if let Some(reason) = check::history(route) {
+        return refuse(&reason);
+    }
     for (index, action) in route.actions.iter().enumerate() {
+        if let Some(reason) = check::arguments(action) {
+            return refuse(&reason);
+        }
         if action.need.is_none() {
             return refuse(&format!(
                 "declares no permission for the action `{}`",

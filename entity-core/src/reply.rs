@@ -10,6 +10,7 @@ use serde_json::Map;
 
 use crate::entity::{Entity, EventEntry, FeedEntry, Version};
 use crate::error::FieldError;
+use crate::history::History;
 use crate::projection::Chosen;
 use crate::request::Verb;
 use crate::schema::Schema;
@@ -142,6 +143,8 @@ pub struct Collection {
     pub cursor: Option<String>,
     /// How many there are in all, if the client asked and it is known.
     pub total: Option<u64>,
+    /// Where they stand in the history of the list, if the type has one and the client wants to know.
+    pub history: Option<History>,
 }
 
 impl Collection {
@@ -156,6 +159,7 @@ impl Collection {
             has_more: false,
             cursor: None,
             total: None,
+            history: None,
         }
     }
 
@@ -167,7 +171,7 @@ impl Collection {
             .iter()
             .map(|it| it.version().map(|version| (it.id(), version)))
             .collect::<Option<_>>()?;
-        let place = (self.start, self.has_more, self.total);
+        let place = (self.start, self.has_more, self.total, self.history);
         Some(Version::of(&(versions, place)))
     }
 }

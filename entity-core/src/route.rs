@@ -5,12 +5,13 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 
 use crate::access::{Need, Operation};
-use crate::action::{Action, Arguments, Handler, Outcome};
+use crate::action::{Action, Argument, Arguments, Handler, Outcome};
 use crate::context::Context;
 use crate::entity::Entity;
 use crate::error::{Error, Result};
 use crate::expand::project;
 use crate::gate;
+use crate::history::{ArchivePage, History};
 use crate::projection::Projection;
 use crate::provider::{Create, Delete, List, Provider, Read, Update};
 use crate::registry::{ActionRoute, Call, Route, Runner};
@@ -18,7 +19,7 @@ use crate::reply::{
     Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Offer, Reference, Reply, Value,
 };
 use crate::request::Verb;
-use crate::search::{Grammar, Page, Window};
+use crate::search::{Grammar, Page, Search, Window};
 
 pub(crate) fn read<'a, P: Read>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a, Result<Reply>> {
     Box::pin(async move {
@@ -46,6 +47,11 @@ pub(crate) fn list<'a, P: List>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a
             start: search.start,
             limit: search.limit,
         };
+        // A page that is not full yet is refused before it is looked for.
+        let archived = match search.archive {
+            Some(page) => Some(History::of_page(page, total::<P>(cx, &search).await?)?),
+            None => None,
+        };
         let page = gate::list::<P>(cx, search.clone()).await?;
         let last = page.items.last().filter(|_| page.has_more);
         let place = Place {
@@ -53,6 +59,10 @@ pub(crate) fn list<'a, P: List>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a
             total: match search.is_counted {
                 true => gate::count::<P>(cx, search.clone()).await?,
                 false => None,
+            },
+            history: match archived {
+                None => newest::<P>(cx, call, &search, &page).await?,
+                archived => archived,
             },
         };
         let mut reply = collection_reply::<P>(cx, call, page, window, place).await?;
@@ -62,6 +72,34 @@ pub(crate) fn list<'a, P: List>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a
         }
         Ok(reply)
     })
+}
+
+/// How many entities a history is counted in. What can't be counted has no pages.
+async fn total<P: List>(cx: &Context, search: &Search) -> Result<u64> {
+    let total = gate::count::<P>(cx, search.clone()).await?;
+    Ok(total.unwrap_or_default())
+}
+
+/// Where `page`, which is no page of an archive, stands in the history, if it holds what the archive lacks.
+async fn newest<P: List>(
+    cx: &Context,
+    call: Call<'_>,
+    search: &Search,
+    page: &Page<P::Entity>,
+) -> Result<Option<History>> {
+    let window = Window {
+        start: search.start,
+        limit: search.limit,
+    };
+    let has_history = call.follows_history() && P::Entity::schema().has_history;
+    if !has_history || search.cursor.is_some() || !History::is_reached(window, page.has_more) {
+        return Ok(None);
+    }
+    let total = match page.has_more {
+        true => total::<P>(cx, search).await?,
+        false => u64::try_from(page.items.len()).unwrap_or_default(),
+    };
+    Ok(Some(History::of_newest(total)))
 }
 
 pub(crate) fn create<'a, P: Create>(
@@ -127,23 +165,29 @@ pub(crate) fn delete<'a, P: Delete>(
     })
 }
 
+/// What an action was declared to take: arguments, and whether it takes pages of an archive.
+type Declared = (Arc<[Argument]>, bool);
+
 pub(crate) fn action<P: Read>(action: &Action<P>) -> Runner {
     let (name, verb) = (action.name, action.verb);
     let need = action.need.unwrap_or(Need::Superuser);
+    let declared: Declared = (action.arguments.as_slice().into(), action.has_history);
     match action.handler {
         Handler::Entity(handler) => Arc::new(move |cx, call| {
+            let declared = declared.clone();
             Box::pin(async move {
                 let entity = gate::read_to_act::<P>(cx, call.id, need).await?;
                 let about = Reference::entity(P::PREFIX, entity.id());
-                let outcome = handler(cx, entity, call.to_arguments()).await?;
+                let outcome = handler(cx, entity, call.to_arguments(&declared)?).await?;
                 action_reply::<P>(cx, call, outcome, (name, verb, need, about)).await
             })
         }),
         Handler::Collection(handler) => Arc::new(move |cx, call| {
+            let declared = declared.clone();
             Box::pin(async move {
                 let site = call.arguments.first().map(String::as_str);
                 gate::demand_in_site(cx, need, site).await?;
-                let outcome = handler(cx, call.to_arguments()).await?;
+                let outcome = handler(cx, call.to_arguments(&declared)?).await?;
                 action_reply::<P>(
                     cx,
                     call,
@@ -178,7 +222,11 @@ async fn action_reply<P: Read>(
             data,
         }))),
         Outcome::Forward(path) => Ok(plain(Body::Forward(path))),
-        Outcome::Collection { page, window } => {
+        Outcome::Collection {
+            page,
+            window,
+            history,
+        } => {
             let page = gate::retain::<P>(cx, page).await?;
             let site = call.arguments.first().map(String::as_str);
             let site = site.filter(|_| matches!(need, Need::Site(_) | Need::SiteOrOwn(..)));
@@ -186,10 +234,14 @@ async fn action_reply<P: Read>(
                 true => list_abilities::<P>(cx, call.route, site).await?,
                 false => Abilities::default(),
             };
+            let place = Place {
+                history,
+                ..Place::default()
+            };
             Ok(Reply {
                 effect,
                 abilities,
-                ..collection_reply::<P>(cx, call, page, window, Place::default()).await?
+                ..collection_reply::<P>(cx, call, page, window, place).await?
             })
         }
         Outcome::Entity(entity) => {
@@ -264,8 +316,8 @@ async fn offers(
     let mut offers = Vec::new();
     for action in &route.actions {
         let is_plain = match action.verb {
-            Verb::Get => *action.arguments.start() == 0,
-            Verb::Post => *action.arguments.start() == 0 && action.parameters.is_empty(),
+            Verb::Get => *action.segments().start() == 0,
+            Verb::Post => *action.segments().start() == 0 && action.parameters.is_empty(),
             Verb::Put | Verb::Patch | Verb::Delete => false,
         };
         let need = action.need.unwrap_or(Need::Superuser);
@@ -285,6 +337,7 @@ async fn offers(
 struct Place {
     cursor: Option<String>,
     total: Option<u64>,
+    history: Option<History>,
 }
 
 async fn collection_reply<P: Provider>(
@@ -306,6 +359,7 @@ async fn collection_reply<P: Provider>(
         has_more: page.has_more,
         cursor: place.cursor,
         total: place.total,
+        history: place.history,
     };
     Ok(Reply {
         body: Body::Collection(collection),
@@ -341,11 +395,23 @@ impl Call<'_> {
         self.verb.is_safe()
     }
 
-    fn to_arguments(self) -> Arguments {
-        Arguments {
-            path: self.arguments.to_vec(),
+    /// Whether the client wants to know where the older part of a list is, which it has in the list's own order.
+    fn follows_history(self) -> bool {
+        let is_order = |(name, value): &(String, String)| name == "_order" && !value.is_empty();
+        self.wants_history && !self.query.iter().any(is_order)
+    }
+
+    fn to_arguments(self, (declared, has_history): &Declared) -> Result<Arguments> {
+        let named = declared.iter().zip(self.arguments);
+        Ok(Arguments {
+            path: named.map(|(it, value)| (it.name, value.clone())).collect(),
             query: self.query.into(),
             input: self.input.clone(),
-        }
+            archive: match has_history {
+                true => ArchivePage::parse(self.query)?,
+                false => None,
+            },
+            wants_history: self.follows_history(),
+        })
     }
 }

@@ -16,6 +16,10 @@ use crate::text::replace_forbidden;
 /// The namespace of the ids of feeds and entries. Another one would make every entry new to every reader.
 const NAMESPACE: Uuid = Uuid::from_u128(0x6f1b_2c0e_7a54_5d1b_9b0e_3a52_c1f4_87d3);
 
+/// The namespace of feeds with a history, the prefix it is given, and the element that marks a page of an
+/// archive (RFC 5005).
+const HISTORY: (&str, &str, &str) = ("http://purl.org/syndication/history/1.0", "fh", "archive");
+
 /// What made the feed.
 const GENERATOR: &str = "Lectern";
 
@@ -30,6 +34,8 @@ struct Feed {
     self_url: String,
     /// The other parts of the list, with the names that feeds have for the relations.
     paging: Vec<(&'static str, String)>,
+    /// Whether it is a page of an archive.
+    is_archive: bool,
     entries: Vec<Entry>,
 }
 
@@ -78,7 +84,11 @@ impl Feed {
             })
             .collect();
         let (title, schema) = (collection.prefix, collection.schema);
-        Self::new(title, schema, entries, paging, view, extension)
+        let history = collection.history;
+        Self {
+            is_archive: history.is_some_and(|it| it.page.is_some()),
+            ..Self::new(title, schema, entries, paging, view, extension)
+        }
     }
 
     fn new(
@@ -98,6 +108,7 @@ impl Feed {
             page_url: page_url(view),
             self_url: clean(&view_url_with_query(view, extension)),
             paging,
+            is_archive: false,
             entries,
         }
     }

@@ -86,6 +86,18 @@ pub struct Operation {
     pub security: Vec<BTreeMap<&'static str, Vec<String>>>,
 }
 
+impl Operation {
+    /// Whether a form may call it: it only reads, and its address holds no secret, which would stay behind in
+    /// places where addresses are kept.
+    pub fn can_be_tried(&self, method: &str) -> bool {
+        let is_secret = |it: &Parameter| it.schema.get("format").is_some_and(|it| it == SECRET);
+        method == "get" && !self.parameters.iter().any(is_secret)
+    }
+}
+
+/// The format of texts that are secret.
+pub const SECRET: &str = "password";
+
 /// Where a parameter is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -48,7 +48,7 @@ entity_core::register!(Announcements);
 /// News for the members of a site.
 #[derive(Clone, Debug, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(feed = Self::to_feed, version = Self::to_version)]
+#[entity(feed = Self::to_feed, version = Self::to_version, history)]
 pub struct Announcement {
     /// Site, channel and announcement, joined by colons.
     #[entity(id)]

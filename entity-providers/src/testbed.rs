@@ -199,6 +199,7 @@ impl Testbed {
             if_match,
             is_dry_run: false,
             wants_abilities: false,
+            wants_history: false,
             origin: origin(self.caller(eid)),
         };
         let reply = self.dispatcher.dispatch(&request).await;

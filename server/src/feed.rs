@@ -7,6 +7,7 @@
 mod address;
 mod fetch;
 mod opml;
+mod readable;
 pub mod table;
 mod token;
 mod write;
@@ -42,6 +43,7 @@ pub struct Feed {
     user_id: String,
     created: DateTimeUtc,
     expires: Option<DateTimeUtc>,
+    expired: bool,
     last_used: Option<DateTimeUtc>,
     #[serde(skip_serializing_if = "Option::is_none")]
     addresses: Option<BTreeMap<String, String>>,
@@ -82,6 +84,11 @@ static SCHEMA: Schema = Schema {
             .nullable()
             .column("expires"),
         Field::new(
+            "expired",
+            Kind::Boolean,
+            "Whether it has ended: it opens nothing any more, until it is given another end.",
+        ),
+        Field::new(
             "lastUsed",
             Kind::Instant,
             "When it was last read, up to ten minutes late; null for never.",
@@ -97,6 +104,7 @@ static SCHEMA: Schema = Schema {
     ],
     has_feed: false,
     has_events: false,
+    has_history: false,
 };
 
 impl Entity for Feed {
@@ -117,7 +125,12 @@ impl Entity for Feed {
     }
 
     fn version(&self) -> Option<Version> {
-        Some(Version::of(&(&self.id, self.version, self.last_used)))
+        Some(Version::of(&(
+            &self.id,
+            self.version,
+            self.last_used,
+            self.expired,
+        )))
     }
 
     fn is_told_once(&self) -> bool {
@@ -126,12 +139,13 @@ impl Entity for Feed {
 }
 
 impl Feed {
-    fn of(row: table::Model) -> Result<Self> {
+    fn of(cx: &Context, row: table::Model) -> Result<Self> {
         let instant = |millis: i64| {
             DateTimeUtc::from_timestamp_millis(millis)
                 .ok_or_else(|| Error::internal(format!("{millis} ms is no instant")))
         };
         Ok(Self {
+            expired: row.is_over(cx.now()),
             formats: row.formats().map(ToOwned::to_owned).collect(),
             id: row.id,
             title: row.title,
@@ -186,7 +200,7 @@ impl Provider for Feeds {
 impl Read for Feeds {
     async fn read(cx: &Context, id: &str) -> Result<Option<Feed>> {
         let row = table::Entity::find_by_id(id).one(cx.db()?).await?;
-        row.map(Feed::of).transpose()
+        row.map(|it| Feed::of(cx, it)).transpose()
     }
 }
 
@@ -203,7 +217,8 @@ impl List for Feeds {
         let select = QuerySelect::query(&mut statement);
         entity_core::db::apply(select, search, &SCHEMA, "feed");
         let rows = statement.all(cx.db()?).await?;
-        let feeds = rows.into_iter().map(Feed::of).collect::<Result<_>>()?;
+        let feeds = rows.into_iter().map(|it| Feed::of(cx, it));
+        let feeds = feeds.collect::<Result<_>>()?;
         Ok(Page::cut(feeds, search.limit))
     }
 }

@@ -8,6 +8,7 @@ mod bodies;
 mod contract;
 mod endpoints;
 mod entities;
+mod feeds;
 mod forms;
 mod own;
 mod parameters;
@@ -59,6 +60,7 @@ pub fn describe(registry: &Registry, formats: &Formats, config: &Config) -> Docu
         builder.add_endpoint(endpoint);
     }
     builder.add_own();
+    builder.add_private_feeds();
     for route in registry.routes() {
         builder.add_type(route);
     }

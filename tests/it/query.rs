@@ -106,6 +106,7 @@ async fn ask(
         if_match: None,
         is_dry_run: false,
         wants_abilities: false,
+        wants_history: false,
         origin: origin(Caller::user("ada", "ada")),
     };
     let reply = dispatcher.dispatch(&request).await;

@@ -26,6 +26,7 @@ use crate::field::Fields;
 /// | `verbs(read, list, create, update, delete)` | the verbs that are written for you; leave one out to write it by hand |
 /// | `feed = path` | a `fn(&Self) -> FeedEntry`; without it a title, an `updated` field and a table make one |
 /// | `event = path` | a `fn(&Self) -> EventEntry`; with it calendars show the entities |
+/// | `history` | its feeds have an archive: see `entity_core::ARCHIVE`; lists of a table then begin with what was created last |
 /// | `version = path` | a `fn(&Self) -> Version`; without it a field with the role `version` is used |
 ///
 /// On a field:

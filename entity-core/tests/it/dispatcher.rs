@@ -161,6 +161,7 @@ fn request(eid: &str, verb: Verb, address: &str) -> Request {
         if_match: None,
         is_dry_run: false,
         wants_abilities: false,
+        wants_history: false,
         origin: origin(caller(eid)),
     }
 }

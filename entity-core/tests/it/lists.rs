@@ -113,6 +113,7 @@ async fn ask(query: &[(&str, &str)]) -> (Collection, Vec<Vec<String>>) {
         if_match: None,
         is_dry_run: false,
         wants_abilities: false,
+        wants_history: false,
         origin: origin(Caller::user("ada", "ada")),
     };
     match dispatcher.dispatch(&request).await.unwrap().body {

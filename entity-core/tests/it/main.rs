@@ -8,6 +8,7 @@
 
 mod dispatcher;
 mod gate;
+mod history;
 mod lists;
 mod notes;
 mod prepare;

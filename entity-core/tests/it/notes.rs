@@ -202,15 +202,15 @@ impl Actions for Notes {
                 Need::Site("note.read"),
                 |cx, arguments| Box::pin(async move { of_site(cx, &arguments) }),
             )
-            .arguments(1..=1),
+            .argument("siteId", "The site."),
             Action::on_collection(Verb::Get, "open", Need::Public, |cx, arguments| {
                 Box::pin(async move { one(cx, &arguments) })
             })
-            .arguments(1..=1),
+            .argument("noteId", "The note."),
             Action::on_collection(Verb::Get, "own", Need::Session, |cx, arguments| {
                 Box::pin(async move { one(cx, &arguments) })
             })
-            .arguments(1..=1),
+            .argument("noteId", "The note."),
             Action::on_collection(Verb::Get, "first", Need::Session, |_, _| {
                 Box::pin(async { Ok(Outcome::Forward(DirectPath::new("note", ["a"]))) })
             }),
@@ -238,11 +238,12 @@ fn of_site(cx: &Context, arguments: &Arguments) -> Result<Outcome<Notes>> {
     Ok(Outcome::Collection {
         page: Page::cut(items, window.limit),
         window,
+        history: None,
     })
 }
 
 fn one(cx: &Context, arguments: &Arguments) -> Result<Outcome<Notes>> {
-    let found = Shelf::called(cx, "one")?.find(arguments.segment(0, "a note")?);
+    let found = Shelf::called(cx, "one")?.find(arguments.argument("noteId")?);
     found
         .map(Outcome::Entity)
         .ok_or_else(entity_core::Error::not_found)

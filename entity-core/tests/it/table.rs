@@ -130,6 +130,7 @@ impl Service {
             if_match,
             is_dry_run: false,
             wants_abilities: false,
+            wants_history: false,
             origin: origin(Caller::user("ada", "ada")),
         };
         self.dispatcher.dispatch(&request).await

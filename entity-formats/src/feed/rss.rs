@@ -8,7 +8,7 @@ use rss::extension::dublincore::DublinCoreExtension;
 use rss::extension::{Extension, ExtensionMap};
 use rss::{Category, Channel, Guid, Item};
 
-use super::{Entry, Feed, GENERATOR, is_feed};
+use super::{Entry, Feed, GENERATOR, HISTORY, is_feed};
 
 /// Writes RSS.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,10 +40,22 @@ fn write_channel(feed: Feed) -> Channel {
     for (relation, url) in feed.paging {
         links.push(atom_link(relation, url));
     }
+    let (history, prefix, element) = HISTORY;
     let namespaces = [
         ("atom", "http://www.w3.org/2005/Atom"),
         ("dc", "http://purl.org/dc/elements/1.1/"),
-    ];
+    ]
+    .into_iter()
+    .chain(feed.is_archive.then_some((prefix, history)));
+    let marks = feed.is_archive.then(|| {
+        let mark = Extension {
+            name: format!("{prefix}:{element}"),
+            ..Extension::default()
+        };
+        let marks = BTreeMap::from([(element.to_owned(), vec![mark])]);
+        (prefix.to_owned(), marks)
+    });
+    let links = BTreeMap::from([("link".to_owned(), links)]);
     Channel {
         // The format wants a description that is not empty.
         description: match feed.description.is_empty() {
@@ -55,12 +67,8 @@ fn write_channel(feed: Feed) -> Channel {
         last_build_date: Some(feed.updated.to_rfc2822()),
         generator: Some(GENERATOR.to_owned()),
         items: feed.entries.into_iter().map(write_item).collect(),
-        extensions: ExtensionMap::from([(
-            "atom".to_owned(),
-            BTreeMap::from([("link".to_owned(), links)]),
-        )]),
+        extensions: ExtensionMap::from_iter([("atom".to_owned(), links)].into_iter().chain(marks)),
         namespaces: namespaces
-            .into_iter()
             .map(|(prefix, uri)| (prefix.to_owned(), uri.to_owned()))
             .collect(),
         ..Channel::default()

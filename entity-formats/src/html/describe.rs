@@ -92,14 +92,15 @@ struct ActionEntry {
     description: String,
     permission: String,
     answers: String,
-    arguments: Arguments,
+    arguments: Vec<ArgumentEntry>,
     parameters: Vec<ParameterEntry>,
 }
 
 #[derive(Deserialize)]
-struct Arguments {
-    min: usize,
-    max: usize,
+struct ArgumentEntry {
+    name: String,
+    description: String,
+    required: bool,
 }
 
 #[derive(Deserialize)]
@@ -172,10 +173,10 @@ impl ActionEntry {
     fn path(&self) -> String {
         let id = if self.target == "entity" { "/{id}" } else { "" };
         let mut path = format!("{id}/{}", self.name);
-        for index in 1..=self.arguments.max {
-            path = match index > self.arguments.min {
-                true => format!("{path}[/{{{index}}}]"),
-                false => format!("{path}/{{{index}}}"),
+        for ArgumentEntry { name, required, .. } in &self.arguments {
+            path = match required {
+                true => format!("{path}/{{{name}}}"),
+                false => format!("{path}[/{{{name}}}]"),
             };
         }
         path

@@ -166,7 +166,7 @@ fn related(item: &Item, registry: &Registry) -> Vec<Command> {
             it.name == item.prefix()
                 && it.verb == Verb::Get
                 && !it.is_on_entity
-                && it.arguments == (1..=1)
+                && it.segments() == (1..=1)
         });
         related.extend(lists.map(|action| Command {
             href: format!(

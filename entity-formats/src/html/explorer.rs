@@ -114,7 +114,7 @@ impl<'a> Entry<'a> {
             bodies: body
                 .flat_map(|it| it.content.iter().map(Body::of))
                 .collect(),
-            tries: (method == "get").then(|| Try::of(operation)),
+            tries: operation.can_be_tried(method).then(|| Try::of(operation)),
         }
     }
 

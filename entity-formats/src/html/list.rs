@@ -51,7 +51,10 @@ impl<'a> ListPage<'a> {
             frame = frame.below_type(collection.prefix);
             frame.title = subset_title(collection, view);
         }
-        frame.paging = paging_links(collection, view, Some("html"));
+        frame.paging = paging_links(collection, view, Some("html"))
+            .into_iter()
+            .filter_map(|(relation, url)| Some((page_relation(relation)?, url)))
+            .collect();
         frame
     }
 
@@ -134,6 +137,16 @@ fn caption(collection: &Collection) -> String {
         (true, _) => format!("{first} to {last}, and there are more"),
         (false, 0) => format!("{last} in all"),
         (false, _) => format!("{first} to {last}, the last ones"),
+    }
+}
+
+/// What pages call the relation `relation`: they have no words for archives, and always lead to the list itself.
+fn page_relation(relation: &'static str) -> Option<&'static str> {
+    match relation {
+        "current" => None,
+        "prev-archive" => Some("prev"),
+        "next-archive" => Some("next"),
+        other => Some(other),
     }
 }
 

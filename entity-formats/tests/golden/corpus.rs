@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
 use entity_core::catalog::{
-    ActionEntry, Address, ArgumentsEntry, Catalog, FieldEntry, FormatsEntry, ParameterEntry,
+    ActionEntry, Address, ArgumentEntry, Catalog, FieldEntry, FormatsEntry, ParameterEntry,
     PermissionEntry, Place, TypeEntry,
 };
 use entity_core::format::{Formats, Problem, View};
@@ -14,7 +14,7 @@ use entity_core::schema::{Field, Kind, Role, Schema};
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
     Abilities, Body, Collection, Enclosure, Entity, ErrorKind, EventEntry, FeedEntry, FieldError,
-    Form, FormPurpose, Item, Offer, Refusal, Registry, Verb,
+    Form, FormPurpose, History, Item, Offer, Refusal, Registry, Verb,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -75,12 +75,14 @@ static NOTE: Schema = Schema {
     fields: FIELDS,
     has_feed: true,
     has_events: true,
+    has_history: false,
 };
 static SESSION: Schema = Schema {
     doc: "",
     fields: &[],
     has_feed: false,
     has_events: false,
+    has_history: false,
 };
 
 impl Entity for Note {
@@ -296,7 +298,18 @@ fn type_entry() -> TypeEntry {
             description: "Those of a site.",
             permission: "note.read in the site".to_owned(),
             answers: "collection",
-            arguments: ArgumentsEntry { min: 1, max: 2 },
+            arguments: vec![
+                ArgumentEntry {
+                    name: "siteId",
+                    description: "The <site>.",
+                    required: true,
+                },
+                ArgumentEntry {
+                    name: "word",
+                    description: "A word.",
+                    required: false,
+                },
+            ],
             parameters: vec![parameter()],
         }],
         permissions: vec![PermissionEntry {
@@ -306,8 +319,16 @@ fn type_entry() -> TypeEntry {
     }
 }
 
+/// The second of four pages.
+fn archive() -> History {
+    History {
+        page: Some(2),
+        newest: 4,
+    }
+}
+
 pub(crate) fn answers() -> Vec<(&'static str, Body)> {
-    let list = |notes: Vec<Note>| {
+    let list = |notes: Vec<Note>, history: Option<History>| {
         Body::Collection(Collection {
             prefix: "note",
             schema: &NOTE,
@@ -317,10 +338,11 @@ pub(crate) fn answers() -> Vec<(&'static str, Body)> {
             has_more: true,
             cursor: None,
             total: None,
+            history,
         })
     };
     vec![
-        ("list", list(notes())),
+        ("list", list(notes(), None)),
         ("entity", Body::Entity(item(notes().swap_remove(0)))),
         ("create", form(FormPurpose::Create, None)),
         (
@@ -353,6 +375,7 @@ pub(crate) fn answers() -> Vec<(&'static str, Body)> {
         ),
         ("type", value("describe", type_entry())),
         ("nothing", Body::Empty),
+        ("archive", list(notes(), Some(archive()))),
     ]
 }
 

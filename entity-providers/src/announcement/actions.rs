@@ -2,8 +2,8 @@
 
 use chrono::TimeDelta;
 use entity_core::{
-    Action, Actions, Answers, Arguments, Context, Error, MAX_LIMIT, Need, Outcome, Page, Result,
-    Scope, Verb, Window,
+    ARCHIVE, Action, Actions, Answers, ArchivePage, Arguments, Context, Error, History, MAX_LIMIT,
+    Need, Outcome, Page, Result, Scope, Verb, Window,
 };
 
 use super::query::{self, Order, Place, Question};
@@ -26,39 +26,48 @@ impl Actions for Announcements {
                 Box::pin(of_site(cx, arguments))
             })
             .doc("The announcements of a site, newest first.")
+            .argument("siteId", "The site.")
             .parameters(CUT)
-            .arguments(1..=1)
+            .history()
             .answers(Answers::Collection),
             Action::on_collection(Verb::Get, "user", Need::Session, |cx, arguments| {
                 Box::pin(of_user(cx, arguments))
             })
             .doc("The announcements of all sites of the caller, newest first.")
             .parameters(CUT)
+            .history()
             .answers(Answers::Collection),
             Action::on_collection(Verb::Get, "motd", Need::Public, |cx, arguments| {
                 Box::pin(of_the_day(cx, arguments))
             })
             .doc("The messages of the day, newest first.")
             .parameters(CUT)
+            .history()
             .answers(Answers::Collection),
             Action::on_collection(Verb::Get, "message", read, |cx, arguments| {
                 Box::pin(message(cx, arguments))
             })
             .doc("One announcement, by its site and its id within the channel.")
-            .arguments(2..=2)
+            .argument("siteId", "The site.")
+            .argument("announcementId", "Its id within the channel.")
             .answers(Answers::Entity),
             Action::on_collection(Verb::Get, "msg", read, |cx, arguments| {
                 Box::pin(channel_message(cx, arguments))
             })
             .doc("One announcement, by its site, its channel and its id within the channel.")
-            .arguments(3..=3)
+            .argument("siteId", "The site.")
+            .argument(
+                "channel",
+                "The channel: `main`, or `motd` for messages of the day.",
+            )
+            .argument("announcementId", "Its id within the channel.")
             .answers(Answers::Entity),
         ]
     }
 }
 
 async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Announcements>> {
-    let site = arguments.segment(0, "a site")?;
+    let site = arguments.argument("siteId")?;
     collection(cx, &arguments, Place::Site(site)).await
 }
 
@@ -72,15 +81,15 @@ async fn of_the_day(cx: &Context, arguments: Arguments) -> Result<Outcome<Announ
 }
 
 async fn message(cx: &Context, arguments: Arguments) -> Result<Outcome<Announcements>> {
-    let site = arguments.segment(0, "a site")?;
-    let id = arguments.segment(1, "an announcement")?;
+    let site = arguments.argument("siteId")?;
+    let id = arguments.argument("announcementId")?;
     found(query::one(cx, id).await?.filter(|it| it.site_id == site))
 }
 
 async fn channel_message(cx: &Context, arguments: Arguments) -> Result<Outcome<Announcements>> {
-    let site = arguments.segment(0, "a site")?;
-    let channel = arguments.segment(1, "a channel")?;
-    let id = arguments.segment(2, "an announcement")?;
+    let site = arguments.argument("siteId")?;
+    let channel = arguments.argument("channel")?;
+    let id = arguments.argument("announcementId")?;
     found(
         query::one(cx, id)
             .await?
@@ -99,18 +108,76 @@ async fn collection(
     arguments: &Arguments,
     place: Place<'_>,
 ) -> Result<Outcome<Announcements>> {
+    if let Some(archive) = arguments.archive {
+        return archived(cx, arguments, place, archive).await;
+    }
     let question = cut(cx, arguments, place);
     let page = query::list(cx, &question).await?;
     let window = Window {
         start: question.start,
         limit: question.limit,
     };
+    let is_current = arguments.wants_history
+        && without_archive(arguments).is_none()
+        && History::is_reached(window, page.has_more);
+    let history = match (is_current, page.has_more) {
+        (false, _) => None,
+        (true, true) => Some(History::of_newest(query::count_of(cx, &question).await?)),
+        (true, false) => u64::try_from(page.items.len()).ok().map(History::of_newest),
+    };
     let page = Page {
         // Whoever says how many there should be asks for no more of them.
         has_more: page.has_more && number(arguments, "n").is_none(),
         ..page
     };
-    Ok(Outcome::Collection { page, window })
+    Ok(Outcome::Collection {
+        page,
+        window,
+        history,
+    })
+}
+
+/// A page of the archive: the same list backwards.
+async fn archived(
+    cx: &Context,
+    arguments: &Arguments,
+    place: Place<'_>,
+    archive: ArchivePage,
+) -> Result<Outcome<Announcements>> {
+    if let Some(other) = without_archive(arguments) {
+        return Err(Error::field(
+            other,
+            format!("must not be given together with `{ARCHIVE}`"),
+        ));
+    }
+    let window = archive.window();
+    let question = Question {
+        place,
+        since: None,
+        order: Order::OldestFirst,
+        start: window.start,
+        limit: window.limit,
+    };
+    let history = History::of_page(archive, query::count_of(cx, &question).await?)?;
+    Ok(Outcome::Collection {
+        page: query::list(cx, &question).await?,
+        window,
+        history: Some(history),
+    })
+}
+
+/// The parameter that leaves some of the list out or turns it round, so that it has no archive.
+fn without_archive(arguments: &Arguments) -> Option<&'static str> {
+    let mut numbers = ["n", "d"].into_iter();
+    let narrows = numbers.find(|it| number(arguments, it).is_some());
+    narrows.or_else(|| (order(arguments) == Order::OldestFirst).then_some("a"))
+}
+
+fn order(arguments: &Arguments) -> Order {
+    match arguments.parameter("a") {
+        Some("1" | "true") => Order::OldestFirst,
+        _ => Order::NewestFirst,
+    }
 }
 
 /// What the query's numbers ask for. Existing clients send them in many ways: what is no number, or 0, is as
@@ -122,14 +189,10 @@ fn cut<'a>(cx: &Context, arguments: &Arguments, place: Place<'a>) -> Question<'a
         .and_then(|it| i64::try_from(it).ok())
         .and_then(TimeDelta::try_days)
         .and_then(|it| cx.now().checked_sub_signed(it));
-    let order = match arguments.parameter("a") {
-        Some("1" | "true") => Order::OldestFirst,
-        _ => Order::NewestFirst,
-    };
     Question {
         place,
         since: since.map(|it| it.timestamp_millis()),
-        order,
+        order: order(arguments),
         start: number(arguments, "_start")
             .filter(|it| i64::try_from(*it).is_ok())
             .unwrap_or(0),

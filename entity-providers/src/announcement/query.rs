@@ -4,7 +4,7 @@
 
 use entity_core::db::Row as Columns;
 use entity_core::wire::Millis;
-use entity_core::{Context, DateTimeUtc, Page, Result, Scope, Search, db};
+use entity_core::{Context, DateTimeUtc, Error, Page, Result, Scope, Search, db};
 use sea_orm::sea_query::{Alias, Expr, JoinType, Query, SelectStatement};
 use sea_orm::{ConnectionTrait, DbErr, Statement};
 
@@ -53,7 +53,7 @@ pub(super) enum Place<'a> {
 pub(super) enum Order {
     /// Those that came out last.
     NewestFirst,
-    /// Those that came out first.
+    /// Those that came out first: the other order backwards.
     OldestFirst,
 }
 
@@ -82,29 +82,58 @@ pub(super) async fn list(cx: &Context, question: &Question<'_>) -> Result<Page<A
     page(cx, found, question.limit).await
 }
 
+/// How many announcements `question` is about that the caller sees, whatever part of them is wanted.
+pub(super) async fn count_of(cx: &Context, question: &Question<'_>) -> Result<u64> {
+    let mut sql = Sql::new(
+        cx.db()?.get_database_backend(),
+        "SELECT count(*) FROM announcement a WHERE ",
+    );
+    match question.place {
+        Place::Site(site) => {
+            write_where(&mut sql, cx, question, &Powers::in_site(cx, site).await?)?
+        }
+        _ => write_where(&mut sql, cx, question, &Powers::everywhere(cx).await?)?,
+    }
+    let read = |row: &mut Columns<'_>| Ok(row.take::<i64>()?);
+    let counts = cx.db()?.scan(sql.into_statement(), read).await?;
+    let count = counts.first().and_then(|it| u64::try_from(*it).ok());
+    count.ok_or_else(|| Error::internal("the database does not count"))
+}
+
 /// The statement that answers `question` for a caller with `powers`.
 pub(super) fn statement<T: Held>(
     cx: &Context,
     question: &Question<'_>,
     powers: &Powers<T>,
 ) -> Result<Statement> {
-    let (user, now) = (user(cx), cx.now().timestamp_millis());
     let mut sql = Sql::new(cx.db()?.get_database_backend(), "SELECT ");
     write_columns(&mut sql, cx);
     sql.push(TABLES);
-    question.place.write(&mut sql, user)?;
-    sql.push(" AND ");
-    write_condition(&mut sql, powers, user, now)?;
-    if let Some(since) = question.since {
-        sql.push(" AND a.published >= ").bind(since);
-    }
+    write_where(&mut sql, cx, question, powers)?;
     sql.push(match question.order {
         Order::NewestFirst => " ORDER BY a.published DESC, a.id LIMIT ",
-        Order::OldestFirst => " ORDER BY a.published, a.id LIMIT ",
+        Order::OldestFirst => " ORDER BY a.published, a.id DESC LIMIT ",
     });
     sql.bind(to_bound(question.limit.saturating_add(1)));
     sql.push(" OFFSET ").bind(to_bound(question.start));
     Ok(sql.into_statement())
+}
+
+/// Writes what `question` is about, as far as a caller with `powers` sees it.
+fn write_where<T: Held>(
+    sql: &mut Sql,
+    cx: &Context,
+    question: &Question<'_>,
+    powers: &Powers<T>,
+) -> Result<()> {
+    let (user, now) = (user(cx), cx.now().timestamp_millis());
+    question.place.write(sql, user)?;
+    sql.push(" AND ");
+    write_condition(sql, powers, user, now)?;
+    if let Some(since) = question.since {
+        sql.push(" AND a.published >= ").bind(since);
+    }
+    Ok(())
 }
 
 /// The announcements that a search with filters, words or an order of its own asks for and the caller sees.

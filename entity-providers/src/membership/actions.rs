@@ -19,14 +19,14 @@ impl Actions for Memberships {
                 ("_start", "how many to leave out at the beginning"),
                 ("_limit", "how many at most"),
             ])
-            .arguments(1..=1)
+            .argument("siteId", "The site.")
             .answers(Answers::Collection),
         ]
     }
 }
 
 async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Memberships>> {
-    let site = arguments.segment(0, "a site")?;
+    let site = arguments.argument("siteId")?;
     rules::demand_roster(cx, site).await?;
     let wanted = Wanted::OfSite { site, user: None };
     let window = Window::parse(&arguments.query, Memberships::MAX)?;
@@ -37,5 +37,9 @@ async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Membershi
     };
     Grammar::of::<Memberships>()?.complete(&mut search);
     let page = query::list(cx, &search, &wanted).await?;
-    Ok(Outcome::Collection { page, window })
+    Ok(Outcome::Collection {
+        page,
+        window,
+        history: None,
+    })
 }

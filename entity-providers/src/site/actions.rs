@@ -14,6 +14,9 @@ use super::{Site, Sites, parts};
 use crate::authorizer;
 use crate::db::{site_page, site_tool};
 
+/// The argument that narrows functions.
+const PREFIX: &str = "prefix";
+
 pub(super) fn all() -> Vec<Action<Sites>> {
     let get = Verb::Get;
     vec![
@@ -49,16 +52,16 @@ pub(super) fn all() -> Vec<Action<Sites>> {
             Need::Site("realm.upd"),
             |cx, site, arguments| Box::pin(perms(cx, site, arguments)),
         )
-        .doc("The functions of each role; of those that begin as the next segment says.")
-        .arguments(0..=1)
+        .doc("The functions of each role; only of those that begin so, if the path goes on.")
+        .optional_argument(PREFIX, "How the functions begin.")
         .answers(Answers::Value(
             shape::of::<Wrapper<BTreeMap<String, BTreeSet<String>>>>,
         )),
         Action::on_entity(get, "userPerms", Need::Session, |cx, site, arguments| {
             Box::pin(user_perms(cx, site, arguments))
         })
-        .doc("The caller's functions; of those that begin as the next segment says.")
-        .arguments(0..=1)
+        .doc("The caller's functions; only of those that begin so, if the path goes on.")
+        .optional_argument(PREFIX, "How the functions begin.")
         .answers(Answers::Value(shape::of::<Wrapper<BTreeSet<String>>>)),
     ]
 }
@@ -250,5 +253,5 @@ async fn user_perms(cx: &Context, site: Site, arguments: Arguments) -> Result<Ou
 }
 
 fn prefix(arguments: &Arguments) -> &str {
-    arguments.path.first().map_or("", String::as_str)
+    arguments.optional(PREFIX).unwrap_or_default()
 }

@@ -69,8 +69,11 @@ pub(super) fn lead(call: &Call<'_>) -> Result<Answer> {
         .description
         .operation(name)
         .ok_or_else(Error::not_found)?;
-    if method != "get" {
-        return Err(Error::field(OPERATION, "must be one that reads"));
+    if !operation.can_be_tried(method) {
+        return Err(Error::field(
+            OPERATION,
+            "must be one that reads, and takes no secret",
+        ));
     }
     let media_type = call.parameter(FORMAT).filter(|it| !it.is_empty());
     let format = media_type.map(|it| format(call, it)).transpose()?;

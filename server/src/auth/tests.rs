@@ -162,6 +162,7 @@ impl Service {
                 if_match: None,
                 is_dry_run: false,
                 wants_abilities: false,
+                wants_history: false,
                 origin: origin(caller),
             })
             .await?;

@@ -24,6 +24,7 @@ static SCHEMA: Schema = Schema {
     ],
     has_feed: false,
     has_events: false,
+    has_history: false,
 };
 
 /// Whether the form is asked for.

@@ -80,6 +80,7 @@ async fn empty(app: &App, exchange: &Exchange, path: &DirectPath, verb: Verb) ->
         if_match: None,
         is_dry_run: false,
         wants_abilities: true,
+        wants_history: false,
         origin: exchange.origin.clone(),
     };
     match app.dispatcher.dispatch(&request).await.ok()?.body {

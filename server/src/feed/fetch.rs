@@ -9,15 +9,14 @@ use chrono::TimeDelta;
 use entity_core::format::{OwnAddress, Renderer, View};
 use entity_core::unit::{Mode, Store as _};
 use entity_core::{
-    Abilities, Body, Caller, Context, DirectPath, Error, ErrorKind, Input, Reply, Request, Result,
-    Verb,
+    Abilities, Caller, Context, DirectPath, Error, ErrorKind, Input, Request, Result, Verb,
 };
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait as _, Condition, EntityTrait as _, QueryFilter as _};
 
 use super::address::name;
 use super::token::Token;
-use super::{MOUNT, table};
+use super::{MOUNT, readable, table};
 use crate::app::App;
 use crate::direct::request::verb;
 use crate::direct::respond::{Asked, Preference, respond};
@@ -105,9 +104,7 @@ async fn by_hash(cx: &Context, hash: String) -> Result<Option<Bound>> {
         .filter(table::Column::TokenHash.eq(hash))
         .one(cx.db()?)
         .await?;
-    let is_living =
-        |it: &table::Model| it.expires.is_none_or(|it| it > cx.now().timestamp_millis());
-    let Some(row) = row.filter(is_living) else {
+    let Some(row) = row.filter(|it| !it.is_over(cx.now())) else {
         return Ok(None);
     };
     let owner = entity_providers::user::find(cx, &row.user_id).await?;
@@ -144,10 +141,11 @@ async fn show(
             if_match: None,
             is_dry_run: false,
             wants_abilities: false,
+            wants_history: true,
             origin,
         })
         .await?;
-    if !is_content(&reply) {
+    if !readable::is_content(&reply) {
         return Err(Error::not_found());
     }
     let base_url = &app.dispatcher.shared().base_url;
@@ -190,10 +188,6 @@ fn narrowed(own: &str, sent: &str) -> Result<String> {
     }
     let pairs: Vec<&str> = entity_formats::filters(own).chain([sent]).collect();
     Ok(pairs.join("&"))
-}
-
-fn is_content(reply: &Reply) -> bool {
-    matches!(reply.body, Body::Entity(_) | Body::Collection(_))
 }
 
 /// Whoever has the token need not be the owner, and learns nothing of what the owner may do.

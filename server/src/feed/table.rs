@@ -1,5 +1,6 @@
 //! The table `feed`.
 
+use entity_core::DateTimeUtc;
 use sea_orm::entity::prelude::*;
 
 /// A row: one private feed, known by the hash of its token.
@@ -39,6 +40,11 @@ pub enum Relation {}
 impl ActiveModelBehavior for ActiveModel {}
 
 impl Model {
+    /// Whether it has ended at `now`.
+    pub(super) fn is_over(&self, now: DateTimeUtc) -> bool {
+        self.expires.is_some_and(|it| it <= now.timestamp_millis())
+    }
+
     /// The names of the formats.
     pub(super) fn formats(&self) -> impl Iterator<Item = &str> {
         self.formats.split(',')

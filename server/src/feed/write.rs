@@ -8,17 +8,17 @@ use entity_core::{Context, DateTimeUtc, Error, Reference, Registry, Result};
 use entity_providers::db::user_account;
 use sea_orm::ActiveValue::Set;
 use sea_orm::{
-    ColumnTrait as _, EntityTrait as _, IntoActiveModel as _, PaginatorTrait as _,
-    QueryFilter as _, QuerySelect as _,
+    ColumnTrait as _, EntityTrait as _, IntoActiveModel as _, QueryFilter as _, QueryOrder as _,
+    QuerySelect as _,
 };
 use serde::{Deserialize, Deserializer};
 
 use super::address::{Address, name};
 use super::token::Token;
-use super::{Feed, MOUNT, table};
+use super::{Feed, MOUNT, readable, table};
 
-/// The most feeds that one user may have.
-const MAX_FEEDS: u64 = 50;
+/// The most feeds that one user may have, those that are over included.
+const MAX_FEEDS: usize = 50;
 
 /// What a client sends to make one.
 #[derive(Debug, Deserialize)]
@@ -73,6 +73,7 @@ pub(super) async fn create(cx: &Context, draft: NewFeed) -> Result<Feed> {
     }
     check_query(&address, &registry)?;
     let offered = address.offered(&registry, &formats)?;
+    readable::check(cx, &registry, &address).await?;
     let wanted = draft.formats.unwrap_or_else(|| {
         let named = address
             .format
@@ -82,7 +83,7 @@ pub(super) async fn create(cx: &Context, draft: NewFeed) -> Result<Feed> {
     });
     let chosen = choose(&wanted, &offered)?;
     check_expiry(cx, draft.expires)?;
-    check_number(cx, user_id).await?;
+    make_room(cx, user_id).await?;
     let token = Token::generate()?;
     let path = address.path.to_string();
     let row = table::Model {
@@ -101,7 +102,7 @@ pub(super) async fn create(cx: &Context, draft: NewFeed) -> Result<Feed> {
     table::Entity::insert(row.clone().into_active_model())
         .exec_without_returning(cx.db()?)
         .await?;
-    Ok(Feed::of(row)?.with_addresses(cx, &token))
+    Ok(Feed::of(cx, row)?.with_addresses(cx, &token))
 }
 
 pub(super) async fn update(cx: &Context, current: Feed, changes: Changes) -> Result<Feed> {
@@ -152,7 +153,7 @@ async fn store(cx: &Context, current: &Feed, changes: table::ActiveModel) -> Res
         return Err(Error::precondition_failed());
     }
     let row = table::Entity::find_by_id(&current.id).one(cx.db()?).await?;
-    Feed::of(row.ok_or_else(Error::not_found)?)
+    Feed::of(cx, row.ok_or_else(Error::not_found)?)
 }
 
 impl Feed {
@@ -202,21 +203,31 @@ fn check_expiry(cx: &Context, expires: Option<DateTimeUtc>) -> Result<()> {
     }
 }
 
+/// Refuses one more than a user may have. Those that are over give way to new ones, the oldest first.
+///
 /// The row of the user is locked, so that two requests at once can't both be the last one.
-async fn check_number(cx: &Context, user_id: &str) -> Result<()> {
+async fn make_room(cx: &Context, user_id: &str) -> Result<()> {
     user_account::Entity::find_by_id(user_id)
         .lock_exclusive()
         .one(cx.db()?)
         .await?
         .ok_or_else(Error::unauthenticated)?;
-    let number = table::Entity::find()
+    let feeds = table::Entity::find()
         .filter(table::Column::UserId.eq(user_id))
-        .count(cx.db()?)
+        .order_by_asc(table::Column::Expires)
+        .order_by_asc(table::Column::Id)
+        .all(cx.db()?)
         .await?;
-    match number >= MAX_FEEDS {
-        true => Err(Error::conflict(format!(
-            "you have {MAX_FEEDS} private feeds already: revoke one of them first"
-        ))),
-        false => Ok(()),
+    if feeds.len() < MAX_FEEDS {
+        return Ok(());
     }
+    let Some(over) = feeds.iter().find(|it| it.is_over(cx.now())) else {
+        return Err(Error::conflict(format!(
+            "you have {MAX_FEEDS} private feeds already: revoke one of them first"
+        )));
+    };
+    table::Entity::delete_by_id(&over.id).exec(cx.db()?).await?;
+    let reference = Reference::entity("feed", over.id.as_str());
+    cx.emit("feed.delete", reference.to_string(), None);
+    Ok(())
 }

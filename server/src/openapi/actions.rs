@@ -1,20 +1,21 @@
 //! The actions of a type: one operation for each number of further segments that an action takes.
 
-use entity_core::{ActionRoute, Answers, ErrorKind, Need};
+use entity_core::catalog::ARCHIVE_PARAMETER;
+use entity_core::{ActionRoute, Answers, Argument, ErrorKind, Need};
 use entity_formats::openapi::{Answer, Operation, Parameter, Response};
 
 use super::entities::{Type, capital, not_modified, see_other};
-use super::parameters::{id, if_none_match, segment, text_parameter};
+use super::parameters::{id, if_none_match, list_parameter, segment, text_parameter};
 use super::refusals::Mount;
 use super::{Builder, empty};
 
 impl Builder<'_> {
     pub(super) fn add_action(&mut self, kind: &Type<'_>, action: &ActionRoute) {
-        for count in action.arguments.clone() {
-            let arguments: Vec<String> = (1..=count).map(|it| format!("argument{it}")).collect();
-            let operation = self.action(kind, action, &arguments);
+        for count in action.segments() {
+            let arguments = action.arguments.get(..count).unwrap_or(&action.arguments);
+            let operation = self.action(kind, action, arguments);
             self.add(
-                (Mount::Direct, &path(kind, action, &arguments)),
+                (Mount::Direct, &path(kind, action, arguments)),
                 action.verb,
                 (action.need.unwrap_or(Need::Superuser), refusals(action)),
                 operation,
@@ -22,7 +23,12 @@ impl Builder<'_> {
         }
     }
 
-    fn action(&mut self, kind: &Type<'_>, action: &ActionRoute, arguments: &[String]) -> Operation {
+    fn action(
+        &mut self,
+        kind: &Type<'_>,
+        action: &ActionRoute,
+        arguments: &[Argument],
+    ) -> Operation {
         let entry = kind.entry.actions.iter().find(|it| {
             (it.name, it.method) == (action.name, action.verb.name())
                 && (it.target == "entity") == action.is_on_entity
@@ -34,8 +40,13 @@ impl Builder<'_> {
             .is_on_entity
             .then(id)
             .into_iter()
-            .chain(arguments.iter().map(|it| segment(it, "See the summary.")))
+            .chain(arguments.iter().map(|it| segment(it.name, it.doc)))
             .chain(action.parameters.iter().map(text_parameter))
+            .chain(
+                action
+                    .has_history
+                    .then(|| list_parameter(kind.fields(), &ARCHIVE_PARAMETER)),
+            )
             .chain((is_read && has_version).then(if_none_match))
             .collect();
         let answers = self.answers(kind, action.answers);
@@ -113,11 +124,11 @@ impl Builder<'_> {
     }
 }
 
-fn path(kind: &Type<'_>, action: &ActionRoute, arguments: &[String]) -> String {
+fn path(kind: &Type<'_>, action: &ActionRoute, arguments: &[Argument]) -> String {
     let id = if action.is_on_entity { "/{id}" } else { "" };
     let mut behind = format!("{id}/{}", action.name);
     for argument in arguments {
-        behind = format!("{behind}/{{{argument}}}");
+        behind = format!("{behind}/{{{}}}", argument.name);
     }
     kind.path(&behind)
 }
@@ -125,7 +136,8 @@ fn path(kind: &Type<'_>, action: &ActionRoute, arguments: &[String]) -> String {
 /// `getSitePages` on one entity; `getAnyUserCurrent` on the type; `With1` if the action also goes without.
 fn operation_id(kind: &Type<'_>, action: &ActionRoute, count: usize) -> String {
     let any = if action.is_on_entity { "" } else { "Any" };
-    let with = match action.arguments.start() == action.arguments.end() {
+    let counts = action.segments();
+    let with = match counts.start() == counts.end() {
         true => String::new(),
         false => format!("With{count}"),
     };
@@ -139,7 +151,9 @@ fn operation_id(kind: &Type<'_>, action: &ActionRoute, count: usize) -> String {
 
 /// How `action` may be refused besides what all operations have in common.
 fn refusals(action: &ActionRoute) -> &'static [ErrorKind] {
-    let is_about_something = action.is_on_entity || *action.arguments.end() > 0;
+    // A page of an archive may not be full yet.
+    let is_about_something =
+        action.is_on_entity || action.has_history || !action.arguments.is_empty();
     match (action.verb.is_safe(), is_about_something) {
         (true, false) => &[],
         (true, true) => &[ErrorKind::NotFound],

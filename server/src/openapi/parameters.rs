@@ -7,11 +7,11 @@ use entity_core::schemars::{Schema, json_schema};
 use entity_formats::openapi::{Location, Parameter};
 use serde_json::Value;
 
-use super::entities::Type;
-
 /// The parameter that stands for the id of an entity.
 pub(super) const ID: &str = "id";
-pub(super) fn list_parameter(kind: &Type<'_>, parameter: &ListParameter) -> Parameter {
+
+/// A parameter of lists of entities with these fields.
+pub(super) fn list_parameter(fields: &Fields, parameter: &ListParameter) -> Parameter {
     Parameter {
         name: parameter.name.to_owned(),
         location: Location::Query,
@@ -21,9 +21,9 @@ pub(super) fn list_parameter(kind: &Type<'_>, parameter: &ListParameter) -> Para
             (_, Some(least)) => {
                 json_schema!({ "type": "integer", "minimum": least, "maximum": i64::MAX })
             }
-            ("_order", None) => order(kind.fields()),
-            ("_fields", None) => some_of(kind.fields(), |_| true),
-            ("_expand", None) => some_of(kind.fields(), |it| it.references.is_some()),
+            ("_order", None) => order(fields),
+            ("_fields", None) => some_of(fields, |_| true),
+            ("_expand", None) => some_of(fields, |it| it.references.is_some()),
             ("_count", None) => json_schema!({ "type": "string", "enum": ["none", "exact"] }),
             ("_search", None) => json_schema!({ "type": "string", "maxLength": 200 }),
             (_, None) => json_schema!({ "type": "string" }),

@@ -55,8 +55,8 @@ fn offered() -> BTreeSet<(String, String)> {
                 ""
             };
             let mut path = format!("{path}{id}/{}", action.name);
-            for index in 1..=action.arguments.min {
-                path = format!("{path}/{{argument{index}}}");
+            for argument in action.arguments.iter().filter(|it| it.required) {
+                path = format!("{path}/{{{}}}", argument.name);
             }
             offered.insert((action.method.to_owned(), path));
         }
@@ -118,9 +118,9 @@ both! {
         for eid in ["student1", "instructor1", "admin"] {
             let user = app.user(eid).await;
             let feed = serde_json::json!({"path": "/announcement/site/biology-101"});
-            user.post("/direct/feed", &feed).await;
+            let made = user.post("/direct/feed", &feed).await;
             let document = document(&user).await;
-            let known = Known::of(&user, &document).await;
+            let known = Known::of(&user, &document).await.with_feed(&made.json());
             let mut operations: Vec<_> = document.operations().collect();
             // The administrator deletes what makes an administrator last.
             operations.sort_by_key(|it| (it.method == "delete", it.id == "deleteMembership"));

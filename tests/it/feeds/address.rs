@@ -92,18 +92,6 @@ both! {
         assert_eq!(list["feed_collection"], json!([]));
     }
 
-    async fn nobody_has_more_than_fifty(app: TestApp) {
-        let owner = app.user("student1").await;
-        let mut last = None;
-        for _ in 0..50 {
-            last = Some(PrivateFeed::of_biology(&owner).await);
-        }
-        let refused = owner.post("/direct/feed", &json!({"path": BIOLOGY})).await;
-        refused.expect(StatusCode::CONFLICT);
-        owner.delete(&last.expect("fifty").entity).await.expect(StatusCode::NO_CONTENT);
-        PrivateFeed::of_biology(&owner).await;
-    }
-
     async fn the_owner_sees_when_it_was_read(app: TestApp) {
         let owner = app.user("student1").await;
         let feed = PrivateFeed::of_biology(&owner).await;

@@ -50,6 +50,17 @@ impl Known {
         known
     }
 
+    /// The same, and the parts of the address of a private feed that was made.
+    pub(super) fn with_feed(mut self, made: &Value) -> Self {
+        let address = made["addresses"]["atom"].as_str().unwrap_or_default();
+        let mut parts = address.rsplit('/').map(ToOwned::to_owned);
+        for part in ["name", "token"] {
+            let value = parts.next().unwrap_or_default();
+            self.0.insert(part.to_owned(), value);
+        }
+        self
+    }
+
     /// The value of a variable of the path of `operation`.
     fn value(&self, operation: &Operation, name: &str) -> String {
         let announcement = || {
@@ -60,10 +71,9 @@ impl Known {
         match (operation.id.as_str(), name) {
             ("listSitesOfUser", _) => "me".to_owned(),
             ("describeType", _) => "site".to_owned(),
-            ("getAnyAnnouncementMsg", "argument2") => announcement()[1].clone(),
-            ("getAnyAnnouncementMessage", "argument2") | ("getAnyAnnouncementMsg", "argument3") => {
-                announcement()[2].clone()
-            }
+            ("readPrivateFeed", part) => self.0.get(part).cloned().unwrap_or_default(),
+            (_, "channel") => announcement()[1].clone(),
+            (_, "announcementId") => announcement()[2].clone(),
             ("getAnyAnnouncementMessage" | "getAnyAnnouncementMsg", _) => announcement()[0].clone(),
             (_, "id") => {
                 let known = self.0.get(&operation.tag);

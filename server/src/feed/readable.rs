@@ -1,0 +1,47 @@
+//! Whether a user may read at an address now: a feed that shows nothing is refused when it is made.
+
+use entity_core::{Body, Context, Error, ErrorKind, Registry, Reply, Result, look_up};
+
+use super::address::Address;
+
+/// Refuses an address at which the caller may read nothing now. What may be read later is for every reading
+/// to find out.
+///
+/// # Errors
+/// The caller may not read there, or may not know of it; the address takes no such query.
+pub(super) async fn check(cx: &Context, registry: &Registry, address: &Address) -> Result<()> {
+    let pairs = entity_formats::parse_pairs(address.query.as_bytes())?;
+    match look_up(registry, cx, address.path.clone(), one_of(pairs)).await {
+        Ok(reply) if is_content(&reply) => Ok(()),
+        Ok(_nothing) => Err(Error::field("path", "is no address of a list or an entity")),
+        Err(error) => Err(explained(error)),
+    }
+}
+
+/// Whether `reply` is something that a feed can show.
+pub(super) fn is_content(reply: &Reply) -> bool {
+    matches!(reply.body, Body::Entity(_) | Body::Collection(_))
+}
+
+/// The same question about one entity: no more is needed to know.
+fn one_of(query: Vec<(String, String)>) -> Vec<(String, String)> {
+    let of_list = query
+        .into_iter()
+        .filter(|(name, _)| !entity_formats::is_window_parameter(name));
+    let limit = ("_limit".to_owned(), "1".to_owned());
+    of_list.chain([limit]).collect()
+}
+
+/// The same refusal, which says that it is about what the feed would read.
+fn explained(error: Error) -> Error {
+    let reason = match error.kind() {
+        ErrorKind::NotFound => "there is nothing at the address of `path` that you may read",
+        ErrorKind::Forbidden => "you may not read at the address of `path`",
+        ErrorKind::BadRequest => {
+            let reason = format!("is refused where `path` leads: {}", error.message());
+            return Error::field("query", reason).with_source(error);
+        }
+        _ => return error,
+    };
+    Error::new(error.kind(), reason).with_source(error)
+}

@@ -10,12 +10,12 @@ use futures::future::BoxFuture;
 use crate::access::Need;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::history::{ArchivePage, History};
+use crate::history::History;
 use crate::input::Input;
 use crate::path::DirectPath;
-use crate::provider::Provider;
+use crate::provider::{List, Provider};
 use crate::request::Verb;
-use crate::search::{Page, Window};
+use crate::search::{Grammar, Page, Search, Window};
 use crate::shape::Shape;
 
 /// A named verb. Built by [`Action::on_entity`] or [`Action::on_collection`].
@@ -55,8 +55,8 @@ pub struct Action<P: Provider> {
     pub answers: Answers,
     /// Whether its body is [prepared](crate::Prepare) before the unit of work opens.
     pub is_prepared: bool,
-    /// Whether it answers lists with their history.
-    pub has_history: bool,
+    /// What lists of the type can be asked, if it can be asked that too.
+    pub grammar: Option<fn() -> Result<Grammar>>,
     /// What runs.
     pub handler: Handler<P>,
 }
@@ -93,7 +93,7 @@ pub enum Answers {
     Created,
     /// Entities of the type.
     Collection,
-    /// Entities of the type with another prefix, to whose address it forwards.
+    /// Entities of the type with another prefix, to whose list or searched action it forwards.
     CollectionOf(&'static str),
     /// Data that is no entity.
     Value(Shape),
@@ -149,7 +149,7 @@ impl<P: Provider> Action<P> {
             arguments: Vec::new(),
             answers: Answers::Unsaid,
             is_prepared: false,
-            has_history: false,
+            grammar: None,
             handler,
         }
     }
@@ -189,14 +189,6 @@ impl<P: Provider> Action<P> {
         self
     }
 
-    /// Says that it answers lists with their history: it reads [`Arguments::archive`], and tells where what it
-    /// answers stands if the client [wants to know](Arguments::wants_history).
-    #[must_use]
-    pub fn history(mut self) -> Self {
-        self.has_history = true;
-        self
-    }
-
     /// Says what it answers.
     #[must_use]
     pub fn answers(mut self, answers: Answers) -> Self {
@@ -208,6 +200,17 @@ impl<P: Provider> Action<P> {
     #[must_use]
     pub fn prepared(mut self) -> Self {
         self.is_prepared = true;
+        self
+    }
+
+    /// It can be asked what lists of the type can be asked, besides its own parameters: the handler gets that as
+    /// [`Arguments::search`], and whatever else a query says is refused.
+    #[must_use]
+    pub fn searched(mut self) -> Self
+    where
+        P: List,
+    {
+        self.grammar = Some(Grammar::of::<P>);
         self
     }
 
@@ -238,10 +241,10 @@ pub struct Arguments {
     pub query: Arc<[(String, String)]>,
     /// The body.
     pub input: Input,
-    /// The page of the archive that the query asks for. Only of an action with a [history](Action::history).
-    pub archive: Option<ArchivePage>,
     /// Whether the client keeps a history, and is told where the older part of it is.
     pub wants_history: bool,
+    /// What the query asks, if the action can be asked what lists of the type can be asked.
+    pub search: Option<Search>,
 }
 
 impl Arguments {
@@ -261,6 +264,16 @@ impl Arguments {
             .iter()
             .find(|(own, _)| *own == name)
             .map(|(_, value)| value.as_str())
+    }
+
+    /// What the query asks of the list.
+    ///
+    /// # Errors
+    /// The action was not declared to take it: a defect, not the caller's fault.
+    pub fn search(&self) -> Result<&Search> {
+        self.search
+            .as_ref()
+            .ok_or_else(|| Error::internal("an action that is not declared `searched` searches"))
     }
 
     /// The query parameter `name`.
@@ -288,8 +301,24 @@ pub enum Outcome<P: Provider> {
         /// Which part of the list they are: what the links to the other parts are made of. An action that
         /// does not cut its list answers [`Window::FIRST`] and a page without more.
         window: Window,
-        /// Where they stand in the history of the list, if it has one that is wanted.
+    },
+    /// The part of a list that `search` asks for; what the caller may not read is left out.
+    Part {
+        /// The entities, and whether there are more behind them.
+        page: Page<P::Entity>,
+        /// What was asked: that of [`Arguments::search`], perhaps narrowed.
+        search: Search,
+        /// How many there are in all that the caller may read, if that was asked.
+        total: Option<u64>,
+        /// Where they stand in the history of the list, if it has one: what [`History::of`] says.
         history: Option<History>,
+    },
+    /// All entities of a list, of which those are answered that the caller may read and `search` asks for.
+    Whole {
+        /// The entities.
+        entities: Vec<P::Entity>,
+        /// What was asked: that of [`Arguments::search`].
+        search: Search,
     },
     /// Data that is no entity.
     Value(Box<dyn ErasedSerialize + Send + Sync>),
@@ -311,6 +340,8 @@ impl<P: Provider> fmt::Debug for Outcome<P> {
             Self::Entity(_) => "Entity",
             Self::Created(_) => "Created",
             Self::Collection { .. } => "Collection",
+            Self::Part { .. } => "Part",
+            Self::Whole { .. } => "Whole",
             Self::Value(_) => "Value",
             Self::Forward(_) => "Forward",
         })

@@ -31,6 +31,8 @@ pub struct Catalog {
 pub struct TypeEntry {
     /// Its prefix.
     pub prefix: &'static str,
+    /// What people call several of them.
+    pub title: String,
     /// What it is.
     pub description: &'static str,
     /// The crate it comes from.
@@ -82,6 +84,12 @@ pub struct FieldEntry {
     /// The prefix of the type of which it holds an id; `_expand` shows that entity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub references: Option<&'static str>,
+    /// The only texts that clients may write into it.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub choices: &'static [&'static str],
+    /// What a new entity has in it, as text, if the client says nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<&'static str>,
 }
 
 /// One query parameter.
@@ -112,6 +120,8 @@ pub struct ActionEntry {
     pub arguments: Vec<ArgumentEntry>,
     /// Query parameters it takes.
     pub parameters: Vec<ParameterEntry>,
+    /// Whether it takes the query parameters of the type's list too.
+    pub searched: bool,
 }
 
 /// A further segment of the path of an action.
@@ -152,6 +162,7 @@ impl TypeEntry {
         let is_list = route.list.is_some();
         Self {
             prefix: route.prefix,
+            title: route.plural(),
             description: route.schema.doc,
             crate_name: route.origin.0,
             crate_version: route.origin.1,
@@ -213,6 +224,8 @@ fn field(field: &Field) -> FieldEntry {
         searchable: field.column.is_some(),
         operators: Operator::of(field).map(Operator::name).collect(),
         references: field.references,
+        choices: field.choices,
+        default: field.default,
     }
 }
 
@@ -250,10 +263,8 @@ fn action(action: &ActionRoute) -> ActionEntry {
             Answers::Value(_) => "data",
         },
         arguments: action.arguments.iter().map(argument).collect(),
-        parameters: parameters(action.parameters)
-            .into_iter()
-            .chain(action.has_history.then(|| parameter(&ARCHIVE_PARAMETER)))
-            .collect(),
+        parameters: parameters(action.parameters),
+        searched: action.is_searched(),
     }
 }
 

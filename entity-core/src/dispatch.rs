@@ -142,7 +142,7 @@ impl Dispatcher {
     /// # Errors
     /// Whatever is wrong with the request or with the service.
     pub async fn prepare(&self, request: &Request) -> Result<Preparation> {
-        let (route, operation) = self.find(request)?;
+        let (route, operation) = find(&self.registry, request)?;
         let (Some(work), Some(check)) = (route.ahead.work, operation.check) else {
             return Ok(Preparation::default());
         };

@@ -12,7 +12,7 @@
 //! that place then move on or up by as much; those before it stay.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::search::Window;
+use crate::search::{Page, Search, Window};
 
 /// The parameter of a query that asks for a page of the archive.
 pub const ARCHIVE: &str = "_archive";
@@ -84,6 +84,32 @@ impl ArchivePage {
 }
 
 impl History {
+    /// Where the part `page` of a list stands, for which `search` asked: a page of the archive; or what is current,
+    /// for those who follow the history. `count` tells how many `search` asks for; it is asked if it matters.
+    ///
+    /// # Errors
+    /// The page of the archive is not full yet; those of `count`.
+    pub async fn of<E>(
+        search: &Search,
+        page: &Page<E>,
+        is_followed: bool,
+        count: impl Future<Output = Result<u64>>,
+    ) -> Result<Option<Self>> {
+        if let Some(archive) = search.archive {
+            return Self::of_page(archive, count.await?).map(Some);
+        }
+        let is_current =
+            search.cursor.is_none() && Self::is_reached(search.window(), page.has_more);
+        if !is_followed || !is_current {
+            return Ok(None);
+        }
+        let total = match page.has_more {
+            true => count.await?,
+            false => u64::try_from(page.items.len()).unwrap_or_default(),
+        };
+        Ok(Some(Self::of_newest(total)))
+    }
+
     /// Where the page `page` stands, of a list of `total` entities.
     ///
     /// # Errors

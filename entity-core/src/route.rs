@@ -11,7 +11,7 @@ use crate::entity::Entity;
 use crate::error::{Error, Result};
 use crate::expand::project;
 use crate::gate;
-use crate::history::{ArchivePage, History};
+use crate::history::History;
 use crate::projection::Projection;
 use crate::provider::{Create, Delete, List, Provider, Read, Update};
 use crate::registry::{ActionRoute, Call, Route, Runner};
@@ -19,7 +19,7 @@ use crate::reply::{
     Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Offer, Reference, Reply, Value,
 };
 use crate::request::Verb;
-use crate::search::{Grammar, Page, Search, Window};
+use crate::search::{Grammar, Page, Search, Window, find};
 
 pub(crate) fn read<'a, P: Read>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a, Result<Reply>> {
     Box::pin(async move {
@@ -43,63 +43,29 @@ pub(crate) fn list<'a, P: List>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a
     Box::pin(async move {
         gate::admit(cx.caller(), P::ACCESS.read)?;
         let search = Grammar::of::<P>()?.parse(call.query)?;
-        let window = Window {
-            start: search.start,
-            limit: search.limit,
-        };
-        // A page that is not full yet is refused before it is looked for.
-        let archived = match search.archive {
-            Some(page) => Some(History::of_page(page, total::<P>(cx, &search).await?)?),
-            None => None,
-        };
         let page = gate::list::<P>(cx, search.clone()).await?;
-        let last = page.items.last().filter(|_| page.has_more);
-        let place = Place {
-            cursor: last.map(|it| search.next_cursor(it)).transpose()?.flatten(),
-            total: match search.is_counted {
-                true => gate::count::<P>(cx, search.clone()).await?,
-                false => None,
-            },
-            history: match archived {
-                None => newest::<P>(cx, call, &search, &page).await?,
-                archived => archived,
-            },
+        let total = match search.is_counted {
+            true => gate::count::<P>(cx, search.clone()).await?,
+            false => None,
         };
-        let mut reply = collection_reply::<P>(cx, call, page, window, place).await?;
+        // What can't be counted has no pages.
+        let count = async {
+            Ok(gate::count::<P>(cx, search.clone())
+                .await?
+                .unwrap_or_default())
+        };
+        let is_followed = call.follows_history() && P::Entity::schema().has_history;
+        let place = Place {
+            history: History::of(&search, &page, is_followed, count).await?,
+            ..Place::of(&search, &page, total)?
+        };
+        let mut reply = collection_reply::<P>(cx, call, page, search.window(), place).await?;
         if call.wants_abilities {
             reply.abilities = list_abilities::<P>(cx, call.route, search.site()).await?;
             reply.abilities.actions = offers(cx, call.route, false, None).await?;
         }
         Ok(reply)
     })
-}
-
-/// How many entities a history is counted in. What can't be counted has no pages.
-async fn total<P: List>(cx: &Context, search: &Search) -> Result<u64> {
-    let total = gate::count::<P>(cx, search.clone()).await?;
-    Ok(total.unwrap_or_default())
-}
-
-/// Where `page`, which is no page of an archive, stands in the history, if it holds what the archive lacks.
-async fn newest<P: List>(
-    cx: &Context,
-    call: Call<'_>,
-    search: &Search,
-    page: &Page<P::Entity>,
-) -> Result<Option<History>> {
-    let window = Window {
-        start: search.start,
-        limit: search.limit,
-    };
-    let has_history = call.follows_history() && P::Entity::schema().has_history;
-    if !has_history || search.cursor.is_some() || !History::is_reached(window, page.has_more) {
-        return Ok(None);
-    }
-    let total = match page.has_more {
-        true => total::<P>(cx, search).await?,
-        false => u64::try_from(page.items.len()).unwrap_or_default(),
-    };
-    Ok(Some(History::of_newest(total)))
 }
 
 pub(crate) fn create<'a, P: Create>(
@@ -165,29 +131,31 @@ pub(crate) fn delete<'a, P: Delete>(
     })
 }
 
-/// What an action was declared to take: arguments, and whether it takes pages of an archive.
-type Declared = (Arc<[Argument]>, bool);
-
 pub(crate) fn action<P: Read>(action: &Action<P>) -> Runner {
     let (name, verb) = (action.name, action.verb);
     let need = action.need.unwrap_or(Need::Superuser);
-    let declared: Declared = (action.arguments.as_slice().into(), action.has_history);
+    let (grammar, parameters) = (action.grammar, action.parameters);
+    let declared: Arc<[Argument]> = action.arguments.as_slice().into();
+    let arguments = move |call: Call<'_>| {
+        let grammar = grammar.map(|it| it()).transpose()?;
+        call.to_arguments(&declared, grammar.map(|it| it.with(parameters)))
+    };
     match action.handler {
         Handler::Entity(handler) => Arc::new(move |cx, call| {
-            let declared = declared.clone();
+            let arguments = arguments.clone();
             Box::pin(async move {
                 let entity = gate::read_to_act::<P>(cx, call.id, need).await?;
                 let about = Reference::entity(P::PREFIX, entity.id());
-                let outcome = handler(cx, entity, call.to_arguments(&declared)?).await?;
+                let outcome = handler(cx, entity, arguments(call)?).await?;
                 action_reply::<P>(cx, call, outcome, (name, verb, need, about)).await
             })
         }),
         Handler::Collection(handler) => Arc::new(move |cx, call| {
-            let declared = declared.clone();
+            let arguments = arguments.clone();
             Box::pin(async move {
                 let site = call.arguments.first().map(String::as_str);
                 gate::demand_in_site(cx, need, site).await?;
-                let outcome = handler(cx, call.to_arguments(&declared)?).await?;
+                let outcome = handler(cx, arguments(call)?).await?;
                 action_reply::<P>(
                     cx,
                     call,
@@ -222,27 +190,31 @@ async fn action_reply<P: Read>(
             data,
         }))),
         Outcome::Forward(path) => Ok(plain(Body::Forward(path))),
-        Outcome::Collection {
+        Outcome::Collection { page, window } => {
+            let page = gate::retain::<P>(cx, page).await?;
+            let reply = collection_reply::<P>(cx, call, page, window, Place::default()).await?;
+            with_list_abilities::<P>(cx, call, need, Reply { effect, ..reply }).await
+        }
+        Outcome::Part {
             page,
-            window,
+            search,
+            total,
             history,
         } => {
-            let page = gate::retain::<P>(cx, page).await?;
-            let site = call.arguments.first().map(String::as_str);
-            let site = site.filter(|_| matches!(need, Need::Site(_) | Need::SiteOrOwn(..)));
-            let abilities = match call.wants_abilities {
-                true => list_abilities::<P>(cx, call.route, site).await?,
-                false => Abilities::default(),
-            };
             let place = Place {
                 history,
-                ..Place::default()
+                ..Place::of(&search, &page, total)?
             };
-            Ok(Reply {
-                effect,
-                abilities,
-                ..collection_reply::<P>(cx, call, page, window, place).await?
-            })
+            let page = gate::retain::<P>(cx, page).await?;
+            let reply = collection_reply::<P>(cx, call, page, search.window(), place).await?;
+            with_list_abilities::<P>(cx, call, need, Reply { effect, ..reply }).await
+        }
+        Outcome::Whole { entities, search } => {
+            let readable = gate::retain::<P>(cx, Page::whole(entities)).await?.items;
+            let (page, total) = find(readable, &search)?;
+            let place = Place::of(&search, &page, search.is_counted.then_some(total))?;
+            let reply = collection_reply::<P>(cx, call, page, search.window(), place).await?;
+            with_list_abilities::<P>(cx, call, need, Reply { effect, ..reply }).await
         }
         Outcome::Entity(entity) => {
             gate::require_answer::<P>(cx, need, &entity).await?;
@@ -254,6 +226,21 @@ async fn action_reply<P: Read>(
             entity_reply::<P>(cx, call, entity, Effect::Created(reference)).await
         }
     }
+}
+
+/// `reply`, which has a list that an action found, with what the caller may do there.
+async fn with_list_abilities<P: Provider>(
+    cx: &Context,
+    call: Call<'_>,
+    need: Need,
+    mut reply: Reply,
+) -> Result<Reply> {
+    if call.wants_abilities {
+        let site = call.arguments.first().map(String::as_str);
+        let site = site.filter(|_| matches!(need, Need::Site(_) | Need::SiteOrOwn(..)));
+        reply.abilities = list_abilities::<P>(cx, call.route, site).await?;
+    }
+    Ok(reply)
 }
 
 async fn entity_reply<P: Provider>(
@@ -338,6 +325,20 @@ struct Place {
     cursor: Option<String>,
     total: Option<u64>,
     history: Option<History>,
+    is_searched: bool,
+}
+
+impl Place {
+    /// That of `page`, for which `search` asked.
+    fn of<E: Entity>(search: &Search, page: &Page<E>, total: Option<u64>) -> Result<Self> {
+        let last = page.items.last().filter(|_| page.has_more);
+        Ok(Self {
+            cursor: last.map(|it| search.next_cursor(it)).transpose()?.flatten(),
+            total,
+            history: None,
+            is_searched: true,
+        })
+    }
 }
 
 async fn collection_reply<P: Provider>(
@@ -360,6 +361,7 @@ async fn collection_reply<P: Provider>(
         cursor: place.cursor,
         total: place.total,
         history: place.history,
+        is_searched: place.is_searched,
     };
     Ok(Reply {
         body: Body::Collection(collection),
@@ -401,17 +403,14 @@ impl Call<'_> {
         self.wants_history && !self.query.iter().any(is_order)
     }
 
-    fn to_arguments(self, (declared, has_history): &Declared) -> Result<Arguments> {
+    fn to_arguments(self, declared: &[Argument], grammar: Option<Grammar>) -> Result<Arguments> {
         let named = declared.iter().zip(self.arguments);
         Ok(Arguments {
             path: named.map(|(it, value)| (it.name, value.clone())).collect(),
             query: self.query.into(),
             input: self.input.clone(),
-            archive: match has_history {
-                true => ArchivePage::parse(self.query)?,
-                false => None,
-            },
             wants_history: self.follows_history(),
+            search: grammar.map(|it| it.parse(self.query)).transpose()?,
         })
     }
 }

@@ -83,11 +83,11 @@ impl Feed {
                 other => (other, clean(&url)),
             })
             .collect();
-        let (title, schema) = (collection.prefix, collection.schema);
-        let history = collection.history;
+        let title = view.registry.plural(collection.prefix);
+        let (schema, history) = (collection.schema, collection.history);
         Self {
             is_archive: history.is_some_and(|it| it.page.is_some()),
-            ..Self::new(title, schema, entries, paging, view, extension)
+            ..Self::new(&title, schema, entries, paging, view, extension)
         }
     }
 

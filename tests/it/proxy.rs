@@ -2,10 +2,8 @@
 
 use std::net::SocketAddr;
 
-use axum::Extension;
 use http::{HeaderName, StatusCode};
 use rusqlite::Connection;
-use server::middleware::address::Peer;
 use tests::{Backend, Client, Database, OnBackend, TestApp};
 
 const X_FORWARDED: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -21,7 +19,7 @@ async fn behind_proxies(header: &str) -> TestApp {
 /// Somebody who connects from `peer`.
 fn client(app: &TestApp, peer: &str) -> Client {
     let peer = SocketAddr::new(peer.parse().expect("an address"), 4711);
-    Client::of(app.service().router().layer(Extension(Peer(peer))))
+    Client::of(app.service().clone()).at(peer)
 }
 
 /// The addresses in the audit log, in the order of the requests.

@@ -1,6 +1,7 @@
 //! A user of the service: a client with a cookie, in this process or over a socket.
 
 use std::fmt;
+use std::net::SocketAddr;
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -11,6 +12,7 @@ use hyper_util::client::legacy::{Client as Connections, connect::HttpConnector};
 use hyper_util::rt::TokioExecutor;
 use serde_json::Value;
 use server::app::App;
+use server::middleware::address::Peer;
 use tower::ServiceExt;
 
 /// Somebody who sends requests, with the cookie of the last login.
@@ -20,6 +22,7 @@ pub struct Client {
     host: String,
     cookie: Option<String>,
     headers: HeaderMap,
+    peer: Option<SocketAddr>,
 }
 
 #[derive(Clone)]
@@ -66,7 +69,15 @@ impl Client {
             host,
             cookie: None,
             headers: HeaderMap::new(),
+            peer: None,
         }
+    }
+
+    /// The same client, as if its connections came from `peer`. In this process only.
+    #[must_use]
+    pub fn at(mut self, peer: SocketAddr) -> Self {
+        self.peer = Some(peer);
+        self
     }
 
     /// The same client after a login.
@@ -167,6 +178,9 @@ impl Client {
         headers
             .entry(HOST)
             .or_insert(HeaderValue::from_str(&self.host)?);
+        if let Some(peer) = self.peer {
+            request.extensions_mut().insert(Peer(peer));
+        }
         match &self.way {
             Way::InProcess(app) => read(app.clone().oneshot(request).await?).await,
             Way::Socket(connections) => {

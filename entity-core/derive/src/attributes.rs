@@ -16,6 +16,7 @@ pub(crate) struct TypeAttributes {
     pub(crate) event: Option<Path>,
     pub(crate) version: Option<Path>,
     pub(crate) has_history: bool,
+    pub(crate) plural: Option<LitStr>,
     pub(crate) rename_all: Option<String>,
     pub(crate) doc: String,
 }
@@ -50,6 +51,7 @@ impl TypeAttributes {
             "event" => self.event = Some(meta.value()?.parse()?),
             "version" => self.version = Some(meta.value()?.parse()?),
             "history" => self.has_history = true,
+            "plural" => self.plural = Some(meta.value()?.parse()?),
             "access" => self.access = Some(parse_access(meta)?),
             "verbs" => {
                 let content;
@@ -61,7 +63,7 @@ impl TypeAttributes {
             }
             _ => {
                 return Err(meta.error(
-                    "unknown attribute: use prefix, table, access, verbs, feed, event, version or history",
+                    "unknown attribute: use prefix, plural, table, access, verbs, feed, event, version or history",
                 ));
             }
         }

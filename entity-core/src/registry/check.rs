@@ -11,11 +11,7 @@ const ID: &str = "id";
 /// What is wrong with the history of `route`, if it has one.
 pub(super) fn history(route: &Route) -> Option<String> {
     if !route.schema.has_history {
-        let action = route.actions.iter().find(|it| it.has_history)?;
-        return Some(format!(
-            "has no history, but its action `{}` answers one",
-            action.name
-        ));
+        return None;
     }
     if route.list.is_none() || !route.schema.has_feed {
         return Some("has a history, but no list or no feed that could show it".to_owned());

@@ -64,14 +64,6 @@ impl Order {
         }
     }
 
-    /// The same key the other way round.
-    pub(super) fn reversed(self) -> Self {
-        Self {
-            is_descending: !self.is_descending,
-            ..self
-        }
-    }
-
     /// `asked`, or `declared` if nothing is; in any case with the last key of `declared`, which tells all
     /// entities apart, as its last one.
     pub(super) fn complete(asked: &mut Vec<Self>, declared: &[Self]) {

@@ -238,7 +238,6 @@ fn of_site(cx: &Context, arguments: &Arguments) -> Result<Outcome<Notes>> {
     Ok(Outcome::Collection {
         page: Page::cut(items, window.limit),
         window,
-        history: None,
     })
 }
 

@@ -310,6 +310,7 @@ fn request(eid: &str, verb: Verb, path: &str, body: Value) -> Request {
         if_match: None,
         is_dry_run: false,
         wants_abilities: false,
+        wants_history: false,
         origin: origin(caller(eid)),
     }
 }

@@ -2,20 +2,21 @@
 
 use chrono::TimeDelta;
 use entity_core::{
-    ARCHIVE, Action, Actions, Answers, ArchivePage, Arguments, Context, Error, History, MAX_LIMIT,
-    Need, Outcome, Page, Result, Scope, Verb, Window,
+    ARCHIVE, Action, Actions, Answers, Arguments, Context, Error, History, Need, Outcome, Page,
+    Result, Scope, Search, Verb,
 };
 
-use super::query::{self, Order, Place, Question};
+use super::query::{self, Place, Within};
 use super::{Announcement, Announcements, MOTD_SITE};
 
 /// What cuts a list of announcements.
 const CUT: &[(&str, &str)] = &[
     ("n", "how many at most; 0 or none for all"),
     ("d", "how many days back; 0 or none for all"),
-    ("a", "1 for the oldest first"),
-    ("_start", "how many to leave out at the beginning"),
-    ("_limit", "how many at most, as in other lists"),
+    (
+        "a",
+        "1 for the oldest first, unless `_order` says otherwise",
+    ),
 ];
 
 impl Actions for Announcements {
@@ -28,21 +29,21 @@ impl Actions for Announcements {
             .doc("The announcements of a site, newest first.")
             .argument("siteId", "The site.")
             .parameters(CUT)
-            .history()
+            .searched()
             .answers(Answers::Collection),
             Action::on_collection(Verb::Get, "user", Need::Session, |cx, arguments| {
                 Box::pin(of_user(cx, arguments))
             })
             .doc("The announcements of all sites of the caller, newest first.")
             .parameters(CUT)
-            .history()
+            .searched()
             .answers(Answers::Collection),
             Action::on_collection(Verb::Get, "motd", Need::Public, |cx, arguments| {
                 Box::pin(of_the_day(cx, arguments))
             })
             .doc("The messages of the day, newest first.")
             .parameters(CUT)
-            .history()
+            .searched()
             .answers(Answers::Collection),
             Action::on_collection(Verb::Get, "message", read, |cx, arguments| {
                 Box::pin(message(cx, arguments))
@@ -108,61 +109,36 @@ async fn collection(
     arguments: &Arguments,
     place: Place<'_>,
 ) -> Result<Outcome<Announcements>> {
-    if let Some(archive) = arguments.archive {
-        return archived(cx, arguments, place, archive).await;
-    }
-    let question = cut(cx, arguments, place);
-    let page = query::list(cx, &question).await?;
-    let window = Window {
-        start: question.start,
-        limit: question.limit,
-    };
-    let is_current = arguments.wants_history
-        && without_archive(arguments).is_none()
-        && History::is_reached(window, page.has_more);
-    let history = match (is_current, page.has_more) {
-        (false, _) => None,
-        (true, true) => Some(History::of_newest(query::count_of(cx, &question).await?)),
-        (true, false) => u64::try_from(page.items.len()).ok().map(History::of_newest),
-    };
-    let page = Page {
-        // Whoever says how many there should be asks for no more of them.
-        has_more: page.has_more && number(arguments, "n").is_none(),
-        ..page
-    };
-    Ok(Outcome::Collection {
-        page,
-        window,
-        history,
-    })
-}
-
-/// A page of the archive: the same list backwards.
-async fn archived(
-    cx: &Context,
-    arguments: &Arguments,
-    place: Place<'_>,
-    archive: ArchivePage,
-) -> Result<Outcome<Announcements>> {
-    if let Some(other) = without_archive(arguments) {
+    let narrowed = without_archive(arguments);
+    let search = cut(arguments)?;
+    if let Some(other) = narrowed.filter(|_| search.archive.is_some()) {
         return Err(Error::field(
             other,
             format!("must not be given together with `{ARCHIVE}`"),
         ));
     }
-    let window = archive.window();
-    let question = Question {
+    let within = Within {
         place,
-        since: None,
-        order: Order::OldestFirst,
-        start: window.start,
-        limit: window.limit,
+        since: since(cx, arguments),
     };
-    let history = History::of_page(archive, query::count_of(cx, &question).await?)?;
-    Ok(Outcome::Collection {
-        page: query::list(cx, &question).await?,
-        window,
-        history: Some(history),
+    let page = query::find(cx, &search, within).await?;
+    let total = match search.is_counted {
+        true => Some(query::count(cx, &search, within).await?),
+        false => None,
+    };
+    let is_followed = arguments.wants_history && narrowed.is_none();
+    let count = query::count(cx, &search, within);
+    let history = History::of(&search, &page, is_followed, count).await?;
+    let page = Page {
+        // Whoever says how many there should be asks for no more of them.
+        has_more: page.has_more && number(arguments, "n").is_none(),
+        ..page
+    };
+    Ok(Outcome::Part {
+        page,
+        search,
+        total,
+        history,
     })
 }
 
@@ -170,34 +146,35 @@ async fn archived(
 fn without_archive(arguments: &Arguments) -> Option<&'static str> {
     let mut numbers = ["n", "d"].into_iter();
     let narrows = numbers.find(|it| number(arguments, it).is_some());
-    narrows.or_else(|| (order(arguments) == Order::OldestFirst).then_some("a"))
+    narrows.or_else(|| is_turned(arguments).then_some("a"))
 }
 
-fn order(arguments: &Arguments) -> Order {
-    match arguments.parameter("a") {
-        Some("1" | "true") => Order::OldestFirst,
-        _ => Order::NewestFirst,
-    }
+/// Whether what came out first is wanted first.
+fn is_turned(arguments: &Arguments) -> bool {
+    matches!(arguments.parameter("a"), Some("1" | "true"))
 }
 
-/// What the query's numbers ask for. Existing clients send them in many ways: what is no number, or 0, is as
-/// if it were absent.
-fn cut<'a>(cx: &Context, arguments: &Arguments, place: Place<'a>) -> Question<'a> {
-    let limits = [number(arguments, "n"), number(arguments, "_limit")];
-    let limit = limits.into_iter().flatten().fold(MAX_LIMIT, u64::min);
-    let since = number(arguments, "d")
-        .and_then(|it| i64::try_from(it).ok())
-        .and_then(TimeDelta::try_days)
-        .and_then(|it| cx.now().checked_sub_signed(it));
-    Question {
-        place,
-        since: since.map(|it| it.timestamp_millis()),
-        order: order(arguments),
-        start: number(arguments, "_start")
-            .filter(|it| i64::try_from(*it).is_ok())
-            .unwrap_or(0),
-        limit,
+/// What the query asks, with the numbers by which existing clients cut lists. They send them in many ways: what is
+/// no number, or 0, is as if it were absent.
+fn cut(arguments: &Arguments) -> Result<Search> {
+    let mut search = arguments.search()?.clone();
+    if let Some(most) = number(arguments, "n") {
+        search.limit = search.limit.min(most);
     }
+    let is_ordered = arguments
+        .parameter("_order")
+        .is_some_and(|it| !it.is_empty());
+    if is_turned(arguments) && !is_ordered && search.archive.is_none() {
+        search.reverse();
+    }
+    Ok(search)
+}
+
+/// The instant from which on announcements are wanted.
+fn since(cx: &Context, arguments: &Arguments) -> Option<i64> {
+    let days = number(arguments, "d").and_then(|it| i64::try_from(it).ok())?;
+    let since = cx.now().checked_sub_signed(TimeDelta::try_days(days)?)?;
+    Some(since.timestamp_millis())
 }
 
 fn number(arguments: &Arguments, name: &str) -> Option<u64> {

@@ -12,7 +12,7 @@ use crate::db::user_account::{ActiveModel, Column, Entity as Account};
 use crate::fields::{flag, properties, text};
 
 /// The kind of account that those make who are no super users, and that nobody asked to be another.
-const USUAL_TYPE: &str = "registered";
+pub(super) const USUAL_TYPE: &str = "registered";
 
 pub(super) async fn create(cx: &Context, draft: Fields) -> Result<User> {
     let hash = password::hash(cx, &draft).await?;

@@ -1,23 +1,26 @@
 //! The actions of a type: one operation for each number of further segments that an action takes.
 
-use entity_core::catalog::ARCHIVE_PARAMETER;
 use entity_core::{ActionRoute, Answers, Argument, ErrorKind, Need};
 use entity_formats::openapi::{Answer, Operation, Parameter, Response};
 
 use super::entities::{Type, capital, not_modified, see_other};
-use super::parameters::{id, if_none_match, list_parameter, segment, text_parameter};
+use super::parameters::{id, if_none_match, segment, text_parameter};
 use super::refusals::Mount;
 use super::{Builder, empty};
 
 impl Builder<'_> {
     pub(super) fn add_action(&mut self, kind: &Type<'_>, action: &ActionRoute) {
+        let has_archive = action.is_searched() && kind.fields().has_history;
         for count in action.segments() {
             let arguments = action.arguments.get(..count).unwrap_or(&action.arguments);
             let operation = self.action(kind, action, arguments);
             self.add(
                 (Mount::Direct, &path(kind, action, arguments)),
                 action.verb,
-                (action.need.unwrap_or(Need::Superuser), refusals(action)),
+                (
+                    action.need.unwrap_or(Need::Superuser),
+                    refusals(action, has_archive),
+                ),
                 operation,
             );
         }
@@ -36,19 +39,21 @@ impl Builder<'_> {
         let permission = entry.map(|it| format!("Needs {}.", it.permission));
         let is_read = action.verb.is_safe();
         let has_version = !matches!(action.answers, Answers::Nothing);
-        let parameters: Vec<Parameter> = action
+        let mut parameters: Vec<Parameter> = action
             .is_on_entity
             .then(id)
             .into_iter()
             .chain(arguments.iter().map(|it| segment(it.name, it.doc)))
             .chain(action.parameters.iter().map(text_parameter))
-            .chain(
-                action
-                    .has_history
-                    .then(|| list_parameter(kind.fields(), &ARCHIVE_PARAMETER)),
-            )
             .chain((is_read && has_version).then(if_none_match))
             .collect();
+        for parameter in self.searched(kind, action) {
+            let is_same =
+                |it: &Parameter| (&it.name, it.location) == (&parameter.name, parameter.location);
+            if !parameters.iter().any(is_same) {
+                parameters.push(parameter);
+            }
+        }
         let answers = self.answers(kind, action.answers);
         let redirection = match is_read {
             true => has_version.then(not_modified),
@@ -66,6 +71,19 @@ impl Builder<'_> {
                 .chain(redirection)
                 .collect(),
             ..Operation::default()
+        }
+    }
+
+    /// What lists can be asked, for an action that can be asked that too.
+    fn searched(&mut self, kind: &Type<'_>, action: &ActionRoute) -> Vec<Parameter> {
+        let other = match action.answers {
+            Answers::CollectionOf(other) => self.registry.route(other),
+            _ => None,
+        };
+        match other {
+            Some(other) => self.list_parameters(&Type::of(other, self.formats)),
+            None if action.is_searched() => self.list_parameters(kind),
+            None => Vec::new(),
         }
     }
 
@@ -150,10 +168,9 @@ fn operation_id(kind: &Type<'_>, action: &ActionRoute, count: usize) -> String {
 }
 
 /// How `action` may be refused besides what all operations have in common.
-fn refusals(action: &ActionRoute) -> &'static [ErrorKind] {
+fn refusals(action: &ActionRoute, has_archive: bool) -> &'static [ErrorKind] {
     // A page of an archive may not be full yet.
-    let is_about_something =
-        action.is_on_entity || action.has_history || !action.arguments.is_empty();
+    let is_about_something = action.is_on_entity || has_archive || !action.arguments.is_empty();
     match (action.verb.is_safe(), is_about_something) {
         (true, false) => &[],
         (true, true) => &[ErrorKind::NotFound],

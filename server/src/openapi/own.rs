@@ -25,7 +25,7 @@ const SESSION: &str = "session";
 
 impl Builder<'_> {
     pub(super) fn add_own(&mut self) {
-        self.add_tag(TAG, "What is here, for people and for programs.");
+        self.add_tag(TAG, None, "What is here, for people and for programs.");
         self.add_description(
             ("/direct/describe", "describeAll"),
             "Describes all types of entities.",
@@ -41,7 +41,7 @@ impl Builder<'_> {
         );
         self.add_login_form();
         self.add_login();
-        self.add_tag(BATCH, "Many requests in one.");
+        self.add_tag(BATCH, None, "Many requests in one.");
         self.add_batch_of_references();
         self.add_batch_of_operations();
     }

@@ -1,6 +1,6 @@
 //! A transaction that several units of work share: each has its part, and all become durable together.
 //!
-//! A part is a savepoint. Who makes the whole, and when it is committed, is a matter of the service.
+//! Who makes the whole, and when it is committed, is a matter of the service.
 
 use async_trait::async_trait;
 use sea_orm::DatabaseTransaction;
@@ -18,22 +18,21 @@ pub struct Part {
 /// The transaction that a part belongs to. Whoever holds it is the only one who writes in it.
 #[async_trait]
 pub trait Whole: std::fmt::Debug + Send + Sync {
-    /// Lets others go on, and waits until what was `added` is durable.
+    /// Adds `part`, lets others go on, and waits until it is durable.
     ///
     /// # Errors
     /// It could not be added, or the whole can't be committed: nothing was written.
-    async fn settle(self: Box<Self>, added: Result<()>) -> Result<()>;
+    async fn add(self: Box<Self>, part: DatabaseTransaction) -> Result<()>;
 }
 
 impl Part {
-    /// The part of `whole` that was begun with `transaction`, a savepoint.
+    /// A part of `whole` that is written through `transaction`: the transaction itself, or a savepoint in it.
     pub fn new(transaction: DatabaseTransaction, whole: Box<dyn Whole>) -> Self {
         Self { transaction, whole }
     }
 
     pub(super) async fn commit(self) -> Result<()> {
         let Self { transaction, whole } = self;
-        let added = transaction.commit().await.map_err(Into::into);
-        whole.settle(added).await
+        whole.add(transaction).await
     }
 }

@@ -1,12 +1,12 @@
 //! Settings that make sense, but not where people rely on them.
 
-use crate::config::{Config, Problem, WebOrigin};
+use crate::config::{Config, Network, Problem, WebOrigin};
 
 /// What is unsafe about `config`.
 pub(super) fn inspect(config: &Config) -> Vec<Problem> {
     let is_https = config.public_url.as_ref().is_some_and(WebOrigin::is_https);
     let has_plain_origin = config.csrf_trusted_origins.iter().any(|it| !it.is_https());
-    let has_wildcard = config.trusted_proxies.iter().any(|it| it.holds_strangers());
+    let has_wildcard = config.trusted_proxies.iter().any(Network::holds_strangers);
     let rules = [
         (
             !is_https,

@@ -1,11 +1,12 @@
 //! Commits that units of work share, for a database with one writer.
 //!
 //! A commit waits for the disk, which takes longer than most units of work. Units that wait for the writer meanwhile
-//! go into one transaction, one after the other, each in a savepoint, and are acknowledged by one commit. A unit that
-//! fails gives up its savepoint and nothing else; if the commit itself fails, each is run again. Nobody waits for
-//! company: when no further unit waits, the commit comes at once.
+//! go into one transaction, one after the other, and are acknowledged by one commit. Each but the first has a
+//! savepoint: one that fails gives up what it wrote and nothing else. If the commit itself fails, each is run again.
+//! Nobody waits for company: when no further unit waits, the commit comes at once.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -20,19 +21,27 @@ use tokio::time::{Instant, timeout};
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Most units in one commit.
 const MOST: usize = 64;
-/// How long after its first unit a transaction takes further ones in.
+/// How long after its first unit was ready a transaction takes further ones in.
 const WINDOW: Duration = Duration::from_millis(5);
 
 /// A database whose writers share commits. Cloning it is cheap; all clones share.
 #[derive(Clone, Debug)]
 pub struct SharedCommits {
     db: Db,
-    open: Arc<Mutex<Option<Group>>>,
+    shared: Arc<Shared>,
     patience: Duration,
     window: Duration,
 }
 
-/// A transaction, with who waits for its commit.
+#[derive(Debug, Default)]
+struct Shared {
+    /// The open transaction, if there is one. Whoever holds this writes; the others wait in their order.
+    open: Arc<Mutex<Option<Group>>>,
+    /// How many units of work wait.
+    waiting: AtomicUsize,
+}
+
+/// A transaction that is not committed yet, with who waits for that.
 struct Group {
     whole: DatabaseTransaction,
     /// When it takes nobody in any more.
@@ -48,31 +57,35 @@ impl SharedCommits {
     pub fn new(db: Db) -> Self {
         Self {
             db,
-            open: Arc::default(),
+            shared: Arc::default(),
             patience: PATIENCE,
             window: WINDOW,
         }
     }
 
     async fn begin_part(&self) -> Result<Session> {
-        let turn = timeout(self.patience, Arc::clone(&self.open).lock_owned());
-        let turn = turn.await.map_err(|elapsed| {
-            Error::unavailable("the database is busy: try again", 1).with_source(elapsed)
-        })?;
-        let mut turn = Turn {
-            open: Arc::clone(&self.open),
-            group: turn,
+        let turn = Turn {
+            group: self.turn().await?,
+            shared: Arc::clone(&self.shared),
+            window: self.window,
         };
-        let group = match &mut *turn.group {
-            Some(group) => group,
-            none => none.insert(Group {
-                whole: begin_write(&self.db.writer).await?,
-                closes: Instant::now() + self.window,
-                members: Vec::new(),
-            }),
+        let part = match turn.group.as_ref() {
+            Some(group) => group.whole.begin().await?,
+            None => begin_write(&self.db.writer).await?,
         };
-        let part = group.whole.begin().await?;
         Ok(Session::Part(Part::new(part, Box::new(turn))))
+    }
+
+    async fn turn(&self) -> Result<OwnedMutexGuard<Option<Group>>> {
+        let open = Arc::clone(&self.shared.open);
+        if let Ok(turn) = Arc::clone(&open).try_lock_owned() {
+            return Ok(turn);
+        }
+        let _waiting = Waiting::among(&self.shared.waiting);
+        let turn = timeout(self.patience, open.lock_owned()).await;
+        turn.map_err(|elapsed| {
+            Error::unavailable("the database is busy: try again", 1).with_source(elapsed)
+        })
     }
 }
 
@@ -86,23 +99,51 @@ impl Store for SharedCommits {
     }
 }
 
-/// The right to write in the open transaction, or to begin one. One unit of work has it at a time; the others wait
-/// in the order in which they came.
+/// Counts a unit of work among those that wait, until it is dropped.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn among(waiting: &'a AtomicUsize) -> Self {
+        waiting.fetch_add(1, Ordering::AcqRel);
+        Self(waiting)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// The right to write: one unit of work has it at a time.
 struct Turn {
     group: OwnedMutexGuard<Option<Group>>,
-    open: Arc<Mutex<Option<Group>>>,
+    shared: Arc<Shared>,
+    window: Duration,
 }
 
 #[async_trait]
 impl Whole for Turn {
-    async fn settle(mut self: Box<Self>, added: Result<()>) -> Result<()> {
-        if let Err(error) = added {
-            // The savepoint is gone, so the database has given up the whole: nobody's part is left.
-            drop(self.group.take());
-            return Err(error);
-        }
+    async fn add(mut self: Box<Self>, part: DatabaseTransaction) -> Result<()> {
         let (sender, outcome) = oneshot::channel();
-        (*self).add(sender)?;
+        match self.group.as_mut() {
+            None => {
+                *self.group = Some(Group {
+                    whole: part,
+                    closes: Instant::now() + self.window,
+                    members: vec![sender],
+                });
+            }
+            Some(group) => {
+                if let Err(error) = part.commit().await {
+                    // The savepoint is gone, so the database has given up the whole: nobody's part is left.
+                    drop(self.group.take());
+                    return Err(error.into());
+                }
+                group.members.push(sender);
+            }
+        }
+        (*self).pass_on();
         match outcome.await {
             Ok(outcome) => outcome.map_err(|error| told(&error)),
             Err(closed) => Err(Error::unavailable(
@@ -117,23 +158,28 @@ impl Whole for Turn {
 
 impl Turn {
     /// Lets the next unit of work go on, and sees to it that the group is committed, whoever still waits for it.
-    fn add(mut self, member: oneshot::Sender<Outcome>) -> Result<()> {
-        let Some(group) = self.group.as_mut() else {
-            return Err(Error::internal("a unit of work has lost its transaction"));
+    fn pass_on(self) {
+        let Some(group) = self.group.as_ref() else {
+            return;
         };
-        group.members.push(member);
-        if group.members.len() >= MOST || Instant::now() >= group.closes {
+        let is_awaited = self.shared.waiting.load(Ordering::Acquire) > 0;
+        let has_room = group.members.len() < MOST && Instant::now() < group.closes;
+        if !(is_awaited && has_room) {
             tokio::spawn(self.commit());
         } else if group.members.len() == 1 {
             // Whoever waits at this moment comes before the commit, and goes into it.
-            let open = Arc::clone(&self.open);
+            let (shared, window) = (Arc::clone(&self.shared), self.window);
             drop(self);
             tokio::spawn(async move {
-                let group = Arc::clone(&open).lock_owned().await;
-                Self { group, open }.commit().await;
+                let group = Arc::clone(&shared.open).lock_owned().await;
+                let turn = Self {
+                    group,
+                    shared,
+                    window,
+                };
+                turn.commit().await;
             });
         }
-        Ok(())
     }
 
     /// Commits the open group, unless somebody did that already.
@@ -141,25 +187,16 @@ impl Turn {
         let Some(group) = self.group.take() else {
             return;
         };
-        let done = group.whole.commit().await;
         let is_shared = group.members.len() > 1;
-        let outcome = done.map_err(|error| match (Error::from(error), is_shared) {
+        let done = group.whole.commit().await.map_err(Error::from);
+        let outcome = done.map_err(|error| match is_shared {
             // It may be one member's fault: each is run again.
-            (error, true) => Arc::new(error.transient()),
-            (error, false) => Arc::new(error),
+            true => Arc::new(error.transient()),
+            false => Arc::new(error),
         });
         for member in group.members {
             // Who does not wait any more was cut off: the answer would be lost anyway.
             drop(member.send(outcome.clone()));
-        }
-    }
-}
-
-impl Drop for Turn {
-    fn drop(&mut self) {
-        // Nobody comes to commit a transaction that only failed units were in.
-        if self.group.as_ref().is_some_and(|it| it.members.is_empty()) {
-            drop(self.group.take());
         }
     }
 }
@@ -184,7 +221,7 @@ impl std::fmt::Debug for Group {
 
 impl std::fmt::Debug for Turn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Turn({:?})", *self.group)
+        write!(f, "Turn({:?})", self.group)
     }
 }
 

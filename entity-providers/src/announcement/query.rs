@@ -90,7 +90,8 @@ pub(super) async fn count_of(cx: &Context, question: &Question<'_>) -> Result<u6
     );
     match question.place {
         Place::Site(site) => {
-            write_where(&mut sql, cx, question, &Powers::in_site(cx, site).await?)?
+            let powers = Powers::in_site(cx, site).await?;
+            write_where(&mut sql, cx, question, &powers)?;
         }
         _ => write_where(&mut sql, cx, question, &Powers::everywhere(cx).await?)?,
     }

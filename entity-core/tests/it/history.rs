@@ -228,9 +228,12 @@ fn the_lists_of_a_table_with_a_history_begin_with_the_newest() {
     assert!(Registry::new([route]).is_ok());
 }
 
+/// Makes a route what no service starts with.
+type Spoil = fn(&mut Route);
+
 #[test]
 fn a_history_that_can_t_be_shown_is_refused() {
-    let spoilt: [(fn(&mut Route), &str); 8] = [
+    let spoilt: [(Spoil, &str); 8] = [
         (|it| it.order = "", "`created`, descending"),
         (|it| it.order = "created", "`created`, descending"),
         (|it| it.order = "id,created_desc", "`created`, descending"),

@@ -174,7 +174,9 @@ impl Collection {
             .iter()
             .map(|it| it.version().map(|version| (it.id(), version)))
             .collect::<Option<_>>()?;
-        let place = (self.start, self.has_more, self.total, self.history);
+        // A page of an archive shows its neighbours, and not how many pages there are.
+        let neighbours = self.history.map(|it| (it.page, it.older(), it.newer()));
+        let place = (self.start, self.has_more, self.total, neighbours);
         Some(Version::of(&(versions, place)))
     }
 }

@@ -210,8 +210,8 @@ async fn an_action_calls_the_segments_of_its_path_by_name() {
 /// A table with a history.
 #[derive(Clone, Debug, Serialize, Deserialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(prefix = "entry", table = "entry", access = Public, verbs(read, list), history)]
-struct Entry {
+#[entity(prefix = "log", table = "log", access = Public, verbs(read, list), history)]
+struct Log {
     #[entity(id)]
     entry_id: String,
     #[entity(title)]
@@ -222,19 +222,19 @@ struct Entry {
 
 #[test]
 fn the_lists_of_a_table_with_a_history_begin_with_the_newest() {
-    assert!(Entry::schema().has_history && Entry::schema().has_feed);
-    assert_eq!(<Entry as List>::ORDER, "writtenOn_desc,entryId");
-    let route = Route::of::<Entry>(("tests", "1.0.0")).read().list().build();
+    assert!(Log::schema().has_history && Log::schema().has_feed);
+    assert_eq!(<Log as List>::ORDER, "writtenOn_desc,entryId");
+    let route = Route::of::<Log>(("tests", "1.0.0")).read().list().build();
     assert!(Registry::new([route]).is_ok());
 }
 
+/// Makes a route what no service starts with.
+type Spoil = fn(&mut Route);
+
 #[test]
 fn a_history_that_can_t_be_shown_is_refused() {
-    for (spoil, expected) in [
-        (
-            (|it| it.order = "") as fn(&mut Route),
-            "`created`, descending",
-        ),
+    let spoilt: [(Spoil, &str); 8] = [
+        (|it| it.order = "", "`created`, descending"),
         (|it| it.order = "created", "`created`, descending"),
         (|it| it.order = "id,created_desc", "`created`, descending"),
         (|it| it.max = 49, "50 entities at least"),
@@ -254,7 +254,8 @@ fn a_history_that_can_t_be_shown_is_refused() {
             |it| it.actions[0].arguments[0].is_required = false,
             "`last` must be there",
         ),
-    ] {
+    ];
+    for (spoil, expected) in spoilt {
         let mut route = route();
         spoil(&mut route);
         let error = Registry::new([route]).unwrap_err().to_string();

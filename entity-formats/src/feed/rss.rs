@@ -56,6 +56,8 @@ fn write_channel(feed: Feed) -> Channel {
         (prefix.to_owned(), marks)
     });
     let links = BTreeMap::from([("link".to_owned(), links)]);
+    let mut extensions = ExtensionMap::from([("atom".to_owned(), links)]);
+    extensions.extend(marks);
     Channel {
         // The format wants a description that is not empty.
         description: match feed.description.is_empty() {
@@ -67,7 +69,7 @@ fn write_channel(feed: Feed) -> Channel {
         last_build_date: Some(feed.updated.to_rfc2822()),
         generator: Some(GENERATOR.to_owned()),
         items: feed.entries.into_iter().map(write_item).collect(),
-        extensions: ExtensionMap::from_iter([("atom".to_owned(), links)].into_iter().chain(marks)),
+        extensions,
         namespaces: namespaces
             .map(|(prefix, uri)| (prefix.to_owned(), uri.to_owned()))
             .collect(),

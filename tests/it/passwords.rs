@@ -76,9 +76,9 @@ both! {
         ] {
             assert_eq!((answer.status, runs), (status, expected), "{}", answer.text());
         }
-        app.anonymous().log_in("student1", "a-better-one").await;
-        app.anonymous().log_in("student2", "a-better-one").await;
-        app.anonymous().log_in("newton", "principia-1687").await;
+        let _client = app.anonymous().log_in("student1", "a-better-one").await;
+        let _client = app.anonymous().log_in("student2", "a-better-one").await;
+        let _client = app.anonymous().log_in("newton", "principia-1687").await;
     }
 
     async fn what_is_sent_again_costs_nothing(app: TestApp) {
@@ -105,7 +105,7 @@ both! {
         answer.expect(StatusCode::OK);
         assert_eq!(runs, 4);
         for eid in ["student1", "student2", "newton"] {
-            app.anonymous().log_in(eid, "a-better-one").await;
+            let _client = app.anonymous().log_in(eid, "a-better-one").await;
         }
     }
 }

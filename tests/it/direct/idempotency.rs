@@ -220,7 +220,7 @@ both! {
         for is_atomic in [true, false] {
             let keyed = student.clone().with_header(KEY, &format!("secret {is_atomic}"));
             let body = json!({"atomic": is_atomic, "operations": [
-                {"method": "POST", "path": "feed", "body": {"path": "announcement/user"}},
+                {"method": "POST", "path": "feed", "body": {"path": "/announcement/user"}},
                 {"method": "GET", "path": "user/current"},
             ]});
             let first = keyed.post(BATCH, &body).await;

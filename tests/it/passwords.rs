@@ -21,7 +21,7 @@ async fn path_of(client: &Client) -> String {
     format!("/direct/user/{}", user["id"].as_str().expect("an id"))
 }
 
-fn atomic(operations: Value) -> Value {
+fn atomic(operations: &Value) -> Value {
     json!({"atomic": true, "operations": operations})
 }
 
@@ -95,13 +95,13 @@ both! {
         let (admin, student) = (app.user("admin").await, app.user("student1").await);
         let (own, other) = (path_of(&student).await, path_of(&app.user("student2").await).await);
         let change = |path: &str| json!({"method": "PUT", "path": path, "body": {"password": "a-better-one"}});
-        let (runs, answer) = cost(&app, student.post(BATCH, &atomic(json!([change(&other)])))).await;
+        let (runs, answer) = cost(&app, student.post(BATCH, &atomic(&json!([change(&other)])))).await;
         answer.expect(StatusCode::FORBIDDEN);
         assert_eq!(runs, 0);
         let account = json!({"id": "made", "method": "POST", "path": "user", "body": {"eid": "newton", "password": "principia-1687"}});
         // The last one is known only when the first one was carried out.
         let all = json!([account, change(&own), change(&other), change("user/$made.entityId")]);
-        let (runs, answer) = cost(&app, admin.post(BATCH, &atomic(all))).await;
+        let (runs, answer) = cost(&app, admin.post(BATCH, &atomic(&all))).await;
         answer.expect(StatusCode::OK);
         assert_eq!(runs, 4);
         for eid in ["student1", "student2", "newton"] {

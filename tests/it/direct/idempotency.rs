@@ -267,7 +267,7 @@ both! {
             tests::Backend::Postgres => "SELECT headers || encode(body, 'hex') AS line FROM idempotency_key",
         };
         let kept = texts(content, hex).await.join(" ").to_lowercase();
-        let encoded: String = id.bytes().map(|it| format!("{it:02x}")).collect();
+        let encoded = id.bytes().map(|it| format!("{it:02x}")).collect::<Vec<_>>().concat();
         assert!(kept.contains("content-type") && !kept.contains(&encoded) && !kept.contains(&id.to_lowercase()), "{kept}");
     }
 }

@@ -23,7 +23,7 @@ use crate::registry::Call;
 /// It turns something of what a client sends into something else, which takes long: a password into its hash.
 ///
 /// ```
-/// use entity_core::{Context, Fields, Prepare, Provider, Result, Shared};
+/// use entity_core::{Context, Fields, Prepare, Result};
 ///
 /// async fn update<P: Prepare<Raw = String, Prepared = u64>>(cx: &Context, changes: &Fields) -> Result<()> {
 ///     if let Some(text) = P::raw(changes) {

@@ -324,9 +324,11 @@ fn erase<P: Provider + Read>(action: &Action<P>) -> ActionRoute {
         answers: action.answers,
         grammar: action.grammar,
         run: route::action(action),
-        check: action.is_prepared.then(|| match action.is_on_entity() {
-            true => prepare::action_on_entity::<P> as Check,
-            false => prepare::action_on_collection,
+        check: action.is_prepared.then(|| -> Check {
+            match action.is_on_entity() {
+                true => prepare::action_on_entity::<P>,
+                false => prepare::action_on_collection,
+            }
         }),
     }
 }

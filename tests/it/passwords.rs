@@ -21,7 +21,7 @@ async fn path_of(client: &Client) -> String {
     format!("/direct/user/{}", user["id"].as_str().expect("an id"))
 }
 
-fn atomic(operations: Value) -> Value {
+fn atomic(operations: &Value) -> Value {
     json!({"atomic": true, "operations": operations})
 }
 
@@ -76,9 +76,9 @@ both! {
         ] {
             assert_eq!((answer.status, runs), (status, expected), "{}", answer.text());
         }
-        app.anonymous().log_in("student1", "a-better-one").await;
-        app.anonymous().log_in("student2", "a-better-one").await;
-        app.anonymous().log_in("newton", "principia-1687").await;
+        let _client = app.anonymous().log_in("student1", "a-better-one").await;
+        let _client = app.anonymous().log_in("student2", "a-better-one").await;
+        let _client = app.anonymous().log_in("newton", "principia-1687").await;
     }
 
     async fn what_is_sent_again_costs_nothing(app: TestApp) {
@@ -95,17 +95,17 @@ both! {
         let (admin, student) = (app.user("admin").await, app.user("student1").await);
         let (own, other) = (path_of(&student).await, path_of(&app.user("student2").await).await);
         let change = |path: &str| json!({"method": "PUT", "path": path, "body": {"password": "a-better-one"}});
-        let (runs, answer) = cost(&app, student.post(BATCH, &atomic(json!([change(&other)])))).await;
+        let (runs, answer) = cost(&app, student.post(BATCH, &atomic(&json!([change(&other)])))).await;
         answer.expect(StatusCode::FORBIDDEN);
         assert_eq!(runs, 0);
         let account = json!({"id": "made", "method": "POST", "path": "user", "body": {"eid": "newton", "password": "principia-1687"}});
         // The last one is known only when the first one was carried out.
         let all = json!([account, change(&own), change(&other), change("user/$made.entityId")]);
-        let (runs, answer) = cost(&app, admin.post(BATCH, &atomic(all))).await;
+        let (runs, answer) = cost(&app, admin.post(BATCH, &atomic(&all))).await;
         answer.expect(StatusCode::OK);
         assert_eq!(runs, 4);
         for eid in ["student1", "student2", "newton"] {
-            app.anonymous().log_in(eid, "a-better-one").await;
+            let _client = app.anonymous().log_in(eid, "a-better-one").await;
         }
     }
 }

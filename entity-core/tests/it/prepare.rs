@@ -71,7 +71,7 @@ impl Smith {
     /// Waits until one is at work.
     async fn is_at_work(&self) {
         let begun = timeout(LONG, self.begun.acquire()).await;
-        begun.expect("the work begins").unwrap().forget();
+        begun.unwrap().unwrap().forget();
     }
 }
 
@@ -289,7 +289,7 @@ impl Service {
 
     async fn ask(&self, request: &Request) -> Result<Reply> {
         let done = timeout(LONG, self.dispatcher.dispatch(request)).await;
-        done.expect("nothing keeps it waiting")
+        done.unwrap()
     }
 
     fn code(&self, id: &str) -> String {

@@ -33,6 +33,10 @@ const HEADERS: [HeaderName; 5] = [
 /// The body of the batch, and how it is answered.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(
+    clippy::struct_field_names,
+    reason = "the interface names what clients send"
+)]
 pub(super) struct Operations {
     /// Whether all of them are done or none.
     #[serde(default)]

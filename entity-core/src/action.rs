@@ -11,9 +11,9 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::path::DirectPath;
-use crate::provider::Provider;
+use crate::provider::{List, Provider};
 use crate::request::Verb;
-use crate::search::{Page, Window};
+use crate::search::{Grammar, Page, Search, Window};
 use crate::shape::Shape;
 
 /// A named verb. Built by [`Action::on_entity`] or [`Action::on_collection`].
@@ -50,6 +50,8 @@ pub struct Action<P: Provider> {
     pub arguments: std::ops::RangeInclusive<usize>,
     /// What it answers when all goes well.
     pub answers: Answers,
+    /// What lists of the type can be asked, if it can be asked that too.
+    pub grammar: Option<fn() -> Result<Grammar>>,
     /// What runs.
     pub handler: Handler<P>,
 }
@@ -67,7 +69,7 @@ pub enum Answers {
     Created,
     /// Entities of the type.
     Collection,
-    /// Entities of the type with another prefix, to whose address it forwards.
+    /// Entities of the type with another prefix, to whose list or searched action it forwards.
     CollectionOf(&'static str),
     /// Data that is no entity.
     Value(Shape),
@@ -122,6 +124,7 @@ impl<P: Provider> Action<P> {
             parameters: &[],
             arguments: 0..=0,
             answers: Answers::Unsaid,
+            grammar: None,
             handler,
         }
     }
@@ -154,6 +157,17 @@ impl<P: Provider> Action<P> {
         self
     }
 
+    /// It can be asked what lists of the type can be asked, besides its own parameters: the handler gets that as
+    /// [`Arguments::search`], and whatever else a query says is refused.
+    #[must_use]
+    pub fn searched(mut self) -> Self
+    where
+        P: List,
+    {
+        self.grammar = Some(Grammar::of::<P>);
+        self
+    }
+
     /// Whether it is an action on one entity.
     pub fn is_on_entity(&self) -> bool {
         matches!(self.handler, Handler::Entity(_))
@@ -181,6 +195,8 @@ pub struct Arguments {
     pub query: Arc<[(String, String)]>,
     /// The body.
     pub input: Input,
+    /// What the query asks, if the action can be asked what lists of the type can be asked.
+    pub search: Option<Search>,
 }
 
 impl Arguments {
@@ -194,6 +210,16 @@ impl Arguments {
             .map(String::as_str)
             .filter(|it| !it.trim().is_empty())
             .ok_or_else(|| Error::bad_request(format!("the path must name {what}")))
+    }
+
+    /// What the query asks of the list.
+    ///
+    /// # Errors
+    /// The action was not declared to take it: a defect, not the caller's fault.
+    pub fn search(&self) -> Result<&Search> {
+        self.search
+            .as_ref()
+            .ok_or_else(|| Error::internal("an action that is not declared `searched` searches"))
     }
 
     /// The query parameter `name`.
@@ -222,6 +248,22 @@ pub enum Outcome<P: Provider> {
         /// does not cut its list answers [`Window::FIRST`] and a page without more.
         window: Window,
     },
+    /// The part of a list that `search` asks for; what the caller may not read is left out.
+    Part {
+        /// The entities, and whether there are more behind them.
+        page: Page<P::Entity>,
+        /// What was asked: that of [`Arguments::search`], perhaps narrowed.
+        search: Search,
+        /// How many there are in all that the caller may read, if that was asked.
+        total: Option<u64>,
+    },
+    /// All entities of a list, of which those are answered that the caller may read and `search` asks for.
+    Whole {
+        /// The entities.
+        entities: Vec<P::Entity>,
+        /// What was asked: that of [`Arguments::search`].
+        search: Search,
+    },
     /// Data that is no entity.
     Value(Box<dyn ErasedSerialize + Send + Sync>),
     /// The answer of another address below `/direct`, read on behalf of the same caller.
@@ -242,6 +284,8 @@ impl<P: Provider> fmt::Debug for Outcome<P> {
             Self::Entity(_) => "Entity",
             Self::Created(_) => "Created",
             Self::Collection { .. } => "Collection",
+            Self::Part { .. } => "Part",
+            Self::Whole { .. } => "Whole",
             Self::Value(_) => "Value",
             Self::Forward(_) => "Forward",
         })

@@ -31,6 +31,8 @@ pub struct Catalog {
 pub struct TypeEntry {
     /// Its prefix.
     pub prefix: &'static str,
+    /// What people call several of them.
+    pub title: String,
     /// What it is.
     pub description: &'static str,
     /// The crate it comes from.
@@ -82,6 +84,12 @@ pub struct FieldEntry {
     /// The prefix of the type of which it holds an id; `_expand` shows that entity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub references: Option<&'static str>,
+    /// The only texts that clients may write into it.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub choices: &'static [&'static str],
+    /// What a new entity has in it, as text, if the client says nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<&'static str>,
 }
 
 /// One query parameter.
@@ -112,6 +120,8 @@ pub struct ActionEntry {
     pub arguments: ArgumentsEntry,
     /// Query parameters it takes.
     pub parameters: Vec<ParameterEntry>,
+    /// Whether it takes the query parameters of the type's list too.
+    pub searched: bool,
 }
 
 /// How many further segments a path has.
@@ -150,6 +160,7 @@ impl TypeEntry {
         let is_list = route.list.is_some();
         Self {
             prefix: route.prefix,
+            title: route.plural(),
             description: route.schema.doc,
             crate_name: route.origin.0,
             crate_version: route.origin.1,
@@ -208,6 +219,8 @@ fn field(field: &Field) -> FieldEntry {
         searchable: field.column.is_some(),
         operators: Operator::of(field).map(Operator::name).collect(),
         references: field.references,
+        choices: field.choices,
+        default: field.default,
     }
 }
 
@@ -253,6 +266,7 @@ fn action(action: &ActionRoute) -> ActionEntry {
             max: *action.arguments.end(),
         },
         parameters: parameters(action.parameters),
+        searched: action.is_searched(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What an entity is: fields with meanings, an id, a title, a version, an entry in a feed.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use chrono::{DateTime, Utc};
@@ -89,6 +90,18 @@ impl Version {
         let mut hasher = DefaultHasher::new();
         parts.hash(&mut hasher);
         Self(hasher.finish())
+    }
+
+    /// The version that a text names; `None` if it is none that was ever written.
+    pub fn parse(text: &str) -> Option<Self> {
+        u64::from_str_radix(text, 16).ok().map(Self)
+    }
+}
+
+/// Writes the version as clients carry it: in tags, and in the forms that they fill in.
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
     }
 }
 

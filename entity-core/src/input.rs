@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::entity::Entity;
 use crate::error::{Error, FieldError, Result};
+use crate::lines;
 use crate::patch::Patch;
 use crate::schema::{Kind, Schema, Writable};
 
@@ -91,6 +92,7 @@ impl Input {
         }
         if on_create {
             errors.extend(missing(schema, &self.fields));
+            fill(schema, &mut checked);
         }
         match errors.is_empty() {
             true => Ok(Fields(checked)),
@@ -130,15 +132,28 @@ impl Input {
             {
                 return Ok(None);
             }
+            Value::String(text) if self.is_form && is_structure(field.kind) => {
+                lines::read(field, text)
+            }
             Value::String(text) if self.is_textual && text.is_empty() && !is_text(field.kind) => {
                 crate::value::check(field, Value::Null)
             }
             Value::String(text) if self.is_textual => field.parse(text),
+            Value::Array(both) if self.is_form && is_tick(field.kind, both) => {
+                Ok(Value::Bool(true))
+            }
             Value::Array(_) if self.is_form && field.kind != Kind::List => {
                 Err(Error::field(name, "is given more than once"))
             }
             other => crate::value::check(field, other.clone()),
         };
+        let checked = checked.and_then(|it| match crate::value::is_chosen(field, &it) {
+            true => Ok(it),
+            false => Err(Error::field(
+                field.name,
+                format!("must be {}", field.choices.join(" or ")),
+            )),
+        });
         checked.map(Some).map_err(|error| FieldError {
             name: name.to_owned(),
             message: error
@@ -179,6 +194,28 @@ fn sanitized(schema: &Schema, name: &str, value: Value, sanitize: fn(&str) -> St
 
 fn is_text(kind: Kind) -> bool {
     matches!(kind, Kind::Text(_) | Kind::Html(_))
+}
+
+/// Whether a form has lines of text in the place of values of the kind.
+fn is_structure(kind: Kind) -> bool {
+    matches!(kind, Kind::List | Kind::Object)
+}
+
+/// Whether a check box was ticked: a browser sends nothing of one that is not, so that pages have `false` in
+/// front of each, and `true` behind that is what the box adds.
+fn is_tick(kind: Kind, values: &[Value]) -> bool {
+    kind == Kind::Boolean && values == ["false", "true"]
+}
+
+/// Adds what new entities have where the client said nothing.
+fn fill(schema: &Schema, checked: &mut Map<String, Value>) {
+    for field in schema.writable(true) {
+        let is_said = checked.get(field.name).is_some_and(|it| !it.is_null());
+        let value = field.default.and_then(|it| field.parse(it).ok());
+        if let (false, Some(value)) = (is_said, value) {
+            checked.insert(field.name.to_owned(), value);
+        }
+    }
 }
 
 fn missing(schema: &Schema, sent: &Map<String, Value>) -> Vec<FieldError> {
@@ -263,5 +300,68 @@ mod tests {
             sent.check(&SCHEMA, false, str::to_owned).unwrap().0,
             *json!({"points": 1}).as_object().unwrap()
         );
+    }
+
+    const CHOOSY: Schema = Schema {
+        doc: "",
+        fields: &[
+            Field::new("kind", Kind::Text(9), "")
+                .writable()
+                .choices(&["course", "project"]),
+            Field::new("open", Kind::Boolean, "")
+                .writable()
+                .default("true"),
+            Field::new("words", Kind::List, "").writable(),
+            Field::new("props", Kind::Object, "").writable(),
+        ],
+        has_feed: false,
+        has_events: false,
+    };
+
+    #[test]
+    fn a_form_has_check_boxes_and_lines() {
+        for (sent, expected) in [
+            (json!({"open": "false"}), json!({"open": false})),
+            (json!({"open": ["false", "true"]}), json!({"open": true})),
+            (json!({"words": ""}), json!({"words": []})),
+            (json!({"words": "a\r\nb"}), json!({"words": ["a", "b"]})),
+            (json!({"words": ["a", "b"]}), json!({"words": ["a", "b"]})),
+            (json!({"props": "a=b"}), json!({"props": {"a": "b"}})),
+        ] {
+            let checked = input(sent, true).check(&CHOOSY, false, str::to_owned);
+            assert_eq!(Value::Object(checked.unwrap().0), expected);
+        }
+        for sent in [
+            json!({"open": ["true", "false"]}),
+            json!({"open": ["true", "true"]}),
+            json!({"open": ["false", "true", "true"]}),
+            json!({"props": "a"}),
+        ] {
+            let checked = input(sent.clone(), true).check(&CHOOSY, false, str::to_owned);
+            assert!(checked.is_err(), "{sent}");
+        }
+        let lines = input(json!({"words": "a\nb"}), false);
+        assert!(lines.check(&CHOOSY, false, str::to_owned).is_err());
+    }
+
+    #[test]
+    fn only_what_is_offered_can_be_chosen() {
+        let check =
+            |kind: &str| input(json!({"kind": kind}), false).check(&CHOOSY, false, str::to_owned);
+        assert!(check("course").is_ok() && check("").is_ok());
+        let error = check("lecture").unwrap_err();
+        assert_eq!(error.field_errors()[0].message, "must be course or project");
+    }
+
+    #[test]
+    fn new_entities_have_what_is_declared_unless_the_client_says_otherwise() {
+        let check = |sent, on_create| {
+            let checked = input(sent, false).check(&CHOOSY, on_create, str::to_owned);
+            checked.unwrap().0.get("open").cloned()
+        };
+        assert_eq!(check(json!({}), true), Some(json!(true)));
+        assert_eq!(check(json!({"open": null}), true), Some(json!(true)));
+        assert_eq!(check(json!({"open": false}), true), Some(json!(false)));
+        assert_eq!(check(json!({}), false), None);
     }
 }

@@ -42,6 +42,8 @@ mod expand;
 pub mod format;
 pub mod gate;
 mod input;
+mod label;
+pub mod lines;
 mod patch;
 mod path;
 #[doc(hidden)]
@@ -83,6 +85,7 @@ pub use entity_core_derive::Entity;
 pub use error::{Error, ErrorKind, FieldError, Result};
 pub use event::{Event, EventSink};
 pub use input::{Fields, Input};
+pub use label::label;
 pub use patch::Patch;
 pub use path::{DirectPath, MAX_PATH, MAX_SEGMENT, MAX_SEGMENTS, encode_segment};
 pub use projection::{EXPANDED, Projection};

@@ -26,6 +26,10 @@ pub trait Provider: Send + Sync + Sized + 'static {
     /// The first segment of its URLs: lower case letters, digits, `-` and `_`.
     const PREFIX: &'static str;
 
+    /// What people call several of them, such as `People`: the heading of the list. Without it, it is made of
+    /// the prefix: `poll` → `Polls`.
+    const PLURAL: Option<&'static str> = None;
+
     /// What it demands of those who read and write.
     const ACCESS: Access;
 

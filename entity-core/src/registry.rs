@@ -12,19 +12,22 @@ use crate::context::Context;
 use crate::entity::Entity;
 use crate::error::Result;
 use crate::input::Input;
+use crate::label::plural;
 use crate::projection::EXPANDED;
 use crate::provider::{Actions, Create, Delete, List, Provider, Read, Update};
 use crate::reply::{Item, Reply};
 use crate::request::{IfMatch, Verb};
 use crate::route;
-use crate::schema::Schema;
-use crate::search::Order;
+use crate::schema::{Field, Schema};
+use crate::search::{Grammar, Order};
 
 /// A provider, taken apart: what it can do, each as a function that goes through the gate.
 #[derive(Clone)]
 pub struct Route {
     /// The provider's prefix.
     pub prefix: &'static str,
+    /// What people call several of its entities, if the provider says it.
+    pub(crate) plural: Option<&'static str>,
     /// The crate that it comes from, and that crate's version.
     pub origin: (&'static str, &'static str),
     /// What it demands.
@@ -70,7 +73,24 @@ pub struct ActionRoute {
     pub arguments: std::ops::RangeInclusive<usize>,
     /// What it answers when all goes well.
     pub answers: Answers,
+    pub(crate) grammar: Option<fn() -> Result<Grammar>>,
     pub(crate) run: Runner,
+}
+
+impl ActionRoute {
+    /// What it can be asked, if that is what lists of the type can be asked.
+    ///
+    /// # Errors
+    /// The declared order is none of the type's fields: the registry has refused such a type.
+    pub fn grammar(&self) -> Result<Option<Grammar>> {
+        let grammar = self.grammar.map(|it| it()).transpose()?;
+        Ok(grammar.map(|it| it.with(self.parameters)))
+    }
+
+    /// Whether it can be asked what lists of the type can be asked.
+    pub fn is_searched(&self) -> bool {
+        self.grammar.is_some()
+    }
 }
 
 /// One operation of a provider.
@@ -103,6 +123,7 @@ impl Route {
         RouteBuilder {
             route: Self {
                 prefix: P::PREFIX,
+                plural: P::PLURAL,
                 origin,
                 access: Some(P::ACCESS),
                 schema: P::Entity::schema(),
@@ -121,6 +142,14 @@ impl Route {
                 delete: None,
             },
             provider: std::marker::PhantomData,
+        }
+    }
+
+    /// What people call several of its entities: the heading of its list.
+    pub fn plural(&self) -> String {
+        match self.plural {
+            Some(said) => said.to_owned(),
+            None => plural(self.prefix),
         }
     }
 
@@ -261,6 +290,7 @@ fn erase<P: Provider + Read>(action: &Action<P>) -> ActionRoute {
         parameters: action.parameters,
         arguments: action.arguments.clone(),
         answers: action.answers,
+        grammar: action.grammar,
         run: route::action(action),
     }
 }
@@ -332,6 +362,12 @@ impl Registry {
         self.routes.get(prefix)
     }
 
+    /// What people call several entities of the type `prefix`.
+    pub fn plural(&self, prefix: &str) -> String {
+        self.route(prefix)
+            .map_or_else(|| plural(prefix), Route::plural)
+    }
+
     /// All routes, in the order of their prefixes.
     pub fn routes(&self) -> impl Iterator<Item = &Route> {
         self.routes.values()
@@ -362,6 +398,12 @@ fn check_route(route: &Route) -> Result<(), RegistryError> {
     if let Err(error) = Order::declared(route.order, route.schema) {
         return refuse(&format!("declares no order of its lists: {error}"));
     }
+    if let Some(field) = route.schema.fields.iter().find(|it| has_bad_default(it)) {
+        return refuse(&format!(
+            "has a field `{}` whose declared default is none of its values",
+            field.name
+        ));
+    }
     if let Some(taken) = taken_by_expansion(route.schema) {
         return refuse(&format!(
             "has a field `{taken}`, which is what the entity of another field is called: rename it"
@@ -388,6 +430,13 @@ fn check_route(route: &Route) -> Result<(), RegistryError> {
         }
     }
     Ok(())
+}
+
+fn has_bad_default(field: &Field) -> bool {
+    let is_good = |it: serde_json::Value| crate::value::is_chosen(field, &it);
+    field
+        .default
+        .is_some_and(|it| !field.parse(it).is_ok_and(is_good))
 }
 
 /// The name of a field that another field's entity has when it is expanded.

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Map;
 
 use crate::entity::{Entity, EventEntry, FeedEntry, Version};
-use crate::error::FieldError;
+use crate::error::{ErrorKind, FieldError};
 use crate::projection::Chosen;
 use crate::request::Verb;
 use crate::schema::Schema;
@@ -142,6 +142,8 @@ pub struct Collection {
     pub cursor: Option<String>,
     /// How many there are in all, if the client asked and it is known.
     pub total: Option<u64>,
+    /// Whether it can be asked what lists of the type can be asked: to filter, to search, to order.
+    pub is_searched: bool,
 }
 
 impl Collection {
@@ -156,6 +158,7 @@ impl Collection {
             has_more: false,
             cursor: None,
             total: None,
+            is_searched: false,
         }
     }
 
@@ -206,12 +209,34 @@ pub struct Form {
 /// Why a form that was sent was not taken.
 #[derive(Clone, Debug)]
 pub struct Refusal {
+    /// The kind of the error. [`ErrorKind::PreconditionFailed`] if the entity has changed since the form was
+    /// filled with it.
+    pub kind: ErrorKind,
+    /// The version of the entity that is to be written over when the form is sent again.
+    pub version: Option<Version>,
     /// What was sent.
     pub sent: Map<String, serde_json::Value>,
     /// What is wrong and what to do.
     pub message: String,
     /// The fields that were refused.
     pub fields: Vec<FieldError>,
+}
+
+impl Form {
+    /// The version of the entity that the form is about, which it carries so that nobody writes over what
+    /// they have not seen.
+    pub fn version(&self) -> Option<Version> {
+        match &self.refusal {
+            Some(refusal) => refusal.version,
+            None => self.item.as_ref()?.version(),
+        }
+    }
+
+    /// Whether it was not taken because the entity has changed since it was filled with it.
+    pub fn is_outdated(&self) -> bool {
+        let refusal = self.refusal.as_ref();
+        refusal.is_some_and(|it| it.kind == ErrorKind::PreconditionFailed)
+    }
 }
 
 /// What sending a form does.
@@ -362,17 +387,25 @@ impl Item {
         self.entity.title()
     }
 
-    /// The entity's version; `None` if it shows others, which have versions of their own.
+    /// The entity's version and, if it shows others, theirs too; `None` if one of them has none.
     pub fn version(&self) -> Option<Version> {
-        match self.expanded {
-            Some(_) => None,
-            None => self.entity.version(),
-        }
+        let own = self.entity.version()?;
+        let Some(expanded) = &self.expanded else {
+            return Some(own);
+        };
+        let others: Vec<_> = expanded
+            .iter()
+            .map(|(name, it)| Some((name, it.prefix, it.id(), it.version()?)))
+            .collect::<Option<_>>()?;
+        Some(Version::of(&(own, others)))
     }
 
-    /// When the entity last changed.
+    /// When the entity last changed; `None` if it shows others, which change by themselves.
     pub fn updated(&self) -> Option<DateTime<Utc>> {
-        self.entity.updated()
+        match self.expanded {
+            Some(_) => None,
+            None => self.entity.updated(),
+        }
     }
 
     /// The entity's entry in a feed.

@@ -18,7 +18,7 @@ use crate::reply::{
     Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Offer, Reference, Reply, Value,
 };
 use crate::request::Verb;
-use crate::search::{Grammar, Page, Window};
+use crate::search::{Grammar, Page, Search, Window, find};
 
 pub(crate) fn read<'a, P: Read>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a, Result<Reply>> {
     Box::pin(async move {
@@ -42,20 +42,13 @@ pub(crate) fn list<'a, P: List>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a
     Box::pin(async move {
         gate::admit(cx.caller(), P::ACCESS.read)?;
         let search = Grammar::of::<P>()?.parse(call.query)?;
-        let window = Window {
-            start: search.start,
-            limit: search.limit,
-        };
         let page = gate::list::<P>(cx, search.clone()).await?;
-        let last = page.items.last().filter(|_| page.has_more);
-        let place = Place {
-            cursor: last.map(|it| search.next_cursor(it)).transpose()?.flatten(),
-            total: match search.is_counted {
-                true => gate::count::<P>(cx, search.clone()).await?,
-                false => None,
-            },
+        let total = match search.is_counted {
+            true => gate::count::<P>(cx, search.clone()).await?,
+            false => None,
         };
-        let mut reply = collection_reply::<P>(cx, call, page, window, place).await?;
+        let place = Place::of(&search, &page, total)?;
+        let mut reply = collection_reply::<P>(cx, call, page, search.window(), place).await?;
         if call.wants_abilities {
             reply.abilities = list_abilities::<P>(cx, call.route, search.site()).await?;
             reply.abilities.actions = offers(cx, call.route, false, None).await?;
@@ -130,6 +123,11 @@ pub(crate) fn delete<'a, P: Delete>(
 pub(crate) fn action<P: Read>(action: &Action<P>) -> Runner {
     let (name, verb) = (action.name, action.verb);
     let need = action.need.unwrap_or(Need::Superuser);
+    let (grammar, parameters) = (action.grammar, action.parameters);
+    let arguments = move |call: Call<'_>| {
+        let grammar = grammar.map(|it| it()).transpose()?;
+        call.to_arguments(grammar.map(|it| it.with(parameters)))
+    };
     match action.handler {
         Handler::Entity(handler) => Arc::new(move |cx, call| {
             Box::pin(async move {
@@ -137,7 +135,7 @@ pub(crate) fn action<P: Read>(action: &Action<P>) -> Runner {
                 let entity = gate::read::<P>(cx, call.id).await?;
                 gate::demand_in_site(cx, need, entity.site()).await?;
                 let about = Reference::entity(P::PREFIX, entity.id());
-                let outcome = handler(cx, entity, call.to_arguments()).await?;
+                let outcome = handler(cx, entity, arguments(call)?).await?;
                 action_reply::<P>(cx, call, outcome, (name, verb, need, about)).await
             })
         }),
@@ -145,7 +143,7 @@ pub(crate) fn action<P: Read>(action: &Action<P>) -> Runner {
             Box::pin(async move {
                 let site = call.arguments.first().map(String::as_str);
                 gate::demand_in_site(cx, need, site).await?;
-                let outcome = handler(cx, call.to_arguments()).await?;
+                let outcome = handler(cx, arguments(call)?).await?;
                 action_reply::<P>(
                     cx,
                     call,
@@ -182,17 +180,25 @@ async fn action_reply<P: Read>(
         Outcome::Forward(path) => Ok(plain(Body::Forward(path))),
         Outcome::Collection { page, window } => {
             let page = gate::retain::<P>(cx, page).await?;
-            let site = call.arguments.first().map(String::as_str);
-            let site = site.filter(|_| matches!(need, Need::Site(_) | Need::SiteOrOwn(..)));
-            let abilities = match call.wants_abilities {
-                true => list_abilities::<P>(cx, call.route, site).await?,
-                false => Abilities::default(),
-            };
-            Ok(Reply {
-                effect,
-                abilities,
-                ..collection_reply::<P>(cx, call, page, window, Place::default()).await?
-            })
+            let reply = collection_reply::<P>(cx, call, page, window, Place::default()).await?;
+            with_list_abilities::<P>(cx, call, need, Reply { effect, ..reply }).await
+        }
+        Outcome::Part {
+            page,
+            search,
+            total,
+        } => {
+            let place = Place::of(&search, &page, total)?;
+            let page = gate::retain::<P>(cx, page).await?;
+            let reply = collection_reply::<P>(cx, call, page, search.window(), place).await?;
+            with_list_abilities::<P>(cx, call, need, Reply { effect, ..reply }).await
+        }
+        Outcome::Whole { entities, search } => {
+            let readable = gate::retain::<P>(cx, Page::whole(entities)).await?.items;
+            let (page, total) = find(readable, &search)?;
+            let place = Place::of(&search, &page, search.is_counted.then_some(total))?;
+            let reply = collection_reply::<P>(cx, call, page, search.window(), place).await?;
+            with_list_abilities::<P>(cx, call, need, Reply { effect, ..reply }).await
         }
         Outcome::Entity(entity) => {
             gate::require_answer::<P>(cx, need, &entity).await?;
@@ -204,6 +210,21 @@ async fn action_reply<P: Read>(
             entity_reply::<P>(cx, call, entity, Effect::Created(reference)).await
         }
     }
+}
+
+/// `reply`, which has a list that an action found, with what the caller may do there.
+async fn with_list_abilities<P: Provider>(
+    cx: &Context,
+    call: Call<'_>,
+    need: Need,
+    mut reply: Reply,
+) -> Result<Reply> {
+    if call.wants_abilities {
+        let site = call.arguments.first().map(String::as_str);
+        let site = site.filter(|_| matches!(need, Need::Site(_) | Need::SiteOrOwn(..)));
+        reply.abilities = list_abilities::<P>(cx, call.route, site).await?;
+    }
+    Ok(reply)
 }
 
 async fn entity_reply<P: Provider>(
@@ -287,6 +308,19 @@ async fn offers(
 struct Place {
     cursor: Option<String>,
     total: Option<u64>,
+    is_searched: bool,
+}
+
+impl Place {
+    /// That of `page`, for which `search` asked.
+    fn of<E: Entity>(search: &Search, page: &Page<E>, total: Option<u64>) -> Result<Self> {
+        let last = page.items.last().filter(|_| page.has_more);
+        Ok(Self {
+            cursor: last.map(|it| search.next_cursor(it)).transpose()?.flatten(),
+            total,
+            is_searched: true,
+        })
+    }
 }
 
 async fn collection_reply<P: Provider>(
@@ -308,6 +342,7 @@ async fn collection_reply<P: Provider>(
         has_more: page.has_more,
         cursor: place.cursor,
         total: place.total,
+        is_searched: place.is_searched,
     };
     Ok(Reply {
         body: Body::Collection(collection),
@@ -343,11 +378,12 @@ impl Call<'_> {
         self.verb.is_safe()
     }
 
-    fn to_arguments(self) -> Arguments {
-        Arguments {
+    fn to_arguments(self, grammar: Option<Grammar>) -> Result<Arguments> {
+        Ok(Arguments {
             path: self.arguments.to_vec(),
             query: self.query.into(),
             input: self.input.clone(),
-        }
+            search: grammar.map(|it| it.parse(self.query)).transpose()?,
+        })
     }
 }

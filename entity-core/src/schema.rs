@@ -44,6 +44,27 @@ pub struct Field {
     pub references: Option<&'static str>,
     /// Whether it is the entity's id, title or site, which forms and pages treat apart.
     pub role: Option<Role>,
+    /// What its text is for, if that is more than to be read.
+    pub meaning: Option<Meaning>,
+    /// The only texts that clients may write into it; all are fine if there are none here.
+    pub choices: &'static [&'static str],
+    /// What a new entity has in it, as text, if the client says nothing.
+    pub default: Option<&'static str>,
+}
+
+/// What the text of a field is for. Forms ask for it and pages show it accordingly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// It is an e-mail address.
+    Email,
+    /// It is an absolute address of the web.
+    Address,
+    /// It is the name by which somebody logs in.
+    UserName,
+    /// It is a password that is looked at. No page ever shows one.
+    Password,
+    /// It is a password that holds from now on. No page ever shows one.
+    NewPassword,
 }
 
 /// What a field's values are, in JSON and in a form.
@@ -137,6 +158,9 @@ impl Field {
             is_column_nullable: true,
             references: None,
             role: None,
+            meaning: None,
+            choices: &[],
+            default: None,
         }
     }
 
@@ -200,6 +224,27 @@ impl Field {
     #[must_use]
     pub const fn role(mut self, role: Role) -> Self {
         self.role = Some(role);
+        self
+    }
+
+    /// Its text is for this.
+    #[must_use]
+    pub const fn meaning(mut self, meaning: Meaning) -> Self {
+        self.meaning = Some(meaning);
+        self
+    }
+
+    /// Clients may write these texts only.
+    #[must_use]
+    pub const fn choices(mut self, choices: &'static [&'static str]) -> Self {
+        self.choices = choices;
+        self
+    }
+
+    /// New entities have this in it, as text, if the client says nothing.
+    #[must_use]
+    pub const fn default(mut self, text: &'static str) -> Self {
+        self.default = Some(text);
         self
     }
 

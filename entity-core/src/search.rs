@@ -41,6 +41,7 @@ pub use cursor::Cursor;
 pub use filter::{Filter, Operator, Test};
 pub use needle::Needle;
 pub use order::Order;
+pub(crate) use select::find;
 pub use select::select;
 pub use window::Window;
 
@@ -160,6 +161,13 @@ impl Grammar {
         })
     }
 
+    /// The same with these parameters besides, which an address of its own takes.
+    #[must_use]
+    pub(crate) fn with(mut self, parameters: &[(&'static str, &'static str)]) -> Self {
+        self.parameters.extend(parameters.iter().map(|it| it.0));
+        self
+    }
+
     /// Reads a query.
     ///
     /// # Errors
@@ -268,6 +276,21 @@ impl Search {
             .map(|(_, value)| value.as_str())
     }
 
+    /// Says that a further parameter has this value, which the address tells.
+    ///
+    /// # Errors
+    /// The query says that it has another one.
+    pub fn insist(&mut self, name: &str, value: &str) -> Result<()> {
+        match self.parameter(name) {
+            None => {
+                self.parameters.push((name.to_owned(), value.to_owned()));
+                Ok(())
+            }
+            Some(own) if own == value => Ok(()),
+            Some(_) => Err(Error::field(name, "must be what the path says")),
+        }
+    }
+
     /// The value that a field must have.
     pub fn filter(&self, name: &str) -> Option<&Cell> {
         self.equal(|it| it.field.name == name)
@@ -286,6 +309,14 @@ impl Search {
             Test::Equal(operand) if is_wanted(it) => Some(operand),
             _ => None,
         })
+    }
+
+    /// Which part of the list is wanted, unless a cursor says where it begins.
+    pub fn window(&self) -> Window {
+        Window {
+            start: self.start,
+            limit: self.limit,
+        }
     }
 
     /// How many to fetch, to know whether there are more than wanted.

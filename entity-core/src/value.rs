@@ -61,6 +61,14 @@ pub(crate) fn check(field: &Field, value: Value) -> Result<Value> {
     }
 }
 
+/// Whether `value` is one that clients may choose. Nothing is always one, unless something is required.
+pub(crate) fn is_chosen(field: &Field, value: &Value) -> bool {
+    match value.as_str() {
+        None | Some("") => true,
+        Some(text) => field.choices.is_empty() || field.choices.contains(&text),
+    }
+}
+
 const INSTANT: &str = "an instant such as 2026-11-21T10:00:00Z, or milliseconds since 1970";
 
 fn check_text(field: &Field, text: String, max: usize) -> Result<Value> {

@@ -44,7 +44,7 @@ impl Renderer for Ics {
     fn render(&self, body: &Body, view: &View<'_>) -> Result<Vec<u8>> {
         let (title, items) = match body {
             Body::Entity(item) => (item.title(), std::slice::from_ref(item)),
-            Body::Collection(it) => (Some(it.prefix.to_owned()), it.items.as_slice()),
+            Body::Collection(it) => (Some(view.registry.plural(it.prefix)), it.items.as_slice()),
             _ => return Err(Error::not_acceptable(&["json", "xml", "html"])),
         };
         let mut calendar = Calendar::empty();

@@ -77,8 +77,9 @@ impl Feed {
                 other => (other, clean(&url)),
             })
             .collect();
-        let (title, schema) = (collection.prefix, collection.schema);
-        Self::new(title, schema, entries, paging, view, extension)
+        let title = view.registry.plural(collection.prefix);
+        let schema = collection.schema;
+        Self::new(&title, schema, entries, paging, view, extension)
     }
 
     fn new(

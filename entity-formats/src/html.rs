@@ -17,7 +17,7 @@ mod value;
 use askama::Template;
 use entity_core::format::{Format, Problem, Renderer, View};
 use entity_core::schema::Field;
-use entity_core::{Body, Error, Form, FormPurpose, Result};
+use entity_core::{Body, Error, Form, FormPurpose, Result, label};
 
 use self::done::DonePage;
 use self::entity::EntityPage;
@@ -86,7 +86,7 @@ fn write_form(form: &Form, view: &View<'_>) -> Result<Vec<u8>> {
         return write(&FormPage::of(form, &serde_json::Value::Null, view));
     };
     match form.purpose {
-        FormPurpose::Delete => write(&DeletePage::of(item, view)),
+        FormPurpose::Delete => write(&DeletePage::of(form, item, view)),
         FormPurpose::Create | FormPurpose::Update | FormPurpose::LogIn => {
             let tree = tree::of_entity(item, view.base_url)?;
             write(&FormPage::of(form, &tree, view))
@@ -114,50 +114,9 @@ fn label_of(field: &Field) -> String {
     }
 }
 
-/// A name of the wire as people write: `createdOn` → `Created on`.
-fn label(name: &str) -> String {
-    let mut label = String::with_capacity(name.len() + 4);
-    let mut chars = name.chars().peekable();
-    let mut is_after_upper = false;
-    while let Some(c) = chars.next() {
-        let is_before_lower = chars.peek().is_some_and(|it| it.is_lowercase());
-        if matches!(c, '_' | '-') {
-            label.extend((!label.is_empty()).then_some(' '));
-        } else if label.is_empty() {
-            label.extend(c.to_uppercase());
-        } else if c.is_uppercase() && !is_after_upper {
-            label.push(' ');
-            match is_before_lower {
-                true => label.extend(c.to_lowercase()),
-                false => label.push(c),
-            }
-        } else {
-            label.push(c);
-        }
-        is_after_upper = c.is_uppercase();
-    }
-    label
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_read_as_words() {
-        for (name, expected) in [
-            ("createdOn", "Created on"),
-            ("siteId", "Site id"),
-            ("_username", "Username"),
-            ("userEid", "User eid"),
-            ("entityURL", "Entity URL"),
-            ("server-config", "Server config"),
-            ("id", "Id"),
-            ("csrfToken", "Csrf token"),
-        ] {
-            assert_eq!(label(name), expected, "{name}");
-        }
-    }
 
     #[test]
     fn a_field_that_refers_to_something_is_called_by_that() {

@@ -54,6 +54,9 @@ pub struct Server {
 pub struct Tag {
     /// Its name.
     pub name: String,
+    /// What people call it, if they don't call it by its name.
+    #[serde(rename = "x-displayName", skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// What the group is about.
     pub description: String,
 }

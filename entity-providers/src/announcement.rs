@@ -13,16 +13,14 @@ mod visibility;
 mod write;
 
 use chrono::{DateTime, Utc};
-use entity_core::schema::Role;
-use entity_core::search::Test;
 use entity_core::wire::Millis;
 use entity_core::{
-    Access, Context, Delete, Entity, FeedEntry, Filter, List, Need, Operation, Page, Permit,
-    Provider, Read, Result, Scope, Search, Version,
+    Access, Context, Delete, Entity, FeedEntry, List, Need, Operation, Page, Permit, Provider,
+    Read, Result, Scope, Search, Version,
 };
 use serde::Serialize;
 
-use self::query::{Order, Place, Question};
+use self::query::{Place, Within};
 use self::visibility::{Facts, Powers};
 
 pub use self::attachment::Attachment;
@@ -201,32 +199,21 @@ impl List for Announcements {
     const ORDER: &'static str = "createdOn_desc,announcementId";
 
     async fn count(cx: &Context, search: &Search) -> Result<Option<u64>> {
-        query::count(cx, search).await.map(Some)
+        query::count(cx, search, within(search)).await.map(Some)
     }
 
     async fn list(cx: &Context, search: &Search) -> Result<Page<Announcement>> {
-        let is_of_site =
-            |it: &Filter| it.field.role == Some(Role::Site) && matches!(it.test, Test::Equal(_));
-        let is_plain = search.words.is_empty()
-            && search.cursor.is_none()
-            && search.is_ordered_by(&[("createdOn", true), ("announcementId", false)])
-            && search.filters.iter().all(is_of_site);
-        if !is_plain {
-            return query::search(cx, search).await;
-        }
-        let place = match (&search.scope, search.site()) {
-            (Scope::Sites(_), Some(site)) => Place::Site(site),
-            (scope, _) => Place::Scope(scope),
-        };
-        let question = Question {
-            place,
-            since: None,
-            order: Order::NewestFirst,
-            start: search.start,
-            limit: search.limit,
-        };
-        query::list(cx, &question).await
+        query::find(cx, search, within(search)).await
     }
+}
+
+/// The sites of the type's own list: those that the gate leaves, or the one of them that is named.
+fn within(search: &Search) -> Within<'_> {
+    let place = match (&search.scope, search.site()) {
+        (Scope::Sites(_), Some(site)) => Place::Site(site),
+        (scope, _) => Place::Scope(scope),
+    };
+    Within { place, since: None }
 }
 
 impl Delete for Announcements {

@@ -52,12 +52,13 @@ pub struct Membership {
     #[entity(column = "sort_name")]
     pub user_sort_name: String,
     /// The e-mail address of the user; empty for those who may not know it.
+    #[entity(email)]
     pub user_email: String,
     /// The role in the site; without one, that of those who join by themselves.
     #[entity(writable, column = "role")]
     pub member_role: String,
     /// Whether the membership counts.
-    #[entity(writable, column = "is_active")]
+    #[entity(writable, column = "is_active", default = "true")]
     pub active: bool,
     /// Whether the student system made it.
     #[entity(column = "is_provided")]

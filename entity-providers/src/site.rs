@@ -42,7 +42,7 @@ pub struct Site {
     #[entity(title, required, writable, search, max = 99, column)]
     pub title: String,
     /// `course`, `project`, or nothing.
-    #[entity(on_create, max = 99, column)]
+    #[entity(on_create, max = 99, column, choices("course", "project"))]
     pub r#type: Option<String>,
     /// What it is about.
     #[entity(writable, html, column)]
@@ -58,7 +58,7 @@ pub struct Site {
     #[entity(writable, max = 200)]
     pub contact_name: Option<String>,
     /// How to reach whom to ask.
-    #[entity(writable, max = 254)]
+    #[entity(writable, email, max = 254)]
     pub contact_email: Option<String>,
     /// Whether users may join by themselves.
     #[entity(writable, column = "is_joinable")]
@@ -79,7 +79,7 @@ pub struct Site {
     /// The group of the student system that fills it.
     pub provider_group_id: Option<String>,
     /// Whether its members may come in.
-    #[entity(writable, column = "is_published")]
+    #[entity(writable, column = "is_published", default = "true")]
     pub published: bool,
     /// Whether strangers may look at it.
     #[entity(writable, column = "is_pub_view")]

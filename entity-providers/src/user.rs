@@ -82,15 +82,15 @@ pub struct User {
     #[entity(writable, search, max = 200, column = "last_name")]
     pub last_name: String,
     /// The e-mail address, perhaps empty.
-    #[entity(writable, search, max = 254, column)]
+    #[entity(writable, search, email, max = 254, column)]
     pub email: String,
     /// The kind of account, such as `registered`. Only administrators change it.
-    #[entity(writable, max = 99, column)]
+    #[entity(writable, max = 99, column, default = write::USUAL_TYPE)]
     pub r#type: String,
     /// The reference of who made the account.
     pub owner: Option<String>,
     /// A new password, 8 to 1024 bytes. It is never shown.
-    #[entity(writable, max = 1024)]
+    #[entity(writable, new_password, max = 1024)]
     pub password: Option<String>,
     /// Further properties.
     #[entity(kind = Object, writable)]
@@ -98,6 +98,7 @@ pub struct User {
     /// The reference.
     pub reference: String,
     /// The address of the user's files.
+    #[entity(address)]
     pub url: String,
     /// Whether the account is shut. Only administrators see and change it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -158,6 +159,7 @@ impl User {
 impl Provider for Users {
     type Entity = User;
     const PREFIX: &'static str = "user";
+    const PLURAL: Option<&'static str> = Some("People");
     const ACCESS: Access = Access {
         read: Need::Session,
         create: Need::Account("user.add"),

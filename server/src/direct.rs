@@ -221,11 +221,14 @@ fn fail(app: &App, exchange: &Exchange, path: &DirectPath, error: &Error) -> Res
         Some(bytes) => error::respond_with(error, context, bytes, renderer.format().media_type),
         None => error::respond(error, context),
     };
-    if let Some(version) = error.version() {
-        let tag = etag::tag(version, renderer.format().name);
-        respond::set(response.headers_mut(), ETAG, Some(&tag));
-    }
+    tell_version(&mut response, error, renderer.format());
     response
+}
+
+/// Names the version that there is, where a write was refused because it is another one.
+fn tell_version(response: &mut Response, error: &Error, format: Format) {
+    let tag = error.version().map(|it| etag::tag(it, format.name));
+    respond::set(response.headers_mut(), ETAG, tag.as_deref());
 }
 
 fn behind_mount(uri: &Uri) -> &str {

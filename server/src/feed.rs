@@ -166,6 +166,7 @@ entity_core::register!(Feeds);
 impl Provider for Feeds {
     type Entity = Feed;
     const PREFIX: &'static str = "feed";
+    const PLURAL: Option<&'static str> = Some("Private feeds");
     /// Everybody has feeds; [`Provider::permits`] leaves everybody their own.
     const ACCESS: Access = Access::new(Need::Session, Need::Session);
 

@@ -139,10 +139,11 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn add_tag(&mut self, name: &str, description: &str) {
+    fn add_tag(&mut self, name: &str, title: Option<String>, description: &str) {
         if self.document.tags.iter().all(|it| it.name != name) {
             self.document.tags.push(Tag {
                 name: name.to_owned(),
+                title,
                 description: description.to_owned(),
             });
         }

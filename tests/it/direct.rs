@@ -8,7 +8,9 @@ mod csv;
 mod describe;
 mod error;
 mod feed;
+mod form;
 mod idempotency;
+mod listing;
 mod membership;
 mod method;
 mod page;
@@ -47,6 +49,35 @@ async fn list(client: &Client, path: &str, prefix: &str) -> Vec<Value> {
 /// The internal id of whoever asks.
 async fn id_of(client: &Client) -> String {
     text(&read(client, "/direct/user/current.json").await, "id")
+}
+
+/// The address that the `Link` header has for `relation`, without the server's name.
+fn link(answer: &Answer, relation: &str) -> Option<String> {
+    let links = answer.header("Link")?;
+    let wanted = format!("; rel=\"{relation}\"");
+    let link = links.split(", ").find_map(|it| it.strip_suffix(&wanted))?;
+    let url = link.trim_start_matches('<').trim_end_matches('>');
+    url.strip_prefix("http://127.0.0.1:8080")
+        .map(ToOwned::to_owned)
+}
+
+/// The items of an answer.
+fn items(answer: &Answer, prefix: &str) -> Vec<Value> {
+    answer.expect(StatusCode::OK);
+    let list = answer.json()[format!("{prefix}_collection")].take();
+    list.as_array().expect("a list").clone()
+}
+
+/// Everything at `path`, by following the `next` links.
+async fn follow(client: &Client, path: &str, prefix: &str) -> Vec<Value> {
+    let mut all = Vec::new();
+    let mut next = Some(path.to_owned());
+    while let Some(path) = next {
+        let answer = client.get(&path).await;
+        all.extend(items(&answer, prefix));
+        next = link(&answer, "next");
+    }
+    all
 }
 
 fn text(value: &Value, key: &str) -> String {

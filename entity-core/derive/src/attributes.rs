@@ -15,6 +15,7 @@ pub(crate) struct TypeAttributes {
     pub(crate) feed: Option<Path>,
     pub(crate) event: Option<Path>,
     pub(crate) version: Option<Path>,
+    pub(crate) plural: Option<LitStr>,
     pub(crate) rename_all: Option<String>,
     pub(crate) doc: String,
 }
@@ -48,6 +49,7 @@ impl TypeAttributes {
             "feed" => self.feed = Some(meta.value()?.parse()?),
             "event" => self.event = Some(meta.value()?.parse()?),
             "version" => self.version = Some(meta.value()?.parse()?),
+            "plural" => self.plural = Some(meta.value()?.parse()?),
             "access" => self.access = Some(parse_access(meta)?),
             "verbs" => {
                 let content;
@@ -59,7 +61,7 @@ impl TypeAttributes {
             }
             _ => {
                 return Err(meta.error(
-                    "unknown attribute: use prefix, table, access, verbs, feed, event or version",
+                    "unknown attribute: use prefix, plural, table, access, verbs, feed, event or version",
                 ));
             }
         }

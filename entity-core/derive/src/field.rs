@@ -4,7 +4,10 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt as _;
 use syn::meta::ParseNestedMeta;
-use syn::{Data, DeriveInput, GenericArgument, Ident, LitInt, LitStr, PathArguments, Type};
+use syn::{
+    Data, DeriveInput, Expr, GenericArgument, Ident, LitInt, LitStr, PathArguments, Token, Type,
+    parenthesized,
+};
 
 use crate::attributes::{TypeAttributes, doc, serde_text};
 
@@ -38,6 +41,9 @@ pub(crate) struct Field {
     writable: Option<Ident>,
     column: Option<String>,
     references: Option<LitStr>,
+    meaning: Option<Ident>,
+    choices: Vec<LitStr>,
+    default: Option<Expr>,
 }
 
 /// What a field says of its column.
@@ -69,6 +75,9 @@ struct Attributes {
     kind: Option<Ident>,
     column: ColumnName,
     references: Option<LitStr>,
+    meaning: Option<Ident>,
+    choices: Vec<LitStr>,
+    default: Option<Expr>,
 }
 
 impl Fields {
@@ -126,6 +135,9 @@ impl Field {
             writable: attributes.writable(is_table),
             column: attributes.column(&ident, is_table),
             references: attributes.references,
+            meaning: attributes.meaning,
+            choices: attributes.choices,
+            default: attributes.default,
             is_own_site: attributes.is_own_site,
             role: attributes.role,
             ty: field.ty.clone(),
@@ -158,9 +170,17 @@ impl Field {
             .role
             .iter()
             .map(|it| quote!(.role(::entity_core::schema::Role::#it)));
+        let meaning = self
+            .meaning
+            .iter()
+            .map(|it| quote!(.meaning(::entity_core::schema::Meaning::#it)));
+        let texts = &self.choices;
+        let choices = (!texts.is_empty()).then(|| quote!(.choices(&[#(#texts),*])));
+        let default = self.default.iter().map(|it| quote!(.default(#it)));
         quote! {
             ::entity_core::schema::Field::new(#wire, ::entity_core::schema::Kind::#kind, #doc)
                 #(#writable)* #required #nullable #searchable #(#column)* #not_null #(#references)* #(#role)*
+                #(#meaning)* #choices #(#default)*
         }
     }
 }
@@ -193,6 +213,16 @@ impl Attributes {
             "skip" => self.is_skipped = true,
             "writable" | "on_create" | "read_only" => self.writable = Some(ident.clone()),
             "max" => self.max = Some(meta.value()?.parse::<LitInt>()?.base10_parse()?),
+            "email" => self.meaning = Some(Ident::new("Email", span)),
+            "address" => self.meaning = Some(Ident::new("Address", span)),
+            "new_password" => self.meaning = Some(Ident::new("NewPassword", span)),
+            "choices" => {
+                let content;
+                parenthesized!(content in meta.input);
+                let texts = content.parse_terminated(|it| it.parse::<LitStr>(), Token![,])?;
+                self.choices = texts.into_iter().collect();
+            }
+            "default" => self.default = Some(meta.value()?.parse()?),
             "references" => self.references = Some(meta.value()?.parse()?),
             "kind" => self.kind = Some(meta.value()?.parse()?),
             "column" if meta.input.peek(syn::Token![=]) => {

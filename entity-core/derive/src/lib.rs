@@ -27,6 +27,7 @@ use crate::field::Fields;
 /// | `feed = path` | a `fn(&Self) -> FeedEntry`; without it a title, an `updated` field and a table make one |
 /// | `event = path` | a `fn(&Self) -> EventEntry`; with it calendars show the entities |
 /// | `version = path` | a `fn(&Self) -> Version`; without it a field with the role `version` is used |
+/// | `plural = "People"` | what people call several of them; without it, it is made of the prefix |
 ///
 /// On a field:
 ///
@@ -38,6 +39,9 @@ use crate::field::Fields;
 /// | `search` | `_search` looks into it |
 /// | `html` | sanitised HTML; the provider sanitises it on the way in |
 /// | `max = 200` | most characters |
+/// | `email`, `address`, `new_password` | what its text is for: forms and pages treat it accordingly |
+/// | `choices("course", "project")` | the only texts that clients may write into it |
+/// | `default = "true"` | what new entities have in it, as text, if the client says nothing |
 /// | `kind = Millis` | the kind, where the type does not tell |
 /// | `column`, `column = "name"` | lists can be filtered and ordered by it; every field of a table is a column |
 /// | `references = "user"` | it holds the id of an entity of this prefix, which `_expand` shows beside it |

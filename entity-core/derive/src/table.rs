@@ -27,6 +27,10 @@ pub(crate) fn implement(
         ));
     };
     let access = to_access(access);
+    let plural = attributes
+        .plural
+        .iter()
+        .map(|it| quote!(::std::option::Option::Some(#it)));
     let verbs = attributes
         .verbs
         .iter()
@@ -43,6 +47,7 @@ pub(crate) fn implement(
         impl ::entity_core::Provider for #name {
             type Entity = Self;
             const PREFIX: &'static str = #prefix;
+            #(const PLURAL: ::std::option::Option<&'static str> = #plural;)*
             const ACCESS: ::entity_core::Access = #access;
         }
         #(#verbs)*

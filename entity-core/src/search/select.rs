@@ -13,8 +13,14 @@ use crate::error::{Error, Result};
 /// # Errors
 /// An entity can't be serialised.
 pub fn select<E: Entity>(entities: Vec<E>, search: &Search) -> Result<Page<E>> {
+    find(entities, search).map(|(page, _count)| page)
+}
+
+/// The part of `entities` that `search` asks for, and how many it asks for in all, whatever part is wanted.
+pub(crate) fn find<E: Entity>(entities: Vec<E>, search: &Search) -> Result<(Page<E>, u64)> {
     let needles: Vec<Needle> = search.words.iter().map(|it| Needle::new(it)).collect();
     let mut found = Vec::new();
+    let mut count = 0_u64;
     for entity in entities {
         let data = serde_json::to_value(&entity).map_err(Error::internal)?;
         let keys: Vec<Cell> = search
@@ -22,14 +28,18 @@ pub fn select<E: Entity>(entities: Vec<E>, search: &Search) -> Result<Page<E>> {
             .iter()
             .map(|it| Cell::of_field(it.field, &data))
             .collect();
-        if is_wanted(&entity, &data, search, &needles) && is_behind(&keys, search) {
+        if !is_wanted(&entity, &data, search, &needles) {
+            continue;
+        }
+        count = count.saturating_add(1);
+        if is_behind(&keys, search) {
             found.push((keys, entity));
         }
     }
     found.sort_by(|(one, _), (other, _)| compare(&search.order, one, other));
     let start = usize::try_from(search.start).unwrap_or(usize::MAX);
     let items = found.into_iter().skip(start).map(|(_, it)| it).collect();
-    Ok(Page::cut(items, search.limit))
+    Ok((Page::cut(items, search.limit), count))
 }
 
 fn is_wanted<E: Entity>(entity: &E, data: &Value, search: &Search, needles: &[Needle]) -> bool {

@@ -4,7 +4,8 @@ use std::fmt;
 
 use askama::Template;
 use askama::filters::HtmlSafe;
-use entity_core::schema::{Field, Kind};
+use entity_core::lines;
+use entity_core::schema::{Field, Kind, Meaning};
 use serde_json::Value;
 
 use super::label_of;
@@ -24,6 +25,8 @@ pub(super) struct Control {
     pub(super) value: String,
     pub(super) is_required: bool,
     pub(super) error: Option<String>,
+    /// What is stored now, where that is something else than what the control holds.
+    pub(super) present: Option<String>,
     pub(super) widget: Widget,
 }
 
@@ -36,13 +39,16 @@ pub(super) enum Widget {
     Line {
         kind: &'static str,
         max: Option<usize>,
+        step: Option<&'static str>,
         autocomplete: Option<&'static str>,
     },
     /// Several lines.
-    Area { max: usize, rows: u8 },
-    /// One of these values, each with what it is called. A check box could not say no: what is not ticked is
-    /// not sent.
+    Area { max: Option<usize>, rows: u8 },
+    /// One of these values, each with what it is called.
     Choice(Vec<(String, String)>),
+    /// A box that is ticked or not. A browser sends nothing of one that is not, so that `false` is sent in front
+    /// of each.
+    Tick,
 }
 
 /// Attributes that all controls share; names and numbers of ours only.
@@ -59,27 +65,41 @@ impl HtmlSafe for Attributes {}
 impl Control {
     /// The control by which `field` is written.
     pub(super) fn of(field: &Field, value: &Value, error: Option<String>) -> Self {
-        let widget = Widget::of(field);
-        let is_secret = matches!(
-            &widget,
-            Widget::Line {
-                kind: "password",
-                ..
-            }
-        );
         Self {
             id: format!("field-{}", field.name),
             name: field.name.to_owned(),
             label: label_of(field),
             hint: hint(field),
-            value: match is_secret {
+            value: match is_secret(field) {
                 true => String::new(),
                 false => text(field.kind, value),
             },
             is_required: field.is_required,
             error,
-            widget,
+            present: None,
+            widget: Widget::of(field),
         }
+    }
+
+    /// The same, which says besides what is stored now, if that is something else.
+    pub(super) fn beside(mut self, field: &Field, stored: &Value) -> Self {
+        let stored = match text(field.kind, stored) {
+            nothing if nothing.is_empty() && self.is_tick() => "false".to_owned(),
+            stored => stored,
+        };
+        let typed = self.value.replace("\r\n", "\n");
+        let is_same = match field.parse(&typed) {
+            Ok(value) if !is_structure(field.kind) => text(field.kind, &value) == stored,
+            _ => typed.trim_end() == stored.replace("\r\n", "\n").trim_end(),
+        };
+        self.present =
+            (!is_same && !is_secret(field)).then(|| match (field.kind, stored.as_str()) {
+                (_, "") => "nothing".to_owned(),
+                (Kind::Boolean, "true") => "yes".to_owned(),
+                (Kind::Boolean, "false") => "no".to_owned(),
+                _ => shorten(stored),
+            });
+        self
     }
 
     /// A control of a filter, by which nothing has to be said.
@@ -93,8 +113,13 @@ impl Control {
             value: value.to_owned(),
             is_required: false,
             error: None,
+            present: None,
             widget,
         }
+    }
+
+    fn is_tick(&self) -> bool {
+        matches!(self.widget, Widget::Tick)
     }
 
     fn attributes(&self) -> Attributes {
@@ -108,6 +133,7 @@ impl Control {
         let described: Vec<_> = [
             ("hint", !self.hint.is_empty()),
             ("error", self.error.is_some()),
+            ("present", self.present.is_some()),
         ]
         .iter()
         .filter(|(_, is_there)| *is_there)
@@ -126,15 +152,19 @@ impl Widget {
     /// That of a field's values.
     pub(super) fn of(field: &Field) -> Self {
         match field.kind {
-            Kind::Text(max) => Self::of_text(&field.name.to_ascii_lowercase(), max),
-            Kind::Html(max) => Self::Area { max, rows: 8 },
-            Kind::Integer | Kind::Number => Self::line("number", None),
-            Kind::Boolean => Self::yes_or_no(match field.is_required {
-                true => "choose one",
-                false => "not set",
-            }),
-            Kind::Instant | Kind::Millis | Kind::Moment => Self::line("datetime-local", None),
-            Kind::List | Kind::Object => Self::line("text", None),
+            Kind::Text(_) if !field.choices.is_empty() => Self::of_choices(field),
+            Kind::Text(max) => Self::of_text(field, max),
+            Kind::Html(max) => Self::Area {
+                max: Some(max),
+                rows: 8,
+            },
+            Kind::Integer => Self::stepped("number", "1"),
+            Kind::Number => Self::stepped("number", "any"),
+            // Whoever must decide is not asked by a box that has decided already.
+            Kind::Boolean if field.is_required => Self::yes_or_no("choose one"),
+            Kind::Boolean => Self::Tick,
+            Kind::Instant | Kind::Millis | Kind::Moment => Self::stepped("datetime-local", "1"),
+            Kind::List | Kind::Object => Self::Area { max: None, rows: 3 },
         }
     }
 
@@ -153,42 +183,103 @@ impl Widget {
         Self::Line {
             kind,
             max,
+            step: None,
             autocomplete: None,
         }
     }
 
-    fn of_text(name: &str, max: usize) -> Self {
-        let (kind, autocomplete) = match name {
-            "_username" => ("text", Some("username")),
-            "_password" => ("password", Some("current-password")),
-            it if it.ends_with("password") => ("password", Some("new-password")),
-            it if it.ends_with("email") => ("email", Some("off")),
-            _ if max > MAX_LINE => return Self::Area { max, rows: 3 },
-            _ => ("text", None),
+    /// A line for values that lie this far apart.
+    pub(super) fn stepped(kind: &'static str, step: &'static str) -> Self {
+        Self::Line {
+            kind,
+            max: None,
+            step: Some(step),
+            autocomplete: None,
+        }
+    }
+
+    fn of_choices(field: &Field) -> Self {
+        let nothing = match field.is_required {
+            true => "choose one",
+            false => "none",
+        };
+        let choices = field.choices.iter().map(|it| (*it, *it));
+        let options = std::iter::once(("", nothing)).chain(choices);
+        Self::Choice(
+            options
+                .map(|(value, label)| (value.to_owned(), label.to_owned()))
+                .collect(),
+        )
+    }
+
+    fn of_text(field: &Field, max: usize) -> Self {
+        let (kind, autocomplete) = match field.meaning {
+            Some(Meaning::UserName) => ("text", Some("username")),
+            Some(Meaning::Password) => ("password", Some("current-password")),
+            Some(Meaning::NewPassword) => ("password", Some("new-password")),
+            Some(Meaning::Email) => ("email", Some("off")),
+            Some(Meaning::Address) => ("url", Some("off")),
+            None if max > MAX_LINE => {
+                return Self::Area {
+                    max: Some(max),
+                    rows: 3,
+                };
+            }
+            None => ("text", None),
         };
         Self::Line {
             kind,
             max: Some(max),
+            step: None,
             autocomplete,
         }
     }
+}
+
+fn is_secret(field: &Field) -> bool {
+    matches!(
+        field.meaning,
+        Some(Meaning::Password | Meaning::NewPassword)
+    )
+}
+
+fn is_structure(kind: Kind) -> bool {
+    matches!(kind, Kind::List | Kind::Object)
 }
 
 fn hint(field: &Field) -> String {
     let addition = match field.kind {
         Kind::Html(_) => "May have HTML.",
         Kind::Instant | Kind::Millis | Kind::Moment => "In UTC.",
+        Kind::List => "One on each line; one with parts as JSON.",
+        Kind::Object => "One on each line, as name=value.",
         _ => "",
     };
     format!("{} {addition}", field.doc).trim().to_owned()
+}
+
+/// The most characters that are shown of what is stored now.
+const MAX_PRESENT: usize = 300;
+
+fn shorten(text: String) -> String {
+    match text.char_indices().nth(MAX_PRESENT) {
+        Some(_) => text
+            .chars()
+            .take(MAX_PRESENT)
+            .chain(['…'])
+            .collect::<String>(),
+        None => text,
+    }
 }
 
 /// A value as the control of its field takes it.
 fn text(kind: Kind, value: &Value) -> String {
     match (instant(kind, value), value) {
         (Some(instant), _) => instant.format("%Y-%m-%dT%H:%M:%S").to_string(),
-        (None, Value::Null) => String::new(),
-        (None, Value::String(it)) => it.clone(),
-        (None, other) => other.to_string(),
+        // What a form sent of a box: the value in front of it, and its own if it was ticked.
+        (None, Value::Array(sent)) if kind == Kind::Boolean => {
+            text(kind, sent.last().unwrap_or(&Value::Null))
+        }
+        (None, value) => lines::write(value),
     }
 }

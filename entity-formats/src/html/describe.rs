@@ -38,6 +38,7 @@ struct Catalog {
 #[serde(rename_all = "camelCase")]
 struct TypeEntry {
     prefix: String,
+    title: String,
     description: String,
     crate_name: String,
     crate_version: String,
@@ -76,6 +77,9 @@ struct FieldEntry {
     nullable: bool,
     writable: String,
     searchable: bool,
+    #[serde(default)]
+    choices: Vec<String>,
+    default: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -94,6 +98,7 @@ struct ActionEntry {
     answers: String,
     arguments: Arguments,
     parameters: Vec<ParameterEntry>,
+    searched: bool,
 }
 
 #[derive(Deserialize)]
@@ -112,7 +117,7 @@ struct PermissionEntry {
 pub(super) fn write(data: Value, view: &View<'_>) -> Result<Vec<u8>> {
     if data.get("prefix").is_some() {
         let entry: TypeEntry = serde_json::from_value(data).map_err(Error::internal)?;
-        let title = entry.prefix.clone();
+        let title = entry.title.clone();
         let frame = Frame::new(title, view).with_data(view);
         return super::write(&TypePage {
             frame,
@@ -185,6 +190,9 @@ impl ActionEntry {
 impl FieldEntry {
     /// A value that it takes.
     fn sample(&self) -> Value {
+        if let Some(choice) = self.choices.first() {
+            return choice.as_str().into();
+        }
         match self.kind.as_str() {
             "integer" | "number" => 1.into(),
             "boolean" => true.into(),

@@ -175,7 +175,7 @@ fn related(item: &Item, registry: &Registry) -> Vec<Command> {
                 encode_segment(action.name),
                 encode_segment(&item.id())
             ),
-            label: label(route.prefix),
+            label: route.plural(),
             doc: action.doc,
         }));
     }

@@ -21,6 +21,7 @@ struct ExplorerPage<'a> {
 /// The operations of a tag.
 struct Group<'a> {
     name: &'a str,
+    title: &'a str,
     description: &'a str,
     entries: Vec<Entry<'a>>,
 }
@@ -76,6 +77,7 @@ struct Piece<'a> {
 pub fn page(document: &Document, view: &View<'_>) -> Result<Vec<u8>> {
     let groups = document.tags.iter().map(|tag| Group {
         name: &tag.name,
+        title: tag.title.as_ref().unwrap_or(&tag.name),
         description: &tag.description,
         entries: document
             .operations()

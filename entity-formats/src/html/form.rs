@@ -2,8 +2,8 @@
 
 use askama::Template;
 use entity_core::format::View;
-use entity_core::schema::{Field, Kind, Schema};
-use entity_core::{FieldError, Form, FormPurpose, Item, Reference, Refusal};
+use entity_core::schema::{Field, Schema};
+use entity_core::{FieldError, Form, FormPurpose, Item, Reference, Refusal, Version};
 use serde_json::Value;
 
 use super::control::Control;
@@ -20,6 +20,7 @@ pub(super) struct FormPage<'a> {
     doc: &'static str,
     action: String,
     method: Option<&'static str>,
+    version: Option<Version>,
     complaint: Option<Complaint>,
     controls: Vec<Control>,
     submit: &'static str,
@@ -32,11 +33,16 @@ pub(super) struct DeletePage<'a> {
     frame: Frame<'a>,
     entity: String,
     action: String,
+    version: Option<Version>,
+    is_outdated: bool,
 }
 
 /// What was wrong with the form when it was sent.
 struct Complaint {
+    heading: &'static str,
     message: String,
+    /// The page of the entity as it is now, if it has changed since the form was filled with it.
+    present: Option<String>,
     /// For each field that the form asks for: its control and what is wrong.
     fields: Vec<(String, String)>,
     /// What is wrong with others.
@@ -47,11 +53,7 @@ impl<'a> FormPage<'a> {
     /// The page of `form`, filled with the fields in `tree` if it is about an entity.
     pub(super) fn of(form: &Form, tree: &Value, view: &View<'a>) -> Self {
         let is_new = form.purpose != FormPurpose::Update;
-        let fields: Vec<_> = form
-            .schema
-            .writable(is_new)
-            .filter(|it| is_asked(it))
-            .collect();
+        let fields: Vec<_> = form.schema.writable(is_new).collect();
         let reference = match &form.item {
             Some(item) if !is_new => item.reference(),
             _ => Reference::collection(form.prefix),
@@ -59,20 +61,29 @@ impl<'a> FormPage<'a> {
         let refusal = form.refusal.as_ref();
         let prefilled = Query::of(view);
         let mut frame = frame(form, view);
-        if refusal.is_some() {
-            frame.state = Some("Not accepted");
-        }
+        frame.state = refusal.map(|_| match form.is_outdated() {
+            true => "Changed in the meantime",
+            false => "Not accepted",
+        });
         Self {
             frame,
             doc: form.schema.doc,
             action: format!("/direct{}", reference.path()),
             method: (!is_new).then_some("PUT"),
-            complaint: refusal.map(|it| Complaint::of(it, &fields)),
+            version: form.version(),
+            complaint: refusal.map(|it| match form.is_outdated() {
+                true => Complaint::of_outdated(&reference),
+                false => Complaint::of(it, &fields),
+            }),
             controls: fields
                 .iter()
                 .map(|field| {
                     let value = value(field, refusal, tree, &prefilled);
-                    Control::of(field, &value, error(field, refusal))
+                    let control = Control::of(field, &value, error(field, refusal));
+                    match form.is_outdated() {
+                        true => control.beside(field, tree.get(field.name).unwrap_or(&Value::Null)),
+                        false => control,
+                    }
                 })
                 .collect(),
             submit: match form.purpose {
@@ -98,65 +109,88 @@ fn frame<'a>(form: &Form, view: &View<'a>) -> Frame<'a> {
     }
 }
 
-/// What a field's control holds: what was sent, else what the entity has, else what the address suggests.
+/// What a field's control holds: what was sent, else what the entity has, else what the address suggests or, for
+/// a new entity, what it has unless somebody says otherwise.
 fn value(field: &Field, refusal: Option<&Refusal>, tree: &Value, prefilled: &Query) -> Value {
-    match (refusal, tree.get(field.name)) {
-        (Some(refusal), _) => refusal.sent.get(field.name).cloned().unwrap_or_default(),
-        (None, Some(own)) => own.clone(),
-        (None, None) => Value::from(prefilled.get(field.name)),
+    match (refusal, tree.get(field.name), prefilled.get(field.name)) {
+        (Some(refusal), ..) => refusal.sent.get(field.name).cloned().unwrap_or_default(),
+        (None, Some(own), _) => own.clone(),
+        (None, None, "") if tree.is_null() => Value::from(field.default),
+        (None, None, suggested) => Value::from(suggested),
     }
 }
 
+/// Whether `error` is about the field `name` or a part of it: `files[0].name`.
+fn is_about(error: &FieldError, name: &str) -> bool {
+    let rest = error.name.strip_prefix(name);
+    rest.is_some_and(|it| it.is_empty() || it.starts_with(['.', '[']))
+}
+
 fn error(field: &Field, refusal: Option<&Refusal>) -> Option<String> {
-    let is_about = |it: &&FieldError| it.name == field.name;
-    Some(refusal?.fields.iter().find(is_about)?.message.clone())
+    let mut errors = refusal?.fields.iter();
+    let error = errors.find(|it| is_about(it, field.name))?;
+    Some(match error.name == field.name {
+        true => error.message.clone(),
+        false => format!("is wrong at {}: {}", error.name, error.message),
+    })
 }
 
 impl Complaint {
     fn of(refusal: &Refusal, asked: &[&Field]) -> Self {
+        let field_of = |error: &FieldError| asked.iter().find(|it| is_about(error, it.name));
         let (known, unknown): (Vec<_>, Vec<_>) = refusal
             .fields
             .iter()
-            .partition(|error| asked.iter().any(|it| it.name == error.name));
+            .partition(|error| field_of(error).is_some());
         let text = |it: &FieldError| format!("{} {}.", label(&it.name), it.message);
         Self {
+            heading: "This was not accepted",
             message: match refusal.fields.is_empty() {
                 true => sentence(&refusal.message),
                 false => "Correct these fields and send the form again.".to_owned(),
             },
+            present: None,
             fields: known
                 .iter()
-                .map(|it| (format!("field-{}", it.name), text(it)))
+                .filter_map(|it| Some((format!("field-{}", field_of(it)?.name), text(it))))
                 .collect(),
             others: unknown.iter().map(|it| text(it)).collect(),
+        }
+    }
+
+    /// That the entity has changed since the form was filled with it.
+    fn of_outdated(reference: &Reference) -> Self {
+        Self {
+            heading: "It was changed in the meantime",
+            message: "Nothing was saved. The form still has what you entered and, where something else is \
+                stored now, says so. If you send it again, it replaces what is stored."
+                .to_owned(),
+            present: Some(format!("/direct{}.html", reference.path())),
+            fields: Vec::new(),
+            others: Vec::new(),
         }
     }
 }
 
 impl<'a> DeletePage<'a> {
-    pub(super) fn of(item: &Item, view: &View<'a>) -> Self {
+    /// The page that asks whether `item`, which `form` is about, is to be deleted.
+    pub(super) fn of(form: &Form, item: &Item, view: &View<'a>) -> Self {
         let path = item.reference().path();
+        let mut frame = Frame::new(format!("Delete {}?", title(item)), view)
+            .below_type(item.prefix())
+            .below_entity(&path, title(item));
+        frame.state = form.is_outdated().then_some("Changed in the meantime");
         Self {
-            frame: Frame::new(format!("Delete {}?", title(item)), view)
-                .below_type(item.prefix())
-                .below_entity(&path, title(item)),
+            frame,
             entity: title(item),
             action: format!("/direct{path}"),
+            version: form.version(),
+            is_outdated: form.is_outdated(),
         }
     }
 }
 
 /// Whether `name` is a field that the form for a new entity asks for.
 pub(super) fn is_prefilled(schema: &Schema, name: &str) -> bool {
-    schema
-        .field(name)
-        .is_some_and(|it| it.may_be_written(true) && is_asked(it))
-}
-
-/// A form has no room for data with a structure; what is left out stays as it is.
-fn is_asked(field: &Field) -> bool {
-    match field.kind {
-        Kind::List | Kind::Object => field.is_required,
-        _ => true,
-    }
+    schema.field(name).is_some_and(|it| it.may_be_written(true))
 }

@@ -3,7 +3,6 @@
 use entity_core::format::View;
 use entity_core::{Body, Need, Registry, encode_segment};
 
-use super::label;
 use crate::paging::view_url_with_query;
 
 /// The frame of a page.
@@ -64,7 +63,7 @@ impl<'a> Frame<'a> {
                 true => format!("/direct/{prefix_segment}.html"),
                 false => format!("/direct/{prefix_segment}/describe.html"),
             },
-            label: label(prefix),
+            label: self.registry.plural(prefix),
         });
         self
     }

@@ -46,7 +46,7 @@ struct Row<'a> {
 impl<'a> ListPage<'a> {
     /// What is around the page of `collection`.
     pub(super) fn frame(collection: &Collection, view: &View<'a>) -> Frame<'a> {
-        let mut frame = Frame::new(label(collection.prefix), view);
+        let mut frame = Frame::new(view.registry.plural(collection.prefix), view);
         if !is_whole(collection, view) {
             frame = frame.below_type(collection.prefix);
             frame.title = subset_title(collection, view);
@@ -62,9 +62,8 @@ impl<'a> ListPage<'a> {
         frame: Frame<'a>,
         view: &View<'a>,
     ) -> Self {
-        let is_whole = is_whole(collection, view);
         let entities: Vec<_> = trees.iter().filter_map(Value::as_object).collect();
-        let columns = columns(collection.schema, &entities, view, is_whole);
+        let columns = columns(collection.schema, &entities, view, collection.is_searched);
         let rows = collection.items.iter().zip(entities);
         let path = format!("/direct/{}", encode_segment(collection.prefix));
         Self {
@@ -79,7 +78,7 @@ impl<'a> ListPage<'a> {
             }),
             buttons: buttons(&view.abilities.actions, &path),
             links: links(&view.abilities.actions, &path),
-            filter: Filter::of(collection.schema, view).filter(|_| is_whole),
+            filter: Filter::of(collection.schema, view).filter(|_| collection.is_searched),
             rows: rows
                 .map(|(item, entity)| Row::of(item, entity, &columns, view.registry))
                 .collect(),
@@ -109,17 +108,17 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Whether the page shows the list of the type itself, which can be searched and ordered, not a list that an
-/// action answers.
+/// Whether the page shows the list of the type itself, not one that an action answers.
 fn is_whole(collection: &Collection, view: &View<'_>) -> bool {
     view.path.strip_prefix('/') == Some(encode_segment(collection.prefix).as_str())
 }
 
-/// What an action's list is called: `Announcement: site biology-101`.
+/// What an action's list is called: `Announcements: site biology-101`.
 fn subset_title(collection: &Collection, view: &View<'_>) -> String {
     let words = view.path.split('/').skip(2);
     let words: Vec<_> = words.map(percent_decode).collect();
-    format!("{}: {}", label(collection.prefix), words.join(" "))
+    let plural = view.registry.plural(collection.prefix);
+    format!("{plural}: {}", words.join(" "))
 }
 
 fn percent_decode(segment: &str) -> std::borrow::Cow<'_, str> {

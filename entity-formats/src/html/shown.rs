@@ -5,7 +5,7 @@ use std::fmt;
 use askama::Template;
 use askama::filters::HtmlSafe;
 use chrono::{DateTime, Utc};
-use entity_core::schema::{Field, Kind};
+use entity_core::schema::{Field, Kind, Meaning};
 use entity_core::{Registry, encode_segment, wire};
 use serde_json::{Map, Value};
 
@@ -127,7 +127,7 @@ impl<'a> Shown<'a> {
 }
 
 fn is_mail(field: &Field) -> bool {
-    field.name.to_ascii_lowercase().ends_with("email")
+    field.meaning == Some(Meaning::Email)
 }
 
 /// `text` if it is plainly an address that a mail can be sent to.
@@ -143,7 +143,9 @@ fn mail_address(text: &str) -> Option<&str> {
 /// The instant that a field's value stands for.
 pub(super) fn instant(kind: Kind, value: &Value) -> Option<DateTime<Utc>> {
     match (kind, value) {
-        (Kind::Millis, Value::Number(it)) => DateTime::from_timestamp_millis(it.as_i64()?),
+        (Kind::Millis | Kind::Moment, Value::Number(it)) => {
+            DateTime::from_timestamp_millis(it.as_i64()?)
+        }
         (Kind::Instant, Value::String(it)) => {
             DateTime::parse_from_rfc3339(it).ok().map(|it| it.to_utc())
         }

@@ -10,11 +10,11 @@ use entity_core::catalog::{
 };
 use entity_core::format::{Formats, Problem, View};
 use entity_core::reply::Value;
-use entity_core::schema::{Field, Kind, Role, Schema};
+use entity_core::schema::{Field, Kind, Meaning, Role, Schema};
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
     Abilities, Body, Collection, Enclosure, Entity, ErrorKind, EventEntry, FeedEntry, FieldError,
-    Form, FormPurpose, Item, Offer, Refusal, Registry, Verb,
+    Form, FormPurpose, Item, Offer, Refusal, Registry, Verb, Version,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -66,6 +66,21 @@ const FIELDS: &[Field] = &[
         .writable()
         .required()
         .column("is_draft"),
+    Field::new("isOpen", Kind::Boolean, "")
+        .writable()
+        .default("true"),
+    Field::new("kind", Kind::Text(9), "")
+        .writable()
+        .choices(&["one", "two"]),
+    Field::new("mail", Kind::Text(99), "")
+        .writable()
+        .meaning(Meaning::Email),
+    Field::new("home", Kind::Text(99), "")
+        .writable()
+        .meaning(Meaning::Address),
+    Field::new("secret", Kind::Text(99), "")
+        .writable()
+        .meaning(Meaning::NewPassword),
     Field::new("words", Kind::List, "").writable(),
     Field::new("props", Kind::Object, "").writable(),
 ];
@@ -92,6 +107,9 @@ impl Entity for Note {
     }
     fn title(&self) -> Option<Cow<'_, str>> {
         Some(Cow::Borrowed(&self.subject))
+    }
+    fn version(&self) -> Option<Version> {
+        Some(Version(255))
     }
     fn feed_entry(&self) -> Option<FeedEntry> {
         let file = |url: &str| Enclosure {
@@ -237,15 +255,29 @@ pub(crate) fn refusal() -> Refusal {
     };
     let sent = json!({
         "subject": HOSTILE, "body": HOSTILE, "points": "many", "due": "2026-11-21T10:00", "isDraft": "true",
+        "isOpen": ["false", "true"], "words": "one\r\n{two", "props": "a=b",
     });
     Refusal {
+        kind: ErrorKind::BadRequest,
+        version: Some(Version(7)),
         sent: sent.as_object().cloned().unwrap(),
         message: HOSTILE.to_owned(),
         fields: vec![
             wrong("points", "must be a number"),
             wrong("subject", HOSTILE),
+            wrong("words[1].name", "is missing"),
             wrong(HOSTILE, "is not a field of this type"),
         ],
+    }
+}
+
+/// What was sent to change a note that has changed since.
+pub(crate) fn outdated() -> Refusal {
+    Refusal {
+        kind: ErrorKind::PreconditionFailed,
+        version: Some(Version(255)),
+        fields: Vec::new(),
+        ..refusal()
     }
 }
 
@@ -256,6 +288,7 @@ fn type_entry() -> TypeEntry {
     };
     TypeEntry {
         prefix: "note",
+        title: "Notes".to_owned(),
         description: "Notes & more.",
         crate_name: "notes",
         crate_version: "1.0.0",
@@ -287,6 +320,8 @@ fn type_entry() -> TypeEntry {
             searchable: false,
             operators: Vec::new(),
             references: None,
+            choices: &["<one>", "two"],
+            default: Some("two"),
         }],
         parameters: vec![parameter()],
         actions: vec![ActionEntry {
@@ -298,6 +333,7 @@ fn type_entry() -> TypeEntry {
             answers: "collection",
             arguments: ArgumentsEntry { min: 1, max: 2 },
             parameters: vec![parameter()],
+            searched: true,
         }],
         permissions: vec![PermissionEntry {
             operation: "read",
@@ -317,6 +353,7 @@ pub(crate) fn answers() -> Vec<(&'static str, Body)> {
             has_more: true,
             cursor: None,
             total: None,
+            is_searched: true,
         })
     };
     vec![
@@ -332,8 +369,24 @@ pub(crate) fn answers() -> Vec<(&'static str, Body)> {
             refused_form(FormPurpose::Create, None, Some(refusal())),
         ),
         (
+            "outdated",
+            refused_form(
+                FormPurpose::Update,
+                Some(notes().swap_remove(0)),
+                Some(outdated()),
+            ),
+        ),
+        (
             "delete",
             form(FormPurpose::Delete, Some(notes().swap_remove(0))),
+        ),
+        (
+            "outdated-delete",
+            refused_form(
+                FormPurpose::Delete,
+                Some(notes().swap_remove(0)),
+                Some(outdated()),
+            ),
         ),
         (
             "value",

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails panics")]
 
 mod corpus;
+mod form;
 mod oracle;
 mod page;
 
@@ -50,7 +51,7 @@ fn forms_are_pages_only_and_feeds_need_a_type_that_has_them() {
     for (name, body) in answers() {
         let offered = formats.offered(&body);
         let expected: &[&str] = match name {
-            "create" | "edit" | "refused" | "delete" => &["html"],
+            "create" | "edit" | "refused" | "outdated" | "delete" | "outdated-delete" => &["html"],
             "list" | "entity" => &["json", "xml", "html", "atom", "rss", "csv", "ics"],
             _ => &["json", "xml", "html"],
         };

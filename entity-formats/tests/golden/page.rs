@@ -11,23 +11,23 @@ use proptest::prelude::*;
 use crate::corpus::{HOSTILE, answers, refusal, view_of};
 use crate::oracle::tags;
 
-fn page(name: &str, view: &View<'_>) -> Vec<Tag> {
+pub(crate) fn page(name: &str, view: &View<'_>) -> Vec<Tag> {
     let body = answers().into_iter().find(|it| it.0 == name).unwrap().1;
     tags(&render(&body, view))
 }
 
-fn render(body: &Body, view: &View<'_>) -> String {
+pub(crate) fn render(body: &Body, view: &View<'_>) -> String {
     let formats = standard().unwrap();
     let renderer = formats.renderer_for("html", body).unwrap();
     String::from_utf8(renderer.render(body, view).unwrap()).unwrap()
 }
 
-fn attribute(tag: &Tag, name: &str) -> Option<String> {
+pub(crate) fn attribute(tag: &Tag, name: &str) -> Option<String> {
     let found = tag.attrs.iter().find(|it| &*it.name.local == name);
     found.map(|it| it.value.to_string())
 }
 
-fn is_start(tag: &Tag, name: &str) -> bool {
+pub(crate) fn is_start(tag: &Tag, name: &str) -> bool {
     tag.kind == TagKind::StartTag && &*tag.name == name
 }
 
@@ -88,18 +88,26 @@ fn a_column_puts_the_list_in_its_order_and_then_the_other_way_round() {
 }
 
 #[test]
-fn only_the_list_of_a_type_itself_can_be_ordered_and_searched() {
-    for path in ["/note/site/a%20b", "/other"] {
-        let page = page("list", &view_of(path, "_limit=2"));
-        assert!(
-            orders(&page).is_empty() && untouched(&page).is_empty(),
-            "{path}"
-        );
-        assert!(
-            !page
+fn only_a_list_that_can_be_searched_has_a_form_for_it() {
+    for is_searched in [true, false] {
+        let mut body = answers().into_iter().find(|it| it.0 == "list").unwrap().1;
+        if let Body::Collection(collection) = &mut body {
+            collection.is_searched = is_searched;
+        }
+        for path in ["/note/site/a%20b", "/note"] {
+            let page = tags(&render(&body, &view_of(path, "_limit=2")));
+            let is_form = |it: &Tag| attribute(it, "role").as_deref() == Some("search");
+            assert_eq!(orders(&page).is_empty(), !is_searched, "{path}");
+            assert_eq!(page.iter().any(is_form), is_searched, "{path}");
+            let action = page
                 .iter()
-                .any(|it| attribute(it, "role").as_deref() == Some("search"))
-        );
+                .find(|it| is_form(it))
+                .and_then(|it| attribute(it, "action"));
+            assert!(
+                action.is_none_or(|it| it.ends_with(&format!("/direct{path}.html"))),
+                "{path}"
+            );
+        }
     }
 }
 
@@ -135,7 +143,7 @@ fn a_new_form_is_filled_with_what_the_address_suggests() {
 }
 
 /// The control of a field in a form.
-fn control<'a>(page: &'a [Tag], name: &str) -> &'a Tag {
+pub(crate) fn control<'a>(page: &'a [Tag], name: &str) -> &'a Tag {
     let is_it = |it: &&Tag| attribute(it, "name").as_deref() == Some(name);
     page.iter().find(is_it).unwrap()
 }
@@ -173,19 +181,23 @@ fn a_refused_form_says_at_each_field_what_is_wrong_and_keeps_what_was_sent() {
         .filter_map(|it| attribute(it, "href"))
         .filter(|it| it.starts_with("#field-"))
         .collect();
-    assert_eq!(summary, ["#field-points", "#field-subject"]);
+    assert_eq!(summary, ["#field-points", "#field-subject", "#field-words"]);
 }
 
 #[test]
 fn a_password_is_never_written_into_a_page() {
-    use entity_core::schema::{Field, Kind, Schema};
+    use entity_core::schema::{Field, Kind, Meaning, Schema};
     use entity_core::{Form, FormPurpose};
 
     static SCHEMA: Schema = Schema {
         doc: "",
         fields: &[
-            Field::new("_username", Kind::Text(99), "").writable(),
-            Field::new("_password", Kind::Text(99), "").writable(),
+            Field::new("_username", Kind::Text(99), "")
+                .writable()
+                .meaning(Meaning::UserName),
+            Field::new("_password", Kind::Text(99), "")
+                .writable()
+                .meaning(Meaning::Password),
         ],
         has_feed: false,
         has_events: false,

@@ -2,20 +2,21 @@
 
 use chrono::TimeDelta;
 use entity_core::{
-    Action, Actions, Answers, Arguments, Context, Error, MAX_LIMIT, Need, Outcome, Page, Result,
-    Scope, Verb, Window,
+    Action, Actions, Answers, Arguments, Context, Error, Need, Outcome, Page, Result, Scope,
+    Search, Verb,
 };
 
-use super::query::{self, Order, Place, Question};
+use super::query::{self, Place, Within};
 use super::{Announcement, Announcements, MOTD_SITE};
 
 /// What cuts a list of announcements.
 const CUT: &[(&str, &str)] = &[
     ("n", "how many at most; 0 or none for all"),
     ("d", "how many days back; 0 or none for all"),
-    ("a", "1 for the oldest first"),
-    ("_start", "how many to leave out at the beginning"),
-    ("_limit", "how many at most, as in other lists"),
+    (
+        "a",
+        "1 for the oldest first, unless `_order` says otherwise",
+    ),
 ];
 
 impl Actions for Announcements {
@@ -27,6 +28,7 @@ impl Actions for Announcements {
             })
             .doc("The announcements of a site, newest first.")
             .parameters(CUT)
+            .searched()
             .arguments(1..=1)
             .answers(Answers::Collection),
             Action::on_collection(Verb::Get, "user", Need::Session, |cx, arguments| {
@@ -34,12 +36,14 @@ impl Actions for Announcements {
             })
             .doc("The announcements of all sites of the caller, newest first.")
             .parameters(CUT)
+            .searched()
             .answers(Answers::Collection),
             Action::on_collection(Verb::Get, "motd", Need::Public, |cx, arguments| {
                 Box::pin(of_the_day(cx, arguments))
             })
             .doc("The messages of the day, newest first.")
             .parameters(CUT)
+            .searched()
             .answers(Answers::Collection),
             Action::on_collection(Verb::Get, "message", read, |cx, arguments| {
                 Box::pin(message(cx, arguments))
@@ -99,42 +103,54 @@ async fn collection(
     arguments: &Arguments,
     place: Place<'_>,
 ) -> Result<Outcome<Announcements>> {
-    let question = cut(cx, arguments, place);
-    let page = query::list(cx, &question).await?;
-    let window = Window {
-        start: question.start,
-        limit: question.limit,
+    let search = cut(arguments)?;
+    let within = Within {
+        place,
+        since: since(cx, arguments),
+    };
+    let page = query::find(cx, &search, within).await?;
+    let total = match search.is_counted {
+        true => Some(query::count(cx, &search, within).await?),
+        false => None,
     };
     let page = Page {
         // Whoever says how many there should be asks for no more of them.
         has_more: page.has_more && number(arguments, "n").is_none(),
         ..page
     };
-    Ok(Outcome::Collection { page, window })
+    Ok(Outcome::Part {
+        page,
+        search,
+        total,
+    })
 }
 
-/// What the query's numbers ask for. Existing clients send them in many ways: what is no number, or 0, is as
-/// if it were absent.
-fn cut<'a>(cx: &Context, arguments: &Arguments, place: Place<'a>) -> Question<'a> {
-    let limits = [number(arguments, "n"), number(arguments, "_limit")];
-    let limit = limits.into_iter().flatten().fold(MAX_LIMIT, u64::min);
-    let since = number(arguments, "d")
-        .and_then(|it| i64::try_from(it).ok())
-        .and_then(TimeDelta::try_days)
-        .and_then(|it| cx.now().checked_sub_signed(it));
-    let order = match arguments.parameter("a") {
-        Some("1" | "true") => Order::OldestFirst,
-        _ => Order::NewestFirst,
-    };
-    Question {
-        place,
-        since: since.map(|it| it.timestamp_millis()),
-        order,
-        start: number(arguments, "_start")
-            .filter(|it| i64::try_from(*it).is_ok())
-            .unwrap_or(0),
-        limit,
+/// What the query asks, with the numbers by which existing clients cut lists. They send them in many ways: what is
+/// no number, or 0, is as if it were absent.
+fn cut(arguments: &Arguments) -> Result<Search> {
+    let mut search = arguments.search()?.clone();
+    if let Some(most) = number(arguments, "n") {
+        search.limit = search.limit.min(most);
     }
+    let is_ordered = arguments
+        .parameter("_order")
+        .is_some_and(|it| !it.is_empty());
+    let is_oldest_first = matches!(arguments.parameter("a"), Some("1" | "true"));
+    if let Some(date) = search
+        .order
+        .first_mut()
+        .filter(|_| is_oldest_first && !is_ordered)
+    {
+        date.is_descending = false;
+    }
+    Ok(search)
+}
+
+/// The instant from which on announcements are wanted.
+fn since(cx: &Context, arguments: &Arguments) -> Option<i64> {
+    let days = number(arguments, "d").and_then(|it| i64::try_from(it).ok())?;
+    let since = cx.now().checked_sub_signed(TimeDelta::try_days(days)?)?;
+    Some(since.timestamp_millis())
 }
 
 fn number(arguments: &Arguments, name: &str) -> Option<u64> {

@@ -3,8 +3,10 @@
 //! A list leaves out what the caller does not see, so that its pages are full.
 
 use entity_core::db::Row as Columns;
+use entity_core::schema::Role;
+use entity_core::search::{Cell, Test};
 use entity_core::wire::Millis;
-use entity_core::{Context, DateTimeUtc, Page, Result, Scope, Search, db};
+use entity_core::{Context, DateTimeUtc, Filter, Page, Result, Scope, Search, db};
 use sea_orm::sea_query::{Alias, Expr, JoinType, Query, SelectStatement};
 use sea_orm::{ConnectionTrait, DbErr, Statement};
 
@@ -48,6 +50,15 @@ pub(super) enum Place<'a> {
     Pinned(&'a Scope),
 }
 
+/// Where announcements are wanted, and how far back: what an address says besides a search.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Within<'a> {
+    /// Where they are.
+    pub(super) place: Place<'a>,
+    /// The earliest instant at which they came out, in milliseconds.
+    pub(super) since: Option<i64>,
+}
+
 /// Which announcements come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
@@ -71,6 +82,50 @@ pub(super) async fn one(cx: &Context, id: &str) -> Result<Option<Announcement>> 
     Ok(found.filter(|it| id == own_id || it.id == id))
 }
 
+/// The announcements that `search` asks for within these bounds and the caller sees. Nearly all lists ask for no
+/// more than a place and one of two orders, which a statement of their own answers.
+pub(super) async fn find(
+    cx: &Context,
+    search: &Search,
+    within: Within<'_>,
+) -> Result<Page<Announcement>> {
+    let Within { place, since } = within;
+    match plain_order(search, place) {
+        None => self::search(cx, search, within).await,
+        Some(order) => {
+            let (start, limit) = (search.start, search.limit);
+            let question = Question {
+                place,
+                since,
+                order,
+                start,
+                limit,
+            };
+            list(cx, &question).await
+        }
+    }
+}
+
+/// The order of a search that asks for nothing more.
+fn plain_order(search: &Search, place: Place<'_>) -> Option<Order> {
+    let is_said = |filter: &Filter| match (&filter.test, place) {
+        (Test::Equal(Cell::Text(site)), Place::Site(own)) => {
+            filter.field.role == Some(Role::Site) && site == own
+        }
+        _ => false,
+    };
+    let is_plain =
+        search.words.is_empty() && search.cursor.is_none() && search.filters.iter().all(is_said);
+    let is_by = |is_descending| {
+        search.is_ordered_by(&[("createdOn", is_descending), ("announcementId", false)])
+    };
+    match is_plain {
+        true if is_by(true) => Some(Order::NewestFirst),
+        true if is_by(false) => Some(Order::OldestFirst),
+        _ => None,
+    }
+}
+
 /// The announcements that `question` asks for and the caller sees.
 pub(super) async fn list(cx: &Context, question: &Question<'_>) -> Result<Page<Announcement>> {
     let statement = match question.place {
@@ -92,12 +147,10 @@ pub(super) fn statement<T: Held>(
     let mut sql = Sql::new(cx.db()?.get_database_backend(), "SELECT ");
     write_columns(&mut sql, cx);
     sql.push(TABLES);
-    question.place.write(&mut sql, user)?;
+    let (place, since) = (question.place, question.since);
+    Within { place, since }.write(&mut sql, user)?;
     sql.push(" AND ");
     write_condition(&mut sql, powers, user, now)?;
-    if let Some(since) = question.since {
-        sql.push(" AND a.published >= ").bind(since);
-    }
     sql.push(match question.order {
         Order::NewestFirst => " ORDER BY a.published DESC, a.id LIMIT ",
         Order::OldestFirst => " ORDER BY a.published, a.id LIMIT ",
@@ -108,8 +161,8 @@ pub(super) fn statement<T: Held>(
 }
 
 /// The announcements that a search with filters, words or an order of its own asks for and the caller sees.
-pub(super) async fn search(cx: &Context, search: &Search) -> Result<Page<Announcement>> {
-    let mut statement = visible(cx, &search.scope).await?;
+async fn search(cx: &Context, search: &Search, within: Within<'_>) -> Result<Page<Announcement>> {
+    let mut statement = visible(cx, within).await?;
     db::apply(&mut statement, search, schema(), "a");
     let statement = cx.db()?.get_database_backend().build(&statement);
     let read = |row: &mut Columns<'_>| from_row(cx, row);
@@ -117,23 +170,39 @@ pub(super) async fn search(cx: &Context, search: &Search) -> Result<Page<Announc
     page(cx, found, search.limit).await
 }
 
-/// How many announcements a search asks for and the caller sees.
-pub(super) async fn count(cx: &Context, search: &Search) -> Result<u64> {
-    let mut statement = visible(cx, &search.scope).await?;
+/// How many announcements a search asks for within these bounds and the caller sees.
+pub(super) async fn count(cx: &Context, search: &Search, within: Within<'_>) -> Result<u64> {
+    let mut statement = visible(cx, within).await?;
     statement.cond_where(db::condition(search, schema(), "a"));
     db::count_rows(cx, statement).await
 }
 
-/// Selects what the caller sees in these sites.
-async fn visible(cx: &Context, scope: &Scope) -> Result<SelectStatement> {
+/// Selects what the caller sees within these bounds.
+async fn visible(cx: &Context, within: Within<'_>) -> Result<SelectStatement> {
     let mut condition = Sql::new(cx.db()?.get_database_backend(), "");
     let (user, now) = (user(cx), cx.now().timestamp_millis());
-    scope.write(&mut condition)?;
+    within.write(&mut condition, user)?;
     condition.push(" AND ");
-    write_condition(&mut condition, &Powers::everywhere(cx).await?, user, now)?;
+    match within.place {
+        Place::Site(site) => {
+            let powers = Powers::in_site(cx, site).await?;
+            write_condition(&mut condition, &powers, user, now)?;
+        }
+        _ => write_condition(&mut condition, &Powers::everywhere(cx).await?, user, now)?,
+    }
     let mut statement = select(cx)?;
     statement.and_where(condition.into_expression());
     Ok(statement)
+}
+
+impl Within<'_> {
+    fn write(&self, sql: &mut Sql, user: &str) -> Result<()> {
+        self.place.write(sql, user)?;
+        if let Some(since) = self.since {
+            sql.push(" AND a.published >= ").bind(since);
+        }
+        Ok(())
+    }
 }
 
 impl Place<'_> {

@@ -1,12 +1,8 @@
 //! The members of a site, at the address that existing clients ask.
 
-use entity_core::search::Grammar;
-use entity_core::{
-    Action, Actions, Answers, Arguments, Context, List, Need, Outcome, Result, Search, Verb, Window,
-};
+use entity_core::{Action, Actions, Answers, Arguments, Context, Need, Outcome, Result, Verb};
 
-use super::query::{self, Wanted};
-use super::{Memberships, rules};
+use super::{Memberships, query, wanted};
 
 impl Actions for Memberships {
     fn actions() -> Vec<Action<Self>> {
@@ -15,10 +11,7 @@ impl Actions for Memberships {
                 Box::pin(of_site(cx, arguments))
             })
             .doc("The members of a site, by name; for those who hold its roster.")
-            .parameters(&[
-                ("_start", "how many to leave out at the beginning"),
-                ("_limit", "how many at most"),
-            ])
+            .searched()
             .arguments(1..=1)
             .answers(Answers::Collection),
         ]
@@ -27,15 +20,20 @@ impl Actions for Memberships {
 
 async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Memberships>> {
     let site = arguments.segment(0, "a site")?;
-    rules::demand_roster(cx, site).await?;
-    let wanted = Wanted::OfSite { site, user: None };
-    let window = Window::parse(&arguments.query, Memberships::MAX)?;
-    let mut search = Search {
-        start: window.start,
-        limit: window.limit,
-        ..Search::default()
-    };
-    Grammar::of::<Memberships>()?.complete(&mut search);
+    let mut search = arguments.search()?.clone();
+    search.insist("siteId", site)?;
+    if search.parameter("locationReference").is_some() {
+        search.insist("locationReference", &format!("/site/{site}"))?;
+    }
+    let wanted = wanted(cx, &search).await?;
     let page = query::list(cx, &search, &wanted).await?;
-    Ok(Outcome::Collection { page, window })
+    let total = match search.is_counted {
+        true => Some(query::count(cx, &search, &wanted).await?),
+        false => None,
+    };
+    Ok(Outcome::Part {
+        page,
+        search,
+        total,
+    })
 }

@@ -21,7 +21,7 @@ pub struct Draft {
     user_eid: Option<String>,
     location_reference: String,
     member_role: Option<String>,
-    active: Option<bool>,
+    active: bool,
 }
 
 /// What a client sends to change a membership.
@@ -54,7 +54,7 @@ impl Create for Memberships {
             user_id: user_id.clone(),
             site_id: site_id.clone(),
             role,
-            is_active: draft.active.unwrap_or(true),
+            is_active: draft.active,
             is_provided: false,
             // Whoever gets a new site finds it at hand.
             is_pinned: true,

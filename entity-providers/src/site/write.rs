@@ -13,8 +13,6 @@ use crate::fields::{flag, properties, text};
 const MOST_ID: usize = 99;
 /// Words that mean something else behind the prefix.
 const RESERVED: [&str; 4] = ["new", "edit", "delete", "describe"];
-/// The types that anybody can choose who may create sites.
-const TYPES: [&str; 2] = ["course", "project"];
 
 /// The pages that a new site begins with, each with one tool. Those marked are for courses only.
 const PAGES: [(&str, &str, bool); 9] = [
@@ -40,7 +38,6 @@ pub(super) async fn create(cx: &Context, draft: &Fields) -> Result<Site> {
     let mut row = ActiveModel {
         id: Set(id.clone()),
         r#type: Set(kind.clone()),
-        is_published: Set(true),
         is_pub_view: Set(false),
         is_joinable: Set(false),
         joiner_role: Set(Some(joiner_role(kind.as_deref()).to_owned())),
@@ -113,9 +110,6 @@ async fn chosen_type(cx: &Context, draft: &Fields) -> Result<Option<String>> {
     let Some(kind) = text(draft, "type").flatten().filter(|it| !it.is_empty()) else {
         return Ok(None);
     };
-    if !TYPES.contains(&kind.as_str()) {
-        return Err(Error::field("type", "must be course or project"));
-    }
     match cx
         .authorizer()
         .holds(cx, &format!("site.add.{kind}"))

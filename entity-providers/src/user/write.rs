@@ -11,7 +11,7 @@ use crate::db::user_account::{ActiveModel, Column, Entity as Account};
 use crate::fields::{flag, properties, text};
 
 /// The kind of account that those make who are no super users, and that nobody asked to be another.
-const USUAL_TYPE: &str = "registered";
+pub(super) const USUAL_TYPE: &str = "registered";
 const LEAST_PASSWORD: usize = 8;
 const MOST_PASSWORD: usize = 1024;
 

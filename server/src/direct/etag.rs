@@ -9,7 +9,7 @@ use entity_core::{Error, IfMatch, Result, Version};
 
 /// The strong tag of `version` in the format `format`.
 pub(crate) fn tag(version: Version, format: &str) -> String {
-    format!("\"{:016x}-{format}\"", version.0)
+    format!("\"{version}-{format}\"")
 }
 
 /// Whether the client already has what `tag` names.
@@ -17,13 +17,20 @@ pub(crate) fn is_known(headers: &HeaderMap, tag: &str) -> bool {
     list(headers, &IF_NONE_MATCH).any(|it| it == "*" || it.strip_prefix("W/").unwrap_or(it) == tag)
 }
 
-/// The versions in which the client wants to write.
+/// The versions in which the client wants to write: those that it names in the header, else the one that its
+/// form was filled with.
 ///
 /// # Errors
 /// The header is not a list of tags.
-pub(crate) fn if_match(headers: &HeaderMap) -> Result<Option<IfMatch>> {
-    if !headers.contains_key(IF_MATCH) {
-        return Ok(unchanged_since(headers));
+pub(crate) fn if_match(headers: &HeaderMap, of_form: Option<&str>) -> Result<Option<IfMatch>> {
+    match of_form {
+        _ if headers.contains_key(IF_MATCH) => {}
+        Some(text) => {
+            return Ok(Some(IfMatch::Versions(Vec::from_iter(Version::parse(
+                text,
+            )))));
+        }
+        None => return Ok(unchanged_since(headers)),
     }
     if list(headers, &IF_MATCH).any(|it| it == "*") {
         return Ok(Some(IfMatch::Any));
@@ -53,7 +60,7 @@ fn version(tag: &str) -> Result<Option<Version>> {
         .and_then(|it| it.strip_suffix('"'))
         .ok_or_else(|| Error::bad_request("`If-Match` must be a list of quoted tags"))?;
     let hex = inner.split('-').next().unwrap_or_default();
-    Ok(u64::from_str_radix(hex, 16).ok().map(Version))
+    Ok(Version::parse(hex))
 }
 
 fn list<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> {
@@ -82,13 +89,13 @@ mod tests {
         assert_eq!(tag, "\"00000000000000ff-xml\"");
         let sent = HeaderMap::from_iter([(IF_MATCH, HeaderValue::from_str(&tag).unwrap())]);
         assert!(
-            if_match(&sent)
+            if_match(&sent, None)
                 .unwrap()
                 .unwrap()
                 .holds(Some(Version(255)), None)
         );
         assert!(
-            !if_match(&sent)
+            !if_match(&sent, None)
                 .unwrap()
                 .unwrap()
                 .holds(Some(Version(254)), None)
@@ -105,20 +112,34 @@ mod tests {
 
     #[test]
     fn what_is_no_tag_is_refused_or_matches_nothing() {
-        assert!(if_match(&HeaderMap::new()).unwrap().is_none());
+        assert!(if_match(&HeaderMap::new(), None).unwrap().is_none());
         assert_eq!(
-            if_match(&headers(IF_MATCH, "*")).unwrap(),
+            if_match(&headers(IF_MATCH, "*"), None).unwrap(),
             Some(IfMatch::Any)
         );
-        assert!(if_match(&headers(IF_MATCH, "abc")).is_err());
+        assert!(if_match(&headers(IF_MATCH, "abc"), None).is_err());
         for value in ["\"abc!\"", "W/\"00000000000000ff-xml\""] {
             assert!(
-                !if_match(&headers(IF_MATCH, value))
+                !if_match(&headers(IF_MATCH, value), None)
                     .unwrap()
                     .unwrap()
                     .holds(Some(Version(255)), None),
                 "{value}"
             );
         }
+    }
+
+    #[test]
+    fn a_form_names_its_version_unless_the_header_does() {
+        let version = Version(255).to_string();
+        let of_form = |headers: &HeaderMap, text| if_match(headers, Some(text)).unwrap().unwrap();
+        let plain = HeaderMap::new();
+        assert!(of_form(&plain, &version).holds(Some(Version(255)), None));
+        assert!(!of_form(&plain, &version).holds(Some(Version(254)), None));
+        assert!(!of_form(&plain, "nonsense").holds(Some(Version(255)), None));
+        let any = headers(IF_MATCH, "*");
+        assert_eq!(of_form(&any, &version), IfMatch::Any);
+        let dated = headers(IF_UNMODIFIED_SINCE, "Sat, 21 Nov 2026 10:00:00 GMT");
+        assert!(of_form(&dated, &version).holds(Some(Version(255)), None));
     }
 }

@@ -2,7 +2,7 @@
 //! provider's business, and neither is its form.
 
 use axum::response::Response;
-use entity_core::schema::{Field, Kind, Schema};
+use entity_core::schema::{Field, Kind, Meaning, Schema};
 use entity_core::{Body, DirectPath, Form, FormPurpose, Result, Verb};
 
 use crate::app::App;
@@ -17,10 +17,12 @@ static SCHEMA: Schema = Schema {
             "Or the e-mail address of the account.",
         )
         .writable()
-        .required(),
+        .required()
+        .meaning(Meaning::UserName),
         Field::new("_password", Kind::Text(1024), "")
             .writable()
-            .required(),
+            .required()
+            .meaning(Meaning::Password),
     ],
     has_feed: false,
     has_events: false,

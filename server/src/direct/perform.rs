@@ -14,6 +14,7 @@ use entity_core::{
 
 use super::idempotency::Key;
 use super::prefer::{Preferences, Returned};
+use super::request::Parsed;
 use super::respond::{self, Preference};
 use super::{Runner, etag, negotiate, request};
 use crate::app::App;
@@ -70,14 +71,18 @@ fn prepare(app: &App, exchange: &mut Exchange, path: &DirectPath, sent: Verb) ->
     let headers = &exchange.parts.headers;
     let format = negotiate::format(path.format.as_deref(), headers, &app.formats)?;
     let preferences = Preferences::of(headers);
-    let (mut input, method) = read_input(app, exchange, path, sent)?;
+    let Parsed {
+        mut input,
+        method,
+        version,
+    } = read_input(app, exchange, path, sent)?;
     input.is_strict = preferences.is_strict;
     let verb = match (sent, method) {
         (Verb::Post, Some(other)) => other,
         _ => sent,
     };
     let preference = preference(headers, preferences, &input);
-    let if_match = etag::if_match(headers)?;
+    let if_match = etag::if_match(headers, version.as_deref())?;
     if verb != sent {
         verb.name().clone_into(&mut exchange.origin.method);
     }
@@ -99,20 +104,17 @@ fn prepare(app: &App, exchange: &mut Exchange, path: &DirectPath, sent: Verb) ->
     })
 }
 
-/// The body, and the method that a form asks for instead of POST.
-fn read_input(
-    app: &App,
-    exchange: &Exchange,
-    path: &DirectPath,
-    sent: Verb,
-) -> Result<(Input, Option<Verb>)> {
+/// The body, and what a form says besides its fields.
+fn read_input(app: &App, exchange: &Exchange, path: &DirectPath, sent: Verb) -> Result<Parsed> {
     let (headers, body) = (&exchange.parts.headers, &exchange.body);
     if sent == Verb::Patch {
-        return Ok((request::patch(headers, body)?, None));
+        return Ok(Parsed {
+            input: request::patch(headers, body)?,
+            ..Parsed::default()
+        });
     }
     let extension = path.format.as_deref();
-    let parsed = request::body(headers, extension, &path.prefix, body, &app.formats)?;
-    Ok((parsed.input, parsed.method))
+    request::body(headers, extension, &path.prefix, body, &app.formats)
 }
 
 /// How a write is answered.

@@ -1,12 +1,18 @@
 //! A form that was refused, shown again: with what was sent in it, and with what is wrong at each field.
+//!
+//! A form about an entity that has changed since is shown with the present version in it, because its reader is
+//! told so and sends it again knowingly. One that was refused for any other reason keeps the version that it
+//! came with: nobody has told its reader of what others wrote meanwhile.
 
 use axum::response::Response;
 use entity_core::format::Format;
 use entity_core::{
-    Abilities, Body, DirectPath, Error, ErrorKind, Form, Input, Refusal, Request, Verb,
+    Abilities, Body, DirectPath, Error, ErrorKind, Form, Input, Item, Refusal, Request, Verb,
+    Version,
 };
 
-use super::{is_login, login_form, negotiate, request, view};
+use super::request::Parsed;
+use super::{is_login, login_form, negotiate, request, tell_version, view};
 use crate::app::App;
 use crate::error;
 use crate::exchange::Exchange;
@@ -18,14 +24,19 @@ pub(crate) async fn form(
     path: &DirectPath,
     error: &Error,
 ) -> Option<Response> {
-    let (format, verb, input) = sent(app, exchange, path)?;
+    let (format, verb, parsed) = sent(app, exchange, path)?;
     let mut form = match is_login(path, verb) {
         true if is_mistake(error) || error.kind() == ErrorKind::Forbidden => login_form::form(),
-        false if is_mistake(error) => empty(app, exchange, path, verb).await?,
+        false if is_mistake(error) => empty(app, exchange, path, verb, error).await?,
         _ => return None,
     };
     form.refusal = Some(Refusal {
-        sent: input.fields,
+        kind: error.kind(),
+        version: match error.kind() {
+            ErrorKind::PreconditionFailed => form.item.as_ref().and_then(Item::version),
+            _ => parsed.version.as_deref().and_then(Version::parse),
+        },
+        sent: parsed.input.fields,
         message: error.message().to_owned(),
         fields: error.field_errors().to_vec(),
     });
@@ -33,16 +44,13 @@ pub(crate) async fn form(
     let body = Body::Form(form);
     let renderer = app.formats.renderer_for(format.name, &body).ok()?;
     let page = renderer.render(&body, &view).ok()?;
-    Some(error::respond_with(
-        error,
-        &exchange.context,
-        page,
-        format.media_type,
-    ))
+    let mut response = error::respond_with(error, &exchange.context, page, format.media_type);
+    tell_version(&mut response, error, format);
+    Some(response)
 }
 
 /// What a form said, if a form was sent by somebody who reads pages.
-fn sent(app: &App, exchange: &Exchange, path: &DirectPath) -> Option<(Format, Verb, Input)> {
+fn sent(app: &App, exchange: &Exchange, path: &DirectPath) -> Option<(Format, Verb, Parsed)> {
     let headers = &exchange.parts.headers;
     let extension = path.format.as_deref();
     let format = negotiate::format(extension, headers, &app.formats).ok()?;
@@ -53,23 +61,35 @@ fn sent(app: &App, exchange: &Exchange, path: &DirectPath) -> Option<(Format, Ve
     let body = &exchange.body;
     let parsed = request::body(headers, extension, &path.prefix, body, &app.formats).ok()?;
     let verb = parsed.method.unwrap_or(method);
-    parsed.input.is_form.then_some((format, verb, parsed.input))
+    parsed.input.is_form.then_some((format, verb, parsed))
 }
 
 /// Whether whoever filled in the form can put it right.
 fn is_mistake(error: &Error) -> bool {
     matches!(
         error.kind(),
-        ErrorKind::BadRequest | ErrorKind::Conflict | ErrorKind::Unprocessable
+        ErrorKind::BadRequest
+            | ErrorKind::Conflict
+            | ErrorKind::PreconditionFailed
+            | ErrorKind::Unprocessable
     )
 }
 
 /// The form that was sent, as it was before: asked for again, so that whoever may not see it does not.
-async fn empty(app: &App, exchange: &Exchange, path: &DirectPath, verb: Verb) -> Option<Form> {
+async fn empty(
+    app: &App,
+    exchange: &Exchange,
+    path: &DirectPath,
+    verb: Verb,
+    error: &Error,
+) -> Option<Form> {
+    let is_outdated = error.kind() == ErrorKind::PreconditionFailed;
     let words: Vec<&str> = path.segments.iter().map(String::as_str).collect();
     let segments = match (verb, words.as_slice()) {
         (Verb::Post, [] | ["new"]) => vec!["new"],
         (Verb::Post | Verb::Put, [id] | [id, "edit"]) => vec![*id, "edit"],
+        // Whatever else keeps an entity does so however often its deletion is asked for.
+        (Verb::Delete, [id] | [id, "delete"]) if is_outdated => vec![*id, "delete"],
         _ => return None,
     };
     let request = Request {

@@ -12,6 +12,8 @@ pub(crate) const MERGE_PATCH: &str = "application/merge-patch+json";
 pub(crate) const JSON_PATCH: &str = "application/json-patch+json";
 /// The field of a form that overrides its method.
 const METHOD_FIELD: &str = "_method";
+/// The field of a form that names the version of the entity that it was filled with.
+const VERSION_FIELD: &str = "_version";
 /// The field of a form that carries the session's token; the layer in front has looked at it.
 const TOKEN_FIELD: &str = "sakai_csrf_token";
 
@@ -22,6 +24,8 @@ pub(crate) struct Parsed {
     pub(crate) input: Input,
     /// The method that a form asks for instead of POST.
     pub(crate) method: Option<Verb>,
+    /// The version that a form was filled with.
+    pub(crate) version: Option<String>,
 }
 
 /// The verb of a method; HEAD reads.
@@ -81,14 +85,19 @@ pub(crate) fn body(
     if !input.is_form {
         return Ok(Parsed {
             input: input.unwrap_root(prefix),
-            method: None,
+            ..Parsed::default()
         });
     }
     let method = take(&mut input, METHOD_FIELD)?
         .map(|it| method_override(&it))
         .transpose()?;
+    let version = take(&mut input, VERSION_FIELD)?;
     take(&mut input, TOKEN_FIELD)?;
-    Ok(Parsed { input, method })
+    Ok(Parsed {
+        input,
+        method,
+        version,
+    })
 }
 
 /// A query without the pairs that have no value, encoded; `None` if it has no such pairs. A browser sends
@@ -231,12 +240,15 @@ mod tests {
     }
 
     #[test]
-    fn a_form_may_override_its_method_and_carry_a_token() {
+    fn a_form_may_override_its_method_and_carry_a_token_and_a_version() {
         let form = Some("application/x-www-form-urlencoded");
-        let parsed = parse(form, None, "_method=DELETE&sakai_csrf_token=t&title=x").unwrap();
+        let fields = "_method=DELETE&_version=ff&sakai_csrf_token=t&title=x";
+        let parsed = parse(form, None, fields).unwrap();
         assert_eq!(parsed.method, Some(Verb::Delete));
+        assert_eq!(parsed.version.as_deref(), Some("ff"));
         assert_eq!(Value::Object(parsed.input.fields), json!({"title": "x"}));
         assert!(parse(form, None, "_method=TRACE").is_err());
         assert!(parse(form, None, "_method=PUT&_method=DELETE").is_err());
+        assert!(parse(form, None, "_version=1&_version=2").is_err());
     }
 }

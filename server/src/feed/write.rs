@@ -73,7 +73,8 @@ pub(super) async fn create(cx: &Context, draft: NewFeed) -> Result<Feed> {
     }
     check_query(&address, &registry)?;
     let offered = address.offered(&registry, &formats)?;
-    let wanted = draft.formats.unwrap_or_else(|| {
+    let named = draft.formats.filter(|it| !it.is_empty());
+    let wanted = named.unwrap_or_else(|| {
         let named = address
             .format
             .iter()
@@ -175,13 +176,20 @@ fn title(title: Option<String>) -> Option<String> {
 fn check_query(address: &Address, registry: &Arc<Registry>) -> Result<()> {
     let name = |error: Error| Error::field("query", error.message().to_owned());
     let pairs = entity_formats::parse_pairs(address.query.as_bytes()).map_err(name)?;
-    match registry.route(&address.path.prefix) {
-        Some(route) if address.path.segments.is_empty() => {
-            let search = Grammar::of_route(route)?.parse(&pairs);
-            search.map(drop).map_err(name)
-        }
-        _ => Ok(()),
-    }
+    let Some(route) = registry.route(&address.path.prefix) else {
+        return Ok(());
+    };
+    let action = address.path.segments.first().and_then(|name| {
+        let mut actions = route.actions.iter();
+        actions.find(|it| !it.is_on_entity && it.name == name && it.verb.is_safe())
+    });
+    let grammar = match action {
+        Some(action) => action.grammar()?,
+        None if address.path.segments.is_empty() => Some(Grammar::of_route(route)?),
+        None => None,
+    };
+    let search = grammar.map(|it| it.parse(&pairs)).transpose();
+    search.map(drop).map_err(name)
 }
 
 /// Those of the offered formats that are wanted; all of them if none is named.

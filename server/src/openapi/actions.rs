@@ -30,7 +30,7 @@ impl Builder<'_> {
         let permission = entry.map(|it| format!("Needs {}.", it.permission));
         let is_read = action.verb.is_safe();
         let has_version = !matches!(action.answers, Answers::Nothing);
-        let parameters: Vec<Parameter> = action
+        let mut parameters: Vec<Parameter> = action
             .is_on_entity
             .then(id)
             .into_iter()
@@ -38,6 +38,13 @@ impl Builder<'_> {
             .chain(action.parameters.iter().map(text_parameter))
             .chain((is_read && has_version).then(if_none_match))
             .collect();
+        for parameter in self.searched(kind, action) {
+            let is_same =
+                |it: &Parameter| (&it.name, it.location) == (&parameter.name, parameter.location);
+            if !parameters.iter().any(is_same) {
+                parameters.push(parameter);
+            }
+        }
         let answers = self.answers(kind, action.answers);
         let redirection = match is_read {
             true => has_version.then(not_modified),
@@ -55,6 +62,19 @@ impl Builder<'_> {
                 .chain(redirection)
                 .collect(),
             ..Operation::default()
+        }
+    }
+
+    /// What lists can be asked, for an action that can be asked that too.
+    fn searched(&mut self, kind: &Type<'_>, action: &ActionRoute) -> Vec<Parameter> {
+        let other = match action.answers {
+            Answers::CollectionOf(other) => self.registry.route(other),
+            _ => None,
+        };
+        match other {
+            Some(other) => self.list_parameters(&Type::of(other, self.formats)),
+            None if action.is_searched() => self.list_parameters(kind),
+            None => Vec::new(),
         }
     }
 

@@ -38,7 +38,7 @@ impl Builder<'_> {
             responses: self.endpoint_answers(contract),
             ..Operation::default()
         };
-        self.add_tag(contract.tag, tag(contract.tag));
+        self.add_tag(contract.tag, None, tag(contract.tag));
         self.add(
             (Mount::Api, endpoint.path),
             verb,

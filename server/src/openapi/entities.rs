@@ -95,7 +95,8 @@ fn refusals(address: &Address) -> &'static [ErrorKind] {
 impl Builder<'_> {
     pub(super) fn add_type(&mut self, route: &Route) {
         let kind = Type::of(route, self.formats);
-        self.add_tag(kind.prefix(), kind.entry.description);
+        let title = Some(kind.entry.title.clone());
+        self.add_tag(kind.prefix(), title, kind.entry.description);
         for address in &kind.entry.addresses {
             let operation = Operation {
                 tags: vec![kind.prefix().to_owned()],
@@ -172,7 +173,8 @@ impl Builder<'_> {
         response
     }
 
-    fn list_parameters(&mut self, kind: &Type<'_>) -> Vec<Parameter> {
+    /// What its list can be asked.
+    pub(super) fn list_parameters(&mut self, kind: &Type<'_>) -> Vec<Parameter> {
         let common = LIST_PARAMETERS.iter().map(|it| list_parameter(kind, it));
         let own = kind.route.parameters.iter().map(text_parameter);
         let mut parameters: Vec<Parameter> = common.chain(own).collect();

@@ -24,7 +24,7 @@ const SESSION: &str = "session";
 
 impl Builder<'_> {
     pub(super) fn add_own(&mut self) {
-        self.add_tag(TAG, "What is here, for people and for programs.");
+        self.add_tag(TAG, None, "What is here, for people and for programs.");
         self.add_description(
             ("/direct/describe", "describeAll"),
             "Describes all types of entities.",
@@ -40,7 +40,7 @@ impl Builder<'_> {
         );
         self.add_login_form();
         self.add_login();
-        self.add_tag(BATCH, "Many requests in one.");
+        self.add_tag(BATCH, None, "Many requests in one.");
         self.add_batch_of_references();
         self.add_batch_of_operations();
     }

@@ -93,7 +93,7 @@ pub(super) fn collection(prefix: &str, item: &Schema) -> Schema {
 
 fn definition(generator: &mut SchemaGenerator, fields: &Fields, purpose: Purpose) -> Schema {
     let is_shown = |it: &&Field| match purpose.is_form() {
-        true => it.may_be_written(purpose.is_create()) && it.kind != Kind::Object,
+        true => it.may_be_written(purpose.is_create()),
         false => true,
     };
     let shown: Vec<&Field> = fields.fields.iter().filter(is_shown).collect();
@@ -104,6 +104,12 @@ fn definition(generator: &mut SchemaGenerator, fields: &Fields, purpose: Purpose
     for (name, doc) in METADATA.into_iter().filter(|_| !purpose.is_form()) {
         let metadata = json!({ "type": "string", "description": doc, "readOnly": true });
         properties.entry(name).or_insert(metadata);
+    }
+    if purpose == Purpose::ChangeForm {
+        let doc = "The version that the form was filled with, as in the entity's `ETag` before the dash: another one \
+            is not written over.";
+        let version = json!({ "type": "string", "pattern": "^[0-9a-f]{16}$", "description": doc });
+        properties.entry("_version").or_insert(version);
     }
     let is_required = |it: &&&Field| match purpose {
         Purpose::Read => !it.is_nullable,
@@ -128,7 +134,8 @@ fn definition(generator: &mut SchemaGenerator, fields: &Fields, purpose: Purpose
 fn property(generator: &mut SchemaGenerator, field: &Field, purpose: Purpose) -> Schema {
     let mut schema = match purpose {
         Purpose::Read | Purpose::Part => read(generator, field.kind),
-        _ => written(generator, field.kind, purpose.is_form()),
+        _ if field.choices.is_empty() => written(generator, field.kind, purpose.is_form()),
+        _ => chosen(field),
     };
     let takes_null = !purpose.is_form() && !field.is_required && !purpose.is_read();
     if takes_null || (purpose.is_read() && field.is_nullable) {
@@ -136,6 +143,12 @@ fn property(generator: &mut SchemaGenerator, field: &Field, purpose: Purpose) ->
     }
     if !field.doc.is_empty() {
         schema.insert("description".to_owned(), field.doc.into());
+    }
+    if let Some(default) = field.default.filter(|_| purpose.is_create()) {
+        let default = field
+            .parse(default)
+            .unwrap_or_else(|_unread| default.into());
+        schema.insert("default".to_owned(), default);
     }
     let is_ignored = !purpose.is_read() && !field.may_be_written(purpose.is_create());
     if field.writable == Writable::Never || is_ignored {
@@ -172,12 +185,23 @@ fn written(generator: &mut SchemaGenerator, kind: Kind, is_form: bool) -> Schema
             "type": "integer", "format": "int64", "minimum": i64::MIN, "maximum": i64::MAX,
         }),
         Kind::Instant | Kind::Millis | Kind::Moment if is_form => instant(),
+        Kind::List if is_form => json_schema!({ "type": "array", "items": { "type": "string" } }),
+        Kind::Object if is_form => {
+            json_schema!({ "type": "string", "pattern": "^([a-z]+=[a-z0-9]*)?$" })
+        }
         Kind::Instant | Kind::Millis | Kind::Moment => {
             let millis = json_schema!({ "type": "integer", "format": "int64" });
             json_schema!({ "anyOf": [instant(), millis] })
         }
         other => read(generator, other),
     }
+}
+
+/// One of the texts that clients may write into `field`.
+fn chosen(field: &Field) -> Schema {
+    let nothing = (!field.is_required).then_some("");
+    let texts: Vec<&str> = field.choices.iter().copied().chain(nothing).collect();
+    json_schema!({ "type": "string", "enum": texts })
 }
 
 fn instant() -> Schema {
@@ -218,8 +242,9 @@ pub(super) fn sample(fields: &Fields, is_create: bool) -> Value {
         true => all.into_iter().take(1).collect(),
         false => required,
     };
-    let pairs = shown
-        .iter()
-        .map(|it| (it.name.to_owned(), example(it.kind)));
+    let pairs = shown.iter().map(|it| match it.choices.first() {
+        Some(choice) => (it.name.to_owned(), (*choice).into()),
+        None => (it.name.to_owned(), example(it.kind)),
+    });
     Value::Object(pairs.collect())
 }

@@ -1,44 +1,16 @@
 //! What lists of every type can be asked, and how their parts hang together.
 
 use http::StatusCode;
+use http::header::IF_NONE_MATCH;
 use serde_json::{Value, json};
 use tests::{Answer, Client, TestApp, both};
 
-use super::{created, list, read, text};
+use super::{created, follow, items, link, list, read, text};
 
 const NEWS: &str = "/direct/announcement.json";
 
-/// The address that the `Link` header has for `relation`, without the server's name.
-fn link(answer: &Answer, relation: &str) -> Option<String> {
-    let links = answer.header("Link")?;
-    let wanted = format!("; rel=\"{relation}\"");
-    let link = links.split(", ").find_map(|it| it.strip_suffix(&wanted))?;
-    let url = link.trim_start_matches('<').trim_end_matches('>');
-    url.strip_prefix("http://127.0.0.1:8080")
-        .map(ToOwned::to_owned)
-}
-
-/// The items of an answer.
-fn items(answer: &Answer, prefix: &str) -> Vec<Value> {
-    answer.expect(StatusCode::OK);
-    let list = answer.json()[format!("{prefix}_collection")].take();
-    list.as_array().expect("a list").clone()
-}
-
 fn values(items: &[Value], key: &str) -> Vec<String> {
     items.iter().map(|it| text(it, key)).collect()
-}
-
-/// Everything at `path`, by following the `next` links.
-async fn follow(client: &Client, path: &str, prefix: &str) -> Vec<Value> {
-    let mut all = Vec::new();
-    let mut next = Some(path.to_owned());
-    while let Some(path) = next {
-        let answer = client.get(&path).await;
-        all.extend(items(&answer, prefix));
-        next = link(&answer, "next");
-    }
-    all
 }
 
 async fn announce(author: &Client, title: &str) -> String {
@@ -285,6 +257,16 @@ both! {
         let after = author.get(&path).await;
         assert_eq!(items(&after, "announcement")[0]["siteIdEntity"]["title"], "Biology renamed");
         assert_ne!(tag(&before), tag(&after));
+        let stale = author.clone().with_header(IF_NONE_MATCH, &tag(&before));
+        stale.get(&path).await.expect(StatusCode::OK);
+        let fresh = author.clone().with_header(IF_NONE_MATCH, &tag(&after));
+        fresh.get(&path).await.expect(StatusCode::NOT_MODIFIED);
+        let one = format!("/direct/announcement/{}", text(&items(&after, "announcement")[0], "entityId"));
+        let (alone, beside) = (author.get(&one).await, author.get(&format!("{one}?_expand=siteId")).await);
+        assert!(alone.header("Last-Modified").is_some());
+        // The site changes without the announcement.
+        assert_eq!(beside.header("Last-Modified"), None);
+        assert_ne!(tag(&alone), tag(&beside));
     }
 
     async fn a_description_tells_operators_and_references(app: TestApp) {

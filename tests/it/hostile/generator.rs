@@ -73,7 +73,7 @@ const SEGMENTS: [&str; 28] = [
 const EXTENSIONS: [&str; 12] = [
     "", "", ".json", ".xml", ".html", ".atom", ".rss", ".csv", ".ics", ".opml", ".exe", ".",
 ];
-const KEYS: [&str; 33] = [
+const KEYS: [&str; 34] = [
     "_limit",
     "_start",
     "_page",
@@ -90,6 +90,7 @@ const KEYS: [&str; 33] = [
     "eid[lt]",
     "memberRole[eq]",
     "_method",
+    "_version",
     "n",
     "d",
     "a",
@@ -193,7 +194,7 @@ const MEDIA_TYPES: [&str; 9] = [
     "application/json-patch+json",
     "text/plain",
 ];
-const BODIES: [&str; 28] = [
+const BODIES: [&str; 31] = [
     "",
     "{}",
     "[]",
@@ -218,6 +219,9 @@ const BODIES: [&str; 28] = [
     "title=%zz&title=y",
     "&&==&",
     "_method=PUT&title=x",
+    "_method=PUT&_version=+ff&title=x&published=false&published=true&published=true",
+    "_method=DELETE&_version=ffffffffffffffffff&_version=",
+    "props=%7B%22a&props==&groups=%5B%5B%5B&attachments=%22%0A%7B&contactName=x",
     "<announcement><title>x</title></announcement>",
     "<a><b></a>",
     "<!DOCTYPE a [<!ENTITY b SYSTEM \"file:///etc/passwd\">]><a>&b;</a>",

@@ -48,7 +48,7 @@ impl Direction {
     }
 }
 
-/// The columns of a list of `entities`, the title first. The list of a type itself can be ordered.
+/// The columns of a list of `entities`, the title first, with links to other orders if it `is_ordered`.
 pub(super) fn columns(
     schema: &'static Schema,
     entities: &[&Map<String, Value>],

@@ -67,14 +67,15 @@ fn controls(field: &Field, query: &Query) -> Vec<Control> {
     match field.kind {
         Kind::Text(max) => one(Widget::line("text", Some(max))),
         Kind::Html(_) | Kind::List | Kind::Object => Vec::new(),
-        Kind::Integer | Kind::Number => one(Widget::line("number", None)),
+        Kind::Integer => one(Widget::stepped("number", "1")),
+        Kind::Number => one(Widget::stepped("number", "any")),
         Kind::Boolean => one(Widget::yes_or_no("any")),
         Kind::Instant | Kind::Millis | Kind::Moment => [("ge", "from"), ("le", "until")]
             .map(|(operator, word)| {
                 control(
                     format!("{}[{operator}]", field.name),
                     format!("{} {word} (UTC)", label_of(field)),
-                    Widget::line("datetime-local", None),
+                    Widget::stepped("datetime-local", "1"),
                 )
             })
             .into(),

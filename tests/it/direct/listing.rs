@@ -1,0 +1,163 @@
+//! Actions that list can be asked what the list of their type can be asked.
+
+use http::StatusCode;
+use serde_json::{Value, json};
+use tests::{TestApp, both};
+
+use super::{created, follow, items, link, list, read, text};
+
+fn names(items: &[Value]) -> Vec<String> {
+    items.iter().map(|it| text(it, "entityId")).collect()
+}
+
+/// The query behind `path`, with `more`.
+fn with(path: &str, more: &str) -> String {
+    let separator = if path.contains('?') { '&' } else { '?' };
+    format!("{path}{separator}{more}")
+}
+
+both! {
+    async fn an_action_finds_what_the_list_finds_when_it_is_narrowed_to_the_same(app: TestApp) {
+        for user in ["admin", "instructor1", "ta1", "student1"] {
+            let client = app.user(user).await;
+            for (prefix, action, whole, queries) in [
+                (
+                    "announcement",
+                    "/direct/announcement/site/biology-101.json",
+                    "/direct/announcement.json?siteId=biology-101",
+                    &[
+                        "", "title[like]=QUIZ", "_search=the", "_order=title", "_order=createdOn", "_order=createdOn_desc",
+                        "draft=false&_order=modifiedOn_desc", "createdOn[lt]=2100-01-01T00:00:00Z", "_fields=title",
+                        "siteId[in]=biology-101,history-210", "_expand=siteId&_fields=title",
+                    ][..],
+                ),
+                (
+                    "membership",
+                    "/direct/membership/site/biology-101.json",
+                    "/direct/membership.json?siteId=biology-101",
+                    &[
+                        "", "memberRole=Student", "role=Instructor", "memberRole[ne]=Student&_order=userSortName_desc",
+                        "_order=memberRole,userSortName", "active=true", "_fields=memberRole",
+                    ],
+                ),
+                (
+                    "membership",
+                    "/direct/site/biology-101/memberships.json",
+                    "/direct/membership.json?siteId=biology-101",
+                    &["memberRole=Student&_order=userSortName_desc"],
+                ),
+            ] {
+                for query in queries {
+                    let (of_action, of_list) = (with(action, query), with(whole, query));
+                    if client.get(&of_list).await.status == StatusCode::FORBIDDEN {
+                        client.get(&of_action).await.expect(StatusCode::FORBIDDEN);
+                        continue;
+                    }
+                    let expected = list(&client, &of_list, prefix).await;
+                    assert_eq!(list(&client, &of_action, prefix).await, expected, "{user} {of_action}");
+                    for walk in ["_limit=2", "_limit=3&_cursor="] {
+                        let found = follow(&client, &with(&of_action, walk), prefix).await;
+                        assert_eq!(names(&found), names(&expected), "{user} {of_action} {walk}");
+                    }
+                    let counted = client.get(&with(&of_action, "_limit=1&_count=exact")).await;
+                    let count = counted.header("X-Total-Count").expect("a count");
+                    assert_eq!(count, expected.len().to_string(), "{user} {of_action}");
+                    assert_eq!(link(&counted, "last").is_some(), !expected.is_empty());
+                }
+            }
+        }
+    }
+
+    async fn what_an_action_does_not_know_is_named(app: TestApp) {
+        let admin = app.user("admin").await;
+        for (path, name) in [
+            ("announcement/site/biology-101.json?nonsense=1", "nonsense"),
+            ("announcement/user.json?siteTitle[like]=x", "siteTitle[like]"),
+            ("announcement/motd.json?_limit=x", "_limit"),
+            ("announcement/site/biology-101.json?_order=siteTitle", "_order"),
+            ("announcement/site/biology-101.json?draft=perhaps", "draft"),
+            ("announcement/site/biology-101.json?n=1&n=2", "n"),
+            ("membership/site/biology-101.json?memberRole[gt]=A&nonsense", "nonsense"),
+            ("membership/site/biology-101.json?siteId=history-210", "siteId"),
+            ("membership/site/biology-101.json?locationReference=/site/history-210", "locationReference"),
+            ("site/biology-101/memberships.json?nonsense=1", "nonsense"),
+        ] {
+            let answer = admin.get(&format!("/direct/{path}")).await;
+            answer.expect(StatusCode::BAD_REQUEST);
+            assert_eq!(answer.json()["error"]["fields"][0]["name"], name, "{path}");
+        }
+        let elsewhere = "/direct/announcement/site/biology-101.json?siteId=history-210";
+        assert!(list(&admin, elsewhere, "announcement").await.is_empty());
+        let student = app.user("student1").await;
+        let closed = "/direct/announcement/site/history-210.json?nonsense=1";
+        student.get(closed).await.expect(StatusCode::FORBIDDEN);
+    }
+
+    async fn the_numbers_of_existing_clients_and_the_parameters_of_lists_go_together(app: TestApp) {
+        let student = app.user("student1").await;
+        let ask = async |path: &str, query: &str| {
+            let items = list(&student, &format!("/direct/announcement/{path}.json?{query}"), "announcement").await;
+            items.iter().map(|it| text(it, "title")).collect::<Vec<_>>()
+        };
+        let all = ask("site/biology-101", "").await;
+        let mut oldest_first = all.clone();
+        oldest_first.reverse();
+        assert_eq!(ask("site/biology-101", "a=1").await, oldest_first);
+        assert_eq!(ask("site/biology-101", "a=1&_cursor=").await, oldest_first);
+        assert_eq!(ask("site/biology-101", "a=1&_search=e").await.first(), oldest_first.first());
+        assert_eq!(ask("site/biology-101", "a=1&_order=createdOn_desc").await, all);
+        assert_eq!(ask("site/biology-101", "a=1&n=2").await, oldest_first[..2]);
+        assert_eq!(ask("site/biology-101", "n=2&_limit=1").await, all[..1]);
+        assert_eq!(ask("site/biology-101", "d=1&_order=title").await, ask("site/biology-101", "d=1").await);
+        let mut by_title = ask("user", "").await;
+        by_title.sort_unstable();
+        assert_eq!(ask("user", "_order=title").await, by_title);
+        let of_site = ask("user", "siteId=biology-101").await;
+        assert_eq!(of_site, all);
+        let stranger = app.anonymous();
+        let motd = "/direct/announcement/motd.json";
+        let whole = names(&list(&stranger, motd, "announcement").await);
+        assert_eq!(names(&list(&stranger, &format!("{motd}?title[ne]=x&_count=exact"), "announcement").await), whole);
+    }
+
+    async fn a_page_of_an_action_can_be_searched_and_ordered(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let page = teacher.get("/direct/announcement/site/biology-101.html?_search=quiz").await;
+        page.expect(StatusCode::OK);
+        for expected in [
+            "action=\"http://127.0.0.1:8080/direct/announcement/site/biology-101.html\" role=\"search\"",
+            "/direct/announcement/site/biology-101.html?_search=quiz&#38;_order=title",
+        ] {
+            assert!(page.text().contains(expected), "{expected} in {}", page.text());
+        }
+    }
+
+    async fn a_private_feed_takes_what_its_action_takes(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let feed = |query: &str| json!({"path": "/announcement/site/biology-101", "query": query, "formats": ["atom"]});
+        let refused = teacher.post("/direct/feed.json", &feed("nonsense=1")).await;
+        refused.expect(StatusCode::BAD_REQUEST);
+        assert_eq!(refused.json()["error"]["fields"][0]["name"], "query");
+        let answer = teacher.post("/direct/feed.json", &feed("title[like]=quiz&d=9999")).await;
+        created(&answer, "feed");
+        let address = text(&answer.json()["addresses"], "atom").replace("http://127.0.0.1:8080", "");
+        let read = app.anonymous().get(&address).await;
+        read.expect(StatusCode::OK);
+        assert_eq!(read.text().matches("<entry>").count(), 1, "{}", read.text());
+    }
+
+    async fn a_description_says_which_actions_can_be_searched(app: TestApp) {
+        let described = read(&app.anonymous(), "/direct/announcement/describe.json").await;
+        let actions = described["actions"].as_array().expect("actions");
+        let searched: Vec<_> = actions.iter().filter(|it| it["searched"] == true).map(|it| text(it, "name")).collect();
+        assert_eq!(searched, ["site", "user", "motd"]);
+        let document = read(&app.anonymous(), "/api/openapi.json").await;
+        let parameters = &document["paths"]["/direct/announcement/site/{argument1}"]["get"]["parameters"];
+        let has = |name: &str| parameters.as_array().is_some_and(|all| all.iter().filter(|it| it["name"] == name).count() == 1);
+        for name in ["n", "_limit", "_order", "title[like]", "siteId", "If-None-Match"] {
+            assert!(has(name), "{name} in {parameters}");
+        }
+        let page = app.user("student1").await.get("/direct/announcement/site/biology-101.json?_limit=2").await;
+        assert_eq!(items(&page, "announcement").len(), 2);
+    }
+}

@@ -256,7 +256,9 @@ fn hint(field: &Field) -> String {
         Kind::Object => "One on each line, as name=value.",
         _ => "",
     };
-    format!("{} {addition}", field.doc).trim().to_owned()
+    // What marks names for programs is no mark for people.
+    let doc = field.doc.replace('`', "");
+    format!("{doc} {addition}").trim().to_owned()
 }
 
 /// The most characters that are shown of what is stored now.

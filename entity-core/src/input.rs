@@ -135,6 +135,10 @@ impl Input {
             Value::String(text) if self.is_form && is_structure(field.kind) => {
                 lines::read(field, text)
             }
+            // A form can't say null in any other way.
+            Value::String(text) if self.is_form && text.is_empty() && field.is_nullable => {
+                crate::value::check(field, Value::Null)
+            }
             Value::String(text) if self.is_textual && text.is_empty() && !is_text(field.kind) => {
                 crate::value::check(field, Value::Null)
             }
@@ -308,6 +312,7 @@ mod tests {
         fields: &[
             Field::new("kind", Kind::Text(9), "")
                 .writable()
+                .nullable()
                 .choices(&["course", "project"]),
             Field::new("open", Kind::Boolean, "")
                 .writable()
@@ -324,6 +329,7 @@ mod tests {
     fn a_form_has_check_boxes_and_lines() {
         for (sent, expected) in [
             (json!({"open": "false"}), json!({"open": false})),
+            (json!({"kind": ""}), json!({"kind": null})),
             (json!({"open": ["false", "true"]}), json!({"open": true})),
             (json!({"words": ""}), json!({"words": []})),
             (json!({"words": "a\r\nb"}), json!({"words": ["a", "b"]})),

@@ -90,17 +90,14 @@ fn read_object(text: &str) -> Result<Value, String> {
 }
 
 fn pair(line: &str) -> Option<(String, String)> {
-    let (name, rest) = match line.starts_with('"') {
-        true => {
-            let mut texts = serde_json::Deserializer::from_str(line).into_iter::<String>();
-            let name = texts.next()?.ok()?;
-            let rest = line.get(texts.byte_offset()..)?.trim_start();
-            (name, rest.strip_prefix('=')?)
-        }
-        false => {
-            let (name, rest) = line.split_once('=')?;
-            (name.trim().to_owned(), rest)
-        }
+    let (name, rest) = if line.starts_with('"') {
+        let mut texts = serde_json::Deserializer::from_str(line).into_iter::<String>();
+        let name = texts.next()?.ok()?;
+        let rest = line.get(texts.byte_offset()..)?.trim_start();
+        (name, rest.strip_prefix('=')?)
+    } else {
+        let (name, rest) = line.split_once('=')?;
+        (name.trim().to_owned(), rest)
     };
     let value = match rest.trim() {
         json if json.starts_with('"') => serde_json::from_str(json).ok()?,

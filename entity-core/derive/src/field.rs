@@ -219,7 +219,8 @@ impl Attributes {
             "choices" => {
                 let content;
                 parenthesized!(content in meta.input);
-                let texts = content.parse_terminated(|it| it.parse::<LitStr>(), Token![,])?;
+                let texts =
+                    content.parse_terminated(<LitStr as syn::parse::Parse>::parse, Token![,])?;
                 self.choices = texts.into_iter().collect();
             }
             "default" => self.default = Some(meta.value()?.parse()?),

@@ -85,12 +85,13 @@ impl Control {
     pub(super) fn beside(mut self, field: &Field, stored: &Value) -> Self {
         let stored = match text(field.kind, stored) {
             nothing if nothing.is_empty() && self.is_tick() => "false".to_owned(),
-            stored => stored,
+            // A browser ends lines in its own way, whoever wrote them.
+            stored => stored.replace("\r\n", "\n"),
         };
         let typed = self.value.replace("\r\n", "\n");
         let is_same = match field.parse(&typed) {
             Ok(value) if !is_structure(field.kind) => text(field.kind, &value) == stored,
-            _ => typed.trim_end() == stored.replace("\r\n", "\n").trim_end(),
+            _ => typed.trim_end() == stored.trim_end(),
         };
         self.present =
             (!is_same && !is_secret(field)).then(|| match (field.kind, stored.as_str()) {
@@ -255,20 +256,18 @@ fn hint(field: &Field) -> String {
         Kind::Object => "One on each line, as name=value.",
         _ => "",
     };
-    format!("{} {addition}", field.doc).trim().to_owned()
+    // What marks names for programs is no mark for people.
+    let doc = field.doc.replace('`', "");
+    format!("{doc} {addition}").trim().to_owned()
 }
 
 /// The most characters that are shown of what is stored now.
 const MAX_PRESENT: usize = 300;
 
 fn shorten(text: String) -> String {
-    match text.char_indices().nth(MAX_PRESENT) {
-        Some(_) => text
-            .chars()
-            .take(MAX_PRESENT)
-            .chain(['…'])
-            .collect::<String>(),
-        None => text,
+    match text.chars().count() > MAX_PRESENT {
+        true => text.chars().take(MAX_PRESENT).chain(['…']).collect(),
+        false => text,
     }
 }
 

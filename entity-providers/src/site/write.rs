@@ -137,7 +137,7 @@ fn set(row: &mut ActiveModel, fields: &Fields) -> Result<()> {
             *column = Set(text);
         }
     }
-    if let Some(Some(role)) = text(fields, "joinerRole") {
+    if let Some(role) = joiner(fields) {
         row.joiner_role = Set(Some(role));
     }
     for (name, column) in [
@@ -172,9 +172,15 @@ fn set_term(row: &mut ActiveModel, fields: &Fields) -> Result<()> {
     }
 }
 
+/// The role of those who join by themselves, if the client names one.
+fn joiner(fields: &Fields) -> Option<String> {
+    let role = text(fields, "joinerRole").flatten();
+    role.filter(|it| !it.is_empty())
+}
+
 /// Those who join by themselves get a role that the site has and that does not look after it.
 async fn check_joiner_role(cx: &Context, id: &str, fields: &Fields) -> Result<()> {
-    let Some(role) = text(fields, "joinerRole").flatten() else {
+    let Some(role) = joiner(fields) else {
         return Ok(());
     };
     let facts = authorizer::of(cx)?.site(cx, id).await?;

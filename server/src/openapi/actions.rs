@@ -48,9 +48,8 @@ impl Builder<'_> {
             .chain((is_read && has_version).then(if_none_match))
             .collect();
         for parameter in self.searched(kind, action) {
-            let is_same =
-                |it: &Parameter| (&it.name, it.location) == (&parameter.name, parameter.location);
-            if !parameters.iter().any(is_same) {
+            // What the path says the query need not say again.
+            if parameters.iter().all(|it| it.name != parameter.name) {
                 parameters.push(parameter);
             }
         }

@@ -5,7 +5,7 @@ use http::header::{ACCEPT, ETAG, IF_MATCH};
 use serde_json::{Value, json};
 use tests::{Answer, Client, TestApp, both};
 
-use super::{created, read, text};
+use super::{created, list, read, text};
 
 const SITE: &str = "/direct/site/biology-101";
 
@@ -19,6 +19,52 @@ async fn browser(app: &TestApp, eid: &str) -> Client {
 fn version(page: &Answer) -> Option<String> {
     let (_, rest) = page.text().split_once("name=\"_version\" value=\"")?;
     rest.split('"').next().map(ToOwned::to_owned)
+}
+
+/// What a browser sends of the form that creates or changes an entity when nobody has touched it.
+fn untouched(page: &Answer) -> Vec<(String, String)> {
+    let (_, main) = page.text().split_once("<main").expect("a page");
+    let mut pairs = Vec::new();
+    let mut select = String::new();
+    for (start, _) in main.match_indices('<') {
+        let (_, tag) = main.split_at(start);
+        let (head, rest) = tag.split_once('>').expect("a tag");
+        let of = |name: &str| {
+            let (_, value) = head.split_once(&format!(" {name}=\"")).unwrap_or_default();
+            plain(value.split('"').next().unwrap_or_default())
+        };
+        match head.split(' ').next() {
+            Some("<input") if of("type") == "checkbox" && !head.contains(" checked") => {}
+            Some("<input") => pairs.push((of("name"), of("value"))),
+            Some("<textarea") => {
+                let text = rest.split("</textarea>").next().unwrap_or_default();
+                let text = text
+                    .strip_prefix('\n')
+                    .unwrap_or(text)
+                    .replace('\n', "\r\n");
+                pairs.push((of("name"), plain(&text)));
+            }
+            Some("<select") => select = of("name"),
+            Some("<option") if head.ends_with(" selected") => {
+                pairs.push((select.clone(), of("value")))
+            }
+            _ => {}
+        }
+    }
+    pairs
+}
+
+fn plain(text: &str) -> String {
+    let marks = [
+        ("&#60;", "<"),
+        ("&#62;", ">"),
+        ("&#34;", "\""),
+        ("&#39;", "'"),
+        ("&#38;", "&"),
+    ];
+    marks.iter().fold(text.to_owned(), |text, (mark, sign)| {
+        text.replace(mark, sign)
+    })
 }
 
 fn form(pairs: &[(&str, &str)]) -> String {
@@ -161,6 +207,57 @@ both! {
         teacher.post_form(&path, &emptied).await.expect(StatusCode::SEE_OTHER);
         let now = read(&teacher, &format!("{path}.json")).await;
         assert_eq!((&now["highlight"], &now["attachments"]), (&json!(false), &json!([])));
+    }
+
+    async fn a_form_that_nobody_touched_changes_nothing(app: TestApp) {
+        let (admin, teacher) = (browser(&app, "admin").await, browser(&app, "instructor1").await);
+        let first = async |client: &Client, path: &str, prefix: &str| {
+            let items = list(client, path, prefix).await;
+            let id = entity_core::encode_segment(&text(&items[items.len() - 1], "entityId"));
+            format!("/direct/{prefix}/{id}")
+        };
+        let feed = json!({"path": "/announcement", "formats": ["atom"], "expires": "2126-11-21T10:00:00Z"});
+        created(&teacher.post("/direct/feed.json", &feed).await, "feed");
+        let news = first(&teacher, "/direct/announcement/site/biology-101.json", "announcement").await;
+        let member = first(&teacher, "/direct/membership/site/biology-101.json", "membership").await;
+        let own_feed = first(&teacher, "/direct/feed.json", "feed").await;
+        let user = text(&read(&teacher, "/direct/user/current.json").await, "id");
+        for (client, path) in [
+            (&teacher, SITE.to_owned()),
+            (&teacher, news),
+            (&teacher, member),
+            (&teacher, own_feed),
+            (&teacher, format!("/direct/user/{user}")),
+            (&admin, "/direct/user/student1".to_owned()),
+        ] {
+            let before = read(client, &format!("{path}.json")).await;
+            let page = client.get(&format!("{path}/edit.html")).await;
+            let sent = untouched(page.expect(StatusCode::OK));
+            assert!(sent.len() > 3, "{path}: {sent:?}");
+            let pairs: Vec<_> = sent.iter().map(|(name, value)| (&**name, &**value)).collect();
+            client.post_form(&path, &form(&pairs)).await.expect(StatusCode::SEE_OTHER);
+            let after = read(client, &format!("{path}.json")).await;
+            for (name, value) in before.as_object().expect("an entity") {
+                let is_about_time = name.to_lowercase().contains("modified");
+                // A box that is not ticked says no.
+                let is_no = value.is_null() && after[name] == false;
+                assert!(is_about_time || is_no || after[name] == *value, "{path}: {name}: {value}, {}", after[name]);
+            }
+        }
+    }
+
+    async fn a_form_of_which_only_the_title_is_filled_in_makes_a_site(app: TestApp) {
+        let admin = browser(&app, "admin").await;
+        let mut sent = untouched(&admin.get("/direct/site/new.html").await);
+        for (_, value) in sent.iter_mut().filter(|it| it.0 == "title") {
+            "Only a title".clone_into(value);
+        }
+        let pairs: Vec<_> = sent.iter().map(|(name, value)| (&**name, &**value)).collect();
+        let answer = admin.post_form("/direct/site", &form(&pairs)).await;
+        answer.expect(StatusCode::SEE_OTHER);
+        let page = answer.header("location").expect("a page").replace("http://127.0.0.1:8080", "");
+        let site = read(&admin, &page.replace(".html", ".json")).await;
+        assert_eq!((&site["published"], &site["joinerRole"], &site["props"]), (&json!(true), &json!("access"), &json!({})));
     }
 
     async fn a_new_site_begins_as_its_form_says(app: TestApp) {

@@ -30,7 +30,7 @@ const SWEEP: u64 = 500;
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 /// What of the first answer's head is kept.
-const KEPT_HEADERS: [&str; 8] = [
+const KEPT_HEADERS: [&str; 11] = [
     "content-type",
     "etag",
     "location",
@@ -39,6 +39,9 @@ const KEPT_HEADERS: [&str; 8] = [
     "cache-control",
     "last-modified",
     "preference-applied",
+    "x-success-count",
+    "x-warning-already-members",
+    "x-warning-not-found",
 ];
 
 /// A key, as one user sent it with one request.

@@ -24,6 +24,10 @@ pub(super) struct Known(BTreeMap<String, String>);
 
 /// The site that examples are about.
 const SITE: &str = "biology-101";
+/// One that anybody may join.
+const JOINABLE: &str = "field-trip";
+/// What groups would be called if they were a type.
+const GROUP: &str = "group";
 
 impl Known {
     pub(super) async fn of(user: &Client, document: &Document) -> Self {
@@ -40,6 +44,10 @@ impl Known {
         let answer = user.get("/direct/session/current").await;
         let handle = answer.header("x-sakai-session").unwrap_or_default();
         known.insert("session".to_owned(), handle.to_owned());
+        let site = user.get(&format!("/direct/site/{SITE}.json")).await;
+        if let Some(id) = site.json()["siteGroups"][0]["id"].as_str() {
+            known.insert(GROUP.to_owned(), id.to_owned());
+        }
         Self(known)
     }
 
@@ -60,6 +68,16 @@ impl Known {
         match (operation.id.as_str(), name) {
             ("listSitesOfUser", _) => "me".to_owned(),
             ("describeType", _) => "site".to_owned(),
+            ("postAnyMembershipJoinWith2" | "postAnyMembershipUnjoinWith2", "argument1") => {
+                "site".to_owned()
+            }
+            (it, _) if it.contains("MembershipJoin") || it.contains("MembershipUnjoin") => {
+                JOINABLE.to_owned()
+            }
+            (it, "argument1") if it.ends_with("Group") => {
+                let known = self.0.get(GROUP);
+                known.map_or_else(|| "nothing".to_owned(), Clone::clone)
+            }
             ("getAnyAnnouncementMsg", "argument2") => announcement()[1].clone(),
             ("getAnyAnnouncementMessage", "argument2") | ("getAnyAnnouncementMsg", "argument3") => {
                 announcement()[2].clone()

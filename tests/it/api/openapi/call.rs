@@ -83,6 +83,8 @@ impl Known {
                 announcement()[2].clone()
             }
             ("getAnyAnnouncementMessage" | "getAnyAnnouncementMsg", _) => announcement()[0].clone(),
+            // What was created since has neither groups nor roles of its own.
+            (it, "id") if it.ends_with("SiteGroup") || it.ends_with("SiteRole") => SITE.to_owned(),
             (_, "id") => {
                 let known = self.0.get(&operation.tag);
                 known.map_or_else(|| "nothing".to_owned(), Clone::clone)

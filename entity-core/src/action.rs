@@ -14,6 +14,7 @@ use crate::history::History;
 use crate::input::Input;
 use crate::path::DirectPath;
 use crate::provider::{List, Provider};
+use crate::reply::Remark;
 use crate::request::Verb;
 use crate::search::{Grammar, Page, Search, Window};
 use crate::shape::Shape;
@@ -324,12 +325,30 @@ pub enum Outcome<P: Provider> {
     Value(Box<dyn ErasedSerialize + Send + Sync>),
     /// The answer of another address below `/direct`, read on behalf of the same caller.
     Forward(DirectPath),
+    /// One of the other answers, with facts beside it; made by [`Outcome::remark`].
+    Remarked(Box<Self>, Vec<Remark>),
 }
 
 impl<P: Provider> Outcome<P> {
     /// Data that is no entity.
     pub fn value(data: impl serde::Serialize + Send + Sync + 'static) -> Self {
         Self::Value(Box::new(data))
+    }
+
+    /// The same answer with a fact beside it. One that forwards has none.
+    #[must_use]
+    pub fn remark(self, name: &'static str, value: impl Into<String>) -> Self {
+        let remark = Remark {
+            name,
+            value: value.into(),
+        };
+        match self {
+            Self::Remarked(outcome, mut remarks) => {
+                remarks.push(remark);
+                Self::Remarked(outcome, remarks)
+            }
+            outcome => Self::Remarked(Box::new(outcome), vec![remark]),
+        }
     }
 }
 
@@ -344,6 +363,7 @@ impl<P: Provider> fmt::Debug for Outcome<P> {
             Self::Whole { .. } => "Whole",
             Self::Value(_) => "Value",
             Self::Forward(_) => "Forward",
+            Self::Remarked(..) => "Remarked",
         })
     }
 }

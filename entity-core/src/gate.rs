@@ -299,7 +299,7 @@ pub async fn may_create<P: Provider>(cx: &Context, site: Option<&str>) -> Result
         }
         (Need::Account(function), _) => cx.authorizer().holds(cx, function).await,
         (Need::Superuser, _) => cx.authorizer().is_superuser(cx).await,
-        (Need::Session | Need::Public, _) => Ok(true),
+        (Need::Session | Need::Public, site) => P::offers_creation(cx, site).await,
     }
 }
 

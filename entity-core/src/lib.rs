@@ -96,7 +96,8 @@ pub use projection::{EXPANDED, Projection};
 pub use provider::{Actions, Create, Delete, List, Provider, Read, Update};
 pub use registry::{ActionRoute, Registration, Registry, RegistryError, Route, RouteBuilder};
 pub use reply::{
-    Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Offer, Reference, Refusal, Reply,
+    Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Offer, Reference, Refusal,
+    Remark, Reply,
 };
 pub use request::{IfMatch, Origin, Request, Verb};
 pub use search::{Filter, MAX_LIMIT, Operator, Order, Page, Search, Window};

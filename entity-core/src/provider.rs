@@ -51,6 +51,19 @@ pub trait Provider: Send + Sync + Sized + 'static {
     ) -> impl Future<Output = Result<Permit>> + Send {
         ready(Ok(Permit::Allowed))
     }
+
+    /// Whether pages offer to create an entity, in `site` or, without one, at all. Asked where
+    /// [`ACCESS`](Self::ACCESS) demands no more than a session for it, because what it takes depends on what
+    /// is created. It permits nothing: [`permits`](Self::permits) does.
+    ///
+    /// # Errors
+    /// The question could not be decided.
+    fn offers_creation(
+        _cx: &Context,
+        _site: Option<&str>,
+    ) -> impl Future<Output = Result<bool>> + Send {
+        ready(Ok(true))
+    }
 }
 
 /// It can look up one entity: `GET /prefix/id`.

@@ -24,6 +24,18 @@ pub struct Reply {
     pub effect: Effect,
     /// What else the caller may do here; filled in only when the request asks for it.
     pub abilities: Abilities,
+    /// Facts beside the body.
+    pub remarks: Vec<Remark>,
+}
+
+/// A fact beside the body of an answer, such as how much of what was sent was taken. The server sends it as a
+/// header of this name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    /// Its name: lower case letters, digits and `-`.
+    pub name: &'static str,
+    /// The fact: visible ASCII, or it is left out.
+    pub value: String,
 }
 
 /// What is answered.

@@ -127,6 +127,7 @@ pub(crate) fn delete<'a, P: Delete>(
             body: Body::Empty,
             effect: Effect::Deleted(reference),
             abilities: Abilities::default(),
+            remarks: Vec::new(),
         })
     })
 }
@@ -176,12 +177,13 @@ async fn action_reply<P: Read>(
 ) -> Result<Reply> {
     let effect = match verb.is_safe() {
         true => Effect::Read,
-        false => Effect::Acted(about),
+        false => Effect::Acted(about.clone()),
     };
     let plain = |body| Reply {
         body,
         effect: effect.clone(),
         abilities: Abilities::default(),
+        remarks: Vec::new(),
     };
     match outcome {
         Outcome::Done => Ok(plain(Body::Empty)),
@@ -225,6 +227,13 @@ async fn action_reply<P: Read>(
             let reference = Reference::entity(P::PREFIX, entity.id());
             entity_reply::<P>(cx, call, entity, Effect::Created(reference)).await
         }
+        Outcome::Remarked(outcome, remarks) => {
+            let reply = action_reply::<P>(cx, call, *outcome, (name, verb, need, about));
+            Ok(Reply {
+                remarks,
+                ..Box::pin(reply).await?
+            })
+        }
     }
 }
 
@@ -260,6 +269,7 @@ async fn entity_reply<P: Provider>(
         body: Body::Entity(item),
         effect,
         abilities,
+        remarks: Vec::new(),
     })
 }
 
@@ -367,6 +377,7 @@ async fn collection_reply<P: Provider>(
         body: Body::Collection(collection),
         effect: Effect::Read,
         abilities: Abilities::default(),
+        remarks: Vec::new(),
     })
 }
 
@@ -382,6 +393,7 @@ fn form_reply<P: Provider>(entity: Option<P::Entity>, purpose: FormPurpose) -> R
         body: Body::Form(form),
         effect: Effect::Read,
         abilities: Abilities::default(),
+        remarks: Vec::new(),
     }
 }
 

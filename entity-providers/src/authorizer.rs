@@ -11,6 +11,7 @@
 mod epoch;
 mod grants;
 mod kept;
+mod maintained;
 mod sites;
 mod standing;
 
@@ -26,6 +27,7 @@ use grants::Grants;
 use kept::Kept;
 
 pub(crate) use grants::realm_of;
+pub(crate) use maintained::keep_maintained;
 pub use sites::SiteFacts;
 pub use standing::{Member, Standing};
 

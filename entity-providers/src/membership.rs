@@ -1,23 +1,33 @@
-//! `/direct/membership`: who belongs to which site, and as what.
+//! `/direct/membership`: who belongs to which site or group, and as what.
 //!
-//! Users see what they themselves belong to; the members of a site are for those who hold its roster.
-//! Whoever may change members still gives nobody a role that holds more than their own: `rules` says how.
+//! Users see what they themselves belong to; the members of a site are for those who hold its roster, and those
+//! of its groups also for those who change them. A member may choose not to be seen: then only those see the
+//! membership who hold `roster.viewhidden` besides. Whoever may change members still gives nobody a role that
+//! holds more than their own: `rules` says how. Nobody takes away the last member who looks after a site.
 
 mod actions;
+mod enrol;
+mod join;
+mod location;
+mod of_group;
 mod query;
 mod rules;
 #[cfg(test)]
 mod tests;
+mod wanted;
 mod write;
 
 use entity_core::wire::Millis;
 use entity_core::{
-    Access, Context, Entity, Error, List, Need, Operation, Page, Permit, Provider, Read, Result,
+    Access, Context, Entity, List, Need, Operation, Page, Permit, Provider, Read, Result, Scope,
     Search, Version,
 };
 use serde::Serialize;
 
-use self::query::Wanted;
+use self::location::Location;
+use self::wanted::Wanted;
+
+pub(crate) use self::of_group::put_into as put_into_group;
 
 /// The provider of memberships.
 #[derive(Clone, Copy, Debug)]
@@ -25,12 +35,12 @@ pub struct Memberships;
 
 entity_core::register!(Memberships);
 
-/// A user as a member of a site.
+/// A user as a member of a site, or of a group in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(version = Self::to_version)]
 pub struct Membership {
-    /// The user and the site: `user::site:site`.
+    /// The user and the site, or the group: `user::site:site`, `user::group:group`.
     #[entity(id, column = "id")]
     pub id: String,
     /// The internal id of the user.
@@ -54,16 +64,18 @@ pub struct Membership {
     /// The e-mail address of the user; empty for those who may not know it.
     #[entity(email)]
     pub user_email: String,
-    /// The role in the site; without one, that of those who join by themselves.
+    /// The role in the site, in its groups too; without one, that of those who join by themselves.
     #[entity(writable, column = "role")]
     pub member_role: String,
-    /// Whether the membership counts.
+    /// Whether the membership of the site counts.
     #[entity(writable, column = "is_active", default = "true")]
     pub active: bool,
     /// Whether the student system made it.
     #[entity(column = "is_provided")]
     pub provided: bool,
-    /// The site's reference: `/site/site`.
+    /// Whether the user does not want to be seen in the site.
+    pub hidden: bool,
+    /// The reference of the site, `/site/site`, or of the group, `/site/site/group/group` or `/group/group`.
     #[entity(required, on_create)]
     pub location_reference: String,
     /// The site.
@@ -73,6 +85,10 @@ pub struct Membership {
     pub site_type: Option<String>,
     /// When the user last logged in, for those who may know the e-mail address.
     pub last_login_time: Option<Millis>,
+    /// The group, if it is a membership of one.
+    #[serde(skip)]
+    #[entity(skip)]
+    pub(crate) group_id: Option<String>,
     /// Whether members of the site may come and go by themselves.
     #[serde(skip)]
     #[entity(skip)]
@@ -80,12 +96,28 @@ pub struct Membership {
 }
 
 impl Membership {
+    /// Leaves out everything about the user but the id.
+    fn strip(&mut self) {
+        for text in [
+            &mut self.user_eid,
+            &mut self.user_display_id,
+            &mut self.user_display_name,
+            &mut self.user_first_name,
+            &mut self.user_last_name,
+            &mut self.user_sort_name,
+            &mut self.user_email,
+        ] {
+            text.clear();
+        }
+        self.last_login_time = None;
+    }
+
     fn to_version(&self) -> Version {
         Version::of(&(
             &self.id,
             (&self.user_eid, &self.user_email),
             (&self.user_first_name, &self.user_last_name),
-            (&self.member_role, self.active, self.provided),
+            (&self.member_role, self.active, self.provided, self.hidden),
             &self.site_type,
             self.last_login_time.map(|it| it.0),
         ))
@@ -99,8 +131,9 @@ impl Provider for Memberships {
 
     const ACCESS: Access = Access {
         read: Need::Session,
-        create: Need::Site("site.upd.site.mbrshp"),
-        update: Need::Site("site.upd.site.mbrshp"),
+        // What it takes depends on whether it is one of a site or of a group: `permits` knows.
+        create: Need::Session,
+        update: Need::Site(rules::MANAGES_MEMBERS),
         // Members of a joinable site may leave it: `permits` knows which it is.
         delete: Need::Session,
     };
@@ -108,19 +141,33 @@ impl Provider for Memberships {
     async fn permits(cx: &Context, entity: &Membership, operation: Operation) -> Result<Permit> {
         match operation {
             Operation::Read => rules::may_see(cx, entity).await,
-            Operation::Create | Operation::Update => {
-                rules::may_give(cx, &entity.site_id, &entity.member_role).await
-            }
+            Operation::Create | Operation::Update => rules::may_make(cx, entity).await,
             Operation::Delete => rules::may_end(cx, entity).await,
         }
+    }
+
+    async fn offers_creation(cx: &Context, site: Option<&str>) -> Result<bool> {
+        for function in [rules::MANAGES_MEMBERS, crate::group::MANAGES_GROUPS] {
+            let is_held = match site {
+                Some(site) => cx
+                    .authorizer()
+                    .decide(cx, function, site)
+                    .await?
+                    .is_granted(),
+                None => cx.authorizer().scope(cx, function).await? != Scope::Sites(Vec::new()),
+            };
+            if is_held {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 
 impl Read for Memberships {
     async fn read(cx: &Context, id: &str) -> Result<Option<Membership>> {
-        match id.split_once("::site:") {
-            Some((user, site)) => query::one(cx, user, site).await,
-            // Groups have no members of their own here.
+        match Location::of_id(id) {
+            Some((user, location)) => query::one(cx, user, location).await,
             None => Ok(None),
         }
     }
@@ -130,55 +177,32 @@ impl List for Memberships {
     const PARAMETERS: &'static [(&'static str, &'static str)] = &[
         (
             "locationReference",
-            "the members of this site: `/site/site`",
+            "the members of this site or group: `/site/site`, `/group/group`",
         ),
         ("siteId", "the members of this site"),
+        ("groupId", "the members of this group"),
         ("userId", "the memberships of this user"),
         ("role", "only those who have this role"),
         ("roleId", "the same"),
-        ("includeSites", "true: there are no others"),
-        ("includeGroups", "false: there are none"),
+        (
+            "includeSites",
+            "false: without the members of sites; true unless said",
+        ),
+        (
+            "includeGroups",
+            "true: with the members of groups; false unless said",
+        ),
         ("includeMemberDetails", "true: they are always there"),
     ];
 
     const ORDER: &'static str = "userSortName,id";
 
     async fn list(cx: &Context, search: &Search) -> Result<Page<Membership>> {
-        query::list(cx, search, &wanted(cx, search).await?).await
+        query::list(cx, search, &Wanted::of_search(cx, search).await?).await
     }
 
     async fn count(cx: &Context, search: &Search) -> Result<Option<u64>> {
-        let count = query::count(cx, search, &wanted(cx, search).await?).await?;
+        let count = query::count(cx, search, &Wanted::of_search(cx, search).await?).await?;
         Ok(Some(count))
     }
-}
-
-/// Which memberships the type's own parameters ask for.
-async fn wanted<'a>(cx: &'a Context, search: &'a Search) -> Result<Wanted<'a>> {
-    if search.parameter("includeSites") == Some("false") {
-        return Err(Error::field("includeSites", "must not be false"));
-    }
-    let named = match search.parameter("locationReference") {
-        Some(reference) => Some(site_of(reference)?),
-        None => search.parameter("siteId"),
-    };
-    match (named, search.parameter("userId")) {
-        (Some(site), user) => {
-            rules::demand_roster(cx, site).await?;
-            Ok(Wanted::OfSite { site, user })
-        }
-        (None, Some(user)) if Some(user) != cx.caller().user_id() => {
-            let scope = rules::rosters(cx).await?;
-            Ok(Wanted::OfUser { user, scope })
-        }
-        (None, _) => Ok(Wanted::Own(cx.user_id()?)),
-    }
-}
-
-/// The site that a reference names.
-fn site_of(reference: &str) -> Result<&str> {
-    reference
-        .strip_prefix("/site/")
-        .filter(|it| !it.is_empty() && !it.contains('/'))
-        .ok_or_else(|| Error::field("locationReference", "must be `/site/` and the id of a site"))
 }

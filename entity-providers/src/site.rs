@@ -1,9 +1,12 @@
 //! `/direct/site`: courses and projects, with their pages, groups and permissions.
 
 mod actions;
+mod groups;
+mod info;
 mod list;
 mod parts;
 pub mod portal;
+mod roles;
 mod write;
 
 use std::collections::BTreeMap;
@@ -119,7 +122,7 @@ pub struct Site {
     pub custom_page_ordered: bool,
     /// The roles that members may have.
     pub user_roles: Vec<String>,
-    /// The groups; in lists there are none.
+    /// The groups, for those who may visit the site; in lists there are none.
     pub site_groups: Vec<Group>,
     /// The pages, in order.
     pub site_pages: Vec<PageReference>,
@@ -252,7 +255,18 @@ impl Provider for Sites {
 
 impl Read for Sites {
     async fn read(cx: &Context, id: &str) -> Result<Option<Site>> {
-        find(cx, id).await
+        let mut found = find(cx, id).await?;
+        // Whoever may join a site sees it, but not who works with whom in it.
+        if let Some(site) = found.as_mut().filter(|it| !it.site_groups.is_empty())
+            && !cx
+                .authorizer()
+                .decide(cx, "site.visit", id)
+                .await?
+                .is_granted()
+        {
+            site.site_groups.clear();
+        }
+        Ok(found)
     }
 
     async fn read_many(cx: &Context, ids: &[String]) -> Result<Vec<Site>> {
@@ -326,7 +340,13 @@ impl Delete for Sites {
 
 impl Actions for Sites {
     fn actions() -> Vec<Action<Self>> {
-        actions::all()
+        let all = [
+            actions::all(),
+            groups::actions(),
+            info::actions(),
+            roles::actions(),
+        ];
+        all.into_iter().flatten().collect()
     }
 }
 

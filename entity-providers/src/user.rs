@@ -4,6 +4,7 @@
 //! those that don't, because ids and e-mail addresses can be guessed.
 
 mod login;
+mod lookup;
 mod name;
 pub mod operator;
 mod password;
@@ -23,6 +24,7 @@ use serde::Serialize;
 use crate::db::user_account;
 
 pub use login::{Credentials, credentials, keep_hash, note_login};
+pub(crate) use lookup::by_names;
 pub(crate) use name::{FULL_NAME, SORT_NAME};
 pub use name::{display_name, full_name, sort_name};
 pub use password::{NewPassword, PasswordHash, PasswordService, Passwords};

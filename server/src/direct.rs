@@ -169,6 +169,7 @@ fn show(app: &App, exchange: &Exchange, path: &DirectPath, body: Body) -> Result
         body,
         effect: Effect::Read,
         abilities: Abilities::default(),
+        remarks: Vec::new(),
     };
     respond::respond(&reply, &asked, &app.formats)
 }

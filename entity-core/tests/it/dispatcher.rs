@@ -231,6 +231,22 @@ async fn every_shape_of_address_has_its_verbs() {
 }
 
 #[tokio::test]
+async fn an_answer_carries_remarks_beside_its_body() {
+    let service = Service::start();
+    let reply = service.ask("ada", Verb::Get, "/note/a/shout").await;
+    let remarks = reply.unwrap().remarks.into_iter();
+    let remarks: Vec<_> = remarks.map(|it| (it.name, it.value)).collect();
+    let length = service.shelf.notes.lock().unwrap()["a"].text.len();
+    let expected = [
+        ("x-length", length.to_string()),
+        ("x-volume", "loud".to_owned()),
+    ];
+    assert_eq!(remarks, expected);
+    let reply = service.ask("ada", Verb::Get, "/note/a").await;
+    assert!(reply.unwrap().remarks.is_empty());
+}
+
+#[tokio::test]
 async fn other_addresses_are_nothing() {
     let service = Service::start();
     for path in [

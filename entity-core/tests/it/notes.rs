@@ -57,7 +57,7 @@ pub(crate) struct Changes {
 /// Where the notes are, and what was done to them.
 #[derive(Debug, Default)]
 pub(crate) struct Shelf {
-    notes: Mutex<BTreeMap<String, Note>>,
+    pub(crate) notes: Mutex<BTreeMap<String, Note>>,
     calls: Mutex<Vec<&'static str>>,
 }
 
@@ -190,7 +190,11 @@ impl Actions for Notes {
                 "shout",
                 Need::Site("note.shout"),
                 |_, note: Note, _| {
-                    Box::pin(async move { Ok(Outcome::value(note.text.to_uppercase())) })
+                    Box::pin(async move {
+                        let shouted = Outcome::value(note.text.to_uppercase());
+                        let shouted = shouted.remark("x-length", note.text.len().to_string());
+                        Ok(shouted.remark("x-volume", "loud"))
+                    })
                 },
             ),
             Action::on_entity(Verb::Post, "praise", Need::Session, |_, _, _| {

@@ -86,7 +86,7 @@ impl Roles {
     /// The function to look up for `function`: itself or, if no role knows the like of it, the site's own
     /// right to visit or to change it.
     pub(super) fn resolve<'a>(&self, function: &'a str) -> &'a str {
-        match self.stems.contains(stem(function)) {
+        match self.knows(function) {
             true => function,
             false if function.rsplit('.').next() == Some("read") => "site.visit",
             false => "site.upd",
@@ -100,8 +100,11 @@ impl Roles {
             .collect()
     }
 
+    /// A change that names no function tells whether there is the role at all.
     fn change(&mut self, changes: &[Model]) {
-        for change in changes {
+        let (of_roles, of_functions): (Vec<_>, Vec<_>) =
+            changes.iter().partition(|it| it.function.is_empty());
+        for change in of_functions {
             let functions = self.by_name.entry(change.role.clone()).or_default();
             match change.is_granted {
                 true => functions.insert(change.function.clone()),
@@ -112,6 +115,21 @@ impl Roles {
                 stems.insert(stem(&change.function).to_owned());
             }
         }
+        for change in of_roles {
+            match change.is_granted {
+                true => {
+                    self.by_name.entry(change.role.clone()).or_default();
+                }
+                false => {
+                    self.by_name.remove(&change.role);
+                }
+            }
+        }
+    }
+
+    /// Whether any role holds `function` or the like of it: others are not decided by roles.
+    pub(super) fn knows(&self, function: &str) -> bool {
+        self.stems.contains(stem(function))
     }
 }
 

@@ -39,6 +39,12 @@ impl SiteFacts {
         self.roles.sorted().into_keys().collect()
     }
 
+    /// Whether roles of this site can be granted `function`: any role anywhere holds the like of it.
+    pub fn can_grant(&self, function: &str) -> bool {
+        let is_usual = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+        function.contains('.') && function.chars().all(is_usual) && self.roles.knows(function)
+    }
+
     /// Whether the role `name` of this site holds `function`.
     pub fn role_holds(&self, name: &str, function: &str) -> bool {
         let function = self.roles.resolve(function);

@@ -1,5 +1,6 @@
 //! `membership`: who belongs to which site, and as what.
 
+use entity_core::DateTimeUtc;
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait,
     EnumIter, PrimaryKeyTrait,
@@ -27,6 +28,25 @@ pub struct Model {
     pub pinned_position: Option<i64>,
     /// When it came into being, in milliseconds.
     pub created: i64,
+    /// Whether the user does not want to be seen in the site.
+    pub is_hidden: bool,
+}
+
+impl Model {
+    /// A membership of `user` in `site` that counts, made at `now` by hand: whoever gets a new site finds it at hand.
+    pub fn new(user: &str, site: &str, role: &str, now: DateTimeUtc) -> Self {
+        Self {
+            user_id: user.to_owned(),
+            site_id: site.to_owned(),
+            role: role.to_owned(),
+            is_active: true,
+            is_provided: false,
+            is_pinned: true,
+            pinned_position: None,
+            created: now.timestamp_millis(),
+            is_hidden: false,
+        }
+    }
 }
 
 /// None: what belongs together is joined where it is asked for.

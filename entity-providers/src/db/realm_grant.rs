@@ -15,7 +15,7 @@ pub struct Model {
     /// The role.
     #[sea_orm(primary_key, auto_increment = false)]
     pub role: String,
-    /// The function, such as `annc.read`.
+    /// The function, such as `annc.read`. Nothing stands for the role itself, which a site has or has not.
     #[sea_orm(primary_key, auto_increment = false)]
     pub function: String,
     /// Whether a site adds it to its template or takes it away.

@@ -18,6 +18,8 @@ pub struct Model {
     pub title: String,
     /// A plain line about it.
     pub description: Option<String>,
+    /// When it last changed, in milliseconds.
+    pub modified: i64,
 }
 
 /// None: what belongs together is joined where it is asked for.

@@ -181,6 +181,7 @@ fn members(cx: &Context, cast: &Cast) -> Result<Vec<membership::Model>> {
         is_pinned: site_id != ADMIN_SITE,
         pinned_position: None,
         created,
+        is_hidden: false,
     };
     let mut members = vec![
         member(cast.person("admin")?, ADMIN_SITE, "admin"),
@@ -217,6 +218,7 @@ async fn fill_groups(cx: &Context, cast: &Cast) -> Result<Vec<(String, String)>>
             site_id: BIOLOGY.to_owned(),
             title: title.to_owned(),
             description: Some(description.to_owned()),
+            modified: ago(cx, TimeDelta::days(44)),
         });
         made.push((title.to_owned(), id));
     }

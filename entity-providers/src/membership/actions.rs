@@ -1,21 +1,147 @@
-//! The members of a site, at the address that existing clients ask.
+//! What can be asked and done at addresses of its own: the members of a site or group, joining, adding many.
 
-use entity_core::{Action, Actions, Answers, Arguments, Context, Need, Outcome, Result, Verb};
+use entity_core::search::Grammar;
+use entity_core::{
+    Action, Actions, Answers, Arguments, Context, List, Need, Outcome, Result, Search, Verb, Window,
+};
 
-use super::{Memberships, query, wanted};
+use super::wanted::Wanted;
+use super::{Memberships, enrol, join, of_group, query, rules};
+
+type Parameters = &'static [(&'static str, &'static str)];
+
+const KINDS: Parameters = &[
+    (
+        "includeSites",
+        "false: without the members of sites; true unless said",
+    ),
+    (
+        "includeGroups",
+        "true: with the members of groups; false unless said",
+    ),
+    ("_start", "how many to leave out at the beginning"),
+    ("_limit", "how many at most"),
+];
+const SITE: Parameters = &[("siteId", "the site, unless the path names it")];
+const CHANGE: Parameters = &[
+    (
+        "action",
+        "add, remove, or update: the group has then exactly these",
+    ),
+    (
+        "userIds",
+        "internal or external ids of members of the site, with commas between them",
+    ),
+];
+const NAMES: Parameters = &[
+    (
+        "userSearchValues",
+        "internal or external ids or e-mail addresses, one by one or with commas between them",
+    ),
+    (
+        "memberRole",
+        "what they are to be; without it, what those are who join by themselves",
+    ),
+    ("notificationMessage", "nothing: nobody is told"),
+];
+const JSON: Parameters = &[("json", "a list of objects with `id` and `role`")];
 
 impl Actions for Memberships {
     fn actions() -> Vec<Action<Self>> {
-        vec![
-            Action::on_collection(Verb::Get, "site", Need::Session, |cx, arguments| {
-                Box::pin(of_site(cx, arguments))
-            })
-            .doc("The members of a site, by name; for those who hold its roster.")
-            .argument("siteId", "The site.")
-            .searched()
-            .answers(Answers::Collection),
-        ]
+        [lists(), adding(), joining()]
+            .into_iter()
+            .flatten()
+            .collect()
     }
+}
+
+fn lists() -> Vec<Action<Memberships>> {
+    let get = Verb::Get;
+    vec![
+        Action::on_collection(get, "site", Need::Session, |cx, arguments| {
+            Box::pin(of_site(cx, arguments))
+        })
+        .doc("The members of a site, by name; for those who hold its roster.")
+        .argument("siteId", "The site.")
+        .searched()
+        .answers(Answers::Collection),
+        Action::on_collection(get, "group", Need::Session, |cx, arguments| {
+            Box::pin(in_group(cx, arguments))
+        })
+        .doc("Who is in a group, by name; for those who hold the roster of its site or change its groups.")
+        .argument("groupId", "The group.")
+        .searched()
+        .answers(Answers::Collection),
+        Action::on_collection(get, "fastroles", Need::Session, |cx, arguments| {
+            Box::pin(fast_roles(cx, arguments))
+        })
+        .doc("The memberships of a user, by default of the caller, without anything about the user.")
+        .parameters(KINDS)
+        .optional_argument("userId", "The user.")
+        .answers(Answers::Collection),
+    ]
+}
+
+fn adding() -> Vec<Action<Memberships>> {
+    let (post, manages) = (Verb::Post, Need::Site(rules::MANAGES_MEMBERS));
+    vec![
+        Action::on_collection(post, "site", manages, |cx, arguments| {
+            Box::pin(enrol::by_names(cx, arguments))
+        })
+        .doc(
+            "Makes people members of a site. Headers tell of how many (`x-success-count`), who is not known \
+             (`x-warning-not-found`) and who was a member before (`x-warning-already-members`).",
+        )
+        .parameters(NAMES)
+        .argument("siteId", "The site.")
+        .answers(Answers::Collection),
+        Action::on_collection(post, "sitebyjson", manages, |cx, arguments| {
+            Box::pin(enrol::by_json(cx, arguments))
+        })
+        .doc("The same, each with a role of their own; the answer is empty but for the headers.")
+        .parameters(JSON)
+        .argument("siteId", "The site.")
+        .answers(Answers::Value(entity_core::shape::of::<String>)),
+        Action::on_collection(post, "group", Need::Session, |cx, arguments| {
+            Box::pin(of_group::change(cx, arguments))
+        })
+        .doc("Changes who is in a group; for those who change groups or the site.")
+        .parameters(CHANGE)
+        .argument("groupId", "The group.")
+        .answers(Answers::Nothing),
+    ]
+}
+
+fn joining() -> Vec<Action<Memberships>> {
+    let (post, session) = (Verb::Post, Need::Session);
+    vec![
+        Action::on_collection(post, "join", session, |cx, arguments| {
+            Box::pin(join::join(cx, arguments))
+        })
+        .doc("Makes the caller a member of a site that anybody may join.")
+        .parameters(SITE)
+        .optional_argument("siteId", "The site, or the word `site`.")
+        .optional_argument("site", "The site, behind that word.")
+        .answers(Answers::Nothing),
+        Action::on_collection(post, "unjoin", session, |cx, arguments| {
+            Box::pin(join::unjoin(cx, arguments))
+        })
+        .doc("Ends the caller's membership of a site that anybody may join.")
+        .parameters(SITE)
+        .optional_argument("siteId", "The site, or the word `site`.")
+        .optional_argument("site", "The site, behind that word.")
+        .answers(Answers::Nothing),
+        Action::on_entity(Verb::Put, "hidden", session, |cx, membership, _arguments| {
+            Box::pin(join::hide(cx, membership, true))
+        })
+        .doc("Hides the caller's own membership from those who do not hold `roster.viewhidden` in the site.")
+        .answers(Answers::Nothing),
+        Action::on_entity(Verb::Delete, "hidden", session, |cx, membership, _arguments| {
+            Box::pin(join::hide(cx, membership, false))
+        })
+        .doc("Lets everybody who holds the roster see the caller's own membership again.")
+        .answers(Answers::Nothing),
+    ]
 }
 
 async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Memberships>> {
@@ -25,16 +151,51 @@ async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Membershi
     if search.parameter("locationReference").is_some() {
         search.insist("locationReference", &format!("/site/{site}"))?;
     }
-    let wanted = wanted(cx, &search).await?;
+    part(cx, search).await
+}
+
+async fn in_group(cx: &Context, arguments: Arguments) -> Result<Outcome<Memberships>> {
+    let group = arguments.argument("groupId")?;
+    let mut search = arguments.search()?.clone();
+    search.insist("groupId", group)?;
+    if search.parameter("locationReference").is_some() {
+        search.insist("locationReference", &format!("/group/{group}"))?;
+    }
+    part(cx, search).await
+}
+
+async fn fast_roles(cx: &Context, arguments: Arguments) -> Result<Outcome<Memberships>> {
+    let wanted = Wanted::of_arguments(cx, &arguments).await?;
+    let (search, window) = search(&arguments)?;
+    let mut page = query::list(cx, &search, &wanted).await?;
+    page.items.iter_mut().for_each(super::Membership::strip);
+    Ok(Outcome::Collection { page, window })
+}
+
+async fn part(cx: &Context, search: Search) -> Result<Outcome<Memberships>> {
+    let wanted = Wanted::of_search(cx, &search).await?;
     let page = query::list(cx, &search, &wanted).await?;
     let total = match search.is_counted {
         true => Some(query::count(cx, &search, &wanted).await?),
         false => None,
     };
+    drop(wanted);
     Ok(Outcome::Part {
         page,
         search,
         total,
         history: None,
     })
+}
+
+/// The part of a list that the query asks for.
+pub(super) fn search(arguments: &Arguments) -> Result<(Search, Window)> {
+    let window = Window::parse(&arguments.query, Memberships::MAX)?;
+    let mut search = Search {
+        start: window.start,
+        limit: window.limit,
+        ..Search::default()
+    };
+    Grammar::of::<Memberships>()?.complete(&mut search);
+    Ok((search, window))
 }

@@ -2,41 +2,57 @@
 
 use entity_core::db::Row;
 use entity_core::wire::Millis;
-use entity_core::{Context, DateTimeUtc, Entity, Page, Result, Scope, Search, db};
-use sea_orm::sea_query::{Alias, Expr, ExprTrait, JoinType, Query, SelectStatement};
+use entity_core::{Context, DateTimeUtc, Entity, Error, Page, Result, Search, db};
+use sea_orm::sea_query::{Alias, Expr, ExprTrait, JoinType, Query, SelectStatement, UnionType};
 use sea_orm::{ConnectionTrait, DbErr};
 
+use super::location::Location;
+use super::wanted::{Place, Wanted};
 use super::{Membership, rules};
 use crate::db::sql::Sql;
+use crate::group;
 use crate::user::{FULL_NAME, SORT_NAME};
 
 /// What [`from_row`] reads, in this order.
-const COLUMNS: &str = "x.user_id, x.site_id, x.role, x.is_active, x.is_provided, x.eid, x.email, \
-    x.first_name, x.last_name, x.display_name, x.sort_name, x.last_login, x.type, x.is_joinable";
-const INNER: &str = "m.user_id, m.site_id, m.role, m.is_active, m.is_provided, u.eid, u.email, \
+const COLUMNS: &str = "x.user_id, x.site_id, x.group_id, x.role, x.is_active, x.is_provided, \
+    x.is_hidden, x.eid, x.email, x.first_name, x.last_name, x.display_name, x.sort_name, x.last_login, \
+    x.type, x.is_joinable";
+/// What is the same of members of sites and of groups: a group's member is what they are in the site.
+const COMMON: &str = "m.user_id, m.site_id, m.role, m.is_active, m.is_hidden, u.eid, u.email, \
     u.first_name, u.last_name, u.last_login, s.type, s.is_joinable";
-/// A membership's id, as [`from_row`] makes it.
-const ID: &str = "m.user_id || '::site:' || m.site_id";
+/// The same for the members of sites alone; the id is made as [`from_row`] makes it.
+const OF_SITES: &str = "m.user_id || '::site:' || m.site_id AS id, CAST(NULL AS TEXT) AS group_id, \
+    m.is_provided AS is_provided";
+/// Nobody but people puts anybody into a group.
+const OF_GROUPS: &str = "gm.user_id || '::group:' || gm.group_id AS id, gm.group_id AS group_id, \
+    FALSE AS is_provided";
+/// A table, what it is called, and what joins it to those before it.
+type Joined = (&'static str, &'static str, &'static str);
 
-/// Which memberships are wanted.
-#[derive(Clone, Debug)]
-pub(super) enum Wanted<'a> {
-    /// This one.
-    One { user: &'a str, site: &'a str },
-    /// Those of the caller, in all sites.
-    Own(&'a str),
-    /// Those of another user, in these sites.
-    OfUser { user: &'a str, scope: Scope },
-    /// Those in this site, of one user or of all.
-    OfSite {
-        site: &'a str,
-        user: Option<&'a str>,
-    },
-}
+const MEMBERSHIP: Joined = ("membership", "m", "");
+const USER: Joined = ("user_account", "u", "u.id = m.user_id");
+const SITE: Joined = ("site", "s", "s.id = m.site_id");
+const MEMBERS_OF_SITES: &[Joined] = &[MEMBERSHIP, USER, SITE];
+const MEMBERS_OF_GROUPS: &[Joined] = &[
+    ("group_member", "gm", ""),
+    ("site_group", "g", "g.id = gm.group_id"),
+    (
+        "membership",
+        "m",
+        "m.user_id = gm.user_id AND m.site_id = g.site_id",
+    ),
+    USER,
+    SITE,
+];
 
-/// The membership of `user` in `site`.
-pub(super) async fn one(cx: &Context, user: &str, site: &str) -> Result<Option<Membership>> {
-    let statement = select(cx, &Wanted::One { user, site })?;
+/// The membership of `user` at `location`, whoever asks.
+pub(super) async fn one(
+    cx: &Context,
+    user: &str,
+    location: Location<'_>,
+) -> Result<Option<Membership>> {
+    let wanted = Wanted::one(user, location);
+    let statement = select(cx, &wanted)?;
     let db = cx.db()?;
     let statement = db.get_database_backend().build(&statement);
     let found = db.rows(statement, from_row).await?;
@@ -83,56 +99,24 @@ fn with_role(statement: &mut SelectStatement, search: &Search) {
     }
 }
 
-impl Wanted<'_> {
-    fn write(&self, sql: &mut Sql) -> Result<()> {
-        match self {
-            Self::One { user, site } => {
-                sql.push("m.user_id = ").bind(*user);
-                sql.push(" AND m.site_id = ").bind(*site);
-            }
-            Self::Own(user) => {
-                sql.push("m.user_id = ").bind(*user);
-            }
-            Self::OfUser { user, scope } => {
-                sql.push("m.user_id = ").bind(*user);
-                if let Scope::Sites(sites) = scope {
-                    sql.push(" AND m.site_id").bind_list(sites)?;
-                }
-            }
-            Self::OfSite { site, user } => {
-                sql.push("m.site_id = ").bind(*site);
-                if let Some(user) = user {
-                    sql.push(" AND m.user_id = ").bind(*user);
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
 fn select(cx: &Context, wanted: &Wanted<'_>) -> Result<SelectStatement> {
-    let mut condition = Sql::new(cx.db()?.get_database_backend(), "");
-    wanted.write(&mut condition)?;
-    let mut inner = Query::select();
-    inner
-        .expr(Expr::cust(INNER))
-        .expr_as(Expr::cust(ID), Alias::new("id"))
-        .expr_as(Expr::cust(FULL_NAME), Alias::new("display_name"))
-        .expr_as(Expr::cust(SORT_NAME), Alias::new("sort_name"))
-        .from_as(Alias::new("membership"), Alias::new("m"))
-        .join_as(
-            JoinType::InnerJoin,
-            Alias::new("user_account"),
-            Alias::new("u"),
-            Expr::cust("u.id = m.user_id"),
-        )
-        .join_as(
-            JoinType::InnerJoin,
-            Alias::new("site"),
-            Alias::new("s"),
-            Expr::cust("s.id = m.site_id"),
-        )
-        .and_where(condition.into_expression());
+    let parts = [
+        (OF_SITES, MEMBERS_OF_SITES, &wanted.sites),
+        (OF_GROUPS, MEMBERS_OF_GROUPS, &wanted.groups),
+    ];
+    let mut inner: Option<SelectStatement> = None;
+    for (own, tables, place) in parts {
+        let Some(place) = place else { continue };
+        let part = part(cx, (own, tables), wanted, place)?;
+        match &mut inner {
+            Some(inner) => {
+                inner.union(UnionType::All, part);
+            }
+            None => inner = Some(part),
+        }
+    }
+    // Whoever wants nothing is refused before.
+    let inner = inner.ok_or_else(|| Error::internal("no membership is wanted"))?;
     let mut statement = Query::select();
     statement
         .expr(Expr::cust(COLUMNS))
@@ -140,12 +124,44 @@ fn select(cx: &Context, wanted: &Wanted<'_>) -> Result<SelectStatement> {
     Ok(statement)
 }
 
+/// The memberships of one kind that are wanted.
+fn part(
+    cx: &Context,
+    (own, tables): (&'static str, &[Joined]),
+    wanted: &Wanted<'_>,
+    place: &Place<'_>,
+) -> Result<SelectStatement> {
+    let mut condition = Sql::new(cx.db()?.get_database_backend(), "");
+    place.write(&mut condition)?;
+    if let Some(user) = wanted.user {
+        condition.push(" AND m.user_id = ").bind(user);
+    }
+    wanted.sight.write(&mut condition)?;
+    let mut statement = Query::select();
+    statement
+        .expr(Expr::cust(COMMON))
+        .expr(Expr::cust(own))
+        .expr_as(Expr::cust(FULL_NAME), Alias::new("display_name"))
+        .expr_as(Expr::cust(SORT_NAME), Alias::new("sort_name"))
+        .and_where(condition.into_expression());
+    for (table, alias, on) in tables.iter().copied() {
+        let (table, alias) = (Alias::new(table), Alias::new(alias));
+        match on {
+            "" => statement.from_as(table, alias),
+            on => statement.join_as(JoinType::InnerJoin, table, alias, Expr::cust(on)),
+        };
+    }
+    Ok(statement)
+}
+
 fn from_row(columns: &mut Row<'_>) -> Result<Membership> {
     let user_id: String = columns.take()?;
     let site_id: String = columns.take()?;
+    let group_id: Option<String> = columns.take()?;
     let member_role = columns.take()?;
     let active = columns.take()?;
     let provided = columns.take()?;
+    let hidden = columns.take()?;
     let external_id: String = columns.take()?;
     let user_email = columns.take()?;
     let user_first_name = columns.take()?;
@@ -155,9 +171,19 @@ fn from_row(columns: &mut Row<'_>) -> Result<Membership> {
     let last_login: Option<i64> = columns.take()?;
     let site_type = columns.take()?;
     let is_joinable = columns.take()?;
+    let (id, location_reference) = match &group_id {
+        None => (
+            format!("{user_id}::site:{site_id}"),
+            format!("/site/{site_id}"),
+        ),
+        Some(group) => (
+            format!("{user_id}::group:{group}"),
+            group::reference(&site_id, group),
+        ),
+    };
     Ok(Membership {
-        id: format!("{user_id}::site:{site_id}"),
-        location_reference: format!("/site/{site_id}"),
+        id,
+        location_reference,
         user_id,
         user_display_id: external_id.clone(),
         user_eid: external_id,
@@ -169,7 +195,9 @@ fn from_row(columns: &mut Row<'_>) -> Result<Membership> {
         member_role,
         active,
         provided,
+        hidden,
         site_id,
+        group_id,
         site_type,
         last_login_time: last_login.map(millis).transpose()?,
         is_joinable,

@@ -6,18 +6,57 @@ use sea_orm::{EntityTrait, QuerySelect};
 use super::Membership;
 use crate::authorizer::{self, ADMIN_SITE};
 use crate::db::site;
+use crate::group::{self, MANAGES_GROUPS};
 
 /// Either of these opens the list of a site's members.
 const ROSTER: [&str; 2] = ["roster.viewallmembers", "site.viewRoster"];
 /// Whoever holds it manages the whole site, its members' roles included.
 const MANAGES_SITE: &str = "site.upd";
+/// Whoever holds it changes who is a member of a site.
+pub(super) const MANAGES_MEMBERS: &str = "site.upd.site.mbrshp";
+/// Whoever holds it, and the roster, sees also those members who do not want to be seen.
+pub(super) const SEES_HIDDEN: &str = "roster.viewhidden";
 
-/// Everybody sees what they belong to themselves; others are for those who hold the roster.
+/// Everybody sees what they belong to themselves; others are for those who hold the roster, and those in a group
+/// also for those who put them there. Who does not want to be seen is for few of them.
 pub(super) async fn may_see(cx: &Context, membership: &Membership) -> Result<Permit> {
-    if is_own(cx, membership) || holds_roster(cx, &membership.site_id).await?.is_granted() {
+    if is_own(cx, membership) {
         return Ok(Permit::Allowed);
     }
-    Ok(Permit::Hidden)
+    let site = membership.site_id.as_str();
+    let decision = match membership.group_id {
+        None => holds_roster(cx, site).await?,
+        Some(_) => holds_group_roster(cx, site).await?,
+    };
+    let is_seen = decision.is_granted()
+        && (!membership.hidden
+            || cx
+                .authorizer()
+                .decide(cx, SEES_HIDDEN, site)
+                .await?
+                .is_granted());
+    match is_seen {
+        true => Ok(Permit::Allowed),
+        false => Ok(Permit::Hidden),
+    }
+}
+
+/// A membership of a site takes the function for it and a role that the caller may give, one of a group a caller
+/// who looks after the groups.
+pub(super) async fn may_make(cx: &Context, membership: &Membership) -> Result<Permit> {
+    let site = membership.site_id.as_str();
+    let may_manage = match membership.group_id {
+        None => {
+            let decision = cx.authorizer().decide(cx, MANAGES_MEMBERS, site).await?;
+            decision.is_granted()
+        }
+        Some(_) => group::may_manage(cx, site).await?,
+    };
+    match (may_manage, &membership.group_id) {
+        (false, _) => Ok(Permit::Forbidden),
+        (true, None) => may_give(cx, site, &membership.member_role).await,
+        (true, Some(_)) => Ok(Permit::Allowed),
+    }
 }
 
 /// Whoever manages the site gives any of its roles; others none that holds a function which neither they
@@ -66,30 +105,51 @@ pub(super) async fn joiner_role(cx: &Context, site_id: &str) -> Result<Option<St
 
 /// Members of a joinable site may leave it. Others are removed by those who could have made them members.
 pub(super) async fn may_end(cx: &Context, membership: &Membership) -> Result<Permit> {
-    let site = membership.site_id.as_str();
-    if is_own(cx, membership) && membership.is_joinable && site != ADMIN_SITE {
-        return Ok(Permit::Allowed);
+    match may_leave(cx, membership) {
+        true => Ok(Permit::Allowed),
+        false => may_make(cx, membership).await,
     }
-    let function = "site.upd.site.mbrshp";
-    match cx.authorizer().decide(cx, function, site).await? {
-        Decision::Granted => may_give(cx, site, &membership.member_role).await,
-        Decision::Denied | Decision::UnknownSite => Ok(Permit::Forbidden),
-    }
+}
+
+/// Whether it is the caller's own membership of a site that anybody may join and leave.
+pub(super) fn may_leave(cx: &Context, membership: &Membership) -> bool {
+    is_own(cx, membership)
+        && membership.group_id.is_none()
+        && membership.is_joinable
+        && membership.site_id != ADMIN_SITE
+}
+
+/// Whether it is the caller's own membership of a site, or anybody's for super users: then the caller says
+/// whether others see it.
+pub(super) async fn may_hide(cx: &Context, membership: &Membership) -> Result<bool> {
+    Ok(is_own(cx, membership) || cx.authorizer().is_superuser(cx).await?)
 }
 
 /// Insists that the caller holds the roster of `site`.
 pub(super) async fn demand_roster(cx: &Context, site: &str) -> Result<()> {
-    match holds_roster(cx, site).await? {
-        Decision::Granted => Ok(()),
-        Decision::Denied => Err(Error::forbidden()),
-        Decision::UnknownSite => Err(Error::not_found()),
-    }
+    demand(holds_roster(cx, site).await?)
+}
+
+/// Insists that the caller holds the roster of `site`, or changes who is in its groups.
+pub(super) async fn demand_group_roster(cx: &Context, site: &str) -> Result<()> {
+    demand(holds_group_roster(cx, site).await?)
 }
 
 /// The sites whose rosters the caller holds.
 pub(super) async fn rosters(cx: &Context) -> Result<Scope> {
+    union(cx, &ROSTER).await
+}
+
+/// The sites of which the caller sees who is in their groups.
+pub(super) async fn group_rosters(cx: &Context) -> Result<Scope> {
+    let [all, maintained] = ROSTER;
+    union(cx, &[all, maintained, MANAGES_GROUPS, MANAGES_SITE]).await
+}
+
+/// The sites in which the caller holds any of `functions`.
+async fn union(cx: &Context, functions: &[&str]) -> Result<Scope> {
     let mut all = Vec::new();
-    for function in ROSTER {
+    for function in functions {
         match cx.authorizer().scope(cx, function).await? {
             Scope::Everything => return Ok(Scope::Everything),
             Scope::Sites(sites) => all.extend(sites),
@@ -124,6 +184,22 @@ pub(super) async fn known(cx: &Context, user: &str, site: &str) -> Result<Known>
         email: email.is_granted(),
         eid: eid.is_granted(),
     })
+}
+
+fn demand(decision: Decision) -> Result<()> {
+    match decision {
+        Decision::Granted => Ok(()),
+        Decision::Denied => Err(Error::forbidden()),
+        Decision::UnknownSite => Err(Error::not_found()),
+    }
+}
+
+async fn holds_group_roster(cx: &Context, site: &str) -> Result<Decision> {
+    let decision = holds_roster(cx, site).await?;
+    match decision == Decision::Denied && group::may_manage(cx, site).await? {
+        true => Ok(Decision::Granted),
+        false => Ok(decision),
+    }
 }
 
 async fn holds_roster(cx: &Context, site: &str) -> Result<Decision> {

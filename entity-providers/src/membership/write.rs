@@ -1,6 +1,6 @@
 //! Making, changing and ending memberships.
 
-use entity_core::{Context, Create, Delete, Error, Result, Update};
+use entity_core::{Context, Create, Delete, Error, Need, Result, Update, gate};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, ExprTrait, Func};
 use sea_orm::{
@@ -8,8 +8,9 @@ use sea_orm::{
 };
 use serde::Deserialize;
 
-use super::{Membership, Memberships, query, rules, site_of};
-use crate::authorizer;
+use super::location::Location;
+use super::{Membership, Memberships, of_group, query, rules};
+use crate::authorizer::{self, keep_maintained};
 use crate::db::sql::Sql;
 use crate::db::{membership, user_account};
 
@@ -20,8 +21,8 @@ pub struct Draft {
     user_id: Option<String>,
     user_eid: Option<String>,
     location_reference: String,
-    member_role: Option<String>,
-    active: bool,
+    pub(super) member_role: Option<String>,
+    pub(super) active: Option<bool>,
 }
 
 /// What a client sends to change a membership.
@@ -35,43 +36,60 @@ pub struct Changes {
 impl Create for Memberships {
     type Draft = Draft;
 
+    /// Only the site of a membership of a site is known by the draft alone.
     fn site(draft: &Draft) -> Option<&str> {
-        site_of(&draft.location_reference).ok()
+        match Location::parse(&draft.location_reference) {
+            Ok(Location::Site(site)) => Some(site),
+            _ => None,
+        }
     }
 
     async fn create(cx: &Context, draft: Draft) -> Result<Membership> {
-        let site_id = site_of(&draft.location_reference)?.to_owned();
-        let user_id = user(cx, &draft).await?;
-        let role = match draft.member_role.filter(|it| !it.trim().is_empty()) {
-            Some(role) => role,
-            None => rules::joiner_role(cx, &site_id)
-                .await?
-                .ok_or_else(|| Error::field("memberRole", "is required in this site"))?,
-        };
-        check_role(cx, &site_id, &role).await?;
-        rules::demand_may_give(cx, &site_id, &role).await?;
-        let model = membership::Model {
-            user_id: user_id.clone(),
-            site_id: site_id.clone(),
-            role,
-            is_active: draft.active,
-            is_provided: false,
-            // Whoever gets a new site finds it at hand.
-            is_pinned: true,
-            pinned_position: None,
-            created: cx.now().timestamp_millis(),
-        };
-        membership::Entity::insert(model.into_active_model())
-            .exec_without_returning(cx.db()?)
-            .await?;
-        read_back(cx, &user_id, &site_id).await
+        let location = draft.location_reference.clone();
+        match Location::parse(&location)? {
+            Location::Site(site) => create_in_site(cx, site, draft).await,
+            Location::Group { site, group } => of_group::create(cx, site, group, draft).await,
+        }
     }
+}
+
+async fn create_in_site(cx: &Context, site: &str, draft: Draft) -> Result<Membership> {
+    let need = Need::Site(rules::MANAGES_MEMBERS);
+    gate::demand_in_site(cx, need, Some(site)).await?;
+    let user = user(cx, &draft).await?;
+    let role = given_role(cx, site, draft.member_role).await?;
+    let row = membership::Model {
+        is_active: draft.active.unwrap_or(true),
+        ..membership::Model::new(&user, site, &role, cx.now())
+    };
+    membership::Entity::insert(row.into_active_model())
+        .exec_without_returning(cx.db()?)
+        .await?;
+    read_back(cx, &user, Location::Site(site)).await
+}
+
+/// The role that new members of `site` are to have, if the caller may give it: without one, that of those who
+/// join by themselves.
+pub(super) async fn given_role(cx: &Context, site: &str, role: Option<String>) -> Result<String> {
+    let role = match role.filter(|it| !it.trim().is_empty()) {
+        Some(role) => role,
+        None => rules::joiner_role(cx, site)
+            .await?
+            .ok_or_else(|| Error::field("memberRole", "is required in this site"))?,
+    };
+    check_role(cx, site, &role).await?;
+    rules::demand_may_give(cx, site, &role).await?;
+    Ok(role)
 }
 
 impl Update for Memberships {
     type Changes = Changes;
 
     async fn update(cx: &Context, current: Membership, changes: Changes) -> Result<Membership> {
+        if current.group_id.is_some() {
+            of_group::check_unchanged(&current, changes.member_role, changes.active)?;
+            return Ok(current);
+        }
         let mut model = membership::ActiveModel {
             is_active: Set(changes.active.unwrap_or(current.active)),
             ..Default::default()
@@ -81,19 +99,38 @@ impl Update for Memberships {
             rules::demand_may_give(cx, &current.site_id, &role).await?;
             model.role = Set(role);
         }
-        membership::Entity::update_many()
-            .set(model)
-            .filter(membership::Column::UserId.eq(&current.user_id))
-            .filter(membership::Column::SiteId.eq(&current.site_id))
-            .exec(cx.db()?)
-            .await?;
-        read_back(cx, &current.user_id, &current.site_id).await
+        keep_maintained(cx, &current.site_id, set(cx, &current, model)).await?;
+        read_back(cx, &current.user_id, Location::Site(&current.site_id)).await
     }
 }
 
+/// Changes the row of `current`, a membership of a site.
+pub(super) async fn set(
+    cx: &Context,
+    current: &Membership,
+    row: membership::ActiveModel,
+) -> Result<()> {
+    membership::Entity::update_many()
+        .set(row)
+        .filter(membership::Column::UserId.eq(&current.user_id))
+        .filter(membership::Column::SiteId.eq(&current.site_id))
+        .exec(cx.db()?)
+        .await?;
+    Ok(())
+}
+
 impl Delete for Memberships {
-    /// Whoever is no member of the site is in none of its groups either.
     async fn delete(cx: &Context, current: Membership) -> Result<()> {
+        match current.group_id {
+            Some(_) => of_group::delete(cx, &current).await,
+            None => end(cx, &current).await,
+        }
+    }
+}
+
+/// Ends a membership of a site. Whoever is no member of the site is in none of its groups either.
+pub(super) async fn end(cx: &Context, current: &Membership) -> Result<()> {
+    let removal = async {
         let connection = cx.db()?;
         let mut sql = Sql::new(
             connection.get_database_backend(),
@@ -104,15 +141,16 @@ impl Delete for Memberships {
             .bind(current.site_id.as_str());
         sql.push(")");
         connection.execute_raw(sql.into_statement()).await?;
-        membership::Entity::delete_by_id((current.user_id, current.site_id))
+        membership::Entity::delete_by_id((current.user_id.clone(), current.site_id.clone()))
             .exec(connection)
             .await?;
         Ok(())
-    }
+    };
+    keep_maintained(cx, &current.site_id, removal).await
 }
 
 /// The internal id of the user that a draft names, one way or the other.
-async fn user(cx: &Context, draft: &Draft) -> Result<String> {
+pub(super) async fn user(cx: &Context, draft: &Draft) -> Result<String> {
     let given = |it: &Option<String>| it.clone().filter(|it| !it.is_empty());
     let (name, condition) = match (given(&draft.user_id), given(&draft.user_eid)) {
         (Some(id), _) => ("userId", user_account::Column::Id.eq(id)),
@@ -134,7 +172,7 @@ async fn user(cx: &Context, draft: &Draft) -> Result<String> {
 }
 
 /// Insists that the site has the role.
-async fn check_role(cx: &Context, site_id: &str, role: &str) -> Result<()> {
+pub(super) async fn check_role(cx: &Context, site_id: &str, role: &str) -> Result<()> {
     let roles = authorizer::of(cx)?.roles_of_realm(cx, site_id).await?;
     if roles.contains_key(role) {
         return Ok(());
@@ -146,8 +184,13 @@ async fn check_role(cx: &Context, site_id: &str, role: &str) -> Result<()> {
     ))
 }
 
-async fn read_back(cx: &Context, user_id: &str, site_id: &str) -> Result<Membership> {
-    query::one(cx, user_id, site_id)
+/// The membership that was just written.
+pub(super) async fn read_back(
+    cx: &Context,
+    user: &str,
+    location: Location<'_>,
+) -> Result<Membership> {
+    query::one(cx, user, location)
         .await?
         .ok_or_else(|| Error::internal("a membership that was just written is not there"))
 }

@@ -45,7 +45,7 @@ pub(super) fn all() -> Vec<Action<Sites>> {
             |cx, site, _arguments| Box::pin(groups(cx, site)),
         )
         .doc("The groups, each with its reference and title.")
-        .answers(Answers::Value(shape::of::<Vec<GroupView>>)),
+        .answers(Answers::Value(shape::of::<Vec<GroupName>>)),
         Action::on_entity(
             get,
             "perms",
@@ -189,14 +189,14 @@ fn memberships(site: &Site) -> Outcome<Sites> {
 
 /// A group, as briefly as clients read it.
 #[derive(Debug, Serialize, JsonSchema)]
-struct GroupView {
+struct GroupName {
     reference: String,
     title: String,
 }
 
 async fn groups(cx: &Context, site: Site) -> Result<Outcome<Sites>> {
     let groups = parts::groups(cx, &site.id).await?.into_iter();
-    let views = groups.map(|it| GroupView {
+    let views = groups.map(|it| GroupName {
         reference: it.reference,
         title: it.title,
     });

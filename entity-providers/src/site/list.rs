@@ -10,9 +10,18 @@ use crate::db::site::{Column, Entity as Sites, Model};
 const TABLE: &str = "site";
 
 pub(super) async fn list(cx: &Context, search: &Search) -> Result<Page<Site>> {
-    let (mut statement, search) = asked(cx, search).await?;
+    let (statement, search) = asked(cx, search).await?;
+    part(cx, statement, &search).await
+}
+
+/// That part of the sites `ids` which `search` asks for.
+pub(super) async fn among(cx: &Context, search: &Search, ids: Vec<String>) -> Result<Page<Site>> {
+    part(cx, Sites::find().filter(Column::Id.is_in(ids)), search).await
+}
+
+async fn part(cx: &Context, mut statement: Select<Sites>, search: &Search) -> Result<Page<Site>> {
     let query = QuerySelect::query(&mut statement);
-    db::apply(query, &search, Site::schema(), TABLE);
+    db::apply(query, search, Site::schema(), TABLE);
     let page = Page::cut(statement.all(cx.db()?).await?, search.limit);
     Ok(Page {
         items: complete(cx, page.items).await?,
@@ -88,7 +97,7 @@ fn ordinary() -> Condition {
 }
 
 /// The sites that the caller belongs to and may visit. Super users may visit all and belong to few.
-async fn visited(cx: &Context) -> Result<Vec<String>> {
+pub(super) async fn visited(cx: &Context) -> Result<Vec<String>> {
     match cx.authorizer().scope(cx, "site.visit").await? {
         Scope::Sites(ids) => Ok(ids),
         Scope::Everything => {

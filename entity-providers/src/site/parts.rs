@@ -3,15 +3,17 @@
 use std::collections::HashMap;
 
 use entity_core::{Context, Result, encode_segment};
+use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use serde::Serialize;
 
 use super::Site;
 use crate::db::{site_group, site_page, user_account};
+use crate::group;
 use crate::user::display_name;
 
 /// Whom a site belongs to.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Owner {
     /// The internal id; empty if the account is gone.
@@ -122,7 +124,7 @@ pub(super) async fn groups(cx: &Context, id: &str) -> Result<Vec<Group>> {
         .all(cx.db()?)
         .await?;
     let groups = rows.into_iter().map(|row| Group {
-        reference: format!("/site/{}/group/{}", row.site_id, row.id),
+        reference: group::reference(&row.site_id, &row.id),
         id: row.id,
         title: row.title,
         description: row.description,

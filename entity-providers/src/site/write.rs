@@ -2,7 +2,7 @@
 
 use entity_core::{Context, Error, Fields, Result};
 use sea_orm::ActiveValue::Set;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter};
 
 use super::{Site, find, joiner_role, maintain_role};
 use crate::authorizer;
@@ -12,7 +12,7 @@ use crate::fields::{flag, properties, text};
 
 const MOST_ID: usize = 99;
 /// Words that mean something else behind the prefix.
-const RESERVED: [&str; 4] = ["new", "edit", "delete", "describe"];
+const RESERVED: [&str; 5] = ["new", "edit", "delete", "describe", "withPerm"];
 
 /// The pages that a new site begins with, each with one tool. Those marked are for courses only.
 const PAGES: [(&str, &str, bool); 9] = [
@@ -197,17 +197,11 @@ async fn check_joiner_role(cx: &Context, id: &str, fields: &Fields) -> Result<()
 }
 
 async fn enrol(cx: &Context, site: &str, user: &str, role: &str) -> Result<()> {
-    let row = membership::ActiveModel {
-        user_id: Set(user.to_owned()),
-        site_id: Set(site.to_owned()),
-        role: Set(role.to_owned()),
-        is_active: Set(true),
-        is_provided: Set(false),
-        is_pinned: Set(false),
-        pinned_position: Set(None),
-        created: Set(cx.now().timestamp_millis()),
+    let row = membership::Model {
+        is_pinned: false,
+        ..membership::Model::new(user, site, role, cx.now())
     };
-    membership::Entity::insert(row)
+    membership::Entity::insert(row.into_active_model())
         .exec_without_returning(cx.db()?)
         .await?;
     Ok(())

@@ -32,7 +32,7 @@ const SWEEP: u64 = 500;
 pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 /// What of the first answer's head is kept.
-const KEPT_HEADERS: [&str; 8] = [
+const KEPT_HEADERS: [&str; 11] = [
     "content-type",
     "etag",
     "location",
@@ -41,6 +41,9 @@ const KEPT_HEADERS: [&str; 8] = [
     "cache-control",
     "last-modified",
     "preference-applied",
+    "x-success-count",
+    "x-warning-already-members",
+    "x-warning-not-found",
 ];
 /// What the headers begin with by which clients find their way through a batch.
 const BATCH_HEADERS: &str = "batch";

@@ -184,6 +184,7 @@ impl Performance<'_> {
             reply.abilities.clone(),
         );
         let mut response = respond::respond(reply, &asked, &self.app.formats)?;
+        respond::remark(response.headers_mut(), &reply.remarks);
         if prepared.request.verb.is_safe() {
             return Ok(response);
         }

@@ -5,7 +5,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, LAST_MODIFIED, LINK,
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use axum::response::Response;
 use entity_core::format::{Format, Formats, View};
-use entity_core::{Body, Effect, Item, Reference, Reply, Result, Version, encode_segment};
+use entity_core::{Body, Effect, Item, Reference, Remark, Reply, Result, Version, encode_segment};
 use sha2::{Digest as _, Sha256};
 
 use super::etag;
@@ -268,6 +268,15 @@ fn name(headers: &mut HeaderMap, base: &str, reference: &Reference) {
     );
     set(headers, ENTITY_ID, id.as_deref());
     set(headers, ENTITY_REFERENCE, Some(&reference.path()));
+}
+
+/// Adds the facts beside the body.
+pub(crate) fn remark(headers: &mut HeaderMap, remarks: &[Remark]) {
+    for Remark { name, value } in remarks {
+        if let Ok(name) = HeaderName::try_from(*name) {
+            set(headers, name, Some(value));
+        }
+    }
 }
 
 /// Header values are ASCII here: ids were percent-encoded before. What is not is left out.

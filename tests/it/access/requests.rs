@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use super::subject::Subject;
+use super::subject::{SPARE_ROLE, Subject};
 use super::world::Caller;
 
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -139,6 +139,10 @@ fn lists(kind: &str, format: &str, subject: &Subject) -> Vec<String> {
         "site" => ["any", "joinable", "pubView"]
             .map(|it| format!("?select={it}"))
             .to_vec(),
+        "membership" if !subject.group.is_empty() => vec![format!(
+            "?userId={}&includeSites=false&includeGroups=true",
+            subject.user
+        )],
         "membership" | "feed" => vec![format!("?userId={}", subject.user)],
         _ => vec![String::new()],
     };
@@ -205,6 +209,9 @@ fn create(kind: &str, subject: &Subject) -> Vec<Question> {
         "announcement" => json!({"siteId": site, "title": marker}),
         "user" => json!({"eid": marker, "lastName": marker}),
         "feed" => json!({"path": "/announcement/user", "title": marker}),
+        "membership" if !subject.group.is_empty() => {
+            json!({"userId": user, "locationReference": format!("/group/{}", subject.group)})
+        }
         "membership" => json!({"userId": user, "locationReference": format!("/site/{site}")}),
         _ => json!({"title": marker, "type": "course"}),
     };
@@ -290,10 +297,7 @@ fn named(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Vec
         return vec![endpoint(kind, operation, subject, caller)];
     }
     if method != "GET" {
-        let path = match kind {
-            "session" => format!("/direct/session/{name}"),
-            _ => format!("/direct/{kind}/{}/{name}", subject.id),
-        };
+        let path = format!("/direct/{kind}/{}", behind(kind, operation, subject));
         let form = (FORM, format!("_method={method}"));
         let method = Method::from_bytes(method.as_bytes()).expect("a method");
         return vec![
@@ -308,6 +312,15 @@ fn named(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Vec
     let channel = if site == "!site" { "motd" } else { "main" };
     let (shows, path) = match (kind, name) {
         ("announcement" | "membership", "site") => (Shows::Lists, format!("{prefix}/site/{site}")),
+        ("membership", "group") => (Shows::Lists, format!("{prefix}/group/{}", subject.group)),
+        ("membership", "fastroles") => {
+            (Shows::Lists, format!("{prefix}/fastroles/{}", subject.user))
+        }
+        ("site", "withPerm") => (Shows::Lists, format!("{prefix}/withPerm")),
+        ("site", "group") => (
+            Shows::Status,
+            format!("{prefix}/{id}/group/{}", subject.group),
+        ),
         ("announcement", "user" | "motd") => (Shows::Lists, format!("{prefix}/{name}")),
         ("announcement", "message") => (Shows::Entity, format!("{prefix}/message/{site}/{marker}")),
         ("announcement", _) => (
@@ -319,13 +332,47 @@ fn named(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Vec
     };
     let mut questions = Vec::new();
     for format in ["json", "xml", "html"] {
-        let question = Question::get(shows, [format!("{path}.{format}")]);
+        let query = match name {
+            "withPerm" => "?permission=site.visit",
+            _ => "",
+        };
+        let question = Question::get(shows, [format!("{path}.{format}{query}")]);
         if format == "json" {
             questions.push(question.head());
         }
         questions.push(question);
     }
     questions
+}
+
+/// What stands behind the prefix when an action that writes is asked for, with all that it needs.
+fn behind(kind: &str, operation: &str, subject: &Subject) -> String {
+    let Subject {
+        id,
+        site,
+        group,
+        user,
+        ..
+    } = subject;
+    let name = operation.split_once(':').map_or("", |it| it.1);
+    match (kind, operation) {
+        ("session", _) => name.to_owned(),
+        ("membership", "POST:join" | "POST:unjoin") => format!("{name}/{site}"),
+        ("membership", "POST:site") => format!("site/{site}?userSearchValues={user}"),
+        ("membership", "POST:sitebyjson") => {
+            format!("sitebyjson/{site}?json=%5B%7B%22id%22:%22{user}%22%7D%5D")
+        }
+        ("membership", "POST:group") => format!("group/{group}?action=add&userIds={user}"),
+        ("site", "PUT:group") => format!("{id}/group?groupTitle=Rowers"),
+        ("site", "POST:group") => format!("{id}/group/{group}?groupTitle=Rowers"),
+        ("site", "DELETE:group") => format!("{id}/group/{group}"),
+        ("site", "POST:role") => format!("{id}/role/Guest"),
+        ("site", "DELETE:role") => format!("{id}/role/{SPARE_ROLE}"),
+        ("site", "POST:setPerms" | "PUT:setPerms") => {
+            format!("{id}/setPerms?{SPARE_ROLE}%3Aannc.read=true")
+        }
+        _ => format!("{id}/{name}"),
+    }
 }
 
 fn endpoint(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Question {

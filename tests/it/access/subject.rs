@@ -1,12 +1,14 @@
 //! What is asked for: an entity in each state that the policy names.
 
-use entity_providers::db::{announcement, announcement_group};
+use entity_providers::db::{announcement, announcement_group, group_member, realm_grant};
 use server::feed::table as feed;
 use tests::Client;
 
 use super::world::{Caller, MADE, Rows, World, member};
 
 const DAY: i64 = 86_400_000;
+/// A role that each site has besides those of its template, and nobody.
+pub(super) const SPARE_ROLE: &str = "Spare";
 
 /// What is asked for.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +17,8 @@ pub(super) struct Subject {
     pub(super) id: String,
     /// The site that it belongs to.
     pub(super) site: String,
+    /// The group that it is about.
+    pub(super) group: String,
     /// The user whom it is about.
     pub(super) user: String,
     /// A word that is wherever it is shown.
@@ -58,6 +62,8 @@ impl World {
                 marker: self.new_marker(),
                 ..Subject::default()
             },
+            ("membership", "in-group") => self.place_in_group().await,
+            ("membership", "joinable" | "hidden-joinable" | "course") => self.site(state).await,
             ("announcement" | "membership", _) if state.starts_with("in-") => {
                 self.place(state.trim_start_matches("in-")).await
             }
@@ -79,6 +85,23 @@ impl World {
         self.store(rows).await;
         Subject {
             site: self.sites[kind].clone(),
+            user: user.id,
+            marker: self.new_marker(),
+            ..Subject::default()
+        }
+    }
+
+    /// A group in a course of its own, and a member of that course who is not in it.
+    async fn place_in_group(&self) -> Subject {
+        let mut rows = Rows::default();
+        let site = self.plan_site("course", &mut rows);
+        let group = Self::plan_group(&site, &mut rows);
+        let user = self.plan_user(&mut rows);
+        rows.members.push(member(&user.id, &site, "Student"));
+        self.store(rows).await;
+        Subject {
+            site,
+            group,
             user: user.id,
             marker: self.new_marker(),
             ..Subject::default()
@@ -113,22 +136,35 @@ impl World {
         subject
     }
 
+    /// A site with a group and with a role that nobody has.
     async fn site(&self, state: &str) -> Subject {
         let mut rows = Rows::default();
-        let id = match state {
-            "unknown" => self.new_marker(),
-            kind => self.plan_site(kind, &mut rows),
+        let (id, group) = match state {
+            "unknown" => (self.new_marker(), "no-such-group".to_owned()),
+            kind => {
+                let id = self.plan_site(kind, &mut rows);
+                let group = Self::plan_group(&id, &mut rows);
+                rows.grants.push(realm_grant::Model {
+                    realm: format!("/site/{id}"),
+                    role: SPARE_ROLE.to_owned(),
+                    function: String::new(),
+                    is_granted: true,
+                });
+                (id, group)
+            }
         };
         self.store(rows).await;
         Subject {
             id: id.clone(),
             site: id.clone(),
+            group,
             marker: id,
             ..Subject::default()
         }
     }
 
-    /// A membership in a site of its own, whose id is the word to look for.
+    /// A membership in a site of its own, whose id is the word to look for. Of one in a group of such a site, and of
+    /// one that not all members see, it is the id of the membership itself.
     async fn membership(&self, state: &str, caller: &Caller) -> Subject {
         let mut rows = Rows::default();
         let home = match caller.name {
@@ -136,10 +172,14 @@ impl World {
             "other" => "other",
             _ => "course",
         };
-        let site = match state {
+        let (is_shy, place) = match state.strip_prefix("shy-") {
+            Some(place) => (true, place),
+            None => (false, state),
+        };
+        let site = match place {
             "own" => self.plan_site(home, &mut rows),
             "own-joinable" => self.plan_site("joinable", &mut rows),
-            "classmate" => self.plan_site("course", &mut rows),
+            "classmate" | "groupmate" => self.plan_site("course", &mut rows),
             "hidden-classmate" => self.plan_site("hidden", &mut rows),
             "teammate" => self.plan_site("project", &mut rows),
             "elsewhere" => self.plan_site("other", &mut rows),
@@ -152,13 +192,35 @@ impl World {
         if state == "own-joinable" || (state == "own" && caller.name == "admin") {
             rows.members.push(member(&person.id, &site, "access"));
         }
+        for row in &mut rows.members {
+            row.is_hidden = is_shy && row.user_id == person.id;
+        }
+        let (id, group) = match place {
+            "groupmate" => {
+                let group = Self::plan_group(&site, &mut rows);
+                rows.group_members.push(group_member::Model {
+                    group_id: group.clone(),
+                    user_id: person.id.clone(),
+                });
+                (format!("{}::group:{group}", person.id), group)
+            }
+            "unknown" => (
+                format!("{}::site:{site}", person.id),
+                "no-such-group".to_owned(),
+            ),
+            _ => (format!("{}::site:{site}", person.id), String::new()),
+        };
         let site_type = rows.sites.first().and_then(|it| it.r#type.clone());
         self.store(rows).await;
         Subject {
-            id: format!("{}::site:{site}", person.id),
-            site: site.clone(),
+            marker: match is_shy || place == "groupmate" {
+                true => id.clone(),
+                false => site.clone(),
+            },
+            id,
+            site,
+            group,
             user: person.id.clone(),
-            marker: site,
             highest_role: match site_type.as_deref() {
                 Some("project") => "maintain",
                 _ => "Instructor",

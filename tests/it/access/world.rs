@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use chrono::TimeDelta;
 use entity_core::{Caller as Who, Context, Effect, Origin, Reference, Result};
 use entity_providers::db::{
-    announcement, announcement_group, group_member, membership, site, site_group, user_account,
+    announcement, announcement_group, group_member, membership, realm_grant, site, site_group,
+    user_account,
 };
 use http::StatusCode;
 use sea_orm::{ActiveModelTrait, EntityTrait, IntoActiveModel};
@@ -90,6 +91,7 @@ pub(super) struct Rows {
     pub(super) groups: Vec<site_group::Model>,
     pub(super) group_members: Vec<group_member::Model>,
     pub(super) members: Vec<membership::Model>,
+    pub(super) grants: Vec<realm_grant::Model>,
     pub(super) announcements: Vec<announcement::Model>,
     pub(super) addressed: Vec<announcement_group::Model>,
     pub(super) feeds: Vec<feed::Model>,
@@ -133,6 +135,7 @@ impl World {
                 site_id: world.sites["course"].clone(),
                 title: group.to_owned(),
                 description: None,
+                modified: MADE,
             });
             rows.group_members.push(group_member::Model {
                 group_id: group.to_owned(),
@@ -226,6 +229,19 @@ impl World {
         id
     }
 
+    /// Adds a group to the site `id`, with nobody in it. Its id is made of that of the site.
+    pub(super) fn plan_group(id: &str, rows: &mut Rows) -> String {
+        let group = format!("{id}-group");
+        rows.groups.push(site_group::Model {
+            id: group.clone(),
+            site_id: id.to_owned(),
+            title: group.clone(),
+            description: None,
+            modified: MADE,
+        });
+        group
+    }
+
     /// Adds rows, past the service.
     pub(super) async fn store(&self, rows: Rows) {
         let origin = Origin {
@@ -298,6 +314,7 @@ pub(super) fn member(user: &str, site: &str, role: &str) -> membership::Model {
         is_pinned: true,
         pinned_position: None,
         created: MADE,
+        is_hidden: false,
     }
 }
 
@@ -315,6 +332,7 @@ impl Rows {
         insert(cx, self.groups).await?;
         insert(cx, self.group_members).await?;
         insert(cx, self.members).await?;
+        insert(cx, self.grants).await?;
         insert(cx, self.announcements).await?;
         insert(cx, self.addressed).await?;
         insert(cx, self.feeds).await

@@ -7,9 +7,9 @@ use tests::{Client, TestApp, both};
 use super::{FORM, JSON, XML, created, id_of, list, read, text};
 use crate::shape::{METADATA, assert_shape};
 
-const SHAPE: &str = "id text, userId text, userEid text, userDisplayId text, userDisplayName text, \
+pub(super) const SHAPE: &str = "id text, userId text, userEid text, userDisplayId text, userDisplayName text, \
     userFirstName text, userLastName text, userSortName text, userEmail text, memberRole text, active flag, \
-    provided flag, locationReference text, siteId text, siteType text?, lastLoginTime whole?";
+    provided flag, hidden flag, locationReference text, siteId text, siteType text?, lastLoginTime whole?";
 const OF_TRIP: &str = "/direct/membership/site/field-trip.json";
 
 /// The path of the membership of `client`'s user in a site.

@@ -24,6 +24,10 @@ pub(super) struct Known(BTreeMap<String, String>);
 
 /// The site that examples are about.
 const SITE: &str = "biology-101";
+/// One that anybody may join.
+const JOINABLE: &str = "field-trip";
+/// What groups would be called if they were a type.
+const GROUP: &str = "group";
 
 impl Known {
     pub(super) async fn of(user: &Client, document: &Document) -> Self {
@@ -40,6 +44,10 @@ impl Known {
         let answer = user.get("/direct/session/current").await;
         let handle = answer.header("x-sakai-session").unwrap_or_default();
         known.insert("session".to_owned(), handle.to_owned());
+        let site = user.get(&format!("/direct/site/{SITE}.json")).await;
+        if let Some(id) = site.json()["siteGroups"][0]["id"].as_str() {
+            known.insert(GROUP.to_owned(), id.to_owned());
+        }
         Self(known)
     }
 
@@ -74,7 +82,19 @@ impl Known {
             ("readPrivateFeed", part) => self.0.get(part).cloned().unwrap_or_default(),
             (_, "channel") => announcement()[1].clone(),
             (_, "announcementId") => announcement()[2].clone(),
+            ("postAnyMembershipJoinWith2" | "postAnyMembershipUnjoinWith2", "siteId") => {
+                "site".to_owned()
+            }
+            (it, _) if it.contains("MembershipJoin") || it.contains("MembershipUnjoin") => {
+                JOINABLE.to_owned()
+            }
+            (_, "groupId") => {
+                let known = self.0.get(GROUP);
+                known.map_or_else(|| "nothing".to_owned(), Clone::clone)
+            }
             ("getAnyAnnouncementMessage" | "getAnyAnnouncementMsg", _) => announcement()[0].clone(),
+            // What was created since has neither groups nor roles of its own.
+            (it, "id") if it.ends_with("SiteGroup") || it.ends_with("SiteRole") => SITE.to_owned(),
             (_, "id") => {
                 let known = self.0.get(&operation.tag);
                 known.map_or_else(|| "nothing".to_owned(), Clone::clone)

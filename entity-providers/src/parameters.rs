@@ -1,0 +1,151 @@
+//! What an action is called with besides its path, in the body or in the query, as existing clients send it.
+
+use entity_core::{Arguments, Error, Result};
+use serde_json::Value;
+
+/// Most characters of one text.
+const MOST_CHARACTERS: usize = 4_000;
+/// Most texts of one list.
+const MOST_TEXTS: usize = 200;
+
+/// The text `name`: that of the body or, without one, that of the query. White space around it is left out, and
+/// nothing is no text.
+///
+/// # Errors
+/// It is no text, too long, given more than once, or has control characters other than line breaks.
+pub(crate) fn text(arguments: &Arguments, name: &str) -> Result<Option<String>> {
+    let texts = sent(arguments, name)?;
+    match texts.as_slice() {
+        [] => Ok(None),
+        [text] => {
+            let text = text.trim();
+            check(name, text)?;
+            Ok(Some(text.to_owned()).filter(|it| !it.is_empty()))
+        }
+        _ => Err(Error::field(name, "is given more than once")),
+    }
+}
+
+/// The text `name`, which must be there.
+///
+/// # Errors
+/// Those of [`text`], and that there is none.
+pub(crate) fn required(arguments: &Arguments, name: &str) -> Result<String> {
+    text(arguments, name)?.ok_or_else(|| Error::field(name, "is required"))
+}
+
+/// The texts `name`, each once: those of the body or, without any, those of the query. They are given one by
+/// one, as a list, or in one text with commas or line breaks between them. `None` if nothing was sent.
+///
+/// # Errors
+/// One of them is no text, too long, or has control characters; they are too many.
+pub(crate) fn texts(arguments: &Arguments, name: &str) -> Result<Option<Vec<String>>> {
+    let sent = sent(arguments, name)?;
+    if sent.is_empty() {
+        return Ok(None);
+    }
+    let mut texts: Vec<String> = Vec::new();
+    for text in sent.iter().flat_map(|it| it.split([',', '\n', '\r'])) {
+        let text = text.trim();
+        check(name, text)?;
+        if !text.is_empty() && !texts.iter().any(|it| it == text) {
+            texts.push(text.to_owned());
+        }
+        if texts.len() > MOST_TEXTS {
+            return Err(Error::field(
+                name,
+                format!("must not have more than {MOST_TEXTS} values"),
+            ));
+        }
+    }
+    Ok(Some(texts))
+}
+
+fn sent(arguments: &Arguments, name: &str) -> Result<Vec<String>> {
+    match arguments.input.fields.get(name) {
+        None | Some(Value::Null) => {
+            let pairs = arguments.query.iter().filter(|(key, _)| key == name);
+            Ok(pairs.map(|(_, value)| value.clone()).collect())
+        }
+        Some(Value::Array(items)) => items.iter().map(|it| as_text(name, it)).collect(),
+        Some(value) => Ok(vec![as_text(name, value)?]),
+    }
+}
+
+fn as_text(name: &str, value: &Value) -> Result<String> {
+    let text = value.as_str().map(ToOwned::to_owned);
+    text.ok_or_else(|| Error::field(name, "must be text"))
+}
+
+fn check(name: &str, text: &str) -> Result<()> {
+    let is_dirty = |c: char| c.is_control() && !matches!(c, '\n' | '\r');
+    match text.chars().any(is_dirty) || text.chars().count() > MOST_CHARACTERS {
+        true => Err(Error::field(
+            name,
+            format!("must be text of at most {MOST_CHARACTERS} characters"),
+        )),
+        false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn arguments(query: &[(&str, &str)], body: &Value) -> Arguments {
+        let mut arguments = Arguments {
+            query: query
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect(),
+            ..Arguments::default()
+        };
+        arguments.input.fields = body.as_object().cloned().unwrap_or_default();
+        arguments
+    }
+
+    #[test]
+    fn lists_come_in_every_way_that_clients_write_them() {
+        let expected = Some(vec!["a".to_owned(), "b".to_owned()]);
+        for (query, body) in [
+            (&[("ids", "a,b")][..], json!({})),
+            (&[("ids", "a"), ("ids", "b")], json!({})),
+            (&[("ids", "c")], json!({"ids": ["a", "b", "a"]})),
+            (&[], json!({"ids": "a, b\r\n,"})),
+        ] {
+            let found = texts(&arguments(query, &body), "ids").unwrap();
+            assert_eq!(found, expected, "{query:?} {body}");
+        }
+        assert_eq!(texts(&arguments(&[], &json!({})), "ids").unwrap(), None);
+    }
+
+    #[test]
+    fn what_is_no_text_is_refused_by_name() {
+        let many = vec!["x,y".repeat(100); 3].join(",");
+        let too_many: Vec<String> = (0..300).map(|it| it.to_string()).collect();
+        for body in [
+            json!({"ids": 5}),
+            json!({"ids": [{}]}),
+            json!({"ids": "a\u{0}"}),
+            json!({"ids": "x".repeat(5_000)}),
+            json!({"ids": too_many.join(",")}),
+        ] {
+            let error = texts(&arguments(&[], &body), "ids").unwrap_err();
+            assert_eq!(error.field_errors()[0].name, "ids", "{body}");
+        }
+        assert!(texts(&arguments(&[], &json!({ "ids": many })), "ids").is_ok());
+    }
+
+    #[test]
+    fn a_text_is_one_text() {
+        let body = json!({"one": " a ", "none": "  ", "two": ["a", "b"]});
+        let arguments = arguments(&[("one", "b"), ("query", "q")], &body);
+        assert_eq!(text(&arguments, "one").unwrap().as_deref(), Some("a"));
+        assert_eq!(text(&arguments, "query").unwrap().as_deref(), Some("q"));
+        assert_eq!(text(&arguments, "none").unwrap(), None);
+        assert!(text(&arguments, "two").is_err());
+        assert!(required(&arguments, "none").is_err());
+    }
+}

@@ -36,6 +36,10 @@ pub struct Memberships;
 entity_core::register!(Memberships);
 
 /// A user as a member of a site, or of a group in it.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "these are the fields that clients read"
+)]
 #[derive(Clone, Debug, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(version = Self::to_version)]

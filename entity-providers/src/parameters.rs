@@ -34,6 +34,19 @@ pub(crate) fn required(arguments: &Arguments, name: &str) -> Result<String> {
     text(arguments, name)?.ok_or_else(|| Error::field(name, "is required"))
 }
 
+/// The text `name` as it was sent, however long the request lets it be: for what is parsed in its turn.
+///
+/// # Errors
+/// There is none, or more than one; it is no text.
+pub(crate) fn whole(arguments: &Arguments, name: &str) -> Result<String> {
+    let mut texts = sent(arguments, name)?;
+    match (texts.pop(), texts.is_empty()) {
+        (Some(text), true) => Ok(text),
+        (None, _) => Err(Error::field(name, "is required")),
+        (Some(_), false) => Err(Error::field(name, "is given more than once")),
+    }
+}
+
 /// The texts `name`, each once: those of the body or, without any, those of the query. They are given one by
 /// one, as a list, or in one text with commas or line breaks between them. `None` if nothing was sent.
 ///
@@ -147,5 +160,8 @@ mod tests {
         assert_eq!(text(&arguments, "none").unwrap(), None);
         assert!(text(&arguments, "two").is_err());
         assert!(required(&arguments, "none").is_err());
+        assert_eq!(whole(&arguments, "one").unwrap(), " a ");
+        assert!(whole(&arguments, "two").is_err());
+        assert!(whole(&arguments, "neither").is_err());
     }
 }

@@ -14,7 +14,7 @@ const MAINTAINS: &str = "site.upd";
 ///
 /// # Errors
 /// Those of `change`; nobody would be left: what was written is then to be given up.
-pub(crate) async fn keep_maintained<T>(
+pub(crate) async fn keep_maintained<T: Send>(
     cx: &Context,
     site: &str,
     change: impl Future<Output = Result<T>> + Send,

@@ -7,6 +7,10 @@ use sea_orm::entity::prelude::{
 };
 
 /// One row.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a membership is described by independent truths"
+)]
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "membership")]
 pub struct Model {

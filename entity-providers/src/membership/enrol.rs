@@ -52,12 +52,11 @@ pub(super) async fn by_names(cx: &Context, arguments: Arguments) -> Result<Outco
 /// `POST membership/sitebyjson/site`: each in a role of their own; answers an empty text.
 pub(super) async fn by_json(cx: &Context, arguments: Arguments) -> Result<Outcome<Memberships>> {
     let site = arguments.argument("siteId")?;
-    let sent = match arguments.input.fields.get("json") {
-        Some(Value::Array(items)) => Value::Array(items.clone()),
-        _ => {
-            let text = parameters::required(&arguments, "json")?;
-            serde_json::from_str(&text).map_err(|error| malformed().with_source(error))?
-        }
+    let sent = if let Some(Value::Array(items)) = arguments.input.fields.get("json") {
+        Value::Array(items.clone())
+    } else {
+        let text = parameters::whole(&arguments, "json")?;
+        serde_json::from_str(&text).map_err(|error| malformed().with_source(error))?
     };
     let newcomers: Vec<Newcomer> =
         serde_json::from_value(sent).map_err(|error| malformed().with_source(error))?;

@@ -42,14 +42,14 @@ struct Account {
 }
 
 fn choose(accounts: &[Account], name: &str, lower: &str) -> Option<String> {
-    let by_eid = accounts.iter().find(|it| it.eid == lower);
-    let by_id = || accounts.iter().find(|it| it.id == name);
-    let by_email = || {
+    let external = accounts.iter().find(|it| it.eid == lower);
+    let internal = || accounts.iter().find(|it| it.id == name);
+    let addressed = || {
         let mut found = accounts
             .iter()
             .filter(|it| !it.email.is_empty() && it.email == lower);
         found.next().filter(|_| found.next().is_none())
     };
-    let chosen = by_eid.or_else(by_id).or_else(by_email);
+    let chosen = external.or_else(internal).or_else(addressed);
     chosen.map(|it| it.id.clone())
 }

@@ -63,12 +63,13 @@ impl World {
                 ..Subject::default()
             },
             ("membership", "in-group") => self.place_in_group().await,
-            ("membership", "joinable" | "hidden-joinable" | "course") => self.site(state).await,
+            ("site", _) | ("membership", "joinable" | "hidden-joinable" | "course") => {
+                self.site(state).await
+            }
             ("announcement" | "membership", _) if state.starts_with("in-") => {
                 self.place(state.trim_start_matches("in-")).await
             }
             ("announcement", _) => self.announcement(state, caller).await,
-            ("site", _) => self.site(state).await,
             ("membership" | "session", "-") => Subject::default(),
             ("membership", _) => self.membership(state, caller).await,
             ("feed", _) => self.feed(state, caller).await,

@@ -72,6 +72,19 @@ both! {
         assert_eq!(told(&again)[0], Some("0"));
     }
 
+    async fn a_long_list_is_read_to_its_end(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let people: Vec<_> = (0..199).map(|it| json!({"id": format!("nobody-by-the-name-of-{it}")})).collect();
+        let mut people = json!(people);
+        people.as_array_mut().expect("a list").push(json!({"id": "student9"}));
+        let form = format!("json={}", entity_core::encode_segment(&people.to_string()));
+        let answer = teacher.post_form(BY_JSON, &form).await;
+        answer.expect(StatusCode::OK);
+        let [added, unknown, _] = told(&answer);
+        assert_eq!(added, Some("1"));
+        assert!(unknown.is_some_and(|it| it.starts_with("nobody-by-the-name-of-0,") && it.ends_with(",...")));
+    }
+
     async fn one_wrong_role_keeps_everybody_out(app: TestApp) {
         let teacher = app.user("instructor1").await;
         let people = json!({"json": [{"id": "student9", "role": "access"}, {"id": "student10", "role": "king"}]});

@@ -46,7 +46,7 @@ fn untouched(page: &Answer) -> Vec<(String, String)> {
             }
             Some("<select") => select = of("name"),
             Some("<option") if head.ends_with(" selected") => {
-                pairs.push((select.clone(), of("value")))
+                pairs.push((select.clone(), of("value")));
             }
             _ => {}
         }
@@ -94,7 +94,7 @@ both! {
             assert_eq!(tag.as_deref(), Some(format!("\"{version}-json\"").as_str()));
         }
         let new = browser(&app, "admin").await.get("/direct/site/new.html").await;
-        assert_eq!(version(&new.expect(StatusCode::OK)), None);
+        assert_eq!(version(new.expect(StatusCode::OK)), None);
     }
 
     async fn a_form_does_not_write_over_what_its_reader_has_not_seen(app: TestApp) {

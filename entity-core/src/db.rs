@@ -2,7 +2,6 @@
 
 mod column;
 mod file;
-mod part;
 mod row;
 mod search;
 mod table;
@@ -22,7 +21,6 @@ use crate::unit::{Mode, Store, Unit};
 
 pub use column::{Column, ColumnType};
 pub use file::File;
-pub use part::{Part, Whole};
 pub use row::Row;
 pub use search::{apply, condition, count_rows};
 pub use table::{Table, TableSpec, count, create, delete, list, read, read_many, update};
@@ -45,8 +43,6 @@ pub enum Session {
     Reader(DatabaseConnection, Option<File>),
     /// Reads and writes, in one transaction.
     Writer(DatabaseTransaction),
-    /// Reads and writes, in a part of a transaction that has other parts.
-    Part(Part),
 }
 
 #[async_trait]
@@ -113,7 +109,6 @@ impl Unit for Session {
         match *self {
             Self::Reader(..) => Ok(()),
             Self::Writer(transaction) => Ok(transaction.commit().await?),
-            Self::Part(part) => part.commit().await,
         }
     }
 
@@ -140,50 +135,35 @@ impl ConnectionTrait for Session {
     fn get_database_backend(&self) -> DbBackend {
         match self {
             Self::Reader(it, _) => it.get_database_backend(),
-            Self::Writer(it)
-            | Self::Part(Part {
-                transaction: it, ..
-            }) => it.get_database_backend(),
+            Self::Writer(it) => it.get_database_backend(),
         }
     }
 
     async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
         match self {
             Self::Reader(it, _) => it.execute_raw(statement).await,
-            Self::Writer(it)
-            | Self::Part(Part {
-                transaction: it, ..
-            }) => it.execute_raw(statement).await,
+            Self::Writer(it) => it.execute_raw(statement).await,
         }
     }
 
     async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
         match self {
             Self::Reader(it, _) => it.execute_unprepared(sql).await,
-            Self::Writer(it)
-            | Self::Part(Part {
-                transaction: it, ..
-            }) => it.execute_unprepared(sql).await,
+            Self::Writer(it) => it.execute_unprepared(sql).await,
         }
     }
 
     async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
         match self {
             Self::Reader(it, _) => it.query_one_raw(statement).await,
-            Self::Writer(it)
-            | Self::Part(Part {
-                transaction: it, ..
-            }) => it.query_one_raw(statement).await,
+            Self::Writer(it) => it.query_one_raw(statement).await,
         }
     }
 
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
         match self {
             Self::Reader(it, _) => it.query_all_raw(statement).await,
-            Self::Writer(it)
-            | Self::Part(Part {
-                transaction: it, ..
-            }) => it.query_all_raw(statement).await,
+            Self::Writer(it) => it.query_all_raw(statement).await,
         }
     }
 }

@@ -89,11 +89,11 @@ impl History {
     ///
     /// # Errors
     /// The page of the archive is not full yet; those of `count`.
-    pub async fn of<E>(
+    pub async fn of<E: Sync>(
         search: &Search,
         page: &Page<E>,
         is_followed: bool,
-        count: impl Future<Output = Result<u64>>,
+        count: impl Future<Output = Result<u64>> + Send,
     ) -> Result<Option<Self>> {
         if let Some(archive) = search.archive {
             return Self::of_page(archive, count.await?).map(Some);

@@ -246,7 +246,12 @@ fn dispatcher(
         authorizer: Arc::clone(authorizer),
         sessions: Arc::clone(sessions),
     };
-    Dispatcher::new(registry, storage.units(), Arc::new(journal), shared)
+    Dispatcher::new(
+        registry,
+        Arc::new(storage.content.clone()),
+        Arc::new(journal),
+        shared,
+    )
 }
 
 fn session_options(config: &Config) -> SessionOptions {

@@ -1,14 +1,10 @@
 //! The databases of a service: the content, and on SQLite a second file for the audit rows of reads.
 
-mod commits;
-
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr as _;
-use std::sync::Arc;
 
 use entity_core::db::Db;
-use entity_core::unit::Store;
 use entity_core::{Error, Registry, Result};
 use sea_orm::sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
@@ -18,8 +14,6 @@ use sea_orm_migration::MigrationTrait;
 
 use crate::audit::AuditStore;
 use crate::journal::{AuditTable, JournalTables};
-
-pub use commits::SharedCommits;
 
 /// The databases, open and up to date.
 #[derive(Clone, Debug)]
@@ -50,16 +44,6 @@ impl Storage {
             audit_of_writes: AuditStore::new(content.writer.clone()),
             content,
         })
-    }
-}
-
-impl Storage {
-    /// Where requests begin their units of work. With one writer, they share its commits.
-    pub fn units(&self) -> Arc<dyn Store> {
-        match self.content.writer.get_database_backend() {
-            DbBackend::Sqlite => Arc::new(SharedCommits::new(self.content.clone())),
-            _ => Arc::new(self.content.clone()),
-        }
     }
 }
 

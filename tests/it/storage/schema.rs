@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use http::StatusCode;
 use sea_orm::{ConnectionTrait, Database as Connection, DatabaseConnection};
 use serde_json::json;
-use tests::{Backend, Client, TestApp, both, database};
+use tests::{Backend, Client, TestApp, both};
 use tokio::task::{JoinSet, yield_now};
 
 /// What is asked again after each change: by key and by index, in one statement and in several.
@@ -113,21 +113,4 @@ both! {
         let rounds = readers.join_all().await;
         assert!(rounds.iter().all(|it| *it > 0), "{rounds:?}");
     }
-}
-
-/// Units of work share commits there: a rule that is broken by one must be told to that one, not at the commit.
-#[tokio::test]
-async fn no_rule_of_a_sqlite_table_waits_for_the_commit() {
-    database::on(Backend::Sqlite, |app: TestApp| async move {
-        let file = app.database().folder().join("lectern.db");
-        let connection = rusqlite::Connection::open(file).expect("a file of the service's making");
-        let count = |pattern: &str| {
-            let sql = "SELECT count(*) FROM sqlite_master WHERE sql LIKE ?1";
-            let found = connection.query_row(sql, [pattern], |row| row.get::<_, i64>(0));
-            found.expect("a number")
-        };
-        assert_ne!(count("%REFERENCES%"), 0);
-        assert_eq!(count("%DEFERR%"), 0);
-    })
-    .await;
 }

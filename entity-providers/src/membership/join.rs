@@ -76,8 +76,7 @@ async fn own(cx: &Context, arguments: &Arguments) -> Result<(site::Model, Option
 fn named(arguments: &Arguments) -> Result<String> {
     match (arguments.optional("siteId"), arguments.optional("site")) {
         (None, _) => parameters::required(arguments, "siteId"),
-        (Some(site), None) => Ok(site.to_owned()),
-        (Some("site"), Some(site)) => Ok(site.to_owned()),
+        (Some(site), None) | (Some("site"), Some(site)) => Ok(site.to_owned()),
         _ => Err(Error::not_found()),
     }
 }

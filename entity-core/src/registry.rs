@@ -17,13 +17,12 @@ use crate::error::Result;
 use crate::input::Input;
 use crate::label::plural;
 use crate::prepare::{self, Ahead, Check, Prepare};
-use crate::projection::EXPANDED;
 use crate::provider::{Actions, Create, Delete, List, Provider, Read, Update};
 use crate::reply::{Item, Reply};
 use crate::request::{IfMatch, Verb};
 use crate::route;
-use crate::schema::{Field, Schema};
-use crate::search::{Grammar, Order};
+use crate::schema::Schema;
+use crate::search::Grammar;
 
 /// A provider, taken apart: what it can do, each as a function that goes through the gate.
 #[derive(Clone)]
@@ -357,11 +356,6 @@ impl fmt::Display for RegistryError {
 
 impl std::error::Error for RegistryError {}
 
-/// Prefixes that the service itself answers.
-const RESERVED: [&str; 2] = ["batch", "describe"];
-/// Words with a meaning of their own behind a prefix.
-const RESERVED_ACTIONS: [&str; 4] = ["describe", "new", "edit", "delete"];
-
 impl Registry {
     /// Everything that the linked crates registered.
     ///
@@ -383,7 +377,7 @@ impl Registry {
     pub fn new(routes: impl IntoIterator<Item = Route>) -> Result<Self, RegistryError> {
         let mut registry = Self::default();
         for route in routes {
-            check_route(&route)?;
+            check::route(&route)?;
             if let Some(other) = registry.routes.get(route.prefix) {
                 return Err(RegistryError(format!(
                     "the prefix `{}` is claimed by the crates `{}` and `{}`: rename one of them or leave one out",
@@ -410,86 +404,6 @@ impl Registry {
     pub fn routes(&self) -> impl Iterator<Item = &Route> {
         self.routes.values()
     }
-}
-
-fn check_route(route: &Route) -> Result<(), RegistryError> {
-    let refuse = |reason: &str| {
-        Err(RegistryError(format!(
-            "the type `{}` of the crate `{}` {reason}",
-            route.prefix, route.origin.0
-        )))
-    };
-    let is_legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
-    if RESERVED.contains(&route.prefix) {
-        return refuse("has a prefix that is reserved");
-    }
-    if !route.prefix.starts_with(|c: char| c.is_ascii_lowercase())
-        || !route.prefix.chars().all(is_legal)
-    {
-        return refuse(
-            "has an illegal prefix: use lower case letters, digits, `-` and `_`, a letter first",
-        );
-    }
-    if route.access.is_none() {
-        return refuse("declares no permission");
-    }
-    if let Err(error) = Order::declared(route.order, route.schema) {
-        return refuse(&format!("declares no order of its lists: {error}"));
-    }
-    if let Some(field) = route.schema.fields.iter().find(|it| has_bad_default(it)) {
-        return refuse(&format!(
-            "has a field `{}` whose declared default is none of its values",
-            field.name
-        ));
-    }
-    if let Some(taken) = taken_by_expansion(route.schema) {
-        return refuse(&format!(
-            "has a field `{taken}`, which is what the entity of another field is called: rename it"
-        ));
-    }
-    if let Some(reason) = check::history(route) {
-        return refuse(&reason);
-    }
-    for (index, action) in route.actions.iter().enumerate() {
-        if let Some(reason) = check::arguments(action) {
-            return refuse(&reason);
-        }
-        if action.need.is_none() {
-            return refuse(&format!(
-                "declares no permission for the action `{}`",
-                action.name
-            ));
-        }
-        if RESERVED_ACTIONS.contains(&action.name) {
-            return refuse(&format!(
-                "has an action with the reserved name `{}`",
-                action.name
-            ));
-        }
-        let is_same = |it: &&ActionRoute| {
-            (it.name, it.verb, it.is_on_entity) == (action.name, action.verb, action.is_on_entity)
-        };
-        if route.actions.iter().take(index).any(|it| is_same(&it)) {
-            return refuse(&format!("has the action `{}` twice", action.name));
-        }
-    }
-    Ok(())
-}
-
-fn has_bad_default(field: &Field) -> bool {
-    let is_good = |it: serde_json::Value| crate::value::is_chosen(field, &it);
-    field
-        .default
-        .is_some_and(|it| !field.parse(it).is_ok_and(is_good))
-}
-
-/// The name of a field that another field's entity has when it is expanded.
-fn taken_by_expansion(schema: &Schema) -> Option<&str> {
-    let references = schema.fields.iter().filter(|it| it.references.is_some());
-    references
-        .filter_map(|it| schema.field(&format!("{}{EXPANDED}", it.name)))
-        .map(|it| it.name)
-        .next()
 }
 
 /// Registers a provider: `register!(Polls);`.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::dispatch::verbs;
+use crate::operation::verbs;
 use crate::path::DirectPath;
 use crate::registry::Route;
 use crate::request::Verb;

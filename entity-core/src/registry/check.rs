@@ -1,15 +1,20 @@
-//! What must hold of a type's history and of the arguments of its actions, before a service starts with it.
+//! What must hold of a type before a service starts with it.
 
-use super::{ActionRoute, Route};
+use super::{ActionRoute, RegistryError, Route};
 use crate::history::ARCHIVE_PAGE;
-use crate::schema::Role;
+use crate::projection::EXPANDED;
+use crate::schema::{Field, Role, Schema};
 use crate::search::Order;
 
+/// Prefixes that the service itself answers.
+const RESERVED: [&str; 2] = ["batch", "describe"];
+/// Words with a meaning of their own behind a prefix.
+const RESERVED_ACTIONS: [&str; 4] = ["describe", "new", "edit", "delete"];
 /// The argument that every action on one entity has already.
 const ID: &str = "id";
 
 /// What is wrong with the history of `route`, if it has one.
-pub(super) fn history(route: &Route) -> Option<String> {
+fn history(route: &Route) -> Option<String> {
     if !route.schema.has_history {
         return None;
     }
@@ -33,7 +38,7 @@ pub(super) fn history(route: &Route) -> Option<String> {
 }
 
 /// What is wrong with the arguments of `action`.
-pub(super) fn arguments(action: &ActionRoute) -> Option<String> {
+fn arguments(action: &ActionRoute) -> Option<String> {
     let name = action.name;
     let is_legal = |it: &str| {
         it.starts_with(|c: char| c.is_ascii_lowercase())
@@ -57,4 +62,85 @@ pub(super) fn arguments(action: &ActionRoute) -> Option<String> {
         }
     }
     None
+}
+
+/// Refuses `route` if a service can't start with it.
+pub(super) fn route(route: &Route) -> Result<(), RegistryError> {
+    let refuse = |reason: &str| {
+        Err(RegistryError(format!(
+            "the type `{}` of the crate `{}` {reason}",
+            route.prefix, route.origin.0
+        )))
+    };
+    let is_legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
+    if RESERVED.contains(&route.prefix) {
+        return refuse("has a prefix that is reserved");
+    }
+    if !route.prefix.starts_with(|c: char| c.is_ascii_lowercase())
+        || !route.prefix.chars().all(is_legal)
+    {
+        return refuse(
+            "has an illegal prefix: use lower case letters, digits, `-` and `_`, a letter first",
+        );
+    }
+    if route.access.is_none() {
+        return refuse("declares no permission");
+    }
+    if let Err(error) = Order::declared(route.order, route.schema) {
+        return refuse(&format!("declares no order of its lists: {error}"));
+    }
+    if let Some(field) = route.schema.fields.iter().find(|it| has_bad_default(it)) {
+        return refuse(&format!(
+            "has a field `{}` whose declared default is none of its values",
+            field.name
+        ));
+    }
+    if let Some(taken) = taken_by_expansion(route.schema) {
+        return refuse(&format!(
+            "has a field `{taken}`, which is what the entity of another field is called: rename it"
+        ));
+    }
+    if let Some(reason) = history(route) {
+        return refuse(&reason);
+    }
+    for (index, action) in route.actions.iter().enumerate() {
+        if let Some(reason) = arguments(action) {
+            return refuse(&reason);
+        }
+        if action.need.is_none() {
+            return refuse(&format!(
+                "declares no permission for the action `{}`",
+                action.name
+            ));
+        }
+        if RESERVED_ACTIONS.contains(&action.name) {
+            return refuse(&format!(
+                "has an action with the reserved name `{}`",
+                action.name
+            ));
+        }
+        let is_same = |it: &&ActionRoute| {
+            (it.name, it.verb, it.is_on_entity) == (action.name, action.verb, action.is_on_entity)
+        };
+        if route.actions.iter().take(index).any(|it| is_same(&it)) {
+            return refuse(&format!("has the action `{}` twice", action.name));
+        }
+    }
+    Ok(())
+}
+
+fn has_bad_default(field: &Field) -> bool {
+    let is_good = |it: serde_json::Value| crate::value::is_chosen(field, &it);
+    field
+        .default
+        .is_some_and(|it| !field.parse(it).is_ok_and(is_good))
+}
+
+/// The name of a field that another field's entity has when it is expanded.
+fn taken_by_expansion(schema: &Schema) -> Option<&str> {
+    let references = schema.fields.iter().filter(|it| it.references.is_some());
+    references
+        .filter_map(|it| schema.field(&format!("{}{EXPANDED}", it.name)))
+        .map(|it| it.name)
+        .next()
 }

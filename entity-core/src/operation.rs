@@ -1,0 +1,227 @@
+//! What a path and a verb mean for a type: one of its plain operations, or one of its actions.
+
+use futures::future::BoxFuture;
+
+use crate::access::Need;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::path::DirectPath;
+use crate::prepare::Check;
+use crate::registry::{ActionRoute, Call, Registry, Route, Run};
+use crate::reply::Reply;
+use crate::request::{Request, Verb};
+
+/// What a path and a verb mean for a route.
+#[derive(Clone, Copy)]
+pub(crate) struct Operation<'a> {
+    run: &'a dyn RunCall,
+    id: &'a str,
+    arguments: &'a [String],
+    pub(crate) need: Option<Need>,
+    pub(crate) check: Option<Check>,
+}
+
+/// A plain operation or an action: something that can be called.
+pub(crate) trait RunCall: Send + Sync {
+    fn run<'a>(&'a self, cx: &'a Context, call: Call<'a>) -> BoxFuture<'a, Result<Reply>>;
+}
+
+impl RunCall for Run {
+    fn run<'a>(&'a self, cx: &'a Context, call: Call<'a>) -> BoxFuture<'a, Result<Reply>> {
+        self(cx, call)
+    }
+}
+
+impl RunCall for ActionRoute {
+    fn run<'a>(&'a self, cx: &'a Context, call: Call<'a>) -> BoxFuture<'a, Result<Reply>> {
+        (self.run)(cx, call)
+    }
+}
+
+impl<'a> Operation<'a> {
+    pub(crate) fn find(route: &'a Route, path: &'a DirectPath, verb: Verb) -> Result<Self> {
+        if let Some(found) = find_action(route, &path.segments, verb)? {
+            return Ok(found);
+        }
+        let (access, ahead) = (route.access, route.ahead);
+        let read = |run| (Verb::Get, run, access.map(|it| it.read), None);
+        let create = |verb, run| (verb, run, access.map(|it| it.create), ahead.create);
+        let update = |verb, run| (verb, run, access.map(|it| it.update), ahead.update);
+        let delete = |verb, run| (verb, run, access.map(|it| it.delete), None);
+        let (list, item) = (route.list.as_ref(), route.read.as_ref());
+        let (new, form) = (route.create.as_ref(), route.create_form.as_ref());
+        let (change, remove) = (route.update.as_ref(), route.delete.as_ref());
+        match path.segments.as_slice() {
+            [] => choose(verb, "", &[read(list), create(Verb::Post, new)]),
+            [word] if word == "new" => choose(
+                verb,
+                "",
+                &[create(Verb::Get, form), create(Verb::Post, new)],
+            ),
+            [id] => choose(
+                verb,
+                id,
+                &[
+                    read(item),
+                    update(Verb::Put, change),
+                    update(Verb::Patch, change),
+                    update(Verb::Post, change),
+                    delete(Verb::Delete, remove),
+                ],
+            ),
+            [id, word] if word == "edit" => choose(
+                verb,
+                id,
+                &[
+                    update(Verb::Get, change),
+                    update(Verb::Put, change),
+                    update(Verb::Post, change),
+                ],
+            ),
+            [id, word] if word == "delete" => choose(
+                verb,
+                id,
+                &[delete(Verb::Get, remove), delete(Verb::Delete, remove)],
+            ),
+            _ => Err(Error::not_found()),
+        }
+    }
+
+    pub(crate) fn run<'b>(
+        self,
+        cx: &'b Context,
+        registry: &'b Registry,
+        route: &'b Route,
+        request: &'b Request,
+    ) -> BoxFuture<'b, Result<Reply>>
+    where
+        'a: 'b,
+    {
+        let call = self.call(registry, route, request);
+        self.run.run(cx, call)
+    }
+
+    pub(crate) fn call<'b>(
+        self,
+        registry: &'b Registry,
+        route: &'b Route,
+        request: &'b Request,
+    ) -> Call<'b>
+    where
+        'a: 'b,
+    {
+        Call {
+            registry,
+            route,
+            verb: request.verb,
+            id: self.id,
+            arguments: self.arguments,
+            query: &request.query,
+            input: &request.input,
+            if_match: request.if_match.as_ref(),
+            wants_abilities: request.wants_abilities,
+            wants_history: request.wants_history,
+        }
+    }
+}
+
+/// The verbs that an address takes, for `OPTIONS`.
+///
+/// # Errors
+/// There is nothing at this address.
+pub fn allowed(registry: &Registry, path: &DirectPath) -> Result<Vec<Verb>> {
+    let route = registry.route(&path.prefix).ok_or_else(Error::not_found)?;
+    match verbs(route, path) {
+        none if none.is_empty() => Err(Error::not_found()),
+        allowed => Ok(allowed),
+    }
+}
+
+/// The verbs that `path` takes, which may be none.
+pub(crate) fn verbs(route: &Route, path: &DirectPath) -> Vec<Verb> {
+    Verb::ALL
+        .into_iter()
+        .filter(|verb| Operation::find(route, path, *verb).is_ok())
+        .collect()
+}
+
+/// A verb that an address may take, what runs if the type can do it, what that needs, and what checks it ahead.
+type Choice<'a> = (Verb, Option<&'a Run>, Option<Need>, Option<Check>);
+
+fn choose<'a>(verb: Verb, id: &'a str, choices: &[Choice<'a>]) -> Result<Operation<'a>> {
+    let offered = || {
+        choices
+            .iter()
+            .filter_map(|(verb, run, need, check)| Some((*verb, (*run)?, *need, *check)))
+    };
+    match offered().find(|it| it.0 == verb) {
+        Some((_, run, need, check)) => Ok(Operation {
+            run,
+            id,
+            arguments: &[],
+            need,
+            check,
+        }),
+        None => match offered().map(|it| it.0).collect::<Vec<_>>() {
+            none if none.is_empty() => Err(Error::not_found()),
+            verbs => Err(Error::method_not_allowed(verbs)),
+        },
+    }
+}
+
+/// The action that `segments` name, on the collection first. A name that exists with other verbs only is
+/// a wrong verb, unless the plain operation on an entity of that id takes this one.
+fn find_action<'a>(
+    route: &'a Route,
+    segments: &'a [String],
+    verb: Verb,
+) -> Result<Option<Operation<'a>>> {
+    let candidates: Vec<(&ActionRoute, &str, &[String])> = match segments {
+        [name, arguments @ ..] if has_action(route, name, false) => named(route, name, false)
+            .map(|it| (it, "", arguments))
+            .collect(),
+        [id, name, arguments @ ..] => named(route, name, true)
+            .map(|it| (it, id.as_str(), arguments))
+            .collect(),
+        _ => Vec::new(),
+    };
+    if candidates.is_empty() {
+        return Ok(None);
+    }
+    match candidates.iter().find(|(action, ..)| action.verb == verb) {
+        Some((action, id, arguments)) if action.segments().contains(&arguments.len()) => {
+            Ok(Some(Operation {
+                run: *action,
+                id,
+                arguments,
+                need: action.need,
+                check: action.check,
+            }))
+        }
+        Some((action, _, arguments)) => match action.arguments.get(arguments.len()) {
+            Some(missing) => Err(Error::bad_request(format!(
+                "the path must go on with a `{}` behind `{}`",
+                missing.name, action.name
+            ))),
+            None => Err(Error::not_found()),
+        },
+        None => Err(Error::method_not_allowed(
+            candidates.iter().map(|(action, ..)| action.verb).collect(),
+        )),
+    }
+}
+
+fn has_action(route: &Route, name: &str, is_on_entity: bool) -> bool {
+    named(route, name, is_on_entity).next().is_some()
+}
+
+fn named<'a>(
+    route: &'a Route,
+    name: &'a str,
+    is_on_entity: bool,
+) -> impl Iterator<Item = &'a ActionRoute> {
+    route
+        .actions
+        .iter()
+        .filter(move |it| it.name == name && it.is_on_entity == is_on_entity)
+}

@@ -8,7 +8,7 @@
 //!
 //! An item of a list that is an object is written as JSON on its line, and so is text that would not come back
 //! as it is: `"{"`. What has other values than these is written as JSON as a whole: `[1, 2]`. Whatever
-//! [`write`] writes, the form's decoder reads back equal.
+//! [`write()`] writes, the form's decoder reads back equal.
 
 use serde_json::{Map, Value};
 

@@ -14,7 +14,7 @@ use crate::history::History;
 use crate::input::Input;
 use crate::path::DirectPath;
 use crate::provider::{List, Provider};
-use crate::reply::Remark;
+use crate::reply::{Bytes, Remark};
 use crate::request::Verb;
 use crate::search::{Grammar, Page, Search, Window};
 use crate::shape::Shape;
@@ -98,6 +98,8 @@ pub enum Answers {
     CollectionOf(&'static str),
     /// Data that is no entity.
     Value(Shape),
+    /// Bytes of one of these media types; `*/*` where that is known only when they are there.
+    Bytes(&'static [&'static str]),
 }
 
 /// What an action runs.
@@ -323,6 +325,8 @@ pub enum Outcome<P: Provider> {
     },
     /// Data that is no entity.
     Value(Box<dyn ErasedSerialize + Send + Sync>),
+    /// Bytes with a media type of their own, which no format writes: an image, a document.
+    Bytes(Bytes),
     /// The answer of another address below `/direct`, read on behalf of the same caller.
     Forward(DirectPath),
     /// One of the other answers, with facts beside it; made by [`Outcome::remark`].
@@ -362,6 +366,7 @@ impl<P: Provider> fmt::Debug for Outcome<P> {
             Self::Part { .. } => "Part",
             Self::Whole { .. } => "Whole",
             Self::Value(_) => "Value",
+            Self::Bytes(_) => "Bytes",
             Self::Forward(_) => "Forward",
             Self::Remarked(..) => "Remarked",
         })

@@ -261,6 +261,7 @@ fn action(action: &ActionRoute) -> ActionEntry {
             Answers::Created => "created",
             Answers::Collection | Answers::CollectionOf(_) => "collection",
             Answers::Value(_) => "data",
+            Answers::Bytes(_) => "bytes",
         },
         arguments: action.arguments.iter().map(argument).collect(),
         parameters: parameters(action.parameters),

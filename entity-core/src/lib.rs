@@ -90,7 +90,7 @@ pub use event::{Audit, Event, EventSink};
 pub use history::{ARCHIVE, ARCHIVE_PAGE, ArchivePage, History};
 pub use input::{Fields, Input};
 pub use label::label;
-pub use operation::allowed;
+pub use operation::{allowed, media_types};
 pub use patch::Patch;
 pub use path::{DirectPath, MAX_PATH, MAX_SEGMENT, MAX_SEGMENTS, encode_segment};
 pub use prepare::{Preparation, Prepare};
@@ -98,7 +98,7 @@ pub use projection::{EXPANDED, Projection};
 pub use provider::{Actions, Create, Delete, List, Provider, Read, Update};
 pub use registry::{ActionRoute, Registration, Registry, RegistryError, Route, RouteBuilder};
 pub use reply::{
-    Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Offer, Reference, Refusal,
+    Abilities, Body, Bytes, Collection, Effect, Form, FormPurpose, Item, Offer, Reference, Refusal,
     Remark, Reply,
 };
 pub use request::{IfMatch, Origin, Request, Verb};

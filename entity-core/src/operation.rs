@@ -3,6 +3,7 @@
 use futures::future::BoxFuture;
 
 use crate::access::Need;
+use crate::action::Answers;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::path::DirectPath;
@@ -19,6 +20,7 @@ pub(crate) struct Operation<'a> {
     arguments: &'a [String],
     pub(crate) need: Option<Need>,
     pub(crate) check: Option<Check>,
+    answers: Answers,
 }
 
 /// A plain operation or an action: something that can be called.
@@ -137,6 +139,19 @@ pub fn allowed(registry: &Registry, path: &DirectPath) -> Result<Vec<Verb>> {
     }
 }
 
+/// The media types in which the address answers by itself, in none of the formats: those of an action that answers
+/// bytes, and of nothing else.
+pub fn media_types(registry: &Registry, path: &DirectPath, verb: Verb) -> &'static [&'static str] {
+    let found = registry.route(&path.prefix);
+    match found.map(|it| Operation::find(it, path, verb)) {
+        Some(Ok(Operation {
+            answers: Answers::Bytes(types),
+            ..
+        })) => types,
+        _ => &[],
+    }
+}
+
 /// The verbs that `path` takes, which may be none.
 pub(crate) fn verbs(route: &Route, path: &DirectPath) -> Vec<Verb> {
     Verb::ALL
@@ -161,6 +176,7 @@ fn choose<'a>(verb: Verb, id: &'a str, choices: &[Choice<'a>]) -> Result<Operati
             arguments: &[],
             need,
             check,
+            answers: Answers::Unsaid,
         }),
         None => match offered().map(|it| it.0).collect::<Vec<_>>() {
             none if none.is_empty() => Err(Error::not_found()),
@@ -196,6 +212,7 @@ fn find_action<'a>(
                 arguments,
                 need: action.need,
                 check: action.check,
+                answers: action.answers,
             }))
         }
         Some((action, _, arguments)) => match action.arguments.get(arguments.len()) {

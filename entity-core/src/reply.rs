@@ -1,5 +1,6 @@
 //! What a request is answered with, before any format.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -49,10 +50,32 @@ pub enum Body {
     Collection(Collection),
     /// Data that is no entity: it is written without metadata.
     Value(Value),
+    /// Bytes that are answered as they are, in no format.
+    Bytes(Bytes),
     /// What another address answers; the dispatcher follows it.
     Forward(crate::path::DirectPath),
     /// An empty form, or one filled with an entity.
     Form(Form),
+}
+
+/// Bytes with a media type of their own: an image, a document.
+///
+/// Browsers are told to keep them as a file, never to show them as a page of the service.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Bytes {
+    /// What they are, such as `image/png`, without parameters. What is no media type is sent as
+    /// `application/octet-stream`.
+    pub media_type: Cow<'static, str>,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// What the file is called that they are kept as.
+    pub name: Option<String>,
+}
+
+impl fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Bytes({}, {})", self.media_type, self.bytes.len())
+    }
 }
 
 /// What a request did to the data.

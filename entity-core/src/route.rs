@@ -191,6 +191,7 @@ async fn action_reply<P: Read>(
             name: name.to_owned(),
             data,
         }))),
+        Outcome::Bytes(bytes) => Ok(plain(Body::Bytes(bytes))),
         Outcome::Forward(path) => Ok(plain(Body::Forward(path))),
         Outcome::Collection { page, window } => {
             let page = gate::retain::<P>(cx, page).await?;

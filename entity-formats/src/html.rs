@@ -44,7 +44,7 @@ impl Renderer for Html {
     }
 
     fn accepts(&self, body: &Body) -> bool {
-        !matches!(body, Body::Forward(_))
+        !matches!(body, Body::Bytes(_) | Body::Forward(_))
     }
 
     fn render(&self, body: &Body, view: &View<'_>) -> Result<Vec<u8>> {
@@ -72,7 +72,7 @@ impl Renderer for Html {
                 }
             }
             Body::Form(it) => write_form(it, view),
-            Body::Forward(_) => Err(Error::not_acceptable(&["json"])),
+            Body::Bytes(_) | Body::Forward(_) => Err(Error::not_acceptable(&["json"])),
         }
     }
 

@@ -39,7 +39,9 @@ impl Renderer for Json {
             Body::Entity(item) => write_entity(&mut buffer, item, view.base_url)?,
             Body::Collection(it) => write_collection(&mut buffer, it, view.base_url)?,
             Body::Value(value) => write_value(&mut buffer, &value.data)?,
-            Body::Forward(_) | Body::Form(_) => return Err(Error::not_acceptable(&["html"])),
+            Body::Bytes(_) | Body::Forward(_) | Body::Form(_) => {
+                return Err(Error::not_acceptable(&["html"]));
+            }
         }
         Ok(buffer)
     }

@@ -46,7 +46,9 @@ impl Renderer for Xml {
                 let data = tree::of_value(&value.data)?;
                 document(|out| Ok(write(out, &value.name, &data, None)?))
             }
-            Body::Forward(_) | Body::Form(_) => Err(Error::not_acceptable(&["html"])),
+            Body::Bytes(_) | Body::Forward(_) | Body::Form(_) => {
+                Err(Error::not_acceptable(&["html"]))
+            }
         }
     }
 

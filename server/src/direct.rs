@@ -1,6 +1,7 @@
 //! `/direct`: HTTP → request → reply → HTTP, for every registered type.
 
 mod batch;
+mod bytes;
 pub(crate) mod describe;
 mod etag;
 pub(crate) mod idempotency;
@@ -151,6 +152,7 @@ fn asked<'a>(
     Asked {
         headers: &exchange.parts.headers,
         format,
+        is_named: path.format.is_some(),
         preference,
         view: view(app, exchange, path, abilities),
     }

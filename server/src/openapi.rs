@@ -233,6 +233,15 @@ fn text_header(description: &str) -> Header {
     }
 }
 
+/// Bytes of one of these media types.
+fn bytes(types: &[&str]) -> Response {
+    let content = |it: &&str| ((*it).to_owned(), Content::default());
+    Response {
+        content: types.iter().map(content).collect(),
+        ..empty("The bytes.")
+    }
+}
+
 /// An answer without a body.
 fn empty(description: &str) -> Response {
     Response {

@@ -173,6 +173,7 @@ fn shape(reply: &Reply) -> &'static str {
         Body::Entity(_) => "entity",
         Body::Collection(_) => "collection",
         Body::Value(_) => "value",
+        Body::Bytes(_) => "bytes",
         Body::Forward(_) => "forward",
         Body::Form(_) => "form",
     }

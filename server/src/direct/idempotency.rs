@@ -32,7 +32,8 @@ const SWEEP: u64 = 500;
 pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 /// What of the first answer's head is kept.
-const KEPT_HEADERS: [&str; 11] = [
+const KEPT_HEADERS: [&str; 12] = [
+    "content-disposition",
     "content-type",
     "etag",
     "location",

@@ -8,6 +8,9 @@ use entity_core::{Error, Result};
 /// The media type by which a client asks for errors after RFC 9457.
 pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
 
+/// All media types.
+const ANY: &str = "*/*";
+
 /// The format to answer in. `extension` is the URL's, which is always a registered one.
 ///
 /// # Errors
@@ -33,6 +36,12 @@ pub(crate) fn format(
             &formats.all().map(|it| it.name).collect::<Vec<_>>(),
         )),
     }
+}
+
+/// Whether the client accepts `media_type`, which is none of a format. `*/*` is one that is not known yet.
+pub(crate) fn accepts(headers: &HeaderMap, media_type: &str) -> bool {
+    let ranges: Vec<Range<'_>> = ranges(headers).collect();
+    media_type == ANY || ranges.is_empty() || quality_of(media_type, &ranges) > 0
 }
 
 /// Whether the client names `media_type` in its `Accept` header; wildcards do not count.
@@ -114,7 +123,7 @@ fn quality_of(media_type: &str, ranges: &[Range<'_>]) -> u16 {
 fn specificity(range: &Range<'_>, media_type: &str, kind: &str) -> Option<u8> {
     let is_of_kind = |it: &str| it.eq_ignore_ascii_case(kind);
     match range.media_type {
-        "*/*" => Some(0),
+        ANY => Some(0),
         _ if range.is(media_type) => Some(2),
         _ if range.is(PROBLEM_JSON) && media_type == "application/json" => Some(1),
         it if it.strip_suffix("/*").is_some_and(is_of_kind) => Some(1),

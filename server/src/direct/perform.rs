@@ -71,7 +71,7 @@ pub(super) async fn perform(
 
 fn prepare(app: &App, exchange: &mut Exchange, path: &DirectPath, sent: Verb) -> Result<Prepared> {
     let headers = &exchange.parts.headers;
-    let format = negotiate::format(path.format.as_deref(), headers, &app.formats)?;
+    let format = format(app, headers, path, sent)?;
     let preferences = Preferences::of(headers);
     let Parsed {
         mut input,
@@ -104,6 +104,17 @@ fn prepare(app: &App, exchange: &mut Exchange, path: &DirectPath, sent: Verb) ->
         format,
         preferences,
         preference,
+    })
+}
+
+/// The format to answer in; for bytes, which have none, that of what may go wrong.
+fn format(app: &App, headers: &HeaderMap, path: &DirectPath, sent: Verb) -> Result<Format> {
+    negotiate::format(path.format.as_deref(), headers, &app.formats).or_else(|error| {
+        let own = entity_core::media_types(app.dispatcher.registry(), path, sent);
+        match own.iter().any(|it| negotiate::accepts(headers, it)) {
+            true => negotiate::format(Some("json"), headers, &app.formats),
+            false => Err(error),
+        }
     })
 }
 

@@ -33,6 +33,8 @@ pub(crate) enum Preference {
 pub(crate) struct Asked<'a> {
     pub(crate) headers: &'a HeaderMap,
     pub(crate) format: Format,
+    /// Whether the address names the format.
+    pub(crate) is_named: bool,
     pub(crate) preference: Preference,
     pub(crate) view: View<'a>,
 }
@@ -54,6 +56,11 @@ pub(crate) fn respond(reply: &Reply, asked: &Asked<'_>, formats: &Formats) -> Re
     let base = asked.view.base_url;
     if is_told_once(reply) && asked.preference != Preference::Minimal {
         return tell_once(reply, asked, formats);
+    }
+    if let Body::Bytes(bytes) = &reply.body
+        && asked.preference != Preference::Minimal
+    {
+        return super::bytes::respond(bytes, reply, asked);
     }
     match (&reply.effect, asked.preference) {
         (Effect::Read, _) => represent(reply, asked, formats),
@@ -181,7 +188,7 @@ fn version(body: &Body, format: Format) -> Option<Version> {
     }
 }
 
-fn digest(bytes: &[u8]) -> Version {
+pub(super) fn digest(bytes: &[u8]) -> Version {
     let hash = Sha256::digest(bytes);
     Version(
         hash.iter()
@@ -191,7 +198,7 @@ fn digest(bytes: &[u8]) -> Version {
 }
 
 /// Whether the client may go on with what it has: by tag or, for feeds without a tag, by date.
-fn is_fresh(reply: &Reply, asked: &Asked<'_>, tag: &str) -> bool {
+pub(super) fn is_fresh(reply: &Reply, asked: &Asked<'_>, tag: &str) -> bool {
     if reply.effect != Effect::Read {
         return false;
     }
@@ -226,7 +233,7 @@ fn last_modified(body: &Body, format: Format) -> Option<std::time::SystemTime> {
     std::time::UNIX_EPOCH.checked_add(std::time::Duration::from_secs(seconds))
 }
 
-fn not_modified(tag: &str) -> Response {
+pub(super) fn not_modified(tag: &str) -> Response {
     let mut response = empty(StatusCode::NOT_MODIFIED);
     set(response.headers_mut(), ETAG, Some(tag));
     response

@@ -157,6 +157,7 @@ async fn show(
     let asked = Asked {
         headers: &exchange.parts.headers,
         format,
+        is_named: true,
         preference: Preference::Usual,
         view: View {
             base_url,

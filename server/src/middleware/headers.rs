@@ -1,7 +1,7 @@
 //! Headers that every answer carries, errors included.
 
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY,
+    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY,
     STRICT_TRANSPORT_SECURITY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
@@ -25,12 +25,13 @@ const VARIES: &str = "Accept, Cookie, Origin, Sec-Fetch-Site";
 
 /// Adds them to `response`, which leaves over TLS if `is_secure`.
 pub fn add(response: &mut Response, is_secure: bool) {
-    let is_page = response
-        .headers()
+    let headers = response.headers_mut();
+    let is_html = headers
         .get(CONTENT_TYPE)
         .and_then(|it| it.to_str().ok())
         .is_some_and(|it| it.starts_with("text/html"));
-    let headers = response.headers_mut();
+    // A file that somebody wrote is none of our pages, even if it would like to be one.
+    let is_page = is_html && !headers.contains_key(CONTENT_DISPOSITION);
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(RESOURCE_POLICY, SAME_ORIGIN);

@@ -6,7 +6,7 @@ use entity_formats::openapi::{Answer, Operation, Parameter, Response};
 use super::entities::{Type, capital, not_modified, see_other};
 use super::parameters::{id, if_none_match, segment, text_parameter};
 use super::refusals::Mount;
-use super::{Builder, empty};
+use super::{Builder, bytes, empty};
 
 impl Builder<'_> {
     pub(super) fn add_action(&mut self, kind: &Type<'_>, action: &ActionRoute) {
@@ -118,6 +118,7 @@ impl Builder<'_> {
                 };
                 vec![("200", response)]
             }
+            Answers::Bytes(types) => vec![("200", bytes(types))],
             Answers::Value(shape) => {
                 let formats = self.formats_of_data();
                 vec![("200", self.response("The data.", &formats, shape))]

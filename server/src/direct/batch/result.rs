@@ -1,7 +1,9 @@
 //! What came of one part of a batch.
 
-use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use entity_core::{Error, Result};
 use entity_formats::batch::PartElement;
 use http_body_util::BodyExt as _;
@@ -11,6 +13,9 @@ use serde_json::value::RawValue;
 
 use crate::direct::idempotency;
 
+/// The header that says how a body is written down that is no text.
+const TRANSFER_ENCODING: HeaderName = HeaderName::from_static("content-transfer-encoding");
+
 /// The answer to one part.
 pub(super) struct Outcome {
     pub(super) status: StatusCode,
@@ -19,14 +24,19 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// Reads the answer.
+    /// Reads the answer. Bytes that are no text are told in base64, as a header says.
     pub(super) async fn of(response: Response) -> Result<Self> {
-        let (parts, body) = response.into_parts();
+        let (mut parts, body) = response.into_parts();
         let bytes = body.collect().await.map_err(Error::internal)?.to_bytes();
+        let body = String::from_utf8(bytes.into()).unwrap_or_else(|error| {
+            let base64 = HeaderValue::from_static("base64");
+            parts.headers.insert(TRANSFER_ENCODING, base64);
+            STANDARD.encode(error.as_bytes())
+        });
         Ok(Self {
             status: parts.status,
             headers: parts.headers,
-            body: String::from_utf8_lossy(&bytes).into_owned(),
+            body,
         })
     }
 

@@ -158,8 +158,7 @@ pub(crate) fn action_on_collection<'a>(
     need: Option<Need>,
 ) -> BoxFuture<'a, Result<Fields>> {
     Box::pin(async move {
-        let site = call.arguments.first().map(String::as_str);
-        gate::demand_in_site(cx, need.unwrap_or(Need::Superuser), site).await?;
+        gate::demand_in_site(cx, need.unwrap_or(Need::Superuser), call.site()).await?;
         Ok(Fields(call.input.fields.clone()))
     })
 }

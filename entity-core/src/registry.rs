@@ -123,6 +123,13 @@ pub(crate) struct Call<'a> {
     pub(crate) wants_history: bool,
 }
 
+impl<'a> Call<'a> {
+    /// The site that an action on the type is about: its path names it first.
+    pub(crate) fn site(&self) -> Option<&'a str> {
+        self.arguments.first().map(String::as_str)
+    }
+}
+
 impl Route {
     /// Begins the route of the provider `P`, which comes from the crate `origin` (name, version).
     pub fn of<P: Provider>(origin: (&'static str, &'static str)) -> RouteBuilder<P> {

@@ -154,8 +154,7 @@ pub(crate) fn action<P: Read>(action: &Action<P>) -> Runner {
         Handler::Collection(handler) => Arc::new(move |cx, call| {
             let arguments = arguments.clone();
             Box::pin(async move {
-                let site = call.arguments.first().map(String::as_str);
-                gate::demand_in_site(cx, need, site).await?;
+                gate::demand_in_site(cx, need, call.site()).await?;
                 let outcome = handler(cx, arguments(call)?).await?;
                 action_reply::<P>(
                     cx,
@@ -246,8 +245,8 @@ async fn with_list_abilities<P: Provider>(
     mut reply: Reply,
 ) -> Result<Reply> {
     if call.wants_abilities {
-        let site = call.arguments.first().map(String::as_str);
-        let site = site.filter(|_| matches!(need, Need::Site(_) | Need::SiteOrOwn(..)));
+        let is_of_site = matches!(need, Need::Site(_) | Need::SiteOrOwn(..));
+        let site = call.site().filter(|_| is_of_site);
         reply.abilities = list_abilities::<P>(cx, call.route, site).await?;
     }
     Ok(reply)

@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::{DateTime, Utc};
+use serde_json::{Map, Value};
 
 use crate::access::{Authorizer, Caller};
 use crate::error::{Error, Result};
@@ -165,12 +166,24 @@ impl Context {
 
     /// Tells that `kind` happened to `reference`. Stored when the unit of work is committed.
     pub fn emit(&self, kind: impl Into<String>, reference: impl Into<String>, site: Option<&str>) {
+        self.emit_with(kind, reference, site, Map::new());
+    }
+
+    /// The same with `details`: what followers need to know beside it, and never a secret.
+    pub fn emit_with(
+        &self,
+        kind: impl Into<String>,
+        reference: impl Into<String>,
+        site: Option<&str>,
+        details: Map<String, Value>,
+    ) {
         let event = Event {
             kind: kind.into(),
             reference: reference.into(),
             actor: self.caller().user_id().map(ToOwned::to_owned),
             site: site.map(ToOwned::to_owned),
             time: self.now,
+            details,
         };
         self.events
             .lock()

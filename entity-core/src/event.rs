@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
+use serde_json::{Map, Value};
 
 use crate::context::Context;
 use crate::error::Result;
@@ -20,6 +21,8 @@ pub struct Event {
     pub site: Option<String>,
     /// When.
     pub time: DateTime<Utc>,
+    /// What else there is to know, a few facts by name. Most events have none.
+    pub details: Map<String, Value>,
 }
 
 /// What the audit log is told of a request that writes.

@@ -7,6 +7,7 @@ pub(crate) mod sql;
 pub mod announcement;
 pub mod announcement_group;
 pub mod authorization_epoch;
+pub mod demo_password;
 pub mod group_member;
 pub mod membership;
 pub mod realm_grant;
@@ -19,8 +20,8 @@ pub mod user_account;
 #[cfg(test)]
 mod tests;
 
-pub use connect::{connect, make_private};
-pub use migrate::{ensure_tables, migrate};
+pub use connect::{connect, look, look_at_file, make_private};
+pub use migrate::{ensure_tables, lacks, migrate};
 
 /// The instant that a column holds in milliseconds.
 pub(crate) fn instant(millis: i64) -> entity_core::DateTimeUtc {

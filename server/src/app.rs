@@ -135,7 +135,7 @@ impl App {
             .collect();
         let csrf = CsrfOptions::new(csrf_mode(config.csrf_mode), &config.server_url(), &origins)
             .map_err(Error::internal)?;
-        let throttle = Throttle::new(ThrottleOptions::default());
+        let throttle = Throttle::new(throttle_options(&config));
         let login = Login::new(LoginParts {
             dispatcher: dispatcher.clone(),
             directory: Arc::new(Accounts),
@@ -254,8 +254,21 @@ fn dispatcher(
     )
 }
 
+fn throttle_options(config: &Config) -> ThrottleOptions {
+    let count = |it| i64::try_from(it).unwrap_or(i64::MAX);
+    ThrottleOptions {
+        free_for_account: count(config.login_account_failures),
+        burst_of_address: count(config.login_address_failures),
+        interval_of_address: delta(config.login_address_interval),
+        ..ThrottleOptions::default()
+    }
+}
+
+fn delta(duration: std::time::Duration) -> TimeDelta {
+    TimeDelta::from_std(duration).unwrap_or(TimeDelta::MAX)
+}
+
 fn session_options(config: &Config) -> SessionOptions {
-    let delta = |it| TimeDelta::from_std(it).unwrap_or(TimeDelta::MAX);
     SessionOptions {
         timeout: delta(config.session_timeout),
         max_lifetime: delta(config.session_max_lifetime),

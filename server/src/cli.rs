@@ -3,6 +3,7 @@
 mod arguments;
 mod doctor;
 mod operator;
+mod prompt;
 mod serve;
 
 use std::io::Write as _;
@@ -10,7 +11,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser as _;
-use entity_core::Registry;
+use entity_core::{ErrorKind, Registry};
 
 use crate::app::{App, Parts};
 use crate::config::{self, Config, Given, Loaded};
@@ -88,13 +89,18 @@ async fn start(config: Config) -> Result<App, Failure> {
     Ok(App::start(config, parts).await.map_err(|it| explain(&it))?)
 }
 
-/// A failure to start with its causes: the operator may read them.
+/// A failure as the operator may read it. Where its own text does not tell what to do, its causes follow, each once:
+/// many repeat theirs.
 fn explain(error: &entity_core::Error) -> String {
     let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
+    let is_ours = matches!(error.kind(), ErrorKind::Internal | ErrorKind::Unavailable);
+    let mut cause = std::error::Error::source(error).filter(|_| is_ours);
     while let Some(it) = cause {
-        text.push_str(": ");
-        text.push_str(&it.to_string());
+        let reason = it.to_string();
+        if !text.contains(&reason) {
+            text.push_str(": ");
+            text.push_str(&reason);
+        }
         cause = it.source();
     }
     text

@@ -89,6 +89,12 @@ settings! {
         auth_trusted_header: Option<HeaderName> = "auth.trustedHeader", "LECTERN_AUTH_TRUSTEDHEADER", "";
         /// What the login's answer gives as `sessionId`: `full` or `omit`.
         login_body_session_id: BodySessionId = "login.bodySessionId", "LECTERN_LOGIN_BODYSESSIONID", "full";
+        /// How often a login to one account may fail from one network before each further one has to wait.
+        login_account_failures: usize = "login.accountFailures", "LECTERN_LOGIN_ACCOUNTFAILURES", "5";
+        /// How many failed logins of one network, of whatever accounts, may stand against it; beyond them it has to wait.
+        login_address_failures: usize = "login.addressFailures", "LECTERN_LOGIN_ADDRESSFAILURES", "100";
+        /// How long it takes until one of these no longer does.
+        login_address_interval: Duration = "login.addressInterval", "LECTERN_LOGIN_ADDRESSINTERVAL", "6";
 
         /// How long a new connection may be silent.
         first_byte_timeout: Duration = "limits.firstByteTimeout", "LECTERN_LIMITS_FIRSTBYTETIMEOUT", "10";
@@ -164,6 +170,11 @@ impl Config {
                 is_secure || self.public_url.as_ref().is_some_and(WebOrigin::is_https)
             }
         }
+    }
+
+    /// Whether it listens where others than this machine can reach it.
+    pub fn is_exposed(&self) -> bool {
+        !self.listen.ip().to_canonical().is_loopback()
     }
 
     /// Whether `address` is that of a trusted proxy.

@@ -16,7 +16,7 @@ use crate::audit::{AuditRow, AuditStore};
 use crate::direct::respond;
 use crate::session::Sessions;
 
-pub(crate) use tables::{AuditLog as AuditTable, Journal as JournalTables};
+pub(crate) use tables::{AuditLog as AuditTable, EVENT_DETAILS, Journal as JournalTables};
 
 /// The outbox: events in the order in which they were committed, for followers.
 pub(crate) const OUTBOX: &str = "outbox";
@@ -61,7 +61,7 @@ async fn insert_events(db: &Session, events: &[Event]) -> Result<()> {
     let mut statement = Query::insert();
     statement
         .into_table(Alias::new(OUTBOX))
-        .columns(["kind", "reference", "actor", "site", "time"].map(Alias::new));
+        .columns(["kind", "reference", "actor", "site", "time", "details"].map(Alias::new));
     for event in events {
         statement.values_panic([
             Expr::val(event.kind.as_str()),
@@ -69,8 +69,18 @@ async fn insert_events(db: &Session, events: &[Event]) -> Result<()> {
             Expr::val(event.actor.clone()),
             Expr::val(event.site.clone()),
             Expr::val(event.time.timestamp_millis()),
+            Expr::val(details(event)?),
         ]);
     }
     db.execute(&statement).await?;
     Ok(())
+}
+
+/// The details as the outbox has them: a JSON object, or nothing.
+fn details(event: &Event) -> Result<Option<String>> {
+    if event.details.is_empty() {
+        return Ok(None);
+    }
+    let text = serde_json::to_string(&event.details).map_err(Error::internal)?;
+    Ok(Some(text))
 }

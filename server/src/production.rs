@@ -1,4 +1,5 @@
-//! What stands against serving people: the rules of the profile `production`.
+//! What stands against serving people: the rules of the profile `production`, and what holds on any address that
+//! strangers can reach.
 //!
 //! Rules that hold for every profile are not here: a SQLite database that is not in the journal mode WAL with
 //! `synchronous = FULL` is refused wherever it is opened, and protection against forged requests has no switch.
@@ -13,9 +14,10 @@ use std::fmt;
 use std::path::Path;
 
 use entity_core::Result;
+use entity_core::db::Db;
 
 use crate::config::{Config, Problem};
-use crate::storage::{self, Storage};
+use crate::storage;
 
 /// What was found, each with what to do about it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,12 +32,24 @@ pub struct Findings {
 #[derive(Clone, Debug)]
 pub struct Refusal(Vec<Problem>);
 
-/// Looks at the settings, at the file they come from, and at the databases.
+/// Looks at the settings, at the file they come from, and at the databases, of which `content` is the one with the
+/// content.
 ///
 /// # Errors
 /// The database can't be read.
-pub async fn inspect(config: &Config, file: Option<&Path>, storage: &Storage) -> Result<Findings> {
-    let mut findings = database::inspect(&storage.content).await?;
+pub async fn inspect(config: &Config, file: Option<&Path>, content: &Db) -> Result<Findings> {
+    let mut findings = inspect_outside(config, file)?;
+    let mut found = database::inspect(content).await?;
+    findings.refused.append(&mut found.refused);
+    findings.warned.append(&mut found.warned);
+    Ok(findings)
+}
+
+/// Looks at all that can be seen without a database.
+///
+/// # Errors
+/// The address of the database is none.
+pub fn inspect_outside(config: &Config, file: Option<&Path>) -> Result<Findings> {
     let mut refused = settings::inspect(config);
     refused.extend(file.and_then(|it| files::inspect("--config", it)));
     let databases = storage::files(config.database.expose())?;
@@ -44,9 +58,26 @@ pub async fn inspect(config: &Config, file: Option<&Path>, storage: &Storage) ->
             .iter()
             .filter_map(|it| files::inspect("database", it)),
     );
-    refused.append(&mut findings.refused);
-    findings.refused = refused;
-    Ok(findings)
+    Ok(Findings {
+        refused,
+        warned: Vec::new(),
+    })
+}
+
+/// What stands against listening on an address that strangers can reach, whatever the profile: a password in
+/// `content` that they know.
+///
+/// # Errors
+/// The database can't be read.
+pub async fn inspect_exposure(config: &Config, content: &Db) -> Result<Option<Problem>> {
+    if !config.is_exposed() {
+        return Ok(None);
+    }
+    let found = database::known_password(content).await?;
+    Ok(found.map(|it| Problem {
+        message: format!("{}; or listen on 127.0.0.1", it.message),
+        ..it
+    }))
 }
 
 impl Findings {

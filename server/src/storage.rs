@@ -13,7 +13,7 @@ use sea_orm::{DatabaseConnection, DbBackend, SqlxSqliteConnector};
 use sea_orm_migration::MigrationTrait;
 
 use crate::audit::AuditStore;
-use crate::journal::{AuditTable, JournalTables};
+use crate::journal::{AuditTable, EVENT_DETAILS, JournalTables};
 
 /// The databases, open and up to date.
 #[derive(Clone, Debug)]
@@ -47,6 +47,36 @@ impl Storage {
     }
 }
 
+/// A database that is only looked at.
+#[derive(Clone, Debug)]
+pub struct Look {
+    /// The content. Nothing can be written to it.
+    pub content: Db,
+    /// What [`Storage::open`] would add, by name.
+    pub lacks: Vec<String>,
+}
+
+/// Looks at the databases at `url`. They stay as they are, and none is made.
+///
+/// # Errors
+/// There is none, it can't be read, or it was changed by a newer version of the service.
+pub async fn look(url: &str, registry: &Registry) -> Result<Look> {
+    let content = entity_providers::db::look(url).await?;
+    let mut lacks = entity_providers::db::lacks(&content, migrations, registry).await?;
+    if content.reader.get_database_backend() == DbBackend::Sqlite {
+        let options = SqliteConnectOptions::from_str(url).map_err(Error::internal)?;
+        let path = with_ending(&options, AUDIT);
+        if path.is_file() {
+            let db = entity_providers::db::look_at_file(&path).await?;
+            let no_types = Registry::new([]).map_err(Error::internal)?;
+            lacks.extend(entity_providers::db::lacks(&db, audit_migrations, &no_types).await?);
+        } else {
+            lacks.push(path.display().to_string());
+        }
+    }
+    Ok(Look { content, lacks })
+}
+
 /// What the name of the file with the audit rows of reads ends in.
 const AUDIT: &str = ".audit";
 
@@ -78,6 +108,7 @@ pub(crate) fn migrations() -> Vec<Box<dyn MigrationTrait>> {
     let mut steps = entity_providers::migration::migrations();
     steps.extend(crate::migration::migrations());
     steps.push(Box::new(JournalTables));
+    steps.push(Box::new(EVENT_DETAILS));
     steps
 }
 

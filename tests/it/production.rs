@@ -26,7 +26,7 @@ fn write(file: &Path, text: &str, mode: u32) {
 }
 
 /// Runs the program to its end, which must come by itself.
-async fn run(database: &Database, arguments: &[&str]) -> Output {
+pub(crate) async fn run(database: &Database, arguments: &[&str]) -> Output {
     let program = binary("lectern", false);
     let ended = Command::new(program)
         .args(arguments)
@@ -43,7 +43,7 @@ async fn run(database: &Database, arguments: &[&str]) -> Output {
         .expect("it runs")
 }
 
-fn text(bytes: &[u8]) -> &str {
+pub(crate) fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("text")
 }
 
@@ -146,7 +146,7 @@ async fn conf_2_a_role_that_can_not_change_tables_is_enough_to_serve() {
     database::on(Backend::Postgres, |app: TestApp| async move {
         let registry = Registry::from_inventory().expect("types that go together");
         let owner = &app.service().storage;
-        let findings = production::inspect(&app.service().config, None, owner).await;
+        let findings = production::inspect(&app.service().config, None, &owner.content).await;
         assert_eq!(findings.expect("an answer").warned.len(), 1);
         for sql in GRANTS {
             let sql = sql.replace("ROLE_NAME", "rows_only");
@@ -162,7 +162,7 @@ async fn conf_2_a_role_that_can_not_change_tables_is_enough_to_serve() {
             .url()
             .replace("postgres://postgres@", "postgres://rows_only@");
         let storage = Storage::open(&url, &registry).await.expect("enough rights");
-        let findings = production::inspect(&app.service().config, None, &storage).await;
+        let findings = production::inspect(&app.service().config, None, &storage.content).await;
         assert_eq!(findings.expect("an answer").warned, []);
         let writer = &storage.content.writer;
         assert!(

@@ -12,7 +12,11 @@ const FORWARDED: HeaderName = HeaderName::from_static("forwarded");
 /// A service whose proxies are at 10.0.0.0/8 and write this header.
 async fn behind_proxies(header: &str) -> TestApp {
     let database = Database::on_backend(Backend::Sqlite).await.expect("a file");
-    let settings = [("proxy.trusted", "10.0.0.0/8"), ("proxy.header", header)];
+    let settings = [
+        ("proxy.trusted", "10.0.0.0/8"),
+        ("proxy.header", header),
+        ("login.addressFailures", "20"),
+    ];
     TestApp::start(database, &settings).await
 }
 

@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::num::NonZero;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use sea_orm::{
     ConnectionTrait, DatabaseConnection, DbErr, RuntimeErr, SqlxPostgresConnector,
     SqlxSqliteConnector, Statement,
 };
+use tokio::time::timeout;
 
 /// A request that finds no free connection for this long gets an answer that says so.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -42,27 +43,104 @@ const CACHED: &str = "-8192";
 /// The address is none of these; the database can't be reached; it does not take the settings that keep
 /// data safe.
 pub async fn connect(url: &str) -> Result<Db> {
-    let scheme = url.split_once(':').map(|(scheme, _)| scheme);
-    match scheme {
-        Some("sqlite") => sqlite(url).await,
-        Some("postgres" | "postgresql") => postgres(url).await,
-        _ => Err(failure(
-            "the database's address must begin with sqlite:// or postgres://",
-        )),
+    match Address::parse(url)? {
+        Address::Sqlite(options) => sqlite(*options).await,
+        Address::Postgres(options) => postgres(*options).await,
     }
 }
 
-async fn sqlite(url: &str) -> Result<Db> {
-    let (_, rest) = url.split_once(':').unwrap_or_default();
-    if rest.contains(":memory:")
-        || rest.contains("mode=memory")
-        || rest.trim_matches('/').is_empty()
-    {
-        return Err(failure(
-            "a SQLite database must be a file: write sqlite:///path/to/file",
-        ));
+/// Opens the database at `url` to look at it: none is made, and nothing in it can change.
+///
+/// # Errors
+/// The address is none; there is no database, or it can't be reached.
+pub async fn look(url: &str) -> Result<Db> {
+    match Address::parse(url)? {
+        Address::Sqlite(options) => look_at_file(options.get_filename()).await,
+        Address::Postgres(options) => {
+            let reader = postgres_reader(*options).await?;
+            Ok(Db {
+                writer: reader.clone(),
+                reader,
+                file: None,
+            })
+        }
     }
-    let options: SqliteConnectOptions = url.parse().map_err(unreachable_database)?;
+}
+
+/// Opens the SQLite database in the file at `path` to look at it.
+///
+/// # Errors
+/// There is none, or it can't be read.
+pub async fn look_at_file(path: &Path) -> Result<Db> {
+    if !path.is_file() {
+        return Err(failure(format!(
+            "there is no database at {}: `lectern migrate` makes it",
+            path.display()
+        )));
+    }
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .read_only(true)
+        // Whoever has it open keeps this file beside it. Without one, looking must not make it.
+        .immutable(!beside(path, "-wal").exists())
+        .disable_statement_logging();
+    let pool = pool::<sqlx::Sqlite>(1).connect_with(options).await;
+    let reader = SqlxSqliteConnector::from_sqlx_sqlite_pool(pool.map_err(unreachable_database)?);
+    Ok(Db {
+        writer: reader.clone(),
+        reader,
+        file: None,
+    })
+}
+
+/// The file beside the one at `path` whose name is longer by `ending`.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+/// What a URL says.
+enum Address {
+    Sqlite(Box<SqliteConnectOptions>),
+    Postgres(Box<PgConnectOptions>),
+}
+
+impl Address {
+    fn parse(url: &str) -> Result<Self> {
+        match url.split_once(':') {
+            Some(("sqlite", rest)) => {
+                if rest.contains(":memory:")
+                    || rest.contains("mode=memory")
+                    || rest.trim_matches('/').is_empty()
+                {
+                    return Err(failure(
+                        "a SQLite database must be a file: write sqlite:///path/to/file",
+                    ));
+                }
+                let options = url.parse().map_err(unreachable_database)?;
+                Ok(Self::Sqlite(Box::new(options)))
+            }
+            Some(("postgres" | "postgresql", _)) => {
+                let options: PgConnectOptions = url.parse().map_err(unreachable_database)?;
+                // An IPv6 address has brackets in a URL, and nowhere else.
+                let host = options.get_host();
+                let bare = host.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+                let bare = bare.map(ToOwned::to_owned);
+                let options = match bare {
+                    Some(bare) => options.host(&bare),
+                    None => options,
+                };
+                Ok(Self::Postgres(Box::new(options)))
+            }
+            _ => Err(failure(
+                "the database's address must begin with sqlite:// or postgres://",
+            )),
+        }
+    }
+}
+
+async fn sqlite(options: SqliteConnectOptions) -> Result<Db> {
     let path = options.get_filename().to_path_buf();
     make_private(&path)?;
     let options = options
@@ -133,8 +211,34 @@ async fn require_pragma(
     }
 }
 
-async fn postgres(url: &str) -> Result<Db> {
-    let options: PgConnectOptions = url.parse().map_err(unreachable_database)?;
+async fn postgres(options: PgConnectOptions) -> Result<Db> {
+    let writer = postgres_pool(POSTGRES_WRITERS, options.clone()).await?;
+    let reader = postgres_reader(options).await?;
+    Ok(Db {
+        reader,
+        writer,
+        file: None,
+    })
+}
+
+/// Connections that can't write.
+async fn postgres_reader(options: PgConnectOptions) -> Result<DatabaseConnection> {
+    let options = options.options([("default_transaction_read_only", "on")]);
+    let reader = postgres_pool(readers().max(POSTGRES_WRITERS), options).await?;
+    let found = setting(
+        &reader,
+        "SELECT current_setting('default_transaction_read_only') AS setting",
+    )
+    .await?;
+    match found.as_str() {
+        "on" => Ok(reader),
+        _ => Err(failure(
+            "the database does not open read-only connections: check what is between it and this service",
+        )),
+    }
+}
+
+async fn postgres_pool(size: u32, options: PgConnectOptions) -> Result<DatabaseConnection> {
     let options = options
         .application_name("lectern")
         .statement_cache_capacity(PREPARED)
@@ -144,30 +248,34 @@ async fn postgres(url: &str) -> Result<Db> {
             ("idle_in_transaction_session_timeout", "60s"),
         ])
         .disable_statement_logging();
-    let writer = pool::<sqlx::Postgres>(POSTGRES_WRITERS)
+    let connected = pool::<sqlx::Postgres>(size)
         .connect_with(options.clone())
-        .await
-        .map_err(unreachable_database)?;
-    let reader = pool::<sqlx::Postgres>(readers().max(POSTGRES_WRITERS))
-        .connect_with(options.options([("default_transaction_read_only", "on")]))
-        .await
-        .map_err(unreachable_database)?;
-    let db = Db {
-        reader: SqlxPostgresConnector::from_sqlx_postgres_pool(reader),
-        writer: SqlxPostgresConnector::from_sqlx_postgres_pool(writer),
-        file: None,
-    };
-    let found = setting(
-        &db.reader,
-        "SELECT current_setting('default_transaction_read_only') AS setting",
-    )
-    .await?;
-    match found.as_str() {
-        "on" => Ok(db),
-        _ => Err(failure(
-            "the database does not open read-only connections: check what is between it and this service",
-        )),
+        .await;
+    match connected {
+        Ok(pool) => Ok(SqlxPostgresConnector::from_sqlx_postgres_pool(pool)),
+        Err(error) => Err(unreachable_server(&options, error).await),
     }
+}
+
+/// Why the server of `options` can't be reached. A pool that was refused tries on, and in the end says only that its
+/// time is up; one try without it tells the reason.
+async fn unreachable_server(options: &PgConnectOptions, error: sqlx::Error) -> Error {
+    let cause = match error {
+        sqlx::Error::PoolTimedOut => match timeout(ACQUIRE_TIMEOUT, options.connect()).await {
+            Ok(Ok(_)) => error,
+            Ok(Err(cause)) => cause,
+            Err(elapsed) => sqlx::Error::Io(std::io::Error::new(ErrorKind::TimedOut, elapsed)),
+        },
+        error => error,
+    };
+    let server = match options.get_socket() {
+        Some(socket) => socket.display().to_string(),
+        None => format!("{} (port {})", options.get_host(), options.get_port()),
+    };
+    let text = format!(
+        "the database at {server} can't be opened: check the setting `database` and whether its server runs"
+    );
+    failure(text).with_source(cause)
 }
 
 async fn setting(connection: &DatabaseConnection, sql: &str) -> Result<String> {

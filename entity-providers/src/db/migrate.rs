@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use entity_core::db::{Db, TableSpec};
 use entity_core::{Error, ErrorKind, Registry, Result};
 use sea_orm::sea_query::{Alias, Query, Table};
-use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement};
+use sea_orm::{
+    ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement, TransactionTrait,
+};
 use sea_orm_migration::{MigrationTrait, MigratorTraitSelf, SchemaManager};
 
 /// The key of the lock that processes which change tables take on PostgreSQL. Any number does that no
@@ -48,6 +50,32 @@ pub async fn ensure_tables(db: &Db, registry: &Registry) -> Result<()> {
         ensure_table(&transaction, &table()).await?;
     }
     Ok(transaction.commit().await?)
+}
+
+/// What [`migrate`] and [`ensure_tables`] would add to `db`, by name. It is only read.
+///
+/// # Errors
+/// A newer version of the service has been at the database, or it can't be read.
+pub async fn lacks(
+    db: &Db,
+    migrations: fn() -> Vec<Box<dyn MigrationTrait>>,
+    registry: &Registry,
+) -> Result<Vec<String>> {
+    let transaction = db.reader.begin().await?;
+    let steps = Steps(migrations);
+    let known = steps.migrations();
+    let done = done(&transaction, &steps).await?;
+    refuse_newer(&known, &done)?;
+    let mut lacks: Vec<String> = known
+        .iter()
+        .map(|it| it.name().to_owned())
+        .filter(|it| !done.contains(it))
+        .collect();
+    for table in registry.routes().filter_map(|it| it.table) {
+        let additions = additions(&transaction, &table()).await?;
+        lacks.extend(additions.into_iter().map(|it| it.name));
+    }
+    Ok(lacks)
 }
 
 /// Begins a transaction that no other process's runs beside: on SQLite whoever writes is alone anyway.
@@ -97,16 +125,38 @@ fn refuse_newer(known: &[Box<dyn MigrationTrait>], done: &HashSet<String>) -> Re
 
 /// Whoever may read and write rows only gets along with a table that is as it should be.
 async fn ensure_table(transaction: &DatabaseTransaction, spec: &TableSpec) -> Result<()> {
+    for addition in additions(transaction, spec).await? {
+        transaction.execute_raw(addition.statement).await?;
+    }
+    Ok(())
+}
+
+/// Something that a database lacks, and what adds it.
+struct Addition {
+    name: String,
+    statement: Statement,
+}
+
+/// What makes the table of `spec` as it should be.
+async fn additions(transaction: &DatabaseTransaction, spec: &TableSpec) -> Result<Vec<Addition>> {
     let backend = transaction.get_database_backend();
     let present = names(transaction, columns(backend), spec.name).await?;
+    let mut additions = Vec::new();
     if present.is_empty() {
-        transaction.execute(&spec.create_statement(backend)).await?;
+        additions.push(Addition {
+            name: spec.name.to_owned(),
+            statement: backend.build(&spec.create_statement(backend)),
+        });
     } else {
-        let absent = spec.columns.iter().filter(|it| !present.contains(it.0));
-        for column in absent.filter_map(|it| spec.added_column(it.0, backend)) {
+        for (column, ..) in spec.columns.iter().filter(|it| !present.contains(it.0)) {
             let mut statement = Table::alter();
-            statement.table(Alias::new(spec.name)).add_column(column);
-            transaction.execute(&statement).await?;
+            statement.table(Alias::new(spec.name));
+            if let Some(added) = spec.added_column(column, backend) {
+                additions.push(Addition {
+                    name: format!("{}.{column}", spec.name),
+                    statement: backend.build(statement.add_column(added)),
+                });
+            }
         }
     }
     if let Some(statement) = spec.index_statement()
@@ -114,9 +164,12 @@ async fn ensure_table(transaction: &DatabaseTransaction, spec: &TableSpec) -> Re
             .await?
             .contains(&spec.index_name())
     {
-        transaction.execute(&statement).await?;
+        additions.push(Addition {
+            name: spec.index_name(),
+            statement: backend.build(&statement),
+        });
     }
-    Ok(())
+    Ok(additions)
 }
 
 /// Asks for the columns of a table.

@@ -8,6 +8,7 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 
 use super::{display_name, query};
 use crate::db::user_account::{Column, Entity as Account};
+use crate::demo;
 
 /// What logging in needs to know of a user.
 #[derive(Clone)]
@@ -73,6 +74,10 @@ pub async fn note_login(cx: &Context, id: &str) -> Result<()> {
 /// # Errors
 /// The database can't be written.
 pub async fn keep_hash(cx: &Context, id: &str, hash: &str) -> Result<()> {
+    let row = Account::find_by_id(id).one(cx.db()?).await?;
+    if let Some(old) = row.and_then(|it| it.password_hash) {
+        demo::follow(cx, &old, hash).await?;
+    }
     Account::update_many()
         .col_expr(Column::PasswordHash, Expr::val(hash))
         .filter(Column::Id.eq(id))

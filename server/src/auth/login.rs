@@ -9,6 +9,7 @@ use entity_core::{
 };
 use http::StatusCode;
 use moka::sync::Cache;
+use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
 use super::evidence::{Account, Authenticator, Directory, Evidence};
@@ -22,6 +23,8 @@ const LOGGED_IN: &str = "user.login.ws";
 const LOGGED_OUT: &str = "user.logout";
 /// What is told that somebody could not log in.
 const FAILED: &str = "user.login.failed";
+/// How many letters of a name are told: nobody's is longer.
+const NAME_LETTERS: usize = 100;
 
 /// The parts of a [`Login`].
 #[derive(Clone)]
@@ -152,7 +155,7 @@ impl Login {
             .ok_or_else(refused)?;
         let place = self.parts.passwords.queue()?;
         let network = Subject::address(origin.address);
-        self.refuse_busy_network(&network, origin).await?;
+        self.refuse_busy(&network, origin).await?;
         let account = self.find(evidence.username(), origin).await?;
         let name = account
             .as_ref()
@@ -163,28 +166,41 @@ impl Login {
         // who wait for it have a place in the bounded queue.
         let turn = turn.lock().await;
         let must_wait = self.wait(&subject, origin).await?.is_some();
+        let counted = if must_wait {
+            let waiting = Subject::waiting(name, origin.address);
+            self.refuse_busy(&waiting, origin).await?;
+            vec![waiting]
+        } else {
+            vec![subject, network]
+        };
         // Checked even if it can't help, so that the time tells nothing.
         let verified = authenticator
             .verify(evidence, account.as_ref(), &place)
             .await?;
+        let target = account.as_ref().map(|it| it.id.clone());
         let known = account.filter(|it| !it.is_disabled && !must_wait);
         if let (Some(account), Verified::Right | Verified::RightButWeak) = (known, verified) {
             return Ok((account, verified));
         }
-        let counted = (!must_wait).then_some(subject);
-        self.count_failure(counted, network, origin).await?;
+        let failure = Failure {
+            counted,
+            target,
+            username: evidence.username().chars().take(NAME_LETTERS).collect(),
+        };
+        self.tell_failure(failure, origin).await?;
         drop(turn);
         Err(refused())
     }
 
-    async fn refuse_busy_network(&self, network: &Subject, origin: &Origin) -> Result<()> {
-        let Some(left) = self.wait(network, origin).await? else {
+    /// Refuses before anything is hashed. Whether there is such an account makes no difference.
+    async fn refuse_busy(&self, subject: &Subject, origin: &Origin) -> Result<()> {
+        let Some(left) = self.wait(subject, origin).await? else {
             return Ok(());
         };
-        let seconds = u32::try_from(left.num_seconds()).unwrap_or_default();
+        let seconds = left.num_milliseconds().saturating_add(999) / 1000;
         Err(Error::too_many_requests(
             "too many failed logins from your network: wait and try again",
-            seconds.saturating_add(1),
+            u32::try_from(seconds).unwrap_or(u32::MAX),
         ))
     }
 
@@ -209,26 +225,21 @@ impl Login {
             .await
     }
 
-    /// In a unit of work of its own, which stays although the request fails. A try that had to wait anyway
-    /// is counted for the network only, so that nobody keeps an account locked by trying on.
-    async fn count_failure(
-        &self,
-        account: Option<Subject>,
-        network: Subject,
-        origin: &Origin,
-    ) -> Result<()> {
+    /// In a unit of work of its own, which stays although the request fails. A try that had to wait anyway counts
+    /// neither for the account nor for the network, so that nobody locks out others, or an account, by trying on.
+    async fn tell_failure(&self, failure: Failure, origin: &Origin) -> Result<()> {
         let throttle = self.parts.throttle;
         self.parts
             .dispatcher
             .write(origin, move |cx| {
-                let (account, network) = (account.clone(), network.clone());
+                let failure = failure.clone();
                 Box::pin(async move {
-                    if let Some(account) = &account {
-                        throttle.failed(cx, account).await?;
+                    for subject in &failure.counted {
+                        throttle.failed(cx, subject).await?;
                     }
-                    throttle.failed(cx, &network).await?;
-                    // Without the name: people type their password into the wrong field.
-                    cx.emit(FAILED, Reference::collection("session").to_string(), None);
+                    let reference = Reference::collection("session").to_string();
+                    let facts = facts(cx, failure.target.as_deref(), &failure.username);
+                    cx.emit_with(FAILED, reference, None, facts);
                     Ok(((), Audit::Later))
                 })
             })
@@ -283,6 +294,32 @@ impl Login {
     }
 }
 
+/// What one failure writes.
+#[derive(Clone)]
+struct Failure {
+    /// For whom it counts.
+    counted: Vec<Subject>,
+    /// The id of the account that was tried, if there is one.
+    target: Option<String>,
+    /// What was typed for its name.
+    username: String,
+}
+
+/// What is told of a login: whose it is, and where it came from.
+fn facts(cx: &Context, user_id: Option<&str>, username: &str) -> Map<String, Value> {
+    let origin = cx.origin();
+    let facts = [
+        ("userId", user_id.map(ToOwned::to_owned)),
+        ("username", Some(username.to_owned())),
+        ("address", Some(origin.address.to_string())),
+        ("path", Some(origin.path.to_string())),
+    ];
+    facts
+        .into_iter()
+        .filter_map(|(name, fact)| Some((name.to_owned(), fact?.into())))
+        .collect()
+}
+
 /// What one successful login writes.
 #[derive(Clone)]
 struct Begin {
@@ -297,7 +334,7 @@ struct Begin {
 
 impl Begin {
     async fn run(&self, cx: &Context) -> Result<((), Audit)> {
-        let user = &self.session.user().id;
+        let User { id: user, eid } = self.session.user();
         let subject = Subject::account(user, cx.origin().address);
         self.throttle.forget(cx, &subject).await?;
         self.directory.note_login(cx, user).await?;
@@ -309,7 +346,8 @@ impl Begin {
         }
         self.sessions.create(cx, &self.session).await?;
         let reference = Reference::entity("session", self.session.handle());
-        cx.emit(LOGGED_IN, reference.to_string(), None);
+        let facts = facts(cx, Some(user), eid);
+        cx.emit_with(LOGGED_IN, reference.to_string(), None, facts);
         Ok(((), Audit::Answered(self.answered.as_u16())))
     }
 }

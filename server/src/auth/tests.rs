@@ -23,7 +23,7 @@ use tempfile::TempDir;
 use super::evidence::{Account, Directory, Evidence, PasswordCheck, TrustedHeader};
 use super::login::{LoggedIn, Login, LoginParts};
 use super::password::Passwords;
-use super::throttle::Throttle;
+use super::throttle::{Throttle, ThrottleOptions};
 use crate::config::Value;
 use crate::session::provider::SessionProvider;
 use crate::session::store::SqlSessions;
@@ -116,7 +116,10 @@ impl Service {
             }),
             authenticators: vec![Arc::new(check), Arc::new(proxy)],
             passwords: passwords.clone(),
-            throttle: Throttle::default(),
+            throttle: Throttle::new(ThrottleOptions {
+                burst_of_address: 20,
+                ..ThrottleOptions::default()
+            }),
             sessions: Arc::clone(&sessions),
         });
         Self {

@@ -1,8 +1,17 @@
 //! Slows down whoever guesses passwords. It counts failures, never successes.
 //!
-//! Failures are counted for an account together with the network they come from, so that a stranger
-//! elsewhere can't lock the owner out, and for that network alone, so that many accounts can't be tried
-//! from one place. The counts are in the database: all nodes share them and a restart does not clear them.
+//! Two limits hold, and neither asks whether there is such an account. The counts are in the database: all nodes
+//! share them and a restart does not clear them.
+//!
+//! - An account together with the network that it is tried from, so that a stranger elsewhere can't lock the owner out:
+//!   after five failures each further one doubles a wait, up to a quarter of an hour. That is at most 17 guesses in
+//!   an hour, and 13 an hour for who goes on.
+//! - A network, so that many accounts can't be tried from one place. A whole campus may share one address, so this
+//!   is wide, and one failure never costs the others much: 100 failures may stand against a network, and every six
+//!   seconds one of them no longer does. That is at most 700 guesses in the first hour, and 600 in each further one.
+//!
+//! A try that has to wait for its account anyway stands against neither; a third count, as wide as that of a network,
+//! keeps such tries from costing more than a little work.
 
 use std::net::IpAddr;
 
@@ -10,7 +19,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use entity_core::{Context, Result};
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{ActiveValue, QuerySelect as _};
+use sea_orm::{IntoActiveModel as _, QuerySelect as _};
 use sha2::{Digest as _, Sha256};
 
 /// The most forgotten rows that one sweep removes.
@@ -21,27 +30,27 @@ const SWEEP: u64 = 500;
 pub struct ThrottleOptions {
     /// Failures of an account from one network before its next one has to wait.
     pub free_for_account: i64,
-    /// Failures of a network before it has to wait. A whole campus may share one address.
-    pub free_for_address: i64,
     /// The first wait; each further failure doubles it.
     pub first_wait: TimeDelta,
     /// The longest wait for an account.
     pub longest_wait: TimeDelta,
-    /// The longest wait for a network.
-    pub longest_wait_for_address: TimeDelta,
-    /// After this time without a failure, all is forgotten.
+    /// After this time without a failure, those of an account are forgotten.
     pub memory: TimeDelta,
+    /// Failures that may stand against a network.
+    pub burst_of_address: i64,
+    /// How long it takes until one of them no longer does.
+    pub interval_of_address: TimeDelta,
 }
 
 impl Default for ThrottleOptions {
     fn default() -> Self {
         Self {
             free_for_account: 5,
-            free_for_address: 20,
             first_wait: TimeDelta::seconds(1),
             longest_wait: TimeDelta::minutes(15),
-            longest_wait_for_address: TimeDelta::minutes(1),
             memory: TimeDelta::hours(1),
+            burst_of_address: 100,
+            interval_of_address: TimeDelta::seconds(6),
         }
     }
 }
@@ -61,25 +70,33 @@ pub struct Subject {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Kind {
-    Account,
-    Address,
+    /// Each failure makes the wait longer.
+    Doubling,
+    /// Failures fade, one after the other.
+    Fading,
 }
 
 impl Subject {
     /// An account, by its id or by the name that no account has, as tried from `address`.
     pub fn account(name: &str, address: IpAddr) -> Self {
-        let name = name.trim().to_lowercase();
-        Self {
-            key: digest(&["account", &name, &network(address)]),
-            kind: Kind::Account,
-        }
+        Self::of(Kind::Doubling, "account", name, address)
     }
 
     /// The network of `address`.
     pub fn address(address: IpAddr) -> Self {
+        Self::of(Kind::Fading, "address", "", address)
+    }
+
+    /// Tries for an account, as named by [`Subject::account`], while it has to wait.
+    pub fn waiting(name: &str, address: IpAddr) -> Self {
+        Self::of(Kind::Fading, "waiting", name, address)
+    }
+
+    fn of(kind: Kind, what: &str, name: &str, address: IpAddr) -> Self {
+        let name = name.trim().to_lowercase();
         Self {
-            key: digest(&["address", &network(address)]),
-            kind: Kind::Address,
+            key: digest(&[what, &name, &network(address)]),
+            kind,
         }
     }
 }
@@ -95,12 +112,8 @@ impl Throttle {
     /// # Errors
     /// The database can't be reached.
     pub async fn wait(&self, cx: &Context, subject: &Subject) -> Result<Option<TimeDelta>> {
-        let Some(row) = self.count(cx, subject).await? else {
-            return Ok(None);
-        };
-        let passed = TimeDelta::milliseconds(cx.now().timestamp_millis() - row.last_failure);
-        let left = self.pause(subject.kind, row.failures) - passed;
-        Ok((left > TimeDelta::zero()).then_some(left))
+        let row = Entity::find_by_id(&subject.key).one(cx.db()?).await?;
+        Ok(row.and_then(|it| self.left(subject.kind, &it, cx.now())))
     }
 
     /// Counts a failure of `subject`.
@@ -108,16 +121,16 @@ impl Throttle {
     /// # Errors
     /// The database can't be reached.
     pub async fn failed(&self, cx: &Context, subject: &Subject) -> Result<()> {
-        let before = self.count(cx, subject).await?.map_or(0, |it| it.failures);
-        let row = ActiveModel {
-            subject: ActiveValue::Set(subject.key.clone()),
-            failures: ActiveValue::Set(before.saturating_add(1)),
-            last_failure: ActiveValue::Set(cx.now().timestamp_millis()),
-        };
+        // Locked, so that failures at the same time count one by one.
+        let before = Entity::find_by_id(&subject.key)
+            .lock_exclusive()
+            .one(cx.db()?)
+            .await?;
+        let row = self.counted(subject, before, cx.now());
         let replace = OnConflict::column(Column::Subject)
             .update_columns([Column::Failures, Column::LastFailure])
             .to_owned();
-        Entity::insert(row)
+        Entity::insert(row.into_active_model())
             .on_conflict(replace)
             .exec_without_returning(cx.db()?)
             .await?;
@@ -140,10 +153,18 @@ impl Throttle {
     /// # Errors
     /// The database can't be reached.
     pub async fn sweep(&self, cx: &Context) -> Result<u64> {
+        let memory = self.options.memory.num_milliseconds();
+        let fading = self
+            .interval()
+            .saturating_mul(self.options.burst_of_address);
+        let horizon = cx
+            .now()
+            .timestamp_millis()
+            .saturating_sub(memory.max(fading));
         let old: Vec<String> = Entity::find()
             .select_only()
             .column(Column::Subject)
-            .filter(Column::LastFailure.lt(self.horizon(cx.now())))
+            .filter(Column::LastFailure.lt(horizon))
             .limit(SWEEP)
             .into_tuple()
             .all(cx.db()?)
@@ -155,34 +176,72 @@ impl Throttle {
         Ok(done.rows_affected)
     }
 
-    async fn count(&self, cx: &Context, subject: &Subject) -> Result<Option<Model>> {
-        let row = Entity::find_by_id(subject.key.clone())
-            .one(cx.db()?)
-            .await?;
-        Ok(row.filter(|it| it.last_failure >= self.horizon(cx.now())))
-    }
-
-    fn horizon(&self, now: DateTime<Utc>) -> i64 {
-        (now - self.options.memory).timestamp_millis()
-    }
-
-    /// The wait after so many failures: none, then the first one, then twice as long each time.
-    fn pause(&self, kind: Kind, failures: i64) -> TimeDelta {
-        let (free, longest) = match kind {
-            Kind::Account => (self.options.free_for_account, self.options.longest_wait),
-            Kind::Address => (
-                self.options.free_for_address,
-                self.options.longest_wait_for_address,
-            ),
+    /// What of the wait that `row` imposes is left.
+    fn left(&self, kind: Kind, row: &Model, now: DateTime<Utc>) -> Option<TimeDelta> {
+        let passed = row.age(now);
+        let left = match kind {
+            Kind::Doubling if passed > self.options.memory.num_milliseconds() => 0,
+            Kind::Doubling => self.pause(row.failures).saturating_sub(passed),
+            Kind::Fading if row.failures < self.options.burst_of_address => 0,
+            Kind::Fading => self.interval().saturating_sub(passed),
         };
-        let beyond = failures.saturating_sub(free);
-        if beyond < 0 {
-            return TimeDelta::zero();
+        (left > 0).then(|| TimeDelta::milliseconds(left))
+    }
+
+    /// The row of `subject` after one more failure.
+    fn counted(&self, subject: &Subject, before: Option<Model>, now: DateTime<Utc>) -> Model {
+        let first = Model {
+            subject: subject.key.clone(),
+            failures: 1,
+            last_failure: now.timestamp_millis(),
+        };
+        let Some(before) = before else {
+            return first;
+        };
+        match subject.kind {
+            Kind::Doubling if before.age(now) > self.options.memory.num_milliseconds() => first,
+            Kind::Doubling => Model {
+                failures: before.failures.saturating_add(1),
+                ..first
+            },
+            Kind::Fading => {
+                let faded = before.age(now) / self.interval();
+                let standing = before.failures.saturating_sub(faded);
+                if standing <= 0 {
+                    return first;
+                }
+                let since = before
+                    .last_failure
+                    .saturating_add(faded.saturating_mul(self.interval()));
+                Model {
+                    failures: standing
+                        .saturating_add(1)
+                        .min(self.options.burst_of_address),
+                    last_failure: since,
+                    ..first
+                }
+            }
         }
-        let doublings = u32::try_from(beyond).unwrap_or(u32::MAX);
-        2_i32
+    }
+
+    fn interval(&self) -> i64 {
+        self.options.interval_of_address.num_milliseconds().max(1)
+    }
+
+    /// The milliseconds to wait after so many failures: none, then the first wait, then twice as long each time.
+    fn pause(&self, failures: i64) -> i64 {
+        let longest = self.options.longest_wait.num_milliseconds();
+        let Ok(doublings) = u32::try_from(failures.saturating_sub(self.options.free_for_account))
+        else {
+            return if failures < self.options.free_for_account {
+                0
+            } else {
+                longest
+            };
+        };
+        2_i64
             .checked_pow(doublings)
-            .and_then(|it| self.options.first_wait.checked_mul(it))
+            .and_then(|it| self.options.first_wait.num_milliseconds().checked_mul(it))
             .map_or(longest, |it| it.min(longest))
     }
 }
@@ -216,10 +275,19 @@ pub struct Model {
     /// Who, as a hash.
     #[sea_orm(primary_key, auto_increment = false)]
     pub subject: String,
-    /// How often in a row.
+    /// How many failures count.
     pub failures: i64,
-    /// When last, in milliseconds since 1970.
+    /// When the last one was or, where they fade, since when so many count. In milliseconds since 1970.
     pub last_failure: i64,
+}
+
+impl Model {
+    /// Milliseconds since then. Clocks that go backwards make nobody wait longer.
+    fn age(&self, now: DateTime<Utc>) -> i64 {
+        now.timestamp_millis()
+            .saturating_sub(self.last_failure)
+            .max(0)
+    }
 }
 
 /// It belongs to no other table.
@@ -229,37 +297,4 @@ pub enum Relation {}
 impl ActiveModelBehavior for ActiveModel {}
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_wait_doubles_from_the_fifth_failure_on_up_to_a_quarter_of_an_hour() {
-        let throttle = Throttle::default();
-        let seconds = |kind, failures| throttle.pause(kind, failures).num_seconds();
-        let account: Vec<_> = (0..18).map(|it| seconds(Kind::Account, it)).collect();
-        assert_eq!(
-            account,
-            [
-                0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900
-            ]
-        );
-        assert_eq!(seconds(Kind::Account, i64::MAX), 900);
-        assert_eq!(seconds(Kind::Address, 19), 0);
-        assert_eq!(seconds(Kind::Address, 20), 1);
-        assert_eq!(seconds(Kind::Address, 99), 60);
-    }
-
-    #[test]
-    fn a_household_is_one_network() {
-        let of = |it: &str| Subject::account("a", it.parse().unwrap());
-        assert_eq!(of("2001:db8::1"), of("2001:db8::ffff"));
-        assert_ne!(of("2001:db8::1"), of("2001:db8:0:1::1"));
-        assert_ne!(of("192.0.2.1"), of("192.0.2.2"));
-        assert_eq!(of("192.0.2.1"), of("::ffff:192.0.2.1"));
-        let address = "192.0.2.1".parse().unwrap();
-        assert_eq!(
-            Subject::account(" Ada ", address),
-            Subject::account("ada", address)
-        );
-    }
-}
+mod tests;

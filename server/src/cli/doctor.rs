@@ -1,16 +1,17 @@
-//! `lectern doctor`: every setting with its source, and what is wrong.
+//! `lectern doctor`: every setting with its source, and what is wrong. It changes nothing.
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use entity_core::Registry;
+use entity_core::db::Db;
 
-use super::{Failure, USAGE, explain, fail, say};
+use super::{Failure, USAGE, explain, fail, say, serve};
 use crate::config::{Config, Loaded, Profile};
 use crate::production::{self, Findings};
-use crate::storage::Storage;
+use crate::storage;
 
-/// Shows the settings, which come from `file` among others, checks them, then opens the database.
+/// Shows the settings, which come from `file` among others, checks them, then looks at the database.
 pub(super) fn run(loaded: &Loaded, file: Option<&Path>) -> ExitCode {
     for (key, value, source) in &loaded.effective {
         say(&format!("{key:32} {value:40} ({source})"));
@@ -20,36 +21,75 @@ pub(super) fn run(loaded: &Loaded, file: Option<&Path>) -> ExitCode {
         Ok(config) => config,
     };
     match check(config, file) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(failures) if failures.is_empty() => ExitCode::SUCCESS,
+        Ok(failures) => fail(&failures.join("\n"), 1),
         Err(failure) => fail(&*failure, 1),
     }
 }
 
-fn check(config: &Config, file: Option<&Path>) -> Result<(), Failure> {
+/// Answers why the service would not start.
+fn check(config: &Config, file: Option<&Path>) -> Result<Vec<String>, Failure> {
     let registry = Registry::from_inventory()?;
     let types: Vec<_> = registry.routes().map(|it| it.prefix).collect();
     say(&format!("entity types: {}", types.join(", ")));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let findings = runtime.block_on(async {
-        let storage = Storage::open(config.database.expose(), &registry).await?;
-        say("database: reached, up to date, and it keeps what it acknowledges");
-        production::inspect(config, file, &storage).await
-    });
-    let findings = findings.map_err(|it| format!("database: {}", explain(&it)))?;
-    judge(config.profile, findings)
+    runtime.block_on(async {
+        match look(config, &registry).await {
+            Ok(content) => inspect(config, file, &content).await,
+            Err(problem) => {
+                let outside = production::inspect_outside(config, file);
+                let outside = judge(config.profile, outside.map_err(|it| explain(&it))?);
+                Ok([Some(problem), outside].into_iter().flatten().collect())
+            }
+        }
+    })
+}
+
+/// The database, if it is there and lacks nothing.
+async fn look(config: &Config, registry: &Registry) -> Result<Db, String> {
+    let look = storage::look(config.database.expose(), registry).await;
+    let look = look.map_err(|it| format!("database: {}", explain(&it)))?;
+    if look.lacks.is_empty() {
+        say("database: reached and up to date");
+        return Ok(look.content);
+    }
+    Err(format!(
+        "database: not up to date: `lectern migrate` adds {}",
+        look.lacks.join(", ")
+    ))
+}
+
+async fn inspect(
+    config: &Config,
+    file: Option<&Path>,
+    content: &Db,
+) -> Result<Vec<String>, Failure> {
+    let findings = production::inspect(config, file, content).await;
+    let findings = findings.map_err(|it| explain(&it))?;
+    let is_fit = findings.refused.is_empty();
+    let exposure = production::inspect_exposure(config, content).await;
+    let exposure = exposure.map_err(|it| explain(&it))?;
+    let exposure = exposure.map(|it| serve::refuse_to_listen(config, &it));
+    let judged = judge(config.profile, findings);
+    if is_fit {
+        say("fit for production");
+    }
+    Ok([exposure, judged].into_iter().flatten().collect())
 }
 
 /// Tells what was found. Only the profile `production` is against it.
-fn judge(profile: Profile, findings: Findings) -> Result<(), Failure> {
+fn judge(profile: Profile, findings: Findings) -> Option<String> {
     for problem in &findings.warned {
         say(&format!("better: {problem}"));
     }
-    match (profile, findings.accept()) {
-        (_, Ok(_)) => say("fit for production"),
-        (Profile::Development, Err(refusal)) => say(&refusal.to_string()),
-        (Profile::Production, Err(refusal)) => return Err(refusal.into()),
+    let refusal = findings.accept().err()?.to_string();
+    match profile {
+        Profile::Development => {
+            say(&refusal);
+            None
+        }
+        Profile::Production => Some(refusal),
     }
-    Ok(())
 }

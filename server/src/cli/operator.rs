@@ -1,15 +1,14 @@
 //! `lectern user …` and `lectern demo`: what the operator does with the database itself.
 
-use std::io::Read as _;
 use std::net::{IpAddr, Ipv4Addr};
 
-use entity_core::{Caller, Effect, Origin, Reference};
+use entity_core::{Caller, Effect, ErrorKind, Origin, Reference};
 use entity_providers::demo::{self, Summary};
-use entity_providers::user::{self, NewPassword, PasswordHash, User, operator};
+use entity_providers::user::{NewPassword, PasswordHash, User, operator};
 use futures::future::BoxFuture;
 
 use super::arguments::{Demo, UserAction};
-use super::{Failure, explain, say, start};
+use super::{Failure, explain, prompt, say, start};
 use crate::app::App;
 use crate::config::{Config, Profile};
 
@@ -66,7 +65,8 @@ pub(super) async fn user(config: Config, action: UserAction) -> Result<(), Failu
                 let (eid, password) = (eid.clone(), password.clone());
                 Box::pin(async move { operator::add(cx, &eid, password, superuser).await })
             })
-            .await?
+            .await
+            .map_err(|it| refuse_to_add(&it))?
         }
         UserAction::Passwd { eid } => {
             let password = read_password(&app).await?;
@@ -74,15 +74,15 @@ pub(super) async fn user(config: Config, action: UserAction) -> Result<(), Failu
                 let (eid, password) = (eid.clone(), password.clone());
                 Box::pin(async move { operator::set_password(cx, &eid, password).await })
             })
-            .await?
+            .await
+            .map_err(|it| explain(&it))?
         }
-        UserAction::Disable { eid } => {
-            change(&app, "disable", move |cx| {
-                let eid = eid.clone();
-                Box::pin(async move { operator::disable(cx, &eid).await })
-            })
-            .await?
-        }
+        UserAction::Disable { eid } => change(&app, "disable", move |cx| {
+            let eid = eid.clone();
+            Box::pin(async move { operator::disable(cx, &eid).await })
+        })
+        .await
+        .map_err(|it| explain(&it))?,
     };
     say(&format!(
         "done: the account `{}` has the id {}",
@@ -92,7 +92,16 @@ pub(super) async fn user(config: Config, action: UserAction) -> Result<(), Failu
     Ok(())
 }
 
-async fn change<W>(app: &App, command: &str, work: W) -> Result<user::User, Failure>
+fn refuse_to_add(error: &entity_core::Error) -> String {
+    match error.kind() {
+        ErrorKind::Conflict => {
+            format!("{error}: `lectern user passwd` gives it another password")
+        }
+        _ => explain(error),
+    }
+}
+
+async fn change<W>(app: &App, command: &str, work: W) -> entity_core::Result<User>
 where
     W: for<'a> Fn(&'a entity_core::Context) -> BoxFuture<'a, entity_core::Result<User>>
         + Send
@@ -107,34 +116,28 @@ where
             Ok((user, effect))
         })
     });
-    Ok(done.await.map_err(|it| explain(&it))?)
+    done.await
 }
 
 /// What is stored of the password that the operator gives: hashed before the database is held for writing, which
 /// a service may be at work on.
 async fn read_password(app: &App) -> Result<PasswordHash, Failure> {
-    let password = NewPassword::new(&given_password()?).map_err(|it| explain(&it))?;
+    let password = NewPassword::new(&given_password().await?).map_err(|it| explain(&it))?;
     let hash = password.hash(app.dispatcher.shared()).await;
     Ok(hash.map_err(|it| explain(&it))?)
 }
 
-/// The password from the environment or, without one there, the first line of the input. Never from the
-/// arguments, which everybody on the machine can read.
+/// The password from the environment or, without one there, from the input. Never from the arguments, which everybody
+/// on the machine can read.
 #[expect(
     clippy::disallowed_methods,
     reason = "a password is no setting: nothing may keep or show it"
 )]
-fn given_password() -> Result<String, Failure> {
+async fn given_password() -> Result<String, Failure> {
     if let Ok(password) = std::env::var("LECTERN_PASSWORD") {
         return Ok(password);
     }
-    say("type the password and end the line:");
-    let mut text = String::new();
-    std::io::stdin().take(4096).read_to_string(&mut text)?;
-    match text.lines().next() {
-        Some(line) if !line.is_empty() => Ok(line.to_owned()),
-        _ => Err("no password was given".into()),
-    }
+    prompt::password().await
 }
 
 fn origin(command: &str) -> Origin {

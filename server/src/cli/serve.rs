@@ -9,7 +9,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::arguments::Demo;
 use super::{Failure, explain, operator, say, start};
 use crate::app::App;
-use crate::config::{Config, Profile};
+use crate::config::{Config, Problem, Profile};
 use crate::health::HealthListener;
 use crate::listen::{self, ListenOptions};
 use crate::production;
@@ -21,7 +21,7 @@ pub(super) async fn run(
     options: &Demo,
 ) -> Result<(), Failure> {
     let is_production = config.profile == Profile::Production;
-    if options.demo && (is_production || !config.listen.ip().is_loopback()) {
+    if options.demo && (is_production || config.is_exposed()) {
         return Err(
             "demo data have a known password: serve them on a loopback address only, and not in production".into(),
         );
@@ -33,6 +33,7 @@ pub(super) async fn run(
     if is_production {
         refuse_unsafe(&app, file).await?;
     }
+    refuse_exposed(&app).await?;
     let _asked_for_health = listen_for_health(&app)?;
     if options.demo {
         if operator::is_empty(&app).await? {
@@ -67,11 +68,25 @@ pub(super) async fn run(
 
 /// Refuses what the profile `production` does not allow, and logs what it only warns of.
 async fn refuse_unsafe(app: &App, file: Option<&Path>) -> Result<(), Failure> {
-    let findings = production::inspect(&app.config, file, &app.storage).await;
+    let findings = production::inspect(&app.config, file, &app.storage.content).await;
     for problem in findings.map_err(|it| explain(&it))?.accept()? {
         tracing::warn!("{problem}");
     }
     Ok(())
+}
+
+/// Refuses to let strangers log in with a password that they know, whatever the profile.
+async fn refuse_exposed(app: &App) -> Result<(), Failure> {
+    let found = production::inspect_exposure(&app.config, &app.storage.content).await;
+    match found.map_err(|it| explain(&it))? {
+        None => Ok(()),
+        Some(problem) => Err(refuse_to_listen(&app.config, &problem).into()),
+    }
+}
+
+/// Why it does not listen.
+pub(super) fn refuse_to_listen(config: &Config, problem: &Problem) -> String {
+    format!("can't listen on {}: {problem}", config.listen)
 }
 
 fn listen_for_health(app: &App) -> Result<Option<HealthListener>, Failure> {

@@ -1,5 +1,10 @@
 //! Rules that settings must keep together: a service that breaks one does not start.
 
+use std::net::Ipv6Addr;
+
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
+
 use super::{Config, CookieSecure, Problem, SameSite};
 
 /// What is wrong with `config` as a whole.
@@ -8,6 +13,7 @@ pub(super) fn check(config: &Config) -> Vec<Problem> {
     check_cookie(config, &mut problems);
     check_session(config, &mut problems);
     check_limits(config, &mut problems);
+    check_texts(config, &mut problems);
     problems
 }
 
@@ -93,6 +99,7 @@ fn check_limits(config: &Config, problems: &mut Vec<Problem>) {
         ("limits.writeTimeout", config.write_timeout),
         ("limits.requestDeadline", config.request_deadline),
         ("shutdown.hardStop", config.hard_stop),
+        ("login.addressInterval", config.login_address_interval),
     ] {
         if timeout.is_zero() {
             problems.push(Problem::new(key, "must be longer than 0"));
@@ -104,6 +111,37 @@ fn check_limits(config: &Config, problems: &mut Vec<Problem>) {
             "must not be shorter than `shutdown.drainDelay`",
         ));
     }
+}
+
+fn check_texts(config: &Config, problems: &mut Vec<Problem>) {
+    if !config.hosts.iter().all(|it| is_host(it)) {
+        problems.push(Problem::new(
+            "hosts",
+            "must be names or addresses of hosts, without a port: lectern.example, 192.0.2.1, [2001:db8::1]",
+        ));
+    }
+    if !config.log_level.split(',').all(is_log_level) {
+        problems.push(Problem::new(
+            "log.level",
+            "must be off, error, warn, info, debug or trace, or one of these for a part, such as info,sqlx=warn",
+        ));
+    }
+}
+
+/// Whether `text` can be the host of a request.
+fn is_host(text: &str) -> bool {
+    match text.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+        None => text
+            .chars()
+            .all(|it| it.is_ascii_alphanumeric() || "-._".contains(it)),
+    }
+}
+
+/// Whether `text` is a level, or one for a part. A misspelt level alone would be taken for the name of a part.
+fn is_log_level(text: &str) -> bool {
+    let has_part = text.contains(['=', '[']);
+    EnvFilter::try_new(text).is_ok() && (has_part || text.parse::<LevelFilter>().is_ok())
 }
 
 /// Whether `text` is a token in the sense of RFC 9110.

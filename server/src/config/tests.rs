@@ -209,6 +209,36 @@ fn durations_and_sizes_have_units() {
 }
 
 #[test]
+fn hosts_and_levels_that_mean_nothing_are_refused() {
+    for level in ["%%", "inof", "info,sqlx=wran"] {
+        assert_eq!(
+            blamed(&format!("log.level = \"{level}\"")),
+            ["log.level"],
+            "{level}"
+        );
+    }
+    for level in ["debug", "WARN", "info,sqlx=warn", "server[login]=trace,off"] {
+        assert!(
+            from_file(&format!("log.level = \"{level}\"")).is_ok(),
+            "{level}"
+        );
+    }
+    for host in ["a b", "https://a", "a:80", "[::x]", "::1"] {
+        assert_eq!(
+            blamed(&format!("hosts = [\"ok\", \"{host}\"]")),
+            ["hosts"],
+            "{host}"
+        );
+    }
+    for host in ["lectern.example", "a_b-c", "192.0.2.1", "[::1]"] {
+        assert!(
+            from_file(&format!("hosts = [\"{host}\"]")).is_ok(),
+            "{host}"
+        );
+    }
+}
+
+#[test]
 fn a_public_address_is_an_origin() {
     assert_eq!(
         from_file("svc.serverUrl = \"https://Lectern.example/\"")

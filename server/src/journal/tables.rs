@@ -1,7 +1,7 @@
 //! The tables of the journal: events for followers, and the audit log.
 
 use async_trait::async_trait;
-use entity_providers::migration::define;
+use entity_providers::migration::{Tables, define};
 use sea_orm::{ConnectionTrait as _, DbBackend, DbErr};
 use sea_orm_migration::{MigrationName, MigrationTrait, SchemaManager};
 
@@ -12,6 +12,12 @@ pub(crate) struct Journal;
 /// The audit log alone, for the file that holds the rows of reads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AuditLog;
+
+/// What else there is to know of an event, as a JSON object.
+pub(crate) const EVENT_DETAILS: Tables = Tables {
+    name: "m20261121_000905_event_details",
+    statements: &["ALTER TABLE outbox ADD COLUMN details TEXT"],
+};
 
 impl MigrationName for Journal {
     fn name(&self) -> &'static str {

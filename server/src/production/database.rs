@@ -19,13 +19,18 @@ pub(super) async fn inspect(db: &Db) -> Result<Findings> {
     if db.writer.get_database_backend() == DbBackend::Postgres {
         inspect_postgres(&db.writer, &mut findings).await?;
     }
-    if demo::is_used(&db.reader).await? {
-        findings.refused.push(finding(
-            "holds the accounts of the demo, whose password is known: begin with an empty database, or disable \
-             these accounts",
-        ));
-    }
+    findings.refused.extend(known_password(db).await?);
     Ok(findings)
+}
+
+/// That strangers can log in to `db`, if they can.
+pub(super) async fn known_password(db: &Db) -> Result<Option<Problem>> {
+    Ok(demo::is_used(&db.reader).await?.then(|| {
+        finding(
+            "holds the accounts of the demo, whose password is known: give them other passwords (`lectern user \
+             passwd`), disable them (`lectern user disable`) or begin with an empty database",
+        )
+    }))
 }
 
 async fn inspect_postgres(writer: &DatabaseConnection, findings: &mut Findings) -> Result<()> {

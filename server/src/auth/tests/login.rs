@@ -153,7 +153,7 @@ async fn auth_4_many_accounts_from_one_network_are_told_to_wait() {
         .await
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TooManyRequests);
-    assert_eq!(error.retry_after(), Some(2));
+    assert_eq!(error.retry_after(), Some(6));
 }
 
 #[tokio::test]

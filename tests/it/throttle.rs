@@ -1,0 +1,70 @@
+//! Guessing is slow, and one who guesses keeps nobody else out for long.
+
+use chrono::TimeDelta;
+use http::StatusCode;
+use tests::app::PASSWORD;
+use tests::{Backend, OnBackend, TestApp, both};
+
+/// A service with little patience.
+struct Impatient(TestApp);
+
+impl OnBackend for Impatient {
+    async fn on_backend(backend: Backend) -> Option<Self> {
+        let settings = [
+            ("login.accountFailures", "2"),
+            ("login.addressFailures", "8"),
+            ("login.addressInterval", "30"),
+        ];
+        TestApp::with_settings(backend, &settings).await.map(Self)
+    }
+}
+
+impl Impatient {
+    async fn attempt(&self, name: &str, password: &str) -> StatusCode {
+        let form = format!("username={name}&password={password}");
+        let answer = self.0.anonymous().post_form("/api/login", &form).await;
+        if answer.status == StatusCode::TOO_MANY_REQUESTS {
+            assert_eq!(answer.header("retry-after"), Some("30"));
+        }
+        answer.status
+    }
+
+    /// What somebody is answered who goes on guessing one password.
+    async fn guess(&self, name: &str) -> Vec<StatusCode> {
+        let mut statuses = Vec::new();
+        for _ in 0..14 {
+            statuses.push(self.attempt(name, "guess").await);
+        }
+        statuses
+    }
+}
+
+both! {
+    async fn one_who_forgot_a_password_locks_nobody_else_out(app: Impatient) {
+        let known = app.guess("student1").await;
+        // Two count, eight more are looked at although they have to wait, the rest is not even that.
+        let expected: Vec<_> = (0..14)
+            .map(|it| if it < 10 { StatusCode::UNAUTHORIZED } else { StatusCode::TOO_MANY_REQUESTS })
+            .collect();
+        assert_eq!(known, expected);
+        assert_eq!(app.guess("nobody").await, expected);
+        assert_eq!(app.attempt("student1", PASSWORD).await, StatusCode::TOO_MANY_REQUESTS);
+        assert_eq!(app.attempt("student2", PASSWORD).await, StatusCode::OK);
+        app.0.advance(TimeDelta::seconds(31));
+        assert_eq!(app.attempt("student1", PASSWORD).await, StatusCode::OK);
+    }
+
+    async fn many_accounts_from_one_network_wait_for_one_failure_to_fade(app: Impatient) {
+        for number in 0..8 {
+            assert_eq!(app.attempt(&format!("n{number}"), "guess").await, StatusCode::UNAUTHORIZED);
+        }
+        assert_eq!(app.attempt("student2", PASSWORD).await, StatusCode::TOO_MANY_REQUESTS);
+        app.0.advance(TimeDelta::seconds(30));
+        // Successes are not counted.
+        for _ in 0..3 {
+            assert_eq!(app.attempt("student2", PASSWORD).await, StatusCode::OK);
+        }
+        assert_eq!(app.attempt("student3", "guess").await, StatusCode::UNAUTHORIZED);
+        assert_eq!(app.attempt("student2", PASSWORD).await, StatusCode::TOO_MANY_REQUESTS);
+    }
+}

@@ -289,7 +289,9 @@ async fn abilities<P: Provider>(
     let id = entity.id();
     let is_taken = |it: &ActionRoute| !it.is_on_entity && it.name == id;
     let has_forms = !route.actions.iter().any(is_taken);
-    let (update, delete) = (route.update.is_some(), route.delete.is_some());
+    // A page offers no form without a field.
+    let has_fields = P::Entity::schema().writable(false).next().is_some();
+    let (update, delete) = (route.update.is_some() && has_fields, route.delete.is_some());
     Ok(Abilities {
         create: false,
         update: has_forms && update && gate::may::<P>(cx, entity, Operation::Update).await?,

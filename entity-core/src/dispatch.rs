@@ -13,6 +13,7 @@ use crate::event::{Audit, EventSink};
 use crate::input::Input;
 use crate::operation::Operation;
 use crate::path::DirectPath;
+use crate::preconditions::Preconditions;
 use crate::prepare::Preparation;
 use crate::registry::{Registry, Route};
 use crate::reply::{Body, Reply};
@@ -241,7 +242,7 @@ pub async fn look_up(
         verb: Verb::Get,
         query,
         input: Input::default(),
-        if_match: None,
+        preconditions: Preconditions::default(),
         is_dry_run: false,
         wants_abilities: false,
         wants_history: false,

@@ -110,7 +110,8 @@ impl fmt::Display for Version {
 pub struct FeedEntry {
     /// The headline, plain text.
     pub title: String,
-    /// When it last changed. Nothing else may move this.
+    /// When it last changed. Nothing else may move this. Readers are told when it came out instead, if that was
+    /// later.
     pub updated: DateTime<Utc>,
     /// When it came out.
     pub published: Option<DateTime<Utc>>,

@@ -176,6 +176,14 @@ impl Error {
         )
     }
 
+    /// The request is meant for something that is there, and there is nothing.
+    pub fn nothing_matches() -> Self {
+        Self::new(
+            ErrorKind::PreconditionFailed,
+            "there is nothing yet that `If-Match` could match: send the request without it",
+        )
+    }
+
     /// The service can't answer now; try again after `seconds`.
     pub fn unavailable(message: impl Into<Cow<'static, str>>, seconds: u32) -> Self {
         let mut error = Self::new(ErrorKind::Unavailable, message);

@@ -10,9 +10,10 @@ use crate::context::Context;
 use crate::entity::Entity;
 use crate::error::{Error, Result};
 use crate::input::{Fields, Input};
+use crate::preconditions::{Preconditions, State};
 use crate::provider::{Create, Delete, List, Provider, Read, Update};
+use crate::repetition;
 use crate::reply::Reference;
-use crate::request::IfMatch;
 use crate::search::{Grammar, Page, Search};
 
 /// Most entities that are looked at to find the next one, or to count them.
@@ -142,20 +143,25 @@ pub(crate) fn creation<P: Create>(cx: &Context, input: &Input) -> Result<Fields>
     input.check(P::Entity::schema(), true, cx.shared.sanitize)
 }
 
-/// Changes the entity `id` by `input`.
+/// Changes the entity `id` by `input`. Where that says nothing but what is there already, nothing is written and
+/// nothing told: the entity keeps its version and its dates.
 ///
 /// # Errors
 /// Nobody is logged in; there is no such entity; the caller may not change it; the input is wrong; it is in
-/// none of the versions that `if_match` names.
+/// a state that `preconditions` rule out.
 pub async fn update<P: Update>(
     cx: &Context,
     id: &str,
     input: &Input,
-    if_match: Option<&IfMatch>,
+    preconditions: &Preconditions,
 ) -> Result<P::Entity> {
     let (current, fields) = revision::<P>(cx, id, input).await?;
+    let is_repetition = repetition::is_one(input, &fields, &current)?;
     let changes: P::Changes = fields.decode()?;
-    require_version(&current, if_match)?;
+    preconditions.judge_write(state(&current))?;
+    if is_repetition {
+        return Ok(current);
+    }
     let entity = P::update(cx, current, changes).await?;
     let function = check::<P>(cx, &entity, Operation::Update).await?;
     tell::<P>(cx, function, "revise", &entity);
@@ -185,15 +191,15 @@ pub(crate) async fn read_to_act<P: Read>(cx: &Context, id: &str, need: Need) -> 
 /// Deletes the entity `id`.
 ///
 /// # Errors
-/// Nobody is logged in; there is no such entity; the caller may not delete it; it is in none of the
-/// versions that `if_match` names.
+/// Nobody is logged in; there is no such entity; the caller may not delete it; it is in a
+/// state that `preconditions` rule out.
 pub async fn delete<P: Delete>(
     cx: &Context,
     id: &str,
-    if_match: Option<&IfMatch>,
+    preconditions: &Preconditions,
 ) -> Result<Reference> {
     let current = load_to_write::<P>(cx, id, Operation::Delete).await?;
-    require_version(&current, if_match)?;
+    preconditions.judge_write(state(&current))?;
     let function = demand(cx, P::ACCESS.delete, &current).await?;
     let reference = Reference::entity(P::PREFIX, current.id());
     tell::<P>(cx, function, "delete", &current);
@@ -421,12 +427,11 @@ fn granted(decision: Decision) -> Result<()> {
     }
 }
 
-pub(crate) fn require_version(current: &impl Entity, if_match: Option<&IfMatch>) -> Result<()> {
-    match if_match {
-        Some(condition) if !condition.holds(current.version(), current.updated()) => {
-            Err(Error::precondition_failed().with_version(current.version()))
-        }
-        _ => Ok(()),
+/// The state of `entity`, as preconditions ask for it.
+pub(crate) fn state(entity: &impl Entity) -> State {
+    State {
+        version: entity.version(),
+        updated: entity.updated(),
     }
 }
 

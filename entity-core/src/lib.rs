@@ -48,12 +48,14 @@ pub mod lines;
 mod operation;
 mod patch;
 mod path;
+mod preconditions;
 mod prepare;
 #[doc(hidden)]
 pub mod probe;
 mod projection;
 mod provider;
 mod registry;
+mod repetition;
 pub mod reply;
 mod request;
 mod route;
@@ -93,6 +95,7 @@ pub use label::label;
 pub use operation::{allowed, media_types};
 pub use patch::Patch;
 pub use path::{DirectPath, MAX_PATH, MAX_SEGMENT, MAX_SEGMENTS, encode_segment};
+pub use preconditions::{Freshness, IfMatch, Preconditions, State, Versions};
 pub use prepare::{Preparation, Prepare};
 pub use projection::{EXPANDED, Projection};
 pub use provider::{Actions, Create, Delete, List, Provider, Read, Update};
@@ -101,5 +104,5 @@ pub use reply::{
     Abilities, Body, Bytes, Collection, Effect, Form, FormPurpose, Item, Offer, Reference, Refusal,
     Remark, Reply,
 };
-pub use request::{IfMatch, Origin, Request, Verb};
+pub use request::{Origin, Request, Verb};
 pub use search::{Filter, MAX_LIMIT, Operator, Order, Page, Search, Window};

@@ -120,7 +120,7 @@ impl<'a> Operation<'a> {
             arguments: self.arguments,
             query: &request.query,
             input: &request.input,
-            if_match: request.if_match.as_ref(),
+            preconditions: &request.preconditions,
             wants_abilities: request.wants_abilities,
             wants_history: request.wants_history,
         }

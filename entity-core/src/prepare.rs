@@ -136,7 +136,7 @@ pub(crate) fn update<'a, P: Update>(
     Box::pin(async move {
         let (current, fields) = gate::revision::<P>(cx, call.id, call.input).await?;
         let _changes: P::Changes = fields.clone().decode()?;
-        gate::require_version(&current, call.if_match)?;
+        call.preconditions.judge_write(gate::state(&current))?;
         Ok(fields)
     })
 }

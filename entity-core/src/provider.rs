@@ -157,6 +157,9 @@ pub trait Update: Read {
 
     /// Changes `current`, which was read in this same unit of work, and answers it as it is now.
     ///
+    /// Not called where the fields that were sent have the values already that `current` shows: a write that
+    /// changes nothing writes nothing.
+    ///
     /// # Errors
     /// The changes contradict what there is; somebody else was faster; the data can't be written.
     fn update(

@@ -16,10 +16,11 @@ use crate::entity::Entity;
 use crate::error::Result;
 use crate::input::Input;
 use crate::label::plural;
+use crate::preconditions::Preconditions;
 use crate::prepare::{self, Ahead, Check, Prepare};
 use crate::provider::{Actions, Create, Delete, List, Provider, Read, Update};
 use crate::reply::{Item, Reply};
-use crate::request::{IfMatch, Verb};
+use crate::request::Verb;
 use crate::route;
 use crate::schema::Schema;
 use crate::search::Grammar;
@@ -118,7 +119,7 @@ pub(crate) struct Call<'a> {
     pub(crate) arguments: &'a [String],
     pub(crate) query: &'a [(String, String)],
     pub(crate) input: &'a Input,
-    pub(crate) if_match: Option<&'a IfMatch>,
+    pub(crate) preconditions: &'a Preconditions,
     pub(crate) wants_abilities: bool,
     pub(crate) wants_history: bool,
 }

@@ -4,12 +4,10 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
-
 use crate::access::Caller;
-use crate::entity::Version;
 use crate::input::Input;
 use crate::path::DirectPath;
+use crate::preconditions::Preconditions;
 
 /// What a request wants to do with its address. HEAD is a [`Verb::Get`] whose body is not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -58,8 +56,8 @@ pub struct Request {
     pub query: Vec<(String, String)>,
     /// The body, as data.
     pub input: Input,
-    /// In which versions the entity may be written.
-    pub if_match: Option<IfMatch>,
+    /// What it demands of the state that it finds.
+    pub preconditions: Preconditions,
     /// Whether everything is done and then given up, to see what would come of it.
     pub is_dry_run: bool,
     /// Whether the reply is for a person, who is shown what else can be done here.
@@ -83,28 +81,4 @@ pub struct Origin {
     pub method: Cow<'static, str>,
     /// The path without its query.
     pub path: Arc<str>,
-}
-
-/// Names the versions in which an entity may be written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum IfMatch {
-    /// Any version: the entity must exist.
-    Any,
-    /// One of these.
-    Versions(Vec<Version>),
-    /// Whichever has not changed since this instant, in whole seconds as HTTP has them.
-    UnchangedSince(DateTime<Utc>),
-}
-
-impl IfMatch {
-    /// Whether an entity in `version`, which last changed at `updated`, may be written.
-    pub fn holds(&self, version: Option<Version>, updated: Option<DateTime<Utc>>) -> bool {
-        match self {
-            Self::Any => true,
-            Self::Versions(versions) => version.is_some_and(|it| versions.contains(&it)),
-            Self::UnchangedSince(since) => {
-                updated.is_some_and(|it| it.timestamp() <= since.timestamp())
-            }
-        }
-    }
 }

@@ -74,6 +74,7 @@ pub(crate) fn create<'a, P: Create>(
 ) -> BoxFuture<'a, Result<Reply>> {
     Box::pin(async move {
         let entity = gate::create::<P>(cx, call.input).await?;
+        call.preconditions.judge_absence()?;
         let reference = Reference::entity(P::PREFIX, entity.id());
         entity_reply::<P>(cx, call, entity, Effect::Created(reference)).await
     })
@@ -104,7 +105,7 @@ pub(crate) fn update<'a, P: Update>(
                 false => Err(Error::forbidden()),
             };
         }
-        let entity = gate::update::<P>(cx, call.id, call.input, call.if_match).await?;
+        let entity = gate::update::<P>(cx, call.id, call.input, call.preconditions).await?;
         let reference = Reference::entity(P::PREFIX, entity.id());
         entity_reply::<P>(cx, call, entity, Effect::Updated(reference)).await
     })
@@ -122,7 +123,7 @@ pub(crate) fn delete<'a, P: Delete>(
                 false => Err(Error::forbidden()),
             };
         }
-        let reference = gate::delete::<P>(cx, call.id, call.if_match).await?;
+        let reference = gate::delete::<P>(cx, call.id, call.preconditions).await?;
         Ok(Reply {
             body: Body::Empty,
             effect: Effect::Deleted(reference),
@@ -147,6 +148,9 @@ pub(crate) fn action<P: Read>(action: &Action<P>) -> Runner {
             Box::pin(async move {
                 let entity = gate::read_to_act::<P>(cx, call.id, need).await?;
                 let about = Reference::entity(P::PREFIX, entity.id());
+                if !verb.is_safe() {
+                    call.preconditions.judge_write(gate::state(&entity))?;
+                }
                 let outcome = handler(cx, entity, arguments(call)?).await?;
                 action_reply::<P>(cx, call, outcome, (name, verb, need, about)).await
             })
@@ -155,6 +159,9 @@ pub(crate) fn action<P: Read>(action: &Action<P>) -> Runner {
             let arguments = arguments.clone();
             Box::pin(async move {
                 gate::demand_in_site(cx, need, call.site()).await?;
+                if !verb.is_safe() {
+                    call.preconditions.judge_absence()?;
+                }
                 let outcome = handler(cx, arguments(call)?).await?;
                 action_reply::<P>(
                     cx,
@@ -282,7 +289,9 @@ async fn abilities<P: Provider>(
     let id = entity.id();
     let is_taken = |it: &ActionRoute| !it.is_on_entity && it.name == id;
     let has_forms = !route.actions.iter().any(is_taken);
-    let (update, delete) = (route.update.is_some(), route.delete.is_some());
+    // A page offers no form without a field.
+    let has_fields = P::Entity::schema().writable(false).next().is_some();
+    let (update, delete) = (route.update.is_some() && has_fields, route.delete.is_some());
     Ok(Abilities {
         create: false,
         update: has_forms && update && gate::may::<P>(cx, entity, Operation::Update).await?,

@@ -196,7 +196,7 @@ impl Testbed {
                 fields: body.as_object().cloned().unwrap_or_else(Map::new),
                 ..Input::default()
             },
-            if_match,
+            preconditions: if_match.into(),
             is_dry_run: false,
             wants_abilities: false,
             wants_history: false,

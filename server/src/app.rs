@@ -25,6 +25,7 @@ use crate::auth::login::{Login, LoginParts};
 use crate::auth::password::Passwords;
 use crate::auth::throttle::{Throttle, ThrottleOptions};
 use crate::config::{self, Config};
+use crate::direct::Sightings;
 use crate::health::Health;
 use crate::journal::Journal;
 use crate::middleware::csrf::{self, CsrfOptions};
@@ -83,6 +84,8 @@ pub struct Inner {
     pub health: Health,
     /// Counts failures to log in.
     pub(crate) throttle: Throttle,
+    /// Remembers since when lists are as they are.
+    pub(crate) sightings: Sightings,
     sessions: Arc<Sessions>,
     pub(crate) csrf: CsrfOptions,
 }
@@ -171,6 +174,7 @@ impl App {
             storage,
             tasks: TaskTracker::new(),
             health: Health::of_migrated(),
+            sightings: Sightings::default(),
             sessions,
             throttle,
             csrf,

@@ -12,6 +12,8 @@ mod prefer;
 mod refused;
 pub(crate) mod request;
 pub(crate) mod respond;
+mod sightings;
+pub(crate) mod validators;
 
 use std::sync::Arc;
 
@@ -29,6 +31,8 @@ use crate::error;
 use crate::exchange::Exchange;
 use crate::middleware::audit::Audited;
 use respond::{Asked, Preference};
+pub(crate) use sightings::Sightings;
+use validators::Watch;
 
 /// The header that tells by which kinds of documents an address may be patched.
 const ACCEPT_PATCH: HeaderName = HeaderName::from_static("accept-patch");
@@ -78,8 +82,9 @@ pub(crate) async fn answer(
     if exchange.parts.method == Method::OPTIONS {
         return options(app, exchange, path);
     }
-    let sent = request::verb(&exchange.parts.method)
-        .ok_or_else(|| Error::method_not_allowed(Verb::ALL.to_vec()))?;
+    let Some(sent) = request::verb(&exchange.parts.method) else {
+        return Err(Error::method_not_allowed(offered(app, exchange, path)?));
+    };
     if login_form::is_asked(path, sent) {
         return login_form::answer(app, exchange, path);
     }
@@ -87,6 +92,7 @@ pub(crate) async fn answer(
     if !logs_in {
         let caller = &exchange.origin.caller;
         app.dispatcher.admit(path, sent, caller)?;
+        refuse_method(app, exchange, path, sent)?;
     }
     let config = &app.config;
     let limit = match (logs_in, exchange.has_form()) {
@@ -106,23 +112,44 @@ pub(crate) async fn answer(
 
 /// Which verbs the address takes: those of its type, and those that the service itself answers there.
 fn options(app: &App, exchange: &Exchange, path: &DirectPath) -> Result<Response> {
+    let offered = offered(app, exchange, path)?;
+    let mut response = error::options(&offered);
+    if offered.contains(&Verb::Patch) {
+        let kinds = format!("{}, {}", request::MERGE_PATCH, request::JSON_PATCH);
+        respond::set(response.headers_mut(), ACCEPT_PATCH, Some(&kinds));
+    }
+    Ok(response)
+}
+
+/// Refuses a method that the address does not take before the body is looked at: no body makes that good, but a
+/// form, which may name another one.
+fn refuse_method(app: &App, exchange: &Exchange, path: &DirectPath, sent: Verb) -> Result<()> {
+    let may_change = sent == Verb::Post && exchange.has_form();
+    if sent.is_safe() || may_change {
+        return Ok(());
+    }
+    // What leads nowhere is told later, and in other words.
+    match offered(app, exchange, path) {
+        Ok(offered) if !offered.contains(&sent) => Err(Error::method_not_allowed(offered)),
+        _ => Ok(()),
+    }
+}
+
+/// The verbs that the address takes.
+///
+/// # Errors
+/// There is nothing, or nothing that the caller may know of.
+fn offered(app: &App, exchange: &Exchange, path: &DirectPath) -> Result<Vec<Verb>> {
     let is_own = |verb: &Verb| login_form::is_asked(path, *verb) || is_login(path, *verb);
     let own: Vec<Verb> = Verb::ALL.into_iter().filter(is_own).collect();
     if own.is_empty() {
         let caller = &exchange.origin.caller;
         app.dispatcher.admit(path, Verb::Get, caller)?;
     }
-    let offered = match entity_core::allowed(app.dispatcher.registry(), path) {
-        Err(error) if own.is_empty() => return Err(error),
-        offered => offered.unwrap_or_default(),
-    };
-    let is_patched = offered.contains(&Verb::Patch);
-    let mut response = error::options(&[offered, own].concat());
-    if is_patched {
-        let kinds = format!("{}, {}", request::MERGE_PATCH, request::JSON_PATCH);
-        respond::set(response.headers_mut(), ACCEPT_PATCH, Some(&kinds));
+    match entity_core::allowed(app.dispatcher.registry(), path) {
+        Err(error) if own.is_empty() => Err(error),
+        offered => Ok([offered.unwrap_or_default(), own].concat()),
     }
-    Ok(response)
 }
 
 /// Logs in.
@@ -155,6 +182,16 @@ fn asked<'a>(
         is_named: path.format.is_some(),
         preference,
         view: view(app, exchange, path, abilities),
+        watch: watch(app, exchange.origin.caller.user_id()),
+    }
+}
+
+/// What remembers since when the lists are as they are that `reader` reads.
+pub(crate) fn watch<'a>(app: &'a App, reader: Option<&'a str>) -> Watch<'a> {
+    Watch {
+        sightings: &app.sightings,
+        reader,
+        now: app.now(),
     }
 }
 

@@ -179,10 +179,21 @@ async fn route(app: &App, exchange: Exchange) -> Response {
     } else if is_below(feed::MOUNT) {
         feed::handle(app, exchange).await
     } else if path == "/" {
-        let start = HeaderValue::from_static("/direct");
-        (StatusCode::FOUND, [(LOCATION, start)]).into_response()
+        to_start(&exchange)
     } else {
         exchange.fail(&Error::not_found())
+    }
+}
+
+/// Leads people from the root to where the pages begin.
+fn to_start(exchange: &Exchange) -> Response {
+    match exchange.parts.method {
+        Method::GET | Method::HEAD => {
+            let start = HeaderValue::from_static("/direct");
+            (StatusCode::FOUND, [(LOCATION, start)]).into_response()
+        }
+        Method::OPTIONS => error::options(&[Verb::Get]),
+        _ => exchange.fail(&Error::method_not_allowed(vec![Verb::Get])),
     }
 }
 

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use entity_core::db::{Db, File, Table, TableSpec};
 use entity_core::testing::{KeptEvents, ToldAuthorizer, origin, shared};
 use entity_core::{
-    Body, Caller, Collection, DirectPath, Dispatcher, Error, ErrorKind, Input, Registry, Request,
-    Route, Verb,
+    Body, Caller, Collection, DirectPath, Dispatcher, Error, ErrorKind, Input, Preconditions,
+    Registry, Request, Route, Verb,
 };
 use sea_orm::ConnectionTrait;
 use sea_orm::sea_query::{Alias, Expr, Query};
@@ -103,7 +103,7 @@ async fn ask(
         verb: Verb::Get,
         query: query.to_vec(),
         input: Input::default(),
-        if_match: None,
+        preconditions: Preconditions::default(),
         is_dry_run: false,
         wants_abilities: false,
         wants_history: false,

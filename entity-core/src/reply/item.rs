@@ -168,9 +168,13 @@ impl Item {
         }
     }
 
-    /// The entity's entry in a feed.
+    /// The entity's entry in a feed. What came out after it was last changed is news as of then.
     pub fn feed_entry(&self) -> Option<FeedEntry> {
-        self.entity.feed_entry()
+        let entry = self.entity.feed_entry()?;
+        let updated = entry
+            .published
+            .map_or(entry.updated, |it| it.max(entry.updated));
+        Some(FeedEntry { updated, ..entry })
     }
 
     /// The entity's entry in a calendar.

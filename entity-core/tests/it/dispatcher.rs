@@ -9,8 +9,8 @@ use entity_core::reply::Body;
 use entity_core::testing::{KeptEvents, ToldAuthorizer, origin};
 use entity_core::unit::{Mode, Store, Unit};
 use entity_core::{
-    Audit, Context, DirectPath, Dispatcher, Effect, Error, ErrorKind, Event, EventSink, Reference,
-    Registry, Reply, Request, Result, Route, Verb, allowed,
+    Audit, Context, DirectPath, Dispatcher, Effect, Error, ErrorKind, Event, EventSink,
+    Preconditions, Reference, Registry, Reply, Request, Result, Route, Verb, allowed,
 };
 use serde_json::json;
 
@@ -158,7 +158,7 @@ fn request(eid: &str, verb: Verb, address: &str) -> Request {
             Verb::Post | Verb::Put => input(json!({"siteId": "s", "text": "new"})),
             _ => entity_core::Input::default(),
         },
-        if_match: None,
+        preconditions: Preconditions::default(),
         is_dry_run: false,
         wants_abilities: false,
         wants_history: false,

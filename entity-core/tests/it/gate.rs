@@ -2,7 +2,7 @@
 
 use entity_core::search::Grammar;
 use entity_core::testing::ToldAuthorizer;
-use entity_core::{Entity, ErrorKind, IfMatch, Operation, Search, Version, gate};
+use entity_core::{Entity, ErrorKind, IfMatch, Operation, Preconditions, Search, Version, gate};
 use serde_json::json;
 
 use crate::notes::{Notes, Shelf, context, input};
@@ -39,8 +39,8 @@ async fn an_update_is_asked_session_existence_permission_body_precondition() {
     ] {
         let shelf = Shelf::of(&notes);
         let cx = context(told().site("t"), &shelf, eid);
-        let condition = IfMatch::Versions(vec![Version(version)]);
-        let done = gate::update::<Notes>(&cx, id, &input(body.clone()), Some(&condition)).await;
+        let condition = IfMatch::Versions(vec![Version(version)]).into();
+        let done = gate::update::<Notes>(&cx, id, &input(body.clone()), &condition).await;
         assert_eq!(
             done.as_ref().err().map(entity_core::Error::kind),
             expected,
@@ -65,11 +65,15 @@ async fn what_is_hidden_looks_like_what_is_not_there() {
         answers.push(gate::read::<Notes>(&cx, id).await.unwrap_err());
         let body = input(json!({"text": "x"}));
         answers.push(
-            gate::update::<Notes>(&cx, id, &body, None)
+            gate::update::<Notes>(&cx, id, &body, &Preconditions::default())
                 .await
                 .unwrap_err(),
         );
-        answers.push(gate::delete::<Notes>(&cx, id, None).await.unwrap_err());
+        answers.push(
+            gate::delete::<Notes>(&cx, id, &Preconditions::default())
+                .await
+                .unwrap_err(),
+        );
     }
     for error in answers {
         assert_eq!(error.kind(), ErrorKind::NotFound);
@@ -87,7 +91,7 @@ async fn what_a_write_makes_of_an_entity_is_checked_too() {
     let shelf = Shelf::of(&[("a", "s", "ada", "")]);
     let cx = context(told(), &shelf, "ada");
     let lock = input(json!({"mood": "locked"}));
-    let error = gate::update::<Notes>(&cx, "a", &lock, None)
+    let error = gate::update::<Notes>(&cx, "a", &lock, &Preconditions::default())
         .await
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Forbidden);
@@ -158,7 +162,13 @@ async fn owners_may_what_their_own_function_says() {
     ] {
         let shelf = Shelf::of(&[("a", "s", "ada", "")]);
         let cx = context(ToldAuthorizer::default().grant(function, "s"), &shelf, eid);
-        let done = gate::update::<Notes>(&cx, "a", &input(json!({"text": "x"})), None).await;
+        let done = gate::update::<Notes>(
+            &cx,
+            "a",
+            &input(json!({"text": "x"})),
+            &Preconditions::default(),
+        )
+        .await;
         assert_eq!(done.is_ok(), expected.is_some(), "{function} {eid}");
         // The event is named after the function that was used.
         let kinds: Vec<_> = cx.events().into_iter().map(|it| it.kind).collect();
@@ -186,13 +196,11 @@ async fn an_entity_in_a_site_that_is_gone_is_not_there() {
 async fn a_deletion_tells_and_needs_the_version() {
     let shelf = Shelf::of(&[("a", "s", "ada", "")]);
     let cx = context(told(), &shelf, "eve");
-    let stale = IfMatch::Versions(vec![Version(0)]);
-    let error = gate::delete::<Notes>(&cx, "a", Some(&stale))
-        .await
-        .unwrap_err();
+    let stale = IfMatch::Versions(vec![Version(0)]).into();
+    let error = gate::delete::<Notes>(&cx, "a", &stale).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::PreconditionFailed);
     assert!(shelf.find("a").is_some() && cx.events().is_empty());
-    let reference = gate::delete::<Notes>(&cx, "a", Some(&IfMatch::Any))
+    let reference = gate::delete::<Notes>(&cx, "a", &IfMatch::Any.into())
         .await
         .unwrap();
     assert_eq!(reference.to_string(), "/note/a");

@@ -7,7 +7,8 @@ use entity_core::unit::NoStore;
 use entity_core::{
     ARCHIVE_PAGE, Access, Action, Actions, Answers, Arguments, Body, Caller, Collection, Context,
     DateTimeUtc, DirectPath, Dispatcher, Entity, Error, ErrorKind, History, Input, Item, List,
-    Need, Outcome, Page, Provider, Read, Registry, Request, Result, Route, Search, Verb, search,
+    Need, Outcome, Page, Preconditions, Provider, Read, Registry, Request, Result, Route, Search,
+    Verb, search,
 };
 use serde::{Deserialize, Serialize};
 
@@ -116,7 +117,7 @@ async fn ask(path: &str, query: &[(&str, &str)]) -> Result<Body> {
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect(),
         input: Input::default(),
-        if_match: None,
+        preconditions: Preconditions::default(),
         is_dry_run: false,
         wants_abilities: false,
         wants_history: true,

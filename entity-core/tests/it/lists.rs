@@ -6,8 +6,8 @@ use entity_core::testing::{KeptEvents, ToldAuthorizer, origin, shared};
 use entity_core::unit::NoStore;
 use entity_core::{
     Access, Action, Actions, Arguments, Body, Caller, Collection, Context, DirectPath, Dispatcher,
-    Entity, Input, Item, List, Need, Operation, Outcome, Page, Permit, Provider, Read, Registry,
-    Reply, Request, Result, Route, Search, Verb, Version, search,
+    Entity, Input, Item, List, Need, Operation, Outcome, Page, Permit, Preconditions, Provider,
+    Read, Registry, Reply, Request, Result, Route, Search, Verb, Version, search,
 };
 use serde::Serialize;
 
@@ -162,7 +162,7 @@ fn request(path: DirectPath, query: &[(&str, &str)]) -> Request {
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect(),
         input: Input::default(),
-        if_match: None,
+        preconditions: Preconditions::default(),
         is_dry_run: false,
         wants_abilities: false,
         wants_history: false,

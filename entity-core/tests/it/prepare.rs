@@ -11,8 +11,8 @@ use entity_core::testing::{KeptEvents, ToldAuthorizer, origin, shared};
 use entity_core::unit::{Mode, Store, Unit};
 use entity_core::{
     Access, Action, Actions, Context, Create, DirectPath, Dispatcher, Entity, Error, ErrorKind,
-    Fields, IfMatch, Input, Need, Operation, Outcome, Patch, Permit, Prepare, Provider, Read,
-    Registry, Reply, Request, Result, Route, Shared, Update, Verb, Version,
+    Fields, IfMatch, Input, Need, Operation, Outcome, Patch, Permit, Preconditions, Prepare,
+    Provider, Read, Registry, Reply, Request, Result, Route, Shared, Update, Verb, Version,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -307,7 +307,7 @@ fn request(eid: &str, verb: Verb, path: &str, body: Value) -> Request {
         verb,
         query: Vec::new(),
         input: input(body),
-        if_match: None,
+        preconditions: Preconditions::default(),
         is_dry_run: false,
         wants_abilities: false,
         wants_history: false,
@@ -395,7 +395,7 @@ async fn nothing_is_prepared_for_what_is_refused() {
     }
     let service = Service::start(9);
     let stale = Request {
-        if_match: Some(IfMatch::Versions(vec![Version(9)])),
+        preconditions: IfMatch::Versions(vec![Version(9)]).into(),
         ..request("ada", Verb::Put, "/lock/a", code)
     };
     let error = service.ask(&stale).await.unwrap_err();
@@ -422,7 +422,7 @@ async fn everything_is_checked_again_when_it_is_prepared() {
     let code = json!({"code": "cat"});
     let waiting = service.spawn(request("ada", Verb::Put, "/lock/a", code.clone()));
     let versioned = service.spawn(Request {
-        if_match: Some(IfMatch::Versions(vec![Version(1)])),
+        preconditions: IfMatch::Versions(vec![Version(1)]).into(),
         ..request("ada", Verb::Put, "/lock/b", code)
     });
     service.smith.is_at_work().await;

@@ -127,7 +127,7 @@ impl Service {
                 .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
                 .collect(),
             input: input(body),
-            if_match,
+            preconditions: if_match.into(),
             is_dry_run: false,
             wants_abilities: false,
             wants_history: false,

@@ -12,8 +12,8 @@ use chrono::TimeDelta;
 use entity_core::reply::Body;
 use entity_core::testing::{FixedClock, KeptEvents, ToldAuthorizer, origin, shared};
 use entity_core::{
-    Caller, Context, DirectPath, Dispatcher, Input, Origin, Registry, Reply, Request, Result,
-    Route, Verb,
+    Caller, Context, DirectPath, Dispatcher, Input, Origin, Preconditions, Registry, Reply,
+    Request, Result, Route, Verb,
 };
 use entity_providers::db::{connect, migrate};
 use http::StatusCode;
@@ -162,7 +162,7 @@ impl Service {
                 verb,
                 query: Vec::new(),
                 input: Input::default(),
-                if_match: None,
+                preconditions: Preconditions::default(),
                 is_dry_run: false,
                 wants_abilities: false,
                 wants_history: false,

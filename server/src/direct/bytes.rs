@@ -2,13 +2,14 @@
 
 use axum::body::Body;
 use axum::http::HeaderValue;
-use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, ETAG};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::Response;
 use entity_core::{Bytes, Error, Reply, Result};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
+use super::negotiate;
 use super::respond::{self, Asked};
-use super::{etag, negotiate};
+use super::validators::Validators;
 
 /// What bytes are that are of no known type.
 const UNKNOWN: HeaderValue = HeaderValue::from_static("application/octet-stream");
@@ -21,9 +22,9 @@ pub(super) fn respond(bytes: &Bytes, reply: &Reply, asked: &Asked<'_>) -> Result
     if asked.is_named || !negotiate::accepts(asked.headers, &bytes.media_type) {
         return Err(Error::not_acceptable(&[&bytes.media_type]));
     }
-    let tag = etag::tag(respond::digest(&bytes.bytes), "bytes");
-    if respond::is_fresh(reply, asked, &tag) {
-        return Ok(respond::not_modified(&tag));
+    let validators = Validators::of_bytes(&bytes.bytes);
+    if let Some(response) = validators.not_modified(reply, asked.headers)? {
+        return Ok(response);
     }
     let mut response = Response::new(Body::from(bytes.bytes.clone()));
     *response.status_mut() = respond::status(&reply.effect, true);
@@ -31,7 +32,7 @@ pub(super) fn respond(bytes: &Bytes, reply: &Reply, asked: &Asked<'_>) -> Result
     headers.insert(CONTENT_TYPE, media_type(bytes));
     // Whatever they are, they are not shown as a page of this service.
     respond::set(headers, CONTENT_DISPOSITION, Some(&disposition(bytes)));
-    respond::set(headers, ETAG, Some(&tag));
+    validators.tell(headers);
     Ok(response)
 }
 

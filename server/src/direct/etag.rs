@@ -1,145 +1,183 @@
-//! Entity tags: the version of what is answered, and the format it is answered in.
+//! Entity tags, the version of what is answered and the format it is answered in, and the headers that name them.
 //!
 //! The part before the dash is the version alone, so that a tag that came with one format guards a write
 //! that is sent in another.
 
-use axum::http::header::{IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE};
+use axum::http::header::{IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_UNMODIFIED_SINCE};
 use axum::http::{HeaderMap, HeaderName};
-use entity_core::{Error, IfMatch, Result, Version};
+use chrono::{DateTime, Utc};
+use entity_core::{Error, IfMatch, Preconditions, Result, Version, Versions};
+
+/// Stands for whatever there is.
+const ANY: &str = "*";
+/// What a weak tag begins with.
+const WEAK: &str = "W/";
 
 /// The strong tag of `version` in the format `format`.
 pub(crate) fn tag(version: Version, format: &str) -> String {
     format!("\"{version}-{format}\"")
 }
 
-/// Whether the client already has what `tag` names.
-pub(crate) fn is_known(headers: &HeaderMap, tag: &str) -> bool {
-    list(headers, &IF_NONE_MATCH).any(|it| it == "*" || it.strip_prefix("W/").unwrap_or(it) == tag)
-}
-
-/// The versions in which the client wants to write: those that it names in the header, else the one that its
-/// form was filled with.
+/// What the client demands of the state of what it reads, which is answered in the format `format`: a tag that
+/// came with another format names another answer.
 ///
 /// # Errors
-/// The header is not a list of tags.
-pub(crate) fn if_match(headers: &HeaderMap, of_form: Option<&str>) -> Result<Option<IfMatch>> {
-    match of_form {
-        _ if headers.contains_key(IF_MATCH) => {}
-        Some(text) => {
-            return Ok(Some(IfMatch::Versions(Vec::from_iter(Version::parse(
-                text,
-            )))));
+/// A header is not a list of tags.
+pub(crate) fn of_read(headers: &HeaderMap, format: &str) -> Result<Preconditions> {
+    let version = |it: &str| named(it).filter(|version| tag(*version, format) == it);
+    preconditions(headers, version)
+}
+
+/// What the client demands of the state of what it writes: in the headers or, without `If-Match`, in the form
+/// that it filled in, which was filled with `of_form`.
+///
+/// # Errors
+/// A header is not a list of tags.
+pub(crate) fn of_write(headers: &HeaderMap, of_form: Option<&str>) -> Result<Preconditions> {
+    let mut preconditions = preconditions(headers, named)?;
+    if let Some(text) = of_form.filter(|_| !headers.contains_key(IF_MATCH)) {
+        let version = Vec::from_iter(Version::parse(text));
+        preconditions.if_match = Some(IfMatch::Versions(version));
+    }
+    Ok(preconditions)
+}
+
+/// What the headers demand, where `version` is the version that a strong tag names.
+///
+/// What is no tag is refused where it guards a state, and known by nobody where it names what a client has.
+fn preconditions(
+    headers: &HeaderMap,
+    version: impl Fn(&str) -> Option<Version>,
+) -> Result<Preconditions> {
+    let unchanged = date(headers, &IF_UNMODIFIED_SINCE).map(IfMatch::UnchangedSince);
+    let if_match = match tags(headers, &IF_MATCH) {
+        None => unchanged,
+        Some(tags) if tags.contains(&ANY) => Some(IfMatch::Any),
+        Some(tags) if !tags.iter().all(|it| is_tag(it)) => {
+            let message = "`If-Match` must be a list of quoted tags";
+            return Err(Error::bad_request(message));
         }
-        None => return Ok(unchanged_since(headers)),
-    }
-    if list(headers, &IF_MATCH).any(|it| it == "*") {
-        return Ok(Some(IfMatch::Any));
-    }
-    let versions = list(headers, &IF_MATCH)
-        .map(version)
-        .collect::<Result<Vec<_>>>()?;
-    Ok(Some(IfMatch::Versions(
-        versions.into_iter().flatten().collect(),
-    )))
+        // A weak tag promises too little to guard anything: it names no version.
+        Some(tags) => {
+            let versions = tags.into_iter().filter_map(&version);
+            Some(IfMatch::Versions(versions.collect()))
+        }
+    };
+    let if_none_match = tags(headers, &IF_NONE_MATCH).map(|tags| match tags.contains(&ANY) {
+        true => Versions::Any,
+        false => {
+            let strong = tags
+                .into_iter()
+                .map(|it| it.strip_prefix(WEAK).unwrap_or(it));
+            Versions::OneOf(strong.filter_map(&version).collect())
+        }
+    });
+    Ok(Preconditions {
+        if_match,
+        if_none_match,
+        if_modified_since: date(headers, &IF_MODIFIED_SINCE),
+    })
 }
 
-/// The instant since which the client wants nothing to have changed. A date that is none counts as absent.
-fn unchanged_since(headers: &HeaderMap) -> Option<IfMatch> {
-    let text = headers.get(IF_UNMODIFIED_SINCE)?.to_str().ok()?;
-    let since = httpdate::parse_http_date(text).ok()?;
-    Some(IfMatch::UnchangedSince(since.into()))
+/// A date that is none counts as absent.
+fn date(headers: &HeaderMap, name: &HeaderName) -> Option<DateTime<Utc>> {
+    let text = headers.get(name)?.to_str().ok()?;
+    httpdate::parse_http_date(text).ok().map(Into::into)
 }
 
-/// The version in a tag. A tag that we never gave out names no version; a weak one never matches.
-fn version(tag: &str) -> Result<Option<Version>> {
-    if tag.starts_with("W/\"") {
-        return Ok(None);
+/// The version in a strong tag. A tag that we never gave out names none.
+fn named(tag: &str) -> Option<Version> {
+    let inner = tag.strip_prefix('"')?.strip_suffix('"')?;
+    Version::parse(inner.split('-').next()?)
+}
+
+/// Whether it is a tag, strong or weak.
+fn is_tag(text: &str) -> bool {
+    let strong = text.strip_prefix(WEAK).unwrap_or(text);
+    let inner = strong.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+    inner.is_some()
+}
+
+/// What a header lists, if there is one.
+fn tags<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<Vec<&'a str>> {
+    if !headers.contains_key(name) {
+        return None;
     }
-    let inner = tag
-        .strip_prefix('"')
-        .and_then(|it| it.strip_suffix('"'))
-        .ok_or_else(|| Error::bad_request("`If-Match` must be a list of quoted tags"))?;
-    let hex = inner.split('-').next().unwrap_or_default();
-    Ok(Version::parse(hex))
-}
-
-fn list<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> {
-    headers
-        .get_all(name)
-        .iter()
-        .filter_map(|it| it.to_str().ok())
-        .flat_map(|it| it.split(','))
-        .map(str::trim)
-        .filter(|it| !it.is_empty())
+    let values = headers.get_all(name).iter();
+    let texts = values.filter_map(|it| it.to_str().ok());
+    let tags = texts.flat_map(|it| it.split(',')).map(str::trim);
+    Some(tags.filter(|it| !it.is_empty()).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use axum::http::HeaderValue;
+    use entity_core::{Freshness, State};
 
     use super::*;
 
-    fn headers(name: HeaderName, value: &'static str) -> HeaderMap {
-        HeaderMap::from_iter([(name, HeaderValue::from_static(value))])
+    const PRESENT: State = State {
+        version: Some(Version(255)),
+        updated: None,
+    };
+
+    fn headers(name: HeaderName, value: &str) -> HeaderMap {
+        HeaderMap::from_iter([(name, HeaderValue::from_str(value).unwrap())])
+    }
+
+    fn may_write(headers: &HeaderMap, of_form: Option<&str>) -> bool {
+        of_write(headers, of_form)
+            .unwrap()
+            .judge_write(PRESENT)
+            .is_ok()
     }
 
     #[test]
-    fn a_tag_of_one_format_guards_a_write_in_another() {
+    fn a_tag_of_one_format_guards_a_write_in_another_and_names_no_other_answer() {
         let tag = tag(Version(255), "xml");
         assert_eq!(tag, "\"00000000000000ff-xml\"");
-        let sent = HeaderMap::from_iter([(IF_MATCH, HeaderValue::from_str(&tag).unwrap())]);
-        assert!(
-            if_match(&sent, None)
-                .unwrap()
-                .unwrap()
-                .holds(Some(Version(255)), None)
-        );
-        assert!(
-            !if_match(&sent, None)
-                .unwrap()
-                .unwrap()
-                .holds(Some(Version(254)), None)
-        );
-        assert!(is_known(
-            &headers(IF_NONE_MATCH, "\"x\", W/\"00000000000000ff-xml\""),
-            &tag
-        ));
-        assert!(!is_known(
-            &headers(IF_NONE_MATCH, "\"00000000000000ff-json\""),
-            &tag
-        ));
+        assert!(may_write(&headers(IF_MATCH, &tag), None));
+        assert!(!may_write(&headers(IF_NONE_MATCH, &tag), None));
+        let other = super::tag(Version(254), "xml");
+        assert!(!may_write(&headers(IF_MATCH, &other), None));
+        assert!(may_write(&headers(IF_NONE_MATCH, &other), None));
+        for (format, expected) in [("xml", Freshness::Fresh), ("json", Freshness::Stale)] {
+            let known = headers(IF_NONE_MATCH, &format!("\"x\", W/{tag}"));
+            let judged = of_read(&known, format).unwrap().judge_read(PRESENT);
+            assert_eq!(judged.unwrap(), expected);
+            let meant = of_read(&headers(IF_MATCH, &tag), format).unwrap();
+            assert_eq!(meant.judge_read(PRESENT).is_ok(), format == "xml");
+        }
     }
 
     #[test]
     fn what_is_no_tag_is_refused_or_matches_nothing() {
-        assert!(if_match(&HeaderMap::new(), None).unwrap().is_none());
         assert_eq!(
-            if_match(&headers(IF_MATCH, "*"), None).unwrap(),
-            Some(IfMatch::Any)
+            of_write(&HeaderMap::new(), None).unwrap(),
+            Preconditions::default()
         );
-        assert!(if_match(&headers(IF_MATCH, "abc"), None).is_err());
-        for value in ["\"abc!\"", "W/\"00000000000000ff-xml\""] {
+        assert!(may_write(&headers(IF_MATCH, "*"), None));
+        for value in ["abc", "\"", "\"a"] {
             assert!(
-                !if_match(&headers(IF_MATCH, value), None)
-                    .unwrap()
-                    .unwrap()
-                    .holds(Some(Version(255)), None),
+                of_write(&headers(IF_MATCH, value), None).is_err(),
                 "{value}"
             );
+            assert!(may_write(&headers(IF_NONE_MATCH, value), None), "{value}");
+        }
+        for value in ["\"abc!\"", "W/\"00000000000000ff-xml\"", ""] {
+            assert!(!may_write(&headers(IF_MATCH, value), None), "{value}");
         }
     }
 
     #[test]
     fn a_form_names_its_version_unless_the_header_does() {
         let version = Version(255).to_string();
-        let of_form = |headers: &HeaderMap, text| if_match(headers, Some(text)).unwrap().unwrap();
         let plain = HeaderMap::new();
-        assert!(of_form(&plain, &version).holds(Some(Version(255)), None));
-        assert!(!of_form(&plain, &version).holds(Some(Version(254)), None));
-        assert!(!of_form(&plain, "nonsense").holds(Some(Version(255)), None));
-        let any = headers(IF_MATCH, "*");
-        assert_eq!(of_form(&any, &version), IfMatch::Any);
+        assert!(may_write(&plain, Some(&version)));
+        assert!(!may_write(&plain, Some(&Version(254).to_string())));
+        assert!(!may_write(&plain, Some("nonsense")));
+        assert!(may_write(&headers(IF_MATCH, "*"), Some("nonsense")));
         let dated = headers(IF_UNMODIFIED_SINCE, "Sat, 21 Nov 2026 10:00:00 GMT");
-        assert!(of_form(&dated, &version).holds(Some(Version(255)), None));
+        assert!(!may_write(&dated, Some("nonsense")));
     }
 }

@@ -9,8 +9,8 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use entity_core::format::Format;
 use entity_core::{
-    Atomic, Audit, Context, DirectPath, Effect, Error, Finish, Input, Preparation, Reply, Request,
-    Result, Verb,
+    Atomic, Audit, Context, DirectPath, Effect, Error, Finish, Input, Preconditions, Preparation,
+    Reply, Request, Result, Verb,
 };
 
 use super::idempotency::{self, Key};
@@ -84,7 +84,11 @@ fn prepare(app: &App, exchange: &mut Exchange, path: &DirectPath, sent: Verb) ->
         _ => sent,
     };
     let preference = preference(headers, preferences, &input);
-    let if_match = etag::if_match(headers, version.as_deref())?;
+    let preconditions = match verb.is_safe() {
+        // What is read is judged when it is answered, for then its format is known.
+        true => Preconditions::default(),
+        false => etag::of_write(headers, version.as_deref())?,
+    };
     if verb != sent {
         exchange.origin.method = verb.name().into();
     }
@@ -93,7 +97,7 @@ fn prepare(app: &App, exchange: &mut Exchange, path: &DirectPath, sent: Verb) ->
         verb,
         query: exchange.query()?,
         input,
-        if_match,
+        preconditions,
         is_dry_run: preferences.is_dry_run,
         wants_abilities: format.name == "html",
         wants_history: format.is_feed,

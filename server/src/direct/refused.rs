@@ -7,8 +7,8 @@
 use axum::response::Response;
 use entity_core::format::Format;
 use entity_core::{
-    Abilities, Body, DirectPath, Error, ErrorKind, Form, Input, Item, Refusal, Request, Verb,
-    Version,
+    Abilities, Body, DirectPath, Error, ErrorKind, Form, Input, Item, Preconditions, Refusal,
+    Request, Verb, Version,
 };
 
 use super::request::Parsed;
@@ -97,7 +97,7 @@ async fn empty(
         verb: Verb::Get,
         query: Vec::new(),
         input: Input::default(),
-        if_match: None,
+        preconditions: Preconditions::default(),
         is_dry_run: false,
         wants_abilities: true,
         wants_history: false,

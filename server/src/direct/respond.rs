@@ -1,14 +1,14 @@
 //! [`Reply`] → HTTP: status, headers, body.
 
 use axum::body::Body as HttpBody;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, LAST_MODIFIED, LINK, LOCATION};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, LINK, LOCATION};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use axum::response::Response;
 use entity_core::format::{Format, Formats, View};
-use entity_core::{Body, Effect, Item, Reference, Remark, Reply, Result, Version, encode_segment};
-use sha2::{Digest as _, Sha256};
+use entity_core::{Body, Effect, Reference, Remark, Reply, Result, Version, encode_segment};
 
 use super::etag;
+use super::validators::{Validators, Watch, digest, is_tagged};
 
 const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 const ENTITY_ID: HeaderName = HeaderName::from_static("entityid");
@@ -37,6 +37,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) is_named: bool,
     pub(crate) preference: Preference,
     pub(crate) view: View<'a>,
+    pub(crate) watch: Watch<'a>,
 }
 
 /// The status of what a request did.
@@ -121,27 +122,30 @@ fn represent(reply: &Reply, asked: &Asked<'_>, formats: &Formats) -> Result<Resp
     }
     let renderer = formats.renderer_for(asked.format.name, &reply.body)?;
     let format = renderer.format();
-    let known = version(&reply.body, format).map(|it| etag::tag(it, format.name));
-    if let Some(tag) = known.as_deref().filter(|it| is_fresh(reply, asked, it)) {
-        return Ok(not_modified(tag));
+    let known = version(&reply.body, format).map(Some);
+    let known = known.map(|it| Validators::of(reply, asked, format, it));
+    if let Some(known) = &known
+        && let Some(response) = known.not_modified(reply, asked.headers)?
+    {
+        return Ok(response);
     }
     let bytes = renderer.render(&reply.body, &asked.view)?;
-    let tag = known.or_else(|| is_tagged(format).then(|| etag::tag(digest(&bytes), format.name)));
-    if let Some(tag) = tag.as_deref().filter(|it| is_fresh(reply, asked, it)) {
-        return Ok(not_modified(tag));
-    }
+    let validators = match known {
+        Some(known) => known,
+        None => {
+            let version = is_tagged(format).then(|| digest(&bytes));
+            let found = Validators::of(reply, asked, format, version);
+            if let Some(response) = found.not_modified(reply, asked.headers)? {
+                return Ok(response);
+            }
+            found
+        }
+    };
     let mut response = Response::new(HttpBody::from(bytes));
     *response.status_mut() = status(&reply.effect, true);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(format.media_type));
-    set(headers, ETAG, tag.as_deref());
-    set(
-        headers,
-        LAST_MODIFIED,
-        last_modified(&reply.body, format)
-            .map(httpdate::fmt_http_date)
-            .as_deref(),
-    );
+    validators.tell(headers);
     if let Body::Collection(collection) = &reply.body {
         let links = entity_formats::paging_links(collection, &asked.view, asked.extension());
         let links: Vec<_> = links
@@ -172,11 +176,6 @@ impl Asked<'_> {
     }
 }
 
-/// Pages hold more than the entity (who is logged in, what may be done), so they have no tag.
-fn is_tagged(format: Format) -> bool {
-    format.name != "html"
-}
-
 fn version(body: &Body, format: Format) -> Option<Version> {
     if !is_tagged(format) {
         return None;
@@ -186,57 +185,6 @@ fn version(body: &Body, format: Format) -> Option<Version> {
         Body::Collection(collection) => collection.version(),
         _ => None,
     }
-}
-
-pub(super) fn digest(bytes: &[u8]) -> Version {
-    let hash = Sha256::digest(bytes);
-    Version(
-        hash.iter()
-            .take(8)
-            .fold(0, |sum, byte| (sum << 8) | u64::from(*byte)),
-    )
-}
-
-/// Whether the client may go on with what it has: by tag or, for feeds without a tag, by date.
-pub(super) fn is_fresh(reply: &Reply, asked: &Asked<'_>, tag: &str) -> bool {
-    if reply.effect != Effect::Read {
-        return false;
-    }
-    if asked
-        .headers
-        .contains_key(axum::http::header::IF_NONE_MATCH)
-    {
-        return etag::is_known(asked.headers, tag);
-    }
-    let since = asked
-        .headers
-        .get(axum::http::header::IF_MODIFIED_SINCE)
-        .and_then(|it| httpdate::parse_http_date(it.to_str().ok()?).ok());
-    match (since, last_modified(&reply.body, asked.format)) {
-        (Some(since), Some(modified)) => modified <= since,
-        _ => false,
-    }
-}
-
-/// When an entity, or what a feed tells, last changed, in whole seconds as HTTP has them.
-fn last_modified(body: &Body, format: Format) -> Option<std::time::SystemTime> {
-    let newest = match body {
-        _ if !is_tagged(format) => None,
-        Body::Entity(item) if format.is_feed => item.updated_in_feed(),
-        Body::Entity(item) => item.updated(),
-        Body::Collection(it) if format.is_feed => {
-            it.items.iter().filter_map(Item::updated_in_feed).max()
-        }
-        _ => None,
-    }?;
-    let seconds = u64::try_from(newest.timestamp()).ok()?;
-    std::time::UNIX_EPOCH.checked_add(std::time::Duration::from_secs(seconds))
-}
-
-pub(super) fn not_modified(tag: &str) -> Response {
-    let mut response = empty(StatusCode::NOT_MODIFIED);
-    set(response.headers_mut(), ETAG, Some(tag));
-    response
 }
 
 fn see_other(base: &str, reference: &Reference) -> Response {

@@ -9,7 +9,8 @@ use chrono::TimeDelta;
 use entity_core::format::{OwnAddress, Renderer, View};
 use entity_core::unit::{Mode, Store as _};
 use entity_core::{
-    Abilities, Caller, Context, DirectPath, Error, ErrorKind, Input, Request, Result, Verb,
+    Abilities, Caller, Context, DirectPath, Error, ErrorKind, Input, Preconditions, Request,
+    Result, Verb,
 };
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait as _, Condition, EntityTrait as _, QueryFilter as _};
@@ -20,6 +21,7 @@ use super::{MOUNT, readable, table};
 use crate::app::App;
 use crate::direct::request::verb;
 use crate::direct::respond::{Asked, Preference, respond};
+use crate::direct::watch;
 use crate::exchange::Exchange;
 use crate::{error, telemetry};
 
@@ -138,7 +140,7 @@ async fn show(
             verb: Verb::Get,
             query: entity_formats::parse_pairs(query.as_bytes())?,
             input: Input::default(),
-            if_match: None,
+            preconditions: Preconditions::default(),
             is_dry_run: false,
             wants_abilities: false,
             wants_history: true,
@@ -173,6 +175,7 @@ async fn show(
             user: None,
             csrf_token: None,
         },
+        watch: watch(app, bound.owner.user_id()),
     };
     respond(&reply, &asked, &app.formats)
 }

@@ -1,12 +1,12 @@
-//! Refuses requests that no endpoint should have to think about: wrong hosts, overlong targets, methods
-//! that nobody offers, encoded bodies, and announced bodies that are too large.
+//! Refuses requests that no endpoint should have to think about: wrong hosts, overlong targets, tunnels,
+//! encoded bodies, and announced bodies that are too large.
 
 use std::time::Duration;
 
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HOST};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method};
-use entity_core::{Error, ErrorKind, Result, Verb};
+use entity_core::{Error, ErrorKind, Result};
 
 use crate::config::Config;
 use crate::middleware::address;
@@ -19,7 +19,7 @@ pub fn deadline(method: &Method, config: &Config) -> Duration {
     }
 }
 
-/// Refuses overlong targets, methods that nobody offers, encoded bodies, and announced bodies that are too large.
+/// Refuses overlong targets, tunnels, encoded bodies, and announced bodies that are too large.
 ///
 /// # Errors
 /// It is one of these.
@@ -29,23 +29,11 @@ pub fn check(parts: &Parts, config: &Config) -> Result<()> {
     if uri.path().len() + query > config.uri_bytes.0 {
         return Err(Error::new(ErrorKind::UriTooLong, "the address is too long"));
     }
-    if !is_offered(&parts.method) {
-        return Err(Error::method_not_allowed(Verb::ALL.to_vec()));
+    // A tunnel has no address here that could say what it takes.
+    if parts.method == Method::CONNECT && uri.path().is_empty() {
+        return Err(Error::method_not_allowed(Vec::new()));
     }
     check_body(&parts.headers, config)
-}
-
-fn is_offered(method: &Method) -> bool {
-    [
-        Method::GET,
-        Method::HEAD,
-        Method::POST,
-        Method::PUT,
-        Method::PATCH,
-        Method::DELETE,
-        Method::OPTIONS,
-    ]
-    .contains(method)
 }
 
 /// Insists on exactly one host; the same one if the target names one too; one of ours if ours are listed.
@@ -190,14 +178,11 @@ mod tests {
             check(&request, &config).err().map(|it| it.kind())
         };
         assert_eq!(refusal(|_| ()), None);
-        assert_eq!(
-            refusal(|it| it.method = Method::TRACE),
-            Some(ErrorKind::MethodNotAllowed)
-        );
-        assert_eq!(
-            refusal(|it| it.method = Method::CONNECT),
-            Some(ErrorKind::MethodNotAllowed)
-        );
+        let connect = |it: &mut Parts| {
+            it.method = Method::CONNECT;
+            it.uri = "a.example:443".parse().unwrap();
+        };
+        assert_eq!(refusal(connect), Some(ErrorKind::MethodNotAllowed));
         assert_eq!(
             refusal(|it| it.uri = format!("/{}", "a".repeat(4096)).parse().unwrap()),
             Some(ErrorKind::UriTooLong)

@@ -45,7 +45,10 @@ impl Builder<'_> {
         let formats = self.formats.all().filter(|it| it.is_feed);
         let headers = [
             ("ETag", "The version of the feed."),
-            ("Last-Modified", "When something in it last changed."),
+            (
+                "Last-Modified",
+                "Since when the service has seen it as it is.",
+            ),
             ("Link", "The other parts of the feed, and its archive."),
         ];
         Response {

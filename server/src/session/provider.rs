@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use entity_core::schema::{Field, Kind, Role, Schema};
 use entity_core::{
-    Access, Action, Answers, Arguments, Context, Delete, Entity, Error, List, Need, Operation,
-    Outcome, Page, Permit, Provider, Read, Result, Search, Verb, search,
+    Access, Action, Answers, Arguments, Context, Delete, Entity, Error, Fields, List, Need,
+    Operation, Outcome, Page, Permit, Provider, Read, Result, Search, Update, Verb, search,
 };
 use serde::Serialize;
 
@@ -164,11 +164,17 @@ impl Provider for SessionProvider {
         delete: Need::Session,
     };
 
-    async fn permits(cx: &Context, entity: &SessionEntity, _: Operation) -> Result<Permit> {
-        if entity.is_of(cx) || cx.authorizer().is_superuser(cx).await? {
+    /// A super user may see and end the sessions of others, and keeps none of them alive.
+    async fn permits(cx: &Context, entity: &SessionEntity, operation: Operation) -> Result<Permit> {
+        if entity.is_of(cx) {
             return Ok(Permit::Allowed);
         }
-        Ok(Permit::Hidden)
+        let is_superuser = cx.authorizer().is_superuser(cx).await?;
+        Ok(match operation {
+            Operation::Read | Operation::Delete if is_superuser => Permit::Allowed,
+            _ if is_superuser => Permit::Forbidden,
+            _ => Permit::Hidden,
+        })
     }
 }
 
@@ -193,6 +199,19 @@ impl List for SessionProvider {
         let session = own(cx, &sessions).await?;
         let items = session.map(|it| SessionEntity::current(cx, &sessions, it));
         search::select(items.into_iter().collect(), search)
+    }
+}
+
+impl Update for SessionProvider {
+    type Changes = Fields;
+
+    /// Keeps it alive. There is nothing in it that a client could change, and every request of a session counts
+    /// as a use of it already: like that to `current`, this one only has to arrive.
+    async fn update(cx: &Context, current: SessionEntity, _: Fields) -> Result<SessionEntity> {
+        if let Some(session) = &current.session {
+            cx.service::<Sessions>()?.touch(session);
+        }
+        Ok(current)
     }
 }
 

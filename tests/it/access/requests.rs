@@ -231,6 +231,8 @@ fn change(kind: &str, subject: &Subject) -> Value {
     match kind {
         "user" => json!({"firstName": "Changed"}),
         "membership" => json!({"memberRole": subject.highest_role}),
+        // It is kept alive.
+        "session" => json!({}),
         _ => json!({"title": "Changed"}),
     }
 }

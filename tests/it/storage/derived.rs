@@ -5,7 +5,9 @@ use std::sync::Arc;
 use entity_core::db::{Db, Table};
 use entity_core::reply::Body;
 use entity_core::testing::{KeptEvents, ToldAuthorizer, origin, shared};
-use entity_core::{Caller, DirectPath, Dispatcher, Entity, Input, Registry, Request, Route, Verb};
+use entity_core::{
+    Caller, DirectPath, Dispatcher, Entity, Input, Preconditions, Registry, Request, Route, Verb,
+};
 use entity_providers::db::{connect, ensure_tables};
 use sea_orm::{ConnectionTrait, DbBackend, Statement};
 use serde::{Deserialize, Serialize};
@@ -72,7 +74,7 @@ async fn read<T: Table + entity_core::Read<Entity = T>>(db: &Db, id: &str) -> Va
         verb: Verb::Get,
         query: Vec::new(),
         input: Input::default(),
-        if_match: None,
+        preconditions: Preconditions::default(),
         is_dry_run: false,
         wants_abilities: false,
         wants_history: false,

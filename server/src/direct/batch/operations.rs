@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use axum::body::Bytes;
-use axum::http::header::{ACCEPT, CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH};
+use axum::http::header::{
+    ACCEPT, CONTENT_TYPE, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_UNMODIFIED_SINCE,
+};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::response::Response;
 use entity_core::{Error, ErrorKind, Preparation, Result, Verb, encode_segment};
@@ -22,11 +24,13 @@ use crate::media;
 /// How often an atomic batch that lost a race is run, at most.
 const TRIES: u32 = 4;
 /// The headers that an operation may have of its own.
-const HEADERS: [HeaderName; 5] = [
+const HEADERS: [HeaderName; 7] = [
     ACCEPT,
     CONTENT_TYPE,
     IF_MATCH,
     IF_NONE_MATCH,
+    IF_MODIFIED_SINCE,
+    IF_UNMODIFIED_SINCE,
     HeaderName::from_static("prefer"),
 ];
 

@@ -1,0 +1,140 @@
+//! What clients may name an answer by the next time they ask: its tag and its date.
+
+use axum::body::Body as HttpBody;
+use axum::http::header::{ETAG, LAST_MODIFIED};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use chrono::{DateTime, Utc};
+use entity_core::format::{Format, View};
+use entity_core::{Body, Effect, Freshness, Reply, Result, State, Version};
+use sha2::{Digest as _, Sha256};
+
+use super::etag;
+use super::respond::{self, Asked};
+use super::sightings::Sightings;
+
+/// Who asks for a list, and what remembers since when it is as it is.
+#[derive(Clone, Copy)]
+pub(crate) struct Watch<'a> {
+    pub(crate) sightings: &'a Sightings,
+    /// The internal id of the user on whose behalf the list was read.
+    pub(crate) reader: Option<&'a str>,
+    pub(crate) now: DateTime<Utc>,
+}
+
+/// The tag and the date of an answer, as far as it has them.
+pub(super) struct Validators {
+    state: State,
+    /// What the tag says of the format.
+    format: &'static str,
+    /// Whether only the very date counts that was told for it.
+    is_dated_here: bool,
+}
+
+impl Validators {
+    /// Those of `reply`, which is in `version`, in `format`.
+    pub(super) fn of(
+        reply: &Reply,
+        asked: &Asked<'_>,
+        format: Format,
+        version: Option<Version>,
+    ) -> Self {
+        let updated = match (&reply.body, version) {
+            _ if !is_tagged(format) => None,
+            (Body::Entity(item), _) if format.is_feed => item.updated_in_feed(),
+            (Body::Entity(item), _) => item.updated(),
+            (Body::Collection(_), Some(version)) if reply.effect == Effect::Read => {
+                asked.watch.since(&asked.view, format, version)
+            }
+            _ => None,
+        };
+        Self {
+            state: State { version, updated },
+            format: format.name,
+            is_dated_here: matches!(reply.body, Body::Collection(_)),
+        }
+    }
+
+    /// Those of bytes in no format.
+    pub(super) fn of_bytes(bytes: &[u8]) -> Self {
+        let version = Some(digest(bytes));
+        Self {
+            state: State {
+                version,
+                updated: None,
+            },
+            format: "bytes",
+            is_dated_here: false,
+        }
+    }
+
+    /// The news that the client has what `reply` says already, if it does.
+    ///
+    /// # Errors
+    /// The client does not mean what there is.
+    pub(super) fn not_modified(
+        &self,
+        reply: &Reply,
+        headers: &HeaderMap,
+    ) -> Result<Option<Response>> {
+        if reply.effect != Effect::Read {
+            return Ok(None);
+        }
+        let mut preconditions = etag::of_read(headers, self.format)?;
+        if self.is_dated_here && preconditions.if_modified_since != self.state.updated {
+            preconditions.if_modified_since = None;
+        }
+        match preconditions.judge_read(self.state)? {
+            Freshness::Stale => Ok(None),
+            Freshness::Fresh => {
+                let mut response = Response::new(HttpBody::empty());
+                *response.status_mut() = StatusCode::NOT_MODIFIED;
+                respond::set(response.headers_mut(), ETAG, self.tag().as_deref());
+                Ok(Some(response))
+            }
+        }
+    }
+
+    /// Tells them.
+    pub(super) fn tell(&self, headers: &mut HeaderMap) {
+        respond::set(headers, ETAG, self.tag().as_deref());
+        let date = self.state.updated.and_then(to_http_date);
+        respond::set(headers, LAST_MODIFIED, date.as_deref());
+    }
+
+    fn tag(&self) -> Option<String> {
+        Some(etag::tag(self.state.version?, self.format))
+    }
+}
+
+impl Watch<'_> {
+    /// Since when the list that `view` shows in `format` is in `version`.
+    fn since(&self, view: &View<'_>, format: Format, version: Version) -> Option<DateTime<Utc>> {
+        let own = view.own_address.as_ref().map(|it| it.url);
+        let list = (self.reader, own, view.path, view.query, format.name);
+        self.sightings.since(&list, version, self.now)
+    }
+}
+
+/// Pages hold more than the entity (who is logged in, what may be done), so they have no tag.
+pub(super) fn is_tagged(format: Format) -> bool {
+    format.name != "html"
+}
+
+/// The version of an answer of which nobody keeps count.
+pub(super) fn digest(bytes: &[u8]) -> Version {
+    let hash = Sha256::digest(bytes);
+    Version(
+        hash.iter()
+            .take(8)
+            .fold(0, |sum, byte| (sum << 8) | u64::from(*byte)),
+    )
+}
+
+/// In whole seconds, as HTTP has them.
+fn to_http_date(instant: DateTime<Utc>) -> Option<String> {
+    let seconds = u64::try_from(instant.timestamp()).ok()?;
+    let since = std::time::Duration::from_secs(seconds);
+    let time = std::time::UNIX_EPOCH.checked_add(since)?;
+    Some(httpdate::fmt_http_date(time))
+}

@@ -144,6 +144,24 @@ both! {
         assert!(feed.text().contains("rel=\"next\""), "{}", feed.text());
     }
 
+    async fn a_feed_says_where_all_its_addresses_lead(app: TestApp) {
+        let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
+        let body = "<p><a href=\"/rel\">x</a><img src=\"pic.png\"></p>";
+        let news = json!({"siteId": "biology-101", "title": "Linked", "body": body});
+        created(&teacher.post("/direct/announcement.json", &news).await, "announcement");
+        for format in ["atom", "rss"] {
+            let feed = student.get(&format!("/direct/announcement/site/biology-101.{format}")).await;
+            let feed = feed_rs::parser::parse(&*feed.expect(StatusCode::OK).body).expect("a feed");
+            assert_eq!(feed.title.expect("a title").content, "Announcements: site biology-101");
+            let entry = feed.entries.into_iter().find(|it| it.title.as_ref().is_some_and(|it| it.content == "Linked"));
+            let entry = entry.expect("the news");
+            let text = entry.content.and_then(|it| it.body).or(entry.summary.map(|it| it.content)).expect("a body");
+            for address in ["\"http://127.0.0.1:8080/rel\"", "\"http://127.0.0.1:8080/direct/announcement/pic.png\""] {
+                assert!(text.contains(address), "{address} in {text}");
+            }
+        }
+    }
+
     async fn a_page_of_a_list_leads_to_feeds_of_all_of_it(app: TestApp) {
         let student = app.user("student1").await;
         let path = "/direct/announcement/site/biology-101";

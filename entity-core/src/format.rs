@@ -49,6 +49,8 @@ pub struct View<'a> {
     pub formats: &'a Formats,
     /// The registered types: what references lead to.
     pub registry: &'a Registry,
+    /// Makes the addresses in sanitised HTML absolute, as they are seen from the address behind it.
+    pub absolute: fn(&str, &str) -> String,
     /// The display name of the caller, if somebody is logged in.
     pub user: Option<&'a str>,
     /// The token that forms must carry, if the session has one.
@@ -60,6 +62,10 @@ pub struct View<'a> {
 pub struct OwnAddress<'a> {
     /// The absolute address, without format and query.
     pub url: &'a str,
+    /// What it is called.
+    pub title: &'a str,
+    /// For how many minutes a reader may keep what it read there.
+    pub minutes: u32,
     /// What was sent as its query. The rest of [`View::query`] is known to the address.
     pub query: &'a str,
 }

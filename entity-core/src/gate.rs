@@ -56,8 +56,8 @@ pub async fn list<P: List>(cx: &Context, mut search: Search) -> Result<Page<P::E
     loop {
         let page = P::list(cx, &search).await?;
         let goes_on = page.has_more && search.cursor.is_some();
-        if let Some(last) = page.items.last().filter(|_| goes_on) {
-            search.move_behind(last)?;
+        if goes_on {
+            search.move_behind(&page.items)?;
         }
         hidden += page.items.len();
         let page = visible::<P>(cx, &search.scope, page).await?;

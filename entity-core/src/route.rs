@@ -350,10 +350,13 @@ struct Place {
 impl Place {
     /// That of `page`, for which `search` asked.
     fn of<E: Entity>(search: &Search, page: &Page<E>, total: Option<u64>) -> Result<Self> {
-        let last = page.items.last().filter(|_| page.has_more);
+        let is_end = !page.has_more || page.items.is_empty();
         Ok(Self {
-            cursor: last.map(|it| search.next_cursor(it)).transpose()?.flatten(),
-            total,
+            cursor: match is_end {
+                true => None,
+                false => search.next_cursor(&page.items)?,
+            },
+            total: total.map(|it| search.count_within(it)),
             history: None,
             is_searched: true,
         })

@@ -53,6 +53,8 @@ pub struct Field {
     pub choices: &'static [&'static str],
     /// What a new entity has in it, as text, if the client says nothing.
     pub default: Option<&'static str>,
+    /// What people call it that there is no value, if that says something, such as `never`.
+    pub absent: Option<&'static str>,
 }
 
 /// What the text of a field is for. Forms ask for it and pages show it accordingly.
@@ -164,6 +166,7 @@ impl Field {
             meaning: None,
             choices: &[],
             default: None,
+            absent: None,
         }
     }
 
@@ -192,6 +195,13 @@ impl Field {
     #[must_use]
     pub const fn nullable(mut self) -> Self {
         self.is_nullable = true;
+        self
+    }
+
+    /// People call it `word` that there is no value.
+    #[must_use]
+    pub const fn absent(mut self, word: &'static str) -> Self {
+        self.absent = Some(word);
         self
     }
 

@@ -86,6 +86,8 @@ pub struct Search {
     pub start: u64,
     /// How many to answer at most.
     pub limit: u64,
+    /// Where the list ends, if it is [cut](Search::cut).
+    pub most: Option<u64>,
     /// Where to go on, if the list is walked by a cursor. There is nothing to leave out then.
     pub cursor: Option<Cursor>,
     /// The page of the archive that is wanted. Order, start and limit are those of it.
@@ -337,6 +339,17 @@ impl Search {
         }
     }
 
+    /// Lets the list have no more than the first `most` of its order: whoever looks at a part of it, walks it or
+    /// counts it finds nothing behind them.
+    pub fn cut(&mut self, most: u64) {
+        self.most = Some(self.most.map_or(most, |own| own.min(most)));
+    }
+
+    /// How many of `total` are in the list.
+    pub(crate) fn count_within(&self, total: u64) -> u64 {
+        self.most.map_or(total, |most| total.min(most))
+    }
+
     /// Which part of the list is wanted, unless a cursor says where it begins.
     pub fn window(&self) -> Window {
         Window {
@@ -345,9 +358,14 @@ impl Search {
         }
     }
 
-    /// How many to fetch, to know whether there are more than wanted.
+    /// How many to fetch, to know whether there are more than wanted: none of those behind a cut.
     pub fn fetch(&self) -> u64 {
-        self.limit.saturating_add(1)
+        let begin = self.cursor.as_ref().map_or(self.start, Cursor::passed);
+        let wanted = self.limit.saturating_add(1);
+        match self.most {
+            Some(most) => wanted.min(most.saturating_sub(begin)),
+            None => wanted,
+        }
     }
 
     /// The values of the keys of the order behind which the wanted part begins.
@@ -364,21 +382,24 @@ impl Search {
         own.eq(keys.iter().copied())
     }
 
-    /// The same question about what comes behind `last`.
-    pub(crate) fn move_behind(&mut self, last: &impl Entity) -> Result<()> {
-        let keys = self.keys(last)?;
-        if let Some(cursor) = &mut self.cursor {
-            cursor.move_behind(keys);
-        }
+    /// The same question about what comes behind `items`.
+    pub(crate) fn move_behind(&mut self, items: &[impl Entity]) -> Result<()> {
+        self.cursor = self.behind(items)?;
         Ok(())
     }
 
-    /// The cursor by which a client goes on behind `last`, if it walks by cursors.
-    pub(crate) fn next_cursor(&self, last: &impl Entity) -> Result<Option<String>> {
-        match &self.cursor {
-            Some(cursor) => cursor.write(&self.keys(last)?).map(Some),
-            None => Ok(None),
-        }
+    /// The cursor by which a client goes on behind `items`, if it walks by cursors.
+    pub(crate) fn next_cursor(&self, items: &[impl Entity]) -> Result<Option<String>> {
+        let cursor = self.behind(items)?;
+        cursor.map(|it| it.write()).transpose()
+    }
+
+    fn behind(&self, items: &[impl Entity]) -> Result<Option<Cursor>> {
+        let (Some(cursor), Some(last)) = (&self.cursor, items.last()) else {
+            return Ok(self.cursor.clone());
+        };
+        let count = u64::try_from(items.len()).unwrap_or(u64::MAX);
+        Ok(Some(cursor.behind(self.keys(last)?, count)))
     }
 
     fn keys(&self, entity: &impl Entity) -> Result<Vec<Cell>> {

@@ -11,6 +11,7 @@ use icalendar::{
 
 use crate::feed::{clean, urn};
 use crate::json::entity_url;
+use crate::title;
 
 /// What made the calendar.
 const PRODUCT: &str = "-//Lectern//Lectern//EN";
@@ -43,8 +44,8 @@ impl Renderer for Ics {
 
     fn render(&self, body: &Body, view: &View<'_>) -> Result<Vec<u8>> {
         let (title, items) = match body {
-            Body::Entity(item) => (item.title(), std::slice::from_ref(item)),
-            Body::Collection(it) => (Some(view.registry.plural(it.prefix)), it.items.as_slice()),
+            Body::Entity(item) => (title::of_entity(item, view), std::slice::from_ref(item)),
+            Body::Collection(it) => (Some(title::of_list(it, view)), it.items.as_slice()),
             _ => return Err(Error::not_acceptable(&["json", "xml", "html"])),
         };
         let mut calendar = Calendar::empty();

@@ -1,6 +1,7 @@
 //! Answers as feeds: what Atom and RSS have in common.
 
 pub mod atom;
+mod relative;
 pub mod rss;
 
 use chrono::{DateTime, Utc};
@@ -12,6 +13,7 @@ use uuid::Uuid;
 use crate::json::entity_url;
 use crate::paging::{filters, page_url, paging_links, view_url_with_query};
 use crate::text::replace_forbidden;
+use crate::title;
 
 /// The namespace of the ids of feeds and entries. Another one would make every entry new to every reader.
 const NAMESPACE: Uuid = Uuid::from_u128(0x6f1b_2c0e_7a54_5d1b_9b0e_3a52_c1f4_87d3);
@@ -34,6 +36,8 @@ struct Feed {
     self_url: String,
     /// The other parts of the list, with the names that feeds have for the relations.
     paging: Vec<(&'static str, String)>,
+    /// For how many minutes a reader may keep it, if that is known.
+    minutes: Option<u32>,
     /// Whether it is a page of an archive.
     is_archive: bool,
     entries: Vec<Entry>,
@@ -65,7 +69,7 @@ impl Feed {
     }
 
     fn of_entity(item: &Item, view: &View<'_>, extension: &str) -> Self {
-        let title = item.title().unwrap_or_else(|| item.reference().to_string());
+        let title = title::of_entity(item, view).unwrap_or_else(|| item.reference().to_string());
         let entries = Entry::of(item, view).into_iter().collect();
         Self::new(&title, item.schema(), entries, Vec::new(), view, extension)
     }
@@ -83,7 +87,7 @@ impl Feed {
                 other => (other, clean(&url)),
             })
             .collect();
-        let title = view.registry.plural(collection.prefix);
+        let title = title::of_list(collection, view);
         let (schema, history) = (collection.schema, collection.history);
         Self {
             is_archive: history.is_some_and(|it| it.page.is_some()),
@@ -108,6 +112,7 @@ impl Feed {
             page_url: page_url(view),
             self_url: clean(&view_url_with_query(view, extension)),
             paging,
+            minutes: view.own_address.map(|it| it.minutes),
             is_archive: false,
             entries,
         }
@@ -117,10 +122,18 @@ impl Feed {
 impl Entry {
     fn of(item: &Item, view: &View<'_>) -> Option<Self> {
         let reference = item.reference();
+        let page_url = format!("{}.html", entity_url(view.base_url, &reference));
+        let mut content = clean_entry(&item.feed_entry()?);
+        if let Some(html) = content.content.take() {
+            content.content = Some(match relative::occurs_in(&html) {
+                true => (view.absolute)(&html, &page_url),
+                false => html,
+            });
+        }
         Some(Self {
             id: urn(&reference.to_string()),
-            page_url: format!("{}.html", entity_url(view.base_url, &reference)),
-            content: clean_entry(&item.feed_entry()?),
+            page_url,
+            content,
         })
     }
 }

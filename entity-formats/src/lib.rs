@@ -19,6 +19,7 @@ pub mod openapi;
 pub mod opml;
 mod paging;
 mod text;
+mod title;
 mod tree;
 pub mod xml;
 

@@ -131,6 +131,11 @@ pub(crate) fn page_url(view: &View<'_>) -> String {
     format!("{}/direct{}.html", view.base_url, view.path)
 }
 
+/// The absolute address of all that is shown a part of, in the format `extension`: what a program subscribes to.
+pub(crate) fn list_url(view: &View<'_>, extension: &str) -> String {
+    part_url(view, Some(extension), None)
+}
+
 /// The absolute address of what is shown, with its query, in the format `extension`.
 pub(crate) fn view_url_with_query(view: &View<'_>, extension: &str) -> String {
     let mut url = view_url(view, Some(extension));

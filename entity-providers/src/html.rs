@@ -2,17 +2,19 @@
 
 use std::sync::LazyLock;
 
-use ammonia::Builder;
+use ammonia::{Builder, Url, UrlRelative};
 
 /// What HTML may hold: text, lists, tables, links, pictures. No scripts, styles, frames, forms, SVG or `MathML`.
-static RULES: LazyLock<Builder<'static>> = LazyLock::new(|| {
+static RULES: LazyLock<Builder<'static>> = LazyLock::new(rules);
+
+fn rules() -> Builder<'static> {
     let mut rules = Builder::default();
     rules
         .url_schemes(["http", "https", "mailto", "tel"].into())
         .link_rel(Some("noopener noreferrer nofollow"))
         .strip_comments(true);
     rules
-});
+}
 
 /// `html` without anything that could run, load a frame, send a form or restyle the page.
 /// What was sanitised stays as it is when it is sanitised again.
@@ -20,9 +22,44 @@ pub fn sanitize(html: &str) -> String {
     RULES.clean(html).to_string()
 }
 
+/// `html`, which was sanitised, for readers elsewhere: with addresses as they are seen from `base`, all absolute.
+pub fn absolute(html: &str, base: &str) -> String {
+    match Url::parse(base) {
+        Ok(base) => rules()
+            .url_relative(UrlRelative::RewriteWithBase(base))
+            .clean(html)
+            .to_string(),
+        Err(_no_address) => html.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn addresses_are_absolute_for_readers_elsewhere() {
+        let base = "https://lms.example/direct/announcement/a.html";
+        let link =
+            |it: &str| format!("<a href=\"{it}\" rel=\"noopener noreferrer nofollow\">x</a>");
+        for (written, read) in [
+            ("/rel?a=1&amp;b=2", "https://lms.example/rel?a=1&amp;b=2"),
+            ("pic.png", "https://lms.example/direct/announcement/pic.png"),
+            ("//other.example/x", "https://other.example/x"),
+            (
+                "#part",
+                "https://lms.example/direct/announcement/a.html#part",
+            ),
+            ("mailto:a@b.example", "mailto:a@b.example"),
+        ] {
+            assert_eq!(absolute(&link(written), base), link(read));
+        }
+        assert_eq!(
+            absolute("<p><img src=\"pic.png\"> &lt;</p>", base),
+            "<p><img src=\"https://lms.example/direct/announcement/pic.png\"> &lt;</p>"
+        );
+        assert_eq!(absolute("<p>x</p>", "nowhere"), "<p>x</p>");
+    }
 
     /// Each of them runs a script, or takes over the page, in some browser.
     const HOSTILE: &[&str] = &[

@@ -236,6 +236,7 @@ pub(crate) fn view<'a>(
         abilities,
         formats: &app.formats,
         registry: app.dispatcher.registry(),
+        absolute: entity_providers::html::absolute,
         user: session.map(|it| it.display_name()),
         csrf_token: session.map(|it| it.csrf_token()),
     }

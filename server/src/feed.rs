@@ -54,7 +54,7 @@ pub struct Feed {
 static SCHEMA: Schema = Schema {
     doc: "A private feed: an address at which a program that can't log in reads what its owner may read.",
     fields: &[
-        Field::new("id", Kind::Text(99), "").role(Role::Id).column("id"),
+        Field::new("id", Kind::Text(99), "Its id, which opens nothing.").role(Role::Id).column("id"),
         Field::new("title", Kind::Text(200), "What its owner calls it.")
             .writable()
             .searchable()
@@ -82,6 +82,7 @@ static SCHEMA: Schema = Schema {
         Field::new("expires", Kind::Instant, "When it ends; null for never.")
             .writable()
             .nullable()
+            .absent("never")
             .column("expires"),
         Field::new(
             "expired",
@@ -94,6 +95,7 @@ static SCHEMA: Schema = Schema {
             "When it was last read, up to ten minutes late; null for never.",
         )
         .nullable()
+        .absent("never")
         .column("last_used"),
         Field::new(
             "addresses",

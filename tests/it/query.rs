@@ -16,7 +16,7 @@ use sea_orm::sea_query::{Alias, Expr, Query};
 use tests::{Backend, Database, both};
 
 use dice::Dice;
-use sample::{Sample, Shelf, Shelved};
+use sample::{CUT, MOST, Sample, Shelf, Shelved};
 
 /// Questions in each run: four runs on each database are 10,000 in all.
 const QUESTIONS: usize = 1_250;
@@ -39,6 +39,71 @@ both! {
     }
 }
 
+both! {
+    async fn all_parts_of_a_list_that_is_cut_end_at_the_cut(database: Database) {
+        let mut dice = Dice::new(20_261_121);
+        let samples: Vec<Sample> = (0..48).map(|it| Sample::random(it, &mut dice)).collect();
+        let dispatcher = start(&database, samples).await;
+        let mut shortened = 0;
+        for _ in 0..QUESTIONS / 5 {
+            let (query, most) = (dice.query(), dice.below(12));
+            for prefix in ["sample", "shelf"] {
+                shortened += usize::from(is_cut(&dispatcher, prefix, &query, most).await);
+            }
+        }
+        // Cuts behind the end of what was found would prove little.
+        assert!(shortened > QUESTIONS / 20, "{shortened}");
+    }
+}
+
+/// Looks at what `query` asks of a list that is cut behind `most`, and compares it with the first ones of the whole.
+/// Whether the whole was longer.
+async fn is_cut(
+    dispatcher: &Dispatcher,
+    prefix: &str,
+    query: &[(String, String)],
+    most: usize,
+) -> bool {
+    let path = || DirectPath::new(prefix, [CUT]);
+    let mut of_list = query.to_vec();
+    of_list.retain(|(name, _)| !entity_formats::is_window_parameter(name));
+    let Ok(whole) = ask(dispatcher, path(), &of_list).await else {
+        return false;
+    };
+    let whole = ids(&whole);
+    let expected = &whole[..most.min(whole.len())];
+    let mut query = query.to_vec();
+    query.push((MOST.to_owned(), most.to_string()));
+    let is_walk = query.iter().any(|(name, _)| name == "_cursor");
+    let (mut cursor, mut walked) = (None, Vec::new());
+    for _ in 0..MOST_PARTS {
+        let part = ask(dispatcher, path(), &with(&query, cursor.take())).await;
+        let part = part.expect("it answers the whole");
+        assert_eq!(part.total, u64::try_from(expected.len()).ok(), "{query:?}");
+        if !is_walk {
+            let number = |it| usize::try_from(it).expect("a small number");
+            let (start, limit) = (number(part.start), number(part.limit));
+            let wanted = expected.iter().skip(start).take(limit);
+            assert!(ids(&part).iter().eq(wanted), "{query:?}: {part:?}");
+            assert_eq!(part.has_more, start + limit < expected.len(), "{query:?}");
+            return whole.len() > most;
+        }
+        walked.extend(ids(&part));
+        assert_eq!(part.has_more, part.cursor.is_some(), "{query:?}");
+        cursor = part.cursor;
+        if cursor.is_none() {
+            assert_eq!(walked, expected, "{query:?}");
+            return whole.len() > most;
+        }
+    }
+    panic!("{query:?} has no end");
+}
+
+fn ids(collection: &Collection) -> Vec<String> {
+    let ids = collection.items.iter().map(entity_core::Item::id);
+    ids.collect()
+}
+
 /// Asks many questions. How many were answered, and how many of them in more than two parts.
 async fn run(dispatcher: &Dispatcher, mut dice: Dice) -> (usize, usize) {
     let (mut answered, mut walked) = (0, 0);
@@ -56,8 +121,9 @@ async fn compare(dispatcher: &Dispatcher, query: &[(String, String)]) -> Option<
     let mut cursors = [None, None];
     for part in 1..=MOST_PARTS {
         let [one, other] = ["sample", "shelf"];
-        let one = ask(dispatcher, one, &with(query, cursors[0].take())).await;
-        let other = ask(dispatcher, other, &with(query, cursors[1].take())).await;
+        let path = |prefix| DirectPath::new(prefix, None::<String>);
+        let one = ask(dispatcher, path(one), &with(query, cursors[0].take())).await;
+        let other = ask(dispatcher, path(other), &with(query, cursors[1].take())).await;
         let (one, other) = match (one, other) {
             (Ok(one), Ok(other)) => (one, other),
             (Err(one), Err(other)) => {
@@ -65,12 +131,6 @@ async fn compare(dispatcher: &Dispatcher, query: &[(String, String)]) -> Option<
                 return None;
             }
             (one, other) => panic!("{query:?}: {one:?}\n{other:?}"),
-        };
-        let ids = |it: &Collection| {
-            it.items
-                .iter()
-                .map(entity_core::Item::id)
-                .collect::<Vec<_>>()
         };
         assert_eq!(ids(&one), ids(&other), "{query:?}");
         assert_eq!(one.has_more, other.has_more, "{query:?}");
@@ -95,11 +155,11 @@ fn with(query: &[(String, String)], cursor: Option<String>) -> Vec<(String, Stri
 
 async fn ask(
     dispatcher: &Dispatcher,
-    prefix: &str,
+    path: DirectPath,
     query: &[(String, String)],
 ) -> Result<Collection, Error> {
     let request = Request {
-        path: DirectPath::new(prefix, None::<String>),
+        path,
         verb: Verb::Get,
         query: query.to_vec(),
         input: Input::default(),
@@ -149,8 +209,8 @@ async fn start(database: &Database, samples: Vec<Sample>) -> Dispatcher {
     shared.services.insert(Arc::new(Shelf(samples)));
     let origin = ("tests", "1.0.0");
     let routes = [
-        Route::of::<Sample>(origin).list().build(),
-        Route::of::<Shelved>(origin).list().build(),
+        Route::of::<Sample>(origin).list().actions().build(),
+        Route::of::<Shelved>(origin).list().actions().build(),
     ];
     let db = Db {
         reader: connection.clone(),

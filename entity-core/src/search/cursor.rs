@@ -16,6 +16,8 @@ pub struct Cursor {
     question: u64,
     /// The keys of the entity behind which to go on; none at the beginning.
     after: Option<Vec<Cell>>,
+    /// How many the walk has passed by: where it stands in a list that is cut.
+    passed: u64,
 }
 
 impl Cursor {
@@ -24,13 +26,15 @@ impl Cursor {
         if order.is_empty() {
             return Err(Error::field("_cursor", "is not offered by this list"));
         }
-        let after = match text {
-            "" => None,
-            text => {
-                Some(read(text, question, order).ok_or_else(|| Error::field("_cursor", FOREIGN))?)
-            }
+        let begin = Self {
+            question,
+            after: None,
+            passed: 0,
         };
-        Ok(Self { question, after })
+        match text {
+            "" => Ok(begin),
+            text => read(text, question, order).ok_or_else(|| Error::field("_cursor", FOREIGN)),
+        }
     }
 
     /// The keys behind which to go on.
@@ -38,14 +42,24 @@ impl Cursor {
         self.after.as_deref()
     }
 
-    /// Goes on behind `keys`.
-    pub(super) fn move_behind(&mut self, keys: Vec<Cell>) {
-        self.after = Some(keys);
+    /// How many the walk has passed by.
+    pub(super) fn passed(&self) -> u64 {
+        self.passed
     }
 
-    /// The text by which a client goes on behind `keys`.
-    pub(super) fn write(&self, keys: &[Cell]) -> Result<String> {
-        let bytes = serde_json::to_vec(&(self.question, keys)).map_err(Error::internal)?;
+    /// The place `count` further on, behind the entity that has `keys`.
+    pub(super) fn behind(&self, keys: Vec<Cell>, count: u64) -> Self {
+        Self {
+            question: self.question,
+            after: Some(keys),
+            passed: self.passed.saturating_add(count),
+        }
+    }
+
+    /// The text by which a client goes on here.
+    pub(super) fn write(&self) -> Result<String> {
+        let place = (self.question, &self.after, self.passed);
+        let bytes = serde_json::to_vec(&place).map_err(Error::internal)?;
         let text = URL_SAFE_NO_PAD.encode(bytes);
         match text.len() > MOST_CHARACTERS {
             true => Err(Error::field(
@@ -59,11 +73,15 @@ impl Cursor {
 
 const FOREIGN: &str = "is not one that this list gave out for these filters and this order";
 
-fn read(text: &str, question: u64, order: &[Order]) -> Option<Vec<Cell>> {
+fn read(text: &str, question: u64, order: &[Order]) -> Option<Cursor> {
     let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
-    let (asked, keys): (u64, Vec<Cell>) = serde_json::from_slice(&bytes).ok()?;
+    let (asked, keys, passed): (u64, Vec<Cell>, u64) = serde_json::from_slice(&bytes).ok()?;
     let fits = |(key, order): (&Cell, &Order)| key.fits(order.field.kind);
     let is_ours =
         asked == question && keys.len() == order.len() && keys.iter().zip(order).all(fits);
-    is_ours.then_some(keys)
+    is_ours.then_some(Cursor {
+        question,
+        after: Some(keys),
+        passed,
+    })
 }

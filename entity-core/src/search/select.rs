@@ -38,7 +38,9 @@ pub(crate) fn find<E: Entity>(entities: Vec<E>, search: &Search) -> Result<(Page
     }
     found.sort_by(|(one, _), (other, _)| compare(&search.order, one, other));
     let start = usize::try_from(search.start).unwrap_or(usize::MAX);
-    let items = found.into_iter().skip(start).map(|(_, it)| it).collect();
+    let most = usize::try_from(search.fetch()).unwrap_or(usize::MAX);
+    let items = found.into_iter().skip(start).take(most);
+    let items = items.map(|(_, it)| it).collect();
     Ok((Page::cut(items, search.limit), count))
 }
 

@@ -163,7 +163,12 @@ fn a_cursor_belongs_to_one_question() {
     let keys = [Cell::Integer(5), Cell::Text("i".to_owned())];
     let begun = with("", &[]).unwrap();
     assert_eq!(begun.after(), None);
-    let cursor = begun.cursor.unwrap().write(&keys).unwrap();
+    let cursor = begun
+        .cursor
+        .unwrap()
+        .behind(keys.to_vec(), 1)
+        .write()
+        .unwrap();
     let window = [("_limit", "7"), ("_count", "exact"), ("_", "1")];
     for more in [&[][..], &window] {
         assert_eq!(with(&cursor, more).unwrap().after(), Some(&keys[..]));
@@ -187,7 +192,7 @@ fn a_forged_cursor_is_refused() {
         &[text("5"), text("i")],
         &[Cell::Integer(5), text("\0")],
     ] {
-        let forged = cursor.write(keys).unwrap();
+        let forged = cursor.behind(keys.to_vec(), 1).write().unwrap();
         let refused = parse(&[("_cursor", &forged), ("_order", "points")]);
         assert_eq!(refused.unwrap_err().field_errors()[0].name, "_cursor");
     }

@@ -66,6 +66,7 @@ fn write_channel(feed: Feed) -> Channel {
         },
         title: feed.title,
         link: feed.page_url,
+        ttl: feed.minutes.map(|it| it.to_string()),
         last_build_date: Some(feed.updated.to_rfc2822()),
         generator: Some(GENERATOR.to_owned()),
         items: feed.entries.into_iter().map(write_item).collect(),

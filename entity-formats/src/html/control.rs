@@ -164,7 +164,7 @@ impl Widget {
             // Whoever must decide is not asked by a box that has decided already.
             Kind::Boolean if field.is_required => Self::yes_or_no("choose one"),
             Kind::Boolean => Self::Tick,
-            Kind::Instant | Kind::Millis | Kind::Moment => Self::stepped("datetime-local", "1"),
+            Kind::Instant | Kind::Millis | Kind::Moment => Self::stepped("datetime-local", "0.001"),
             Kind::List | Kind::Object => Self::Area { max: None, rows: 3 },
         }
     }
@@ -274,7 +274,13 @@ fn shorten(text: String) -> String {
 /// A value as the control of its field takes it.
 fn text(kind: Kind, value: &Value) -> String {
     match (instant(kind, value), value) {
-        (Some(instant), _) => instant.format("%Y-%m-%dT%H:%M:%S").to_string(),
+        (Some(instant), _) => {
+            let form = match instant.timestamp_subsec_millis() {
+                0 => "%Y-%m-%dT%H:%M:%S",
+                _ => "%Y-%m-%dT%H:%M:%S%.3f",
+            };
+            instant.format(form).to_string()
+        }
         // What a form sent of a box: the value in front of it, and its own if it was ticked.
         (None, Value::Array(sent)) if kind == Kind::Boolean => {
             text(kind, sent.last().unwrap_or(&Value::Null))

@@ -1,9 +1,9 @@
 //! What all pages have around their content.
 
-use entity_core::format::View;
+use entity_core::format::{Format, View};
 use entity_core::{Body, Need, Registry, encode_segment};
 
-use crate::paging::view_url_with_query;
+use crate::paging::{list_url, view_url_with_query};
 
 /// The frame of a page.
 pub(super) struct Frame<'a> {
@@ -79,7 +79,14 @@ impl<'a> Frame<'a> {
 
     /// What the page shows is also there as data.
     pub(super) fn with_data(mut self, view: &View<'_>) -> Self {
-        let data = DATA.map(|(name, media_type)| Alternate::of(name, media_type, view));
+        let data = DATA.map(|(name, media_type)| {
+            let href = match view.path {
+                // The start page has no name that an extension could be put behind.
+                "" => format!("{}/direct/describe.{name}", view.base_url),
+                _ => view_url_with_query(view, name),
+            };
+            Alternate::of(name, media_type, href)
+        });
         self.formats.extend(data);
         self
     }
@@ -92,7 +99,7 @@ impl<'a> Frame<'a> {
             .all()
             .filter(|it| it.name != "html" && offered.contains(&it.name));
         self.formats
-            .extend(others.map(|it| Alternate::of(it.name, it.essence(), view)));
+            .extend(others.map(|it| Alternate::of_format(it, view)));
         self
     }
 }
@@ -110,13 +117,18 @@ fn is_listed(registry: &Registry, prefix: &str) -> bool {
 }
 
 impl Alternate {
-    fn of(name: &'static str, media_type: &'static str, view: &View<'_>) -> Self {
+    /// Who subscribes wants what will be in the list, not the part of it that the page shows now.
+    fn of_format(format: Format, view: &View<'_>) -> Self {
+        let href = match format.is_feed {
+            true => list_url(view, format.name),
+            false => view_url_with_query(view, format.name),
+        };
+        Self::of(format.name, format.essence(), href)
+    }
+
+    fn of(name: &'static str, media_type: &'static str, href: String) -> Self {
         Self {
-            href: match view.path {
-                // The start page has no name that an extension could be put behind.
-                "" => format!("{}/direct/describe.{name}", view.base_url),
-                _ => view_url_with_query(view, name),
-            },
+            href,
             media_type,
             label: match name {
                 "atom" => "Atom".to_owned(),

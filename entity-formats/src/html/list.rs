@@ -16,7 +16,7 @@ use super::frame::Frame;
 use super::label;
 use super::query::Query;
 use super::shown::Shown;
-use crate::paging_links;
+use crate::{paging_links, title};
 
 /// A list.
 #[derive(Template)]
@@ -46,10 +46,9 @@ struct Row<'a> {
 impl<'a> ListPage<'a> {
     /// What is around the page of `collection`.
     pub(super) fn frame(collection: &Collection, view: &View<'a>) -> Frame<'a> {
-        let mut frame = Frame::new(view.registry.plural(collection.prefix), view);
-        if !is_whole(collection, view) {
+        let mut frame = Frame::new(title::of_list(collection, view), view);
+        if !title::is_whole(collection, view) {
             frame = frame.below_type(collection.prefix);
-            frame.title = subset_title(collection, view);
         }
         frame.paging = paging_links(collection, view, Some("html"))
             .into_iter()
@@ -109,23 +108,6 @@ impl<'a> Row<'a> {
                 .collect(),
         }
     }
-}
-
-/// Whether the page shows the list of the type itself, not one that an action answers.
-fn is_whole(collection: &Collection, view: &View<'_>) -> bool {
-    view.path.strip_prefix('/') == Some(encode_segment(collection.prefix).as_str())
-}
-
-/// What an action's list is called: `Announcements: site biology-101`.
-fn subset_title(collection: &Collection, view: &View<'_>) -> String {
-    let words = view.path.split('/').skip(2);
-    let words: Vec<_> = words.map(percent_decode).collect();
-    let plural = view.registry.plural(collection.prefix);
-    format!("{plural}: {}", words.join(" "))
-}
-
-fn percent_decode(segment: &str) -> std::borrow::Cow<'_, str> {
-    percent_encoding::percent_decode_str(segment).decode_utf8_lossy()
 }
 
 fn caption(collection: &Collection) -> String {

@@ -85,6 +85,9 @@ impl<'a> Shown<'a> {
         let Some(value) = entity.get(field.name) else {
             return Self::Nothing;
         };
+        if let (true, Some(word)) = (value.is_null(), field.absent) {
+            return Self::Text(word.to_owned());
+        }
         if let (true, Some(address)) = (is_mail(field), value.as_str().and_then(mail_address)) {
             let href = format!("mailto:{}", encode_segment(address));
             return Self::Mail { href, address };

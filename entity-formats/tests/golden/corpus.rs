@@ -462,6 +462,7 @@ pub(crate) fn view_of<'a>(path: &'a str, query: &'a str) -> View<'a> {
         },
         formats: &FORMATS,
         registry: &REGISTRY,
+        absolute: |html, base| format!("{base}: {html}"),
         user: Some(HOSTILE),
         csrf_token: Some("token\""),
     }

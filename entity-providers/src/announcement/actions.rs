@@ -2,8 +2,8 @@
 
 use chrono::TimeDelta;
 use entity_core::{
-    ARCHIVE, Action, Actions, Answers, Arguments, Context, Error, History, Need, Outcome, Page,
-    Result, Scope, Search, Verb,
+    ARCHIVE, Action, Actions, Answers, Arguments, Context, Error, History, Need, Outcome, Result,
+    Scope, Search, Verb,
 };
 
 use super::query::{self, Place, Within};
@@ -129,11 +129,6 @@ async fn collection(
     let is_followed = arguments.wants_history && narrowed.is_none();
     let count = query::count(cx, &search, within);
     let history = History::of(&search, &page, is_followed, count).await?;
-    let page = Page {
-        // Whoever says how many there should be asks for no more of them.
-        has_more: page.has_more && number(arguments, "n").is_none(),
-        ..page
-    };
     Ok(Outcome::Part {
         page,
         search,
@@ -159,7 +154,7 @@ fn is_turned(arguments: &Arguments) -> bool {
 fn cut(arguments: &Arguments) -> Result<Search> {
     let mut search = arguments.search()?.clone();
     if let Some(most) = number(arguments, "n") {
-        search.limit = search.limit.min(most);
+        search.cut(most);
     }
     let is_ordered = arguments
         .parameter("_order")

@@ -33,8 +33,8 @@ pub(super) struct Question<'a> {
     pub(super) order: Order,
     /// How many to leave out at the beginning.
     pub(super) start: u64,
-    /// How many to answer at most.
-    pub(super) limit: u64,
+    /// How many to fetch at most.
+    pub(super) fetch: u64,
 }
 
 /// The sites of a list.
@@ -93,15 +93,15 @@ pub(super) async fn find(
     match plain_order(search, place) {
         None => self::search(cx, search, within).await,
         Some(order) => {
-            let (start, limit) = (search.start, search.limit);
             let question = Question {
                 place,
                 since,
                 order,
-                start,
-                limit,
+                start: search.start,
+                fetch: search.fetch(),
             };
-            list(cx, &question).await
+            let found = list(cx, &question).await?;
+            Ok(Page::cut(found, search.limit))
         }
     }
 }
@@ -130,14 +130,15 @@ fn plain_order(search: &Search, place: Place<'_>) -> Option<Order> {
 }
 
 /// The announcements that `question` asks for and the caller sees.
-pub(super) async fn list(cx: &Context, question: &Question<'_>) -> Result<Page<Announcement>> {
+pub(super) async fn list(cx: &Context, question: &Question<'_>) -> Result<Vec<Announcement>> {
     let statement = match question.place {
         Place::Site(site) => statement(cx, question, &Powers::in_site(cx, site).await?)?,
         _ => statement(cx, question, &Powers::everywhere(cx).await?)?,
     };
     let read = |row: &mut Columns<'_>| from_row(cx, row);
-    let found = cx.db()?.rows(statement, read).await?;
-    page(cx, found, question.limit).await
+    let mut found = cx.db()?.rows(statement, read).await?;
+    add_groups(cx, &mut found).await?;
+    Ok(found)
 }
 
 /// The statement that answers `question` for a caller with `powers`.
@@ -158,7 +159,7 @@ pub(super) fn statement<T: Held>(
         Order::NewestFirst => " ORDER BY a.published DESC, a.id LIMIT ",
         Order::OldestFirst => " ORDER BY a.published, a.id DESC LIMIT ",
     });
-    sql.bind(to_bound(question.limit.saturating_add(1)));
+    sql.bind(to_bound(question.fetch));
     sql.push(" OFFSET ").bind(to_bound(question.start));
     Ok(sql.into_statement())
 }
@@ -170,7 +171,9 @@ async fn search(cx: &Context, search: &Search, within: Within<'_>) -> Result<Pag
     let statement = cx.db()?.get_database_backend().build(&statement);
     let read = |row: &mut Columns<'_>| from_row(cx, row);
     let found = cx.db()?.scan(statement, read).await?;
-    page(cx, found, search.limit).await
+    let mut page = Page::cut(found, search.limit);
+    add_groups(cx, &mut page.items).await?;
+    Ok(page)
 }
 
 /// How many announcements a search asks for within these bounds and the caller sees.
@@ -269,12 +272,6 @@ fn select(cx: &Context) -> Result<SelectStatement> {
             Expr::cust("u.id = a.created_by"),
         );
     Ok(statement)
-}
-
-async fn page(cx: &Context, items: Vec<Announcement>, limit: u64) -> Result<Page<Announcement>> {
-    let mut page = Page::cut(items, limit);
-    add_groups(cx, &mut page.items).await?;
-    Ok(page)
 }
 
 /// Fills in the groups of those announcements that are for some groups only.

@@ -315,7 +315,7 @@ async fn the_list_of_a_site_is_read_off_its_index() {
         since: None,
         order: Order::NewestFirst,
         start: 0,
-        limit: 50,
+        fetch: 50,
     };
     let statement = query::statement(&cx, &question(BIOLOGY), &Powers::<bool>::default()).unwrap();
     let powers = Powers {

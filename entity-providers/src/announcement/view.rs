@@ -100,9 +100,10 @@ async fn ask(cx: &Context, place: Place<'_>) -> Result<Page<Announcement>> {
         since: None,
         order: Order::NewestFirst,
         start: 0,
-        limit: MAX_LIMIT,
+        fetch: MAX_LIMIT.saturating_add(1),
     };
-    gate::retain::<Announcements>(cx, query::list(cx, &question).await?).await
+    let page = Page::cut(query::list(cx, &question).await?, MAX_LIMIT);
+    gate::retain::<Announcements>(cx, page).await
 }
 
 const SITES: &str = "SELECT s.id, s.title, \

@@ -101,10 +101,12 @@ pub(crate) fn body(
     })
 }
 
-/// A query without the pairs that have no value, encoded; `None` if it has no such pairs. A browser sends
-/// all fields of a form, those in which nobody wrote anything too.
+/// A query without the pairs that say nothing, encoded; `None` if it has no such pairs. A browser sends
+/// all fields of a form, those in which nobody wrote anything too. A cursor without a value begins a walk.
 pub(crate) fn tidy(query: &[(String, String)]) -> Option<String> {
-    let (said, empty): (Vec<_>, Vec<_>) = query.iter().partition(|(_, value)| !value.is_empty());
+    let (said, empty): (Vec<_>, Vec<_>) = query
+        .iter()
+        .partition(|(name, value)| !value.is_empty() || name == "_cursor");
     (!empty.is_empty())
         .then(|| entity_formats::write_pairs(said.iter().map(|(name, value)| (&**name, &**value))))
 }

@@ -3,7 +3,8 @@
 //! It goes through the same dispatcher as `/direct`, on behalf of the owner and only to read. What is unknown,
 //! revoked, expired, out of the owner's reach or of an account that is shut looks the same.
 
-use axum::http::Method;
+use axum::http::header::CACHE_CONTROL;
+use axum::http::{HeaderName, HeaderValue, Method};
 use axum::response::Response;
 use chrono::TimeDelta;
 use entity_core::format::{OwnAddress, Renderer, View};
@@ -20,13 +21,19 @@ use super::token::Token;
 use super::{MOUNT, readable, table};
 use crate::app::App;
 use crate::direct::request::verb;
-use crate::direct::respond::{Asked, Preference, respond};
+use crate::direct::respond::{Asked, Preference, respond, set};
 use crate::direct::watch;
 use crate::exchange::Exchange;
 use crate::{error, telemetry};
 
 /// How much later than it was read a feed may say that it was: not every reading is worth a write.
 pub(super) const USE_STEP: TimeDelta = TimeDelta::minutes(10);
+
+/// For how many minutes a reader, and nobody between, may keep what it read: as long as what was revoked may be
+/// shown again to whoever had it before.
+const KEPT_MINUTES: u32 = 5;
+
+const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 
 /// On whose behalf a request without a session was answered, for the audit log.
 #[derive(Clone, Debug)]
@@ -45,8 +52,16 @@ struct Target<'a> {
     format: &'a str,
 }
 
-/// Answers a request below `/feeds`.
+/// Answers a request below `/feeds`. An address that got about is not for search engines.
 pub(crate) async fn handle(app: &App, exchange: Exchange) -> Response {
+    let mut response = answer(app, exchange).await;
+    response
+        .headers_mut()
+        .insert(ROBOTS, HeaderValue::from_static("noindex, noarchive"));
+    response
+}
+
+async fn answer(app: &App, exchange: Exchange) -> Response {
     if exchange.parts.method == Method::OPTIONS {
         return error::options(&[Verb::Get]);
     }
@@ -167,17 +182,23 @@ async fn show(
             query: &query,
             own_address: Some(OwnAddress {
                 url: &url,
+                title: &bound.row.title,
+                minutes: KEPT_MINUTES,
                 query: sent,
             }),
             abilities: Abilities::default(),
             formats: &app.formats,
             registry: app.dispatcher.registry(),
+            absolute: entity_providers::html::absolute,
             user: None,
             csrf_token: None,
         },
         watch: watch(app, bound.owner.user_id()),
     };
-    respond(&reply, &asked, &app.formats)
+    let mut response = respond(&reply, &asked, &app.formats)?;
+    let kept = format!("private, max-age={}, must-revalidate", KEPT_MINUTES * 60);
+    set(response.headers_mut(), CACHE_CONTROL, Some(&kept));
+    Ok(response)
 }
 
 /// The query of the feed, of which a reader may choose the part of the list and nothing else.

@@ -42,8 +42,9 @@ impl Renderer for Opml {
     }
 }
 
-/// One subscription for each format of the feed that OPML knows a word for.
-fn of_feed(item: &Item, base_url: &str) -> Result<Vec<Outline>> {
+/// The subscription to the feed: one only, lest a reader shows all twice. `None` if it is in no format that OPML
+/// knows a word for.
+fn of_feed(item: &Item, base_url: &str) -> Result<Option<Outline>> {
     let feed = serde_json::to_value(item.data()).map_err(Error::internal)?;
     let text = |name: &str| feed.get(name).and_then(Value::as_str).unwrap_or_default();
     let query = match text("query") {
@@ -53,19 +54,13 @@ fn of_feed(item: &Item, base_url: &str) -> Result<Vec<Outline>> {
     let path = text("path");
     let url = |format: &str| format!("{base_url}/direct{path}.{format}{query}");
     let formats = feed.get("formats").and_then(Value::as_array);
-    let outline = |format: &Value| {
-        let format = format.as_str()?;
-        let version = match format {
-            "atom" => "ATOM",
-            "rss" => "RSS2",
-            _ => return None,
-        };
-        Some(Outline {
-            title: text("title").to_owned(),
-            page_url: url("html"),
-            feed_url: url(format),
-            version,
-        })
-    };
-    Ok(formats.into_iter().flatten().filter_map(outline).collect())
+    let is_in = |format: &str| formats.is_some_and(|it| it.iter().any(|it| it == format));
+    let mut known = [("atom", "ATOM"), ("rss", "RSS2")].into_iter();
+    let best = known.find(|(format, _)| is_in(format));
+    Ok(best.map(|(format, version)| Outline {
+        title: text("title").to_owned(),
+        page_url: url("html"),
+        feed_url: url(format),
+        version,
+    }))
 }

@@ -1,6 +1,6 @@
 //! Whether a user may read at an address now: a feed that shows nothing is refused when it is made.
 
-use entity_core::{Body, Context, Error, ErrorKind, Registry, Reply, Result, look_up};
+use entity_core::{ARCHIVE, Body, Context, Error, ErrorKind, Registry, Reply, Result, look_up};
 
 use super::address::Address;
 
@@ -23,13 +23,17 @@ pub(super) fn is_content(reply: &Reply) -> bool {
     matches!(reply.body, Body::Entity(_) | Body::Collection(_))
 }
 
-/// The same question about one entity: no more is needed to know.
+/// The same question about one entity: no more is needed to know. A page of an archive is asked for as a whole:
+/// whether there is one is part of the question.
 fn one_of(query: Vec<(String, String)>) -> Vec<(String, String)> {
-    let of_list = query
+    if query.iter().any(|(name, _)| name == ARCHIVE) {
+        return query;
+    }
+    let said = query
         .into_iter()
-        .filter(|(name, _)| !entity_formats::is_window_parameter(name));
+        .filter(|(name, _)| !matches!(name.as_str(), "_limit" | "_perpage"));
     let limit = ("_limit".to_owned(), "1".to_owned());
-    of_list.chain([limit]).collect()
+    said.chain([limit]).collect()
 }
 
 /// The same refusal, which says that it is about what the feed would read.

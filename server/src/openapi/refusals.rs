@@ -199,6 +199,7 @@ impl Builder<'_> {
             own_address: None,
             formats: self.formats,
             registry: self.registry,
+            absolute: |html, _base| html.to_owned(),
             abilities: Abilities::default(),
             user: None,
             csrf_token: None,

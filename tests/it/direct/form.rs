@@ -216,15 +216,19 @@ both! {
             let id = entity_core::encode_segment(&text(&items[items.len() - 1], "entityId"));
             format!("/direct/{prefix}/{id}")
         };
-        let feed = json!({"path": "/announcement", "formats": ["atom"], "expires": "2126-11-21T10:00:00Z"});
+        let feed = json!({"path": "/announcement", "formats": ["atom"], "expires": "2126-11-21T10:00:00.250Z"});
         created(&teacher.post("/direct/feed.json", &feed).await, "feed");
         let news = first(&teacher, "/direct/announcement/site/biology-101.json", "announcement").await;
         let member = first(&teacher, "/direct/membership/site/biology-101.json", "membership").await;
         let own_feed = first(&teacher, "/direct/feed.json", "feed").await;
         let user = text(&read(&teacher, "/direct/user/current.json").await, "id");
+        let precise = json!({"siteId": "biology-101", "title": "At once", "body": "", "releaseDate": 1_795_531_201_687_i64});
+        let precise = created(&teacher.post("/direct/announcement.json", &precise).await, "announcement");
+        let precise = format!("/direct/announcement/{}", entity_core::encode_segment(&precise));
         for (client, path) in [
             (&teacher, SITE.to_owned()),
             (&teacher, news),
+            (&teacher, precise),
             (&teacher, member),
             (&teacher, own_feed),
             (&teacher, format!("/direct/user/{user}")),

@@ -108,6 +108,9 @@ both! {
         assert_eq!(ask("site/biology-101", "a=1&_order=createdOn_desc").await, all);
         assert_eq!(ask("site/biology-101", "a=1&n=2").await, oldest_first[..2]);
         assert_eq!(ask("site/biology-101", "n=2&_limit=1").await, all[..1]);
+        assert_eq!(ask("site/biology-101", "n=2&_limit=1&_start=1").await, all[1..2]);
+        assert_eq!(ask("site/biology-101", "n=2&_limit=2&_start=1").await, all[1..2]);
+        assert!(ask("site/biology-101", "n=2&_limit=1&_start=2").await.is_empty());
         assert_eq!(ask("site/biology-101", "d=1&_order=title").await, ask("site/biology-101", "d=1").await);
         let mut by_title = ask("user", "").await;
         by_title.sort_unstable();
@@ -118,6 +121,67 @@ both! {
         let motd = "/direct/announcement/motd.json";
         let whole = names(&list(&stranger, motd, "announcement").await);
         assert_eq!(names(&list(&stranger, &format!("{motd}?title[ne]=x&_count=exact"), "announcement").await), whole);
+    }
+
+    async fn all_that_tells_of_a_list_that_is_cut_agrees(app: TestApp) {
+        let student = app.user("student1").await;
+        let path = "/direct/announcement/site/biology-101";
+        let all = list(&student, &format!("{path}.json"), "announcement").await;
+        assert!(all.len() > 3, "there is something to cut");
+        let first = student.get(&format!("{path}.json?n=3&_limit=2&_count=exact")).await;
+        assert_eq!(first.header("x-total-count"), Some("3"));
+        assert_eq!(link(&first, "last"), Some(format!("{path}?n=3&_count=exact&_start=2&_limit=2")));
+        for walk in ["_limit=2", "_limit=2&_cursor=", "_limit=1", "_limit=9&_cursor="] {
+            let walked = follow(&student, &format!("{path}.json?n=3&{walk}"), "announcement").await;
+            assert_eq!(names(&walked), names(&all)[..3], "{walk}");
+        }
+        let page = student.get(&format!("{path}.html?n=3")).await;
+        assert!(page.text().contains("3 in all"), "{}", page.text());
+        let rows = student.get(&format!("{path}.csv?n=3&_limit=2&_start=2")).await;
+        assert_eq!(rows.text().matches("/direct/announcement/biology-101:main:").count(), 1, "{}", rows.text());
+        let feed = student.get(&format!("{path}.atom?n=3&_limit=2")).await;
+        assert_eq!(feed.text().matches("<entry>").count(), 2);
+        assert!(feed.text().contains("rel=\"next\""), "{}", feed.text());
+    }
+
+    async fn a_feed_says_where_all_its_addresses_lead(app: TestApp) {
+        let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
+        let body = "<p><a href=\"/rel\">x</a><img src=\"pic.png\"></p>";
+        let news = json!({"siteId": "biology-101", "title": "Linked", "body": body});
+        created(&teacher.post("/direct/announcement.json", &news).await, "announcement");
+        for format in ["atom", "rss"] {
+            let feed = student.get(&format!("/direct/announcement/site/biology-101.{format}")).await;
+            let feed = feed_rs::parser::parse(&*feed.expect(StatusCode::OK).body).expect("a feed");
+            assert_eq!(feed.title.expect("a title").content, "Announcements: site biology-101");
+            let entry = feed.entries.into_iter().find(|it| it.title.as_ref().is_some_and(|it| it.content == "Linked"));
+            let entry = entry.expect("the news");
+            let text = entry.content.and_then(|it| it.body).or(entry.summary.map(|it| it.content)).expect("a body");
+            for address in ["\"http://127.0.0.1:8080/rel\"", "\"http://127.0.0.1:8080/direct/announcement/pic.png\""] {
+                assert!(text.contains(address), "{address} in {text}");
+            }
+        }
+    }
+
+    async fn a_page_of_a_list_leads_to_feeds_of_all_of_it(app: TestApp) {
+        let student = app.user("student1").await;
+        let path = "/direct/announcement/site/biology-101";
+        for part in ["_start=2&_limit=2", "_page=2&_perpage=2", "_cursor=&_limit=1"] {
+            let page = student.get(&format!("{path}.html?draft=false&{part}")).await;
+            let text = page.expect(StatusCode::OK).text().replace("&#38;", "&");
+            for format in ["atom", "rss"] {
+                let address = format!("href=\"http://127.0.0.1:8080{path}.{format}?draft=false\"");
+                assert_eq!(text.matches(&address).count(), 2, "{address} in {text}");
+            }
+            // What is data and no feed is the same part of the list.
+            assert_eq!(text.matches(&format!("{path}.json?draft=false&{part}\"")).count(), 2, "{text}");
+        }
+        // Such a page says where its walk goes on.
+        let walked = student.get(&format!("{path}.html?_cursor=&_limit=2&title=")).await;
+        walked.expect(StatusCode::SEE_OTHER);
+        let tidy = walked.header("location").expect("a page").replace("http://127.0.0.1:8080", "");
+        assert_eq!(tidy, format!("{path}.html?_cursor=&_limit=2"));
+        let page = student.get(&tidy).await;
+        assert!(page.expect(StatusCode::OK).text().contains("_cursor="), "{}", page.text());
     }
 
     async fn a_page_of_an_action_can_be_searched_and_ordered(app: TestApp) {

@@ -27,6 +27,29 @@ async fn everything(app: &TestApp) -> String {
 }
 
 both! {
+    async fn what_is_read_at_a_private_address_is_kept_by_its_reader_alone(app: TestApp) {
+        let (owner, stranger) = (app.user("student1").await, app.anonymous());
+        let feed = PrivateFeed::new(&owner, &json!({"path": BIOLOGY, "title": "My <bio>"})).await;
+        for format in ["atom", "rss"] {
+            let read = stranger.get(&feed.path(format)).await;
+            read.expect(StatusCode::OK);
+            assert_eq!(read.header(CACHE_CONTROL), Some("private, max-age=300, must-revalidate"));
+            assert_eq!(read.header("x-robots-tag"), Some("noindex, noarchive"));
+            assert_eq!(read.text().contains("<ttl>5</ttl>"), format == "rss", "{}", read.text());
+            let parsed = fetch(&stranger, &feed.path(format)).await;
+            assert_eq!(parsed.title.expect("a title").content, "My <bio>");
+        }
+        let wrong = stranger.get("/feeds/nothing/biology-101.atom").await;
+        wrong.expect(StatusCode::NOT_FOUND);
+        assert_eq!(wrong.header("x-robots-tag"), Some("noindex, noarchive"));
+        assert_eq!(wrong.header(CACHE_CONTROL), Some("private, no-cache"));
+        let page = owner.get("/direct/feed.html").await;
+        for (told, is_told) in [("Last used", true), ("Expires", true), ("never", true), ("User", false)] {
+            let is_column = page.text().split_once("<table").expect("a table").1.contains(told);
+            assert_eq!(is_column, is_told, "{told} in {}", page.text());
+        }
+    }
+
     async fn the_token_is_told_once_and_kept_nowhere(app: TestApp) {
         let (owner, admin) = (app.user("student1").await, app.user("admin").await);
         let answer = owner.post("/direct/feed/new", &json!({"path": BIOLOGY})).await;

@@ -1,7 +1,9 @@
 //! A type with a field of every kind that lists can be asked for, in a table and on a shelf.
 
+use entity_core::action::CollectionHandler;
 use entity_core::{
-    Access, Context, DateTimeUtc, Entity, List, Page, Provider, Result, Search, search,
+    Access, Action, Actions, Answers, Arguments, Context, DateTimeUtc, Entity, List, Need, Outcome,
+    Page, Provider, Read, Result, Search, Verb, db, search,
 };
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +12,7 @@ use super::dice::Dice;
 /// Something with a value of every kind.
 #[derive(Clone, Debug, Serialize, Deserialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(prefix = "sample", table = "sample", access = Site("sample"), verbs(list))]
+#[entity(prefix = "sample", table = "sample", access = Site("sample"), verbs(read, list))]
 pub(super) struct Sample {
     #[entity(id)]
     id: String,
@@ -67,8 +69,65 @@ impl Provider for Shelved {
     const ACCESS: Access = Sample::ACCESS;
 }
 
+impl Read for Shelved {
+    async fn read(cx: &Context, id: &str) -> Result<Option<Sample>> {
+        let shelf = cx.service::<Shelf>()?;
+        Ok(shelf.0.iter().find(|it| it.id == id).cloned())
+    }
+}
+
 impl List for Shelved {
     async fn list(cx: &Context, search: &Search) -> Result<Page<Sample>> {
         search::select(cx.service::<Shelf>()?.0.clone(), search)
     }
+}
+
+/// The action that answers the list, cut.
+pub(super) const CUT: &str = "cut";
+/// The parameter of it that says how many of the list are left.
+pub(super) const MOST: &str = "most";
+
+impl Actions for Sample {
+    fn actions() -> Vec<Action<Self>> {
+        vec![cutting(|cx, arguments| {
+            Box::pin(async move {
+                let search = cut(cx, &arguments).await?;
+                Ok(Outcome::Part {
+                    page: db::list::<Self>(cx, &search).await?,
+                    total: Some(db::count::<Self>(cx, &search).await?),
+                    search,
+                    history: None,
+                })
+            })
+        })]
+    }
+}
+
+impl Actions for Shelved {
+    fn actions() -> Vec<Action<Self>> {
+        vec![cutting(|cx, arguments| {
+            Box::pin(async move {
+                let search = cut(cx, &arguments).await?;
+                let entities = cx.service::<Shelf>()?.0.clone();
+                Ok(Outcome::Whole { entities, search })
+            })
+        })]
+    }
+}
+
+fn cutting<P: List>(run: CollectionHandler<P>) -> Action<P> {
+    Action::on_collection(Verb::Get, CUT, Need::Session, run)
+        .parameters(&[(MOST, "how many of the list are left")])
+        .searched()
+        .answers(Answers::Collection)
+}
+
+async fn cut(cx: &Context, arguments: &Arguments) -> Result<Search> {
+    let mut search = arguments.search()?.clone();
+    search.scope = cx.authorizer().scope(cx, "sample.read").await?;
+    search.is_counted = true;
+    if let Some(most) = arguments.parameter(MOST).and_then(|it| it.parse().ok()) {
+        search.cut(most);
+    }
+    Ok(search)
 }

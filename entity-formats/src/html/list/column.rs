@@ -123,13 +123,20 @@ fn is_shown(
     let has_place = matches!(field.role, Some(Role::Id | Role::Title | Role::Version));
     let title = schema.role(Role::Title).map(|it| it.name.to_owned());
     let names_title = title.is_some_and(|it| reference::naming_fields(field.name).contains(&it));
+    // The bare id of a person tells people nothing.
+    let is_nameless = field.role == Some(Role::Owner)
+        && !reference::naming_fields(field.name)
+            .iter()
+            .any(|naming| schema.fields.iter().any(|it| it.name == naming));
     let text = |entity: &&Map<String, Value>| entity.get(field.name)?.as_str().map(str::len);
     let is_short = entities.iter().filter_map(text).all(|it| it <= MAX_CELL);
     let says_something = |entity: &&Map<String, Value>| {
         let value = entity.get(field.name);
-        let is_there = value.is_some_and(|it| !it.is_null() && it != "");
-        let is_opaque =
+        let is_word = |it: &Value| it.is_null() && field.absent.is_some();
+        let is_there = value.is_some_and(|it| is_word(it) || !it.is_null() && it != "");
+        let leads_nowhere =
             field.name.ends_with("Id") && reference::target(field, entity, registry).is_none();
+        let is_opaque = leads_nowhere || is_nameless;
         is_there && !is_opaque && !reference::is_naming(field.name, schema.fields, entity, registry)
     };
     is_simple && is_short && !has_place && !names_title && entities.iter().any(says_something)

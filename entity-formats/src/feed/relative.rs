@@ -1,0 +1,42 @@
+//! Whether HTML has addresses that mean something only on its own page: most has none, and is sent as it is.
+
+/// The attributes that hold addresses, as they are written by what sanitises HTML.
+const ATTRIBUTES: [&str; 3] = ["href=\"", "src=\"", "cite=\""];
+
+/// Whether sanitised HTML has such an address.
+pub(super) fn occurs_in(html: &str) -> bool {
+    let values = |name| html.split(name).skip(1);
+    ATTRIBUTES.into_iter().flat_map(values).any(is_relative)
+}
+
+/// Whether what `text` begins with is no address with a scheme.
+fn is_relative(text: &str) -> bool {
+    let end = text.find(['"', ':', '/', '?', '#']);
+    !end.and_then(|it| text.get(it..))
+        .is_some_and(|it| it.starts_with(':'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_without_a_scheme_is_relative() {
+        for (html, expected) in [
+            ("<p>no address: /at/all</p>", false),
+            ("<a href=\"https://a.example/b\">x</a>", false),
+            ("<a href=\"mailto:a@b.example\">x</a>", false),
+            ("<a href=\"/rel\">x</a>", true),
+            ("<a href=\"//a.example\">x</a>", true),
+            ("<a href=\"\">x</a>", true),
+            ("<a href=\"#part:1\">x</a>", true),
+            (
+                "<a href=\"https://a.example\">x</a><img src=\"pic.png\">",
+                true,
+            ),
+            ("<q cite=\"a/b:c\">x</q>", true),
+        ] {
+            assert_eq!(occurs_in(html), expected, "{html}");
+        }
+    }
+}

@@ -90,7 +90,7 @@ pub use event::{Audit, Event, EventSink};
 pub use history::{ARCHIVE, ARCHIVE_PAGE, ArchivePage, History};
 pub use input::{Fields, Input};
 pub use label::label;
-pub use operation::{allowed, media_types};
+pub use operation::{allowed, media_types, sample};
 pub use patch::Patch;
 pub use path::{DirectPath, MAX_PATH, MAX_SEGMENT, MAX_SEGMENTS, encode_segment};
 pub use prepare::{Preparation, Prepare};

@@ -224,6 +224,16 @@ pub struct Value {
     pub data: Box<dyn ErasedSerialize + Send + Sync>,
 }
 
+impl Value {
+    /// Data of which nothing is there: to ask formats whether they write data.
+    pub fn sample() -> Self {
+        Self {
+            name: String::new(),
+            data: Box::new(()),
+        }
+    }
+}
+
 impl fmt::Debug for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Value")

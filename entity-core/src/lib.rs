@@ -62,6 +62,7 @@ pub mod search;
 pub mod shape;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod text;
 pub mod unit;
 mod value;
 pub mod wire;
@@ -103,3 +104,4 @@ pub use reply::{
 };
 pub use request::{IfMatch, Origin, Request, Verb};
 pub use search::{Filter, MAX_LIMIT, Operator, Order, Page, Search, Window};
+pub use text::plain_text;

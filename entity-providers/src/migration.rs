@@ -7,6 +7,7 @@ mod m20261121_000003_grants;
 mod m20261121_000004_announcements;
 mod m20261121_000005_authorization_epoch;
 mod m20261121_000006_groups;
+mod m20261121_000007_announcement_text;
 
 use async_trait::async_trait;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr};
@@ -21,6 +22,7 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m20261121_000004_announcements::Migration),
         Box::new(m20261121_000005_authorization_epoch::STEP),
         Box::new(m20261121_000006_groups::STEP),
+        Box::new(m20261121_000007_announcement_text::Migration),
     ]
 }
 

@@ -4,13 +4,16 @@ use std::collections::HashSet;
 
 use entity_core::db::{Db, TableSpec};
 use entity_core::{Error, ErrorKind, Registry, Result};
-use sea_orm::sea_query::{Alias, Query, Table};
+use sea_orm::sea_query::{Alias, Expr, ExprTrait, Order, Query, Table};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement};
 use sea_orm_migration::{MigrationTrait, MigratorTraitSelf, SchemaManager};
 
 /// The key of the lock that processes which change tables take on PostgreSQL. Any number does that no
 /// other program uses.
 const LOCK: i64 = 0x4C65_6374_6572_6E01;
+
+/// Most rows that are read at once to be filled.
+const FILLED_AT_ONCE: u64 = 500;
 
 struct Steps(fn() -> Vec<Box<dyn MigrationTrait>>);
 
@@ -102,11 +105,17 @@ async fn ensure_table(transaction: &DatabaseTransaction, spec: &TableSpec) -> Re
     if present.is_empty() {
         transaction.execute(&spec.create_statement(backend)).await?;
     } else {
-        let absent = spec.columns.iter().filter(|it| !present.contains(it.0));
-        for column in absent.filter_map(|it| spec.added_column(it.0, backend)) {
+        let columns = spec.columns.iter().map(|it| it.0);
+        let all = columns.chain(spec.texts.iter().map(|it| it.1.as_str()));
+        let absent = all.filter(|it| !present.contains(*it));
+        for column in absent.filter_map(|it| spec.added_column(it, backend)) {
             let mut statement = Table::alter();
             statement.table(Alias::new(spec.name)).add_column(column);
             transaction.execute(&statement).await?;
+        }
+        let texts = spec.texts.iter().filter(|it| !present.contains(&it.1));
+        for (html, text) in texts {
+            fill_text(transaction, spec.name, spec.key, (html, text)).await?;
         }
     }
     if let Some(statement) = spec.index_statement()
@@ -117,6 +126,44 @@ async fn ensure_table(transaction: &DatabaseTransaction, spec: &TableSpec) -> Re
         transaction.execute(&statement).await?;
     }
     Ok(())
+}
+
+/// Writes into the new column `text` of a table what the HTML in its column `html` says, row by row in the order of
+/// its `key`.
+///
+/// # Errors
+/// The database refuses a statement.
+pub(crate) async fn fill_text(
+    connection: &impl ConnectionTrait,
+    table: &str,
+    key: &str,
+    (html, text): (&str, &str),
+) -> Result<(), DbErr> {
+    let column = |name: &str| Expr::col(Alias::new(name));
+    let mut last: Option<String> = None;
+    loop {
+        let mut part = Query::select();
+        part.columns([Alias::new(key), Alias::new(html)])
+            .from(Alias::new(table))
+            .and_where(column(html).is_not_null())
+            .and_where_option(last.take().map(|it| column(key).gt(it)))
+            .order_by(Alias::new(key), Order::Asc)
+            .limit(FILLED_AT_ONCE);
+        for row in connection.query_all(&part).await? {
+            let id: String = row.try_get_by_index(0)?;
+            let said: String = row.try_get_by_index(1)?;
+            let mut statement = Query::update();
+            statement
+                .table(Alias::new(table))
+                .value(Alias::new(text), entity_core::plain_text(&said))
+                .and_where(column(key).eq(&id));
+            connection.execute(&statement).await?;
+            last = Some(id);
+        }
+        if last.is_none() {
+            return Ok(());
+        }
+    }
 }
 
 /// Asks for the columns of a table.

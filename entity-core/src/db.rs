@@ -23,7 +23,7 @@ pub use column::{Column, ColumnType};
 pub use file::File;
 pub use row::Row;
 pub use search::{apply, condition, count_rows};
-pub use table::{Table, TableSpec, count, create, delete, list, read, read_many, update};
+pub use table::{Table, TableSpec, count, create, delete, list, read, read_many, row, update};
 
 /// A database. Its readers can't write.
 #[derive(Clone, Debug)]

@@ -25,9 +25,10 @@ pub(crate) async fn project(
     if !projection.expand.is_empty() {
         expand(cx, registry, projection, items).await?;
     }
-    if let Some(fields) = &projection.fields {
+    if projection.is_said() {
+        let projection = Arc::new(projection.clone());
         for item in items {
-            item.choose(Arc::clone(fields));
+            item.show(Arc::clone(&projection));
         }
     }
     Ok(())

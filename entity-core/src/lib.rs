@@ -64,6 +64,7 @@ pub mod search;
 pub mod shape;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod text;
 pub mod unit;
 mod value;
 pub mod wire;
@@ -92,7 +93,7 @@ pub use event::{Audit, Event, EventSink};
 pub use history::{ARCHIVE, ARCHIVE_PAGE, ArchivePage, History};
 pub use input::{Fields, Input};
 pub use label::label;
-pub use operation::{allowed, media_types};
+pub use operation::{allowed, media_types, sample};
 pub use patch::Patch;
 pub use path::{DirectPath, MAX_PATH, MAX_SEGMENT, MAX_SEGMENTS, encode_segment};
 pub use preconditions::{Freshness, IfMatch, Preconditions, State, Versions};
@@ -106,3 +107,4 @@ pub use reply::{
 };
 pub use request::{Origin, Request, Verb};
 pub use search::{Filter, MAX_LIMIT, Operator, Order, Page, Search, Window};
+pub use text::plain_text;

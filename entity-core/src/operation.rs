@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::path::DirectPath;
 use crate::prepare::Check;
 use crate::registry::{ActionRoute, Call, Registry, Route, Run};
-use crate::reply::Reply;
+use crate::reply::{Body, Reply, Value};
 use crate::request::{Request, Verb};
 
 /// What a path and a verb mean for a route.
@@ -20,7 +20,8 @@ pub(crate) struct Operation<'a> {
     arguments: &'a [String],
     pub(crate) need: Option<Need>,
     pub(crate) check: Option<Check>,
-    answers: Answers,
+    /// What it answers, if it is an action.
+    answers: Option<Answers>,
 }
 
 /// A plain operation or an action: something that can be called.
@@ -145,10 +146,35 @@ pub fn media_types(registry: &Registry, path: &DirectPath, verb: Verb) -> &'stat
     let found = registry.route(&path.prefix);
     match found.map(|it| Operation::find(it, path, verb)) {
         Some(Ok(Operation {
-            answers: Answers::Bytes(types),
+            answers: Some(Answers::Bytes(types)),
             ..
         })) => types,
         _ => &[],
+    }
+}
+
+/// What the address answers when all goes well, without anything in it: by it one knows beforehand in which formats
+/// it can be had. Nothing where that is not declared, and where there is nothing.
+pub fn sample(registry: &Registry, path: &DirectPath, verb: Verb) -> Option<Body> {
+    let route = registry.route(&path.prefix)?;
+    match Operation::find(route, path, verb).ok()?.answers {
+        None => Some(plain_sample(route, &path.segments, verb)),
+        Some(Answers::Unsaid | Answers::Bytes(_)) => None,
+        Some(Answers::Nothing) => Some(Body::Empty),
+        Some(Answers::Entity | Answers::Created) => Some(route.sample_entity()),
+        Some(Answers::Collection) => Some(route.sample_list()),
+        Some(Answers::CollectionOf(other)) => registry.route(other).map(Route::sample_list),
+        Some(Answers::Value(_)) => Some(Body::Value(Value::sample())),
+    }
+}
+
+fn plain_sample(route: &Route, segments: &[String], verb: Verb) -> Body {
+    match (segments, verb) {
+        ([], Verb::Get) => route.sample_list(),
+        ([word], Verb::Get) if word == "new" => route.sample_form(),
+        ([_, _], Verb::Get) => route.sample_form(),
+        (_, Verb::Delete) => Body::Empty,
+        _ => route.sample_entity(),
     }
 }
 
@@ -176,7 +202,7 @@ fn choose<'a>(verb: Verb, id: &'a str, choices: &[Choice<'a>]) -> Result<Operati
             arguments: &[],
             need,
             check,
-            answers: Answers::Unsaid,
+            answers: None,
         }),
         None => match offered().map(|it| it.0).collect::<Vec<_>>() {
             none if none.is_empty() => Err(Error::not_found()),
@@ -212,7 +238,7 @@ fn find_action<'a>(
                 arguments,
                 need: action.need,
                 check: action.check,
-                answers: action.answers,
+                answers: Some(action.answers),
             }))
         }
         Some((action, _, arguments)) => match action.arguments.get(arguments.len()) {

@@ -33,6 +33,11 @@ impl Projection {
     /// The parameters of a query that say it.
     pub const PARAMETERS: [&str; 2] = ["_fields", "_expand"];
 
+    /// Whether anything was said.
+    pub(crate) fn is_said(&self) -> bool {
+        self.fields.is_some() || !self.expand.is_empty()
+    }
+
     /// Reads `_fields` and `_expand`, and leaves the other pairs of `query` alone.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ use crate::label::plural;
 use crate::preconditions::Preconditions;
 use crate::prepare::{self, Ahead, Check, Prepare};
 use crate::provider::{Actions, Create, Delete, List, Provider, Read, Update};
-use crate::reply::{Item, Reply};
+use crate::reply::{Body, Collection, Form, FormPurpose, Item, Reply};
 use crate::request::Verb;
 use crate::route;
 use crate::schema::Schema;
@@ -171,6 +171,27 @@ impl Route {
             Some(said) => said.to_owned(),
             None => plural(self.prefix),
         }
+    }
+
+    /// A list of the type with nothing in it: what is asked for the formats of lists.
+    pub(crate) fn sample_list(&self) -> Body {
+        Body::Collection(Collection::empty(self.prefix, self.schema))
+    }
+
+    /// An entity of the type with nothing in it.
+    pub(crate) fn sample_entity(&self) -> Body {
+        Body::Entity(Item::sample(self.prefix, self.schema))
+    }
+
+    /// A form of the type with nothing in it.
+    pub(crate) fn sample_form(&self) -> Body {
+        Body::Form(Form {
+            prefix: self.prefix,
+            schema: self.schema,
+            item: None,
+            purpose: FormPurpose::Create,
+            refusal: None,
+        })
     }
 
     /// What the type can do, by the names of the capabilities.

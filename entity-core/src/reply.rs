@@ -13,6 +13,7 @@ pub use item::Item;
 
 use crate::entity::Version;
 use crate::history::History;
+use crate::projection::Projection;
 use crate::request::Verb;
 use crate::schema::Schema;
 
@@ -182,6 +183,8 @@ pub struct Collection {
     pub history: Option<History>,
     /// Whether it can be asked what lists of the type can be asked: to filter, to search, to order.
     pub is_searched: bool,
+    /// What was said of what is shown of the entities.
+    pub projection: Projection,
 }
 
 impl Collection {
@@ -198,6 +201,7 @@ impl Collection {
             total: None,
             history: None,
             is_searched: false,
+            projection: Projection::default(),
         }
     }
 
@@ -222,6 +226,16 @@ pub struct Value {
     pub name: String,
     /// The data itself.
     pub data: Box<dyn ErasedSerialize + Send + Sync>,
+}
+
+impl Value {
+    /// Data of which nothing is there: to ask formats whether they write data.
+    pub fn sample() -> Self {
+        Self {
+            name: String::new(),
+            data: Box::new(()),
+        }
+    }
 }
 
 impl fmt::Debug for Value {

@@ -372,7 +372,7 @@ async fn collection_reply<P: Provider>(
 ) -> Result<Reply> {
     let items = page.items.into_iter();
     let mut items: Vec<Item> = items.map(|it| Item::new(P::PREFIX, it)).collect();
-    call.project::<P>(cx, &mut items).await?;
+    let projection = call.project::<P>(cx, &mut items).await?;
     let collection = Collection {
         prefix: P::PREFIX,
         schema: P::Entity::schema(),
@@ -384,6 +384,7 @@ async fn collection_reply<P: Provider>(
         total: place.total,
         history: place.history,
         is_searched: place.is_searched,
+        projection,
     };
     Ok(Reply {
         body: Body::Collection(collection),
@@ -411,9 +412,10 @@ fn form_reply<P: Provider>(entity: Option<P::Entity>, purpose: FormPurpose) -> R
 
 impl Call<'_> {
     /// Lets `items` show what the query says.
-    async fn project<P: Provider>(self, cx: &Context, items: &mut [Item]) -> Result<()> {
+    async fn project<P: Provider>(self, cx: &Context, items: &mut [Item]) -> Result<Projection> {
         let projection = Projection::parse(self.query, P::Entity::schema())?;
-        project(cx, self.registry, &projection, items).await
+        project(cx, self.registry, &projection, items).await?;
+        Ok(projection)
     }
 
     /// Whether the form for the operation is asked for, not the operation itself.

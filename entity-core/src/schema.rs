@@ -212,6 +212,15 @@ impl Field {
         self
     }
 
+    /// The column beside its own that has the [text](crate::plain_text) of the HTML in it: what is looked for in
+    /// HTML is looked for there. Whoever writes the one writes the other; tables made by the service have it by
+    /// themselves. `None` if nothing is looked for in it, or it is no HTML.
+    pub fn text_column(&self) -> Option<String> {
+        let is_html = matches!(self.kind, Kind::Html(_));
+        let column = self.column.filter(|_| is_html && self.is_searchable)?;
+        Some(format!("{column}_text"))
+    }
+
     /// `_search` looks into it.
     #[must_use]
     pub const fn searchable(mut self) -> Self {

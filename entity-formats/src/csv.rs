@@ -1,7 +1,7 @@
 //! Answers as comma-separated values (RFC 4180), for spreadsheets and scripts.
 //!
-//! The first row names the columns: the fields in the order of the schema, then `entityReference` and
-//! `entityURL`. Lists and objects are written as JSON. Numbers are written as they are; text that a
+//! The first row names the columns: the fields that were chosen, in the order of the schema, then the fields of the
+//! entities that are shown with them (`siteIdEntity.title`), then `entityReference` and `entityURL`. Lists and objects are written as JSON. Numbers are written as they are; text that a
 //! spreadsheet would take for a formula has an apostrophe before it, and characters that no spreadsheet can
 //! hold are replaced.
 
@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use csv::{Terminator, Writer, WriterBuilder};
 use entity_core::format::{Format, Renderer, View};
 use entity_core::schema::Schema;
-use entity_core::{Body, Error, Item, Result};
+use entity_core::{Body, EXPANDED, Error, Item, Projection, Result};
 use serde_json::Value;
 
 use crate::feed::clean;
@@ -40,38 +40,85 @@ impl Renderer for Csv {
 
     fn render(&self, body: &Body, view: &View<'_>) -> Result<Vec<u8>> {
         match body {
-            Body::Entity(item) => write(item.schema(), std::slice::from_ref(item), view),
-            Body::Collection(it) => write(it.schema, &it.items, view),
+            Body::Entity(item) => {
+                let columns = columns(item.schema(), item.projection(), view);
+                write(&columns, std::slice::from_ref(item), view)
+            }
+            Body::Collection(it) => {
+                let columns = columns(it.schema, Some(&it.projection), view);
+                write(&columns, &it.items, view)
+            }
             _ => Err(Error::not_acceptable(&["json", "xml", "html"])),
         }
     }
 }
 
-fn write(schema: &Schema, items: &[Item], view: &View<'_>) -> Result<Vec<u8>> {
-    let columns = columns(schema);
+/// Where a column's values are: a field of the entity, or one of the entity that stands in a field.
+struct Column {
+    outer: Cow<'static, str>,
+    inner: Option<&'static str>,
+}
+
+impl Column {
+    fn of(name: &'static str) -> Self {
+        Self {
+            outer: Cow::Borrowed(name),
+            inner: None,
+        }
+    }
+
+    fn name(&self) -> Cow<'_, str> {
+        match self.inner {
+            Some(inner) => Cow::Owned(format!("{}.{inner}", self.outer)),
+            None => Cow::Borrowed(&self.outer),
+        }
+    }
+
+    fn value<'a>(&self, entity: &'a Value) -> &'a Value {
+        let outer = entity.get(&*self.outer);
+        let value = match self.inner {
+            Some(inner) => outer.and_then(|it| it.get(inner)),
+            None => outer,
+        };
+        value.unwrap_or(&Value::Null)
+    }
+}
+
+fn write(columns: &[Column], items: &[Item], view: &View<'_>) -> Result<Vec<u8>> {
     let mut rows = WriterBuilder::new()
         .terminator(Terminator::CRLF)
         .from_writer(Vec::with_capacity(2048));
-    rows.write_record(&columns).map_err(Error::internal)?;
+    let names = columns.iter().map(Column::name);
+    rows.write_record(names.map(Cow::into_owned))
+        .map_err(Error::internal)?;
     for item in items {
-        write_row(&mut rows, &columns, &tree::of_entity(item, view.base_url)?)?;
+        write_row(&mut rows, columns, &tree::of_entity(item, view.base_url)?)?;
     }
     rows.into_inner()
         .map_err(|error| Error::internal(error.into_error()))
 }
 
-fn columns(schema: &Schema) -> Vec<&'static str> {
-    let own = schema.fields.iter().map(|it| it.name);
+fn columns(schema: &Schema, projection: Option<&Projection>, view: &View<'_>) -> Vec<Column> {
+    let chosen = projection.and_then(|it| it.fields.as_deref());
     let [reference, url, ..] = METADATA;
-    let mut columns: Vec<_> = own.filter(|it| ![reference, url].contains(it)).collect();
-    columns.extend([reference, url]);
+    let is_shown =
+        |name: &&str| ![reference, url].contains(name) && chosen.is_none_or(|it| it.contains(name));
+    let own = schema.fields.iter().map(|it| it.name).filter(is_shown);
+    let mut columns: Vec<_> = own.map(Column::of).collect();
+    for field in projection.iter().flat_map(|it| &it.expand) {
+        let route = field.references.and_then(|it| view.registry.route(it));
+        let others = route.iter().flat_map(|it| it.schema.fields);
+        columns.extend(others.map(|other| Column {
+            outer: Cow::Owned(format!("{}{EXPANDED}", field.name)),
+            inner: Some(other.name),
+        }));
+    }
+    columns.extend([reference, url].map(Column::of));
     columns
 }
 
-fn write_row(rows: &mut Writer<Vec<u8>>, columns: &[&str], entity: &Value) -> Result<()> {
-    let cells = columns
-        .iter()
-        .map(|it| cell(entity.get(*it).unwrap_or(&Value::Null)).into_owned());
+fn write_row(rows: &mut Writer<Vec<u8>>, columns: &[Column], entity: &Value) -> Result<()> {
+    let cells = columns.iter().map(|it| cell(it.value(entity)).into_owned());
     rows.write_record(cells).map_err(Error::internal)
 }
 

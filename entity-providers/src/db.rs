@@ -1,7 +1,7 @@
 //! The database: connecting, bringing its tables up to date, one module for each table.
 
 mod connect;
-mod migrate;
+pub(crate) mod migrate;
 pub(crate) mod sql;
 
 pub mod announcement;

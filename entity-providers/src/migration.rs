@@ -8,6 +8,7 @@ mod m20261121_000004_announcements;
 mod m20261121_000005_authorization_epoch;
 mod m20261121_000006_groups;
 mod m20261121_000007_demo_password;
+mod m20261121_000008_announcement_text;
 
 use async_trait::async_trait;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr};
@@ -23,6 +24,7 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m20261121_000005_authorization_epoch::STEP),
         Box::new(m20261121_000006_groups::STEP),
         Box::new(m20261121_000007_demo_password::STEP),
+        Box::new(m20261121_000008_announcement_text::Migration),
     ]
 }
 

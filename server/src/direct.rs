@@ -197,7 +197,8 @@ pub(crate) fn watch<'a>(app: &'a App, reader: Option<&'a str>) -> Watch<'a> {
 
 /// Answers `body`, which the service itself made, in the format that was asked for.
 fn show(app: &App, exchange: &Exchange, path: &DirectPath, body: Body) -> Result<Response> {
-    let format = negotiate::format(
+    let format = negotiate::format_among(
+        &app.formats.offered(&body),
         path.format.as_deref(),
         &exchange.parts.headers,
         &app.formats,

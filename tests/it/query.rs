@@ -5,7 +5,7 @@ mod sample;
 
 use std::sync::Arc;
 
-use entity_core::db::{Db, File, Table, TableSpec};
+use entity_core::db::{Db, File, Table, TableSpec, row};
 use entity_core::testing::{KeptEvents, ToldAuthorizer, origin, shared};
 use entity_core::{
     Body, Caller, Collection, DirectPath, Dispatcher, Error, ErrorKind, Input, Preconditions,
@@ -187,14 +187,15 @@ async fn start(database: &Database, samples: Vec<Sample>) -> Dispatcher {
     let backend = connection.get_database_backend();
     let table = TableSpec::of::<Sample>().create_statement(backend);
     connection.execute(&table).await.expect("a table");
-    let mut insert = Query::insert();
-    insert
-        .into_table(Alias::new(Sample::TABLE))
-        .columns(Sample::COLUMNS.iter().map(|it| Alias::new(it.0)));
     for sample in &samples {
-        insert.values_panic(sample.values().into_iter().map(Expr::val));
+        let (columns, values): (Vec<_>, Vec<_>) = row(sample).into_iter().unzip();
+        let mut insert = Query::insert();
+        insert
+            .into_table(Alias::new(Sample::TABLE))
+            .columns(columns.into_iter().map(Alias::new))
+            .values_panic(values.into_iter().map(Expr::val));
+        connection.execute(&insert).await.expect("a row");
     }
-    connection.execute(&insert).await.expect("rows");
     let mut file = None;
     if database.backend() == Backend::Sqlite {
         let journal = connection.execute_unprepared("PRAGMA journal_mode = WAL");

@@ -5,7 +5,6 @@ use serde::Serialize;
 
 use crate::format::Formats;
 use crate::registry::Route;
-use crate::reply::{Body, Collection, Item};
 
 /// The formats that a type is read and written in, by their extensions.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -20,8 +19,7 @@ pub struct FormatsEntry {
 
 impl FormatsEntry {
     pub(super) fn of(route: &Route, formats: &Formats) -> Self {
-        let list = Body::Collection(Collection::empty(route.prefix, route.schema));
-        let entity = Body::Entity(Item::sample(route.prefix, route.schema));
+        let (list, entity) = (route.sample_list(), route.sample_entity());
         let (is_list, is_entity) = (route.list.is_some(), route.read.is_some());
         let is_written = route.create.is_some() || route.update.is_some();
         let offered = |is_there: bool, body| match is_there {

@@ -1,7 +1,8 @@
 //! Search → SQL: filters, words, order and window, on any statement that selects from a table.
 //!
 //! Columns of text must be compared byte by byte on PostgreSQL (`COLLATE "C"`), as SQLite does: then both
-//! find the same, in the same order.
+//! find the same, in the same order. A field of HTML that `_search` looks into has a column with its text beside
+//! its own: see [`Field::text_column`].
 
 use sea_orm::sea_query::{
     Alias, Asterisk, Cond, Condition, Expr, ExprTrait, Func, IntoColumnRef, LikeExpr, NullOrdering,
@@ -150,7 +151,11 @@ fn one(test: Expr) -> Condition {
 /// The field holds `text`, in whatever case.
 fn contains(text: &str, field: &Field, table: &str) -> Expr {
     let needle = Needle::new(text);
-    let lowered = Expr::expr(Func::lower(column(field, table)));
+    let read = match field.text_column() {
+        Some(name) => Expr::col((Alias::new(table), Alias::new(name)).into_column_ref()),
+        None => column(field, table),
+    };
+    let lowered = Expr::expr(Func::lower(read));
     let folded = needle.folds().iter().fold(lowered, |it, (capital, small)| {
         let replace = Func::cust("replace").arg(it);
         Expr::expr(replace.arg(capital.to_string()).arg(small.to_string()))

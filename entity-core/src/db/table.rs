@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::input::Fields;
 use crate::schema::{Kind, Role, Schema};
 use crate::search::{Page, Search};
+use crate::text::plain_text;
 
 /// An entity that is one row of one table. Written by `#[derive(Entity)]`.
 pub trait Table: Entity + Serialize + DeserializeOwned {
@@ -45,6 +46,8 @@ pub struct TableSpec {
     pub name: &'static str,
     /// Its columns: name, type, whether it may be null.
     pub columns: &'static [(&'static str, ColumnType, bool)],
+    /// The columns with the text of HTML: that of the HTML, and its own name.
+    pub texts: Vec<(&'static str, String)>,
     /// The column that is the primary key.
     pub key: &'static str,
     /// The column that lists are most often filtered by.
@@ -57,6 +60,7 @@ impl TableSpec {
         Self {
             name: T::TABLE,
             columns: T::COLUMNS,
+            texts: texts(T::schema()).collect(),
             key: key(T::schema()),
             site: T::schema().role(Role::Site).and_then(|it| it.column),
         }
@@ -73,12 +77,18 @@ impl TableSpec {
             }
             statement.col(column);
         }
+        for (_, name) in &self.texts {
+            statement.col(definition(name, ColumnType::Text, true, backend));
+        }
         statement
     }
 
     /// The definition of a column that the struct gained after the table was made. Rows that are already
     /// there get the type's empty value.
     pub fn added_column(&self, name: &str, backend: DbBackend) -> Option<ColumnDef> {
+        if self.texts.iter().any(|it| it.1 == name) {
+            return Some(definition(name, ColumnType::Text, true, backend));
+        }
         let (name, kind, is_nullable) = self.columns.iter().find(|it| it.0 == name)?;
         let mut column = definition(name, *kind, *is_nullable, backend);
         match (is_nullable, kind) {
@@ -212,13 +222,35 @@ pub async fn create<T: Table>(cx: &Context, fields: Fields) -> Result<T> {
         object.insert(id.name.to_owned(), Json::from(cx.new_id()));
     }
     let entity: T = Fields(object).decode()?;
+    let (columns, values): (Vec<_>, Vec<_>) = row(&entity).into_iter().unzip();
     let mut statement = Query::insert();
     statement
         .into_table(Alias::new(T::TABLE))
-        .columns(T::COLUMNS.iter().map(|it| Alias::new(it.0)))
-        .values_panic(entity.values().into_iter().map(Expr::val));
+        .columns(columns.into_iter().map(Alias::new))
+        .values_panic(values.into_iter().map(Expr::val));
     cx.db()?.execute(&statement).await?;
     Ok(entity)
+}
+
+/// What is written of `entity`: its columns and, beside those with HTML that is looked into, those with its text.
+pub fn row<T: Table>(entity: &T) -> Vec<(String, Value)> {
+    let columns = T::COLUMNS.iter().map(|it| it.0.to_owned());
+    let mut row: Vec<_> = columns.zip(entity.values()).collect();
+    for (html, name) in texts(T::schema()) {
+        let found = row.iter().find(|it| it.0 == html);
+        let text = found.and_then(|(_, value)| match value {
+            Value::String(Some(html)) => Some(plain_text(html)),
+            _ => None,
+        });
+        row.push((name, Value::String(text)));
+    }
+    row
+}
+
+/// The columns with HTML that is looked into, and the names of those with its text.
+fn texts(schema: &Schema) -> impl Iterator<Item = (&'static str, String)> {
+    let fields = schema.fields.iter();
+    fields.filter_map(|it| Some((it.column?, it.text_column()?)))
 }
 
 /// Changes the row of `current` by `fields`, if it is still in the version that was read.
@@ -251,10 +283,9 @@ pub async fn update<T: Table>(cx: &Context, current: T, fields: Fields) -> Resul
     statement
         .table(Alias::new(T::TABLE))
         .values(
-            T::COLUMNS
-                .iter()
-                .zip(entity.values())
-                .map(|(column, value)| (Alias::new(column.0), Expr::val(value))),
+            row(&entity)
+                .into_iter()
+                .map(|(column, value)| (Alias::new(column), Expr::val(value))),
         )
         .and_where(Expr::col(Alias::new(key(schema))).eq(&*Entity::id(&current)));
     if let Some((column, version)) = version {

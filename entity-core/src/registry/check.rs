@@ -100,6 +100,11 @@ pub(super) fn route(route: &Route) -> Result<(), RegistryError> {
             "has a field `{taken}`, which is what the entity of another field is called: rename it"
         ));
     }
+    if let Some(taken) = taken_by_text(route.schema) {
+        return refuse(&format!(
+            "has a column `{taken}`, which is where the text of another field's HTML is: rename it"
+        ));
+    }
     if let Some(reason) = history(route) {
         return refuse(&reason);
     }
@@ -143,4 +148,13 @@ fn taken_by_expansion(schema: &Schema) -> Option<&str> {
         .filter_map(|it| schema.field(&format!("{}{EXPANDED}", it.name)))
         .map(|it| it.name)
         .next()
+}
+
+/// The column of a field that the text of another field is in.
+fn taken_by_text(schema: &Schema) -> Option<&str> {
+    let mut columns = schema.fields.iter().filter_map(|it| it.column);
+    columns.find(|name| {
+        let mut texts = schema.fields.iter().filter_map(Field::text_column);
+        texts.any(|it| it == *name)
+    })
 }

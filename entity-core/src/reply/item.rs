@@ -9,14 +9,14 @@ use serde::{Serialize, Serializer};
 
 use super::Reference;
 use crate::entity::{Entity, EventEntry, FeedEntry, Version};
-use crate::projection::Chosen;
+use crate::projection::{Chosen, Projection};
 use crate::schema::Schema;
 
 /// One entity of whatever type, as renderers see it.
 pub struct Item {
     prefix: &'static str,
     entity: Box<dyn Erased>,
-    fields: Option<Arc<[&'static str]>>,
+    projection: Option<Arc<Projection>>,
     expanded: Option<Vec<(&'static str, Arc<Self>)>>,
 }
 
@@ -102,7 +102,7 @@ impl Item {
         Self {
             prefix,
             entity: Box::new(entity),
-            fields: None,
+            projection: None,
             expanded: None,
         }
     }
@@ -112,14 +112,19 @@ impl Item {
         Self {
             prefix,
             entity: Box::new(Sample(schema)),
-            fields: None,
+            projection: None,
             expanded: None,
         }
     }
 
-    /// Shows only the fields of these names.
-    pub(crate) fn choose(&mut self, fields: Arc<[&'static str]>) {
-        self.fields = Some(fields);
+    /// Shows only the fields that `projection` chooses.
+    pub(crate) fn show(&mut self, projection: Arc<Projection>) {
+        self.projection = Some(projection);
+    }
+
+    /// What was said of what is shown of it, if anything was.
+    pub fn projection(&self) -> Option<&Projection> {
+        self.projection.as_deref()
     }
 
     /// Shows these entities beside the fields that refer to them.
@@ -219,7 +224,7 @@ struct Shown<'a>(&'a Item);
 impl Serialize for Shown<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let data = self.0.entity.data();
-        match &self.0.fields {
+        match self.0.projection().and_then(|it| it.fields.as_ref()) {
             None => data.serialize(serializer),
             Some(fields) => Chosen::new(data, fields).serialize(serializer),
         }

@@ -5,7 +5,9 @@ use std::cmp::Ordering;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
+use super::Needle;
 use crate::schema::{Field, Kind};
+use crate::text::plain_text;
 
 /// The value of a field as lists compare it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,6 +44,15 @@ impl Cell {
     pub(super) fn of_field(field: &Field, data: &Value) -> Self {
         data.get(field.name)
             .map_or(Self::Null, |it| Self::of(field.kind, it))
+    }
+
+    /// Whether it is text, or HTML with text, that holds `needle`.
+    pub(super) fn holds(&self, field: &Field, needle: &Needle) -> bool {
+        match (self, field.kind) {
+            (Self::Text(html), Kind::Html(_)) => needle.occurs_in(&plain_text(html)),
+            (Self::Text(text), _) => needle.occurs_in(text),
+            _ => false,
+        }
     }
 
     /// How the two stand in an ascending order.

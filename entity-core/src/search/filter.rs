@@ -79,12 +79,14 @@ impl Operator {
         }
     }
 
-    /// The operators by which lists can be asked for values of `field`; none if it is no column.
+    /// The operators by which lists can be asked for values of `field`; none if it is no column. What HTML says is
+    /// known of those fields only that `_search` looks into.
     pub fn of(field: &Field) -> impl Iterator<Item = Self> {
         let (is_column, kind) = (field.column.is_some(), field.kind);
+        let is_read = !matches!(kind, Kind::Html(_)) || field.is_searchable;
         Self::ALL
             .into_iter()
-            .filter(move |it| is_column && it.fits(kind))
+            .filter(move |it| is_column && it.fits(kind) && (is_read || *it != Self::Like))
     }
 }
 
@@ -148,7 +150,7 @@ impl Filter {
             Test::GreaterOrEqual(operand) => is(Ordering::is_ge, operand),
             Test::Less(operand) => is(Ordering::is_lt, operand),
             Test::LessOrEqual(operand) => is(Ordering::is_le, operand),
-            Test::Like(text) => matches!(value, Cell::Text(it) if Needle::new(text).occurs_in(it)),
+            Test::Like(text) => value.holds(self.field, &Needle::new(text)),
             Test::In(operands) => operands.iter().any(|it| is(Ordering::is_eq, it)),
             Test::Null(is_null) => value.is_null() == *is_null,
         }

@@ -47,9 +47,7 @@ pub(crate) fn find<E: Entity>(entities: Vec<E>, search: &Search) -> Result<(Page
 fn is_wanted<E: Entity>(entity: &E, data: &Value, search: &Search, needles: &[Needle]) -> bool {
     let holds_word = |needle: &Needle| {
         let mut fields = E::schema().fields.iter().filter(|it| is_searched(it));
-        fields.any(
-            |it| matches!(Cell::of_field(it, data), Cell::Text(text) if needle.occurs_in(&text)),
-        )
+        fields.any(|it| Cell::of_field(it, data).holds(it, needle))
     };
     let mut filters = search.filters.iter();
     entity.site().is_none_or(|it| search.scope.contains(it))

@@ -376,6 +376,7 @@ pub(crate) fn answers() -> Vec<(&'static str, Body)> {
             total: None,
             history,
             is_searched: true,
+            projection: entity_core::Projection::default(),
         })
     };
     vec![

@@ -1,7 +1,7 @@
 //! Writing announcements.
 
 use entity_core::wire::Millis;
-use entity_core::{Context, Create, Error, Result, Update};
+use entity_core::{Context, Create, Error, Result, Update, plain_text};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, QueryFilter};
@@ -81,11 +81,13 @@ impl Create for Announcements {
         let now = cx.now().timestamp_millis();
         let release_at = draft.release_date.map(to_millis);
         let id = cx.new_id();
+        let body = draft.body.unwrap_or_default();
         let model = announcement::Model {
             id: id.clone(),
             channel: channel_of(&draft.site_id).to_owned(),
             title: draft.title,
-            body: draft.body.unwrap_or_default(),
+            body_text: plain_text(&body),
+            body,
             created_by: cx.user_id()?.to_owned(),
             created: now,
             published: release_at.unwrap_or(now),
@@ -128,7 +130,9 @@ impl Update for Announcements {
             model.title = Set(title);
         }
         if let Change::Said(body) = changes.body {
-            model.body = Set(body.unwrap_or_default());
+            let body = body.unwrap_or_default();
+            model.body_text = Set(plain_text(&body));
+            model.body = Set(body);
         }
         if let Change::Said(highlight) = changes.highlight {
             model.highlight = Set(highlight);

@@ -298,6 +298,7 @@ fn events_of_users_sites_and_grants_concern_it() {
         reference: String::new(),
         actor: None,
         site: None,
+        details: serde_json::Map::default(),
         time: chrono::DateTime::default(),
     };
     for (kind, expected) in [

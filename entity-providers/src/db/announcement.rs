@@ -20,6 +20,8 @@ pub struct Model {
     pub title: String,
     /// Sanitised HTML.
     pub body: String,
+    /// What it says: what lists look into. They do not read it.
+    pub body_text: String,
     /// The internal id of the author.
     pub created_by: String,
     /// When it came into being, in milliseconds.

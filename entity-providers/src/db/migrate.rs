@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use entity_core::db::{Db, TableSpec};
 use entity_core::{Error, ErrorKind, Registry, Result};
-use sea_orm::sea_query::{Alias, Query, Table};
+use sea_orm::sea_query::{Alias, Expr, ExprTrait, Order, Query, Table};
 use sea_orm::{
     ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement, TransactionTrait,
 };
@@ -13,6 +13,9 @@ use sea_orm_migration::{MigrationTrait, MigratorTraitSelf, SchemaManager};
 /// The key of the lock that processes which change tables take on PostgreSQL. Any number does that no
 /// other program uses.
 const LOCK: i64 = 0x4C65_6374_6572_6E01;
+
+/// Most rows that are read at once to be filled.
+const FILLED_AT_ONCE: u64 = 500;
 
 struct Steps(fn() -> Vec<Box<dyn MigrationTrait>>);
 
@@ -72,7 +75,9 @@ pub async fn lacks(
         .filter(|it| !done.contains(it))
         .collect();
     for table in registry.routes().filter_map(|it| it.table) {
-        let additions = additions(&transaction, &table()).await?;
+        let spec = table();
+        let present = columns_of(&transaction, spec.name).await?;
+        let additions = additions(&transaction, &spec, &present).await?;
         lacks.extend(additions.into_iter().map(|it| it.name));
     }
     Ok(lacks)
@@ -125,8 +130,14 @@ fn refuse_newer(known: &[Box<dyn MigrationTrait>], done: &HashSet<String>) -> Re
 
 /// Whoever may read and write rows only gets along with a table that is as it should be.
 async fn ensure_table(transaction: &DatabaseTransaction, spec: &TableSpec) -> Result<()> {
-    for addition in additions(transaction, spec).await? {
+    let present = columns_of(transaction, spec.name).await?;
+    for addition in additions(transaction, spec, &present).await? {
         transaction.execute_raw(addition.statement).await?;
+    }
+    let texts = spec.texts.iter().filter(|it| !present.contains(&it.1));
+    // A table that has just been made has no rows to take texts from.
+    for (html, text) in texts.filter(|_| !present.is_empty()) {
+        fill_text(transaction, spec.name, spec.key, (html, text)).await?;
     }
     Ok(())
 }
@@ -137,10 +148,25 @@ struct Addition {
     statement: Statement,
 }
 
-/// What makes the table of `spec` as it should be.
-async fn additions(transaction: &DatabaseTransaction, spec: &TableSpec) -> Result<Vec<Addition>> {
+async fn columns_of(
+    transaction: &DatabaseTransaction,
+    table: &str,
+) -> Result<HashSet<String>, DbErr> {
+    names(
+        transaction,
+        columns(transaction.get_database_backend()),
+        table,
+    )
+    .await
+}
+
+/// What makes the table of `spec`, which has the columns `present`, as it should be.
+async fn additions(
+    transaction: &DatabaseTransaction,
+    spec: &TableSpec,
+    present: &HashSet<String>,
+) -> Result<Vec<Addition>> {
     let backend = transaction.get_database_backend();
-    let present = names(transaction, columns(backend), spec.name).await?;
     let mut additions = Vec::new();
     if present.is_empty() {
         additions.push(Addition {
@@ -148,7 +174,9 @@ async fn additions(transaction: &DatabaseTransaction, spec: &TableSpec) -> Resul
             statement: backend.build(&spec.create_statement(backend)),
         });
     } else {
-        for (column, ..) in spec.columns.iter().filter(|it| !present.contains(it.0)) {
+        let columns = spec.columns.iter().map(|it| it.0);
+        let all = columns.chain(spec.texts.iter().map(|it| it.1.as_str()));
+        for column in all.filter(|it| !present.contains(*it)) {
             let mut statement = Table::alter();
             statement.table(Alias::new(spec.name));
             if let Some(added) = spec.added_column(column, backend) {
@@ -170,6 +198,44 @@ async fn additions(transaction: &DatabaseTransaction, spec: &TableSpec) -> Resul
         });
     }
     Ok(additions)
+}
+
+/// Writes into the new column `text` of a table what the HTML in its column `html` says, row by row in the order of
+/// its `key`.
+///
+/// # Errors
+/// The database refuses a statement.
+pub(crate) async fn fill_text(
+    connection: &impl ConnectionTrait,
+    table: &str,
+    key: &str,
+    (html, text): (&str, &str),
+) -> Result<(), DbErr> {
+    let column = |name: &str| Expr::col(Alias::new(name));
+    let mut last: Option<String> = None;
+    loop {
+        let mut part = Query::select();
+        part.columns([Alias::new(key), Alias::new(html)])
+            .from(Alias::new(table))
+            .and_where(column(html).is_not_null())
+            .and_where_option(last.take().map(|it| column(key).gt(it)))
+            .order_by(Alias::new(key), Order::Asc)
+            .limit(FILLED_AT_ONCE);
+        for row in connection.query_all(&part).await? {
+            let id: String = row.try_get_by_index(0)?;
+            let said: String = row.try_get_by_index(1)?;
+            let mut statement = Query::update();
+            statement
+                .table(Alias::new(table))
+                .value(Alias::new(text), entity_core::plain_text(&said))
+                .and_where(column(key).eq(&id));
+            connection.execute(&statement).await?;
+            last = Some(id);
+        }
+        if last.is_none() {
+            return Ok(());
+        }
+    }
 }
 
 /// Asks for the columns of a table.

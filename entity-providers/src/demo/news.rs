@@ -1,7 +1,7 @@
 //! The news of the demo university: something of every kind that the first course can have.
 
 use chrono::TimeDelta;
-use entity_core::{Context, Error, Result};
+use entity_core::{Context, Error, Result, plain_text};
 
 use super::people::Cast;
 use super::sites::{BIOLOGY, FIELD_TRIP, HISTORY, LAB_A};
@@ -166,6 +166,7 @@ impl Story {
             channel: channel_of(self.site).to_owned(),
             title: self.title.to_owned(),
             body: self.body.to_owned(),
+            body_text: plain_text(self.body),
             created_by: author.to_owned(),
             created,
             published: release_at.unwrap_or(created),

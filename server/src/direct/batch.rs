@@ -30,6 +30,8 @@ use crate::middleware::audit::Audited;
 const WORD: &str = "batch";
 /// Most requests in one batch.
 const MAX_PARTS: usize = 50;
+/// The formats that results are told in.
+const FORMATS: [&str; 2] = ["json", "xml"];
 /// The parameter that lists the addresses.
 const REFERENCES: &str = "_refs";
 /// Most bytes of an answer that is kept for its `Idempotency-Key`.
@@ -68,11 +70,12 @@ pub(super) async fn answer(
         .filter(|it| verbs.contains(it))
         .ok_or_else(|| Error::method_not_allowed(verbs.to_vec()))?;
     let headers = &exchange.parts.headers;
-    let format = negotiate::format(path.format.as_deref(), headers, &app.formats)?;
+    let extension = path.format.as_deref();
+    let format = negotiate::format_among(&FORMATS, extension, headers, &app.formats)?;
     let is_xml = match format.name {
         "json" => false,
         "xml" => true,
-        _ => return Err(Error::not_acceptable(&["json", "xml"])),
+        _ => return Err(Error::not_acceptable(&FORMATS)),
     };
     let config = &app.config;
     exchange

@@ -11,11 +11,26 @@ pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
 /// All media types.
 const ANY: &str = "*/*";
 
-/// The format to answer in. `extension` is the URL's, which is always a registered one.
+/// The format to answer in, of all there are. `extension` is the URL's, which is always a registered one.
 ///
 /// # Errors
 /// The client accepts none of the formats.
 pub(crate) fn format(
+    extension: Option<&str>,
+    headers: &HeaderMap,
+    formats: &Formats,
+) -> Result<Format> {
+    let all: Vec<_> = formats.all().map(|it| it.name).collect();
+    format_among(&all, extension, headers, formats)
+}
+
+/// The format to answer in, of those with the names `offered`. An extension is taken at its word: whoever answers
+/// refuses one that is not offered.
+///
+/// # Errors
+/// The client accepts none of them.
+pub(crate) fn format_among(
+    offered: &[&'static str],
     extension: Option<&str>,
     headers: &HeaderMap,
     formats: &Formats,
@@ -26,15 +41,14 @@ pub(crate) fn format(
     let ranges: Vec<Range<'_>> = ranges(headers).collect();
     let best = formats
         .all()
+        .filter(|it| offered.contains(&it.name))
         .map(|format| (quality(&format, &ranges), format))
         .filter(|(quality, _)| *quality > 0)
         // The first of equals: `max_by_key` would answer the last.
         .reduce(|best, other| if other.0 > best.0 { other } else { best });
     match best {
         Some((_, format)) => Ok(format),
-        None => Err(Error::not_acceptable(
-            &formats.all().map(|it| it.name).collect::<Vec<_>>(),
-        )),
+        None => Err(Error::not_acceptable(offered)),
     }
 }
 

@@ -111,13 +111,24 @@ fn prepare(app: &App, exchange: &mut Exchange, path: &DirectPath, sent: Verb) ->
     })
 }
 
-/// The format to answer in; for bytes, which have none, that of what may go wrong.
+/// The format to answer in: of those in which the address answers, as far as that is known before it does. What
+/// has no body needs none of them, so that any other that the client accepts will do; bytes have none, and are
+/// answered in that of what may go wrong.
 fn format(app: &App, headers: &HeaderMap, path: &DirectPath, sent: Verb) -> Result<Format> {
-    negotiate::format(path.format.as_deref(), headers, &app.formats).or_else(|error| {
-        let own = entity_core::media_types(app.dispatcher.registry(), path, sent);
+    let (extension, formats) = (path.format.as_deref(), &app.formats);
+    if extension.is_some() {
+        return negotiate::format(extension, headers, formats);
+    }
+    let registry = app.dispatcher.registry();
+    let expected = match entity_core::sample(registry, path, sent) {
+        Some(body) => negotiate::format_among(&formats.offered(&body), None, headers, formats),
+        None => negotiate::format(None, headers, formats),
+    };
+    expected.or_else(|error| {
+        let own = entity_core::media_types(registry, path, sent);
         match own.iter().any(|it| negotiate::accepts(headers, it)) {
-            true => negotiate::format(Some("json"), headers, &app.formats),
-            false => Err(error),
+            true => negotiate::format(Some("json"), headers, formats),
+            false => negotiate::format(None, headers, formats).map_err(|_| error),
         }
     })
 }
@@ -188,13 +199,26 @@ impl Performance<'_> {
             .ok_or_else(|| Error::internal("a request that writes has no answer"))
     }
 
+    /// The format of the answer, which is another one than expected where `reply` has something else in it than the
+    /// address declares.
+    fn format_of(&self, reply: &Reply) -> Format {
+        let (expected, formats) = (self.prepared.format, &self.app.formats);
+        if self.path.format.is_some() || formats.renderer_for(expected.name, &reply.body).is_ok() {
+            return expected;
+        }
+        let headers = &self.exchange.parts.headers;
+        let offered = formats.offered(&reply.body);
+        // What has a body and can't be told in this one is refused where it is written.
+        negotiate::format_among(&offered, None, headers, formats).unwrap_or(expected)
+    }
+
     fn respond(&self, reply: &Reply) -> Result<Response> {
         let prepared = self.prepared;
         let asked = super::asked(
             self.app,
             self.exchange,
             self.path,
-            prepared.format,
+            self.format_of(reply),
             prepared.preference,
             reply.abilities.clone(),
         );

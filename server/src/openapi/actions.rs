@@ -134,10 +134,7 @@ impl Builder<'_> {
 
     /// The formats that data are written in which are no entities.
     pub(super) fn formats_of_data(&self) -> Vec<&'static str> {
-        let sample = entity_core::reply::Value {
-            name: String::new(),
-            data: Box::new(()),
-        };
+        let sample = entity_core::reply::Value::sample();
         self.formats.offered(&entity_core::Body::Value(sample))
     }
 }

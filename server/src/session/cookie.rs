@@ -117,7 +117,8 @@ impl CookieOptions {
 
     /// The session that `headers` present.
     ///
-    /// The suffix only helps a load balancer: any node serves any session, so it is not compared.
+    /// The suffix only helps a load balancer: any node serves any session, so it is not compared. Clients that put
+    /// the cookie together from the id, which a login answers too, leave it out.
     pub fn read(&self, headers: &HeaderMap) -> Presented {
         let mut values = headers
             .get_all(COOKIE)
@@ -170,7 +171,8 @@ impl CookieOptions {
 }
 
 fn parse_value(value: &[u8]) -> Option<SessionId> {
-    let (id, suffix) = std::str::from_utf8(value).ok()?.split_once('.')?;
+    let text = std::str::from_utf8(value).ok()?;
+    let (id, suffix) = text.split_once('.').unwrap_or((text, ""));
     (suffix.len() <= MAX_SUFFIX).then(|| SessionId::parse(id))?
 }
 
@@ -240,7 +242,17 @@ mod tests {
             (vec![format!("JSESSIONID={A}.a.b.c")], id(A)),
             (vec![format!("JSESSIONID={A}.{long}")], id(A)),
             (vec![format!("JSESSIONID={A}.{long}s")], Presented::Nothing),
-            (vec![format!("JSESSIONID={A}")], Presented::Nothing),
+            (vec![format!("JSESSIONID={A}")], id(A)),
+            (vec![format!("JSESSIONID={A}.")], id(A)),
+            (vec![format!("JSESSIONID={A}A")], Presented::Nothing),
+            (
+                vec![format!("JSESSIONID={A}; JSESSIONID={B}")],
+                Presented::Ambiguous,
+            ),
+            (
+                vec![format!("JSESSIONID={A}; JSESSIONID={A}.svc")],
+                Presented::Ambiguous,
+            ),
             (vec![format!("JSESSIONID=\"{A}.svc\"")], Presented::Nothing),
             (vec![format!("jsessionid={A}.svc")], Presented::Nothing),
             (vec![format!("XJSESSIONID={A}.svc")], Presented::Nothing),

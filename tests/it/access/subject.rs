@@ -339,6 +339,7 @@ fn announcement_rows(state: &str, subject: &Subject, channel: &str) -> Rows {
         channel: channel.to_owned(),
         title: subject.marker.clone(),
         body: String::new(),
+        body_text: String::new(),
         created_by: subject.user.clone(),
         created: MADE,
         published: MADE,

@@ -60,6 +60,42 @@ both! {
         }
     }
 
+    async fn a_table_has_the_columns_that_were_asked_for(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let described = teacher.get("/direct/site/describe.json").await.json();
+        let sites = described["fields"].as_array().expect("fields").iter();
+        let of_site: Vec<_> = sites.map(|it| format!("siteIdEntity.{}", text(it, "name"))).collect();
+        let end = ["entityReference", "entityURL"].map(ToOwned::to_owned);
+        for (query, own, is_expanded) in [
+            ("_fields=title", &["title"][..], false),
+            ("_fields=siteId,title", &["title", "siteId"], false),
+            ("_fields=title&_expand=siteId", &["title"], true),
+            ("_fields=title&_expand=siteId&_search=nothing-has-this", &["title"], true),
+            ("_fields=", &[], false),
+        ] {
+            let path = |format| format!("/direct/announcement/site/biology-101.{format}?{query}");
+            let Some(rows) = rows(&teacher, &path("csv")).await else {
+                return;
+            };
+            let expanded: &[String] = if is_expanded { &of_site } else { &[] };
+            let own: Vec<_> = own.iter().map(|it| (*it).to_owned()).collect();
+            assert_eq!(rows[0], [&own, expanded, &end].concat(), "{query}");
+            let expected = list(&teacher, &path("json"), "announcement").await;
+            assert_eq!(rows.len(), expected.len() + 1, "{query}");
+            for (row, entity) in rows[1..].iter().zip(&expected) {
+                let value = |name: &String| match name.split_once('.') {
+                    Some((outer, inner)) => cell(&entity[outer][inner]),
+                    None => cell(&entity[name]),
+                };
+                assert_eq!(row, &rows[0].iter().map(value).collect::<Vec<_>>(), "{query}");
+            }
+        }
+        let one = "/direct/site/biology-101.csv?_fields=title";
+        let rows = rows(&teacher, one).await.expect("Python, which there was before");
+        assert_eq!(rows[0], ["title", "entityReference", "entityURL"]);
+        assert_eq!(rows[1][0], "Introduction to Biology");
+    }
+
     async fn no_cell_is_a_formula(app: TestApp) {
         let teacher = app.user("instructor1").await;
         for title in ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "a,b;\"c\"\n=1", "'quoted'", " =1"] {

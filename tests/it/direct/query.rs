@@ -91,6 +91,32 @@ both! {
         }
     }
 
+    async fn words_are_looked_for_in_the_text_and_not_in_the_markup(app: TestApp) {
+        let author = app.user("instructor1").await;
+        let body = "<p>R&amp;D &uuml;ber <em>Oka</em>pi</p><p>next <a href=\"https://example.org/qqq\">there</a></p>";
+        let fields = json!({"siteId": "biology-101", "title": "Markup", "body": body});
+        let id = created(&author.post(NEWS, &fields).await, "announcement");
+        let found = async |query: &str| {
+            let found = list(&author, &format!("{NEWS}?{query}&title=Markup"), "announcement").await;
+            values(&found, "id") == [id.as_str()]
+        };
+        for query in [
+            "_search=R%26D", "_search=okapi+ÜBER", "body[like]=r%26d+über+OKAPI+next+there", "title[like]=mark",
+        ] {
+            assert!(found(query).await, "{query}");
+        }
+        for query in ["em", "amp", "href", "noopener", "qqq", "okapinext", "%3Cp%3E", "uuml"] {
+            assert!(!found(&format!("_search={query}")).await, "{query}");
+            assert!(!found(&format!("body[like]={query}")).await, "{query}");
+        }
+        let path = format!("/direct/announcement/{id}");
+        author.put(&path, &json!({"body": "<p>zorilla</p>"})).await.expect(StatusCode::NO_CONTENT);
+        assert!(found("_search=zorilla").await && !found("_search=okapi").await);
+        assert!(found("body=%3Cp%3Ezorilla%3C/p%3E").await, "a comparison is with the HTML");
+        let site = author.get("/direct/site.json?description[like]=x").await;
+        site.expect(StatusCode::BAD_REQUEST);
+    }
+
     async fn only_chosen_fields_are_shown(app: TestApp) {
         let student = app.user("student1").await;
         let keys = |it: &Value| it.as_object().expect("an object").keys().cloned().collect::<Vec<_>>();

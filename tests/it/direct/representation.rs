@@ -21,7 +21,102 @@ const PATHS: [&str; 11] = [
     "/direct/user/current",
 ];
 
+/// The formats, the default first, with their media types.
+const FORMATS: [(&str, &str); 7] = [
+    ("json", "application/json"),
+    ("xml", "application/xml"),
+    ("html", "text/html"),
+    ("atom", "application/atom+xml"),
+    ("rss", "application/rss+xml"),
+    ("csv", "text/csv"),
+    ("ics", "text/calendar"),
+];
+
+/// Which of `offered` a client wants most that says `accept`: of a format's quality the most exact range decides,
+/// of formats with the same quality the order.
+fn wanted<'a>(accept: &[(&str, u32)], offered: &[(&str, &'a str)]) -> Option<&'a str> {
+    let quality = |media_type: &str| {
+        let (kind, _) = media_type.split_once('/').expect("a media type");
+        let of = |range: &str| accept.iter().find(|it| it.0 == range).map(|it| it.1);
+        let exact = of(media_type).or_else(|| of(&format!("{kind}/*")));
+        exact.or_else(|| of("*/*")).unwrap_or(0)
+    };
+    let best = offered
+        .iter()
+        .map(|it| quality(it.1))
+        .max()
+        .filter(|it| *it > 0)?;
+    offered
+        .iter()
+        .find(|it| quality(it.1) == best)
+        .map(|it| it.1)
+}
+
 both! {
+    async fn the_format_is_the_one_that_is_wanted_most_of_those_that_are_offered(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let accepts: [&[(&str, u32)]; 10] = [
+            &[("application/atom+xml", 10), ("application/json", 9)],
+            &[("text/calendar", 10), ("*/*", 1)],
+            &[("text/calendar", 10), ("text/html", 5), ("application/json", 3)],
+            &[("application/atom+xml", 10), ("application/json", 1)],
+            &[("text/csv", 10), ("application/xml", 3), ("application/*", 2)],
+            &[("application/json", 0), ("*/*", 1)],
+            &[("text/*", 5), ("text/html", 0)],
+            &[("application/rss+xml", 10), ("text/csv", 10)],
+            &[("image/*", 10)],
+            &[("text/calendar", 10)],
+        ];
+        for path in [
+            "/direct/announcement",
+            "/direct/announcement/site/biology-101",
+            "/direct/membership",
+            "/direct/site/biology-101",
+            "/direct/site/biology-101/pages",
+            "/direct/session/current",
+            "/direct/user/current",
+            "/direct/announcement/new",
+            "/direct/describe",
+            "/direct/batch?_refs=/direct/site/biology-101",
+        ] {
+            let (bare, query) = path.split_once('?').unwrap_or((path, ""));
+            let mut offered = Vec::new();
+            for format in FORMATS {
+                let named = teacher.get(&format!("{bare}.{}?{query}", format.0)).await;
+                if named.status != StatusCode::NOT_ACCEPTABLE {
+                    named.expect(StatusCode::OK);
+                    offered.push(format);
+                }
+            }
+            assert!(!offered.is_empty(), "{path}");
+            for accept in accepts {
+                let header: Vec<_> = accept
+                    .iter()
+                    .map(|(range, tenths)| format!("{range};q={}", f64::from(*tenths) / 10.0))
+                    .collect();
+                let answer = teacher.clone().with_header(ACCEPT, &header.join(", ")).get(path).await;
+                match wanted(accept, &offered) {
+                    Some(media_type) => {
+                        answer.expect(StatusCode::OK);
+                        let found = answer.header("content-type").unwrap_or_default();
+                        assert!(found.starts_with(media_type), "{path} {header:?}: {found}");
+                    }
+                    None => {
+                        answer.expect(StatusCode::NOT_ACCEPTABLE);
+                        let json = answer.json();
+                        let message = json["error"]["message"].as_str().expect("a message");
+                        let (_, list) = message.split_once("offered are ").expect("a list");
+                        let mut told: Vec<_> = list.split(", ").collect();
+                        // This one comes from a crate of its own, and is not in the table.
+                        told.retain(|it| FORMATS.iter().any(|format| format.0 == *it));
+                        let names: Vec<_> = offered.iter().map(|it| it.0).collect();
+                        assert_eq!(told, names, "{path} {header:?}");
+                    }
+                }
+            }
+        }
+    }
+
     async fn xml_tells_the_same_as_json(app: TestApp) {
         let teacher = app.user("instructor1").await;
         for path in PATHS {

@@ -5,7 +5,9 @@ use entity_core::{DateTimeUtc, Entity, Operator};
 use super::sample::Sample;
 
 /// Texts that databases are known to treat differently, and letters with surprising cases.
-const TEXTS: [&str; 28] = [
+const TEXTS: [&str; 30] = [
+    "p",
+    "&",
     "",
     "a",
     "A",
@@ -77,6 +79,24 @@ impl Dice {
         (*self.of(&TEXTS)).to_owned()
     }
 
+    /// Text between, in and behind tags, with references to characters.
+    pub(super) fn html(&mut self) -> String {
+        let mut html = String::new();
+        for _ in 0..=self.below(3) {
+            let text = self.text().replace('&', "&amp;").replace('<', "&lt;");
+            let open = *self.of(&[
+                "",
+                "<p>",
+                "<em>",
+                "<br>",
+                "<a href=\"a?b&amp;c\" title=\"a > b\">",
+            ]);
+            let close = *self.of(&["", "</p>", "</em>", " &amp; ", "&nbsp;&auml;\n"]);
+            html = format!("{html}{open}{text}{close}");
+        }
+        html
+    }
+
     pub(super) fn integer(&mut self) -> i64 {
         *self.of(&INTEGERS)
     }
@@ -131,7 +151,7 @@ impl Dice {
         let mut value = || match field.name {
             "id" => format!("{}{}", self.of(&["a", "B", "c"]), self.below(48)),
             "siteId" => (*self.of(&["s1", "s2", "s1", "s2", "s3", "nowhere"])).to_owned(),
-            "name" | "note" | "text" => self.text(),
+            "name" | "note" | "text" | "page" => self.text(),
             "points" | "rank" => self.integer().to_string(),
             "weight" | "ratio" => self.number().to_string(),
             "isOpen" | "isKept" => (*self.of(&["true", "false"])).to_owned(),

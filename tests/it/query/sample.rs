@@ -22,8 +22,10 @@ pub(super) struct Sample {
     name: String,
     #[entity(search)]
     note: Option<String>,
-    #[entity(html)]
+    #[entity(html, search)]
     text: Option<String>,
+    #[entity(html)]
+    page: Option<String>,
     points: i64,
     rank: Option<i64>,
     weight: f64,
@@ -42,7 +44,8 @@ impl Sample {
             site_id: (*dice.of(&["s1", "s2", "s3"])).to_owned(),
             name: dice.text(),
             note: dice.perhaps(Dice::text),
-            text: dice.perhaps(Dice::text),
+            text: dice.perhaps(Dice::html),
+            page: dice.perhaps(Dice::html),
             points: dice.integer(),
             rank: dice.perhaps(Dice::integer),
             weight: dice.number(),

@@ -43,7 +43,7 @@ mod later {
         id: String,
         #[entity(site)]
         site_id: String,
-        #[entity(title)]
+        #[entity(title, html, search)]
         question: String,
         hint: String,
         remark: Option<String>,
@@ -139,10 +139,30 @@ both! {
         });
         assert_eq!(read::<later::Poll>(&db, "p1").await, expected);
         let new = layout(&db).await;
-        assert_eq!(new.len(), OLD.len() + 7, "{new:?}");
+        assert_eq!(new.len(), OLD.len() + 8, "{new:?}");
         // Starting again changes nothing.
         ensure_tables(&db, &registry::<later::Poll>()).await.expect("nothing to do");
         assert_eq!(layout(&db).await, new);
+    }
+
+    async fn what_html_says_is_written_beside_it_when_it_becomes_of_interest(database: Database) {
+        let db = connect(database.url()).await.expect("a database");
+        ensure_tables(&db, &registry::<first::Poll>()).await.expect("a table");
+        // More than are filled at once.
+        for number in 0..1_003 {
+            let values = format!("'p{number}', 's', '<p>R&amp;D {number}</p><p><em>Z</em>ebra</p>'");
+            insert(&db, "id, site_id, question", &values).await;
+        }
+        ensure_tables(&db, &registry::<later::Poll>()).await.expect("more columns");
+        let backend = db.writer.get_database_backend();
+        let sql = "SELECT id, question_text FROM poll";
+        let rows = db.writer.query_all_raw(Statement::from_string(backend, sql)).await.expect("rows");
+        assert_eq!(rows.len(), 1_003);
+        for row in rows {
+            let id: String = row.try_get("", "id").expect("an id");
+            let text: String = row.try_get("", "question_text").expect("a text");
+            assert_eq!(text, format!("R&D {} Zebra", &id[1..]));
+        }
     }
 
     async fn a_former_release_still_reads_the_longer_table(database: Database) {
@@ -172,6 +192,6 @@ both! {
             ensure_tables(&other, &first),
         );
         assert!(matches!(made, (Ok(()), Ok(()), Ok(()), Ok(()))), "{made:?}");
-        assert_eq!(layout(&db).await.len(), OLD.len() + 7);
+        assert_eq!(layout(&db).await.len(), OLD.len() + 8);
     }
 }

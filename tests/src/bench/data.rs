@@ -98,16 +98,17 @@ fn memberships(user: &str) -> String {
 
 fn announcements(author: &str) -> Vec<String> {
     statements(
-        "announcement (id, site_id, channel, title, body, created_by, created, published, modified, \
+        "announcement (id, site_id, channel, title, body, body_text, created_by, created, published, modified, \
          is_draft, is_restricted, position, attachments, version)",
         SITES * IN_SITE,
         |row, number| {
             let (site, place) = (number % SITES, number / SITES);
             let time = EPOCH + i64::from(number) * PACE;
             let body = PARAGRAPH.repeat(3);
+            let text = entity_core::plain_text(&body);
             write!(
                 row,
-                "('{}', 'bench-{site}', 'main', 'Week {place} of course {site}', '{body}', '{author}', \
+                "('{}', 'bench-{site}', 'main', 'Week {place} of course {site}', '{body}', '{text}', '{author}', \
                  {time}, {time}, {time}, FALSE, FALSE, {place}, '[]', 1)",
                 announcement_id(number)
             )

@@ -92,6 +92,7 @@ async fn insert(cx: &Context, case: Case, authors: [String; 2]) -> Result<()> {
         channel: "main".to_owned(),
         title: case.id.clone(),
         body: String::new(),
+        body_text: String::new(),
         created_by: if case.is_mine { mine } else { other },
         created: now - 2 * HOUR,
         published: now - 2 * HOUR,

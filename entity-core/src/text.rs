@@ -1,0 +1,82 @@
+//! HTML → the text that people read in it, which is what they look for.
+
+use std::cell::RefCell;
+
+use html5ever::tokenizer::{BufferQueue, Token, TokenSink, TokenSinkResult, Tokenizer};
+
+/// Elements that do not end a word: `<b>Z</b>ebra` is one.
+const INLINE: [&str; 30] = [
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
+    "font", "i", "ins", "kbd", "mark", "q", "s", "samp", "small", "span", "strike", "strong",
+    "sub", "sup", "tt", "u", "wbr",
+];
+
+/// The text of `html`: without tags and comments, with the characters that references stand for, and with one space
+/// wherever there is any white space or another block begins.
+pub fn plain_text(html: &str) -> String {
+    let tokenizer = Tokenizer::new(Reader::default(), Default::default());
+    let input = BufferQueue::default();
+    input.push_back(html.into());
+    // There are no scripts that could stop it.
+    let _ = tokenizer.feed(&input);
+    tokenizer.end();
+    let text = tokenizer.sink.0.into_inner();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Reader(RefCell<String>);
+
+impl TokenSink for Reader {
+    type Handle = ();
+
+    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
+        match token {
+            Token::CharacterTokens(text) => self.0.borrow_mut().push_str(&text),
+            Token::TagToken(tag) if !INLINE.contains(&&*tag.name) => self.0.borrow_mut().push(' '),
+            _ => {}
+        }
+        TokenSinkResult::Continue
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_is_what_people_read() {
+        for (html, text) in [
+            ("", ""),
+            ("plain", "plain"),
+            ("<p>R&amp;D …</p>", "R&D …"),
+            ("<p>one</p><p>two<br>three</p>", "one two three"),
+            ("<em>Z</em>ebra<!-- no --> <b>x</b>", "Zebra x"),
+            (
+                "<a href=\"https://example.org/?a=1&amp;b=2\" rel=\"noopener\" title=\"a > b\">here</a>",
+                "here",
+            ),
+            ("a\u{a0}&nbsp; b\n\tc", "a b c"),
+            (
+                "1 &lt; 2 &gt; 0 &quot;&#39;&auml;&quot;",
+                "1 < 2 > 0 \"'ä\"",
+            ),
+            ("&lt;em&gt; is a tag", "<em> is a tag"),
+            ("<ul><li>a</li><li>b</li></ul><img alt=\"c\">d", "a b d"),
+            ("a < b & c", "a < b & c"),
+            ("&amp;amp;", "&amp;"),
+        ] {
+            assert_eq!(plain_text(html), text, "{html}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_comes_back_from_html(text in "\\PC{0,80}") {
+            let html = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+            let expected = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            proptest::prop_assert_eq!(plain_text(&format!("<p class=\"x\">{html}</p>")), expected);
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use http::{Method, StatusCode};
 use tests::{TestApp, both};
 
-use super::JSON;
+use super::{FORM, JSON};
 
 const ALLOWED: [(&str, &[&str]); 6] = [
     ("/direct/site", &["GET", "HEAD", "OPTIONS", "POST"]),
@@ -57,10 +57,40 @@ both! {
         }
     }
 
-    async fn trace_is_never_taken(app: TestApp) {
+    async fn methods_that_nothing_takes_are_answered_with_those_that_the_address_takes(app: TestApp) {
         let teacher = app.user("instructor1").await;
-        let answer = teacher.send(Method::TRACE, "/direct/site", JSON, "".into()).await;
-        answer.expect(StatusCode::METHOD_NOT_ALLOWED);
+        let strange = Method::from_bytes(b"FOO").expect("a method");
+        let get: &[&str] = &["GET", "HEAD", "OPTIONS"];
+        let others: [(&str, &[&str]); 8] = [
+            ("/", get),
+            ("/livez", get),
+            ("/api/user/roles", get),
+            ("/api/login", &["OPTIONS", "POST"]),
+            ("/direct/describe", get),
+            ("/direct/batch", &["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"]),
+            ("/direct/session", &["GET", "HEAD", "OPTIONS", "POST"]),
+            ("/feeds/none/news.atom", get),
+        ];
+        for (path, taken) in ALLOWED.into_iter().chain(others) {
+            for method in [Method::TRACE, Method::CONNECT, strange.clone()] {
+                let answer = teacher.send(method.clone(), path, JSON, "".into()).await;
+                answer.expect(StatusCode::METHOD_NOT_ALLOWED);
+                assert_eq!(sorted(answer.header("allow")), *taken, "{method} {path}");
+            }
+        }
+    }
+
+    async fn no_body_is_looked_at_where_the_method_is_not_taken(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        for (method, path, media_type) in [
+            (Method::PATCH, "/direct/session/current", FORM),
+            (Method::PUT, "/direct/site", "text/plain"),
+            (Method::POST, "/direct/site/biology-101/pages", "text/plain"),
+        ] {
+            let answer = teacher.send(method, path, media_type, "a=b".into()).await;
+            answer.expect(StatusCode::METHOD_NOT_ALLOWED);
+            assert!(answer.header("allow").is_some_and(|it| it.contains("GET")), "{path}");
+        }
     }
 
     async fn head_is_get_without_the_body(app: TestApp) {

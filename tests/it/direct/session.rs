@@ -140,6 +140,29 @@ both! {
         student.get("/direct/site.json").await.expect(StatusCode::UNAUTHORIZED);
     }
 
+    async fn a_session_is_kept_alive_by_its_name_or_its_id(app: TestApp) {
+        let (student, other) = (app.user("student1").await, app.user("student2").await);
+        let cookie = student.cookie().expect("a cookie");
+        let id = cookie.trim_start_matches("JSESSIONID=").trim_end_matches(".svc").to_owned();
+        let first = student.get(CURRENT).await;
+        let handle = first.header("x-sakai-session").expect("the public name");
+        for _ in 0..2 {
+            for name in [handle, id.as_str()] {
+                app.advance(TimeDelta::minutes(25));
+                let path = format!("/direct/session/{name}.json");
+                let answer = student.send(Method::PUT, &path, JSON, "".into()).await;
+                answer.expect(StatusCode::NO_CONTENT);
+                other.put(&path, &json!({})).await.expect(StatusCode::NOT_FOUND);
+            }
+        }
+        let unknown = student.put("/direct/session/none.json", &json!({})).await;
+        unknown.expect(StatusCode::NOT_FOUND);
+        let page = student.get(&format!("/direct/session/{handle}.html")).await;
+        assert!(!page.expect(StatusCode::OK).text().contains("/edit"), "there is nothing to fill in");
+        let admin = app.user("admin").await;
+        admin.put(&format!("/direct/session/{handle}"), &json!({})).await.expect(StatusCode::FORBIDDEN);
+    }
+
     async fn a_session_is_kept_alive_by_a_put(app: TestApp) {
         let student = app.user("student1").await;
         for _ in 0..3 {

@@ -19,6 +19,7 @@ mod membership;
 mod method;
 mod page;
 mod patch;
+mod public;
 mod query;
 mod representation;
 mod role;

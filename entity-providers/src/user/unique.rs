@@ -25,7 +25,7 @@ pub(super) async fn require_free(cx: &Context, field: &str, word: &str, own: &st
         // Those who want the same word come one after the other. On SQLite all writers do.
         let mut lock = Sql::new(backend, "SELECT pg_advisory_xact_lock(hashtextextended(");
         lock.bind(word.as_str()).push(", 0))");
-        connection.execute_raw(lock.into_statement()).await?;
+        connection.query_one_raw(lock.into_statement()).await?;
     }
     let mut sql = Sql::new(backend, "SELECT 1 FROM user_account WHERE id <> ");
     sql.bind(own);

@@ -126,7 +126,11 @@ fn batch(method: &str, path: &str, body: Option<&Value>) -> Question {
         operation["body"] = body.clone();
     }
     let batch = json!({"atomic": true, "operations": [operation]});
-    Question::send(Method::POST, BATCH.to_owned(), Some((JSON, batch.to_string())))
+    Question::send(
+        Method::POST,
+        BATCH.to_owned(),
+        Some((JSON, batch.to_string())),
+    )
 }
 
 /// A merge patch as operations.

@@ -68,6 +68,31 @@ pub enum Need {
     SiteOrOwn(&'static str, &'static str),
     /// This function at the level of the account, in no site.
     Account(&'static str),
+    /// With a session, the other need. Without one, this function in the entity's site, which the public holds
+    /// where the site is open to its view: `Need::PublicView("annc.read", &Need::Site("annc.read"))`. What the
+    /// public may not see is refused as if it were not there: a login may help.
+    PublicView(&'static str, &'static Self),
+}
+
+impl Need {
+    /// Whether somebody without a session may have it.
+    pub const fn is_public(self) -> bool {
+        matches!(self, Self::Public | Self::PublicView(..))
+    }
+
+    /// What it comes to for `caller`.
+    pub(crate) fn of(self, caller: &Caller) -> Self {
+        match self {
+            Self::PublicView(function, _) if caller.is_anonymous() => Self::Site(function),
+            Self::PublicView(_, need) => need.of(caller),
+            need => need,
+        }
+    }
+
+    /// Whether `caller` sees some of what needs it only because that is public.
+    pub(crate) fn is_partly_public(self, caller: &Caller) -> bool {
+        caller.is_anonymous() && matches!(self, Self::PublicView(..))
+    }
 }
 
 /// What a type demands of those who read and write its entities.

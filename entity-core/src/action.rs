@@ -92,7 +92,8 @@ pub enum Answers {
     Entity,
     /// An entity of the type, which the action created.
     Created,
-    /// Entities of the type.
+    /// Entities of the type. Under a need of the [public's view](Need::PublicView), it is empty for strangers where
+    /// the site shows them nothing, and not refused.
     Collection,
     /// Entities of the type with another prefix, to whose list or searched action it forwards.
     CollectionOf(&'static str),
@@ -100,6 +101,13 @@ pub enum Answers {
     Value(Shape),
     /// Bytes of one of these media types; `*/*` where that is known only when they are there.
     Bytes(&'static [&'static str]),
+}
+
+impl Answers {
+    /// Whether it is a list of entities of the type: of those only that the caller may read, however many those are.
+    pub(crate) fn are_a_list(self) -> bool {
+        matches!(self, Self::Collection)
+    }
 }
 
 /// What an action runs.

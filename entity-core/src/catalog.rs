@@ -308,5 +308,9 @@ fn describe(need: Need) -> String {
         Need::Site(function) => format!("{function} in the site"),
         Need::SiteOrOwn(function, own) => format!("{function} in the site, or {own} for one's own"),
         Need::Account(function) => format!("{function} for the account"),
+        Need::PublicView(function, need) => format!(
+            "{}; without a session, {function} of the public in the site",
+            describe(*need)
+        ),
     }
 }

@@ -88,7 +88,7 @@ impl Dispatcher {
             let route = self.registry.route(&path.prefix)?;
             Operation::find(route, path, verb).ok()?.need
         };
-        match caller.is_anonymous() && need() != Some(Need::Public) {
+        match caller.is_anonymous() && !need().is_some_and(Need::is_public) {
             true => Err(Error::unauthenticated()),
             false => Ok(()),
         }
@@ -271,7 +271,8 @@ async fn run(registry: &Registry, cx: &Context, request: &Request) -> Result<Rep
 
 async fn run_once(registry: &Registry, cx: &Context, request: &Request) -> Result<Reply> {
     let (route, operation) = find(registry, request)?;
-    operation.run(cx, registry, route, request).await
+    let reply = operation.run(cx, registry, route, request).await;
+    reply.map_err(|error| operation.told(cx.caller(), error))
 }
 
 fn find<'a>(registry: &'a Registry, request: &'a Request) -> Result<(&'a Route, Operation<'a>)> {

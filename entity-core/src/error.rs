@@ -116,6 +116,13 @@ impl Error {
         error
     }
 
+    /// What one field of the input says is taken.
+    pub fn taken(name: impl Into<String>, message: impl Into<String>) -> Self {
+        let mut error = Self::field(name, message);
+        error.0.kind = ErrorKind::Conflict;
+        error
+    }
+
     /// There is no session.
     pub fn unauthenticated() -> Self {
         Self::new(

@@ -281,8 +281,7 @@ pub(crate) async fn require_answer<P: Provider>(
     match P::permits(cx, entity, Operation::Read).await? {
         Permit::Allowed => Ok(()),
         Permit::Hidden => Err(Error::not_found()),
-        Permit::Forbidden if cx.caller().is_anonymous() => Err(Error::unauthenticated()),
-        Permit::Forbidden => Err(Error::forbidden()),
+        Permit::Forbidden => Err(refusal(cx.caller())),
     }
 }
 
@@ -294,7 +293,7 @@ pub async fn may_create<P: Provider>(cx: &Context, site: Option<&str>) -> Result
     if admit(cx.caller(), P::ACCESS.create).is_err() {
         return Ok(false);
     }
-    match (P::ACCESS.create, site) {
+    match (P::ACCESS.create.of(cx.caller()), site) {
         (Need::Site(function) | Need::SiteOrOwn(function, _), Some(site)) => Ok(cx
             .authorizer()
             .decide(cx, function, site)
@@ -304,7 +303,7 @@ pub async fn may_create<P: Provider>(cx: &Context, site: Option<&str>) -> Result
             Ok(cx.authorizer().scope(cx, function).await? != Scope::Sites(Vec::new()))
         }
         (Need::Account(function), _) => cx.authorizer().holds(cx, function).await,
-        (Need::Superuser, _) => cx.authorizer().is_superuser(cx).await,
+        (Need::Superuser | Need::PublicView(..), _) => cx.authorizer().is_superuser(cx).await,
         (Need::Session | Need::Public, site) => P::offers_creation(cx, site).await,
     }
 }
@@ -319,10 +318,10 @@ pub async fn demand_in_site(
     site: Option<&str>,
 ) -> Result<Option<&'static str>> {
     admit(cx.caller(), need)?;
-    match need {
+    match need.of(cx.caller()) {
         Need::Site(function) | Need::SiteOrOwn(function, _) => {
             let site = site.ok_or_else(|| Error::bad_request("the request must name a site"))?;
-            granted(cx.authorizer().decide(cx, function, site).await?)?;
+            granted(cx, function, site).await?;
             Ok(Some(function))
         }
         other => demand_of_account(cx, other).await,
@@ -331,10 +330,17 @@ pub async fn demand_in_site(
 
 /// Nobody gets past without a session, unless the need is public: asked before anything is looked up.
 pub(crate) fn admit(caller: &Caller, need: Need) -> Result<()> {
-    match need {
-        Need::Public => Ok(()),
-        _ if caller.is_anonymous() => Err(Error::unauthenticated()),
-        _ => Ok(()),
+    match caller.is_anonymous() && !need.is_public() {
+        true => Err(Error::unauthenticated()),
+        false => Ok(()),
+    }
+}
+
+/// What whoever may not do something is told: a stranger, that a login may help.
+fn refusal(caller: &Caller) -> Error {
+    match caller.is_anonymous() {
+        true => Error::unauthenticated(),
+        false => Error::forbidden(),
     }
 }
 
@@ -357,7 +363,7 @@ async fn check<P: Provider>(
     let function = demand(cx, P::ACCESS.need(operation), entity).await;
     match P::permits(cx, entity, operation).await? {
         Permit::Hidden => Err(Error::not_found()),
-        Permit::Forbidden => function.and(Err(Error::forbidden())),
+        Permit::Forbidden => function.and(Err(refusal(cx.caller()))),
         Permit::Allowed => function,
     }
 }
@@ -368,7 +374,7 @@ async fn demand(cx: &Context, need: Need, entity: &impl Entity) -> Result<Option
             .user_id()
             .is_some_and(|it| entity.owner() == Some(it))
     };
-    let (function, own) = match need {
+    let (function, own) = match need.of(cx.caller()) {
         Need::Site(function) => (function, None),
         Need::SiteOrOwn(function, own) => (function, Some(own)),
         other => return demand_of_account(cx, other).await,
@@ -379,10 +385,10 @@ async fn demand(cx: &Context, need: Need, entity: &impl Entity) -> Result<Option
     let decision = cx.authorizer().decide(cx, function, site).await?;
     match own {
         Some(own) if !decision.is_granted() && is_owner() => {
-            granted(cx.authorizer().decide(cx, own, site).await?)?;
+            granted(cx, own, site).await?;
             Ok(Some(own))
         }
-        _ => granted(decision).map(|()| Some(function)),
+        _ => told(cx.caller(), decision).map(|()| Some(function)),
     }
 }
 
@@ -391,24 +397,27 @@ async fn demand_of_account(cx: &Context, need: Need) -> Result<Option<&'static s
         Need::Public => (true, None),
         Need::Session => (!cx.caller().is_anonymous(), None),
         Need::Account(function) => (cx.authorizer().holds(cx, function).await?, Some(function)),
-        Need::Superuser | Need::Site(_) | Need::SiteOrOwn(..) => {
+        Need::Superuser | Need::Site(_) | Need::SiteOrOwn(..) | Need::PublicView(..) => {
             (cx.authorizer().is_superuser(cx).await?, None)
         }
     };
     match is_held {
         true => Ok(function),
-        false if cx.caller().is_anonymous() => Err(Error::unauthenticated()),
-        false => Err(Error::forbidden()),
+        false => Err(refusal(cx.caller())),
     }
 }
 
 /// The sites of which a list may show entities; one of them only, if the search names it.
 async fn scope(cx: &Context, need: Need, site: Option<&str>) -> Result<Scope> {
     admit(cx.caller(), need)?;
-    match (need, site) {
+    match (need.of(cx.caller()), site) {
         (Need::Site(function) | Need::SiteOrOwn(function, _), Some(site)) => {
-            granted(cx.authorizer().decide(cx, function, site).await?)?;
+            granted(cx, function, site).await?;
             Ok(Scope::Sites(vec![site.to_owned()]))
+        }
+        // The public belongs to no site: it finds what is open to it by naming it.
+        (Need::Site(_), None) if need.is_partly_public(cx.caller()) => {
+            Err(Error::unauthenticated())
         }
         (Need::Site(function) | Need::SiteOrOwn(function, _), None) => {
             cx.authorizer().scope(cx, function).await
@@ -419,10 +428,16 @@ async fn scope(cx: &Context, need: Need, site: Option<&str>) -> Result<Scope> {
     }
 }
 
-fn granted(decision: Decision) -> Result<()> {
+async fn granted(cx: &Context, function: &str, site: &str) -> Result<()> {
+    let decision = cx.authorizer().decide(cx, function, site).await?;
+    told(cx.caller(), decision)
+}
+
+/// `decision` as `caller` is told it.
+fn told(caller: &Caller, decision: Decision) -> Result<()> {
     match decision {
         Decision::Granted => Ok(()),
-        Decision::Denied => Err(Error::forbidden()),
+        Decision::Denied => Err(refusal(caller)),
         Decision::UnknownSite => Err(Error::not_found()),
     }
 }

@@ -2,10 +2,10 @@
 
 use futures::future::BoxFuture;
 
-use crate::access::Need;
+use crate::access::{Caller, Need};
 use crate::action::Answers;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::path::DirectPath;
 use crate::prepare::Check;
 use crate::registry::{ActionRoute, Call, Registry, Route, Run};
@@ -102,6 +102,20 @@ impl<'a> Operation<'a> {
     {
         let call = self.call(registry, route, request);
         self.run.run(cx, call)
+    }
+
+    /// `error` as `caller` is told it. Where only some of what there is may be seen without a session, strangers
+    /// are refused all else alike, whether it is there or not. A list tells them whether there is such a site.
+    pub(crate) fn told(&self, caller: &Caller, error: Error) -> Error {
+        let is_concealed = self.need.is_some_and(|it| it.is_partly_public(caller));
+        match error.kind() {
+            ErrorKind::NotFound
+                if is_concealed && !self.answers.is_some_and(Answers::are_a_list) =>
+            {
+                Error::unauthenticated()
+            }
+            _ => error,
+        }
     }
 
     pub(crate) fn call<'b>(

@@ -8,7 +8,7 @@ use crate::access::{Need, Operation};
 use crate::action::{Action, Argument, Arguments, Handler, Outcome};
 use crate::context::Context;
 use crate::entity::Entity;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::expand::project;
 use crate::gate;
 use crate::history::History;
@@ -137,6 +137,7 @@ pub(crate) fn action<P: Read>(action: &Action<P>) -> Runner {
     let (name, verb) = (action.name, action.verb);
     let need = action.need.unwrap_or(Need::Superuser);
     let (grammar, parameters) = (action.grammar, action.parameters);
+    let is_list = action.answers.are_a_list();
     let declared: Arc<[Argument]> = action.arguments.as_slice().into();
     let arguments = move |call: Call<'_>| {
         let grammar = grammar.map(|it| it()).transpose()?;
@@ -158,11 +159,23 @@ pub(crate) fn action<P: Read>(action: &Action<P>) -> Runner {
         Handler::Collection(handler) => Arc::new(move |cx, call| {
             let arguments = arguments.clone();
             Box::pin(async move {
-                gate::demand_in_site(cx, need, call.site()).await?;
-                if !verb.is_safe() {
-                    call.preconditions.judge_absence()?;
-                }
-                let outcome = handler(cx, arguments(call)?).await?;
+                let held = gate::demand_in_site(cx, need, call.site()).await;
+                let is_closed = |error: &Error| error.kind() == ErrorKind::Unauthenticated;
+                let outcome = match held {
+                    Err(error) if is_list && need.is_public() && is_closed(&error) => {
+                        arguments(call).map(|_arguments| Outcome::Collection {
+                            page: Page::whole(Vec::new()),
+                            window: Window::FIRST,
+                        })?
+                    }
+                    held => {
+                        held?;
+                        if !verb.is_safe() {
+                            call.preconditions.judge_absence()?;
+                        }
+                        handler(cx, arguments(call)?).await?
+                    }
+                };
                 action_reply::<P>(
                     cx,
                     call,
@@ -252,7 +265,7 @@ async fn with_list_abilities<P: Provider>(
     mut reply: Reply,
 ) -> Result<Reply> {
     if call.wants_abilities {
-        let is_of_site = matches!(need, Need::Site(_) | Need::SiteOrOwn(..));
+        let is_of_site = matches!(need.of(cx.caller()), Need::Site(_) | Need::SiteOrOwn(..));
         let site = call.site().filter(|_| is_of_site);
         reply.abilities = list_abilities::<P>(cx, call.route, site).await?;
     }

@@ -37,6 +37,9 @@ pub(crate) fn channel_of(site_id: &str) -> &'static str {
     }
 }
 
+/// What it takes to read them: what a site shows to the public, everybody reads.
+const READ: Need = Need::PublicView("annc.read", &Need::Site("annc.read"));
+
 /// The provider of announcements.
 #[derive(Clone, Copy, Debug)]
 pub struct Announcements;
@@ -167,7 +170,7 @@ impl Provider for Announcements {
     const PREFIX: &'static str = "announcement";
 
     const ACCESS: Access = Access {
-        read: Need::Site("annc.read"),
+        read: READ,
         create: Need::Site("annc.new"),
         update: Need::SiteOrOwn("annc.revise.any", "annc.revise.own"),
         delete: Need::SiteOrOwn("annc.delete.any", "annc.delete.own"),

@@ -234,7 +234,7 @@ impl Provider for Sites {
     type Entity = Site;
     const PREFIX: &'static str = "site";
     const ACCESS: Access = Access {
-        read: Need::Session,
+        read: Need::PublicView("site.visit", &Need::Session),
         create: Need::Account("site.add"),
         update: Need::Site("site.upd"),
         delete: Need::Site("site.del"),
@@ -256,13 +256,14 @@ impl Provider for Sites {
 impl Read for Sites {
     async fn read(cx: &Context, id: &str) -> Result<Option<Site>> {
         let mut found = find(cx, id).await?;
-        // Whoever may join a site sees it, but not who works with whom in it.
+        // Whoever may join a site sees it, and so does the public, but not who works with whom in it.
         if let Some(site) = found.as_mut().filter(|it| !it.site_groups.is_empty())
-            && !cx
-                .authorizer()
-                .decide(cx, "site.visit", id)
-                .await?
-                .is_granted()
+            && (cx.caller().is_anonymous()
+                || !cx
+                    .authorizer()
+                    .decide(cx, "site.visit", id)
+                    .await?
+                    .is_granted())
         {
             site.site_groups.clear();
         }

@@ -9,6 +9,7 @@ mod name;
 pub mod operator;
 mod password;
 mod query;
+mod unique;
 mod write;
 
 use std::collections::BTreeMap;

@@ -178,7 +178,7 @@ impl<'a> Builder<'a> {
         if self.config.csrf_mode == CsrfMode::Token && !verb.is_safe() {
             session.insert(TOKEN, Vec::new());
         }
-        let nothing = (need == Need::Public).then(BTreeMap::new);
+        let nothing = need.is_public().then(BTreeMap::new);
         let basic = self
             .config
             .auth_basic

@@ -21,6 +21,7 @@ mod method;
 mod page;
 mod patch;
 mod preconditions;
+mod public;
 mod query;
 mod repetition;
 mod representation;

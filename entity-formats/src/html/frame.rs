@@ -111,7 +111,13 @@ fn is_listed(registry: &Registry, prefix: &str) -> bool {
     };
     let is_open = matches!(
         route.access.map(|it| it.read),
-        Some(Need::Public | Need::Session | Need::Site(_) | Need::SiteOrOwn(..))
+        Some(
+            Need::Public
+                | Need::Session
+                | Need::Site(_)
+                | Need::SiteOrOwn(..)
+                | Need::PublicView(..)
+        )
     );
     is_open && route.capabilities().contains(&"list")
 }

@@ -7,7 +7,7 @@ use entity_core::{
 };
 
 use super::query::{self, Place, Within};
-use super::{Announcement, Announcements, MOTD_SITE};
+use super::{Announcement, Announcements, MOTD_SITE, READ};
 
 /// What cuts a list of announcements.
 const CUT: &[(&str, &str)] = &[
@@ -21,20 +21,19 @@ const CUT: &[(&str, &str)] = &[
 
 impl Actions for Announcements {
     fn actions() -> Vec<Action<Self>> {
-        let read = Need::Site("annc.read");
         vec![
-            Action::on_collection(Verb::Get, "site", read, |cx, arguments| {
+            Action::on_collection(Verb::Get, "site", READ, |cx, arguments| {
                 Box::pin(of_site(cx, arguments))
             })
-            .doc("The announcements of a site, newest first.")
+            .doc("The announcements of a site, newest first; without a session, what it shows to the public.")
             .argument("siteId", "The site.")
             .parameters(CUT)
             .searched()
             .answers(Answers::Collection),
-            Action::on_collection(Verb::Get, "user", Need::Session, |cx, arguments| {
+            Action::on_collection(Verb::Get, "user", Need::Public, |cx, arguments| {
                 Box::pin(of_user(cx, arguments))
             })
-            .doc("The announcements of all sites of the caller, newest first.")
+            .doc("The announcements of all sites of the caller, newest first; without a session, the messages of the day.")
             .parameters(CUT)
             .searched()
             .answers(Answers::Collection),
@@ -45,14 +44,14 @@ impl Actions for Announcements {
             .parameters(CUT)
             .searched()
             .answers(Answers::Collection),
-            Action::on_collection(Verb::Get, "message", read, |cx, arguments| {
+            Action::on_collection(Verb::Get, "message", READ, |cx, arguments| {
                 Box::pin(message(cx, arguments))
             })
             .doc("One announcement, by its site and its id within the channel.")
             .argument("siteId", "The site.")
             .argument("announcementId", "Its id within the channel.")
             .answers(Answers::Entity),
-            Action::on_collection(Verb::Get, "msg", read, |cx, arguments| {
+            Action::on_collection(Verb::Get, "msg", READ, |cx, arguments| {
                 Box::pin(channel_message(cx, arguments))
             })
             .doc("One announcement, by its site, its channel and its id within the channel.")
@@ -73,6 +72,9 @@ async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Announcem
 }
 
 async fn of_user(cx: &Context, arguments: Arguments) -> Result<Outcome<Announcements>> {
+    if cx.caller().is_anonymous() {
+        return of_the_day(cx, arguments).await;
+    }
     let scope: Scope = cx.authorizer().scope(cx, "annc.read").await?;
     collection(cx, &arguments, Place::Own(&scope)).await
 }

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use entity_core::{Context, Error, Result, plain_text};
 
 use super::people::Cast;
-use super::sites::{BIOLOGY, FIELD_TRIP, HISTORY, LAB_A};
+use super::sites::{BIOLOGY, FIELD_TRIP, HISTORY, LAB_A, NEWS};
 use super::{ago, insert};
 use crate::announcement::{MOTD_SITE, channel_of};
 use crate::db::{announcement, announcement_group};
@@ -114,6 +114,14 @@ const STORIES: &[Story] = &[
         title: "Dates for the salt marsh",
         body: "<p>Two weekends are possible. Please say in the discussion which suits you.</p>",
         hours: 50,
+        kind: Kind::Plain,
+    },
+    Story {
+        site: NEWS,
+        author: "admin",
+        title: "Open day in the botanical garden",
+        body: "<p>Everybody is welcome on Saturday from ten to five. The greenhouses are open, too.</p>",
+        hours: 30,
         kind: Kind::Plain,
     },
     Story {

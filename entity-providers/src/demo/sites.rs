@@ -1,4 +1,4 @@
-//! The sites of the demo university: two courses and a project, with pages, tools, groups and members.
+//! The sites of the demo university: two courses, a project and a public one, with pages, tools, groups and members.
 
 use chrono::{Datelike, TimeDelta};
 use entity_core::{Context, Result};
@@ -14,6 +14,8 @@ pub const BIOLOGY: &str = "biology-101";
 pub const HISTORY: &str = "history-210";
 /// The project.
 pub const FIELD_TRIP: &str = "field-trip";
+/// What the university tells everybody. It has no members: administrators look after it.
+pub(super) const NEWS: &str = "university-news";
 /// The group of the first half of the first course's students.
 pub const LAB_A: &str = "Lab A";
 /// The group of the second half.
@@ -34,6 +36,7 @@ const COURSE_PAGES: &[Page] = &[
     ("Discussions", "sakai.forums"),
     ("Site Info", "sakai.siteinfo"),
 ];
+const NEWS_PAGES: &[Page] = &[("Announcements", "sakai.announcements")];
 const PROJECT_PAGES: &[Page] = &[
     ("Announcements", "sakai.announcements"),
     ("Calendar", "sakai.schedule"),
@@ -52,10 +55,11 @@ struct Plan {
     owner: &'static str,
     joiner_role: &'static str,
     is_joinable: bool,
+    is_pub_view: bool,
     pages: &'static [Page],
 }
 
-const PLANS: [Plan; 3] = [
+const PLANS: [Plan; 4] = [
     Plan {
         id: BIOLOGY,
         title: "Biology 101: Cells and Life",
@@ -65,6 +69,7 @@ const PLANS: [Plan; 3] = [
         owner: "instructor1",
         joiner_role: "Student",
         is_joinable: false,
+        is_pub_view: false,
         pages: COURSE_PAGES,
     },
     Plan {
@@ -76,6 +81,7 @@ const PLANS: [Plan; 3] = [
         owner: "instructor2",
         joiner_role: "Student",
         is_joinable: false,
+        is_pub_view: false,
         pages: COURSE_PAGES,
     },
     Plan {
@@ -87,7 +93,20 @@ const PLANS: [Plan; 3] = [
         owner: "instructor1",
         joiner_role: "access",
         is_joinable: true,
+        is_pub_view: false,
         pages: PROJECT_PAGES,
+    },
+    Plan {
+        id: NEWS,
+        title: "News of the University",
+        kind: "project",
+        short_description: "What everybody may know",
+        description: "<p>Open days, concerts and lectures for everybody.</p>",
+        owner: "admin",
+        joiner_role: "access",
+        is_joinable: false,
+        is_pub_view: true,
+        pages: NEWS_PAGES,
     },
 ];
 
@@ -128,7 +147,7 @@ impl Plan {
             contact_name: Some(owner.name.clone()),
             contact_email: Some(format!("{}@example.edu", owner.eid)),
             is_published: true,
-            is_pub_view: false,
+            is_pub_view: self.is_pub_view,
             is_joinable: self.is_joinable,
             joiner_role: Some(self.joiner_role.to_owned()),
             skin: None,

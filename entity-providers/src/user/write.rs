@@ -7,6 +7,7 @@ use sea_orm::ActiveValue::{NotSet, Set};
 use sea_orm::{ActiveModelTrait as _, ColumnTrait, EntityTrait, QueryFilter};
 
 use super::password::PasswordHash;
+use super::unique::require_free;
 use super::{CREDENTIALS, User, password, query};
 use crate::db::user_account::{ActiveModel, Column, Entity as Account};
 use crate::fields::{flag, properties, text};
@@ -27,6 +28,7 @@ pub(super) async fn insert(
 ) -> Result<User> {
     let eid = text(draft, "eid").flatten().unwrap_or_default();
     let eid = check_eid(eid.trim())?;
+    require_free(cx, "eid", eid, "").await?;
     let id = cx.new_id();
     let now = cx.now().timestamp_millis();
     let mut row = ActiveModel {
@@ -106,7 +108,13 @@ pub(super) async fn delete(cx: &Context, current: User) -> Result<()> {
 /// Sets what `fields` change of `before`.
 async fn set(cx: &Context, row: &mut ActiveModel, fields: &Fields, before: &User) -> Result<()> {
     if let Some(email) = text(fields, "email") {
-        row.email = Set(check_email(email.unwrap_or_default().trim())?.to_owned());
+        let email = email.unwrap_or_default();
+        let email = check_email(email.trim())?;
+        // Whoever sends back what they read changes nothing.
+        if !email.eq_ignore_ascii_case(&before.email) {
+            require_free(cx, "email", email, &before.id).await?;
+        }
+        row.email = Set(email.to_owned());
     }
     if let Some(name) = text(fields, "firstName") {
         row.first_name = Set(name.unwrap_or_default().trim().to_owned());

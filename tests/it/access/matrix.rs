@@ -152,7 +152,11 @@ impl Run {
             answers.push(send(client, question, path).await);
         }
         let is_lenient = case.line.is_of_reading();
-        let complaint = answers::complaint(case.expected, is_lenient, question, subject, &answers);
+        let expected = match case.caller.is_stranger() && question.needs_session() {
+            true => Expected::Refusal(401),
+            false => case.expected,
+        };
+        let complaint = answers::complaint(expected, is_lenient, question, subject, &answers);
         self.complaints.extend(complaint.map(|it| {
             let body = question.body.as_ref().map_or("", |it| it.1.as_str());
             format!(

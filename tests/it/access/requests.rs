@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::subject::{SPARE_ROLE, Subject};
 use super::world::Caller;
 
+const BATCH: &str = "/direct/batch.json";
 const FORM: &str = "application/x-www-form-urlencoded";
 const JSON: &str = "application/json";
 const XML: &str = "application/xml";
@@ -54,6 +55,11 @@ impl Question {
             body,
             shows: Shows::Status,
         }
+    }
+
+    /// Whether it is refused without a session, whatever it is about: a batch, or a list that names no site.
+    pub(super) fn needs_session(&self) -> bool {
+        self.shows == Shows::NothingMore || self.paths.iter().any(|it| it == BATCH)
     }
 
     /// The same without the body of the answer.
@@ -120,8 +126,11 @@ fn batch(method: &str, path: &str, body: Option<&Value>) -> Question {
         operation["body"] = body.clone();
     }
     let batch = json!({"atomic": true, "operations": [operation]});
-    let path = "/direct/batch.json".to_owned();
-    Question::send(Method::POST, path, Some((JSON, batch.to_string())))
+    Question::send(
+        Method::POST,
+        BATCH.to_owned(),
+        Some((JSON, batch.to_string())),
+    )
 }
 
 /// A merge patch as operations.

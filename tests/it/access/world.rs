@@ -83,6 +83,13 @@ pub(super) struct Caller {
     pub(super) client: Client,
 }
 
+impl Caller {
+    /// Whether they have no living session.
+    pub(super) fn is_stranger(&self) -> bool {
+        self.column == 0
+    }
+}
+
 /// Rows to add.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {

@@ -2,6 +2,7 @@
 
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
+use tests::app::PASSWORD;
 use tests::{Client, TestApp, both};
 
 use super::{XML, created, id_of, list, read, text};
@@ -126,6 +127,49 @@ both! {
         thief.get("/direct/site.json").await.expect(StatusCode::UNAUTHORIZED);
         let again = app.anonymous().log_in("student1", "a-better-one").await;
         again.get("/direct/site.json").await.expect(StatusCode::OK);
+    }
+
+    async fn nobody_takes_the_address_of_somebody_else(app: TestApp) {
+        let student = app.user("student1").await;
+        let path = format!("/direct/user/{}", id_of(&student).await);
+        for email in ["student2@example.edu", "Student2@EXAMPLE.edu", " student2@example.edu"] {
+            let answer = student.put(&path, &json!({"email": email})).await;
+            answer.expect(StatusCode::CONFLICT);
+            assert_eq!(answer.json()["error"]["fields"][0]["name"], "email");
+        }
+        let other = app.anonymous().log_in("student2@example.edu", PASSWORD).await;
+        other.get("/direct/site.json").await.expect(StatusCode::OK);
+        for email in ["STUDENT1@example.edu", "", "student1@example.org"] {
+            student.put(&path, &json!({"email": email})).await.expect(StatusCode::NO_CONTENT);
+        }
+        let admin = app.user("admin").await;
+        let shared = json!({"email": "student2@example.edu"});
+        admin.put(&path, &shared).await.expect(StatusCode::NO_CONTENT);
+        let sent_back = json!({"email": "student2@example.edu", "firstName": "Ada"});
+        student.put(&path, &sent_back).await.expect(StatusCode::NO_CONTENT);
+    }
+
+    async fn nobody_takes_for_an_address_the_external_id_of_somebody_else(app: TestApp) {
+        let admin = app.user("admin").await;
+        let other = json!({"eid": "newton@example.edu", "password": "principia-1687"});
+        admin.post("/direct/user.json", &other).await.expect(StatusCode::CREATED);
+        let student = app.user("student1").await;
+        let path = format!("/direct/user/{}", id_of(&student).await);
+        let answer = student.put(&path, &json!({"email": "Newton@example.edu"})).await;
+        answer.expect(StatusCode::CONFLICT);
+    }
+
+    async fn of_two_who_want_an_address_at_once_one_gets_it(app: TestApp) {
+        let (first, second) = (app.user("student1").await, app.user("student2").await);
+        let path = async |client: &Client| format!("/direct/user/{}", id_of(client).await);
+        let (own, other) = (path(&first).await, path(&second).await);
+        for round in 0..10 {
+            let wanted = json!({"email": format!("wanted{round}@example.edu")});
+            let (one, two) = tokio::join!(first.put(&own, &wanted), second.put(&other, &wanted));
+            let mut statuses = [one.status, two.status];
+            statuses.sort_unstable();
+            assert_eq!(statuses, [StatusCode::NO_CONTENT, StatusCode::CONFLICT]);
+        }
     }
 
     async fn a_deleted_user_is_gone(app: TestApp) {

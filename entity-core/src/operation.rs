@@ -246,6 +246,7 @@ fn find_action<'a>(
     }
     match candidates.iter().find(|(action, ..)| action.verb == verb) {
         Some((action, id, arguments)) if action.segments().contains(&arguments.len()) => {
+            refuse_blank(action, arguments)?;
             Ok(Some(Operation {
                 run: *action,
                 id,
@@ -265,6 +266,18 @@ fn find_action<'a>(
         None => Err(Error::method_not_allowed(
             candidates.iter().map(|(action, ..)| action.verb).collect(),
         )),
+    }
+}
+
+/// An argument of spaces is none.
+fn refuse_blank(action: &ActionRoute, arguments: &[String]) -> Result<()> {
+    let mut given = action.arguments.iter().zip(arguments);
+    match given.find(|(_, value)| value.trim().is_empty()) {
+        Some((blank, _)) => Err(Error::bad_request(format!(
+            "the `{}` behind `{}` in the path must not be blank",
+            blank.name, action.name
+        ))),
+        None => Ok(()),
     }
 }
 

@@ -25,6 +25,8 @@ use crate::route;
 use crate::schema::Schema;
 use crate::search::Grammar;
 
+pub(crate) use check::RESERVED_WORDS;
+
 /// A provider, taken apart: what it can do, each as a function that goes through the gate.
 #[derive(Clone)]
 pub struct Route {

@@ -4,6 +4,7 @@
 //! what a field is the schema says.
 
 mod actions;
+mod batch;
 mod bodies;
 mod contract;
 mod endpoints;
@@ -21,7 +22,7 @@ use entity_core::format::Formats;
 use entity_core::schemars::SchemaGenerator;
 use entity_core::{ErrorKind, Need, Registry, Verb, shape};
 use entity_formats::openapi::{
-    Content, Document, Header, Info, Operation, Response, SecurityScheme, Server, Tag,
+    Answer, Content, Document, Header, Info, Operation, Response, SecurityScheme, Server, Tag,
 };
 
 use crate::api::ENDPOINTS;
@@ -160,6 +161,7 @@ impl<'a> Builder<'a> {
         mut operation: Operation,
     ) {
         operation.security = self.security(need, verb);
+        tell_what_was_done(&mut operation);
         let kinds = refusals::of(mount, verb, need, self.config)
             .into_iter()
             .chain(refusals.iter().copied());
@@ -210,6 +212,31 @@ impl<'a> Builder<'a> {
             description: description.to_owned(),
             content,
             ..Response::default()
+        }
+    }
+}
+
+/// Adds what the headers of answers tell of how the request was taken.
+fn tell_what_was_done(operation: &mut Operation) {
+    for (parameter, name, description) in [
+        (
+            parameters::PREFER,
+            "Preference-Applied",
+            "What of `Prefer` was heeded.",
+        ),
+        (
+            parameters::IDEMPOTENCY_KEY,
+            "Idempotency-Replayed",
+            "`true` if this is the answer to an earlier request.",
+        ),
+    ] {
+        if operation.parameters.iter().all(|it| it.name != parameter) {
+            continue;
+        }
+        for answer in operation.responses.values_mut() {
+            if let Answer::Own(response) = answer {
+                response.headers.insert(name, text_header(description));
+            }
         }
     }
 }

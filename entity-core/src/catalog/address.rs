@@ -41,10 +41,13 @@ pub enum Place {
 /// An id that no action is called.
 const ANY: &str = "{id}";
 
+/// Where the form for a new entity is.
+const NEW: &str = "/new";
+
 /// Every place of a type: its path, as text and as segments.
 const PLACES: [(Place, &str, &[&str]); 5] = [
     (Place::List, "", &[]),
-    (Place::Form, "/new", &["new"]),
+    (Place::Form, NEW, &["new"]),
     (Place::Entity, "/{id}", &[ANY]),
     (Place::Form, "/{id}/edit", &[ANY, "edit"]),
     (Place::Form, "/{id}/delete", &[ANY, "delete"]),
@@ -56,7 +59,7 @@ impl Address {
             let asked = DirectPath::new(route.prefix, segments.iter().copied());
             verbs(route, &asked).into_iter().filter_map(move |verb| {
                 Some(Self {
-                    operation: operation(place, verb)?,
+                    operation: operation(place, path, verb)?,
                     method: verb.name(),
                     path,
                     place,
@@ -68,15 +71,16 @@ impl Address {
     }
 }
 
-/// What `verb` does at `place`; nothing that has no better address.
-fn operation(place: Place, verb: Verb) -> Option<&'static str> {
+/// What `verb` does at `place`. What a form sends may be sent to its own address too.
+fn operation(place: Place, path: &str, verb: Verb) -> Option<&'static str> {
     match (place, verb) {
         (Place::List, Verb::Get) => Some("list"),
         (Place::List, Verb::Post) => Some("create"),
+        (Place::Form, Verb::Post) if path == NEW => Some("create"),
         (Place::Entity, Verb::Get) => Some("read"),
-        (Place::Entity, Verb::Put | Verb::Post) => Some("update"),
+        (Place::Entity | Place::Form, Verb::Put | Verb::Post) => Some("update"),
         (Place::Entity, Verb::Patch) => Some("patch"),
-        (Place::Entity, Verb::Delete) => Some("delete"),
+        (Place::Entity | Place::Form, Verb::Delete) => Some("delete"),
         (Place::Form, Verb::Get) => Some("form"),
         _ => None,
     }

@@ -9,7 +9,7 @@ use crate::search::Order;
 /// Prefixes that the service itself answers.
 const RESERVED: [&str; 2] = ["batch", "describe"];
 /// Words with a meaning of their own behind a prefix.
-const RESERVED_ACTIONS: [&str; 4] = ["describe", "new", "edit", "delete"];
+pub(crate) const RESERVED_WORDS: [&str; 4] = ["describe", "new", "edit", "delete"];
 /// The argument that every action on one entity has already.
 const ID: &str = "id";
 
@@ -118,7 +118,7 @@ pub(super) fn route(route: &Route) -> Result<(), RegistryError> {
                 action.name
             ));
         }
-        if RESERVED_ACTIONS.contains(&action.name) {
+        if RESERVED_WORDS.contains(&action.name) {
             return refuse(&format!(
                 "has an action with the reserved name `{}`",
                 action.name

@@ -14,7 +14,9 @@ static SCHEMA: Schema = Schema {
             .searchable(),
         Field::new("points", Kind::Integer, "").column("points"),
         Field::new("isOpen", Kind::Boolean, "").column("is_open"),
-        Field::new("text", Kind::Html(99), "").column("text"),
+        Field::new("text", Kind::Html(99), "")
+            .column("text")
+            .searchable(),
         Field::new("due", Kind::Instant, "").column("due"),
         Field::new("body", Kind::Text(99), ""),
     ],

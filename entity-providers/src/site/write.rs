@@ -1,6 +1,6 @@
 //! Sites as they are made, changed and deleted.
 
-use entity_core::{Context, Error, Fields, Result};
+use entity_core::{Context, Error, Fields, Result, check_name};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter};
 
@@ -11,8 +11,6 @@ use crate::db::{membership, realm_grant, site_page, site_tool};
 use crate::fields::{flag, properties, text};
 
 const MOST_ID: usize = 99;
-/// Words that mean something else behind the prefix.
-const RESERVED: [&str; 5] = ["new", "edit", "delete", "describe", "withPerm"];
 
 /// The pages that a new site begins with, each with one tool. Those marked are for courses only.
 const PAGES: [(&str, &str, bool); 9] = [
@@ -29,7 +27,7 @@ const PAGES: [(&str, &str, bool); 9] = [
 
 pub(super) async fn create(cx: &Context, draft: &Fields) -> Result<Site> {
     let id = match text(draft, "id").flatten().filter(|it| !it.is_empty()) {
-        Some(id) => check_id(id)?,
+        Some(id) => check_id(cx, id)?,
         None => cx.new_id(),
     };
     let kind = chosen_type(cx, draft).await?;
@@ -92,12 +90,13 @@ pub(super) async fn delete(cx: &Context, current: &Site) -> Result<()> {
     Ok(())
 }
 
-fn check_id(id: String) -> Result<String> {
+fn check_id(cx: &Context, id: String) -> Result<String> {
     let is_usual = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let is_legal = id.starts_with(|c: char| c.is_ascii_alphanumeric())
         && id.len() <= MOST_ID
         && id.chars().all(is_usual);
-    match is_legal && !RESERVED.contains(&id.as_str()) {
+    check_name(cx, "site", "id", &id)?;
+    match is_legal {
         true => Ok(id),
         false => Err(Error::field(
             "id",

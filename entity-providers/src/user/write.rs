@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use entity_core::{Context, Error, Fields, Result};
+use entity_core::{Context, Error, Fields, Result, check_name};
 use sea_orm::ActiveValue::{NotSet, Set};
 use sea_orm::{ActiveModelTrait as _, ColumnTrait, EntityTrait, QueryFilter};
 
@@ -27,7 +27,7 @@ pub(super) async fn insert(
     hash: Option<PasswordHash>,
 ) -> Result<User> {
     let eid = text(draft, "eid").flatten().unwrap_or_default();
-    let eid = check_eid(eid.trim())?;
+    let eid = check_eid(cx, eid.trim())?;
     require_free(cx, "eid", eid, "").await?;
     let id = cx.new_id();
     let now = cx.now().timestamp_millis();
@@ -159,11 +159,12 @@ async fn set_reserved(
     Ok(())
 }
 
-fn check_eid(eid: &str) -> Result<&str> {
+fn check_eid<'e>(cx: &Context, eid: &'e str) -> Result<&'e str> {
+    check_name(cx, "user", "eid", eid)?;
     let is_usual = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '@' | '+' | '\'');
     match eid.starts_with(char::is_alphanumeric) && eid.chars().all(is_usual) {
-        true if !eid.eq_ignore_ascii_case("current") => Ok(eid),
-        _ => Err(Error::field(
+        true => Ok(eid),
+        false => Err(Error::field(
             "eid",
             "must begin with a letter or digit and have only letters, digits and . - _ @ + '",
         )),

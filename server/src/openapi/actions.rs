@@ -1,11 +1,12 @@
 //! The actions of a type: one operation for each number of further segments that an action takes.
 
-use entity_core::{ActionRoute, Answers, Argument, ErrorKind, Need};
+use entity_core::{ActionRoute, Answers, Argument, ErrorKind, Need, Verb};
 use entity_formats::openapi::{Answer, Operation, Parameter, Response};
 
-use super::entities::{Type, capital, not_modified, see_other};
-use super::parameters::{id, if_none_match, segment, text_parameter};
+use super::entities::{Type, capital, entity_parameters, not_modified, see_other};
+use super::parameters::{id, idempotency_key, if_none_match, prefer, segment, text_parameter};
 use super::refusals::Mount;
+use super::schema::Purpose;
 use super::{Builder, bytes, empty};
 
 impl Builder<'_> {
@@ -45,7 +46,7 @@ impl Builder<'_> {
             .into_iter()
             .chain(arguments.iter().map(|it| segment(it.name, it.doc)))
             .chain(action.parameters.iter().map(text_parameter))
-            .chain((is_read && has_version).then(if_none_match))
+            .chain(conditions(kind, action))
             .collect();
         for parameter in self.searched(kind, action) {
             // What the path says the query need not say again.
@@ -96,7 +97,7 @@ impl Builder<'_> {
             ],
             Answers::Nothing => vec![("204", empty("It is so, or it is done."))],
             Answers::Entity => {
-                let response = self.entity_response("The entity.", kind, &entity);
+                let response = self.entity_response(("The entity.", Purpose::Part), kind, &entity);
                 vec![("200", response)]
             }
             Answers::Created => vec![("201", self.created_response(kind, &entity))],
@@ -136,6 +137,17 @@ impl Builder<'_> {
     pub(super) fn formats_of_data(&self) -> Vec<&'static str> {
         let sample = entity_core::reply::Value::sample();
         self.formats.offered(&entity_core::Body::Value(sample))
+    }
+}
+
+/// How the answer may be asked for.
+fn conditions(kind: &Type<'_>, action: &ActionRoute) -> Vec<Parameter> {
+    match (action.verb, action.answers) {
+        (Verb::Get, Answers::Nothing) => Vec::new(),
+        (Verb::Get, Answers::Entity) => entity_parameters(kind).collect(),
+        (Verb::Get, _) => vec![if_none_match()],
+        (Verb::Post, _) => vec![prefer(), idempotency_key()],
+        _ => vec![prefer()],
     }
 }
 

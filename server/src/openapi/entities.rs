@@ -2,24 +2,31 @@
 
 use std::collections::BTreeMap;
 
-use entity_core::catalog::{Address, LIST_PARAMETERS, Place, TypeEntry, list_parameters};
+use entity_core::catalog::{
+    Address, LIST_PARAMETERS, ListParameter, Place, TypeEntry, list_parameters,
+};
 use entity_core::format::Formats;
 use entity_core::schema::Schema as Fields;
 use entity_core::schemars::json_schema;
-use entity_core::{Access, ErrorKind, Need, Route, Verb};
+use entity_core::{Access, ErrorKind, Need, Projection, Route, Verb};
 use entity_formats::openapi::{Answer, Content, Link, Location, Operation, Parameter, Response};
 
 use super::forms::form;
 use super::parameters::{
-    ID, id, idempotency_key, if_match, if_none_match, list_parameter, operators, prefer,
-    text_parameter,
+    ID, id, idempotency_key, if_match, if_modified_since, if_none_match, if_unmodified_since,
+    list_parameter, operators, prefer, text_parameter,
 };
 use super::refusals::Mount;
 use super::schema::{self, Purpose};
 use super::{Builder, empty, text_header};
 
-/// The parameter by which a list shows some fields only.
-const FIELDS: &str = "_fields";
+/// What shows a form.
+const FORM: &str = "form";
+/// What the names of operations end with that have a better address.
+pub(super) const AT_FORM: &str = "AtForm";
+
+/// An entity after a change.
+const CHANGED: (&str, Purpose) = ("It is changed; this is how it is now.", Purpose::Read);
 
 /// A type while its operations are made.
 pub(super) struct Type<'a> {
@@ -98,11 +105,17 @@ impl Builder<'_> {
         let title = Some(kind.entry.title.clone());
         self.add_tag(kind.prefix(), title, kind.entry.description);
         for address in &kind.entry.addresses {
-            let operation = Operation {
+            let mut operation = Operation {
                 tags: vec![kind.prefix().to_owned()],
                 description: permission(&kind.entry, address),
                 ..self.operation(&kind, address)
             };
+            if address.place == Place::Form && address.operation != FORM {
+                operation.operation_id.push_str(AT_FORM);
+                operation
+                    .summary
+                    .push_str(" This is the address of its form.");
+            }
             self.add(
                 (Mount::Direct, &kind.path(address.path)),
                 address.verb,
@@ -151,14 +164,8 @@ impl Builder<'_> {
     /// A list of the type's entities, with what its header tells.
     pub(super) fn list_response(&mut self, kind: &Type<'_>, formats: &[&str]) -> Response {
         let (prefix, fields) = (kind.prefix(), kind.fields());
-        let has_parts = LIST_PARAMETERS.iter().any(|it| it.name == FIELDS);
-        let purpose = if has_parts {
-            Purpose::Part
-        } else {
-            Purpose::Read
-        };
         let mut response = self.response("The list.", formats, |generator| {
-            let item = schema::entity(generator, prefix, fields, purpose);
+            let item = schema::entity(generator, prefix, fields, Purpose::Part);
             schema::collection(prefix, &item)
         });
         response.headers = [
@@ -197,29 +204,35 @@ impl Builder<'_> {
 
     fn read(&mut self, kind: &Type<'_>) -> Operation {
         let formats = kind.entry.formats.entity.clone();
-        let response = self.entity_response("The entity.", kind, &formats);
+        let response = self.entity_response(("The entity.", Purpose::Part), kind, &formats);
+        let parameters = [id()].into_iter().chain(entity_parameters(kind));
         Operation {
             operation_id: kind.name("read"),
             summary: format!("Reads one `{}`.", kind.prefix()),
-            parameters: vec![id(), if_none_match()],
+            parameters: parameters.collect(),
             responses: [("200".to_owned(), Answer::Own(response)), not_modified()].into(),
             ..Operation::default()
         }
     }
 
-    /// One of the type's entities, with what its header tells.
+    /// One of the type's entities, or a part of it, with what its header tells.
     pub(super) fn entity_response(
         &mut self,
-        description: &str,
+        (description, purpose): (&str, Purpose),
         kind: &Type<'_>,
         formats: &[&str],
     ) -> Response {
         let (prefix, fields) = (kind.prefix(), kind.fields());
         let mut response = self.response(description, formats, |generator| {
-            schema::entity(generator, prefix, fields, Purpose::Read)
+            schema::entity(generator, prefix, fields, purpose)
         });
-        let tag = text_header("The version of the entity.");
-        response.headers.insert("ETag", tag);
+        response.headers.extend([
+            ("ETag", text_header("The version of the entity.")),
+            (
+                "Last-Modified",
+                text_header("When it last changed, where that is known."),
+            ),
+        ]);
         response
     }
 
@@ -238,7 +251,7 @@ impl Builder<'_> {
 
     /// A new entity, with where it is. Forms are answered with its id as text.
     pub(super) fn created_response(&mut self, kind: &Type<'_>, formats: &[&str]) -> Response {
-        let mut response = self.entity_response("It is there now.", kind, formats);
+        let mut response = self.entity_response(("It is there now.", Purpose::Read), kind, formats);
         response.content.insert(
             "text/plain".to_owned(),
             Content {
@@ -260,7 +273,7 @@ impl Builder<'_> {
 
     fn change(&mut self, kind: &Type<'_>, verb: Verb) -> Operation {
         let formats = kind.entry.formats.entity.clone();
-        let changed = self.entity_response("It is changed; this is how it is now.", kind, &formats);
+        let changed = self.entity_response(CHANGED, kind, &formats);
         let body = match verb {
             Verb::Patch => self.patch(kind),
             _ => self.body(kind, false, verb == Verb::Post),
@@ -281,7 +294,7 @@ impl Builder<'_> {
         ];
         Operation {
             operation_id: kind.name(name),
-            parameters: [id(), if_match(), prefer()]
+            parameters: [id(), if_match(), if_unmodified_since(), prefer()]
                 .into_iter()
                 .chain(key)
                 .collect(),
@@ -297,10 +310,19 @@ fn delete(kind: &Type<'_>) -> Operation {
     Operation {
         operation_id: kind.name("delete"),
         summary: format!("Deletes one `{}`.", kind.prefix()),
-        parameters: vec![id(), if_match()],
+        parameters: vec![id(), if_match(), if_unmodified_since(), prefer()],
         responses: [("204".to_owned(), gone)].into(),
         ..Operation::default()
     }
+}
+
+/// What may be asked of an answer that is one entity.
+pub(super) fn entity_parameters(kind: &Type<'_>) -> impl Iterator<Item = Parameter> {
+    let is_shown = |it: &&ListParameter| Projection::PARAMETERS.contains(&it.name);
+    let (fields, shown) = (kind.fields(), LIST_PARAMETERS.iter().filter(is_shown));
+    shown
+        .map(move |it| list_parameter(fields, it))
+        .chain([if_none_match(), if_modified_since()])
 }
 
 /// What the caller must hold, in words.

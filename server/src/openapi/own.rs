@@ -1,16 +1,15 @@
 //! What the service itself answers below `/direct`: descriptions, and the login.
 
-use std::collections::BTreeMap;
-
 use entity_core::catalog::{Catalog, TypeEntry};
-use entity_core::schemars::{Schema, json_schema};
+use entity_core::schemars::json_schema;
 use entity_core::shape::{self, Shape};
 use entity_core::{ErrorKind, Need, Verb};
 use entity_formats::openapi::{Answer, Content, Operation, Parameter, RequestBody};
 
 use super::contract::{credentials, credentials_example};
+use super::entities::AT_FORM;
 use super::forms::page;
-use super::parameters::{idempotency_key, prefer, segment, text_parameter};
+use super::parameters::segment;
 use super::refusals::Mount;
 use super::{Builder, empty, text_header};
 use crate::auth::session_post;
@@ -18,8 +17,6 @@ use crate::media;
 
 /// The group of the descriptions.
 const TAG: &str = "description";
-/// The group of the batches.
-const BATCH: &str = "batch";
 /// The type that stands for logins.
 const SESSION: &str = "session";
 
@@ -41,62 +38,7 @@ impl Builder<'_> {
         );
         self.add_login_form();
         self.add_login();
-        self.add_tag(BATCH, None, "Many requests in one.");
-        self.add_batch_of_references();
-        self.add_batch_of_operations();
-    }
-
-    fn add_batch_of_references(&mut self) {
-        let operation = Operation {
-            operation_id: "batchOfReferences".to_owned(),
-            tags: vec![BATCH.to_owned()],
-            summary: "Reads many addresses at once, each answered as if it were asked alone."
-                .to_owned(),
-            parameters: vec![Parameter {
-                required: true,
-                example: Some("user/current,site".into()),
-                ..text_parameter(&(
-                    "_refs",
-                    "addresses below `/direct`, separated by commas, at most 50",
-                ))
-            }],
-            responses: batch_responses(),
-            ..Operation::default()
-        };
-        let at = (Mount::Direct, "/direct/batch");
-        self.add(at, Verb::Get, (Need::Session, &[]), operation);
-    }
-
-    fn add_batch_of_operations(&mut self) {
-        let content = Content {
-            schema: Some(operations()),
-            example: Some(serde_json::json!({
-                "operations": [{ "method": "GET", "path": "user/current" }]
-            })),
-        };
-        let operation = Operation {
-            operation_id: "batchOfOperations".to_owned(),
-            tags: vec![BATCH.to_owned()],
-            summary: "Does many things at once: each on its own, or all of them or none.".to_owned(),
-            parameters: vec![prefer(), idempotency_key()],
-            request_body: Some(RequestBody {
-                description: "The operations, at most 50. `$<id>.entityId` in a later path or body stands for \
-                    what an earlier one made."
-                    .to_owned(),
-                required: true,
-                content: [("application/json".to_owned(), content)].into(),
-            }),
-            responses: batch_responses(),
-            ..Operation::default()
-        };
-        // An atomic batch fails as the one of its operations does that fails.
-        let refusals = &[
-            ErrorKind::NotFound,
-            ErrorKind::Conflict,
-            ErrorKind::PreconditionFailed,
-        ];
-        let at = (Mount::Direct, "/direct/batch");
-        self.add(at, Verb::Post, (Need::Session, refusals), operation);
+        self.add_batches();
     }
 
     fn add_description(
@@ -184,65 +126,17 @@ impl Builder<'_> {
             .into(),
             ..Operation::default()
         };
-        let at = (Mount::Direct, "/direct/session");
         let refusals = &[ErrorKind::TooManyRequests];
-        self.add(at, Verb::Post, (Need::Public, refusals), operation);
-    }
-}
-
-/// The results, each with the status, the headers and the body of its own answer.
-fn batch_responses() -> BTreeMap<String, Answer> {
-    let told = |description: &str| {
-        let mut response = empty(description);
-        for media_type in ["application/json", "application/xml"] {
-            let schema = media_type
-                .ends_with("json")
-                .then(|| json_schema!({ "type": "object" }));
-            let content = Content {
-                schema,
-                example: None,
-            };
-            response.content.insert(media_type.to_owned(), content);
+        let at_form = Operation {
+            operation_id: format!("{}{AT_FORM}", operation.operation_id),
+            ..operation.clone()
+        };
+        for (path, operation) in [
+            ("/direct/session", operation),
+            ("/direct/session/new", at_form),
+        ] {
+            let at = (Mount::Direct, path);
+            self.add(at, Verb::Post, (Need::Public, refusals), operation);
         }
-        Answer::Own(response)
-    };
-    [
-        ("200".to_owned(), told("All of them succeeded.")),
-        ("207".to_owned(), told("Not all of them succeeded.")),
-    ]
-    .into()
-}
-
-/// What the body of a batch is made of.
-fn operations() -> Schema {
-    let headers = json_schema!({
-        "type": "object",
-        "additionalProperties": { "type": "string" },
-        "propertyNames": { "enum": ["Accept", "Content-Type", "If-Match", "If-None-Match", "Prefer"] },
-    });
-    json_schema!({
-        "type": "object",
-        "required": ["operations"],
-        "additionalProperties": false,
-        "properties": {
-            "atomic": { "type": "boolean" },
-            "operations": {
-                "type": "array",
-                "minItems": 1,
-                "maxItems": 50,
-                "items": {
-                    "type": "object",
-                    "required": ["method", "path"],
-                    "additionalProperties": false,
-                    "properties": {
-                        "id": { "type": "string" },
-                        "method": { "enum": ["GET", "POST", "PUT", "PATCH", "DELETE"] },
-                        "path": { "type": "string" },
-                        "headers": headers,
-                        "body": {},
-                    },
-                },
-            },
-        },
-    })
+    }
 }

@@ -124,6 +124,29 @@ pub(super) fn if_match() -> Parameter {
     header("If-Match", doc, json_schema!({ "type": "string" }))
 }
 
+pub(super) fn if_modified_since() -> Parameter {
+    let doc = "When the client's version last changed, as `Last-Modified` told it. Counts without `If-None-Match`.";
+    instant("If-Modified-Since", doc)
+}
+
+pub(super) fn if_unmodified_since() -> Parameter {
+    let doc = "Since when it must not have changed, as `Last-Modified` told it. Counts without `If-Match`.";
+    instant("If-Unmodified-Since", doc)
+}
+
+/// A field of the header that is an instant as HTTP writes it.
+fn instant(name: &str, doc: &str) -> Parameter {
+    Parameter {
+        example: Some("Sat, 21 Nov 2026 10:00:00 GMT".into()),
+        ..header(name, doc, json_schema!({ "type": "string" }))
+    }
+}
+
+/// The parameter by which a client says how it wants to be answered.
+pub(super) const PREFER: &str = "Prefer";
+/// The parameter that names a request.
+pub(super) const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
+
 pub(super) fn prefer() -> Parameter {
     let doc = "Whether to answer with the entity; whether to refuse what would be left out (`handling=strict`); \
         whether to give everything up in the end (`tx=rollback`).";
@@ -134,7 +157,7 @@ pub(super) fn prefer() -> Parameter {
         "tx=rollback",
     ];
     header(
-        "Prefer",
+        PREFER,
         doc,
         json_schema!({ "type": "string", "enum": values }),
     )
@@ -144,7 +167,7 @@ pub(super) fn idempotency_key() -> Parameter {
     let doc = "Names the request, so that it is done once even if it is sent again: a day long, the first \
         result is the answer.";
     header(
-        "Idempotency-Key",
+        IDEMPOTENCY_KEY,
         doc,
         json_schema!({ "type": "string", "minLength": 1, "maxLength": 255 }),
     )

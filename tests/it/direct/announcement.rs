@@ -31,6 +31,15 @@ fn coats() -> Value {
 }
 
 both! {
+    async fn a_blank_site_is_no_site(app: TestApp) {
+        let student = app.user("student1").await;
+        for path in ["site/%20", "site/%20.json", "site/%C2%A0", "message/%20/main/x"] {
+            let refused = student.get(&format!("/direct/announcement/{path}")).await;
+            refused.expect(StatusCode::BAD_REQUEST);
+        }
+        student.get("/direct/announcement/site/nothing.json").await.expect(StatusCode::NOT_FOUND);
+    }
+
     async fn an_announcement_has_the_keys_that_clients_read(app: TestApp) {
         let student = app.user("student1").await;
         for announcement in list(&student, OF_BIOLOGY, "announcement").await {

@@ -21,6 +21,31 @@ async fn create(admin: &Client) -> Value {
 }
 
 both! {
+    async fn a_name_that_an_address_takes_for_something_else_is_refused(app: TestApp) {
+        let admin = app.user("admin").await;
+        for (path, field, names) in [
+            ("user", "eid", &["new", "current", "Describe", "x.json", "ada.xml", "a.b.csv", "cal.ics"][..]),
+            ("site", "id", &["new", "withPerm", "describe", "edit"]),
+        ] {
+            for name in names {
+                let body = serde_json::json!({field: name, "title": "T"});
+                let body = match path {
+                    "user" => serde_json::json!({field: name}),
+                    _ => body,
+                };
+                let refused = admin.post(&format!("/direct/{path}"), &body).await;
+                refused.expect(StatusCode::BAD_REQUEST);
+                let told = &refused.json()["error"]["fields"][0];
+                assert_eq!(told["name"], field, "{name}");
+                let message = told["message"].as_str().expect("a message");
+                let is_told = message.contains("is reserved") || message.contains("which is a format");
+                assert!(is_told, "{name}: {message}");
+            }
+        }
+        let fine = serde_json::json!({"eid": "x.jsonx"});
+        admin.post("/direct/user", &fine).await.expect(StatusCode::CREATED);
+    }
+
     async fn users_see_themselves_with_the_keys_that_clients_read(app: TestApp) {
         let student = app.user("student1").await;
         let user = read(&student, "/direct/user/current.json").await;

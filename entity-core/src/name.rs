@@ -1,0 +1,35 @@
+//! Names that addresses can't have: words with a meaning of their own, and what ends like a format.
+
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::format::Formats;
+use crate::registry::{RESERVED_WORDS, Registry};
+
+/// Refuses `name` for an entity of the type `prefix` if the address behind the type's would mean something else: one
+/// of the words that all types have there, an action of this type, or a format. Asked by every provider whose clients
+/// choose ids, or other names by which entities are read; `field` is the one that they send it in.
+///
+/// # Errors
+/// It is such a name.
+pub fn check_name(cx: &Context, prefix: &str, field: &str, name: &str) -> Result<()> {
+    let registry = cx.service::<Registry>().ok();
+    let route = registry.as_deref().and_then(|it| it.route(prefix));
+    let actions = route.into_iter().flat_map(|it| &it.actions);
+    let words = actions.filter(|it| !it.is_on_entity).map(|it| it.name);
+    let mut words = words.chain(RESERVED_WORDS);
+    if let Some(word) = words.find(|it| it.eq_ignore_ascii_case(name)) {
+        return Err(Error::field(
+            field,
+            format!("is reserved: `{word}` means something else in addresses, choose another one"),
+        ));
+    }
+    let formats = cx.service::<Formats>().ok();
+    let is_format = |it: &str| formats.as_deref().is_some_and(|all| all.is_format(it));
+    match name.rsplit_once('.') {
+        Some((_, extension)) if is_format(extension) => Err(Error::field(
+            field,
+            format!("must not end with `.{extension}`, which is a format in addresses"),
+        )),
+        _ => Ok(()),
+    }
+}

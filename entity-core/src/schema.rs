@@ -1,6 +1,7 @@
 //! The description of a type's fields. Input, search, pages and descriptions all read this one table.
 
 use crate::error::Result;
+use crate::shape::{Sent, Shape};
 
 /// The fields of an entity type. Written by `#[derive(Entity)]`, or by hand as a constant.
 #[derive(Debug, PartialEq, Eq)]
@@ -53,6 +54,9 @@ pub struct Field {
     pub choices: &'static [&'static str],
     /// What a new entity has in it, as text, if the client says nothing.
     pub default: Option<&'static str>,
+    /// What clients send for it, where the kind says only that it is a list or an object: what is sent is brought to
+    /// this shape at every depth. Without one, whatever is in there is left to the type.
+    pub shape: Option<Sent>,
 }
 
 /// What the text of a field is for. Forms ask for it and pages show it accordingly.
@@ -164,6 +168,7 @@ impl Field {
             meaning: None,
             choices: &[],
             default: None,
+            shape: None,
         }
     }
 
@@ -248,6 +253,13 @@ impl Field {
     #[must_use]
     pub const fn default(mut self, text: &'static str) -> Self {
         self.default = Some(text);
+        self
+    }
+
+    /// Clients send something of this shape for it, a list or an object.
+    #[must_use]
+    pub const fn shape(mut self, shape: Shape) -> Self {
+        self.shape = Some(Sent(shape));
         self
     }
 

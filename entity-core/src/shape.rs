@@ -9,11 +9,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use self::read::{Reader, Wrong};
 use crate::error::{Error, FieldError, Result};
 use crate::schema::Field;
-
-use self::read::Reader;
-pub(crate) use self::read::Wrong;
 
 /// Makes the schema of a type. Types that it mentions become definitions of the generator.
 pub type Shape = fn(&mut SchemaGenerator) -> Schema;

@@ -300,7 +300,6 @@ mod tests {
 
     #[derive(JsonSchema, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
-    #[expect(dead_code, reason = "only the shape is looked at")]
     enum FileKind {
         Image,
         Text,

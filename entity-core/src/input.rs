@@ -9,8 +9,11 @@ use crate::entity::Entity;
 use crate::error::{Error, FieldError, Result};
 use crate::lines;
 use crate::patch::Patch;
-use crate::schema::{Kind, Schema, Writable};
+use crate::schema::{Field, Kind, Schema, Writable};
+use crate::shape;
 
+/// What clients call the whole that do not tell types apart.
+const ANY_ROOT: &str = "data";
 /// Keys of every entity that say where it is; they are never input.
 const METADATA: [&str; 4] = ["entityReference", "entityURL", "entityId", "entityTitle"];
 
@@ -27,6 +30,8 @@ pub struct Input {
     pub is_strict: bool,
     /// The difference to what there is, where the body told one instead of fields.
     pub patch: Option<Patch>,
+    /// What the body calls the whole, where its format makes it say so.
+    pub root: Option<String>,
 }
 
 /// The fields of a body that the caller may write, each of its declared kind.
@@ -63,6 +68,19 @@ impl Input {
             self.fields = std::mem::take(inner);
         }
         self
+    }
+
+    /// Refuses what is called otherwise than the entities of `prefix`: it was meant for another type.
+    ///
+    /// # Errors
+    /// It is; the error names both.
+    pub(crate) fn require_root(&self, prefix: &str) -> Result<()> {
+        match self.root.as_deref() {
+            Some(root) if root != prefix && root != ANY_ROOT => Err(Error::bad_request(format!(
+                "the root of the body is `{root}`, which is no entity of this type: name it `{prefix}`"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// The fields that may be written, checked.
@@ -135,12 +153,17 @@ impl Input {
             Value::String(text) if self.is_form && is_structure(field.kind) => {
                 lines::read(field, text)
             }
-            // A form can't say null in any other way.
-            Value::String(text) if self.is_form && text.is_empty() && field.is_nullable => {
+            // Where there is text only, nothing else says null.
+            Value::String(text)
+                if self.is_textual
+                    && text.is_empty()
+                    && (field.is_nullable || !is_text(field.kind)) =>
+            {
                 crate::value::check(field, Value::Null)
             }
-            Value::String(text) if self.is_textual && text.is_empty() && !is_text(field.kind) => {
-                crate::value::check(field, Value::Null)
+            // Its shape, if it has one, says what it is.
+            other if self.is_textual && !self.is_form && is_shaped(field, other) => {
+                Ok(other.clone())
             }
             Value::String(text) if self.is_textual => field.parse(text),
             Value::Array(both) if self.is_form && is_tick(field.kind, both) => {
@@ -158,13 +181,14 @@ impl Input {
                 format!("must be {}", field.choices.join(" or ")),
             )),
         });
-        checked.map(Some).map_err(|error| FieldError {
+        let checked = checked.map_err(|error| FieldError {
             name: name.to_owned(),
             message: error
                 .field_errors()
                 .first()
                 .map_or_else(|| error.message().to_owned(), |it| it.message.clone()),
-        })
+        })?;
+        shape::bring(field, checked, self.is_textual).map(Some)
     }
 }
 
@@ -174,13 +198,7 @@ impl Fields {
     /// # Errors
     /// A field is missing or can't be decoded; the error names it.
     pub fn decode<T: DeserializeOwned>(self) -> Result<T> {
-        serde_path_to_error::deserialize(Value::Object(self.0)).map_err(|error| {
-            let path = error.path().to_string();
-            match path.as_str() {
-                "." => Error::bad_request(error.inner().to_string()),
-                _ => Error::field(path, error.inner().to_string()),
-            }
-        })
+        shape::deserialize(Value::Object(self.0))
     }
 
     /// The text of a field, if it was sent and is text.
@@ -198,6 +216,11 @@ fn sanitized(schema: &Schema, name: &str, value: Value, sanitize: fn(&str) -> St
 
 fn is_text(kind: Kind) -> bool {
     matches!(kind, Kind::Text(_) | Kind::Html(_))
+}
+
+/// Whether something was sent of which the field says more than its kind.
+fn is_shaped(field: &Field, value: &Value) -> bool {
+    field.shape.is_some() && !value.is_null()
 }
 
 /// Whether a form has lines of text in the place of values of the kind.
@@ -241,7 +264,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::schema::Field;
 
     const SCHEMA: Schema = Schema {
         doc: "",

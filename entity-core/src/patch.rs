@@ -42,9 +42,10 @@ impl Patch {
     pub fn operations(document: Value) -> Result<Self> {
         let operations: Vec<PatchOperation> =
             serde_json::from_value(document).map_err(|error| {
-                Error::bad_request(format!(
-                    "a JSON Patch must be a list of operations: {error}"
-                ))
+                Error::bad_request(
+                    "a JSON Patch must be a list of operations, each with `op`, `path` and what the `op` takes: `value` or `from`",
+                )
+                .with_source(error)
             })?;
         match operations.len() > MAX_OPERATIONS {
             true => Err(Error::bad_request(format!(

@@ -1,6 +1,7 @@
 //! The description of a type's fields. Input, search, pages and descriptions all read this one table.
 
 use crate::error::Result;
+use crate::shape::{Sent, Shape};
 
 /// The fields of an entity type. Written by `#[derive(Entity)]`, or by hand as a constant.
 #[derive(Debug, PartialEq, Eq)]
@@ -55,6 +56,9 @@ pub struct Field {
     pub default: Option<&'static str>,
     /// What people call it that there is no value, if that says something, such as `never`.
     pub absent: Option<&'static str>,
+    /// What clients send for it, where the kind says only that it is a list or an object: what is sent is brought to
+    /// this shape at every depth. Without one, whatever is in there is left to the type.
+    pub shape: Option<Sent>,
 }
 
 /// What the text of a field is for. Forms ask for it and pages show it accordingly.
@@ -167,6 +171,7 @@ impl Field {
             choices: &[],
             default: None,
             absent: None,
+            shape: None,
         }
     }
 
@@ -267,6 +272,13 @@ impl Field {
     #[must_use]
     pub const fn default(mut self, text: &'static str) -> Self {
         self.default = Some(text);
+        self
+    }
+
+    /// Clients send something of this shape for it, a list or an object.
+    #[must_use]
+    pub const fn shape(mut self, shape: Shape) -> Self {
+        self.shape = Some(Sent(shape));
         self
     }
 

@@ -8,57 +8,90 @@ use crate::schema::{Field, Kind};
 
 /// Reads `text`, from a query, a form or XML, as a value of `field`.
 pub(crate) fn parse(field: &Field, text: &str) -> Result<Value> {
-    let wrong = |expected: &str| Error::field(field.name, format!("must be {expected}"));
     match field.kind {
         Kind::Text(_) | Kind::Html(_) => check(field, Value::from(text)),
+        kind => read(kind, text).map_err(|it| Error::field(field.name, it)),
+    }
+}
+
+/// Checks that `value` is of `field`'s kind and within its limits; instants come back in the kind's own form.
+pub(crate) fn check(field: &Field, value: Value) -> Result<Value> {
+    let wrong = |message: String| Err(Error::field(field.name, message));
+    match value {
+        Value::Null if field.is_required => wrong(REQUIRED.to_owned()),
+        Value::Null => Ok(Value::Null),
+        value => match fit(field.kind, value) {
+            Ok(Value::String(text)) if field.is_required && text.trim().is_empty() => {
+                wrong(REQUIRED.to_owned())
+            }
+            fitting => fitting.or_else(wrong),
+        },
+    }
+}
+
+/// Reads `text` as a value of `kind`.
+///
+/// # Errors
+/// What it must be instead.
+pub(crate) fn read(kind: Kind, text: &str) -> Result<Value, String> {
+    match kind {
+        Kind::Text(_) | Kind::Html(_) => fit(kind, Value::from(text)),
         Kind::Integer => text
             .trim()
             .parse::<i64>()
             .map(Value::from)
-            .map_err(|_ignored| wrong("a whole number")),
+            .map_err(|_ignored| must_be(kind)),
         Kind::Number => text
             .trim()
             .parse::<f64>()
             .ok()
             .filter(|it| it.is_finite())
             .map(Value::from)
-            .ok_or_else(|| wrong("a number")),
+            .ok_or_else(|| must_be(kind)),
         Kind::Boolean => match text.trim() {
             "true" | "on" | "1" => Ok(Value::Bool(true)),
             "false" | "off" | "0" => Ok(Value::Bool(false)),
-            _ => Err(wrong("true or false")),
+            _ => Err(must_be(kind)),
         },
         Kind::Instant | Kind::Millis | Kind::Moment => instant(text.trim())
-            .map(|it| write_instant(field.kind, it))
-            .ok_or_else(|| wrong(INSTANT)),
+            .map(|it| write_instant(kind, it))
+            .ok_or_else(|| must_be(kind)),
         Kind::List => Ok(Value::Array(vec![Value::from(text)])),
-        Kind::Object => Err(wrong("an object")),
+        Kind::Object => Err(must_be(kind)),
     }
 }
 
-/// Checks that `value` is of `field`'s kind and within its limits; instants come back in the kind's own form.
-pub(crate) fn check(field: &Field, value: Value) -> Result<Value> {
-    let wrong = |expected: &str| Err(Error::field(field.name, format!("must be {expected}")));
-    match (field.kind, value) {
-        (_, Value::Null) if field.is_required => Err(Error::field(field.name, "is required")),
-        (_, Value::Null) => Ok(Value::Null),
-        (Kind::Text(max) | Kind::Html(max), Value::String(text)) => check_text(field, text, max),
-        (Kind::Text(_) | Kind::Html(_), _) => wrong("text"),
+/// `value`, which is not null, if it is of `kind` and within its limits.
+///
+/// # Errors
+/// What it must be instead.
+pub(crate) fn fit(kind: Kind, value: Value) -> Result<Value, String> {
+    match (kind, value) {
+        (Kind::Text(max) | Kind::Html(max), Value::String(text)) => fit_text(text, max),
         (Kind::Integer, Value::Number(it)) if it.is_i64() => Ok(Value::Number(it)),
-        (Kind::Integer, _) => wrong("a whole number"),
         (Kind::Number, Value::Number(it)) => Ok(Value::Number(it)),
-        (Kind::Number, _) => wrong("a number"),
         (Kind::Boolean, Value::Bool(it)) => Ok(Value::Bool(it)),
-        (Kind::Boolean, _) => wrong("true or false"),
-        (Kind::Instant | Kind::Millis | Kind::Moment, value) => match read_instant(&value) {
-            Some(it) => Ok(write_instant(field.kind, it)),
-            None => wrong(INSTANT),
-        },
+        (Kind::Instant | Kind::Millis | Kind::Moment, value) => read_instant(&value)
+            .map(|it| write_instant(kind, it))
+            .ok_or_else(|| must_be(kind)),
         (Kind::List, Value::Array(items)) => Ok(Value::Array(items)),
-        (Kind::List, _) => wrong("a list"),
         (Kind::Object, Value::Object(it)) => Ok(Value::Object(it)),
-        (Kind::Object, _) => wrong("an object"),
+        _ => Err(must_be(kind)),
     }
+}
+
+/// What values of `kind` are, as what is wrong with another one.
+pub(crate) fn must_be(kind: Kind) -> String {
+    let what = match kind {
+        Kind::Text(_) | Kind::Html(_) => "text",
+        Kind::Integer => "a whole number",
+        Kind::Number => "a number",
+        Kind::Boolean => "true or false",
+        Kind::Instant | Kind::Millis | Kind::Moment => INSTANT,
+        Kind::List => "a list",
+        Kind::Object => "an object",
+    };
+    format!("must be {what}")
 }
 
 /// Whether `value` is one that clients may choose. Nothing is always one, unless something is required.
@@ -71,23 +104,18 @@ pub(crate) fn is_chosen(field: &Field, value: &Value) -> bool {
 
 const INSTANT: &str = "an instant such as 2026-11-21T10:00:00Z, or milliseconds since 1970";
 
-fn check_text(field: &Field, text: String, max: usize) -> Result<Value> {
+/// What is wrong with something that is not there.
+pub(crate) const REQUIRED: &str = "is required";
+
+fn fit_text(text: String, max: usize) -> Result<Value, String> {
     if text.chars().count() > max {
-        return Err(Error::field(
-            field.name,
-            format!("must not have more than {max} characters"),
-        ));
+        return Err(format!("must not have more than {max} characters"));
     }
-    if text
-        .chars()
-        .any(|c| c.is_control() && !matches!(c, '\t' | '\n' | '\r'))
-    {
-        return Err(Error::field(field.name, "must not have control characters"));
+    let is_dirty = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
+    match text.chars().any(is_dirty) {
+        true => Err("must not have control characters".to_owned()),
+        false => Ok(Value::String(text)),
     }
-    if field.is_required && text.trim().is_empty() {
-        return Err(Error::field(field.name, "is required"));
-    }
-    Ok(Value::String(text))
 }
 
 /// The instant that a value in any of its forms stands for.

@@ -11,8 +11,8 @@ use crate::text::{escape, repair_name};
 pub struct PartElement<'a> {
     /// The element's name.
     pub name: String,
-    /// How the request named the part: the element for that, and its text.
-    pub given: (&'static str, &'a str),
+    /// How the request named the part, if it did: the element for that, and its text.
+    pub given: Option<(&'static str, &'a str)>,
     /// Where the part was sent to.
     pub url: &'a str,
     /// Its status.
@@ -53,7 +53,9 @@ fn write_all(
 fn write_element(writer: &mut Writer<Vec<u8>>, part: &PartElement<'_>) -> std::io::Result<()> {
     let start = BytesStart::new(&part.name).with_attributes([("type", "bean")]);
     writer.write_event(Event::Start(start))?;
-    write_text(writer, part.given.0, part.given.1)?;
+    if let Some((name, text)) = part.given {
+        write_text(writer, name, text)?;
+    }
     write_text(writer, "entityURL", part.url)?;
     let status = BytesStart::new("status").with_attributes([("type", "number")]);
     writer.write_event(Event::Start(status))?;

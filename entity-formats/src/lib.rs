@@ -23,7 +23,7 @@ mod title;
 mod tree;
 pub mod xml;
 
-pub use input::form::{FORM, parse_pairs, write_pairs};
+pub use input::form::{FORM, encode, parse_pairs, write_pairs};
 pub use input::json::parse_value as parse_json;
 pub use paging::{filters, is_window_parameter, paging_links};
 

@@ -116,8 +116,22 @@ fn xml_is_read_by_its_type_attributes() {
     assert_eq!(parse("xml", ""), Some(json!({})));
 }
 
+#[test]
+fn xml_says_what_it_tells_of_and_may_have_attributes_that_say_nothing() {
+    let body = "<n:note xmlns:n='u' xmlns='v' xml:lang='en' xsi:schemaLocation='w' type='bean' size='1'>\
+        <words type='array' length='1' class='java.util.List' component='String'><s>x</s></words></n:note>";
+    let formats = standard().unwrap();
+    let input = formats
+        .parser_named("xml")
+        .unwrap()
+        .parse(body.as_bytes())
+        .unwrap();
+    assert_eq!(input.root.as_deref(), Some("note"));
+    assert_eq!(Value::Object(input.fields), json!({"words": ["x"]}));
+}
+
 fn attributes(count: usize) -> String {
-    let all: Vec<_> = (0..count).map(|it| format!(" a{it}='1'")).collect();
+    let all: Vec<_> = (0..count).map(|it| format!(" xml:a{it}='1'")).collect();
     all.concat()
 }
 
@@ -160,14 +174,17 @@ fn hostile_xml_is_refused() {
         "<d>\u{1}</d>".to_owned(),
         "<d>\u{0}</d>".to_owned(),
         "<d>\u{fffe}</d>".to_owned(),
-        "<d a='&#1;'/>".to_owned(),
-        "<d a='&x;'/>".to_owned(),
-        "<d a='<'/>".to_owned(),
-        "<d a='1' a='2'/>".to_owned(),
-        "<d a=1/>".to_owned(),
-        "<d a/>".to_owned(),
+        "<d class='&#1;'/>".to_owned(),
+        "<d class='&x;'/>".to_owned(),
+        "<d class='<'/>".to_owned(),
+        "<d class='1' class='2'/>".to_owned(),
+        "<d class=1/>".to_owned(),
+        "<d class/>".to_owned(),
         "<1d/>".to_owned(),
-        "<d><a b/></d>".to_owned(),
+        "<d title='x'/>".to_owned(),
+        "<d><a value='x'/></d>".to_owned(),
+        "<d x:type='number'/>".to_owned(),
+        "<d><a class/></d>".to_owned(),
         "<d><a:b:c/></d>".to_owned(),
         "<d><!-- a -- b --></d>".to_owned(),
         "<d><a>1</a><a>2</a></d>".to_owned(),

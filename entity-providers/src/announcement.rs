@@ -20,6 +20,7 @@ use entity_core::{
 };
 use serde::Serialize;
 
+use self::attachment::Stored;
 use self::query::{Place, Within};
 use self::visibility::{Facts, Powers};
 
@@ -100,7 +101,7 @@ pub struct Announcement {
     #[entity(writable)]
     pub groups: Vec<String>,
     /// Its files, each with `name`, `url` and perhaps `type` and `size`.
-    #[entity(writable)]
+    #[entity(writable, sent = Vec<Stored>)]
     pub attachments: Vec<Attachment>,
     /// What else is stored of it.
     #[serde(skip)]

@@ -39,6 +39,10 @@ impl ErrorContext {
     }
 }
 
+/// What an error says, beside the response whose body tells it in some format.
+#[derive(Clone, Debug)]
+pub(crate) struct Message(pub(crate) String);
+
 /// The status that tells of `kind`.
 pub fn status(kind: ErrorKind) -> StatusCode {
     match kind {
@@ -87,6 +91,8 @@ pub fn respond_with(
     log(error, status, context);
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
+    let message = Message(error.message().to_owned());
+    response.extensions_mut().insert(message);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -20,7 +20,7 @@ use entity_core::schema::{Field, Kind, Role, Schema};
 use entity_core::{
     Access, Action, Actions, Answers, Arguments, Context, Create, DateTimeUtc, Delete, Entity,
     Error, List, Need, Operation, Outcome, Page, Permit, Provider, Read, Result, Search, Update,
-    Verb, Version, gate,
+    Verb, Version, gate, shape,
 };
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect};
 use serde::Serialize;
@@ -74,6 +74,7 @@ static SCHEMA: Schema = Schema {
             Kind::List,
             "In which formats, such as `atom`, `rss` and `ics`; all that there are unless some are named.",
         )
+        .shape(shape::of::<Vec<String>>)
         .writable(),
         Field::new("userId", Kind::Text(99), "The internal id of the owner.")
             .role(Role::Owner)

@@ -14,6 +14,7 @@ mod feed;
 mod form;
 mod group;
 mod idempotency;
+mod input;
 mod join;
 mod listing;
 mod membership;

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use tests::{Answer, Backend, Client, OnBackend, TestApp};
 
 const DEFAULT_LISTS: u32 = 200;
+const JSON: &str = "application/json";
 const CALLERS: [&str; 3] = ["instructor1", "student1", "admin"];
 /// What differs between two answers to one question.
 const VARYING: [&str; 5] = [
@@ -53,6 +54,7 @@ struct Ask {
     method: Method,
     path: String,
     body: Option<Value>,
+    media_type: &'static str,
     headers: Vec<(&'static str, &'static str)>,
 }
 
@@ -85,7 +87,8 @@ impl Ask {
             2 => vec![("prefer", "handling=strict, tx=rollback")],
             _ => Vec::new(),
         };
-        let (method, path, body) = match random.below(8) {
+        let mut media_type = JSON;
+        let (method, path, body) = match random.below(10) {
             0..=2 => (Method::GET, (*random.pick(&anything)).to_owned(), None),
             3 => (Method::GET, own, None),
             4 => {
@@ -106,12 +109,27 @@ impl Ask {
                 own,
                 Some(json!({"title": title, "nonsense": random.below(2)})),
             ),
+            7 => {
+                media_type = "application/x-www-form-urlencoded";
+                let form = ["title=Form", "title=a%20b&highlight=on", "nonsense=1", "%"];
+                (Method::PUT, own, Some(json!(random.pick(&form))))
+            }
+            8 => {
+                media_type = "application/xml";
+                let xml = [
+                    "<announcement><title>XML</title><groups/></announcement>",
+                    "<site><title>XML</title></site>",
+                    "<",
+                ];
+                (Method::PUT, own, Some(json!(random.pick(&xml))))
+            }
             _ => (Method::DELETE, own, None),
         };
         Self {
             method,
             path,
             body,
+            media_type,
             headers,
         }
     }
@@ -127,9 +145,12 @@ impl Ask {
         let path = format!("/direct/{}", self.path);
         match &self.body {
             Some(body) => {
-                let body = Bytes::from(body.to_string());
+                let body = match body.as_str() {
+                    Some(text) => Bytes::from(text.to_owned()),
+                    None => Bytes::from(body.to_string()),
+                };
                 client
-                    .send(self.method.clone(), &path, "application/json", body)
+                    .send(self.method.clone(), &path, self.media_type, body)
                     .await
             }
             None if self.method == Method::DELETE => client.delete(&path).await,
@@ -147,6 +168,9 @@ impl Ask {
             json!({"method": self.method.as_str(), "path": self.path, "headers": headers});
         if let Some(body) = &self.body {
             operation["body"] = body.clone();
+            if self.media_type != JSON {
+                operation["headers"]["content-type"] = json!(self.media_type);
+            }
         }
         operation
     }

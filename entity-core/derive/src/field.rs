@@ -44,6 +44,8 @@ pub(crate) struct Field {
     meaning: Option<Ident>,
     choices: Vec<LitStr>,
     default: Option<Expr>,
+    /// The type of what clients send for it, if it is a list or an object that they may write.
+    sent: Option<Type>,
 }
 
 /// What a field says of its column.
@@ -78,6 +80,7 @@ struct Attributes {
     meaning: Option<Ident>,
     choices: Vec<LitStr>,
     default: Option<Expr>,
+    sent: Option<Type>,
 }
 
 impl Fields {
@@ -127,6 +130,7 @@ impl Field {
             wire: rename
                 .unwrap_or_else(|| rename_all(&ident.to_string(), outer.rename_all.as_deref())),
             doc: doc(&field.attrs),
+            sent: attributes.sent(inner, is_table),
             kind: attributes.kind(inner),
             is_optional,
             is_required: attributes.is_required
@@ -177,10 +181,12 @@ impl Field {
         let texts = &self.choices;
         let choices = (!texts.is_empty()).then(|| quote!(.choices(&[#(#texts),*])));
         let default = self.default.iter().map(|it| quote!(.default(#it)));
+        let sent = self.sent.iter();
+        let shape = sent.map(|it| quote!(.shape(::entity_core::shape::of::<#it>)));
         quote! {
             ::entity_core::schema::Field::new(#wire, ::entity_core::schema::Kind::#kind, #doc)
                 #(#writable)* #required #nullable #searchable #(#column)* #not_null #(#references)* #(#role)*
-                #(#meaning)* #choices #(#default)*
+                #(#meaning)* #choices #(#default)* #(#shape)*
         }
     }
 }
@@ -226,6 +232,7 @@ impl Attributes {
             "default" => self.default = Some(meta.value()?.parse()?),
             "references" => self.references = Some(meta.value()?.parse()?),
             "kind" => self.kind = Some(meta.value()?.parse()?),
+            "sent" => self.sent = Some(meta.value()?.parse()?),
             "column" if meta.input.peek(syn::Token![=]) => {
                 self.column = ColumnName::Named(meta.value()?.parse::<LitStr>()?.value());
             }
@@ -265,6 +272,14 @@ impl Attributes {
             Some("Vec") => quote!(List),
             _ => quote!(Object),
         }
+    }
+
+    /// The type of what clients send: what the kind alone does not tell.
+    fn sent(&self, ty: &Type, is_table: bool) -> Option<Type> {
+        let kind = self.kind(ty).to_string();
+        let is_structure = kind == "List" || kind == "Object";
+        let is_sent = is_structure && self.writable(is_table).is_some();
+        is_sent.then(|| self.sent.clone().unwrap_or_else(|| ty.clone()))
     }
 
     /// Whether the service fills the field by itself.

@@ -44,6 +44,7 @@ use crate::field::Fields;
 /// | `choices("course", "project")` | the only texts that clients may write into it |
 /// | `default = "true"` | what new entities have in it, as text, if the client says nothing |
 /// | `kind = Millis` | the kind, where the type does not tell |
+/// | `sent = Vec<NewFile>` | the type of what clients send for a list or an object, where it is not the field's own; it needs `schemars::JsonSchema` |
 /// | `column`, `column = "name"` | lists can be filtered and ordered by it; every field of a table is a column |
 /// | `references = "user"` | it holds the id of an entity of this prefix, which `_expand` shows beside it |
 /// | `skip` | it is no part of the schema |

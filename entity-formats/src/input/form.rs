@@ -77,12 +77,16 @@ pub fn parse_pairs(encoded: &[u8]) -> Result<Vec<(String, String)>> {
 
 /// `pairs` as the body of a form or the query of a URL: what [`parse_pairs`] reads.
 pub fn write_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
-    let encode = |text| utf8_percent_encode(text, RESERVED);
     pairs
         .into_iter()
         .map(|(name, value)| format!("{}={}", encode(name), encode(value)))
         .collect::<Vec<_>>()
         .join("&")
+}
+
+/// `text` as a name or a value of a pair.
+pub fn encode(text: &str) -> String {
+    utf8_percent_encode(text, RESERVED).to_string()
 }
 
 fn parse_pair(pair: &[u8]) -> Result<(String, String)> {

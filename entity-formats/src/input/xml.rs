@@ -15,6 +15,10 @@ use crate::text::{is_allowed, is_name};
 const MAX_ELEMENTS: usize = 10_000;
 /// The most attributes of an element.
 const MAX_ATTRIBUTES: usize = 64;
+/// Attributes that say something of the value, or that clients repeat from what they read. Only `type` matters.
+const ATTRIBUTES: [&str; 6] = ["type", "size", "length", "date", "class", "component"];
+/// What begins the names of attributes that are about the document.
+const ABOUT_DOCUMENT: [&str; 3] = ["xmlns", "xml", "xsi"];
 
 /// Reads `application/xml`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,16 +33,19 @@ impl Parser for XmlParser {
         "xml"
     }
 
-    /// The root is discarded, its children are the fields. No bytes at all are no fields.
+    /// The root names what is told of, its children are the fields. No bytes at all are no fields.
     fn parse(&self, body: &[u8]) -> Result<Input> {
-        let fields = match body {
-            [] => serde_json::Map::new(),
-            _ => Document::read(text(body)?)?.into_fields()?,
+        let root = match body {
+            [] => None,
+            _ => Some(Document::read(text(body)?)?),
         };
         Ok(Input {
-            fields,
             is_textual: true,
-            is_form: false,
+            root: root.as_ref().map(|it| it.name().to_owned()),
+            fields: root
+                .map(Element::into_fields)
+                .transpose()?
+                .unwrap_or_default(),
             ..Input::default()
         })
     }
@@ -172,7 +179,9 @@ fn read_attributes(start: &BytesStart<'_>) -> Result<Option<String>> {
     let mut kind = None;
     for attribute in start.attributes() {
         let attribute = attribute.map_err(malformed)?;
-        let key = name(attribute.key.into_inner())?;
+        let key = attribute.key.into_inner();
+        name(key)?;
+        let key = std::str::from_utf8(key).map_err(malformed)?;
         let raw = std::str::from_utf8(&attribute.value).map_err(malformed)?;
         let value = quick_xml::escape::unescape(raw).map_err(malformed)?;
         if raw.contains('<') {
@@ -181,11 +190,26 @@ fn read_attributes(start: &BytesStart<'_>) -> Result<Option<String>> {
         if !value.chars().all(is_allowed) {
             return Err(forbidden_character());
         }
-        if key == "type" {
-            kind = Some(value.into_owned());
+        match key {
+            "type" => kind = Some(value.into_owned()),
+            other if is_about_document(other) => {}
+            other if ATTRIBUTES.contains(&other) => {}
+            other => {
+                return Err(refuse(&format!(
+                    "has the attribute `{other}`, which says nothing here: send fields as elements"
+                )));
+            }
         }
     }
     Ok(kind)
+}
+
+/// Whether the attribute `name` declares a namespace, or is in one that is about documents.
+fn is_about_document(name: &str) -> bool {
+    match name.split_once(':') {
+        Some((prefix, _)) => ABOUT_DOCUMENT.contains(&prefix),
+        None => name == "xmlns",
+    }
 }
 
 /// A name without its namespace prefix.

@@ -1,6 +1,7 @@
 //! Files that belong to an announcement: stored by path, shown by absolute address.
 
 use entity_core::{Enclosure, Error, Result};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Most files of one announcement.
@@ -32,7 +33,7 @@ pub struct Attachment {
 }
 
 /// A file as it is sent and stored. What was read can be sent back: `id` and `ref` follow from the address.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Stored {
     name: String,
     #[serde(rename = "type", default)]

@@ -136,6 +136,10 @@ fn format(app: &App, headers: &HeaderMap, path: &DirectPath, sent: Verb) -> Resu
 /// The body, and what a form says besides its fields.
 fn read_input(app: &App, exchange: &Exchange, path: &DirectPath, sent: Verb) -> Result<Parsed> {
     let (headers, body) = (&exchange.parts.headers, &exchange.body);
+    if sent.is_safe() {
+        // A body has no meaning where something is read, whatever it is.
+        return Ok(Parsed::default());
+    }
     if sent == Verb::Patch {
         return Ok(Parsed {
             input: request::patch(headers, body)?,

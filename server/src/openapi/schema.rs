@@ -132,8 +132,9 @@ fn definition(generator: &mut SchemaGenerator, fields: &Fields, purpose: Purpose
 }
 
 fn property(generator: &mut SchemaGenerator, field: &Field, purpose: Purpose) -> Schema {
-    let mut schema = match purpose {
-        Purpose::Read | Purpose::Part => read(generator, field.kind),
+    let mut schema = match (purpose, field.shape) {
+        (Purpose::Read | Purpose::Part, _) => read(generator, field.kind),
+        (Purpose::Create | Purpose::Change, Some(shape)) => shape.schema(),
         _ if field.choices.is_empty() => written(generator, field.kind, purpose.is_form()),
         _ => chosen(field),
     };

@@ -85,7 +85,60 @@ both! {
         let data = child("ref0").children().find(|it| it.has_tag_name("data")).expect("the entity");
         assert_eq!(text(data, "entityReference").as_deref(), Some("/site/biology-101"));
         assert_eq!(text(child("ref1"), "status").as_deref(), Some("404"));
-        assert!(text(child("ref1"), "error").is_some());
+        assert_eq!(text(child("ref1"), "error").as_deref(), Some("there is nothing at this address"));
+    }
+
+    async fn results_in_xml_tell_the_same_facts_as_in_json(app: TestApp) {
+        let student = app.user("student1").await;
+        let asked = json!({"operations": [
+            {"method": "GET", "path": "announcement/none"},
+            {"method": "POST", "path": "announcement", "body": news("Mine"), "id": "mine"},
+            {"method": "GET", "path": "site?_limit=x"},
+            {"method": "GET", "path": "announcement/$mine.entityId"},
+        ]});
+        let json = student.post(BATCH, &asked).await.json();
+        let answer = student.post("/direct/batch.xml", &asked).await;
+        answer.expect(StatusCode::MULTI_STATUS);
+        let document = roxmltree::Document::parse(answer.text()).expect("XML");
+        let results: Vec<_> = document.root_element().children().filter(roxmltree::Node::is_element).collect();
+        assert_eq!(results.len(), 4);
+        for (index, result) in results.into_iter().enumerate() {
+            for name in ["id", "status", "error"] {
+                let told = result.children().find(|it| it.has_tag_name(name));
+                let expected = match &json["results"][index][name] {
+                    Value::Null => None,
+                    Value::String(text) => Some(text.clone()),
+                    other => Some(other.to_string()),
+                };
+                assert_eq!(told.and_then(|it| it.text()).map(ToOwned::to_owned), expected, "{index} {name}");
+                assert_eq!(told.is_some(), expected.is_some(), "{index} {name}");
+            }
+        }
+    }
+
+    async fn an_operation_may_carry_a_form_or_xml(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let (form, xml) = (json!({"Content-Type": FORM}), json!({"Content-Type": "application/xml"}));
+        for atomic in [true, false] {
+            let answer = operations(&teacher, atomic, json!([
+                {"id": "a", "method": "POST", "path": "announcement", "body": "siteId=biology-101&title=By+form", "headers": form},
+                {"id": "b", "method": "POST", "path": "announcement", "headers": xml,
+                    "body": "<announcement><siteId>biology-101</siteId><title>By XML</title></announcement>"},
+                {"method": "PUT", "path": "announcement/$b.entityId", "body": "title=$a.entityId", "headers": form},
+                {"method": "GET", "path": "announcement/$a.entityId"},
+                {"method": "GET", "path": "announcement/$b.entityId"},
+            ])).await;
+            answer.expect(StatusCode::OK);
+            let results = &answer.json()["results"];
+            assert_eq!(results[3]["data"]["title"], "By form");
+            assert_eq!(results[4]["data"]["title"], results[3]["data"]["id"]);
+        }
+        let refused = json!([
+            {"method": "POST", "path": "announcement", "body": news("Object"), "headers": form},
+            {"method": "POST", "path": "announcement", "body": "x", "headers": {"Content-Type": "image/png"}},
+        ]);
+        let answer = operations(&teacher, false, refused).await.json();
+        assert_eq!((&answer["results"][0]["status"], &answer["results"][1]["status"]), (&json!(400), &json!(415)));
     }
 
     async fn later_operations_name_what_earlier_ones_made(app: TestApp) {

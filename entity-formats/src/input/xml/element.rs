@@ -43,6 +43,10 @@ impl Element {
         })
     }
 
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     pub(super) fn push_text(&mut self, text: &str) {
         self.text.push_str(text);
     }

@@ -8,7 +8,8 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::response::Response;
-use entity_core::{Error, ErrorKind, Preparation, Result, Verb, encode_segment};
+use entity_core::{Error, ErrorKind, Preparation, Result, Verb, encode_segment, shape};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -35,7 +36,7 @@ const HEADERS: [HeaderName; 7] = [
 ];
 
 /// The body of the batch, and how it is answered.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(
     clippy::struct_field_names,
@@ -51,7 +52,7 @@ pub(super) struct Operations {
 }
 
 /// One of them.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Operation {
     method: String,
@@ -94,11 +95,12 @@ impl Operations {
             ));
         }
         let body = entity_formats::parse_json(&exchange.body)?;
-        let mut batch: Self = serde_json::from_value(body).map_err(|error| {
-            Error::bad_request(format!(
-                "the body must be a list of references in `_refs`, or hold `operations`: {error}"
-            ))
-        })?;
+        if body.get("operations").is_none() {
+            return Err(Error::bad_request(
+                "list the references in `_refs`, or send an object with `operations`",
+            ));
+        }
+        let mut batch: Self = shape::decode(body)?;
         if batch.operations.is_empty() || batch.operations.len() > MAX_PARTS {
             return Err(super::too_many());
         }
@@ -169,7 +171,7 @@ impl Operations {
         let mut results = Results::new();
         let (mut addresses, mut outcomes) = (Vec::new(), Vec::new());
         for (index, operation) in self.operations.iter().enumerate() {
-            let (address, response) = match operation.prepare(outer, &results, self.is_xml) {
+            let (address, response) = match operation.prepare(app, outer, &results, self.is_xml) {
                 Ok((address, part)) => (address, part.send(app, outer, key, index).await),
                 Err(error) => (operation.path.clone(), outer.fail(&error)),
             };
@@ -197,7 +199,7 @@ impl Operations {
     async fn prepare(&self, app: &App, outer: &Exchange) -> Vec<Preparation> {
         let mut preparations = Vec::with_capacity(self.operations.len());
         for operation in &self.operations {
-            let known = operation.prepare(outer, &Results::new(), self.is_xml);
+            let known = operation.prepare(app, outer, &Results::new(), self.is_xml);
             preparations.push(match known {
                 Ok((_, part)) if part.is_prepared(app) => part.prepare(app, outer).await,
                 _ => Preparation::default(),
@@ -220,7 +222,7 @@ impl Operations {
             self.operations.iter().zip(preparations).enumerate()
         {
             let (address, part) = operation
-                .prepare(outer, &results, self.is_xml)
+                .prepare(app, outer, &results, self.is_xml)
                 .map_err(|error| at(index, error))?;
             let runner = Runner::Together(&mut atomic, preparation.clone());
             let (response, row) = part.send_within(app, outer, runner).await;
@@ -260,8 +262,8 @@ impl Operations {
         let told = self.operations.iter().zip(outcomes).zip(urls).enumerate();
         let elements: Vec<_> = told
             .map(|(index, ((operation, outcome), url))| {
-                let id = operation.id.as_deref().unwrap_or_default();
-                outcome.to_element(format!("op{index}"), ("id", id), url)
+                let given = operation.id.as_deref().map(|it| ("id", it));
+                outcome.to_element(format!("op{index}"), given, url)
             })
             .collect();
         entity_formats::batch::write("results", &elements)
@@ -308,6 +310,7 @@ impl Operation {
     /// The request that it stands for, with what earlier ones made put in.
     fn prepare(
         &self,
+        app: &App,
         outer: &Exchange,
         results: &Results<'_>,
         is_xml: bool,
@@ -324,14 +327,10 @@ impl Operation {
             let rollback = HeaderValue::from_static("tx=rollback");
             headers.append(HeaderName::from_static("prefer"), rollback);
         }
-        let body = match &self.body {
-            None => Bytes::new(),
-            Some(body) => {
-                headers.entry(CONTENT_TYPE).or_insert(json);
-                let filled = fill(body, results)?;
-                serde_json::to_vec(&filled).map_err(Error::internal)?.into()
-            }
-        };
+        if self.body.is_some() {
+            headers.entry(CONTENT_TYPE).or_insert(json);
+        }
+        let body = self.body(app, media::essence(&headers)?.as_deref(), results)?;
         let uri = address.parse().map_err(|error| {
             Error::bad_request(format!("`{}` is no address", self.path)).with_source(error)
         })?;
@@ -342,6 +341,29 @@ impl Operation {
             body,
         };
         Ok((address, part))
+    }
+
+    /// The body as it is sent: JSON is written, forms and XML are text and stay as they are. Other types are refused
+    /// whatever is in them.
+    fn body(&self, app: &App, essence: Option<&str>, results: &Results<'_>) -> Result<Bytes> {
+        let Some(body) = &self.body else {
+            return Ok(Bytes::new());
+        };
+        let parser = essence.and_then(|it| app.formats.parser(it));
+        if parser.is_none_or(|it| it.name() == "json") {
+            let filled = fill(body, results)?;
+            return Ok(serde_json::to_vec(&filled).map_err(Error::internal)?.into());
+        }
+        match body {
+            Value::String(form) if essence == Some(media::FORM) => {
+                Ok(fill_query(form, results)?.into())
+            }
+            Value::String(text) => Ok(text.clone().into()),
+            _ => Err(Error::field(
+                "body",
+                "must be text, because the `Content-Type` of the operation is not that of JSON",
+            )),
+        }
     }
 
     fn remember<'a>(&'a self, outcome: &Outcome, results: &mut Results<'a>) {
@@ -390,13 +412,14 @@ fn fill_path(path: &str, results: &Results<'_>) -> Result<String> {
     Ok(format!("{}{query}", filled.join("/")))
 }
 
+/// The same in the values of a query or of a form.
 fn fill_query(query: &str, results: &Results<'_>) -> Result<String> {
     let filled: Vec<String> = query
         .split('&')
         .map(|pair| match pair.split_once('=') {
             Some((name, value)) => match place(value) {
                 Some((id, what)) => {
-                    let value = encode_segment(look_up(id, what, results)?).replace('&', "%26");
+                    let value = entity_formats::encode(look_up(id, what, results)?);
                     Ok(format!("{name}={value}"))
                 }
                 None => Ok(pair.to_owned()),

@@ -6,7 +6,7 @@ use axum::body::Bytes;
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::response::Response;
-use entity_core::{Error, Result, Verb, encode_segment};
+use entity_core::{Error, Result, Verb};
 use serde::ser::{SerializeMap as _, Serializer as _};
 
 use super::result::{Outcome, Told};
@@ -250,19 +250,7 @@ fn with_format(app: &App, address: &str, format: &str) -> String {
 }
 
 fn write_form(pairs: &Pairs) -> String {
-    let encoded: Vec<String> = pairs
-        .iter()
-        .map(|(name, value)| format!("{}={}", encode(name), encode(value)))
-        .collect();
-    encoded.join("&")
-}
-
-/// Encodes what separates pairs as well.
-fn encode(text: &str) -> String {
-    encode_segment(text)
-        .replace('&', "%26")
-        .replace('=', "%3D")
-        .replace('+', "%2B")
+    entity_formats::write_pairs(pairs.iter().map(|(name, value)| (&**name, &**value)))
 }
 
 fn malformed(given: &str) -> Error {
@@ -288,7 +276,8 @@ fn write_xml(results: &[(&Reference, String, &Outcome)]) -> Result<Vec<u8>> {
     let elements: Vec<_> = results
         .iter()
         .map(|(reference, url, outcome)| {
-            outcome.to_element(reference.key(), ("reference", &reference.given), url)
+            let given = Some(("reference", &*reference.given));
+            outcome.to_element(reference.key(), given, url)
         })
         .collect();
     entity_formats::batch::write("refs", &elements)

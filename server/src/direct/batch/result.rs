@@ -8,10 +8,10 @@ use entity_core::{Error, Result};
 use entity_formats::batch::PartElement;
 use http_body_util::BodyExt as _;
 use serde::Serialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::direct::idempotency;
+use crate::error::Message;
 
 /// The header that says how a body is written down that is no text.
 const TRANSFER_ENCODING: HeaderName = HeaderName::from_static("content-transfer-encoding");
@@ -21,6 +21,8 @@ pub(super) struct Outcome {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     pub(super) body: String,
+    /// What its error says, if it is one.
+    message: Option<Message>,
 }
 
 impl Outcome {
@@ -35,6 +37,7 @@ impl Outcome {
         });
         Ok(Self {
             status: parts.status,
+            message: parts.extensions.remove(),
             headers: parts.headers,
             body,
         })
@@ -47,11 +50,13 @@ impl Outcome {
                 status: self.status,
                 headers: HeaderMap::new(),
                 body: String::new(),
+                message: None,
             },
             false => Self {
                 status: self.status,
                 headers: self.headers.clone(),
                 body: self.body.clone(),
+                message: self.message.clone(),
             },
         }
     }
@@ -98,7 +103,7 @@ impl Outcome {
     pub(super) fn to_element<'a>(
         &'a self,
         name: String,
-        given: (&'static str, &'a str),
+        given: Option<(&'static str, &'a str)>,
         url: &'a str,
     ) -> PartElement<'a> {
         PartElement {
@@ -112,15 +117,18 @@ impl Outcome {
         }
     }
 
-    /// What the error in the body says.
+    /// What was wrong, the same in whatever format the body tells it.
     pub(super) fn error(&self) -> Option<String> {
         if super::is_good(self.status) {
             return None;
         }
-        let body: Value = serde_json::from_str(&self.body).unwrap_or_default();
-        let message = body.pointer("/error/message").and_then(Value::as_str);
-        let reason = || self.status.canonical_reason().unwrap_or("failed");
-        Some(message.unwrap_or_else(reason).to_owned())
+        let reason = || {
+            self.status
+                .canonical_reason()
+                .unwrap_or("failed")
+                .to_owned()
+        };
+        Some(self.message.as_ref().map_or_else(reason, |it| it.0.clone()))
     }
 }
 

@@ -1,0 +1,239 @@
+//! Bodies: what was read can be sent back in every format, and what is wrong is told in plain words.
+
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+use tests::{Answer, Client, TestApp, both};
+
+use super::{FORM, JSON, XML, created, id_of, read};
+
+/// What changes whenever something is written.
+const TIMES: [&str; 4] = ["modifiedOn", "lastModified", "modifiedDate", "modifiedTime"];
+/// What only those know who read the code.
+const INTERNALS: [&str; 10] = [
+    "struct ",
+    "u64",
+    "i64",
+    "expected ",
+    "invalid type",
+    "missing field",
+    "Stored",
+    "sqlx",
+    "serde",
+    "variant",
+];
+
+/// Fields of every kind that may be written.
+const NAMES: [&str; 11] = [
+    "title",
+    "highlight",
+    "releaseDate",
+    "groups",
+    "attachments",
+    "props",
+    "joinable",
+    "email",
+    "memberRole",
+    "active",
+    "formats",
+];
+
+/// Something of each type that may be changed, and who changes it.
+async fn writable(app: &TestApp) -> Vec<(Client, String)> {
+    let (teacher, admin) = (app.user("instructor1").await, app.user("admin").await);
+    let student = app.user("student1").await;
+    let groups = read(&teacher, "/direct/site/biology-101/groups.json").await;
+    let group = groups[0]["id"].as_str().expect("a group").to_owned();
+    let news = json!({
+        "siteId": "biology-101", "title": "All of it", "body": "<p>a &amp; b</p>", "highlight": true, "groups": [group],
+        "releaseDate": "2026-11-20T10:00:00Z",
+        "attachments": [{"name": "d e.pdf", "url": "/access/content/x"}, {"name": "f", "url": "https://example.org/f", "size": 12}],
+    });
+    let full = created(
+        &teacher.post("/direct/announcement", &news).await,
+        "announcement",
+    );
+    let one = json!({"siteId": "biology-101", "title": "One file", "attachments": [{"name": "g", "url": "/access/g"}]});
+    let single = created(
+        &teacher.post("/direct/announcement", &one).await,
+        "announcement",
+    );
+    let feed = json!({"path": "/announcement/site/biology-101", "formats": ["atom"]});
+    let feed = created(&student.post("/direct/feed", &feed).await, "feed");
+    let props = json!({"props": {"term": "2026"}});
+    admin
+        .put("/direct/site/biology-101", &props)
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    let (user, id) = (id_of(&student).await, id_of(&teacher).await);
+    vec![
+        (teacher.clone(), format!("/direct/announcement/{full}")),
+        (teacher.clone(), format!("/direct/announcement/{single}")),
+        (admin.clone(), "/direct/site/biology-101".to_owned()),
+        (admin.clone(), "/direct/site/history-210".to_owned()),
+        (admin.clone(), format!("/direct/user/{user}")),
+        (student, format!("/direct/user/{user}")),
+        (admin.clone(), format!("/direct/user/{id}")),
+        (
+            teacher,
+            format!("/direct/membership/{user}::site:biology-101"),
+        ),
+        (app.user("student1").await, format!("/direct/feed/{feed}")),
+    ]
+}
+
+/// What is at `path`, but for the times of changes.
+async fn state(client: &Client, path: &str) -> Value {
+    let mut state = read(client, &format!("{path}.json")).await;
+    let fields = state.as_object_mut().expect("an entity");
+    fields.retain(|name, _| !TIMES.contains(&name.as_str()));
+    state
+}
+
+/// The document without the attributes `name`.
+fn without(document: &str, name: &str) -> String {
+    let start = format!(" {name}=\"");
+    let mut pieces = document.split(start.as_str());
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |text, piece| {
+        text + piece.split_once('"').map_or(piece, |(_, rest)| rest)
+    })
+}
+
+async fn put(client: &Client, path: &str, media_type: &str, body: &str) -> Answer {
+    client
+        .send(Method::PUT, path, media_type, body.to_owned().into())
+        .await
+}
+
+/// Fails if the answer is no refusal, or tells more of the program than of what was sent.
+fn check_refusal(answer: &Answer, sent: &str) {
+    assert!(
+        answer.status.is_client_error(),
+        "{sent}: {} {}",
+        answer.status,
+        answer.text()
+    );
+    for word in INTERNALS {
+        assert!(!answer.text().contains(word), "{sent}: {}", answer.text());
+    }
+}
+
+both! {
+    async fn what_was_read_can_be_sent_back(app: TestApp) {
+        for (client, path) in writable(&app).await {
+            let before = state(&client, &path).await;
+            let json = client.get(&format!("{path}.json")).await;
+            let xml = client.get(&format!("{path}.xml")).await;
+            let typed = xml.text().to_owned();
+            let bare = without(&without(&typed, "type"), "size");
+            for (media_type, body) in [(JSON, json.text()), (XML, &typed), (XML, &bare)] {
+                let answer = put(&client, &path, media_type, body).await;
+                assert_eq!(answer.status, StatusCode::NO_CONTENT, "{path} {body}: {}", answer.text());
+                assert_eq!(state(&client, &path).await, before, "{path} {body}");
+            }
+        }
+    }
+
+    async fn xml_needs_no_types_at_any_depth(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let xml = "<announcement><siteId>biology-101</siteId><title>Bare</title><highlight>true</highlight>\
+            <attachments><attachment><name>a</name><url>/access/a</url><size>12</size></attachment></attachments>\
+            <groups></groups></announcement>";
+        let answer = teacher.send(Method::POST, "/direct/announcement", XML, xml.into()).await;
+        let made = read(&teacher, &format!("/direct/announcement/{}.json", created(&answer, "announcement"))).await;
+        assert_eq!((&made["highlight"], &made["attachments"][0]["size"]), (&json!(true), &json!(12)));
+        assert_eq!(made["groups"], json!([]));
+    }
+
+    async fn what_has_the_wrong_shape_is_refused_in_plain_words(app: TestApp) {
+        let shapes = [
+            json!([5]), json!(["x"]), json!([[]]), json!([{}]), json!([null]), json!({"a": 5}), json!({"a": []}), json!(1.5),
+            json!([{"url": 5, "name": "a"}]), json!([{"url": "/a"}]), json!([{"url": "/a", "name": "a", "size": "12"}]),
+            json!([{"url": "/a", "name": "a", "size": -1}]), json!([{"url": "/a", "name": "a", "type": []}]), json!("\u{1}"),
+        ];
+        let mut looked_at = 0;
+        for (client, path) in writable(&app).await {
+            let fields = state(&client, &path).await;
+            for name in NAMES.into_iter().filter(|it| fields.get(it).is_some()) {
+                for shape in &shapes {
+                    for (media_type, sent) in [
+                        (JSON, json!({name: shape}).to_string()),
+                        (FORM, format!("{name}={shape}")),
+                        ("application/merge-patch+json", json!({name: shape}).to_string()),
+                        ("application/json-patch+json", json!([{"op": "replace", "path": format!("/{name}"), "value": shape}]).to_string()),
+                    ] {
+                        let method = if media_type.contains("patch") { Method::PATCH } else { Method::PUT };
+                        let dry = client.clone().with_header(http::HeaderName::from_static("prefer"), "tx=rollback");
+                        let answer = dry.send(method, &path, media_type, sent.clone().into()).await;
+                        if !answer.status.is_success() {
+                            check_refusal(&answer, &format!("{path} {sent}"));
+                            looked_at += 1;
+                        }
+                    }
+                }
+            }
+        }
+        assert!(looked_at > 300, "only {looked_at} are refused");
+    }
+
+    async fn what_is_wrong_is_named_by_its_path(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let (_, path) = writable(&app).await.swap_remove(0);
+        for (media_type, sent, field, message) in [
+            (JSON, r#"{"attachments":["/a"]}"#, "attachments[0]", "must be an object with `name` and `url`"),
+            (JSON, r#"{"attachments":[{"name":"a"}]}"#, "attachments[0].url", "is required"),
+            (JSON, r#"{"attachments":[{"name":"a","url":"/a","size":"12"}]}"#, "attachments[0].size", "must be a whole number"),
+            (JSON, r#"{"groups":["a",5]}"#, "groups[1]", "must be text"),
+            (FORM, "attachments=/access/content/a.pdf", "attachments[0]", "must be an object with `name` and `url`"),
+            (XML, "<announcement><attachments><a><name>a</name><url>/a</url><size>x</size></a></attachments></announcement>",
+                "attachments[0].size", "must be a whole number"),
+        ] {
+            let answer = put(&teacher, &path, media_type, sent).await;
+            answer.expect(StatusCode::BAD_REQUEST);
+            let expected = json!([{"name": field, "message": message}]);
+            assert_eq!(answer.json()["error"]["fields"], expected, "{sent}");
+        }
+        for operations in [json!(5), json!([5]), json!([{"method": "GET"}]), json!([{"method": 5, "path": "site"}])] {
+            let answer = teacher.post("/direct/batch.json", &json!({"operations": operations})).await;
+            check_refusal(&answer, &operations.to_string());
+        }
+        for patch in ["{}", "[5]", r#"[{"op":"nonsense","path":"/title"}]"#, r#"[{"op":"add","path":"title"}]"#] {
+            let answer = teacher.send(Method::PATCH, &path, "application/json-patch+json", patch.into()).await;
+            check_refusal(&answer, patch);
+        }
+    }
+
+    async fn xml_that_is_meant_for_something_else_is_refused(app: TestApp) {
+        let (teacher, path) = writable(&app).await.swap_remove(0);
+        let before = state(&teacher, &path).await;
+        for (xml, named) in [
+            ("<site><title>a</title></site>", "`site`"),
+            ("<announcement_collection><title>a</title></announcement_collection>", "`announcement_collection`"),
+            ("<announcement title='x'/>", "`title`"),
+            ("<announcement><title value='x'>a</title></announcement>", "`value`"),
+        ] {
+            let answer = put(&teacher, &path, XML, xml).await;
+            answer.expect(StatusCode::BAD_REQUEST);
+            let message = answer.json()["error"]["message"].to_string();
+            assert!(message.contains(named), "{xml}: {message}");
+        }
+        assert_eq!(state(&teacher, &path).await, before);
+        // The established root for everything is taken as well.
+        put(&teacher, &path, XML, "<data><title>Told</title></data>").await.expect(StatusCode::NO_CONTENT);
+        assert_eq!(state(&teacher, &path).await["title"], "Told");
+    }
+
+    async fn a_body_means_nothing_where_something_is_read(app: TestApp) {
+        let (student, stranger) = (app.user("student1").await, app.anonymous());
+        for client in [&student, &stranger] {
+            for method in [Method::GET, Method::HEAD] {
+                for (media_type, body) in [(JSON, "abc"), (XML, "<"), (FORM, "_method=DELETE"), ("image/png", "x")] {
+                    let path = "/direct/session/current.json";
+                    let answer = client.send(method.clone(), path, media_type, body.into()).await;
+                    answer.expect(StatusCode::OK);
+                }
+            }
+        }
+        read(&student, "/direct/site/biology-101.json").await;
+    }
+}

@@ -46,7 +46,7 @@ fn is_same(input: &Input, shown: &Value, sent: &Value) -> bool {
         (Value::Null, Value::String(text)) => input.is_textual && text.is_empty(),
         (Value::Null, Value::Bool(false)) => input.is_form,
         (Value::Number(_) | Value::Bool(_), Value::String(text)) => {
-            input.is_textual && shown.to_string() == *text
+            input.is_textual && *text == *shown.to_string()
         }
         (one, other) => one == other,
     }
@@ -59,13 +59,11 @@ fn is_same_object(input: &Input, one: &Map<String, Value>, other: &Map<String, V
 
 /// Whether they are the same number, written with a point or without.
 fn is_same_number(one: &Number, other: &Number) -> bool {
-    match (one.is_f64(), other.is_f64()) {
-        (false, false) => one == other,
-        _ => {
-            let both = one.as_f64().zip(other.as_f64());
-            both.is_some_and(|(one, other)| one.total_cmp(&other).is_eq())
-        }
+    if !one.is_f64() && !other.is_f64() {
+        return one == other;
     }
+    let both = one.as_f64().zip(other.as_f64());
+    both.is_some_and(|(one, other)| one.total_cmp(&other).is_eq())
 }
 
 #[cfg(test)]

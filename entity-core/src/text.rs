@@ -2,7 +2,9 @@
 
 use std::cell::RefCell;
 
-use html5ever::tokenizer::{BufferQueue, Token, TokenSink, TokenSinkResult, Tokenizer};
+use html5ever::tokenizer::{
+    BufferQueue, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
+};
 
 /// Elements that do not end a word: `<b>Z</b>ebra` is one.
 const INLINE: [&str; 30] = [
@@ -14,7 +16,7 @@ const INLINE: [&str; 30] = [
 /// The text of `html`: without tags and comments, with the characters that references stand for, and with one space
 /// wherever there is any white space or another block begins.
 pub fn plain_text(html: &str) -> String {
-    let tokenizer = Tokenizer::new(Reader::default(), Default::default());
+    let tokenizer = Tokenizer::new(Reader::default(), TokenizerOpts::default());
     let input = BufferQueue::default();
     input.push_back(html.into());
     // There are no scripts that could stop it.

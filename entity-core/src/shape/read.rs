@@ -91,7 +91,7 @@ impl Reader {
             _ if self.is_textual && is_empty && types.has("object") => {
                 self.read_object(schema, Map::new())
             }
-            value => self.read_scalar(schema, &types, value),
+            value => self.read_scalar(schema, &types, &value),
         }
     }
 
@@ -150,9 +150,9 @@ impl Reader {
         read.collect::<Result<_, _>>().map(Value::Object)
     }
 
-    fn read_scalar(self, schema: &Value, types: &Types<'_>, value: Value) -> Read {
+    fn read_scalar(self, schema: &Value, types: &Types<'_>, value: &Value) -> Read {
         let kinds: Vec<Kind> = types.kinds(schema).collect();
-        let fitting = kinds.iter().find_map(|kind| match &value {
+        let fitting = kinds.iter().find_map(|kind| match value {
             Value::String(text) if self.is_textual => value::read(*kind, text).ok(),
             value => value::fit(*kind, value.clone()).ok(),
         });
@@ -239,17 +239,15 @@ fn check_choice(schema: &Value, value: &Value) -> Result<(), Wrong> {
         (None, Some(Value::Array(several))) => several.iter().collect(),
         _ => return Ok(()),
     };
-    match choices.contains(&value) {
-        true => Ok(()),
-        false => {
-            let texts = choices.iter().map(|it| match it {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            });
-            let texts: Vec<String> = texts.collect();
-            Err(Wrong::here(format!("must be {}", texts.join(" or "))))
-        }
+    if choices.contains(&value) {
+        return Ok(());
     }
+    let texts = choices.iter().map(|it| match it {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    });
+    let texts: Vec<String> = texts.collect();
+    Err(Wrong::here(format!("must be {}", texts.join(" or "))))
 }
 
 fn check_range(schema: &Value, value: &Value) -> Result<(), Wrong> {

@@ -63,14 +63,14 @@ fn preconditions(
             Some(IfMatch::Versions(versions.collect()))
         }
     };
-    let if_none_match = tags(headers, &IF_NONE_MATCH).map(|tags| match tags.contains(&ANY) {
-        true => Versions::Any,
-        false => {
-            let strong = tags
-                .into_iter()
-                .map(|it| it.strip_prefix(WEAK).unwrap_or(it));
-            Versions::OneOf(strong.filter_map(&version).collect())
+    let if_none_match = tags(headers, &IF_NONE_MATCH).map(|tags| {
+        if tags.contains(&ANY) {
+            return Versions::Any;
         }
+        let strong = tags
+            .into_iter()
+            .map(|it| it.strip_prefix(WEAK).unwrap_or(it));
+        Versions::OneOf(strong.filter_map(&version).collect())
     });
     Ok(Preconditions {
         if_match,

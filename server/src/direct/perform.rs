@@ -128,7 +128,7 @@ fn format(app: &App, headers: &HeaderMap, path: &DirectPath, sent: Verb) -> Resu
         let own = entity_core::media_types(registry, path, sent);
         match own.iter().any(|it| negotiate::accepts(headers, it)) {
             true => negotiate::format(Some("json"), headers, formats),
-            false => negotiate::format(None, headers, formats).map_err(|_| error),
+            false => negotiate::format(None, headers, formats).or(Err(error)),
         }
     })
 }

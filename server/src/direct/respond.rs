@@ -130,16 +130,15 @@ fn represent(reply: &Reply, asked: &Asked<'_>, formats: &Formats) -> Result<Resp
         return Ok(response);
     }
     let bytes = renderer.render(&reply.body, &asked.view)?;
-    let validators = match known {
-        Some(known) => known,
-        None => {
-            let version = is_tagged(format).then(|| digest(&bytes));
-            let found = Validators::of(reply, asked, format, version);
-            if let Some(response) = found.not_modified(reply, asked.headers)? {
-                return Ok(response);
-            }
-            found
+    let validators = if let Some(known) = known {
+        known
+    } else {
+        let version = is_tagged(format).then(|| digest(&bytes));
+        let found = Validators::of(reply, asked, format, version);
+        if let Some(response) = found.not_modified(reply, asked.headers)? {
+            return Ok(response);
         }
+        found
     };
     let mut response = Response::new(HttpBody::from(bytes));
     *response.status_mut() = status(&reply.effect, true);

@@ -262,10 +262,9 @@ impl Arguments {
     /// The path segment that the action called `name`.
     ///
     /// # Errors
-    /// It is blank, or not there.
+    /// It is not there.
     pub fn argument(&self, name: &str) -> Result<&str> {
         self.optional(name)
-            .filter(|it| !it.trim().is_empty())
             .ok_or_else(|| Error::bad_request(format!("the path must name a `{name}`")))
     }
 

@@ -3,7 +3,16 @@
 use std::borrow::Cow;
 
 use entity_core::format::View;
-use entity_core::{Collection, Item, encode_segment};
+use entity_core::{Body, Collection, Item, Registry, encode_segment};
+
+/// What the answer `body` of the address `path` below `/direct` is called, if it is an entity or a list.
+pub fn title(registry: &Registry, path: &str, body: &Body) -> Option<String> {
+    match body {
+        Body::Entity(item) => item.title(),
+        Body::Collection(collection) => Some(list(registry, path, collection)),
+        _ => None,
+    }
+}
 
 /// What an entity is called.
 pub(crate) fn of_entity(item: &Item, view: &View<'_>) -> Option<String> {
@@ -11,23 +20,28 @@ pub(crate) fn of_entity(item: &Item, view: &View<'_>) -> Option<String> {
     own.or_else(|| item.title())
 }
 
-/// What a list is called: `Announcements` or, if an action answers it, `Announcements: site biology-101`.
+/// What a list is called, whatever the address is at which it is read.
 pub(crate) fn of_list(collection: &Collection, view: &View<'_>) -> String {
-    if let Some(own) = view.own_address {
-        return own.title.to_owned();
+    match view.own_address {
+        Some(own) => own.title.to_owned(),
+        None => list(view.registry, view.path, collection),
     }
-    let plural = view.registry.plural(collection.prefix);
-    if is_whole(collection, view) {
+}
+
+/// `Announcements` or, if an action answers it, `Announcements: site biology-101`.
+fn list(registry: &Registry, path: &str, collection: &Collection) -> String {
+    let plural = registry.plural(collection.prefix);
+    if is_whole(collection, path) {
         return plural;
     }
-    let words = view.path.split('/').skip(2);
+    let words = path.split('/').skip(2);
     let words: Vec<_> = words.map(percent_decode).collect();
     format!("{plural}: {}", words.join(" "))
 }
 
 /// Whether the address is that of the list of the type itself, not of one that an action answers.
-pub(crate) fn is_whole(collection: &Collection, view: &View<'_>) -> bool {
-    view.path.strip_prefix('/') == Some(encode_segment(collection.prefix).as_str())
+pub(crate) fn is_whole(collection: &Collection, path: &str) -> bool {
+    path.strip_prefix('/') == Some(encode_segment(collection.prefix).as_str())
 }
 
 fn percent_decode(segment: &str) -> Cow<'_, str> {

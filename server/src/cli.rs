@@ -6,6 +6,7 @@ mod operator;
 mod prompt;
 mod serve;
 
+use std::error::Error as StdError;
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -24,14 +25,14 @@ use arguments::{Arguments, Command, Settings};
 const USAGE: u8 = 2;
 
 /// Why a command failed, as it is told.
-type Failure = Box<dyn std::error::Error + Send + Sync>;
+type Failure = Box<dyn StdError + Send + Sync>;
 
 /// Runs the program: reads the arguments, does what they say, answers how it went.
 pub fn run() -> ExitCode {
     let arguments = Arguments::parse();
     let given = match given(&arguments.settings) {
         Ok(given) => given,
-        Err(failure) => return fail(&*failure, USAGE),
+        Err(failure) => return fail(&tell(&*failure), USAGE),
     };
     let loaded = config::load(&given);
     if matches!(arguments.command, Some(Command::Doctor)) {
@@ -56,7 +57,7 @@ pub fn run() -> ExitCode {
     };
     match runtime.block_on(execute(arguments, config)) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => fail(&*failure, 1),
+        Err(failure) => fail(&tell(&*failure), 1),
     }
 }
 
@@ -86,15 +87,23 @@ async fn start(config: Config) -> Result<App, Failure> {
         registry,
         formats: Arc::new(entity_formats::standard()?),
     };
-    Ok(App::start(config, parts).await.map_err(|it| explain(&it))?)
+    Ok(App::start(config, parts).await?)
 }
 
-/// A failure as the operator may read it. Where its own text does not tell what to do, its causes follow, each once:
+/// A failure as the operator reads it.
+fn tell(failure: &(dyn StdError + Send + Sync + 'static)) -> String {
+    match failure.downcast_ref() {
+        Some(error) => explain(error),
+        None => failure.to_string(),
+    }
+}
+
+/// An error as the operator may read it. Where its own text does not tell what to do, its causes follow, each once:
 /// many repeat theirs.
 fn explain(error: &entity_core::Error) -> String {
     let mut text = error.to_string();
     let is_ours = matches!(error.kind(), ErrorKind::Internal | ErrorKind::Unavailable);
-    let mut cause = std::error::Error::source(error).filter(|_| is_ours);
+    let mut cause = error.source().filter(|_| is_ours);
     while let Some(it) = cause {
         let reason = it.to_string();
         if !text.contains(&reason) {
@@ -139,7 +148,7 @@ fn say(text: &str) {
     drop(writeln!(std::io::stdout(), "{text}"));
 }
 
-fn fail(failure: &(impl std::fmt::Display + ?Sized), code: u8) -> ExitCode {
+fn fail(failure: &impl std::fmt::Display, code: u8) -> ExitCode {
     drop(writeln!(std::io::stderr(), "lectern: {failure}"));
     ExitCode::from(code)
 }

@@ -55,7 +55,7 @@ static SCHEMA: Schema = Schema {
     doc: "A private feed: an address at which a program that can't log in reads what its owner may read.",
     fields: &[
         Field::new("id", Kind::Text(99), "Its id, which opens nothing.").role(Role::Id).column("id"),
-        Field::new("title", Kind::Text(200), "What its owner calls it.")
+        Field::new("title", Kind::Text(write::MAX_TITLE), "What its owner calls it; what a page of the list is called unless they say.")
             .writable()
             .searchable()
             .column("title")

@@ -51,6 +51,7 @@ async fn change(database: &Database, statements: &[&str]) {
         let done = connection.execute_unprepared(sql).await;
         done.unwrap_or_else(|error| panic!("{sql}: {error}"));
     }
+    connection.close().await.expect("it was open");
 }
 
 /// `lectern user …` with a password that comes through a pipe.

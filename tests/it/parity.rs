@@ -237,10 +237,18 @@ fn comparable((status, headers, body): Facts, made: &[String]) -> String {
     for (index, id) in made.iter().enumerate() {
         text = text.replace(id.as_str(), &format!("<made {index}>"));
     }
-    let mut pieces = text.split("\"requestId\":\"");
+    for (start, end) in [("\"requestId\":\"", '"'), ("<requestId>", '<')] {
+        text = without_what_follows(start, end, &text);
+    }
+    text
+}
+
+/// The text without what stands between `start` and the next `end`.
+fn without_what_follows(start: &str, end: char, text: &str) -> String {
+    let mut pieces = text.split(start);
     let first = pieces.next().unwrap_or_default().to_owned();
     pieces.fold(first, |blind, piece| {
-        blind + piece.split_once('"').map_or(piece, |(_id, rest)| rest)
+        blind + piece.split_once(end).map_or(piece, |(_id, rest)| rest)
     })
 }
 

@@ -242,11 +242,13 @@ fn check_choice(schema: &Value, value: &Value) -> Result<(), Wrong> {
     if choices.contains(&value) {
         return Ok(());
     }
-    let texts = choices.iter().map(|it| match it {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    });
-    let texts: Vec<String> = texts.collect();
+    let named = choices.iter().filter(|it| !it.is_null());
+    let texts: Vec<String> = named
+        .map(|it| match it {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        })
+        .collect();
     Err(Wrong::here(format!("must be {}", texts.join(" or "))))
 }
 

@@ -416,7 +416,7 @@ async fn a_lost_race_is_run_again_three_times() {
             is_transient: true,
             ..Counter::default()
         });
-        let done = service.ask("ada", Verb::Put, "/note/a").await;
+        let done = service.ask("ada", Verb::Post, "/note").await;
         assert_eq!(done.is_ok(), is_done, "{failures}");
         assert_eq!(service.counter.modes.lock().unwrap().len(), tries);
         let told = usize::from(is_done);

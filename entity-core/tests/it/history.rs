@@ -197,7 +197,7 @@ async fn an_action_calls_the_segments_of_its_path_by_name() {
         ),
         (
             "/report/between/a/%20",
-            "BadRequest the path must name a `last`",
+            "BadRequest the `last` behind `between` in the path must not be blank",
         ),
         (
             "/report/between/a/b/c/d",

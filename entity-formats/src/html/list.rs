@@ -47,7 +47,7 @@ impl<'a> ListPage<'a> {
     /// What is around the page of `collection`.
     pub(super) fn frame(collection: &Collection, view: &View<'a>) -> Frame<'a> {
         let mut frame = Frame::new(title::of_list(collection, view), view);
-        if !title::is_whole(collection, view) {
+        if !title::is_whole(collection, view.path) {
             frame = frame.below_type(collection.prefix);
         }
         frame.paging = paging_links(collection, view, Some("html"))

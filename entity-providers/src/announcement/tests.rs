@@ -61,7 +61,7 @@ async fn lists_searches_and_items_show_the_same() {
     let bed = Testbed::demo().await;
     let everything = bed.get("admin", "announcement").await.unwrap();
     let ids = texts(&everything, "id");
-    assert_eq!(ids.len(), 11);
+    assert_eq!(ids.len(), 12);
     for eid in [
         "admin",
         "instructor1",
@@ -104,12 +104,14 @@ async fn a_site_is_unknown_or_closed_or_open() {
         ("student1", "nowhere", ErrorKind::NotFound),
         ("student1", HISTORY, ErrorKind::Forbidden),
         ("instructor2", BIOLOGY, ErrorKind::Forbidden),
-        ("", BIOLOGY, ErrorKind::Unauthenticated),
+        ("", "nowhere", ErrorKind::NotFound),
     ] {
         let path = format!("announcement/site/{site}");
         let error = bed.get(eid, &path).await.unwrap_err();
         assert_eq!(error.kind(), expected, "{eid} {site}");
     }
+    let shown = bed.get("", SITE).await.unwrap();
+    assert_eq!(texts(&shown, "id"), [""; 0]);
     let id = id(&bed, "Office hours move to Tuesday").await;
     let path = format!("announcement/{id}");
     let error = bed.get("student1", &path).await.unwrap_err();
@@ -170,7 +172,9 @@ async fn strangers_read_the_message_of_the_day_and_no_more() {
         let list = bed.get(eid, "announcement/motd").await.unwrap();
         assert_eq!(texts(&list, "title"), ["Maintenance on Sunday"], "{eid}");
     }
-    let error = bed.get("", "announcement/user").await.unwrap_err();
+    let list = bed.get("", "announcement/user").await.unwrap();
+    assert_eq!(texts(&list, "title"), ["Maintenance on Sunday"]);
+    let error = bed.get("", "announcement").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unauthenticated);
 }
 

@@ -3,6 +3,7 @@
 use entity_core::ErrorKind;
 use sea_orm::{EntityTrait, PaginatorTrait};
 
+use super::sites::NEWS;
 use super::{BIOLOGY, FIELD_TRIP, HISTORY};
 use crate::db::{membership, site_tool, user_account};
 use crate::testbed::{Testbed, texts};
@@ -13,7 +14,7 @@ async fn an_empty_database_is_filled_once() {
     let cx = bed.reader("").await;
     assert!(super::is_empty(&cx).await.unwrap());
     let summary = bed.fill().await.unwrap();
-    assert_eq!(summary.sites, [BIOLOGY, HISTORY, FIELD_TRIP]);
+    assert_eq!(summary.sites, [BIOLOGY, HISTORY, FIELD_TRIP, NEWS]);
     assert!(!super::is_empty(&cx).await.unwrap());
     let users = user_account::Entity::find().count(&bed.db.reader).await;
     let error = bed.fill().await.unwrap_err();
@@ -41,5 +42,5 @@ async fn everybody_is_where_they_belong() {
     let members = membership::Entity::find().count(&bed.db.reader).await;
     assert_eq!(members.unwrap(), 6 + 20 + 10 + 4);
     let tools = site_tool::Entity::find().count(&bed.db.reader).await;
-    assert_eq!(tools.unwrap(), 10 + 10 + 5);
+    assert_eq!(tools.unwrap(), 10 + 10 + 5 + 1);
 }

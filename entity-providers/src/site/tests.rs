@@ -92,7 +92,11 @@ async fn lists_hold_what_is_selected_by_title() {
             vec!["biology-101", "field-trip"],
         ),
         ("student1", "site?select=update", vec![]),
-        ("student1", "site?select=pubView", vec!["history-210"]),
+        (
+            "student1",
+            "site?select=pubView",
+            vec!["history-210", "university-news"],
+        ),
         ("instructor2", "site?select=joinable", vec!["field-trip"]),
         ("instructor2", "site?select=any", vec!["history-210"]),
     ] {

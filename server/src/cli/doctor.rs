@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use entity_core::Registry;
 use entity_core::db::Db;
 
-use super::{Failure, USAGE, explain, fail, say, serve};
+use super::{Failure, USAGE, explain, fail, say, serve, tell};
 use crate::config::{Config, Loaded, Profile};
 use crate::production::{self, Findings};
 use crate::storage;
@@ -23,7 +23,7 @@ pub(super) fn run(loaded: &Loaded, file: Option<&Path>) -> ExitCode {
     match check(config, file) {
         Ok(failures) if failures.is_empty() => ExitCode::SUCCESS,
         Ok(failures) => fail(&failures.join("\n"), 1),
-        Err(failure) => fail(&*failure, 1),
+        Err(failure) => fail(&tell(&*failure), 1),
     }
 }
 
@@ -40,7 +40,7 @@ fn check(config: &Config, file: Option<&Path>) -> Result<Vec<String>, Failure> {
             Ok(content) => inspect(config, file, &content).await,
             Err(problem) => {
                 let outside = production::inspect_outside(config, file);
-                let outside = judge(config.profile, outside.map_err(|it| explain(&it))?);
+                let outside = judge(config.profile, outside?);
                 Ok([Some(problem), outside].into_iter().flatten().collect())
             }
         }
@@ -67,10 +67,10 @@ async fn inspect(
     content: &Db,
 ) -> Result<Vec<String>, Failure> {
     let findings = production::inspect(config, file, content).await;
-    let findings = findings.map_err(|it| explain(&it))?;
+    let findings = findings?;
     let is_fit = findings.refused.is_empty();
     let exposure = production::inspect_exposure(config, content).await;
-    let exposure = exposure.map_err(|it| explain(&it))?;
+    let exposure = exposure?;
     let exposure = exposure.map(|it| serve::refuse_to_listen(config, &it));
     let judged = judge(config.profile, findings);
     if is_fit {

@@ -8,7 +8,7 @@ use entity_providers::user::{NewPassword, PasswordHash, User, operator};
 use futures::future::BoxFuture;
 
 use super::arguments::{Demo, UserAction};
-use super::{Failure, explain, prompt, say, start};
+use super::{Failure, prompt, say, start};
 use crate::app::App;
 use crate::config::{Config, Profile};
 
@@ -30,11 +30,7 @@ pub(super) async fn demo(config: Config, options: &Demo) -> Result<(), Failure> 
 
 /// Fills the database of `app`, which must be empty.
 pub(super) async fn fill(app: &App, password: &str) -> Result<Summary, Failure> {
-    let hash = app
-        .passwords
-        .hash(password)
-        .await
-        .map_err(|it| explain(&it))?;
+    let hash = app.passwords.hash(password).await?;
     let origin = origin("demo");
     let work = app.dispatcher.write(&origin, move |cx| {
         let hash = hash.clone();
@@ -43,7 +39,7 @@ pub(super) async fn fill(app: &App, password: &str) -> Result<Summary, Failure> 
             Ok((summary, Effect::Acted(Reference::collection("site"))))
         })
     });
-    Ok(work.await.map_err(|it| explain(&it))?)
+    Ok(work.await?)
 }
 
 /// Whether the database of `app` is empty.
@@ -52,7 +48,7 @@ pub(super) async fn is_empty(app: &App) -> Result<bool, Failure> {
         .dispatcher
         .read(&origin("demo"), |cx| Box::pin(demo::is_empty(cx)))
         .await;
-    Ok(found.map_err(|it| explain(&it))?)
+    Ok(found?)
 }
 
 /// Makes or changes an account.
@@ -66,7 +62,7 @@ pub(super) async fn user(config: Config, action: UserAction) -> Result<(), Failu
                 Box::pin(async move { operator::add(cx, &eid, password, superuser).await })
             })
             .await
-            .map_err(|it| refuse_to_add(&it))?
+            .map_err(refuse_to_add)?
         }
         UserAction::Passwd { eid } => {
             let password = read_password(&app).await?;
@@ -74,15 +70,15 @@ pub(super) async fn user(config: Config, action: UserAction) -> Result<(), Failu
                 let (eid, password) = (eid.clone(), password.clone());
                 Box::pin(async move { operator::set_password(cx, &eid, password).await })
             })
-            .await
-            .map_err(|it| explain(&it))?
+            .await?
         }
-        UserAction::Disable { eid } => change(&app, "disable", move |cx| {
-            let eid = eid.clone();
-            Box::pin(async move { operator::disable(cx, &eid).await })
-        })
-        .await
-        .map_err(|it| explain(&it))?,
+        UserAction::Disable { eid } => {
+            change(&app, "disable", move |cx| {
+                let eid = eid.clone();
+                Box::pin(async move { operator::disable(cx, &eid).await })
+            })
+            .await?
+        }
     };
     say(&format!(
         "done: the account `{}` has the id {}",
@@ -92,12 +88,12 @@ pub(super) async fn user(config: Config, action: UserAction) -> Result<(), Failu
     Ok(())
 }
 
-fn refuse_to_add(error: &entity_core::Error) -> String {
+fn refuse_to_add(error: entity_core::Error) -> Failure {
     match error.kind() {
         ErrorKind::Conflict => {
-            format!("{error}: `lectern user passwd` gives it another password")
+            format!("{error}: `lectern user passwd` gives it another password").into()
         }
-        _ => explain(error),
+        _ => error.into(),
     }
 }
 
@@ -122,9 +118,9 @@ where
 /// What is stored of the password that the operator gives: hashed before the database is held for writing, which
 /// a service may be at work on.
 async fn read_password(app: &App) -> Result<PasswordHash, Failure> {
-    let password = NewPassword::new(&given_password().await?).map_err(|it| explain(&it))?;
+    let password = NewPassword::new(&given_password().await?)?;
     let hash = password.hash(app.dispatcher.shared()).await;
-    Ok(hash.map_err(|it| explain(&it))?)
+    Ok(hash?)
 }
 
 /// The password from the environment or, without one there, from the input. Never from the arguments, which everybody

@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::arguments::Demo;
-use super::{Failure, explain, operator, say, start};
+use super::{Failure, operator, say, start};
 use crate::app::App;
 use crate::config::{Config, Problem, Profile};
 use crate::health::HealthListener;
@@ -69,7 +69,7 @@ pub(super) async fn run(
 /// Refuses what the profile `production` does not allow, and logs what it only warns of.
 async fn refuse_unsafe(app: &App, file: Option<&Path>) -> Result<(), Failure> {
     let findings = production::inspect(&app.config, file, &app.storage.content).await;
-    for problem in findings.map_err(|it| explain(&it))?.accept()? {
+    for problem in findings?.accept()? {
         tracing::warn!("{problem}");
     }
     Ok(())
@@ -78,7 +78,7 @@ async fn refuse_unsafe(app: &App, file: Option<&Path>) -> Result<(), Failure> {
 /// Refuses to let strangers log in with a password that they know, whatever the profile.
 async fn refuse_exposed(app: &App) -> Result<(), Failure> {
     let found = production::inspect_exposure(&app.config, &app.storage.content).await;
-    match found.map_err(|it| explain(&it))? {
+    match found? {
         None => Ok(()),
         Some(problem) => Err(refuse_to_listen(&app.config, &problem).into()),
     }

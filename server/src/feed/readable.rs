@@ -4,15 +4,18 @@ use entity_core::{ARCHIVE, Body, Context, Error, ErrorKind, Registry, Reply, Res
 
 use super::address::Address;
 
-/// Refuses an address at which the caller may read nothing now. What may be read later is for every reading
-/// to find out.
+/// What a page of the address would be called. Refuses an address at which the caller may read nothing now. What may
+/// be read later is for every reading to find out.
 ///
 /// # Errors
 /// The caller may not read there, or may not know of it; the address takes no such query.
-pub(super) async fn check(cx: &Context, registry: &Registry, address: &Address) -> Result<()> {
+pub(super) async fn title(cx: &Context, registry: &Registry, address: &Address) -> Result<String> {
     let pairs = entity_formats::parse_pairs(address.query.as_bytes())?;
     match look_up(registry, cx, address.path.clone(), one_of(pairs)).await {
-        Ok(reply) if is_content(&reply) => Ok(()),
+        Ok(reply) if is_content(&reply) => {
+            let path = address.path.to_string();
+            Ok(entity_formats::title(registry, &path, &reply.body).unwrap_or(path))
+        }
         Ok(_nothing) => Err(Error::field("path", "is no address of a list or an entity")),
         Err(error) => Err(explained(error)),
     }

@@ -20,6 +20,9 @@ use super::{Feed, MOUNT, readable, table};
 /// The most feeds that one user may have, those that are over included.
 const MAX_FEEDS: usize = 50;
 
+/// The most characters of a title.
+pub(super) const MAX_TITLE: usize = 200;
+
 /// What a client sends to make one.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -73,7 +76,7 @@ pub(super) async fn create(cx: &Context, draft: NewFeed) -> Result<Feed> {
     }
     check_query(&address, &registry)?;
     let offered = address.offered(&registry, &formats)?;
-    readable::check(cx, &registry, &address).await?;
+    let usual_title = readable::title(cx, &registry, &address).await?;
     let named = draft.formats.filter(|it| !it.is_empty());
     let wanted = named.unwrap_or_else(|| {
         let named = address
@@ -91,7 +94,7 @@ pub(super) async fn create(cx: &Context, draft: NewFeed) -> Result<Feed> {
         id: cx.new_id(),
         token_hash: token.to_hash(),
         user_id: user_id.to_owned(),
-        title: title(draft.title).unwrap_or_else(|| name(&path)),
+        title: title(draft.title).unwrap_or_else(|| usual_title.chars().take(MAX_TITLE).collect()),
         path,
         query: address.query,
         formats: chosen.join(","),

@@ -33,7 +33,7 @@ fn coats() -> Value {
 both! {
     async fn a_blank_site_is_no_site(app: TestApp) {
         let student = app.user("student1").await;
-        for path in ["site/%20", "site/%20.json", "site/%C2%A0", "message/%20/main/x"] {
+        for path in ["site/%20", "site/%20.json", "site/%C2%A0", "message/%20/x", "msg/biology-101/%20/x"] {
             let refused = student.get(&format!("/direct/announcement/{path}")).await;
             refused.expect(StatusCode::BAD_REQUEST);
         }

@@ -308,6 +308,6 @@ both! {
         let described = read(&app.anonymous(), "/direct/user/describe.json").await;
         assert_eq!(described["title"], "People");
         let feed = admin.get("/direct/announcement/site/biology-101.atom").await;
-        assert!(feed.text().contains("<title>Announcements</title>"), "{}", feed.text());
+        assert!(feed.text().contains("<title>Announcements: site biology-101</title>"), "{}", feed.text());
     }
 }

@@ -4,7 +4,7 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use tests::{Answer, Client, TestApp, both};
 
-use super::{FORM, JSON, XML, created, id_of, read};
+use super::{FORM, JSON, XML, created, id_of, read, text};
 
 /// What changes whenever something is written.
 const TIMES: [&str; 4] = ["modifiedOn", "lastModified", "modifiedDate", "modifiedTime"];
@@ -41,8 +41,8 @@ const NAMES: [&str; 11] = [
 async fn writable(app: &TestApp) -> Vec<(Client, String)> {
     let (teacher, admin) = (app.user("instructor1").await, app.user("admin").await);
     let student = app.user("student1").await;
-    let groups = read(&teacher, "/direct/site/biology-101/groups.json").await;
-    let group = groups[0]["id"].as_str().expect("a group").to_owned();
+    let site = read(&teacher, "/direct/site/biology-101.json").await;
+    let group = text(&site["siteGroups"][0], "id");
     let news = json!({
         "siteId": "biology-101", "title": "All of it", "body": "<p>a &amp; b</p>", "highlight": true, "groups": [group],
         "releaseDate": "2026-11-20T10:00:00Z",

@@ -98,7 +98,7 @@ both! {
         let not_there = stranger.get(&format!("/direct/announcement/{OPEN}:main:nothing.json")).await;
         for answer in [there, not_there] {
             answer.expect(StatusCode::UNAUTHORIZED);
-            assert_eq!(answer.json()["error"]["message"], "log in first");
+            assert_eq!(answer.json()["error"]["message"], "authentication is required: log in first");
         }
     }
 

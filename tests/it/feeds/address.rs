@@ -14,7 +14,7 @@ both! {
         let owner = app.user("student1").await;
         let feed = PrivateFeed::of_biology(&owner).await;
         assert_eq!(feed.made["formats"], json!(["atom", "rss"]));
-        assert_eq!(feed.made["title"], "biology-101");
+        assert_eq!(feed.made["title"], "Announcements: site biology-101");
         assert_eq!(feed.made["lastUsed"], Value::Null);
         for format in ["atom", "rss"] {
             let expected = format!("/feeds/{}/biology-101.{format}", feed.token());

@@ -252,7 +252,9 @@ both! {
             assert!(!answer.text().contains("secret"), "{url}");
         }
         let page = format!("{SITE}.atom?_archive=1");
-        app.anonymous().get(&page).await.expect(StatusCode::UNAUTHORIZED);
+        let public = app.anonymous().get(&page).await;
+        public.expect(StatusCode::OK);
+        assert!(!public.text().contains("<entry>"), "{}", public.text());
         app.user("instructor2").await.get(&page).await.expect(StatusCode::FORBIDDEN);
     }
 

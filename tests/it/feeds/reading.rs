@@ -164,7 +164,7 @@ both! {
         for format in ["atom", "rss"] {
             let path = feed.path(format);
             let first = stranger.get(&path).await;
-            assert_eq!(first.header(CACHE_CONTROL), Some("private, no-cache"));
+            assert_eq!(first.header(CACHE_CONTROL), Some("private, max-age=300, must-revalidate"));
             assert_eq!(first.header(REFERRER_POLICY), Some("no-referrer"));
             for (given, asked) in [(ETAG, IF_NONE_MATCH), (LAST_MODIFIED, IF_MODIFIED_SINCE)] {
                 let value = first.header(&given).expect("a version and a date").to_owned();

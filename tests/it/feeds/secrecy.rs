@@ -42,7 +42,7 @@ both! {
         let wrong = stranger.get("/feeds/nothing/biology-101.atom").await;
         wrong.expect(StatusCode::NOT_FOUND);
         assert_eq!(wrong.header("x-robots-tag"), Some("noindex, noarchive"));
-        assert_eq!(wrong.header(CACHE_CONTROL), Some("private, no-cache"));
+        assert_eq!(wrong.header(CACHE_CONTROL), Some("no-store"));
         let page = owner.get("/direct/feed.html").await;
         for (told, is_told) in [("Last used", true), ("Expires", true), ("never", true), ("User", false)] {
             let is_column = page.text().split_once("<table").expect("a table").1.contains(told);

@@ -68,7 +68,7 @@ async fn wrong_fields_are_refused_by_name() {
             "attachments",
             json!([{"name": "x", "url": "javascript:alert(1)"}]),
         ),
-        ("attachments[0]", json!([{"name": "x"}])),
+        ("attachments[0].url", json!([{"name": "x"}])),
         ("nonsense", json!(1)),
     ] {
         let mut draft =

@@ -129,7 +129,7 @@ pub(super) fn calls(operation: &Operation, known: &Known) -> Vec<Call> {
         .filter(|it| !it.1.is_null())
         .map(|(media_type, example)| Call {
             media_type: media_type.clone(),
-            body: body(media_type, example),
+            body: body(&operation.id, media_type, example),
             ..call.clone()
         })
         .collect();
@@ -160,8 +160,12 @@ pub(super) fn calls(operation: &Operation, known: &Known) -> Vec<Call> {
 }
 
 /// A body of this type that says what the example says, about a site that exists.
-fn body(media_type: &str, example: &Value) -> String {
+/// The example, about something that is there. What must not be there yet differs from one address to the next.
+fn body(id: &str, media_type: &str, example: &Value) -> String {
     let mut example = example.clone();
+    if let Some(eid) = example.get_mut("eid") {
+        *eid = id.into();
+    }
     if let Some(site) = example.get_mut("siteId") {
         *site = SITE.into();
     }

@@ -62,6 +62,8 @@ pub struct View<'a> {
 pub struct OwnAddress<'a> {
     /// The absolute address, without format and query.
     pub url: &'a str,
+    /// The name of the format that it ends with: what programs read there, and pages lead to.
+    pub format: &'a str,
     /// What it is called.
     pub title: &'a str,
     /// For how many minutes a reader may keep what it read there.

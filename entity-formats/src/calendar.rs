@@ -22,12 +22,15 @@ const MAX_TEXT: usize = 8_000;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ics;
 
+/// What the format is called in addresses.
+pub(crate) const NAME: &str = "ics";
+
 entity_core::register_format!(Ics);
 
 impl Renderer for Ics {
     fn format(&self) -> Format {
         Format {
-            name: "ics",
+            name: NAME,
             media_type: "text/calendar; charset=utf-8",
             aliases: &[],
             is_feed: true,

@@ -44,10 +44,10 @@ struct Feed {
 }
 
 /// One entry of a feed.
-struct Entry {
+pub(crate) struct Entry {
     id: String,
-    page_url: String,
-    content: FeedEntry,
+    pub(crate) page_url: String,
+    pub(crate) content: FeedEntry,
 }
 
 /// Whether `body` can be a feed.
@@ -120,9 +120,8 @@ impl Feed {
 }
 
 impl Entry {
-    fn of(item: &Item, view: &View<'_>) -> Option<Self> {
-        let reference = item.reference();
-        let page_url = format!("{}.html", entity_url(view.base_url, &reference));
+    pub(crate) fn of(item: &Item, view: &View<'_>) -> Option<Self> {
+        let page_url = page_url_of(item, view);
         let mut content = clean_entry(&item.feed_entry()?);
         if let Some(html) = content.content.take() {
             content.content = Some(match relative::occurs_in(&html) {
@@ -131,11 +130,16 @@ impl Entry {
             });
         }
         Some(Self {
-            id: urn(&reference.to_string()),
+            id: urn(&item.reference().to_string()),
             page_url,
             content,
         })
     }
+}
+
+/// The absolute address of the page of an entity.
+pub(crate) fn page_url_of(item: &Item, view: &View<'_>) -> String {
+    format!("{}.html", entity_url(view.base_url, &item.reference()))
 }
 
 /// What tells a list from all others, whichever part of it is shown and at whatever address.

@@ -12,6 +12,7 @@ mod problem;
 mod query;
 mod reference;
 mod shown;
+mod subscription;
 mod value;
 
 use askama::Template;
@@ -25,6 +26,7 @@ pub use self::explorer::page as explorer_page;
 use self::form::{DeletePage, FormPage};
 use self::list::ListPage;
 use self::problem::ProblemPage;
+use self::subscription::SubscriptionPage;
 use self::value::ValuePage;
 use crate::text::replace_forbidden;
 use crate::tree;
@@ -48,6 +50,9 @@ impl Renderer for Html {
     }
 
     fn render(&self, body: &Body, view: &View<'_>) -> Result<Vec<u8>> {
+        if let Some(own) = view.own_address {
+            return write(&SubscriptionPage::of(body, own, view)?);
+        }
         match body {
             Body::Empty => write(&DonePage::of(view)),
             Body::Entity(item) => {

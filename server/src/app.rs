@@ -26,6 +26,7 @@ use crate::auth::password::Passwords;
 use crate::auth::throttle::{Throttle, ThrottleOptions};
 use crate::config::{self, Config};
 use crate::direct::Sightings;
+use crate::feed::pace::Pace;
 use crate::health::Health;
 use crate::journal::Journal;
 use crate::middleware::csrf::{self, CsrfOptions};
@@ -86,6 +87,8 @@ pub struct Inner {
     pub(crate) throttle: Throttle,
     /// Remembers since when lists are as they are.
     pub(crate) sightings: Sightings,
+    /// Slows down who reads private feeds without a pause.
+    pub(crate) pace: Pace,
     sessions: Arc<Sessions>,
     pub(crate) csrf: CsrfOptions,
 }
@@ -175,6 +178,7 @@ impl App {
             tasks: TaskTracker::new(),
             health: Health::of_migrated(),
             sightings: Sightings::default(),
+            pace: Pace::new(config.feeds_burst, delta(config.feeds_interval)),
             sessions,
             throttle,
             csrf,

@@ -96,6 +96,11 @@ settings! {
         /// How long it takes until one of these no longer does.
         login_address_interval: Duration = "login.addressInterval", "LECTERN_LOGIN_ADDRESSINTERVAL", "6";
 
+        /// How often a private feed may be read without a pause.
+        feeds_burst: usize = "feeds.burst", "LECTERN_FEEDS_BURST", "60";
+        /// How long it takes until it may be read once more.
+        feeds_interval: Duration = "feeds.interval", "LECTERN_FEEDS_INTERVAL", "10";
+
         /// How long a new connection may be silent.
         first_byte_timeout: Duration = "limits.firstByteTimeout", "LECTERN_LIMITS_FIRSTBYTETIMEOUT", "10";
         /// How long the header of a request may take.

@@ -7,6 +7,7 @@
 mod address;
 mod fetch;
 mod opml;
+pub(crate) mod pace;
 mod readable;
 pub mod table;
 mod token;
@@ -25,7 +26,7 @@ use entity_core::{
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect};
 use serde::Serialize;
 
-pub(crate) use fetch::{ReadAs, handle};
+pub(crate) use fetch::{PAGE, ReadAs, handle};
 pub(crate) use token::without_token;
 
 /// Where private feeds are.

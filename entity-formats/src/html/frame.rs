@@ -3,6 +3,7 @@
 use entity_core::format::{Format, View};
 use entity_core::{Body, Need, Registry, encode_segment};
 
+use crate::calendar;
 use crate::paging::{list_url, view_url_with_query};
 
 /// The frame of a page.
@@ -138,7 +139,7 @@ impl Alternate {
             media_type,
             label: match name {
                 "atom" => "Atom".to_owned(),
-                "ics" => "Calendar".to_owned(),
+                calendar::NAME => "Calendar".to_owned(),
                 other => other.to_uppercase(),
             },
         }

@@ -95,7 +95,8 @@ impl<'a> Shown<'a> {
         instant(field.kind, value).map_or_else(|| Self::of(value), Self::of_instant)
     }
 
-    fn of_instant(instant: DateTime<Utc>) -> Self {
+    /// An instant, for people in any time zone.
+    pub(super) fn of_instant(instant: DateTime<Utc>) -> Self {
         Self::Time {
             iso: wire::iso(instant),
             text: instant.format("%-d %b %Y, %H:%M UTC").to_string(),

@@ -100,6 +100,7 @@ fn check_limits(config: &Config, problems: &mut Vec<Problem>) {
         ("limits.requestDeadline", config.request_deadline),
         ("shutdown.hardStop", config.hard_stop),
         ("login.addressInterval", config.login_address_interval),
+        ("feeds.interval", config.feeds_interval),
     ] {
         if timeout.is_zero() {
             problems.push(Problem::new(key, "must be longer than 0"));

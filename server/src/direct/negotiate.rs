@@ -63,6 +63,14 @@ pub(crate) fn names(headers: &HeaderMap, media_type: &str) -> bool {
     ranges(headers).any(|it| it.is(media_type) && it.quality > 0)
 }
 
+/// Whether the client names `media_type` and wants it more than `format`. Wildcards name nothing.
+pub(crate) fn prefers(headers: &HeaderMap, media_type: &str, format: &Format) -> bool {
+    let ranges: Vec<Range<'_>> = ranges(headers).collect();
+    let named = ranges.iter().filter(|it| it.is(media_type));
+    let wanted = named.map(|it| it.quality).max();
+    wanted.is_some_and(|it| it > quality(format, &ranges))
+}
+
 /// One element of an `Accept` header.
 struct Range<'a> {
     media_type: &'a str,

@@ -20,6 +20,7 @@ use super::address::name;
 use super::token::Token;
 use super::{MOUNT, readable, table};
 use crate::app::App;
+use crate::direct::negotiate;
 use crate::direct::request::verb;
 use crate::direct::respond::{Asked, Preference, respond, set};
 use crate::direct::watch;
@@ -32,6 +33,9 @@ pub(super) const USE_STEP: TimeDelta = TimeDelta::minutes(10);
 /// For how many minutes a reader, and nobody between, may keep what it read: as long as what was revoked may be
 /// shown again to whoever had it before.
 const KEPT_MINUTES: u32 = 5;
+
+/// The format of what people are shown who open the address in a browser.
+pub(crate) const PAGE: &str = "html";
 
 const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 
@@ -79,12 +83,16 @@ async fn answer(app: &App, exchange: Exchange) -> Response {
         Ok(None) => return exchange.fail(&Error::not_found()),
         Err(error) => return exchange.fail(&error),
     };
-    let mut response = match show(app, &exchange, &bound, &target).await {
+    let shown = match app.pace.ask(&bound.row.id, app.now()) {
+        Ok(()) => show(app, &exchange, &bound, &target).await.map_err(hide),
+        Err(too_often) => Err(too_often),
+    };
+    let mut response = match shown {
         Ok(response) => {
             note_use(app, &bound.row).await;
             response
         }
-        Err(error) => exchange.fail(&hide(error)),
+        Err(error) => exchange.fail(&error),
     };
     response.extensions_mut().insert(ReadAs(bound.owner));
     response
@@ -143,6 +151,9 @@ async fn show(
     let format = format
         .filter(|it| it.is_feed)
         .ok_or_else(Error::not_found)?;
+    let headers = &exchange.parts.headers;
+    let page = app.formats.renderer(PAGE).map(Renderer::format);
+    let page = page.filter(|it| negotiate::prefers(headers, it.essence(), &format));
     let sent = exchange.parts.uri.query().unwrap_or_default();
     let query = narrowed(&bound.row.query, sent)?;
     let mut origin = exchange.origin.clone();
@@ -172,8 +183,8 @@ async fn show(
         target.name
     );
     let asked = Asked {
-        headers: &exchange.parts.headers,
-        format,
+        headers,
+        format: page.unwrap_or(format),
         is_named: true,
         preference: Preference::Usual,
         view: View {
@@ -182,6 +193,7 @@ async fn show(
             query: &query,
             own_address: Some(OwnAddress {
                 url: &url,
+                format: target.format,
                 title: &bound.row.title,
                 minutes: KEPT_MINUTES,
                 query: sent,

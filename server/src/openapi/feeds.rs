@@ -7,10 +7,10 @@ use entity_formats::is_window_parameter;
 use entity_formats::openapi::{Answer, Content, Operation, Parameter, Response, SECRET};
 
 use super::entities::not_modified;
-use super::parameters::{if_none_match, list_parameter, segment};
+use super::parameters::{if_modified_since, if_none_match, list_parameter, segment};
 use super::refusals::Mount;
 use super::{Builder, text_header};
-use crate::feed::{Feed, Feeds, MOUNT};
+use crate::feed::{Feed, Feeds, MOUNT, PAGE};
 
 impl Builder<'_> {
     pub(super) fn add_private_feeds(&mut self) {
@@ -35,14 +35,18 @@ impl Builder<'_> {
         self.add(
             (Mount::Api, &path),
             Verb::Get,
-            (Need::Public, &[ErrorKind::NotFound]),
+            (
+                Need::Public,
+                &[ErrorKind::NotFound, ErrorKind::TooManyRequests],
+            ),
             operation,
         );
     }
 
     /// The feed, in the formats that feeds are written in.
     fn private_feed(&self) -> Response {
-        let formats = self.formats.all().filter(|it| it.is_feed);
+        let formats = self.formats.all();
+        let formats = formats.filter(|it| it.is_feed || it.name == PAGE);
         let headers = [
             ("ETag", "The version of the feed."),
             (
@@ -52,7 +56,7 @@ impl Builder<'_> {
             ("Link", "The other parts of the feed, and its archive."),
         ];
         Response {
-            description: "The feed, in the format that the name ends with.".to_owned(),
+            description: "The feed, in the format that the name ends with; a page about it for those who prefer `text/html`.".to_owned(),
             content: formats
                 .map(|it| (it.essence().to_owned(), Content::default()))
                 .collect(),
@@ -82,6 +86,6 @@ fn parameters() -> Vec<Parameter> {
         .map(|it| list_parameter(Feed::schema(), it));
     path.into_iter()
         .chain(parts)
-        .chain([if_none_match()])
+        .chain([if_none_match(), if_modified_since()])
         .collect()
 }

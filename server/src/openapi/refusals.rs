@@ -66,7 +66,7 @@ const MEANINGS: [(ErrorKind, &str); 14] = [
     ),
     (
         ErrorKind::TooManyRequests,
-        "Too many requests failed: wait.",
+        "Too many requests came, or failed: wait.",
     ),
     (
         ErrorKind::Unavailable,

@@ -1,11 +1,12 @@
 //! The token of a private feed is told once, and stands nowhere else: not in the database, not in a log.
 
-use http::header::CACHE_CONTROL;
+use chrono::TimeDelta;
+use http::header::{ACCEPT, CACHE_CONTROL};
 use http::{Method, StatusCode};
 use serde_json::json;
 use tests::{TestApp, both};
 
-use super::{BIOLOGY, PrivateFeed, fetch};
+use super::{BASE, BIOLOGY, PrivateFeed, fetch};
 use crate::rows::{databases, texts};
 
 /// Every row of every table that tells of requests and of feeds.
@@ -48,6 +49,54 @@ both! {
             let is_column = page.text().split_once("<table").expect("a table").1.contains(told);
             assert_eq!(is_column, is_told, "{told} in {}", page.text());
         }
+    }
+
+    async fn a_browser_is_shown_what_is_in_a_private_feed_and_how_to_subscribe(app: TestApp) {
+        let owner = app.user("student1").await;
+        let feed = PrivateFeed::new(&owner, &json!({"path": BIOLOGY, "title": "My <bio>"})).await;
+        let path = feed.path("atom");
+        for (accept, expected) in [
+            ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html"),
+            ("text/html", "text/html"),
+            ("application/atom+xml,application/rss+xml;q=0.9,text/html;q=0.8,*/*;q=0.1", "application/atom+xml"),
+            ("text/html, application/atom+xml", "application/atom+xml"),
+            ("*/*", "application/atom+xml"),
+            ("application/json", "application/atom+xml"),
+        ] {
+            let answer = app.anonymous().with_header(ACCEPT, accept).get(&path).await;
+            answer.expect(StatusCode::OK);
+            let found = answer.header("content-type").unwrap_or_default();
+            assert!(found.starts_with(expected), "{accept}: {found}");
+            assert_eq!(answer.header("x-robots-tag"), Some("noindex, noarchive"));
+        }
+        let page = app.anonymous().with_header(ACCEPT, "text/html").get(&path).await;
+        let page = page.text();
+        let address = format!("<code>{BASE}{path}</code>");
+        for told in ["My &#60;bio&#62;", &address, "Quiz on cell membranes", "feed reader"] {
+            assert!(page.contains(told), "{told}: {page}");
+        }
+        assert!(!page.contains("/edit"), "{page}");
+        let delete = owner.send(Method::DELETE, &feed.entity, "text/plain", "".into()).await;
+        delete.expect(StatusCode::NO_CONTENT);
+        let gone = app.anonymous().with_header(ACCEPT, "text/html").get(&path).await;
+        gone.expect(StatusCode::NOT_FOUND);
+    }
+
+    async fn who_reads_a_private_feed_without_a_pause_has_to_wait(app: TestApp) {
+        let owner = app.user("student1").await;
+        let feed = PrivateFeed::of_biology(&owner).await;
+        let other = PrivateFeed::of_biology(&owner).await;
+        let stranger = app.anonymous();
+        for _ in 0..60 {
+            stranger.get(&feed.path("atom")).await.expect(StatusCode::OK);
+        }
+        let refused = stranger.get(&feed.path("rss")).await;
+        refused.expect(StatusCode::TOO_MANY_REQUESTS);
+        assert_eq!(refused.header("retry-after"), Some("10"));
+        stranger.get(&other.path("atom")).await.expect(StatusCode::OK);
+        app.advance(TimeDelta::seconds(10));
+        stranger.get(&feed.path("atom")).await.expect(StatusCode::OK);
+        stranger.get(&feed.path("atom")).await.expect(StatusCode::TOO_MANY_REQUESTS);
     }
 
     async fn the_token_is_told_once_and_kept_nowhere(app: TestApp) {

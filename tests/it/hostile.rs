@@ -87,7 +87,8 @@ async fn what_is_spoilt_would_be_fine() {
 
 #[tokio::test]
 async fn no_reader_of_a_private_feed_makes_the_service_fail() {
-    let app = TestApp::on_backend(Backend::Sqlite).await.expect("a file");
+    let app = TestApp::with_settings(Backend::Sqlite, &[("feeds.burst", "1000")]).await;
+    let app = app.expect("a file");
     let owner = app.user("student1").await;
     let stranger = app.anonymous();
     let mut generator = Generator::new(SEEDS);

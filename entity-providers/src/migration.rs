@@ -14,7 +14,7 @@ use async_trait::async_trait;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr};
 use sea_orm_migration::{MigrationName, MigrationTrait, SchemaManager};
 
-/// The steps, in order. A service adds its own behind them and runs all with [`migrate`](crate::db::migrate).
+/// The steps, in order. A service adds its own behind them and runs all with [`migrate`](crate::db::migrate()).
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
     vec![
         Box::new(m20261121_000001_accounts::STEP),

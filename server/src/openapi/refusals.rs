@@ -96,9 +96,10 @@ pub(super) fn of(mount: Mount, verb: Verb, need: Need, config: &Config) -> Vec<E
             ErrorKind::Unprocessable,
             mount == Mount::Direct && verb == Verb::Post,
         ),
+        // What stands in the place of an id may be the name of an action.
         (
             ErrorKind::MethodNotAllowed,
-            mount == Mount::Direct && verb == Verb::Post,
+            mount == Mount::Direct && !verb.is_safe(),
         ),
     ];
     all.into_iter()

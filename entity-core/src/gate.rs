@@ -140,7 +140,7 @@ pub(crate) fn creation<P: Create>(cx: &Context, input: &Input) -> Result<Fields>
             "there is nothing yet that a patch could change",
         ));
     }
-    input.require_root(P::PREFIX)?;
+    input.require_root(cx, P::PREFIX)?;
     input.check(P::Entity::schema(), true, cx.shared.sanitize)
 }
 
@@ -176,7 +176,7 @@ pub(crate) async fn revision<P: Update>(
     input: &Input,
 ) -> Result<(P::Entity, Fields)> {
     let current = load_to_write::<P>(cx, id, Operation::Update).await?;
-    input.require_root(P::PREFIX)?;
+    input.require_root(cx, P::PREFIX)?;
     let input = input.resolve(&current)?;
     let fields = input.check(P::Entity::schema(), false, cx.shared.sanitize)?;
     Ok((current, fields))

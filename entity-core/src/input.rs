@@ -5,15 +5,17 @@ use std::borrow::Cow;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::context::Context;
 use crate::entity::Entity;
 use crate::error::{Error, FieldError, Result};
 use crate::lines;
 use crate::patch::Patch;
+use crate::registry::Registry;
 use crate::schema::{Field, Kind, Schema, Writable};
 use crate::shape;
 
-/// What clients call the whole that do not tell types apart.
-const ANY_ROOT: &str = "data";
+/// What the name of a list ends with, behind the prefix of its type.
+const COLLECTION: &str = "_collection";
 /// Keys of every entity that say where it is; they are never input.
 const METADATA: [&str; 4] = ["entityReference", "entityURL", "entityId", "entityTitle"];
 
@@ -70,16 +72,22 @@ impl Input {
         self
     }
 
-    /// Refuses what is called otherwise than the entities of `prefix`: it was meant for another type.
+    /// Refuses what is called like entities of another type than `prefix`, or like a list of entities: it was meant for
+    /// something else. Any other name says nothing.
     ///
     /// # Errors
     /// It is; the error names both.
-    pub(crate) fn require_root(&self, prefix: &str) -> Result<()> {
-        match self.root.as_deref() {
-            Some(root) if root != prefix && root != ANY_ROOT => Err(Error::bad_request(format!(
+    pub(crate) fn require_root(&self, cx: &Context, prefix: &str) -> Result<()> {
+        let Some(root) = self.root.as_deref().filter(|it| *it != prefix) else {
+            return Ok(());
+        };
+        let named = root.strip_suffix(COLLECTION).unwrap_or(root);
+        let registry = cx.service::<Registry>().ok();
+        match registry.is_some_and(|it| it.route(named).is_some()) {
+            true => Err(Error::bad_request(format!(
                 "the root of the body is `{root}`, which is no entity of this type: name it `{prefix}`"
             ))),
-            _ => Ok(()),
+            false => Ok(()),
         }
     }
 

@@ -134,7 +134,7 @@ impl Formatter for &mut Safe {
 /// Writes `text`, with what could end or start markup or a line of script escaped.
 fn write_harmless<W: ?Sized + Write>(writer: &mut W, text: &[u8]) -> io::Result<()> {
     let mut rest = text;
-    while let Some(at) = rest.iter().position(|it| is_suspect(*it)) {
+    while let Some(at) = find_suspect(rest) {
         let (before, suspect) = rest.split_at(at);
         writer.write_all(before)?;
         let (written, length): (&[u8], usize) = match suspect {
@@ -151,7 +151,9 @@ fn write_harmless<W: ?Sized + Write>(writer: &mut W, text: &[u8]) -> io::Result<
     writer.write_all(rest)
 }
 
-/// Whether a byte may be the first one of something to escape.
-fn is_suspect(byte: u8) -> bool {
-    matches!(byte, b'<' | b'>' | b'&' | 0xe2)
+/// Where the first byte is that may begin something to escape.
+fn find_suspect(text: &[u8]) -> Option<usize> {
+    let markup = memchr::memchr3(b'<', b'>', b'&', text);
+    let before = markup.and_then(|it| text.get(..it)).unwrap_or(text);
+    memchr::memchr(0xe2, before).or(markup)
 }

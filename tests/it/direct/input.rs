@@ -218,9 +218,12 @@ both! {
             assert!(message.contains(named), "{xml}: {message}");
         }
         assert_eq!(state(&teacher, &path).await, before);
-        // The established root for everything is taken as well.
-        put(&teacher, &path, XML, "<data><title>Told</title></data>").await.expect(StatusCode::NO_CONTENT);
-        assert_eq!(state(&teacher, &path).await["title"], "Told");
+        // What is the name of nothing else says nothing.
+        for (root, title) in [("data", "Told"), ("entity", "Told again"), ("note", "And again")] {
+            let xml = format!("<{root}><title>{title}</title></{root}>");
+            put(&teacher, &path, XML, &xml).await.expect(StatusCode::NO_CONTENT);
+            assert_eq!(state(&teacher, &path).await["title"], title);
+        }
     }
 
     async fn a_body_means_nothing_where_something_is_read(app: TestApp) {

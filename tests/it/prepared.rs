@@ -5,14 +5,13 @@ use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use entity_core::{
-    Access, Context, Entity, Error, Fields, Need, Prepare, Provider, Read, Registry, Result, Route,
-    Shared, Update,
+    Access, Context, Entity, Error, Fields, Need, Prepare, Provider, Read, Result, Route, Shared,
+    Update,
 };
 use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Value, json};
-use server::Parts;
-use tests::{Answer, Backend, OnBackend, TestApp, app, both};
+use tests::{Answer, Backend, OnBackend, TestApp, both};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
@@ -104,20 +103,12 @@ struct WithWaiters(TestApp);
 
 impl OnBackend for WithWaiters {
     async fn on_backend(backend: Backend) -> Option<Self> {
-        let parts = |clock| {
-            let parts = app::parts(clock);
-            let waiters = Route::of::<Waiters>(("tests", "0.0.0"))
-                .read()
-                .update()
-                .prepare()
-                .build();
-            let routes = parts.registry.routes().cloned().chain([waiters]);
-            Parts {
-                registry: Registry::new(routes).expect("types that go together"),
-                ..parts
-            }
-        };
-        TestApp::with_parts(backend, parts).await.map(Self)
+        let waiters = Route::of::<Waiters>(("tests", "0.0.0"))
+            .read()
+            .update()
+            .prepare()
+            .build();
+        TestApp::with_type(backend, waiters).await.map(Self)
     }
 }
 

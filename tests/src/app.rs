@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 use entity_core::testing::FixedClock;
-use entity_core::{Caller, Effect, Origin, Reference, Registry};
+use entity_core::{Caller, Effect, Origin, Reference, Registry, Route};
 use entity_providers::demo;
 use server::config::{self, Config, Given};
 use server::system::UuidIds;
@@ -53,13 +53,18 @@ impl TestApp {
         }
     }
 
-    /// Starts the service on a database of this kind with the demo university, made of the parts that `parts`
-    /// answers for its clock; `None` where this kind of storage is not installed.
-    pub async fn with_parts(
-        backend: Backend,
-        parts: impl FnOnce(Arc<FixedClock>) -> Parts + Send,
-    ) -> Option<Self> {
+    /// Starts the service on a database of this kind with the demo university, and with the type `added` beside its
+    /// own; `None` where this kind of storage is not installed.
+    pub async fn with_type(backend: Backend, added: Route) -> Option<Self> {
         let database = template::copy(backend).await?;
+        let parts = |clock| {
+            let parts = parts(clock);
+            let routes = parts.registry.routes().cloned().chain([added]);
+            Parts {
+                registry: Registry::new(routes).expect("types that go together"),
+                ..parts
+            }
+        };
         Some(Self::start_parts(database, &[], parts).await)
     }
 

@@ -3,7 +3,7 @@
 //! The service has no such action of its own yet, so that these tests bring one.
 
 use axum::body;
-use entity_core::{Action, Actions, Answers, Bytes, Entity, Need, Outcome, Registry, Route, Verb};
+use entity_core::{Action, Actions, Answers, Bytes, Entity, Need, Outcome, Route, Verb};
 use http::header::{
     ACCEPT, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
     IF_NONE_MATCH,
@@ -11,8 +11,6 @@ use http::header::{
 use http::{HeaderName, Method, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use server::Parts;
-use tests::app;
 use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
 
 use super::created;
@@ -58,22 +56,14 @@ struct WithPosters(TestApp);
 
 impl OnBackend for WithPosters {
     async fn on_backend(backend: Backend) -> Option<Self> {
-        let parts = |clock| {
-            let parts = app::parts(clock);
-            let posters = Route::of::<Poster>(("tests", "0.0.0"))
-                .read()
-                .list()
-                .create()
-                .table()
-                .actions()
-                .build();
-            let routes = parts.registry.routes().cloned().chain([posters]);
-            Parts {
-                registry: Registry::new(routes).expect("types that go together"),
-                ..parts
-            }
-        };
-        TestApp::with_parts(backend, parts).await.map(Self)
+        let posters = Route::of::<Poster>(("tests", "0.0.0"))
+            .read()
+            .list()
+            .create()
+            .table()
+            .actions()
+            .build();
+        TestApp::with_type(backend, posters).await.map(Self)
     }
 }
 

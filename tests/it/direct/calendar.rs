@@ -3,13 +3,12 @@
 //! The service has no such type of its own yet, so that these tests bring one.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use entity_core::{DateTimeUtc, Entity, EventEntry, Registry, Route};
+use entity_core::{DateTimeUtc, Entity, EventEntry, Route};
 use http::header::{ACCEPT, CONTENT_TYPE, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED};
 use http::{StatusCode, header};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use server::Parts;
-use tests::app::{self, PASSWORD};
+use tests::app::PASSWORD;
 use tests::{Backend, Client, OnBackend, TestApp, both};
 
 use super::created;
@@ -73,23 +72,15 @@ struct WithAppointments(TestApp);
 
 impl OnBackend for WithAppointments {
     async fn on_backend(backend: Backend) -> Option<Self> {
-        let parts = |clock| {
-            let parts = app::parts(clock);
-            let appointments = Route::of::<Appointment>(("tests", "0.0.0"))
-                .read()
-                .list()
-                .create()
-                .update()
-                .delete()
-                .table()
-                .build();
-            let routes = parts.registry.routes().cloned().chain([appointments]);
-            Parts {
-                registry: Registry::new(routes).expect("types that go together"),
-                ..parts
-            }
-        };
-        TestApp::with_parts(backend, parts).await.map(Self)
+        let appointments = Route::of::<Appointment>(("tests", "0.0.0"))
+            .read()
+            .list()
+            .create()
+            .update()
+            .delete()
+            .table()
+            .build();
+        TestApp::with_type(backend, appointments).await.map(Self)
     }
 }
 

@@ -2,13 +2,12 @@
 
 use bytes::Bytes;
 use chrono::TimeDelta;
-use entity_core::{DateTimeUtc, Entity, Registry, Route};
+use entity_core::{DateTimeUtc, Entity, Route};
 use http::header::{ETAG, LAST_MODIFIED};
 use http::{Method, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use server::Parts;
-use tests::{Answer, Backend, Client, OnBackend, TestApp, app, both};
+use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
 
 use super::{JSON, XML, created, id_of, text};
 use crate::rows::{audited, databases, texts};
@@ -39,21 +38,13 @@ struct WithChores(TestApp);
 
 impl OnBackend for WithChores {
     async fn on_backend(backend: Backend) -> Option<Self> {
-        let parts = |clock| {
-            let parts = app::parts(clock);
-            let chores = Route::of::<Chore>(("tests", "0.0.0"))
-                .read()
-                .create()
-                .update()
-                .table()
-                .build();
-            let routes = parts.registry.routes().cloned().chain([chores]);
-            Parts {
-                registry: Registry::new(routes).expect("types that go together"),
-                ..parts
-            }
-        };
-        TestApp::with_parts(backend, parts).await.map(Self)
+        let chores = Route::of::<Chore>(("tests", "0.0.0"))
+            .read()
+            .create()
+            .update()
+            .table()
+            .build();
+        TestApp::with_type(backend, chores).await.map(Self)
     }
 }
 

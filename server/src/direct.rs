@@ -1,6 +1,6 @@
 //! `/direct`: HTTP → request → reply → HTTP, for every registered type.
 
-mod batch;
+pub(crate) mod batch;
 mod bytes;
 pub(crate) mod describe;
 mod etag;

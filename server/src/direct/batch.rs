@@ -14,6 +14,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::response::Response;
 use entity_core::{Audit, DirectPath, Error, ErrorKind, Preparation, Result, Route, Verb};
 
+pub(crate) use self::operations::HEADERS;
 use self::operations::Operations;
 use self::references::References;
 use self::result::Outcome;
@@ -29,7 +30,7 @@ use crate::middleware::audit::Audited;
 /// The prefix that asks for a batch. No type can have it.
 const WORD: &str = "batch";
 /// Most requests in one batch.
-const MAX_PARTS: usize = 50;
+pub(crate) const MAX_PARTS: usize = 50;
 /// The formats that results are told in.
 const FORMATS: [&str; 2] = ["json", "xml"];
 /// The parameter that lists the addresses.

@@ -9,6 +9,7 @@ use entity_formats::openapi::{Answer, Content, Location, Operation, Parameter, R
 use super::parameters::{idempotency_key, prefer, text_parameter};
 use super::refusals::Mount;
 use super::{Builder, empty};
+use crate::direct::batch::{HEADERS, MAX_PARTS};
 use crate::media;
 
 /// The group of the batches.
@@ -61,13 +62,15 @@ impl Builder<'_> {
         let operation = Operation {
             operation_id: "batchOfOperations".to_owned(),
             tags: vec![TAG.to_owned()],
-            summary: "Does many things at once: each on its own, or all of them or none.".to_owned(),
+            summary: "Does many things at once: each on its own, or all of them or none."
+                .to_owned(),
             parameters: parameters.chain([prefer(), idempotency_key()]).collect(),
             request_body: Some(RequestBody {
-                description: "The operations, at most 50. `$<id>.entityId` in a later path or body stands for \
-                    what an earlier one made. With `_refs`, a form with the fields of what is posted to each of \
-                    the addresses."
-                    .to_owned(),
+                description: format!(
+                    "The operations, at most {MAX_PARTS}. `$<id>.entityId` in a later path or body stands for what \
+                     an earlier one made. With `_refs`, a form with the fields of what is posted to each of the \
+                     addresses."
+                ),
                 required: false,
                 content: [("application/json".to_owned(), content), fields()].into(),
             }),
@@ -87,10 +90,10 @@ impl Builder<'_> {
 
 /// What says which addresses are meant, and what each of them is asked.
 fn references(required: bool) -> [Parameter; 3] {
-    let listed = text_parameter(&(
-        "_refs",
-        "addresses below `/direct`, separated by commas, at most 50; each counts from 0",
-    ));
+    let meaning = format!(
+        "addresses below `/direct`, separated by commas, at most {MAX_PARTS}; each counts from 0"
+    );
+    let listed = text_parameter(&("_refs", &meaning));
     let separator = text_parameter(&(
         "separator",
         "what separates the addresses instead of commas",
@@ -162,10 +165,11 @@ fn responses() -> BTreeMap<String, Answer> {
 
 /// What the body of a batch is made of.
 fn operations() -> Schema {
+    let names = HEADERS.map(|it| it.to_string());
     let headers = json_schema!({
         "type": "object",
         "additionalProperties": { "type": "string" },
-        "propertyNames": { "enum": ["Accept", "Content-Type", "If-Match", "If-None-Match", "Prefer"] },
+        "propertyNames": { "enum": names },
     });
     json_schema!({
         "type": "object",
@@ -176,7 +180,7 @@ fn operations() -> Schema {
             "operations": {
                 "type": "array",
                 "minItems": 1,
-                "maxItems": 50,
+                "maxItems": MAX_PARTS,
                 "items": {
                     "type": "object",
                     "required": ["method", "path"],

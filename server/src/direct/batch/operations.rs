@@ -25,7 +25,7 @@ use crate::media;
 /// How often an atomic batch that lost a race is run, at most.
 const TRIES: u32 = 4;
 /// The headers that an operation may have of its own.
-const HEADERS: [HeaderName; 7] = [
+pub(crate) const HEADERS: [HeaderName; 7] = [
     ACCEPT,
     CONTENT_TYPE,
     IF_MATCH,

@@ -132,7 +132,7 @@ impl Versions {
 impl IfMatch {
     /// Whether something in `version`, which last changed at `updated`, is meant. About what has no date nothing
     /// is said by a date.
-    pub fn holds(&self, version: Option<Version>, updated: Option<DateTime<Utc>>) -> bool {
+    fn holds(&self, version: Option<Version>, updated: Option<DateTime<Utc>>) -> bool {
         match self {
             Self::Any => true,
             Self::Versions(versions) => version.is_some_and(|it| versions.contains(&it)),

@@ -1,9 +1,9 @@
 //! Answers as comma-separated values (RFC 4180), for spreadsheets and scripts.
 //!
 //! The first row names the columns: the fields that were chosen, in the order of the schema, then the fields of the
-//! entities that are shown with them (`siteIdEntity.title`), then `entityReference` and `entityURL`. Lists and objects are written as JSON. Numbers are written as they are; text that a
-//! spreadsheet would take for a formula has an apostrophe before it, and characters that no spreadsheet can
-//! hold are replaced.
+//! entities that are shown with them (`siteIdEntity.title`), then `entityReference` and `entityURL`. Lists and
+//! objects are written as JSON. Numbers are written as they are; text that a spreadsheet would take for a formula has
+//! an apostrophe before it, and characters that no spreadsheet can hold are replaced.
 
 use std::borrow::Cow;
 

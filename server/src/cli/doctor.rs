@@ -39,8 +39,8 @@ fn check(config: &Config, file: Option<&Path>) -> Result<Vec<String>, Failure> {
         match look(config, &registry).await {
             Ok(content) => inspect(config, file, &content).await,
             Err(problem) => {
-                let outside = production::inspect_outside(config, file);
-                let outside = judge(config.profile, outside?);
+                let outside = production::inspect_outside(config, file)?;
+                let outside = judge(config.profile, outside);
                 Ok([Some(problem), outside].into_iter().flatten().collect())
             }
         }
@@ -66,11 +66,9 @@ async fn inspect(
     file: Option<&Path>,
     content: &Db,
 ) -> Result<Vec<String>, Failure> {
-    let findings = production::inspect(config, file, content).await;
-    let findings = findings?;
+    let findings = production::inspect(config, file, content).await?;
     let is_fit = findings.refused.is_empty();
-    let exposure = production::inspect_exposure(config, content).await;
-    let exposure = exposure?;
+    let exposure = production::inspect_exposure(config, content).await?;
     let exposure = exposure.map(|it| serve::refuse_to_listen(config, &it));
     let judged = judge(config.profile, findings);
     if is_fit {

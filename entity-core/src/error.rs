@@ -71,6 +71,8 @@ pub enum ErrorKind {
     TooManyRequests,
     /// The service can't answer now: try again.
     Unavailable,
+    /// The answer, or what is to be stored, would exceed a limit: ask for less, or delete something first.
+    InsufficientStorage,
     /// A defect of the service.
     Internal,
 }
@@ -189,6 +191,11 @@ impl Error {
             ErrorKind::PreconditionFailed,
             "there is nothing yet that `If-Match` could match: send the request without it",
         )
+    }
+
+    /// A limit of what may be stored or answered is reached; the text names it.
+    pub fn insufficient_storage(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorKind::InsufficientStorage, message)
     }
 
     /// The service can't answer now; try again after `seconds`.

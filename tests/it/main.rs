@@ -8,11 +8,13 @@
 
 mod access;
 mod api;
+mod attack;
 mod audit;
 mod csrf;
 mod direct;
 mod durability;
 mod events;
+mod fault;
 mod feeds;
 mod health;
 mod hostile;

@@ -53,6 +53,7 @@ fn heading(kind: ErrorKind) -> &'static str {
         ErrorKind::UnsupportedMediaType => "Not a type that is read here",
         ErrorKind::TooManyRequests => "Too many requests",
         ErrorKind::Unavailable => "Not available now",
+        ErrorKind::InsufficientStorage => "A limit is reached",
         ErrorKind::Internal => "Something failed",
     }
 }

@@ -21,7 +21,7 @@ pub(super) enum Mount {
 }
 
 /// What a client can be told, and what it means. A defect of the service is no answer to anything it may send.
-const MEANINGS: [(ErrorKind, &str); 14] = [
+const MEANINGS: [(ErrorKind, &str); 15] = [
     (
         ErrorKind::BadRequest,
         "The request is malformed, or fields of it are wrong.",
@@ -72,6 +72,10 @@ const MEANINGS: [(ErrorKind, &str); 14] = [
         ErrorKind::Unavailable,
         "The service can't answer now: try again.",
     ),
+    (
+        ErrorKind::InsufficientStorage,
+        "A limit of what is stored or answered is reached; the message names it.",
+    ),
 ];
 
 /// The name of the answer to requests whose header is too long.
@@ -85,6 +89,7 @@ pub(super) fn of(mount: Mount, verb: Verb, need: Need, config: &Config) -> Vec<E
         (ErrorKind::BadRequest, true),
         (ErrorKind::UriTooLong, true),
         (ErrorKind::Unavailable, true),
+        (ErrorKind::InsufficientStorage, true),
         (ErrorKind::Unauthenticated, !is_open || has_evidence),
         (ErrorKind::TooManyRequests, has_evidence),
         (ErrorKind::Forbidden, !is_open || !verb.is_safe()),

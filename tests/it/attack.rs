@@ -1,0 +1,1 @@
+//! What an attacker once achieved, one file for each attack.

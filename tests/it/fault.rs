@@ -1,0 +1,1 @@
+//! Faults of storage, machines and networks, one file for each kind.

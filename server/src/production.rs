@@ -60,7 +60,7 @@ pub fn inspect_outside(config: &Config, file: Option<&Path>) -> Result<Findings>
     );
     Ok(Findings {
         refused,
-        warned: Vec::new(),
+        warned: settings::warn(config),
     })
 }
 

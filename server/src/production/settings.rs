@@ -1,6 +1,13 @@
 //! Settings that make sense, but not where people rely on them.
 
+use psl::{List, Psl as _};
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
+
 use crate::config::{Config, Network, Problem, WebOrigin};
+
+/// More failed logins than this are no limit for whoever guesses passwords.
+const GUESSES: usize = 1_000;
 
 /// What is unsafe about `config`.
 pub(super) fn inspect(config: &Config) -> Vec<Problem> {
@@ -35,9 +42,51 @@ pub(super) fn inspect(config: &Config) -> Vec<Problem> {
             "must name the addresses of your proxies: this holds strangers, who could say that they are anybody",
         ),
     ];
+    broken(rules)
+}
+
+/// What is allowed in `config` and worth a second thought.
+pub(super) fn warn(config: &Config) -> Vec<Problem> {
+    let domain = config.cookie_domain.as_deref().unwrap_or_default();
+    let rules = [
+        (
+            logs_too_much(&config.log_level),
+            "log.level",
+            "logs in great detail (`debug` or `trace`): statements with people's data fill the log; use `info`",
+        ),
+        (
+            config.login_account_failures > GUESSES || config.login_address_failures > GUESSES,
+            "login.accountFailures",
+            "and `login.addressFailures` hardly limit who guesses passwords: use at most 1000",
+        ),
+        (
+            is_public_suffix(domain),
+            "svc.cookieDomain",
+            "is a public suffix, under which strangers have hosts: browsers refuse such a cookie; use your own domain",
+        ),
+    ];
+    broken(rules)
+}
+
+fn broken<const N: usize>(rules: [(bool, &str, &str); N]) -> Vec<Problem> {
     rules
         .into_iter()
         .filter(|(is_broken, ..)| *is_broken)
         .map(|(_, key, message)| Problem::new(key, message))
         .collect()
+}
+
+/// Whether some part of the service logs at a level below `info`.
+fn logs_too_much(levels: &str) -> bool {
+    EnvFilter::try_new(levels)
+        .ok()
+        .and_then(|it| it.max_level_hint())
+        .is_some_and(|it| it > LevelFilter::INFO)
+}
+
+/// Whether `domain` is one below which anybody can register names, by the public suffix list.
+fn is_public_suffix(domain: &str) -> bool {
+    let domain = domain.trim_start_matches('.').to_ascii_lowercase();
+    List.suffix(domain.as_bytes())
+        .is_some_and(|it| it.is_known() && it.as_bytes() == domain.as_bytes())
 }

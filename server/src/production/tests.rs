@@ -61,6 +61,26 @@ fn conf_1_unsafe_settings_are_refused_by_their_keys() {
 }
 
 #[test]
+fn conf_1_doubtful_settings_are_warned_of_by_their_keys() {
+    for (changes, expected) in [
+        ("", &[][..]),
+        ("log.level=info,sqlx=warn", &[]),
+        ("log.level=info,sqlx=trace", &["log.level"]),
+        ("log.level=debug", &["log.level"]),
+        ("login.accountFailures=1000000", &["login.accountFailures"]),
+        ("login.addressFailures=1000000", &["login.accountFailures"]),
+        ("svc.cookieDomain=lectern.example", &[]),
+        ("svc.cookieDomain=uni.ac.uk", &[]),
+        ("svc.cookieDomain=.ac.uk", &["svc.cookieDomain"]),
+        ("svc.cookieDomain=GitHub.io", &["svc.cookieDomain"]),
+    ] {
+        let found = settings::warn(&config(changes));
+        let keys: Vec<&str> = found.iter().map(|it| it.key.as_str()).collect();
+        assert_eq!(keys, expected, "{changes}");
+    }
+}
+
+#[test]
 fn conf_1_files_that_others_may_use_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("lectern.toml");

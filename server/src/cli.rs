@@ -19,7 +19,7 @@ use crate::config::{self, Config, Given, Loaded};
 use crate::storage::Storage;
 use crate::system::{SystemClock, UuidIds};
 use crate::telemetry;
-use arguments::{Arguments, Command, Settings};
+use arguments::{Arguments, Command, Demo, Settings};
 
 /// The configuration or the arguments are wrong.
 const USAGE: u8 = 2;
@@ -48,6 +48,9 @@ pub fn run() -> ExitCode {
         } => return fail(problems, USAGE),
     };
     telemetry::start(&config);
+    for warning in &loaded.warnings {
+        tracing::warn!("{warning}");
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -62,10 +65,16 @@ pub fn run() -> ExitCode {
 }
 
 async fn execute(arguments: Arguments, config: Config) -> Result<(), Failure> {
+    let file = arguments.settings.config.as_deref();
     match arguments.command {
-        None | Some(Command::Serve) => {
-            let file = arguments.settings.config.as_deref();
-            serve::run(config, file, &arguments.demo).await
+        None => serve::run(config, file, &arguments.demo).await,
+        Some(Command::Serve { demo }) => {
+            // `lectern --demo serve` means the same as `lectern serve --demo`.
+            let options = Demo {
+                demo: demo || arguments.demo.demo,
+                ..arguments.demo
+            };
+            serve::run(config, file, &options).await
         }
         Some(Command::Demo) => operator::demo(config, &arguments.demo).await,
         Some(Command::Migrate) => {

@@ -5,11 +5,14 @@
 //! `LECTERN_SESSION_TIMEOUT=1800`. The most used ones have an argument, such as
 //! `--listen`. The file overrides the defaults, the environment the file, the arguments all.
 //!
-//! A key or a variable that is not in the table is an error, because a misspelt one would leave a door open.
+//! A key or a variable that is not in the table is an error, because a misspelt one would leave a door open. Variables
+//! that an orchestrator sets for a service named `lectern` (`LECTERN_PORT=tcp://…`, `LECTERN_SERVICE_HOST`) are
+//! ignored with a warning.
 
 mod check;
 mod choice;
 mod network;
+mod orchestrator;
 mod problem;
 mod setting;
 mod sheet;
@@ -193,6 +196,8 @@ impl Config {
 pub struct Loaded {
     /// The configuration, if nothing is wrong with it.
     pub config: Result<Config, Problems>,
+    /// What was ignored and is worth a look.
+    pub warnings: Vec<Problem>,
     /// Every setting with its value as it may be shown, and its source.
     pub effective: Vec<(&'static str, String, Source)>,
 }
@@ -205,11 +210,13 @@ pub fn load(given: &Given) -> Loaded {
     if let Some(config) = &config {
         problems.extend(check::check(config));
     }
+    let effective = sheet.effective();
     Loaded {
         config: match config {
             Some(config) if problems.is_empty() => Ok(config),
             _ => Err(Problems(problems)),
         },
-        effective: sheet.effective(),
+        warnings: sheet.warnings,
+        effective,
     }
 }

@@ -23,10 +23,10 @@ pub(super) struct Settings {
     /// A TOML file with settings.
     #[arg(long, global = true, env = "LECTERN_CONFIG", value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
-    /// The address and the port to listen on [default: 127.0.0.1:8080].
+    /// The address (or the host) and the port to listen on [default: 127.0.0.1:8080].
     #[arg(long, global = true, value_name = "ADDRESS")]
     pub(super) listen: Option<String>,
-    /// The database: `sqlite://FILE` or `postgres://…` [default: `sqlite://lectern.db`].
+    /// The database: `sqlite://FILE`, `/path/to/FILE` or `postgres://…` [default: `sqlite://lectern.db`].
     #[arg(long, global = true, value_name = "URL")]
     pub(super) database: Option<String>,
     /// What the service is for: `development`, or `production`, which refuses what is unsafe [default: development].
@@ -55,7 +55,11 @@ pub(super) struct Demo {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Serve (what happens without a command).
-    Serve,
+    Serve {
+        /// Fill an empty database with a small university first.
+        #[arg(long)]
+        demo: bool,
+    },
     /// Bring the database up to date and stop.
     Migrate,
     /// Make and change accounts. A password is read from `LECTERN_PASSWORD` or, without it, from the input.

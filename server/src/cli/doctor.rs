@@ -16,6 +16,9 @@ pub(super) fn run(loaded: &Loaded, file: Option<&Path>) -> ExitCode {
     for (key, value, source) in &loaded.effective {
         say(&format!("{key:32} {value:40} ({source})"));
     }
+    for warning in &loaded.warnings {
+        say(&format!("better: {warning}"));
+    }
     let config = match &loaded.config {
         Err(problems) => return fail(problems, USAGE),
         Ok(config) => config,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 
+use super::orchestrator;
 use super::problem::Problem;
 use super::setting::Setting;
 use super::value::Value;
@@ -62,6 +63,8 @@ const VARIABLE_PREFIX: &str = "LECTERN_";
 pub(super) struct Sheet {
     settings: &'static [Setting],
     texts: BTreeMap<&'static str, (String, Source)>,
+    /// What was ignored and is worth a look.
+    pub(super) warnings: Vec<Problem>,
 }
 
 impl Sheet {
@@ -74,7 +77,11 @@ impl Sheet {
             .iter()
             .map(|it| (it.key, (it.default.to_owned(), Source::Default)))
             .collect();
-        let mut sheet = Self { settings, texts };
+        let mut sheet = Self {
+            settings,
+            texts,
+            warnings: Vec::new(),
+        };
         if let Some((name, text)) = &given.file {
             sheet.add_file(name, text, problems);
         }
@@ -153,6 +160,10 @@ impl Sheet {
                     self.set(setting.key, value.to_owned(), Source::Environment, problems);
                 }
                 (Some(_), None) => problems.push(Problem::new(name, "must be UTF-8")),
+                (None, value) if orchestrator::sets(&name, value.unwrap_or_default()) => {
+                    let text = "is ignored: an orchestrator sets it for a service of this name";
+                    self.warnings.push(Problem::new(name, text));
+                }
                 (None, _) => problems.push(Problem::new(name, "is not the variable of a setting")),
             }
         }

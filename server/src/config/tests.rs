@@ -260,3 +260,41 @@ fn a_public_address_is_an_origin() {
         );
     }
 }
+
+#[test]
+fn a_host_may_be_named_to_listen_on_and_a_path_may_name_the_database() {
+    let config = load(&given("", &[], &[("listen", "localhost:8081")]))
+        .config
+        .unwrap();
+    assert!(config.listen.ip().is_loopback() && config.listen.port() == 8081);
+    for (text, url) in [
+        ("/var/lib/lectern.db", "sqlite:///var/lib/lectern.db"),
+        ("./a b?c%.db", "sqlite://./a%20b%3Fc%25.db"),
+        ("sqlite://lectern.db", "sqlite://lectern.db"),
+    ] {
+        let loaded = load(&given("", &[], &[("database", text)]));
+        assert_eq!(loaded.config.unwrap().database.expose(), url);
+    }
+    for (key, text) in [
+        ("listen", "localhost"),
+        ("listen", "no such host:80"),
+        ("database", "lectern.db"),
+        ("database", "/var/lib/"),
+        ("database", "mysql://h/d"),
+    ] {
+        let loaded = load(&given("", &[], &[(key, text)]));
+        assert!(loaded.config.is_err(), "{key}={text}");
+    }
+}
+
+#[test]
+fn variables_of_orchestrators_are_warned_of() {
+    let loaded = load(&given("", &[("LECTERN_PORT", "tcp://10.0.0.7:80")], &[]));
+    assert!(loaded.config.is_ok());
+    assert_eq!(loaded.warnings.len(), 1, "{:?}", loaded.warnings);
+    assert!(
+        load(&given("", &[("LECTERN_PORT", "80")], &[]))
+            .config
+            .is_err()
+    );
+}

@@ -1,9 +1,10 @@
 //! How a setting's text becomes a value: the same for the file, the environment and the arguments.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::time::Duration;
 
 use http::HeaderName;
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use secrecy::{ExposeSecret, SecretString};
 
 /// A type that a setting can have.
@@ -43,11 +44,21 @@ impl Value for usize {
     }
 }
 
+/// An address and a port, or the name of a host and a port. A name is looked up once, and its first IPv4 address is
+/// preferred, because that is what `localhost` means to most clients.
 impl Value for SocketAddr {
     fn parse(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|_not_an_address| {
-            "must be an address and a port, such as 127.0.0.1:8080".to_owned()
-        })
+        const EXPECTED: &str =
+            "must be an address or a host with a port, such as 127.0.0.1:8080 or localhost:8080";
+        if let Ok(address) = text.parse() {
+            return Ok(address);
+        }
+        let found: Vec<Self> = text
+            .to_socket_addrs()
+            .map_err(|_unknown_host| EXPECTED.to_owned())?
+            .collect();
+        let preferred = found.iter().find(|it| it.is_ipv4()).or(found.first());
+        preferred.copied().ok_or_else(|| EXPECTED.to_owned())
     }
 }
 
@@ -142,13 +153,23 @@ impl DatabaseUrl {
     }
 }
 
+/// What a path may hold and the part of a URL before `?` may not.
+const NOT_IN_URL_PATH: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#').add(b' ');
+
+/// A URL, or the path of a SQLite file: `/var/lib/lectern.db`, `./lectern.db`.
 impl Value for DatabaseUrl {
     fn parse(text: &str) -> Result<Self, String> {
         const SCHEMES: [&str; 3] = ["sqlite:", "postgres:", "postgresql:"];
         if SCHEMES.iter().any(|it| text.starts_with(it)) {
             Ok(Self(text.to_owned().into()))
+        } else if ["/", "./", "../"].iter().any(|it| text.starts_with(it)) && !text.ends_with('/') {
+            let path = utf8_percent_encode(text, NOT_IN_URL_PATH);
+            Ok(Self(format!("sqlite://{path}").into()))
         } else {
-            Err("must begin with sqlite: or postgres:".to_owned())
+            Err(
+                "must begin with sqlite: or postgres:, or be the path of a file that begins with / or ./"
+                    .to_owned(),
+            )
         }
     }
 

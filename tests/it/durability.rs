@@ -12,7 +12,7 @@ use http::{Request, StatusCode};
 use rusqlite::Connection;
 use serde_json::json;
 use tests::process::{Process, binary};
-use tests::{Backend, Client, Database, OnBackend};
+use tests::{Answer, Backend, Client, Database, OnBackend};
 use tokio::task::JoinSet;
 
 const DEFAULT_ROUNDS: u64 = 3;
@@ -59,25 +59,35 @@ async fn a_killed_service_keeps_what_it_acknowledged_and_nothing_by_halves() {
 async fn write(author: Client, title: String) -> Vec<String> {
     let mut acknowledged = Vec::new();
     for number in 0.. {
-        let body = json!({"siteId": "biology-101", "title": format!("{title} number {number}"), "body": "<p>x</p>"});
-        let request = Request::post(format!("{}{PATH}", author.address()))
-            .header("content-type", "application/json")
-            .body(Body::from(body.to_string()))
-            .expect("a request that can be sent");
-        let Ok(answer) = author.try_send(request).await else {
+        let Some(answer) = announce(&author, &format!("{title} number {number}")).await else {
             break;
         };
         answer.expect(StatusCode::CREATED);
-        let id = answer
-            .header("EntityId")
-            .expect("the id of what was created");
-        acknowledged.extend(id.rsplit(':').next().map(ToOwned::to_owned));
+        acknowledged.extend(id_of(&answer));
     }
     acknowledged
 }
 
+/// Posts one announcement; no answer if the service has gone away.
+pub(crate) async fn announce(author: &Client, title: &str) -> Option<Answer> {
+    let body = json!({"siteId": "biology-101", "title": title, "body": "<p>x</p>"});
+    let request = Request::post(format!("{}{PATH}", author.address()))
+        .header("content-type", "application/json")
+        .body(Body::from(body.to_string()))
+        .expect("a request that can be sent");
+    author.try_send(request).await.ok()
+}
+
+/// The id of the announcement that this answer acknowledges.
+pub(crate) fn id_of(answer: &Answer) -> Option<String> {
+    let id = answer
+        .header("EntityId")
+        .expect("the id of what was created");
+    id.rsplit(':').next().map(ToOwned::to_owned)
+}
+
 /// Looks into the file with another program's eyes.
-fn check(file: &Path, acknowledged: &HashSet<String>) {
+pub(crate) fn check(file: &Path, acknowledged: &HashSet<String>) {
     let kept = announcements(file);
     let lost = acknowledged.difference(&kept).collect::<Vec<_>>();
     assert!(lost.is_empty(), "acknowledged and lost: {lost:?}");
@@ -112,7 +122,7 @@ fn check(file: &Path, acknowledged: &HashSet<String>) {
     assert_eq!(verdict, ["ok"]);
 }
 
-fn announcements(file: &Path) -> HashSet<String> {
+pub(crate) fn announcements(file: &Path) -> HashSet<String> {
     let rows = column(&open(file), "SELECT id FROM announcement");
     rows.into_iter().collect()
 }

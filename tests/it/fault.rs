@@ -1,1 +1,3 @@
 //! Faults of storage, machines and networks, one file for each kind.
+
+mod power;

@@ -2,6 +2,7 @@
 
 mod column;
 mod file;
+mod folded;
 mod row;
 mod search;
 mod table;
@@ -21,6 +22,7 @@ use crate::unit::{Mode, Store, Unit};
 
 pub use column::{Column, ColumnType};
 pub use file::File;
+pub use folded::folded;
 pub use row::Row;
 pub use search::{apply, condition, count_rows};
 pub use table::{Table, TableSpec, count, create, delete, list, read, read_many, row, update};

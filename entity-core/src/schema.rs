@@ -1,7 +1,9 @@
 //! The description of a type's fields. Input, search, pages and descriptions all read this one table.
 
 use crate::error::Result;
+use crate::search::fold;
 use crate::shape::{Sent, Shape};
+use crate::text::plain_text;
 
 /// The fields of an entity type. Written by `#[derive(Entity)]`, or by hand as a constant.
 #[derive(Debug, PartialEq, Eq)]
@@ -217,13 +219,22 @@ impl Field {
         self
     }
 
-    /// The column beside its own that has the [text](crate::plain_text) of the HTML in it: what is looked for in
-    /// HTML is looked for there. Whoever writes the one writes the other; tables made by the service have it by
-    /// themselves. `None` if nothing is looked for in it, or it is no HTML.
-    pub fn text_column(&self) -> Option<String> {
-        let is_html = matches!(self.kind, Kind::Html(_));
-        let column = self.column.filter(|_| is_html && self.is_searchable)?;
-        Some(format!("{column}_text"))
+    /// The column beside its own that has its text [folded](crate::search::fold()), of HTML what it
+    /// [says](crate::plain_text): what is looked for is looked for there. Whoever writes the one writes the other:
+    /// tables made by the service have it by themselves, and [`db::folded`](crate::db::folded()) sets it in a row of
+    /// any other. `None` if nothing is looked for in the field.
+    pub fn folded_column(&self) -> Option<String> {
+        let is_text = matches!(self.kind, Kind::Text(_) | Kind::Html(_));
+        let column = self.column.filter(|_| is_text && self.is_searchable)?;
+        Some(format!("{column}_folded"))
+    }
+
+    /// What is in the [folded column](Self::folded_column) when `text` is in its own.
+    pub fn folded(&self, text: &str) -> String {
+        match self.kind {
+            Kind::Html(_) => fold(&plain_text(text)),
+            _ => fold(text),
+        }
     }
 
     /// `_search` looks into it.

@@ -16,7 +16,7 @@
 //!
 //! A field that is no column, an operator that does not fit the field's kind, a value of another kind and
 //! anything given twice are refused by name. No value is less, greater or equal to any; `ne` holds for it.
-//! Text is compared byte by byte. `like` and `_search` find letters in whatever case: see [`Needle`]. In HTML they
+//! Text is compared byte by byte. `like` and `_search` find letters in whatever case: see [`fold()`]. In HTML they
 //! find what people read there and nothing of the markup, while a comparison is with the HTML as it is.
 //!
 //! [`db::apply`](crate::db::apply) says all of it in SQL, and [`select()`] does the same with entities in
@@ -25,6 +25,7 @@
 mod cell;
 mod cursor;
 mod filter;
+mod fold;
 mod needle;
 mod order;
 mod select;
@@ -42,6 +43,7 @@ use crate::schema::{Role, Schema};
 pub use cell::Cell;
 pub use cursor::Cursor;
 pub use filter::{Filter, Operator, Test};
+pub use fold::fold;
 pub use needle::Needle;
 pub use order::Order;
 pub(crate) use select::find;

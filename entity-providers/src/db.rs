@@ -1,6 +1,7 @@
 //! The database: connecting, bringing its tables up to date, one module for each table.
 
 mod connect;
+pub(crate) mod fold;
 pub(crate) mod migrate;
 pub(crate) mod sql;
 

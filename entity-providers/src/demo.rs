@@ -9,7 +9,8 @@ mod sites;
 mod tests;
 
 use chrono::TimeDelta;
-use entity_core::{Context, Error, Result};
+use entity_core::schema::Schema;
+use entity_core::{Context, Error, Result, db};
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, PaginatorTrait,
     QueryFilter, QuerySelect, QueryTrait,
@@ -112,6 +113,16 @@ pub async fn fill(cx: &Context, password_hash: &str) -> Result<Summary> {
 fn ago(cx: &Context, before: TimeDelta) -> i64 {
     let instant = cx.now().checked_sub_signed(before);
     instant.unwrap_or_else(|| cx.now()).timestamp_millis()
+}
+
+/// `rows` as they are to be written, with the columns that searches look into.
+fn folded<M, A>(rows: Vec<M>, schema: &Schema) -> Result<Vec<A>>
+where
+    M: IntoActiveModel<A>,
+    A: ActiveModelTrait,
+{
+    let rows = rows.into_iter();
+    rows.map(|it| db::folded(it, schema)).collect()
 }
 
 /// Inserts `rows` in one statement.

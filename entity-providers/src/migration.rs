@@ -1,6 +1,7 @@
 //! The tables of this crate's types, in the steps in which they came about. There is no way back.
 
 mod default_grants;
+mod folded;
 mod m20261121_000001_accounts;
 mod m20261121_000002_sites;
 mod m20261121_000003_grants;
@@ -9,10 +10,13 @@ mod m20261121_000005_authorization_epoch;
 mod m20261121_000006_groups;
 mod m20261121_000007_demo_password;
 mod m20261121_000008_announcement_text;
+mod m20261121_000020_folded_text;
 
 use async_trait::async_trait;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr};
 use sea_orm_migration::{MigrationName, MigrationTrait, SchemaManager};
+
+pub use folded::FoldedColumns;
 
 /// The steps, in order. A service adds its own behind them and runs all with [`migrate`](crate::db::migrate()).
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
@@ -24,7 +28,12 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m20261121_000005_authorization_epoch::STEP),
         Box::new(m20261121_000006_groups::STEP),
         Box::new(m20261121_000007_demo_password::STEP),
-        Box::new(m20261121_000008_announcement_text::Migration),
+        Box::new(m20261121_000008_announcement_text::STEP),
+        Box::new(m20261121_000020_folded_text::ANNOUNCEMENTS),
+        Box::new(m20261121_000020_folded_text::SITES),
+        Box::new(m20261121_000020_folded_text::USERS),
+        Box::new(m20261121_000020_folded_text::EMPTIED),
+        Box::new(m20261121_000020_folded_text::POSITIONS),
     ]
 }
 

@@ -1,7 +1,8 @@
 //! The tables of the service itself: sessions, failures to log in, private feeds, and results of requests that may
 //! be repeated.
 
-use entity_providers::migration::Tables;
+use entity_core::schema::{Field, Kind};
+use entity_providers::migration::{FoldedColumns, Tables};
 use sea_orm_migration::MigrationTrait;
 
 /// The steps, in order. They run behind those of the providers.
@@ -11,6 +12,7 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(LOGIN_FAILURES),
         Box::new(FEEDS),
         Box::new(IDEMPOTENCY_KEYS),
+        Box::new(FOLDED_FEEDS),
     ]
 }
 
@@ -65,6 +67,14 @@ const FEEDS: Tables = Tables {
         )",
         "CREATE INDEX feed_by_user ON feed (user_id, id)",
     ],
+};
+
+const FOLDED_FEEDS: FoldedColumns = FoldedColumns {
+    name: "m20261121_000025_folded_feeds",
+    table: "feed",
+    fields: &[&Field::new("title", Kind::Text(0), "")
+        .column("title")
+        .searchable()],
 };
 
 const IDEMPOTENCY_KEYS: Tables = Tables {

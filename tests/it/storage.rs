@@ -1,6 +1,7 @@
 //! The databases: those of the harness, of which each test has an empty one, and tables that change.
 
 mod derived;
+mod folded;
 mod schema;
 
 use sea_orm::{ConnectionTrait, Database as Connection, Statement};

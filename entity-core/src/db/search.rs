@@ -1,8 +1,8 @@
 //! Search → SQL: filters, words, order and window, on any statement that selects from a table.
 //!
 //! Columns of text must be compared byte by byte on PostgreSQL (`COLLATE "C"`), as SQLite does: then both
-//! find the same, in the same order. A field of HTML that `_search` looks into has a column with its text beside
-//! its own: see [`Field::text_column`].
+//! find the same, in the same order. A field that `_search` looks into has a column with its text folded beside
+//! its own: see [`Field::folded_column`].
 
 use sea_orm::sea_query::{
     Alias, Asterisk, Cond, Condition, Expr, ExprTrait, Func, IntoColumnRef, LikeExpr, NullOrdering,
@@ -148,18 +148,20 @@ fn one(test: Expr) -> Condition {
     Cond::all().add(test)
 }
 
-/// The field holds `text`, in whatever case.
+/// The field holds `text`, in whatever case. Where the field's text is not kept folded, the letters that are looked
+/// for are folded row by row: the grammar of lists bounds how many.
 fn contains(text: &str, field: &Field, table: &str) -> Expr {
     let needle = Needle::new(text);
-    let read = match field.text_column() {
-        Some(name) => Expr::col((Alias::new(table), Alias::new(name)).into_column_ref()),
-        None => column(field, table),
+    let folded = if let Some(name) = field.folded_column() {
+        Expr::col((Alias::new(table), Alias::new(name)).into_column_ref())
+    } else {
+        let lowered = Expr::expr(Func::lower(column(field, table)));
+        let replacements = needle.replacements().into_iter();
+        replacements.fold(lowered, |it, (variant, letter)| {
+            let replace = Func::cust("replace").arg(it);
+            Expr::expr(replace.arg(variant.to_string()).arg(letter.to_string()))
+        })
     };
-    let lowered = Expr::expr(Func::lower(read));
-    let folded = needle.folds().iter().fold(lowered, |it, (capital, small)| {
-        let replace = Func::cust("replace").arg(it);
-        Expr::expr(replace.arg(capital.to_string()).arg(small.to_string()))
-    });
     let pattern = format!("%{}%", escape_like(needle.text()));
     folded.like(LikeExpr::new(pattern).escape('\\'))
 }

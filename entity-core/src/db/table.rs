@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json};
 
 use super::column::ColumnType;
+use super::folded::{fold_value, folded_fields};
 use super::row::Row;
 use super::search::{apply, condition, count_rows};
 use crate::access::Scope;
@@ -17,9 +18,8 @@ use crate::context::Context;
 use crate::entity::Entity;
 use crate::error::{Error, Result};
 use crate::input::Fields;
-use crate::schema::{Kind, Role, Schema};
+use crate::schema::{Field, Kind, Role, Schema};
 use crate::search::{Page, Search};
-use crate::text::plain_text;
 
 /// An entity that is one row of one table. Written by `#[derive(Entity)]`.
 pub trait Table: Entity + Serialize + DeserializeOwned {
@@ -46,8 +46,8 @@ pub struct TableSpec {
     pub name: &'static str,
     /// Its columns: name, type, whether it may be null.
     pub columns: &'static [(&'static str, ColumnType, bool)],
-    /// The columns with the text of HTML: that of the HTML, and its own name.
-    pub texts: Vec<(&'static str, String)>,
+    /// The fields whose text is kept folded as well, in a column of its own.
+    pub folded: Vec<&'static Field>,
     /// The column that is the primary key.
     pub key: &'static str,
     /// The column that lists are most often filtered by.
@@ -60,7 +60,7 @@ impl TableSpec {
         Self {
             name: T::TABLE,
             columns: T::COLUMNS,
-            texts: texts(T::schema()).collect(),
+            folded: folded_fields(T::schema()).map(|it| it.0).collect(),
             key: key(T::schema()),
             site: T::schema().role(Role::Site).and_then(|it| it.column),
         }
@@ -77,8 +77,8 @@ impl TableSpec {
             }
             statement.col(column);
         }
-        for (_, name) in &self.texts {
-            statement.col(definition(name, ColumnType::Text, true, backend));
+        for name in self.folded_columns() {
+            statement.col(definition(&name, ColumnType::Text, true, backend));
         }
         statement
     }
@@ -86,7 +86,7 @@ impl TableSpec {
     /// The definition of a column that the struct gained after the table was made. Rows that are already
     /// there get the type's empty value.
     pub fn added_column(&self, name: &str, backend: DbBackend) -> Option<ColumnDef> {
-        if self.texts.iter().any(|it| it.1 == name) {
+        if self.folded_columns().any(|it| it == name) {
             return Some(definition(name, ColumnType::Text, true, backend));
         }
         let (name, kind, is_nullable) = self.columns.iter().find(|it| it.0 == name)?;
@@ -99,6 +99,11 @@ impl TableSpec {
             (false, ColumnType::Boolean) => drop(column.default(false)),
         }
         Some(column)
+    }
+
+    /// The names of the columns with folded text.
+    pub fn folded_columns(&self) -> impl Iterator<Item = String> {
+        self.folded.iter().filter_map(|it| it.folded_column())
     }
 
     /// The name of the index for lists of a site.
@@ -232,25 +237,16 @@ pub async fn create<T: Table>(cx: &Context, fields: Fields) -> Result<T> {
     Ok(entity)
 }
 
-/// What is written of `entity`: its columns and, beside those with HTML that is looked into, those with its text.
+/// What is written of `entity`: its columns and, beside those that are looked into, those with their text folded.
 pub fn row<T: Table>(entity: &T) -> Vec<(String, Value)> {
     let columns = T::COLUMNS.iter().map(|it| it.0.to_owned());
     let mut row: Vec<_> = columns.zip(entity.values()).collect();
-    for (html, name) in texts(T::schema()) {
-        let found = row.iter().find(|it| it.0 == html);
-        let text = found.and_then(|(_, value)| match value {
-            Value::String(Some(html)) => Some(plain_text(html)),
-            _ => None,
-        });
-        row.push((name, Value::String(text)));
+    for (field, column, name) in folded_fields(T::schema()) {
+        let found = row.iter().find(|it| it.0 == column);
+        let value = found.map_or(Value::String(None), |it| fold_value(field, &it.1));
+        row.push((name, value));
     }
     row
-}
-
-/// The columns with HTML that is looked into, and the names of those with its text.
-fn texts(schema: &Schema) -> impl Iterator<Item = (&'static str, String)> {
-    let fields = schema.fields.iter();
-    fields.filter_map(|it| Some((it.column?, it.text_column()?)))
 }
 
 /// Changes the row of `current` by `fields`, if it is still in the version that was read.

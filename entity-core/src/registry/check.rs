@@ -100,9 +100,9 @@ pub(super) fn route(route: &Route) -> Result<(), RegistryError> {
             "has a field `{taken}`, which is what the entity of another field is called: rename it"
         ));
     }
-    if let Some(taken) = taken_by_text(route.schema) {
+    if let Some(taken) = taken_by_fold(route.schema) {
         return refuse(&format!(
-            "has a column `{taken}`, which is where the text of another field's HTML is: rename it"
+            "has a column `{taken}`, which is where the folded text of another field is: rename it"
         ));
     }
     if let Some(reason) = history(route) {
@@ -150,11 +150,11 @@ fn taken_by_expansion(schema: &Schema) -> Option<&str> {
         .next()
 }
 
-/// The column of a field that the text of another field is in.
-fn taken_by_text(schema: &Schema) -> Option<&str> {
+/// The column of a field that the folded text of another field is in.
+fn taken_by_fold(schema: &Schema) -> Option<&str> {
     let mut columns = schema.fields.iter().filter_map(|it| it.column);
     columns.find(|name| {
-        let mut texts = schema.fields.iter().filter_map(Field::text_column);
-        texts.any(|it| it == *name)
+        let mut folded = schema.fields.iter().filter_map(Field::folded_column);
+        folded.any(|it| it == *name)
     })
 }

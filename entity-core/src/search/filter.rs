@@ -10,6 +10,9 @@ use crate::schema::{Field, Kind, Schema};
 
 /// Most values after `in`.
 const MOST_VALUES: usize = 100;
+/// Most different capital letters beyond ASCII that a field which is not declared `search` is looked into for: each
+/// of them is replaced in every row.
+const MOST_REPLACEMENTS: usize = 32;
 /// Most characters of a text to look for.
 pub(super) const MOST_CHARACTERS: usize = 200;
 
@@ -167,7 +170,7 @@ impl Test {
             Operator::GreaterOrEqual => Self::GreaterOrEqual(cell()?),
             Operator::Less => Self::Less(cell()?),
             Operator::LessOrEqual => Self::LessOrEqual(cell()?),
-            Operator::Like => Self::Like(plain(field.name, text)?),
+            Operator::Like => Self::Like(pattern(field, text)?),
             Operator::In => Self::In(cells(field, text)?),
             Operator::Null => match text {
                 "true" => Self::Null(true),
@@ -183,6 +186,19 @@ pub(super) fn column(name: &str, schema: &'static Schema) -> Option<&'static Fie
     schema
         .field(name)
         .filter(|it| Operator::of(it).next().is_some())
+}
+
+/// `text`, if the field can be looked into for it.
+fn pattern(field: &Field, text: &str) -> Result<String> {
+    let text = plain(field.name, text)?;
+    let is_folded = field.folded_column().is_some();
+    match !is_folded && Needle::new(&text).replacements().len() > MOST_REPLACEMENTS {
+        true => Err(Error::field(
+            field.name,
+            format!("must have at most {MOST_REPLACEMENTS} different letters beyond a to z"),
+        )),
+        false => Ok(text),
+    }
 }
 
 /// `text`, if it is short and has no control characters, which databases treat differently.

@@ -1,55 +1,38 @@
-//! Text that is looked for in whatever case, by a rule that both databases can follow.
+//! Text that is looked for in whatever case.
 
-/// Text that is looked for in whatever case.
-///
-/// Databases disagree about the cases of letters beyond ASCII, so that none of them is asked: besides
-/// lowering ASCII, only those capital letters are replaced whose small letters are looked for.
+use super::fold::{fold, variants};
+
+/// Text that is looked for in whatever case: both sides are [folded](fold), then bytes are compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Needle {
-    text: String,
-    folds: Vec<(char, char)>,
-}
+pub struct Needle(String);
 
 impl Needle {
     /// What is looked for when `text` is.
     pub fn new(text: &str) -> Self {
-        let text: String = text
-            .chars()
-            .map(|it| only(it.to_lowercase()).unwrap_or(it))
-            .collect();
-        let mut folds = Vec::new();
-        for small in text.chars().filter(|it| !it.is_ascii()) {
-            let capital = only(small.to_uppercase()).filter(|it| *it != small);
-            let fold = capital.map(|it| (it, small));
-            folds.extend(fold.filter(|it| !folds.contains(it)));
-        }
-        Self { text, folds }
+        Self(fold(text))
     }
 
-    /// The text, in small letters.
+    /// The text, folded.
     pub fn text(&self) -> &str {
-        &self.text
+        &self.0
     }
 
-    /// The letters beyond ASCII that are to be replaced, in this order, in lowered text before it is compared.
-    pub fn folds(&self) -> &[(char, char)] {
-        &self.folds
+    /// What has to be replaced in text that is not folded but has its ASCII in lower case, before it is compared:
+    /// each of these characters by the letter beside it.
+    pub fn replacements(&self) -> Vec<(char, char)> {
+        let mut letters: Vec<char> = self.0.chars().filter(|it| !it.is_ascii()).collect();
+        letters.sort_unstable();
+        letters.dedup();
+        let pairs = letters
+            .into_iter()
+            .flat_map(|it| variants(it).iter().map(move |variant| (*variant, it)));
+        pairs.collect()
     }
 
     /// Whether `text` holds it.
     pub fn occurs_in(&self, text: &str) -> bool {
-        let lowered = text.to_ascii_lowercase();
-        let folded = self.folds.iter().fold(lowered, |text, (capital, small)| {
-            text.replace(*capital, small.encode_utf8(&mut [0; 4]))
-        });
-        folded.contains(&self.text)
+        fold(text).contains(&self.0)
     }
-}
-
-/// The letter, if it is one only.
-fn only(mut letters: impl Iterator<Item = char>) -> Option<char> {
-    let first = letters.next()?;
-    letters.next().is_none().then_some(first)
 }
 
 #[cfg(test)]
@@ -62,6 +45,8 @@ mod tests {
             ("ÜBUNG", "Eine übung"),
             ("übung", "EINE ÜBUNG"),
             ("Ελλάδα", "ΕΛΛΆΔΑ"),
+            ("οδος", "ΟΔΟΣ"),
+            ("ΟΔΟΣ", "οδος"),
             ("100%_\\", "x100%_\\y"),
             ("straße", "STRAßE"),
         ] {
@@ -69,6 +54,18 @@ mod tests {
         }
         for (needle, text) in [("ubung", "übung"), ("a%b", "axb"), ("a_b", "axb")] {
             assert!(!Needle::new(needle).occurs_in(text), "{needle} in {text}");
+        }
+    }
+
+    #[test]
+    fn replacing_leads_to_what_folding_leads_to() {
+        for text in ["ÜBUNG ΟΔΟς", "Ельцин ЁЛКА", "Ǆ ǅ ǆ ϑ ϴ Θ"] {
+            let needle = Needle::new(text);
+            let lowered = text.to_ascii_lowercase();
+            let replaced = needle.replacements().iter().fold(lowered, |text, pair| {
+                text.replace(pair.0, &pair.1.to_string())
+            });
+            assert_eq!(replaced, needle.text());
         }
     }
 }

@@ -118,6 +118,7 @@ fn a_field_may_be_asked_for_by_several_operators() {
 fn what_is_wrong_is_named() {
     let many = vec!["1"; 101].join(",");
     let long = "x".repeat(201);
+    let foreign: String = ('à'..='ſ').filter(|it| it.is_lowercase()).collect();
     for (query, name) in [
         (&[("nonsense", "1")][..], "nonsense"),
         (&[("body", "1")], "body"),
@@ -130,6 +131,7 @@ fn what_is_wrong_is_named() {
         (&[("text[lt]", "a")], "text[lt]"),
         (&[("title[near]", "a")], "title[near]"),
         (&[("title[like]", &long)], "title[like]"),
+        (&[("id[like]", &foreign)], "id[like]"),
         (&[("title[like]", "a\0")], "title[like]"),
         (&[("title[null]", "maybe")], "title[null]"),
         (&[("title", "a"), ("title[eq]", "a")], "title"),
@@ -149,6 +151,12 @@ fn what_is_wrong_is_named() {
         let error = parse(query).unwrap_err();
         assert_eq!(error.field_errors()[0].name, name, "{error}");
     }
+}
+
+#[test]
+fn what_is_kept_folded_may_be_looked_into_for_any_letters() {
+    let foreign: String = ('à'..='ſ').filter(|it| it.is_lowercase()).collect();
+    parse(&[("title[like]", &foreign), ("text[like]", &foreign)]).unwrap();
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Writing announcements.
 
 use entity_core::wire::Millis;
-use entity_core::{Context, Create, Error, Result, Update, plain_text};
+use entity_core::{Context, Create, Entity as _, Error, Result, Update, db};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, QueryFilter};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 use serde::{Deserialize, Deserializer};
 
 use super::attachment::{self, Stored};
@@ -81,13 +81,11 @@ impl Create for Announcements {
         let now = cx.now().timestamp_millis();
         let release_at = draft.release_date.map(to_millis);
         let id = cx.new_id();
-        let body = draft.body.unwrap_or_default();
         let model = announcement::Model {
             id: id.clone(),
             channel: channel_of(&draft.site_id).to_owned(),
             title: draft.title,
-            body_text: plain_text(&body),
-            body,
+            body: draft.body.unwrap_or_default(),
             created_by: cx.user_id()?.to_owned(),
             created: now,
             published: release_at.unwrap_or(now),
@@ -101,8 +99,11 @@ impl Create for Announcements {
             highlight: draft.highlight,
             attachments,
             version: 1,
+            title_folded: None,
+            body_folded: None,
         };
-        announcement::Entity::insert(model.into_active_model())
+        let model: announcement::ActiveModel = db::folded(model, Announcement::schema())?;
+        announcement::Entity::insert(model)
             .exec_without_returning(cx.db()?)
             .await?;
         add_groups(cx, &id, groups).await?;
@@ -130,9 +131,7 @@ impl Update for Announcements {
             model.title = Set(title);
         }
         if let Change::Said(body) = changes.body {
-            let body = body.unwrap_or_default();
-            model.body_text = Set(plain_text(&body));
-            model.body = Set(body);
+            model.body = Set(body.unwrap_or_default());
         }
         if let Change::Said(highlight) = changes.highlight {
             model.highlight = Set(highlight);
@@ -169,7 +168,7 @@ async fn store(
     model: announcement::ActiveModel,
 ) -> Result<()> {
     let done = announcement::Entity::update_many()
-        .set(model)
+        .set(db::folded(model, Announcement::schema())?)
         .filter(announcement::Column::Id.eq(&current.announcement_id))
         .filter(announcement::Column::Version.eq(current.row.version))
         .exec(cx.db()?)

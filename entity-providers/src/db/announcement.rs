@@ -20,8 +20,10 @@ pub struct Model {
     pub title: String,
     /// Sanitised HTML.
     pub body: String,
-    /// What it says: what lists look into. They do not read it.
-    pub body_text: String,
+    /// The headline, folded: what lists look into. [`entity_core::db::folded`] sets it.
+    pub title_folded: Option<String>,
+    /// What the text says, folded: what lists look into. [`entity_core::db::folded`] sets it.
+    pub body_folded: Option<String>,
     /// The internal id of the author.
     pub created_by: String,
     /// When it came into being, in milliseconds.

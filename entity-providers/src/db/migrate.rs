@@ -3,19 +3,19 @@
 use std::collections::HashSet;
 
 use entity_core::db::{Db, TableSpec};
+use entity_core::schema::Field;
 use entity_core::{Error, ErrorKind, Registry, Result};
-use sea_orm::sea_query::{Alias, Expr, ExprTrait, Order, Query, Table};
+use sea_orm::sea_query::{Alias, Query, Table};
 use sea_orm::{
     ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement, TransactionTrait,
 };
 use sea_orm_migration::{MigrationTrait, MigratorTraitSelf, SchemaManager};
 
+use super::fold::fill_folded;
+
 /// The key of the lock that processes which change tables take on PostgreSQL. Any number does that no
 /// other program uses.
 const LOCK: i64 = 0x4C65_6374_6572_6E01;
-
-/// Most rows that are read at once to be filled.
-const FILLED_AT_ONCE: u64 = 500;
 
 struct Steps(fn() -> Vec<Box<dyn MigrationTrait>>);
 
@@ -134,10 +134,11 @@ async fn ensure_table(transaction: &DatabaseTransaction, spec: &TableSpec) -> Re
     for addition in additions(transaction, spec, &present).await? {
         transaction.execute_raw(addition.statement).await?;
     }
-    let texts = spec.texts.iter().filter(|it| !present.contains(&it.1));
-    // A table that has just been made has no rows to take texts from.
-    for (html, text) in texts.filter(|_| !present.is_empty()) {
-        fill_text(transaction, spec.name, spec.key, (html, text)).await?;
+    let is_new = |it: &&Field| it.folded_column().is_some_and(|it| !present.contains(&it));
+    let added: Vec<&Field> = spec.folded.iter().copied().filter(is_new).collect();
+    // A table that has just been made has no rows whose text is to be folded.
+    if !present.is_empty() && !added.is_empty() {
+        fill_folded(transaction, spec.name, spec.key, &added).await?;
     }
     Ok(())
 }
@@ -175,11 +176,11 @@ async fn additions(
         });
     } else {
         let columns = spec.columns.iter().map(|it| it.0);
-        let all = columns.chain(spec.texts.iter().map(|it| it.1.as_str()));
-        for column in all.filter(|it| !present.contains(*it)) {
+        let all = columns.map(ToOwned::to_owned).chain(spec.folded_columns());
+        for column in all.filter(|it| !present.contains(it)) {
             let mut statement = Table::alter();
             statement.table(Alias::new(spec.name));
-            if let Some(added) = spec.added_column(column, backend) {
+            if let Some(added) = spec.added_column(&column, backend) {
                 additions.push(Addition {
                     name: format!("{}.{column}", spec.name),
                     statement: backend.build(statement.add_column(added)),
@@ -198,44 +199,6 @@ async fn additions(
         });
     }
     Ok(additions)
-}
-
-/// Writes into the new column `text` of a table what the HTML in its column `html` says, row by row in the order of
-/// its `key`.
-///
-/// # Errors
-/// The database refuses a statement.
-pub(crate) async fn fill_text(
-    connection: &impl ConnectionTrait,
-    table: &str,
-    key: &str,
-    (html, text): (&str, &str),
-) -> Result<(), DbErr> {
-    let column = |name: &str| Expr::col(Alias::new(name));
-    let mut last: Option<String> = None;
-    loop {
-        let mut part = Query::select();
-        part.columns([Alias::new(key), Alias::new(html)])
-            .from(Alias::new(table))
-            .and_where(column(html).is_not_null())
-            .and_where_option(last.take().map(|it| column(key).gt(it)))
-            .order_by(Alias::new(key), Order::Asc)
-            .limit(FILLED_AT_ONCE);
-        for row in connection.query_all(&part).await? {
-            let id: String = row.try_get_by_index(0)?;
-            let said: String = row.try_get_by_index(1)?;
-            let mut statement = Query::update();
-            statement
-                .table(Alias::new(table))
-                .value(Alias::new(text), entity_core::plain_text(&said))
-                .and_where(column(key).eq(&id));
-            connection.execute(&statement).await?;
-            last = Some(id);
-        }
-        if last.is_none() {
-            return Ok(());
-        }
-    }
 }
 
 /// Asks for the columns of a table.

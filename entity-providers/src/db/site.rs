@@ -50,6 +50,10 @@ pub struct Model {
     pub modified: i64,
     /// Counts the changes.
     pub version: i64,
+    /// The title, folded: what lists look into. [`entity_core::db::folded`] sets it.
+    pub title_folded: Option<String>,
+    /// The line about it, folded: what lists look into. [`entity_core::db::folded`] sets it.
+    pub short_description_folded: Option<String>,
 }
 
 /// None: what belongs together is joined where it is asked for.

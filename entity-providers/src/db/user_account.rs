@@ -38,6 +38,14 @@ pub struct Model {
     pub modified: i64,
     /// Counts the changes.
     pub version: i64,
+    /// The external id, folded: what lists look into. [`entity_core::db::folded`] sets it.
+    pub eid_folded: Option<String>,
+    /// The e-mail address, folded: what lists look into. [`entity_core::db::folded`] sets it.
+    pub email_folded: Option<String>,
+    /// The first name, folded: what lists look into. [`entity_core::db::folded`] sets it.
+    pub first_name_folded: Option<String>,
+    /// The last name, folded: what lists look into. [`entity_core::db::folded`] sets it.
+    pub last_name_folded: Option<String>,
 }
 
 /// None: what belongs together is joined where it is asked for.

@@ -1,12 +1,12 @@
 //! The news of the demo university: something of every kind that the first course can have.
 
 use chrono::TimeDelta;
-use entity_core::{Context, Error, Result, plain_text};
+use entity_core::{Context, Entity as _, Error, Result};
 
 use super::people::Cast;
 use super::sites::{BIOLOGY, FIELD_TRIP, HISTORY, LAB_A, NEWS};
-use super::{ago, insert};
-use crate::announcement::{MOTD_SITE, channel_of};
+use super::{ago, folded, insert};
+use crate::announcement::{Announcement, MOTD_SITE, channel_of};
 use crate::db::{announcement, announcement_group};
 
 /// One announcement. Hours count back from now: those of the future are negative.
@@ -152,7 +152,7 @@ pub(super) async fn fill(cx: &Context, cast: &Cast, groups: &[(String, String)])
         }
         rows.push(row);
     }
-    let count = insert(cx, rows).await?;
+    let count = insert(cx, folded(rows, Announcement::schema())?).await?;
     insert(cx, addressed).await?;
     Ok(count)
 }
@@ -174,7 +174,6 @@ impl Story {
             channel: channel_of(self.site).to_owned(),
             title: self.title.to_owned(),
             body: self.body.to_owned(),
-            body_text: plain_text(self.body),
             created_by: author.to_owned(),
             created,
             published: release_at.unwrap_or(created),
@@ -190,6 +189,8 @@ impl Story {
                 _ => "[]".to_owned(),
             },
             version: 1,
+            title_folded: None,
+            body_folded: None,
         }
     }
 }

@@ -1,10 +1,11 @@
 //! The people of the demo university.
 
 use chrono::TimeDelta;
-use entity_core::{Context, Error, Result};
+use entity_core::{Context, Entity as _, Error, Result};
 
-use super::{ago, insert};
+use super::{ago, folded, insert};
 use crate::db::user_account;
+use crate::user::User;
 
 /// The name that each person logs in by, the first name and the last name.
 const PEOPLE: &[(&str, &str, &str)] = &[
@@ -98,6 +99,10 @@ pub(super) async fn fill(cx: &Context, password_hash: &str) -> Result<Cast> {
             created_by: None,
             modified: created,
             version: 1,
+            eid_folded: None,
+            email_folded: None,
+            first_name_folded: None,
+            last_name_folded: None,
         });
         cast.push(Person {
             id,
@@ -105,6 +110,6 @@ pub(super) async fn fill(cx: &Context, password_hash: &str) -> Result<Cast> {
             name: format!("{first_name} {last_name}"),
         });
     }
-    insert(cx, rows).await?;
+    insert(cx, folded(rows, User::schema())?).await?;
     Ok(Cast(cast))
 }

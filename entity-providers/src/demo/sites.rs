@@ -1,12 +1,13 @@
 //! The sites of the demo university: two courses, a project and a public one, with pages, tools, groups and members.
 
 use chrono::{Datelike, TimeDelta};
-use entity_core::{Context, Result};
+use entity_core::{Context, Entity as _, Result};
 
 use super::people::{Cast, Person};
-use super::{ago, insert};
+use super::{ago, folded, insert};
 use crate::authorizer::ADMIN_SITE;
 use crate::db::{group_member, membership, site, site_group, site_page, site_tool};
+use crate::site::Site;
 
 /// The first course: everybody but the second instructor is in it.
 pub const BIOLOGY: &str = "biology-101";
@@ -120,7 +121,7 @@ pub(super) async fn fill(
         .map(|plan| plan.site(cx, cast))
         .collect::<Result<Vec<_>>>()?;
     let ids = sites.iter().map(|it| it.id.clone()).collect();
-    insert(cx, sites).await?;
+    insert(cx, folded(sites, Site::schema())?).await?;
     let (mut pages, mut tools) = (Vec::new(), Vec::new());
     for plan in &PLANS {
         plan.add_pages(cx, &mut pages, &mut tools);
@@ -159,6 +160,8 @@ impl Plan {
             created,
             modified: created,
             version: 1,
+            title_folded: None,
+            short_description_folded: None,
         })
     }
 

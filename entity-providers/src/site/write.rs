@@ -1,6 +1,6 @@
 //! Sites as they are made, changed and deleted.
 
-use entity_core::{Context, Error, Fields, Result, check_name};
+use entity_core::{Context, Entity as _, Error, Fields, Result, check_name, db};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter};
 
@@ -46,6 +46,7 @@ pub(super) async fn create(cx: &Context, draft: &Fields) -> Result<Site> {
         ..Default::default()
     };
     set(&mut row, draft)?;
+    let row: ActiveModel = db::folded(row, Site::schema())?;
     Sites::insert(row)
         .exec_without_returning(cx.db()?)
         .await
@@ -65,7 +66,7 @@ pub(super) async fn update(cx: &Context, current: &Site, changes: &Fields) -> Re
     };
     set(&mut row, changes)?;
     let done = Sites::update_many()
-        .set(row)
+        .set(db::folded(row, Site::schema())?)
         .filter(Column::Id.eq(&current.id))
         .filter(Column::Version.eq(current.row_version))
         .exec(cx.db()?)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use entity_core::{Context, Error, Fields, Result, check_name};
+use entity_core::{Context, Entity as _, Error, Fields, Result, check_name, db};
 use sea_orm::ActiveValue::{NotSet, Set};
 use sea_orm::{ActiveModelTrait as _, ColumnTrait, EntityTrait, QueryFilter};
 
@@ -46,6 +46,7 @@ pub(super) async fn insert(
         created_by: Set(cx.caller().user_id().map(ToOwned::to_owned)),
         modified: Set(now),
         version: Set(1),
+        ..Default::default()
     };
     let usual = User {
         r#type: USUAL_TYPE.to_owned(),
@@ -53,6 +54,7 @@ pub(super) async fn insert(
         ..User::default()
     };
     set(cx, &mut row, draft, &usual).await?;
+    let row: ActiveModel = db::folded(row, User::schema())?;
     row.insert(cx.db()?).await.map_err(taken)?;
     reread(cx, &id).await
 }
@@ -80,7 +82,7 @@ pub(super) async fn store(cx: &Context, current: &User, row: ActiveModel) -> Res
         ..row
     };
     let done = Account::update_many()
-        .set(row)
+        .set(db::folded(row, User::schema())?)
         .filter(Column::Id.eq(&current.id))
         .filter(Column::Version.eq(current.row_version))
         .exec(cx.db()?)

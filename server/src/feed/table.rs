@@ -31,6 +31,8 @@ pub struct Model {
     pub last_used: Option<i64>,
     /// Counts the changes.
     pub version: i64,
+    /// The title, folded: what lists look into. [`entity_core::db::folded`] sets it.
+    pub title_folded: Option<String>,
 }
 
 /// A feed belongs to a user, in a table that another crate looks after.

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use entity_core::format::Formats;
 use entity_core::search::Grammar;
-use entity_core::{Context, DateTimeUtc, Error, Reference, Registry, Result};
+use entity_core::{Context, DateTimeUtc, Entity as _, Error, Reference, Registry, Result, db};
 use entity_providers::db::user_account;
 use sea_orm::ActiveValue::Set;
 use sea_orm::{
-    ColumnTrait as _, EntityTrait as _, IntoActiveModel as _, QueryFilter as _, QueryOrder as _,
-    QuerySelect as _,
+    ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _,
 };
 use serde::{Deserialize, Deserializer};
 
@@ -102,8 +101,10 @@ pub(super) async fn create(cx: &Context, draft: NewFeed) -> Result<Feed> {
         expires: draft.expires.map(|it| it.timestamp_millis()),
         last_used: None,
         version: 1,
+        title_folded: None,
     };
-    table::Entity::insert(row.clone().into_active_model())
+    let stored: table::ActiveModel = db::folded(row.clone(), Feed::schema())?;
+    table::Entity::insert(stored)
         .exec_without_returning(cx.db()?)
         .await?;
     Ok(Feed::of(cx, row)?.with_addresses(cx, &token))
@@ -148,7 +149,7 @@ async fn store(cx: &Context, current: &Feed, changes: table::ActiveModel) -> Res
         ..changes
     };
     let done = table::Entity::update_many()
-        .set(changes)
+        .set(db::folded(changes, Feed::schema())?)
         .filter(table::Column::Id.eq(&current.id))
         .filter(table::Column::Version.eq(current.version))
         .exec(cx.db()?)

@@ -251,6 +251,7 @@ impl World {
             expires: None,
             last_used: None,
             version: 1,
+            title_folded: None,
         });
         if state != "unknown" {
             self.store(rows).await;
@@ -339,7 +340,8 @@ fn announcement_rows(state: &str, subject: &Subject, channel: &str) -> Rows {
         channel: channel.to_owned(),
         title: subject.marker.clone(),
         body: String::new(),
-        body_text: String::new(),
+        title_folded: None,
+        body_folded: None,
         created_by: subject.user.clone(),
         created: MADE,
         published: MADE,

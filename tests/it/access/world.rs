@@ -6,15 +6,19 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use chrono::TimeDelta;
-use entity_core::{Caller as Who, Context, Effect, Origin, Reference, Result};
+use entity_core::schema::Schema;
+use entity_core::{Caller as Who, Context, Effect, Entity as _, Origin, Reference, Result, db};
+use entity_providers::announcement::Announcement;
 use entity_providers::db::{
     announcement, announcement_group, group_member, membership, realm_grant, site, site_group,
     user_account,
 };
+use entity_providers::site::Site;
+use entity_providers::user::User;
 use http::StatusCode;
 use sea_orm::{ActiveModelTrait, EntityTrait, IntoActiveModel};
 use serde_json::json;
-use server::feed::table as feed;
+use server::feed::{Feed, table as feed};
 use tests::app::PASSWORD;
 use tests::{Client, TestApp};
 
@@ -196,6 +200,10 @@ impl World {
             created_by: None,
             modified: MADE,
             version: 1,
+            eid_folded: None,
+            email_folded: None,
+            first_name_folded: None,
+            last_name_folded: None,
         });
         person
     }
@@ -225,6 +233,8 @@ impl World {
             created: MADE,
             modified: MADE,
             version: 1,
+            title_folded: None,
+            short_description_folded: None,
         });
         let (_, members) = MEMBERS
             .iter()
@@ -334,16 +344,26 @@ impl Rows {
             password_hash: hash.clone(),
             ..it
         });
-        insert(cx, users.collect()).await?;
-        insert(cx, self.sites).await?;
+        insert(cx, folded(users.collect(), User::schema())?).await?;
+        insert(cx, folded(self.sites, Site::schema())?).await?;
         insert(cx, self.groups).await?;
         insert(cx, self.group_members).await?;
         insert(cx, self.members).await?;
         insert(cx, self.grants).await?;
-        insert(cx, self.announcements).await?;
+        insert(cx, folded(self.announcements, Announcement::schema())?).await?;
         insert(cx, self.addressed).await?;
-        insert(cx, self.feeds).await
+        insert(cx, folded(self.feeds, Feed::schema())?).await
     }
+}
+
+/// `rows` with the columns that searches look into.
+fn folded<M, A>(rows: Vec<M>, schema: &Schema) -> Result<Vec<A>>
+where
+    M: IntoActiveModel<A>,
+    A: ActiveModelTrait,
+{
+    let rows = rows.into_iter();
+    rows.map(|it| db::folded(it, schema)).collect()
 }
 
 async fn insert<M, A>(cx: &Context, rows: Vec<M>) -> Result<()>

@@ -155,13 +155,13 @@ both! {
         }
         ensure_tables(&db, &registry::<later::Poll>()).await.expect("more columns");
         let backend = db.writer.get_database_backend();
-        let sql = "SELECT id, question_text FROM poll";
+        let sql = "SELECT id, question_folded FROM poll";
         let rows = db.writer.query_all_raw(Statement::from_string(backend, sql)).await.expect("rows");
         assert_eq!(rows.len(), 1_003);
         for row in rows {
             let id: String = row.try_get("", "id").expect("an id");
-            let text: String = row.try_get("", "question_text").expect("a text");
-            assert_eq!(text, format!("R&D {} Zebra", id.trim_start_matches('p')));
+            let text: String = row.try_get("", "question_folded").expect("a text");
+            assert_eq!(text, format!("r&d {} zebra", id.trim_start_matches('p')));
         }
     }
 

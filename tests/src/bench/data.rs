@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use entity_core::search::fold;
 use sea_orm::{
     ConnectOptions, ConnectionTrait, Database, DatabaseConnection, Statement, TransactionTrait,
 };
@@ -98,17 +99,19 @@ fn memberships(user: &str) -> String {
 
 fn announcements(author: &str) -> Vec<String> {
     statements(
-        "announcement (id, site_id, channel, title, body, body_text, created_by, created, published, modified, \
+        "announcement (id, site_id, channel, title, body, title_folded, body_folded, created_by, created, published, modified, \
          is_draft, is_restricted, position, attachments, version)",
         SITES * IN_SITE,
         |row, number| {
             let (site, place) = (number % SITES, number / SITES);
             let time = EPOCH + i64::from(number) * PACE;
             let body = PARAGRAPH.repeat(3);
-            let text = entity_core::plain_text(&body);
+            let text = fold(&entity_core::plain_text(&body));
+            let title = format!("Week {place} of course {site}");
+            let folded = fold(&title);
             write!(
                 row,
-                "('{}', 'bench-{site}', 'main', 'Week {place} of course {site}', '{body}', '{text}', '{author}', \
+                "('{}', 'bench-{site}', 'main', '{title}', '{body}', '{folded}', '{text}', '{author}', \
                  {time}, {time}, {time}, FALSE, FALSE, {place}, '[]', 1)",
                 announcement_id(number)
             )

@@ -1,0 +1,52 @@
+//! The text that lists look into, folded when it is stored: of announcements, sites and users.
+
+use entity_core::schema::{Field, Kind};
+
+use super::{FoldedColumns, Tables};
+
+const fn text(column: &'static str) -> Field {
+    Field::new(column, Kind::Text(0), "")
+        .column(column)
+        .searchable()
+}
+
+pub(super) const ANNOUNCEMENTS: FoldedColumns = FoldedColumns {
+    name: "m20261121_000020_folded_announcements",
+    table: "announcement",
+    fields: &[
+        &text("title"),
+        &Field::new("body", Kind::Html(0), "")
+            .column("body")
+            .searchable(),
+    ],
+};
+
+pub(super) const SITES: FoldedColumns = FoldedColumns {
+    name: "m20261121_000021_folded_sites",
+    table: "site",
+    fields: &[&text("title"), &text("short_description")],
+};
+
+pub(super) const USERS: FoldedColumns = FoldedColumns {
+    name: "m20261121_000022_folded_users",
+    table: "user_account",
+    fields: &[
+        &text("eid"),
+        &text("email"),
+        &text("first_name"),
+        &text("last_name"),
+    ],
+};
+
+/// What announcements said was in a column of its own, which nothing reads any more. It is emptied and stays: a
+/// node of the former version that still runs writes it.
+pub(super) const EMPTIED: Tables = Tables {
+    name: "m20261121_000023_announcement_text_emptied",
+    statements: &["UPDATE announcement SET body_text = '' WHERE body_text <> ''"],
+};
+
+/// The last place among the announcements of a site is found without a look at the others.
+pub(super) const POSITIONS: Tables = Tables {
+    name: "m20261121_000024_announcement_positions",
+    statements: &["CREATE INDEX announcement_by_position ON announcement (site_id, position)"],
+};

@@ -3,6 +3,7 @@
 mod column;
 mod file;
 mod folded;
+mod lane;
 mod row;
 mod search;
 mod table;
@@ -23,6 +24,7 @@ use crate::unit::{Mode, Store, Unit};
 pub use column::{Column, ColumnType};
 pub use file::File;
 pub use folded::folded;
+pub use lane::{Lane, LaneCounts, Lanes, Scanning, refusal};
 pub use row::Row;
 pub use search::{apply, condition, count_rows};
 pub use table::{Table, TableSpec, count, create, delete, list, read, read_many, row, update};
@@ -36,13 +38,16 @@ pub struct Db {
     pub writer: DatabaseConnection,
     /// The file behind them, where there is one and it may be read without them.
     pub file: Option<File>,
+    /// Connections that kinds of statements have for themselves.
+    pub lanes: Lanes,
 }
 
 /// What a unit of work reads and writes through.
 #[derive(Debug)]
 pub enum Session {
     /// Reads, each statement on its own: from the file, where there is one, what is surely short.
-    Reader(DatabaseConnection, Option<File>),
+    /// What may look at many rows has connections of its own.
+    Reader(DatabaseConnection, Option<File>, Lanes),
     /// Reads and writes, in one transaction.
     Writer(DatabaseTransaction),
 }
@@ -51,7 +56,9 @@ pub enum Session {
 impl Store for Db {
     async fn begin(&self, mode: Mode) -> Result<Box<dyn Unit>> {
         let session = match mode {
-            Mode::Read => Session::Reader(self.reader.clone(), self.file.clone()),
+            Mode::Read => {
+                Session::Reader(self.reader.clone(), self.file.clone(), self.lanes.clone())
+            }
             Mode::Write => Session::Writer(begin_write(&self.writer).await?),
         };
         Ok(Box::new(session))
@@ -76,19 +83,21 @@ pub async fn begin_write(writer: &DatabaseConnection) -> Result<DatabaseTransact
 impl Session {
     /// What `read` makes of each row that answers `statement`, which finds its rows by an index and no more
     /// than an answer holds. It may be run in the thread that asks, so that it must be short: a
-    /// millisecond, not ten.
+    /// millisecond, not ten. What takes much longer is begun again by [`Session::scan`].
     ///
     /// # Errors
     /// The database can't be read, or `read` fails.
     pub async fn rows<T>(
         &self,
         statement: Statement,
-        read: impl FnMut(&mut Row<'_>) -> Result<T> + Send,
+        mut read: impl FnMut(&mut Row<'_>) -> Result<T> + Send,
     ) -> Result<Vec<T>> {
-        match self {
-            Self::Reader(_, Some(file)) => file.rows(&statement, read),
-            _ => self.scan(statement, read).await,
+        if let Self::Reader(_, Some(file), _) = self
+            && let Some(rows) = file.rows(&statement, &mut read)?
+        {
+            return Ok(rows);
         }
+        self.scan(statement, read).await
     }
 
     /// The same for a statement that may look at any number of rows.
@@ -100,8 +109,17 @@ impl Session {
         statement: Statement,
         mut read: impl FnMut(&mut Row<'_>) -> Result<T> + Send,
     ) -> Result<Vec<T>> {
-        let rows = self.query_all_raw(statement).await?;
+        let rows = self.scanning().query_all_raw(statement).await?;
         rows.iter().map(|it| read(&mut Row::of(it))).collect()
+    }
+}
+
+impl Session {
+    fn lanes(&self) -> Option<&Lanes> {
+        match self {
+            Self::Reader(.., lanes) => Some(lanes),
+            Self::Writer(_) => None,
+        }
     }
 }
 
@@ -136,35 +154,41 @@ impl Context {
 impl ConnectionTrait for Session {
     fn get_database_backend(&self) -> DbBackend {
         match self {
-            Self::Reader(it, _) => it.get_database_backend(),
+            Self::Reader(it, ..) => it.get_database_backend(),
             Self::Writer(it) => it.get_database_backend(),
         }
     }
 
     async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
         match self {
-            Self::Reader(it, _) => it.execute_raw(statement).await,
+            Self::Reader(it, ..) => it.execute_raw(statement).await,
             Self::Writer(it) => it.execute_raw(statement).await,
         }
     }
 
     async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
         match self {
-            Self::Reader(it, _) => it.execute_unprepared(sql).await,
+            Self::Reader(it, ..) => it.execute_unprepared(sql).await,
             Self::Writer(it) => it.execute_unprepared(sql).await,
         }
     }
 
     async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
+        if let Some(lane) = self.lanes().and_then(|it| it.reads.as_ref()) {
+            return Ok(lane.query_all(statement).await?.into_iter().next());
+        }
         match self {
-            Self::Reader(it, _) => it.query_one_raw(statement).await,
+            Self::Reader(it, ..) => it.query_one_raw(statement).await,
             Self::Writer(it) => it.query_one_raw(statement).await,
         }
     }
 
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
+        if let Some(lane) = self.lanes().and_then(|it| it.reads.as_ref()) {
+            return lane.query_all(statement).await;
+        }
         match self {
-            Self::Reader(it, _) => it.query_all_raw(statement).await,
+            Self::Reader(it, ..) => it.query_all_raw(statement).await,
             Self::Writer(it) => it.query_all_raw(statement).await,
         }
     }
@@ -174,6 +198,9 @@ impl ConnectionTrait for Session {
 impl From<DbErr> for Error {
     fn from(error: DbErr) -> Self {
         use sea_orm::SqlErr::{ForeignKeyConstraintViolation, UniqueConstraintViolation};
+        if let Some(refused) = lane::refused(&error) {
+            return refused.with_source(error);
+        }
         match error.sql_err() {
             Some(UniqueConstraintViolation(_)) => {
                 return Self::conflict("this already exists").with_source(error);
@@ -193,10 +220,10 @@ impl From<DbErr> for Error {
                     .with_source(error)
                     .transient()
             }
-            // PostgreSQL: statement or lock timeout. SQLite: busy, locked.
-            Some("57014" | "55P03" | "5" | "6" | "261" | "517" | "262") => {
-                busy().with_source(error)
-            }
+            // PostgreSQL and SQLite: stopped, because its time was over.
+            Some("57014" | "9") => lane::too_long().with_source(error),
+            // PostgreSQL: lock timeout. SQLite: busy, locked.
+            Some("55P03" | "5" | "6" | "261" | "517" | "262") => busy().with_source(error),
             // PostgreSQL and SQLite: disk full.
             Some("53100" | "13") => full().with_source(error),
             _ if is_connection_failure(&error) => {

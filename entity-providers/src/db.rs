@@ -2,7 +2,10 @@
 
 mod connect;
 pub(crate) mod fold;
+mod journal;
+mod lane;
 pub(crate) mod migrate;
+mod pool;
 pub(crate) mod sql;
 
 pub mod announcement;
@@ -21,8 +24,10 @@ pub mod user_account;
 #[cfg(test)]
 mod tests;
 
-pub use connect::{connect, look, look_at_file, make_private};
+pub use connect::{connect, connect_with, look, look_at_file, make_private};
+pub use journal::{LARGE_JOURNAL, shrink_journal};
 pub use migrate::{ensure_tables, lacks, migrate};
+pub use pool::Pools;
 
 /// The instant that a column holds in milliseconds.
 pub(crate) fn instant(millis: i64) -> entity_core::DateTimeUtc {

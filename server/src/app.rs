@@ -14,6 +14,7 @@ use entity_core::format::Formats;
 use entity_core::{Clock, Dispatcher, Error, Ids, Registry, Result, Services, Shared};
 use entity_formats::openapi::Document;
 use entity_providers::authorizer::RoleAuthorizer;
+use entity_providers::db::Pools;
 use entity_providers::user::PasswordService;
 use futures::future::BoxFuture;
 use tokio_util::task::TaskTracker;
@@ -121,7 +122,8 @@ impl App {
     /// # Errors
     /// The database can't be reached or is newer than the service; a setting makes no sense.
     pub async fn start(config: Config, parts: Parts) -> Result<Self> {
-        let storage = Storage::open(config.database.expose(), &parts.registry).await?;
+        let url = config.database.expose();
+        let storage = Storage::open_with(url, &parts.registry, pools(&config)).await?;
         let passwords = Passwords::new(available_parallelism().map_or(1, NonZero::get))?;
         let authorizer = Arc::new(RoleAuthorizer::new());
         let (sessions, touches) = Sessions::new(
@@ -269,6 +271,15 @@ fn throttle_options(config: &Config) -> ThrottleOptions {
         burst_of_address: count(config.login_address_failures),
         interval_of_address: delta(config.login_address_interval),
         ..ThrottleOptions::default()
+    }
+}
+
+fn pools(config: &Config) -> Pools {
+    let count = |it: Option<usize>| it.and_then(|it| u32::try_from(it).ok());
+    Pools {
+        readers: count(config.readers),
+        writers: count(config.writers),
+        statement_time: config.statement_time,
     }
 }
 

@@ -116,6 +116,13 @@ settings! {
         write_timeout: Duration = "limits.writeTimeout", "LECTERN_LIMITS_WRITETIMEOUT", "30";
         /// How long the service may work on a request.
         request_deadline: Duration = "limits.requestDeadline", "LECTERN_LIMITS_REQUESTDEADLINE", "10";
+        /// How long a statement that reads may take in the database before it is stopped; the request is answered 503.
+        statement_time: Duration = "limits.statementTime", "LECTERN_LIMITS_STATEMENTTIME", "2";
+        /// How many connections to the database read; half of them are for searches and other statements that may look
+        /// at many rows. Empty: twice the processors, at least 4, on PostgreSQL at least 16.
+        readers: Option<usize> = "pool.readers", "LECTERN_POOL_READERS", "";
+        /// How many connections to PostgreSQL write. Empty: 16. A SQLite file has one.
+        writers: Option<usize> = "pool.writers", "LECTERN_POOL_WRITERS", "";
         /// How many connections may be open; further ones wait.
         connections: usize = "limits.connections", "LECTERN_LIMITS_CONNECTIONS", "12000";
         /// How many connections one address may have open. Loopback and trusted proxies are exempt.

@@ -221,7 +221,7 @@ impl List for Feeds {
         }
         let select = QuerySelect::query(&mut statement);
         entity_core::db::apply(select, search, &SCHEMA, "feed");
-        let rows = statement.all(cx.db()?).await?;
+        let rows = statement.all(&cx.db()?.scanning()).await?;
         let feeds = rows.into_iter().map(|it| Feed::of(cx, it));
         let feeds = feeds.collect::<Result<_>>()?;
         Ok(Page::cut(feeds, search.limit))

@@ -3,7 +3,9 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
+use entity_core::db::{LaneCounts, Lanes};
 use entity_core::{Caller, Effect, Origin, Reference};
+use entity_providers::db::{LARGE_JOURNAL, shrink_journal};
 
 use crate::app::App;
 use crate::auth::Throttle;
@@ -15,6 +17,7 @@ const PAUSE: Duration = Duration::from_mins(1);
 
 /// Cleans up until the service is gone. It holds no part of it while it waits.
 pub(crate) async fn run(app: std::sync::Weak<crate::app::Inner>) {
+    let mut reported = LaneCounts::default();
     loop {
         tokio::time::sleep(PAUSE).await;
         let Some(app) = app.upgrade().map(App::from) else {
@@ -26,12 +29,39 @@ pub(crate) async fn run(app: std::sync::Weak<crate::app::Inner>) {
                 "can't remove expired sessions"
             );
         }
+        if let Err(error) = shrink_journal(&app.storage.content, LARGE_JOURNAL).await {
+            tracing::warn!(
+                error = telemetry::cause(&error),
+                "can't shrink the journal of the database"
+            );
+        }
+        report_lanes(&app.storage.content.lanes, &mut reported);
         if let Err(error) = sweep_old_rows(&app).await {
             tracing::warn!(
                 error = telemetry::cause(&error),
                 "can't remove old failures to log in, and kept results"
             );
         }
+    }
+}
+
+/// Tells how many statements did not come to their end since the last time, if any did not.
+fn report_lanes(lanes: &Lanes, reported: &mut LaneCounts) {
+    let mut now = LaneCounts::default();
+    for lane in [&lanes.reads, &lanes.scans].into_iter().flatten() {
+        let counts = lane.counts();
+        now.stopped = now.stopped.saturating_add(counts.stopped);
+        now.abandoned = now.abandoned.saturating_add(counts.abandoned);
+        now.refused = now.refused.saturating_add(counts.refused);
+    }
+    if now != *reported {
+        tracing::warn!(
+            stopped = now.stopped.saturating_sub(reported.stopped),
+            abandoned = now.abandoned.saturating_sub(reported.abandoned),
+            refused = now.refused.saturating_sub(reported.refused),
+            "statements that read did not come to their end: too slow, given up by their clients, or too many at once"
+        );
+        *reported = now;
     }
 }
 

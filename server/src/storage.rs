@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr as _;
 
-use entity_core::db::Db;
+use entity_core::db::{Db, Lanes};
 use entity_core::{Error, Registry, Result};
+use entity_providers::db::Pools;
 use sea_orm::sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
 };
@@ -32,7 +33,15 @@ impl Storage {
     /// # Errors
     /// The database can't be reached or was changed by a newer version of the service.
     pub async fn open(url: &str, registry: &Registry) -> Result<Self> {
-        let content = entity_providers::db::connect(url).await?;
+        Self::open_with(url, registry, Pools::default()).await
+    }
+
+    /// The same with so many connections.
+    ///
+    /// # Errors
+    /// Those of [`Storage::open`].
+    pub async fn open_with(url: &str, registry: &Registry, pools: Pools) -> Result<Self> {
+        let content = entity_providers::db::connect_with(url, pools).await?;
         entity_providers::db::migrate(&content, migrations).await?;
         entity_providers::db::ensure_tables(&content, registry).await?;
         let reads = match content.writer.get_database_backend() {
@@ -137,6 +146,7 @@ async fn beside(url: &str) -> Result<DatabaseConnection> {
         reader: connection.clone(),
         writer: connection.clone(),
         file: None,
+        lanes: Lanes::default(),
     };
     entity_providers::db::migrate(&db, audit_migrations).await?;
     Ok(connection)

@@ -1,1 +1,3 @@
 //! What an attacker once achieved, one file for each attack.
+
+mod search;

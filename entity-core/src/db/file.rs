@@ -1,12 +1,13 @@
 //! Reading a SQLite file in the thread that asks.
 //!
 //! A statement that finds its few rows by an index takes less time than handing it to another thread and
-//! waiting for the answer. Whatever may take longer goes through the pool: [`Session::scan`](super::Session::scan).
+//! waiting for the answer. Whatever may take longer goes through the pool: [`Session::scan`](super::Session::scan). A
+//! statement that was taken for a short one and is not is given up here, before it holds the thread for long.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::types::{ToSql, ToSqlOutput, Value as Cell, ValueRef};
 use rusqlite::{Connection, OpenFlags};
@@ -17,6 +18,10 @@ use crate::error::{Error, Result};
 
 /// How long a reader waits for a process that changes the file's journal.
 const BUSY_TIMEOUT: Duration = Duration::from_millis(500);
+/// How long a statement may hold the thread that asks.
+const SHORT: Duration = Duration::from_millis(50);
+/// Steps of SQLite's machine between two looks at the time: some microseconds.
+const STEPS: i32 = 2_000;
 /// Statements that a connection keeps prepared.
 const PREPARED: usize = 128;
 /// What of the file is mapped into memory, in bytes.
@@ -31,7 +36,13 @@ pub struct File(Arc<Inner>);
 struct Inner {
     path: PathBuf,
     /// Those that nobody uses at the moment: never more than there are threads that ask.
-    idle: Mutex<Vec<Connection>>,
+    idle: Mutex<Vec<Reader>>,
+}
+
+/// A connection, and until when its statement may run.
+struct Reader {
+    connection: Connection,
+    end: Arc<Mutex<Option<Instant>>>,
 }
 
 impl File {
@@ -43,39 +54,75 @@ impl File {
         }))
     }
 
-    /// What `read` makes of each row that answers `statement`.
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// What `read` makes of each row that answers `statement`; `None` if that would take too long for here.
     pub(super) fn rows<T>(
         &self,
         statement: &Statement,
         mut read: impl FnMut(&mut Row<'_>) -> Result<T>,
-    ) -> Result<Vec<T>> {
-        let connection = self.take()?;
-        let found = query(&connection, statement, &mut read)?;
-        self.lock().push(connection);
-        Ok(found)
+    ) -> Result<Option<Vec<T>>> {
+        let reader = self.take()?;
+        reader.set_end(Some(Instant::now() + SHORT));
+        let found = query(&reader.connection, statement, &mut read);
+        reader.set_end(None);
+        match found {
+            Ok(found) => {
+                self.lock().push(reader);
+                Ok(Some(found))
+            }
+            Err(error) if is_interrupted(&error) => {
+                self.lock().push(reader);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 
-    fn take(&self) -> Result<Connection> {
+    fn take(&self) -> Result<Reader> {
         let idle = self.lock().pop();
         match idle {
-            Some(connection) => Ok(connection),
+            Some(reader) => Ok(reader),
             None => Ok(open(&self.0.path)?),
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Reader>> {
         self.0.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn open(path: &Path) -> rusqlite::Result<Connection> {
+impl Reader {
+    fn set_end(&self, end: Option<Instant>) {
+        *self.end.lock().unwrap_or_else(PoisonError::into_inner) = end;
+    }
+}
+
+fn is_interrupted(error: &Error) -> bool {
+    let source = std::error::Error::source(error);
+    let source = source.and_then(|it| it.downcast_ref::<rusqlite::Error>());
+    source.and_then(rusqlite::Error::sqlite_error_code)
+        == Some(rusqlite::ErrorCode::OperationInterrupted)
+}
+
+fn open(path: &Path) -> rusqlite::Result<Reader> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "mmap_size", MAPPED)?;
     connection.pragma_update(None, "cache_size", CACHED)?;
     connection.set_prepared_statement_cache_capacity(PREPARED);
-    Ok(connection)
+    let end = Arc::new(Mutex::new(None::<Instant>));
+    let until = Arc::clone(&end);
+    let is_over = move || {
+        let end = *until.lock().unwrap_or_else(PoisonError::into_inner);
+        end.is_some_and(|it| it <= Instant::now())
+    };
+    connection.progress_handler(STEPS, Some(is_over))?;
+    Ok(Reader { connection, end })
 }
 
 fn query<T>(

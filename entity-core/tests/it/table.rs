@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use entity_core::db::{Db, TableSpec};
+use entity_core::db::{Db, Lanes, TableSpec};
 use entity_core::reply::{Body, Item};
 use entity_core::testing::{FixedClock, KeptEvents, ToldAuthorizer, origin, shared};
 use entity_core::{
@@ -97,6 +97,7 @@ impl Service {
             reader: connection.clone(),
             writer: connection.clone(),
             file: None,
+            lanes: Lanes::default(),
         };
         Self {
             _directory: directory,

@@ -2,13 +2,11 @@
 
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
-use std::num::NonZero;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::thread::available_parallelism;
 use std::time::Duration;
 
-use entity_core::db::{Db, File};
+use entity_core::db::{Db, File, Lanes};
 use entity_core::{Error, Result};
 use sea_orm::sqlx::postgres::PgConnectOptions;
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
@@ -19,18 +17,22 @@ use sea_orm::{
 };
 use tokio::time::timeout;
 
+use super::pool::Pools;
+
 /// A request that finds no free connection for this long gets an answer that says so.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long SQLite waits for another process that writes.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
 /// A connection that was idle for this long is tried before it is used.
 const PING_AFTER: Duration = Duration::from_secs(30);
 /// Statements that a connection keeps prepared.
 const PREPARED: usize = 500;
 /// Rows that SQLite may be ahead of whoever reads them: a page, so that it does not stop in the middle.
 const ROWS: usize = 1024;
-/// Most connections that write to PostgreSQL.
-const POSTGRES_WRITERS: u32 = 16;
+/// How long a statement may write to PostgreSQL.
+const WRITING: Duration = Duration::from_secs(15);
+/// What the journal of a SQLite file keeps of the disk when it was larger, in bytes.
+const JOURNAL: &str = "67108864";
 /// What of a SQLite file is mapped into memory, in bytes.
 const MAPPED: &str = "268435456";
 /// What a SQLite connection may cache, in KiB, as the pragma counts it.
@@ -43,9 +45,17 @@ const CACHED: &str = "-8192";
 /// The address is none of these; the database can't be reached; it does not take the settings that keep
 /// data safe.
 pub async fn connect(url: &str) -> Result<Db> {
+    connect_with(url, Pools::default()).await
+}
+
+/// The same with so many connections.
+///
+/// # Errors
+/// Those of [`connect`].
+pub async fn connect_with(url: &str, pools: Pools) -> Result<Db> {
     match Address::parse(url)? {
-        Address::Sqlite(options) => sqlite(*options).await,
-        Address::Postgres(options) => postgres(*options).await,
+        Address::Sqlite(options) => sqlite(*options, pools).await,
+        Address::Postgres(options) => postgres(*options, pools).await,
     }
 }
 
@@ -57,11 +67,12 @@ pub async fn look(url: &str) -> Result<Db> {
     match Address::parse(url)? {
         Address::Sqlite(options) => look_at_file(options.get_filename()).await,
         Address::Postgres(options) => {
-            let reader = postgres_reader(*options).await?;
+            let reader = postgres_reader(*options, Pools::default()).await?;
             Ok(Db {
                 writer: reader.clone(),
                 reader,
                 file: None,
+                lanes: Lanes::default(),
             })
         }
     }
@@ -90,6 +101,7 @@ pub async fn look_at_file(path: &Path) -> Result<Db> {
         writer: reader.clone(),
         reader,
         file: None,
+        lanes: Lanes::default(),
     })
 }
 
@@ -140,7 +152,7 @@ impl Address {
     }
 }
 
-async fn sqlite(options: SqliteConnectOptions) -> Result<Db> {
+async fn sqlite(options: SqliteConnectOptions, pools: Pools) -> Result<Db> {
     let path = options.get_filename().to_path_buf();
     make_private(&path)?;
     let options = options
@@ -152,20 +164,23 @@ async fn sqlite(options: SqliteConnectOptions) -> Result<Db> {
         .row_buffer_size(ROWS)
         .pragma("mmap_size", MAPPED)
         .pragma("cache_size", CACHED)
+        .pragma("journal_size_limit", JOURNAL)
         .disable_statement_logging();
     // The writer comes first: it makes the file, and a reader can't change the journal's mode.
     let writer = pool::<sqlx::Sqlite>(1)
         .connect_with(options.clone().create_if_missing(true))
         .await
         .map_err(unreachable_database)?;
-    let reader = pool::<sqlx::Sqlite>(readers())
-        .connect_with(options.read_only(true))
+    let options = options.read_only(true);
+    let reader = pool::<sqlx::Sqlite>(pools.sqlite_readers())
+        .connect_with(options.clone())
         .await
         .map_err(unreachable_database)?;
     let db = Db {
         reader: SqlxSqliteConnector::from_sqlx_sqlite_pool(reader),
         writer: SqlxSqliteConnector::from_sqlx_sqlite_pool(writer),
         file: Some(File::new(path)),
+        lanes: pools.sqlite_lanes(&options),
     };
     for (connection, name) in [(&db.writer, "writer"), (&db.reader, "reader")] {
         require_pragma(connection, name, "journal_mode", "wal").await?;
@@ -211,20 +226,26 @@ async fn require_pragma(
     }
 }
 
-async fn postgres(options: PgConnectOptions) -> Result<Db> {
-    let writer = postgres_pool(POSTGRES_WRITERS, options.clone()).await?;
-    let reader = postgres_reader(options).await?;
+async fn postgres(options: PgConnectOptions, pools: Pools) -> Result<Db> {
+    let writers = pools.postgres_writers();
+    let writer = postgres_pool(writers, quiet(options.clone(), WRITING)).await?;
+    let reader = postgres_reader(options.clone(), pools).await?;
     Ok(Db {
         reader,
         writer,
         file: None,
+        lanes: pools.postgres_lanes(&reading(options)),
     })
 }
 
+fn reading(options: PgConnectOptions) -> PgConnectOptions {
+    options.options([("default_transaction_read_only", "on")])
+}
+
 /// Connections that can't write.
-async fn postgres_reader(options: PgConnectOptions) -> Result<DatabaseConnection> {
-    let options = options.options([("default_transaction_read_only", "on")]);
-    let reader = postgres_pool(readers().max(POSTGRES_WRITERS), options).await?;
+async fn postgres_reader(options: PgConnectOptions, pools: Pools) -> Result<DatabaseConnection> {
+    let options = quiet(reading(options), pools.statement_time);
+    let reader = postgres_pool(pools.postgres_readers(), options).await?;
     let found = setting(
         &reader,
         "SELECT current_setting('default_transaction_read_only') AS setting",
@@ -238,16 +259,20 @@ async fn postgres_reader(options: PgConnectOptions) -> Result<DatabaseConnection
     }
 }
 
-async fn postgres_pool(size: u32, options: PgConnectOptions) -> Result<DatabaseConnection> {
-    let options = options
+/// What all connections to a server have in common, and how long a statement of these may take.
+pub(super) fn quiet(options: PgConnectOptions, time: Duration) -> PgConnectOptions {
+    options
         .application_name("lectern")
         .statement_cache_capacity(PREPARED)
         .options([
-            ("statement_timeout", "15s"),
-            ("lock_timeout", "5s"),
-            ("idle_in_transaction_session_timeout", "60s"),
+            ("statement_timeout", format!("{}ms", time.as_millis())),
+            ("lock_timeout", "5s".to_owned()),
+            ("idle_in_transaction_session_timeout", "60s".to_owned()),
         ])
-        .disable_statement_logging();
+        .disable_statement_logging()
+}
+
+async fn postgres_pool(size: u32, options: PgConnectOptions) -> Result<DatabaseConnection> {
     let connected = pool::<sqlx::Postgres>(size)
         .connect_with(options.clone())
         .await;
@@ -286,7 +311,7 @@ async fn setting(connection: &DatabaseConnection, sql: &str) -> Result<String> {
 }
 
 /// A pool of `size` connections that are tried only after they were idle, and never go away for their age.
-fn pool<D: Database>(size: u32) -> PoolOptions<D> {
+pub(super) fn pool<D: Database>(size: u32) -> PoolOptions<D> {
     PoolOptions::new()
         .max_connections(size)
         .min_connections(1)
@@ -302,11 +327,6 @@ fn pool<D: Database>(size: u32) -> PoolOptions<D> {
                 Ok(true)
             })
         })
-}
-
-fn readers() -> u32 {
-    let cores = available_parallelism().map_or(2, NonZero::get);
-    u32::try_from(cores).unwrap_or(2).saturating_mul(2).max(4)
 }
 
 fn unreachable_database(error: sqlx::Error) -> Error {

@@ -17,6 +17,9 @@ use super::fold::fill_folded;
 /// other program uses.
 const LOCK: i64 = 0x4C65_6374_6572_6E01;
 
+/// How often a process that brings a database up to date waits for the writer's lock: about a second each time.
+const PATIENCE: usize = 10;
+
 struct Steps(fn() -> Vec<Box<dyn MigrationTrait>>);
 
 impl MigratorTraitSelf for Steps {
@@ -85,7 +88,7 @@ pub async fn lacks(
 
 /// Begins a transaction that no other process's runs beside: on SQLite whoever writes is alone anyway.
 async fn begin_alone(db: &Db) -> Result<DatabaseTransaction> {
-    let transaction = entity_core::db::begin_write(&db.writer).await?;
+    let transaction = begin_patiently(db).await?;
     if transaction.get_database_backend() == DbBackend::Postgres {
         let sql = format!(
             "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock({LOCK})"
@@ -93,6 +96,20 @@ async fn begin_alone(db: &Db) -> Result<DatabaseTransaction> {
         transaction.execute_unprepared(&sql).await?;
     }
     Ok(transaction)
+}
+
+/// Another process that brings the same file up to date may take longer than a request waits for a lock.
+async fn begin_patiently(db: &Db) -> Result<DatabaseTransaction> {
+    for _ in 1..PATIENCE {
+        match entity_core::db::begin_write(&db.writer)
+            .await
+            .map_err(Error::from)
+        {
+            Err(error) if error.kind() == ErrorKind::Unavailable => {}
+            begun => return begun,
+        }
+    }
+    Ok(entity_core::db::begin_write(&db.writer).await?)
 }
 
 /// The names of the migrations that the database has.

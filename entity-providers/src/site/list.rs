@@ -22,7 +22,7 @@ pub(super) async fn among(cx: &Context, search: &Search, ids: Vec<String>) -> Re
 async fn part(cx: &Context, mut statement: Select<Sites>, search: &Search) -> Result<Page<Site>> {
     let query = QuerySelect::query(&mut statement);
     db::apply(query, search, Site::schema(), TABLE);
-    let page = Page::cut(statement.all(cx.db()?).await?, search.limit);
+    let page = Page::cut(statement.all(&cx.db()?.scanning()).await?, search.limit);
     Ok(Page {
         items: complete(cx, page.items).await?,
         has_more: page.has_more,

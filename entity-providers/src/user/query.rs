@@ -69,7 +69,7 @@ pub(super) async fn list(cx: &Context, search: &Search) -> Result<Page<User>> {
     let (mut statement, search) = asked(search)?;
     let query = QuerySelect::query(&mut statement);
     db::apply(query, &search, User::schema(), TABLE);
-    let rows = statement.all(cx.db()?).await?;
+    let rows = statement.all(&cx.db()?.scanning()).await?;
     let users = rows.into_iter().map(|it| shown(cx, it, true)).collect();
     Ok(Page::cut(users, search.limit))
 }

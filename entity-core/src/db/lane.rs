@@ -1,0 +1,114 @@
+//! Lanes: connections that one kind of statement has for itself, so that none takes the last one of another kind,
+//! and each statement is stopped when its time is over or nobody waits for it any more.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use sea_orm::{
+    ConnectionTrait, DatabaseConnection, DbBackend, DbErr, ExecResult, QueryResult, RuntimeErr,
+    Statement,
+};
+
+use super::Session;
+use crate::error::Error;
+
+/// Connections that only read, for one kind of statement. How many there are is bounded, and so is who waits.
+#[async_trait]
+pub trait Lane: fmt::Debug + Send + Sync {
+    /// All rows that answer `statement`. When its time is over, or this future is dropped, the statement is stopped
+    /// in the database.
+    ///
+    /// # Errors
+    /// No connection became free: [`refusal`]. The statement took too long, or the database refuses it.
+    async fn query_all(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr>;
+
+    /// What was done with statements so far.
+    fn counts(&self) -> LaneCounts;
+}
+
+/// How many statements of a lane did not come to their end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LaneCounts {
+    /// Stopped because their time was over.
+    pub stopped: u64,
+    /// Stopped because nobody waited for them any more.
+    pub abandoned: u64,
+    /// Not begun, because no connection became free.
+    pub refused: u64,
+}
+
+/// The lanes of a database. A kind of statement without one uses the readers.
+#[derive(Clone, Debug, Default)]
+pub struct Lanes {
+    /// For what finds its rows by an index. On PostgreSQL the readers themselves limit the time.
+    pub reads: Option<Arc<dyn Lane>>,
+    /// For what may look at any number of rows.
+    pub scans: Option<Arc<dyn Lane>>,
+    /// A connection for the question whether the database answers, which no other statement takes.
+    pub probe: Option<DatabaseConnection>,
+}
+
+const FULL: &str = "no connection of the lane became free";
+
+/// The error of a lane in which no connection became free.
+pub fn refusal() -> DbErr {
+    DbErr::Conn(RuntimeErr::Internal(FULL.to_owned()))
+}
+
+/// What a client is told when a lane did not begin a statement; `None` for all other errors.
+pub(super) fn refused(error: &DbErr) -> Option<Error> {
+    match error {
+        DbErr::Conn(RuntimeErr::Internal(text)) if text == FULL => Some(Error::unavailable(
+            "too much is being looked for at the same time: try again",
+            1,
+        )),
+        _ => None,
+    }
+}
+
+/// What a client is told when a statement was stopped because its time was over.
+pub(super) fn too_long() -> Error {
+    Error::unavailable(
+        "the database took too long over this: narrow it, by a site, a filter or fewer words",
+        5,
+    )
+}
+
+/// A connection for statements that may look at any number of rows, made by [`Session::scanning`].
+#[derive(Debug)]
+pub struct Scanning<'a>(&'a Session);
+
+impl Session {
+    /// The same data, by the connections for statements that may look at any number of rows: what
+    /// [`Session::scan`] is for statements that sea-orm runs.
+    pub fn scanning(&self) -> Scanning<'_> {
+        Scanning(self)
+    }
+}
+
+#[async_trait]
+impl ConnectionTrait for Scanning<'_> {
+    fn get_database_backend(&self) -> DbBackend {
+        self.0.get_database_backend()
+    }
+
+    async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
+        self.0.execute_raw(statement).await
+    }
+
+    async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
+        self.0.execute_unprepared(sql).await
+    }
+
+    async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
+        Ok(self.query_all_raw(statement).await?.into_iter().next())
+    }
+
+    async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
+        match self.0.lanes().and_then(|it| it.scans.as_ref()) {
+            Some(lane) => lane.query_all(statement).await,
+            None => self.0.query_all_raw(statement).await,
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! The connections of a lane: each in a pool of its own, with what stops its statement.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use entity_core::db::{Lane as LaneTrait, LaneCounts, refusal};
+use sea_orm::sqlx::pool::PoolOptions;
+use sea_orm::sqlx::postgres::PgConnectOptions;
+use sea_orm::sqlx::sqlite::SqliteConnectOptions;
+use sea_orm::sqlx::{self, Postgres, Sqlite};
+use sea_orm::{
+    ConnectionTrait, DatabaseConnection, DbBackend, DbErr, QueryResult, RuntimeErr,
+    SqlxPostgresConnector, SqlxSqliteConnector, Statement,
+};
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout};
+
+/// How many may wait for each connection.
+const WAITING: usize = 16;
+/// How long they wait.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Steps of SQLite's machine between two looks at the time: some microseconds.
+const STEPS: i32 = 2_000;
+/// How long after its time a statement is given up that does not stop.
+const GRACE: Duration = Duration::from_millis(500);
+/// How often a connection whose statement was given up is tried before it serves again.
+const TRIES: usize = 5;
+
+/// A lane: a fixed number of connections, opened when they are first used.
+#[derive(Debug)]
+pub(super) struct Lane {
+    places: Mutex<VecDeque<Place>>,
+    free: Arc<Semaphore>,
+    waiting: Semaphore,
+    limit: Duration,
+    stopped: AtomicU64,
+    abandoned: AtomicU64,
+    refused: AtomicU64,
+}
+
+/// A connection, and what stops its statement.
+#[derive(Debug)]
+pub(super) struct Place {
+    connection: DatabaseConnection,
+    stopper: Stopper,
+}
+
+#[derive(Debug)]
+enum Stopper {
+    /// SQLite asks between its steps whether the statement may go on.
+    Sqlite(Arc<Timer>),
+    /// PostgreSQL measures the time itself, and is told over another connection that nobody waits any more.
+    Postgres {
+        process: Arc<AtomicI32>,
+        control: DatabaseConnection,
+    },
+}
+
+/// Until when the statement of a connection may run: for ever, unless there is one.
+#[derive(Debug, Default)]
+struct Timer(Mutex<Option<Instant>>);
+
+impl Timer {
+    fn set(&self, end: Option<Instant>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = end;
+    }
+
+    fn may_go_on(&self) -> bool {
+        let end = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        end.is_none_or(|it| Instant::now() < it)
+    }
+}
+
+impl Place {
+    /// A connection to a SQLite file.
+    pub(super) fn sqlite(pool: PoolOptions<Sqlite>, options: SqliteConnectOptions) -> Self {
+        let timer = Arc::new(Timer::default());
+        let stopper = Stopper::Sqlite(Arc::clone(&timer));
+        let pool = pool.after_connect(move |connection, _| {
+            let timer = Arc::clone(&timer);
+            Box::pin(async move {
+                let mut handle = connection.lock_handle().await?;
+                handle.set_progress_handler(STEPS, move || timer.may_go_on());
+                Ok(())
+            })
+        });
+        let pool = pool.min_connections(0).connect_lazy_with(options);
+        Self {
+            connection: SqlxSqliteConnector::from_sqlx_sqlite_pool(pool),
+            stopper,
+        }
+    }
+
+    /// A connection to a PostgreSQL server, whose statements `control` stops.
+    pub(super) fn postgres(
+        pool: PoolOptions<Postgres>,
+        options: PgConnectOptions,
+        control: DatabaseConnection,
+    ) -> Self {
+        let process = Arc::new(AtomicI32::new(0));
+        let own = Arc::clone(&process);
+        let pool = pool.after_connect(move |connection, _| {
+            let own = Arc::clone(&own);
+            Box::pin(async move {
+                let process: i32 = sqlx::query_scalar("SELECT pg_backend_pid()")
+                    .fetch_one(connection)
+                    .await?;
+                own.store(process, Ordering::SeqCst);
+                Ok(())
+            })
+        });
+        let pool = pool.min_connections(0).connect_lazy_with(options);
+        Self {
+            connection: SqlxPostgresConnector::from_sqlx_postgres_pool(pool),
+            stopper: Stopper::Postgres { process, control },
+        }
+    }
+
+    /// Gives the next statement until `end`.
+    fn start(&self, end: Instant) {
+        if let Stopper::Sqlite(timer) = &self.stopper {
+            timer.set(Some(end));
+        }
+    }
+
+    fn end(&self) {
+        if let Stopper::Sqlite(timer) = &self.stopper {
+            timer.set(None);
+        }
+    }
+
+    /// Stops the statement, and waits until the connection can serve again.
+    async fn clear(&self) {
+        match &self.stopper {
+            Stopper::Sqlite(timer) => timer.set(Some(Instant::now())),
+            Stopper::Postgres { process, control } => {
+                let process = process.load(Ordering::SeqCst);
+                let cancel = Statement::from_sql_and_values(
+                    DbBackend::Postgres,
+                    "SELECT pg_cancel_backend($1)",
+                    [process.into()],
+                );
+                // A server that can't be told ends the statement at its own limit.
+                if process != 0
+                    && let Err(error) = control.query_one_raw(cancel).await
+                {
+                    tracing::debug!(error = %error, "can't stop a statement that nobody waits for");
+                }
+            }
+        }
+        for _ in 0..TRIES {
+            if self.connection.ping().await.is_ok() {
+                break;
+            }
+        }
+        self.end();
+    }
+}
+
+impl Lane {
+    /// A lane of these connections, whose statements may take `limit`.
+    pub(super) fn new(places: impl IntoIterator<Item = Place>, limit: Duration) -> Arc<Self> {
+        let places: VecDeque<Place> = places.into_iter().collect();
+        let size = places.len();
+        Arc::new(Self {
+            places: Mutex::new(places),
+            free: Arc::new(Semaphore::new(size)),
+            waiting: Semaphore::new(size.saturating_mul(WAITING)),
+            limit,
+            stopped: AtomicU64::default(),
+            abandoned: AtomicU64::default(),
+            refused: AtomicU64::default(),
+        })
+    }
+
+    /// A connection of the lane, when one is free.
+    async fn take(&self) -> Option<(Place, OwnedSemaphorePermit)> {
+        let permit = match Arc::clone(&self.free).try_acquire_owned() {
+            Ok(permit) => permit,
+            Err(_taken) => {
+                let _turn = self.waiting.try_acquire().ok()?;
+                let wanted = Arc::clone(&self.free).acquire_owned();
+                timeout(PATIENCE, wanted).await.ok()?.ok()?
+            }
+        };
+        Some((self.places().pop_front()?, permit))
+    }
+
+    fn places(&self) -> std::sync::MutexGuard<'_, VecDeque<Place>> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn give_back(&self, place: Place, permit: OwnedSemaphorePermit) {
+        self.places().push_back(place);
+        drop(permit);
+    }
+}
+
+fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+/// The lane as a session uses it.
+#[derive(Clone, Debug)]
+pub(super) struct Shared(pub(super) Arc<Lane>);
+
+#[async_trait]
+impl LaneTrait for Shared {
+    async fn query_all(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
+        let lane = &self.0;
+        let Some(taken) = lane.take().await else {
+            count(&lane.refused);
+            return Err(refusal());
+        };
+        let mut running = Running {
+            lane: Arc::clone(lane),
+            taken: Some(taken),
+        };
+        let Some((place, _)) = &running.taken else {
+            return Err(refusal());
+        };
+        place.start(Instant::now() + lane.limit);
+        let asked = place.connection.query_all_raw(statement);
+        match timeout(lane.limit + GRACE, asked).await {
+            Ok(done) => {
+                if done.as_ref().is_err_and(is_stopped) {
+                    count(&lane.stopped);
+                }
+                running.finish();
+                done
+            }
+            Err(_elapsed) => {
+                count(&lane.stopped);
+                let elapsed = sqlx::Error::Io(std::io::ErrorKind::TimedOut.into());
+                Err(DbErr::Query(RuntimeErr::SqlxError(elapsed.into())))
+            }
+        }
+    }
+
+    fn counts(&self) -> LaneCounts {
+        let read = |it: &AtomicU64| it.load(Ordering::Relaxed);
+        LaneCounts {
+            stopped: read(&self.0.stopped),
+            abandoned: read(&self.0.abandoned),
+            refused: read(&self.0.refused),
+        }
+    }
+}
+
+/// Whether the statement was stopped: `SQLITE_INTERRUPT`, or `query_canceled` of PostgreSQL.
+fn is_stopped(error: &DbErr) -> bool {
+    let (DbErr::Query(RuntimeErr::SqlxError(error)) | DbErr::Exec(RuntimeErr::SqlxError(error))) =
+        error
+    else {
+        return false;
+    };
+    let code = error.as_database_error();
+    let code = code.and_then(sqlx::error::DatabaseError::code);
+    matches!(code.as_deref(), Some("9" | "57014"))
+}
+
+/// A statement on its way. When nobody waits for it any more, it is stopped, and its connection is given back when
+/// it can serve again.
+struct Running {
+    lane: Arc<Lane>,
+    taken: Option<(Place, OwnedSemaphorePermit)>,
+}
+
+impl Running {
+    fn finish(&mut self) {
+        if let Some((place, permit)) = self.taken.take() {
+            place.end();
+            self.lane.give_back(place, permit);
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let Some((place, permit)) = self.taken.take() else {
+            return;
+        };
+        let lane = Arc::clone(&self.lane);
+        count(&lane.abandoned);
+        match Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn(async move {
+                place.clear().await;
+                lane.give_back(place, permit);
+            })),
+            // The process ends.
+            Err(_no_runtime) => lane.give_back(place, permit),
+        }
+    }
+}

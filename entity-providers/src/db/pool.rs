@@ -1,0 +1,106 @@
+//! How many connections there are, and how long a statement may read.
+
+use std::num::NonZero;
+use std::sync::Arc;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use entity_core::db::{Lane as LaneTrait, Lanes};
+use sea_orm::sqlx::postgres::PgConnectOptions;
+use sea_orm::sqlx::sqlite::SqliteConnectOptions;
+use sea_orm::sqlx::{Postgres, Sqlite};
+use sea_orm::{SqlxPostgresConnector, SqlxSqliteConnector};
+
+use super::connect::{pool, quiet};
+use super::lane::{Lane, Place, Shared};
+
+/// Most connections that write to PostgreSQL, unless a setting says otherwise.
+const POSTGRES_WRITERS: u32 = 16;
+
+/// How many connections a service has, and how long its statements may read.
+#[derive(Clone, Copy, Debug)]
+pub struct Pools {
+    /// How many connections read; `None`: twice as many as there are processors and at least 4, on PostgreSQL 16.
+    pub readers: Option<u32>,
+    /// How many connections write, on PostgreSQL; SQLite has one.
+    pub writers: Option<u32>,
+    /// How long a statement that reads may take before it is stopped.
+    pub statement_time: Duration,
+}
+
+impl Default for Pools {
+    fn default() -> Self {
+        Self {
+            readers: None,
+            writers: None,
+            statement_time: Duration::from_secs(2),
+        }
+    }
+}
+
+impl Pools {
+    pub(super) fn sqlite_readers(&self) -> u32 {
+        self.readers.unwrap_or_else(usual_readers)
+    }
+
+    pub(super) fn postgres_writers(&self) -> u32 {
+        self.writers.unwrap_or(POSTGRES_WRITERS)
+    }
+
+    /// Those that are not kept for scans.
+    pub(super) fn postgres_readers(&self) -> u32 {
+        let all = self.postgres_all();
+        all.saturating_sub(scans(all)).max(1)
+    }
+
+    fn postgres_all(&self) -> u32 {
+        self.readers
+            .unwrap_or_else(|| usual_readers().max(POSTGRES_WRITERS))
+    }
+
+    /// The lanes of a SQLite file that `options` open for reading.
+    pub(super) fn sqlite_lanes(&self, options: &SqliteConnectOptions) -> Lanes {
+        let lane = |size: u32| {
+            let place = |_| Place::sqlite(pool::<Sqlite>(1), options.clone());
+            self.lane((0..size).map(place))
+        };
+        let all = self.sqlite_readers();
+        let probe = pool::<Sqlite>(1).min_connections(0);
+        Lanes {
+            reads: Some(lane(all)),
+            scans: Some(lane(scans(all))),
+            probe: Some(SqlxSqliteConnector::from_sqlx_sqlite_pool(
+                probe.connect_lazy_with(options.clone()),
+            )),
+        }
+    }
+
+    fn lane(&self, places: impl IntoIterator<Item = Place>) -> Arc<dyn LaneTrait> {
+        Arc::new(Shared(Lane::new(places, self.statement_time)))
+    }
+
+    /// The lanes of a PostgreSQL server that `options` open for reading. Other readers measure the time themselves.
+    pub(super) fn postgres_lanes(&self, options: &PgConnectOptions) -> Lanes {
+        let options = quiet(options.clone(), self.statement_time);
+        let probe = pool::<Postgres>(2).min_connections(0);
+        let probe = SqlxPostgresConnector::from_sqlx_postgres_pool(
+            probe.connect_lazy_with(options.clone()),
+        );
+        let place = |_| Place::postgres(pool::<Postgres>(1), options.clone(), probe.clone());
+        Lanes {
+            reads: None,
+            scans: Some(self.lane((0..scans(self.postgres_all())).map(place))),
+            probe: Some(probe),
+        }
+    }
+}
+
+/// How many of `readers` are for statements that may look at any number of rows.
+fn scans(readers: u32) -> u32 {
+    readers.div_euclid(2).max(1)
+}
+
+fn usual_readers() -> u32 {
+    let cores = available_parallelism().map_or(2, NonZero::get);
+    u32::try_from(cores).unwrap_or(2).saturating_mul(2).max(4)
+}

@@ -1,0 +1,193 @@
+//! Searches that make the database work: they cost what text costs, end when their time is over or their client has
+//! gone, and leave connections to everybody else.
+
+use std::time::{Duration, Instant};
+
+use entity_core::db::LaneCounts;
+use http::StatusCode;
+use http::header::RETRY_AFTER;
+use sea_orm::{ConnectionTrait, Database as Connection, DatabaseConnection, DbBackend, Statement};
+use tests::{Backend, Client, OnBackend, TestApp, both};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+/// Rows of the table that is searched.
+const ROWS: u32 = 20_000;
+/// Longer than anything here takes on a busy machine.
+const LONG: Duration = Duration::from_secs(20);
+const NEWS: &str = "/direct/announcement.json";
+const SINGLE: &str = "/direct/site/biology-101.json";
+
+/// A service whose statements may read for half a second.
+struct Quick(TestApp);
+/// A service whose statements may read for longer than any test.
+struct Patient(TestApp);
+
+impl OnBackend for Quick {
+    async fn on_backend(backend: Backend) -> Option<Self> {
+        let settings = [("limits.statementTime", "500ms"), ("pool.readers", "4")];
+        TestApp::with_settings(backend, &settings).await.map(Self)
+    }
+}
+
+impl OnBackend for Patient {
+    async fn on_backend(backend: Backend) -> Option<Self> {
+        let settings = [
+            ("limits.statementTime", "60"),
+            ("limits.requestDeadline", "60"),
+            ("pool.readers", "4"),
+        ];
+        TestApp::with_settings(backend, &settings).await.map(Self)
+    }
+}
+
+/// Fills the table of announcements with rows whose text is the letter `text`, many times.
+async fn fill(app: &TestApp, text: &str) -> DatabaseConnection {
+    let connection = Connection::connect(app.database().url()).await;
+    let connection = connection.expect("it connects");
+    let (numbers, repeated) = match connection.get_database_backend() {
+        DbBackend::Postgres => (
+            format!("generate_series(1, {ROWS}) AS numbers (number)"),
+            format!("repeat('{text}', 1500)"),
+        ),
+        _ => (
+            format!(
+                "(WITH RECURSIVE counted (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM counted \
+                    WHERE number < {ROWS}) SELECT number FROM counted) AS numbers"
+            ),
+            format!("replace(hex(zeroblob(750)), '0', '{text}')"),
+        ),
+    };
+    let sql = format!(
+        "INSERT INTO announcement (id, site_id, channel, title, body, title_folded, body_folded, created_by, created, \
+            published, modified, is_draft, is_restricted, position, attachments, version) \
+         SELECT 'row-' || number, 'biology-101', 'main', 'x', 'x', 'x', {repeated}, 'nobody', 0, 0, 0, FALSE, \
+            FALSE, number, '[]', 1 FROM {numbers}"
+    );
+    connection.execute_unprepared(&sql).await.expect("rows");
+    connection
+}
+
+fn counts(app: &TestApp) -> LaneCounts {
+    let lane = &app.service().storage.content.lanes.scans;
+    lane.as_ref().expect("a lane for scans").counts()
+}
+
+/// A search that compares two hundred letters at each letter of the text.
+fn hard() -> String {
+    format!("{NEWS}?body[like]={}b", "a".repeat(198))
+}
+
+/// Waits until the server works on no search any more.
+async fn is_quiet(connection: &DatabaseConnection) {
+    if connection.get_database_backend() != DbBackend::Postgres {
+        return;
+    }
+    let sql = "SELECT count(*) AS running FROM pg_stat_activity WHERE datname = current_database() \
+        AND state = 'active' AND query LIKE '%body_folded%LIKE%' AND pid <> pg_backend_pid()";
+    let begin = Instant::now();
+    loop {
+        let statement = Statement::from_string(DbBackend::Postgres, sql);
+        let row = connection.query_one_raw(statement).await;
+        let row = row.expect("an answer").expect("a row");
+        let running: i64 = row.try_get("", "running").expect("a number");
+        if running == 0 {
+            return;
+        }
+        assert!(begin.elapsed() < LONG, "{running} searches still run");
+        sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Searches at each place of the lane, one after the other.
+async fn all_places_serve(client: &Client) {
+    for _ in 0..4 {
+        let path = format!("{NEWS}?_search=x&announcementId=row-1");
+        let answer = timeout(LONG, client.get(&path)).await.expect("in time");
+        answer.expect(StatusCode::OK);
+    }
+}
+
+/// Five words of many different letters beyond ASCII, none of which is in the text.
+fn foreign_words() -> String {
+    let letters: Vec<char> = ('à'..='ſ').filter(|it| it.is_lowercase()).collect();
+    let words = (0..5).map(|number| letters.iter().cycle().skip(number * 7).take(38));
+    let words: Vec<String> = words.map(Iterator::collect).collect();
+    let bytes = words.join("+").into_bytes().into_iter();
+    bytes
+        .map(|it| match it.is_ascii() {
+            true => char::from(it).to_string(),
+            false => format!("%{it:02X}"),
+        })
+        .collect()
+}
+
+both! {
+    async fn letters_beyond_ascii_cost_no_more_than_others(app: TestApp) {
+        fill(&app, "я").await;
+        let client = app.user("instructor1").await;
+        let path = format!("{NEWS}?_search={}", foreign_words());
+        let begin = Instant::now();
+        let mut searches = JoinSet::new();
+        for _ in 0..5 {
+            let (client, path) = (client.clone(), path.clone());
+            searches.spawn(async move { client.get(&path).await });
+        }
+        while let Some(answer) = searches.join_next().await {
+            answer.expect("no panic").expect(StatusCode::OK);
+        }
+        let taken = begin.elapsed();
+        assert_eq!(counts(&app).stopped, 0, "after {taken:?}");
+    }
+
+    async fn a_search_that_takes_too_long_is_stopped_and_told_so(app: Quick) {
+        let app = app.0;
+        let connection = fill(&app, "a").await;
+        let client = app.user("instructor1").await;
+        let answer = timeout(LONG, client.get(&hard())).await.expect("in time");
+        answer.expect(StatusCode::SERVICE_UNAVAILABLE);
+        assert!(answer.header(RETRY_AFTER).is_some());
+        assert!(answer.text().contains("narrow it"), "{}", answer.text());
+        is_quiet(&connection).await;
+        assert_eq!(counts(&app), LaneCounts { stopped: 1, abandoned: 0, refused: 0 });
+        all_places_serve(&client).await;
+    }
+
+    async fn searches_never_take_the_last_reader(app: Quick) {
+        let app = app.0;
+        let connection = fill(&app, "a").await;
+        let client = app.user("instructor1").await;
+        let mut searches = JoinSet::new();
+        for _ in 0..60 {
+            let client = client.clone();
+            searches.spawn(async move { client.get(&hard()).await });
+        }
+        while !searches.is_empty() {
+            let single = timeout(LONG / 10, client.get(SINGLE)).await;
+            single.expect("a place of its own").expect(StatusCode::OK);
+            if let Ok(Some(answer)) = timeout(Duration::from_millis(20), searches.join_next()).await {
+                answer.expect("no panic").expect(StatusCode::SERVICE_UNAVAILABLE);
+            }
+        }
+        let counts = counts(&app);
+        assert!(counts.stopped >= 2 && counts.refused >= 20, "{counts:?}");
+        client.get("/readyz").await.expect(StatusCode::OK);
+        is_quiet(&connection).await;
+        all_places_serve(&client).await;
+    }
+
+    async fn a_search_whose_client_has_gone_is_stopped(app: Patient) {
+        let app = app.0;
+        let connection = fill(&app, "a").await;
+        let client = app.user("instructor1").await;
+        let begin = Instant::now();
+        // More than there are places. On a busy machine a client may have gone before its search began.
+        while counts(&app).abandoned < 4 {
+            let gone = timeout(Duration::from_millis(200), client.get(&hard())).await;
+            assert!(gone.is_err(), "the search is not hard enough");
+            assert!(begin.elapsed() < LONG, "{:?}", counts(&app));
+        }
+        is_quiet(&connection).await;
+        all_places_serve(&client).await;
+    }
+}

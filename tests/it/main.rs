@@ -10,6 +10,7 @@ mod access;
 mod api;
 mod attack;
 mod audit;
+mod authors;
 mod csrf;
 mod direct;
 mod durability;

@@ -10,6 +10,7 @@
 
 pub mod advisories;
 pub mod app;
+pub mod artefacts;
 pub mod bench;
 pub mod client;
 pub mod database;
@@ -20,6 +21,14 @@ mod template;
 pub use app::TestApp;
 pub use client::{Answer, Client};
 pub use database::{Backend, Database, OnBackend};
+
+/// Says on standard error what a run leaves out, even if the test that leaves it out succeeds.
+pub fn say(line: &str) {
+    use std::io::Write;
+    // The harness of tests keeps to itself what the macros print.
+    let said = writeln!(std::io::stderr(), "{line}");
+    said.expect("standard error is open");
+}
 
 /// Makes two tests of each body: `name::sqlite` and `name::postgres`.
 ///

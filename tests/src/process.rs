@@ -167,24 +167,35 @@ fn answers(port: u16) -> bool {
 
 /// A binary of the workspace, built if it is not up to date.
 pub fn binary(name: &str, is_release: bool) -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let root = root
-        .parent()
-        .expect("this crate lies in the workspace's folder");
     // All of the workspace: the features of what it uses are then those of the tests, and nothing is built twice.
     let arguments = ["--workspace", "--bin", name];
     match is_release {
-        true => build(root, &[&arguments[..], &["--release"]].concat()),
-        false => build(root, &arguments),
+        true => build(&root(), &[&arguments[..], &["--release"]].concat()),
+        false => build(&root(), &arguments),
     }
+}
+
+/// The folder of the workspace.
+pub fn root() -> PathBuf {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = tests.parent();
+    root.expect("this crate lies in the workspace's folder")
+        .to_owned()
 }
 
 /// The binary that cargo builds with these arguments in `folder`.
 pub fn build(folder: &Path, arguments: &[&str]) -> PathBuf {
+    let messages = build_messages(folder, arguments);
+    executable(&messages).expect("cargo tells where it put the binary")
+}
+
+/// What cargo tells of a build with these arguments in `folder`: one object in JSON on each line.
+pub(crate) fn build_messages(folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO"));
-    // What cargo told this process about the tests' crate would make build scripts run again.
+    // What cargo told this process about the tests' crate, and what the harness of tests was allowed, would make
+    // build scripts run again.
     for (name, _) in env::vars_os() {
-        if ["CARGO_PKG_", "CARGO_MANIFEST_"]
+        if ["CARGO_PKG_", "CARGO_MANIFEST_", "RUSTC_BOOTSTRAP"]
             .iter()
             .any(|it| name.to_string_lossy().starts_with(it))
         {
@@ -199,12 +210,12 @@ pub fn build(folder: &Path, arguments: &[&str]) -> PathBuf {
         .output()
         .expect("cargo runs");
     assert!(output.status.success(), "cargo build {arguments:?} fails");
-    executable(&output.stdout).expect("cargo tells where it put the binary")
+    String::from_utf8(output.stdout).expect("JSON is UTF-8")
 }
 
-fn executable(messages: &[u8]) -> Option<PathBuf> {
-    let text = String::from_utf8_lossy(messages);
-    text.lines()
+fn executable(messages: &str) -> Option<PathBuf> {
+    let messages = messages.lines();
+    messages
         .filter_map(|it| serde_json::from_str::<serde_json::Value>(it).ok())
         .filter_map(|it| Some(PathBuf::from(it.get("executable")?.as_str()?)))
         .next_back()

@@ -4,6 +4,7 @@ mod call;
 mod document;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::env;
 
 use call::{Call, Known, calls};
 use document::Document;
@@ -11,7 +12,7 @@ use entity_core::Registry;
 use entity_core::catalog::Catalog;
 use http::{HeaderName, Method, StatusCode};
 use server::api::ENDPOINTS;
-use tests::{Backend, Client, Database, OnBackend as _, TestApp, both};
+use tests::{Backend, Client, Database, OnBackend as _, TestApp, both, say};
 
 const PATH: &str = "/api/openapi.json";
 
@@ -22,6 +23,10 @@ const ENDS_SESSION: [&str; 4] = [
     "deleteSessionAtForm",
     "logOut",
 ];
+
+/// On PostgreSQL most people make one in so many calls of each operation, unless `FULL=1`: what the service describes is
+/// decided above the storage.
+const SAMPLED: usize = 4;
 
 /// What the names of operations end with that have a better address.
 const AT_FORM: &str = "AtForm";
@@ -165,6 +170,13 @@ both! {
     }
 
     async fn every_operation_answers_as_it_is_described(app: TestApp) {
+        let is_sampled = app.database().backend() == Backend::Postgres && env::var_os("FULL").is_none();
+        if is_sampled {
+            say(&format!(
+                "described operations on PostgreSQL: one in {SAMPLED} calls by others than the administrator; \
+                 FULL=1 makes all"
+            ));
+        }
         let mut succeeded = BTreeMap::new();
         for eid in ["student1", "instructor1", "admin"] {
             let user = app.user(eid).await;
@@ -187,7 +199,12 @@ both! {
                 };
                 let is_second_door = operation.method == "delete" && operation.id.ends_with(AT_FORM);
                 let is_given_up = |it: &Call| it.headers.iter().any(|it| it.1 == "tx=rollback");
-                for call in calls(operation, &known) {
+                let calls = calls(operation, &known);
+                let last = calls.len() - 1;
+                for (index, call) in calls.into_iter().enumerate() {
+                    if is_sampled && eid != "admin" && index % SAMPLED > 0 && index != last {
+                        continue;
+                    }
                     // The other address deletes it.
                     if is_second_door && !is_given_up(&call) {
                         continue;

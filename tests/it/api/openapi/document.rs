@@ -1,5 +1,9 @@
 //! The document as a client reads it, and the judgement of an independent validator on what is answered.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 use tests::Answer;
 
@@ -7,6 +11,8 @@ use tests::Answer;
 pub(super) struct Document {
     root: Value,
     operations: Vec<Operation>,
+    /// By the schema's own text.
+    validators: Mutex<HashMap<String, Arc<Validator>>>,
 }
 
 /// One operation.
@@ -38,7 +44,11 @@ impl Document {
             .flat_map(|(path, item)| fields(item).iter().map(move |it| (path, it)))
             .map(|(path, (method, operation))| Operation::new(path, method, operation))
             .collect();
-        Self { root, operations }
+        Self {
+            root,
+            operations,
+            validators: Mutex::default(),
+        }
     }
 
     pub(super) fn operations(&self) -> impl Iterator<Item = &Operation> {
@@ -78,13 +88,24 @@ impl Document {
         let schema = content
             .get("schema")
             .filter(|_| essence.ends_with("json"))?;
-        let schema = json!({ "components": self.root["components"], "allOf": [schema] });
-        let validator = jsonschema::validator_for(&schema).expect("a schema");
-        let errors = validator
+        let errors = self
+            .validator(schema)
             .iter_errors(&answer.json())
             .map(|it| it.to_string())
             .collect::<Vec<_>>();
         (!errors.is_empty()).then(|| format!("{status}: {}: {text}", errors.join("; ")))
+    }
+}
+
+impl Document {
+    /// The validator of `schema`, which may refer to others of the document. Many answers have the same.
+    fn validator(&self, schema: &Value) -> Arc<Validator> {
+        let mut known = self.validators.lock().expect("no panic");
+        let validator = known.entry(schema.to_string()).or_insert_with(|| {
+            let schema = json!({ "components": self.root["components"], "allOf": [schema] });
+            Arc::new(jsonschema::validator_for(&schema).expect("a schema"))
+        });
+        validator.clone()
     }
 }
 

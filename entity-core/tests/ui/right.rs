@@ -1,0 +1,11 @@
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize, entity_core::Entity)]
+#[entity(prefix = "note", table = "note", access = Public, verbs(read))]
+struct Note {
+    #[entity(id)]
+    note_id: String,
+    subject: String,
+}
+
+entity_core::register!(Note);
+
+fn main() {}

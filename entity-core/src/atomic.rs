@@ -1,15 +1,20 @@
 //! One unit of work for one request or several.
 
+use std::future::ready;
+
+use futures::future::BoxFuture;
+
 use crate::context::Context;
 use crate::dispatch::{Dispatcher, Finish};
 use crate::error::{Error, Result};
 use crate::event::{Audit, Event};
+use crate::hold::Hold;
 use crate::prepare::Preparation;
 use crate::reply::Reply;
 use crate::request::Request;
 
 /// A unit of work that requests run in one after the other. Each sees what those before it wrote; dropping it gives
-/// everything up.
+/// everything up. Where the dispatcher has a [limit](crate::WriteLimit), all of it must be done before that is over.
 ///
 /// After an error it can only be dropped: the database may have given up already.
 #[derive(Debug)]
@@ -18,15 +23,17 @@ pub struct Atomic<'d> {
     cx: Context,
     events: Vec<Event>,
     has_failed: bool,
+    hold: Hold,
 }
 
 impl<'d> Atomic<'d> {
-    pub(crate) fn new(dispatcher: &'d Dispatcher, cx: Context) -> Self {
+    pub(crate) fn new(dispatcher: &'d Dispatcher, cx: Context, hold: Hold) -> Self {
         Self {
             dispatcher,
             cx,
             events: Vec::new(),
             has_failed: false,
+            hold,
         }
     }
 
@@ -39,54 +46,91 @@ impl<'d> Atomic<'d> {
     /// the last word on it, and its events and its audit row are written with it.
     ///
     /// # Errors
-    /// Whatever is wrong with the request or with the service; what `finish` says; one before it has failed.
+    /// Whatever is wrong with the request or with the service; what `finish` says; one before it has failed; the
+    /// time is over.
     pub async fn run(
         &mut self,
         request: &Request,
         preparation: Preparation,
         finish: &dyn Finish,
     ) -> Result<Reply> {
-        if self.has_failed {
-            return Err(Error::internal("a unit of work goes on after an error"));
-        }
         self.cx.turn_to(&request.origin, preparation);
-        let done = self.run_and_record(request, finish).await;
+        let work = run_and_record(self.dispatcher, &self.cx, request, finish);
+        let done = self.hold.during(work).await;
+        self.has_failed = done.is_err();
+        let (reply, events) = done?;
+        self.events.extend(events);
+        Ok(reply)
+    }
+
+    /// Does `work` as a part of this unit of work, and drops it where it stands when the time is over. What `work`
+    /// uses it owns or clones into the future that it answers.
+    ///
+    /// # Errors
+    /// Those of `work`; one before it has failed; the time is over.
+    pub async fn during<T>(
+        &mut self,
+        work: impl for<'a> FnOnce(&'a Context) -> BoxFuture<'a, Result<T>>,
+    ) -> Result<T> {
+        self.check()?;
+        let done = self.hold.during(work(&self.cx)).await;
         self.has_failed = done.is_err();
         done
     }
 
-    async fn run_and_record(&mut self, request: &Request, finish: &dyn Finish) -> Result<Reply> {
-        let reply = self.dispatcher.run(&self.cx, request).await?;
-        if !request.verb.is_safe() {
-            let audit = finish.finish(&self.cx, &reply).await?;
-            self.record(audit).await?;
-        }
-        Ok(reply)
-    }
-
-    /// Stores what the request that ran last told, and what the audit log is told of it.
+    /// Stores what the work that was done last told, and what the audit log is told of it.
     pub(crate) async fn record(&mut self, audit: Audit) -> Result<()> {
-        let events = self.cx.take_events();
-        self.dispatcher
-            .sink
-            .record(&self.cx, &events, audit)
-            .await?;
-        self.events.extend(events);
+        self.check()?;
+        let work = record(self.dispatcher, &self.cx, audit);
+        let done = self.hold.during(work).await;
+        self.has_failed = done.is_err();
+        self.events.extend(done?);
         Ok(())
     }
 
-    /// Makes everything durable, then tells the followers.
+    fn check(&self) -> Result<()> {
+        match self.has_failed {
+            true => Err(Error::internal("a unit of work goes on after an error")),
+            false => Ok(()),
+        }
+    }
+
+    /// Makes everything durable, then tells the followers. This is not cut off: what came of it would not be known.
     ///
     /// # Errors
-    /// Nothing was written.
-    pub async fn commit(self) -> Result<()> {
+    /// The time was over before; otherwise those of the store.
+    pub async fn commit(mut self) -> Result<()> {
         if self.has_failed {
             return Err(Error::internal(
                 "a unit of work is committed after an error",
             ));
         }
+        self.hold.during(ready(Ok(()))).await?;
         self.cx.unit.commit().await?;
         self.dispatcher.sink.published(&self.events);
         Ok(())
     }
+}
+
+/// Runs `request` in the unit of work of `cx`. Answers too what it told, which is stored by then.
+async fn run_and_record(
+    dispatcher: &Dispatcher,
+    cx: &Context,
+    request: &Request,
+    finish: &dyn Finish,
+) -> Result<(Reply, Vec<Event>)> {
+    let reply = dispatcher.run(cx, request).await?;
+    if request.verb.is_safe() {
+        return Ok((reply, Vec::new()));
+    }
+    let audit = finish.finish(cx, &reply).await?;
+    let events = record(dispatcher, cx, audit).await?;
+    Ok((reply, events))
+}
+
+/// Stores what was told in the unit of work of `cx` since this was last done, and answers it.
+async fn record(dispatcher: &Dispatcher, cx: &Context, audit: Audit) -> Result<Vec<Event>> {
+    let events = cx.take_events();
+    dispatcher.sink.record(cx, &events, audit).await?;
+    Ok(events)
 }

@@ -10,6 +10,7 @@ use crate::atomic::Atomic;
 use crate::context::{Context, Shared};
 use crate::error::{Error, Result};
 use crate::event::{Audit, EventSink};
+use crate::hold::{Hold, WriteLimit};
 use crate::input::Input;
 use crate::operation::Operation;
 use crate::path::DirectPath;
@@ -30,6 +31,7 @@ pub struct Dispatcher {
     store: Arc<dyn Store>,
     pub(crate) sink: Arc<dyn EventSink>,
     shared: Arc<Shared>,
+    limit: Option<WriteLimit>,
 }
 
 /// Has the last word on a request that writes.
@@ -65,7 +67,16 @@ impl Dispatcher {
             store,
             sink,
             shared: shared.into(),
+            limit: None,
         }
+    }
+
+    /// The same dispatcher, whose units of work may hold the right to write no longer than `limit` says; without
+    /// one, they may for any time.
+    #[must_use]
+    pub fn with_write_limit(mut self, limit: Option<WriteLimit>) -> Self {
+        self.limit = limit;
+        self
     }
 
     /// What is registered.
@@ -165,7 +176,8 @@ impl Dispatcher {
     /// # Errors
     /// The store can't be reached.
     pub async fn atomic(&self, origin: &Origin) -> Result<Atomic<'_>> {
-        Ok(Atomic::new(self, self.begin(origin, Mode::Write).await?))
+        let cx = self.begin(origin, Mode::Write).await?;
+        Ok(Atomic::new(self, cx, Hold::begin(self.limit.as_ref())))
     }
 
     /// Runs `request` in the unit of work of `cx`, and what it is forwarded to.
@@ -214,7 +226,7 @@ impl Dispatcher {
         W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<(T, A)>> + Send + Sync,
     {
         let mut atomic = self.atomic(origin).await?;
-        let (answer, audit) = work(atomic.context()).await?;
+        let (answer, audit) = atomic.during(work).await?;
         atomic.record(audit.into()).await?;
         atomic.commit().await?;
         Ok(answer)

@@ -11,7 +11,7 @@ use axum::extract::Request;
 use axum::response::Response;
 use chrono::{DateTime, TimeDelta, Utc};
 use entity_core::format::Formats;
-use entity_core::{Clock, Dispatcher, Error, Ids, Registry, Result, Services, Shared};
+use entity_core::{Clock, Dispatcher, Error, Ids, Registry, Result, Services, Shared, WriteLimit};
 use entity_formats::openapi::Document;
 use entity_providers::authorizer::RoleAuthorizer;
 use entity_providers::db::Pools;
@@ -33,6 +33,7 @@ use crate::journal::Journal;
 use crate::middleware::csrf::{self, CsrfOptions};
 use crate::session::{CookieOptions, SameSite, SessionOptions, Sessions, SqlSessions};
 use crate::storage::Storage;
+use crate::system::TokioTimer;
 use crate::{health, janitor, openapi, pipeline};
 
 /// What tests own and the real service takes from the machine.
@@ -262,6 +263,10 @@ fn dispatcher(
         Arc::new(journal),
         shared,
     )
+    .with_write_limit(Some(WriteLimit {
+        length: config.write_hold,
+        timer: Arc::new(TokioTimer),
+    }))
 }
 
 fn throttle_options(config: &Config) -> ThrottleOptions {

@@ -123,6 +123,8 @@ settings! {
         readers: Option<usize> = "pool.readers", "LECTERN_POOL_READERS", "";
         /// How many connections to PostgreSQL write. Empty: 16. A SQLite file has one.
         writers: Option<usize> = "pool.writers", "LECTERN_POOL_WRITERS", "";
+        /// How long one request may hold the right to write; then what it did is rolled back.
+        write_hold: Duration = "limits.writeHold", "LECTERN_LIMITS_WRITEHOLD", "1";
         /// How many connections may be open; further ones wait.
         connections: usize = "limits.connections", "LECTERN_LIMITS_CONNECTIONS", "12000";
         /// How many connections one address may have open. Loopback and trusted proxies are exempt.

@@ -37,6 +37,8 @@ pub(crate) struct Exchange {
     pub(crate) session: Option<Arc<Session>>,
     /// What an error answer needs to know.
     pub(crate) context: ErrorContext,
+    /// Whether it is part of a batch.
+    pub(crate) is_part: bool,
 }
 
 /// The path as logs may have it. Clients log out by naming their session's id, which is a credential.
@@ -94,6 +96,7 @@ impl Exchange {
             arrived,
             session,
             context,
+            is_part: false,
         }
     }
 
@@ -116,6 +119,7 @@ impl Exchange {
             arrived: self.arrived,
             session: self.session.clone(),
             context: self.context.clone(),
+            is_part: true,
         }
     }
 

@@ -1,9 +1,11 @@
 //! The real clock and the real ids: the only place that asks the machine for the time.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use entity_core::{Clock, Ids};
+use entity_core::{Clock, Ids, Timer};
+use futures::future::BoxFuture;
 use uuid::{ContextV7, Timestamp, Uuid};
 
 /// The machine's clock.
@@ -18,6 +20,16 @@ impl Clock for SystemClock {
     fn now(&self) -> DateTime<Utc> {
         let now = Utc::now();
         DateTime::from_timestamp_millis(now.timestamp_millis()).unwrap_or(now)
+    }
+}
+
+/// The timer of the runtime, which does not follow the machine's clock when that is set.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TokioTimer;
+
+impl Timer for TokioTimer {
+    fn after(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(tokio::time::sleep(duration))
     }
 }
 

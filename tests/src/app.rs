@@ -56,6 +56,15 @@ impl TestApp {
     /// Starts the service on a database of this kind with the demo university, and with the type `added` beside its
     /// own; `None` where this kind of storage is not installed.
     pub async fn with_type(backend: Backend, added: Route) -> Option<Self> {
+        Self::with_type_and_settings(backend, added, &[]).await
+    }
+
+    /// The same with further `settings`.
+    pub async fn with_type_and_settings(
+        backend: Backend,
+        added: Route,
+        settings: &[(&str, &str)],
+    ) -> Option<Self> {
         let database = template::copy(backend).await?;
         let parts = |clock| {
             let parts = parts(clock);
@@ -65,7 +74,7 @@ impl TestApp {
                 ..parts
             }
         };
-        Some(Self::start_parts(database, &[], parts).await)
+        Some(Self::start_parts(database, settings, parts).await)
     }
 
     /// Puts the demo university into the database, which is empty.
@@ -73,7 +82,8 @@ impl TestApp {
         let hash = self.app.passwords.hash(PASSWORD).await;
         let hash = hash.expect("a password can be hashed");
         let origin = origin();
-        let work = self.app.dispatcher.write(&origin, move |cx| {
+        let dispatcher = self.app.dispatcher.clone().with_write_limit(None);
+        let work = dispatcher.write(&origin, move |cx| {
             let hash = hash.clone();
             Box::pin(async move {
                 demo::fill(cx, &hash).await?;
@@ -126,9 +136,10 @@ impl OnBackend for TestApp {
     }
 }
 
-/// The configuration of a service on the database at `url`: the defaults, and what `settings` say.
+/// The configuration of a service on the database at `url`: the defaults, and what `settings` say. Tests run on machines
+/// that are busy with other tests, so that a request may hold the right to write for longer.
 fn config(url: &str, settings: &[(&str, &str)]) -> Config {
-    let own = [("database", url)];
+    let own = [("database", url), ("limits.writeHold", "30")];
     let arguments = own.iter().chain(settings);
     let given = Given {
         arguments: arguments

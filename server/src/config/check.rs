@@ -99,6 +99,7 @@ fn check_limits(config: &Config, problems: &mut Vec<Problem>) {
         ("limits.writeTimeout", config.write_timeout),
         ("limits.requestDeadline", config.request_deadline),
         ("limits.statementTime", config.statement_time),
+        ("limits.writeHold", config.write_hold),
         ("shutdown.hardStop", config.hard_stop),
         ("login.addressInterval", config.login_address_interval),
         ("feeds.interval", config.feeds_interval),

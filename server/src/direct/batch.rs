@@ -5,6 +5,7 @@
 //! made, and all together may be atomic.
 
 mod operations;
+mod places;
 mod references;
 mod result;
 
@@ -13,6 +14,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::response::Response;
 use entity_core::{Audit, DirectPath, Error, ErrorKind, Preparation, Result, Route, Verb};
+use percent_encoding::percent_decode_str;
 
 pub(crate) use self::operations::HEADERS;
 use self::operations::Operations;
@@ -60,6 +62,10 @@ pub(super) async fn answer(
     exchange: &mut Exchange,
     path: &DirectPath,
 ) -> Result<Response> {
+    // Whatever spelling of the address led here.
+    if exchange.is_part {
+        return Err(Error::bad_request(NESTED));
+    }
     if exchange.origin.caller.is_anonymous() {
         return Err(Error::unauthenticated());
     }
@@ -148,8 +154,12 @@ async fn keep_apart(
         .await
 }
 
+/// What a batch in a batch is refused with.
+const NESTED: &str = "a batch can't hold another one";
+
 /// The address of one part: below `/direct`, or relative to it. Nothing else can be asked, least of all another
-/// server or another batch.
+/// server or another batch. The check is made of the address as it is read when it is asked, decoded and without what
+/// the reader of addresses leaves out; a batch that gets past it is refused by [`answer`].
 fn address(text: &str) -> Result<String> {
     let refuse = |reason: &str| Err(Error::bad_request(format!("`{text}` {reason}")));
     let below = match text.strip_prefix("/direct/") {
@@ -157,13 +167,14 @@ fn address(text: &str) -> Result<String> {
         None if text.starts_with('/') => return refuse("is not below /direct"),
         None => text,
     };
-    let prefix = below.split(['/', '?']).next().unwrap_or_default();
+    let prefix = below.split(['/', '?', '#']).next().unwrap_or_default();
+    let prefix = percent_decode_str(prefix).decode_utf8_lossy();
     if prefix.contains(':') {
         return refuse("is not below /direct");
     }
-    let stem = prefix.split('.').next().unwrap_or_default();
-    match stem.eq_ignore_ascii_case(WORD) {
-        true => refuse("is a batch: a batch can't hold another one"),
+    let stem = prefix.split(['.', ';']).next().unwrap_or_default();
+    match stem.trim().eq_ignore_ascii_case(WORD) {
+        true => refuse(&format!("is a batch: {NESTED}")),
         false => Ok(format!("/direct/{below}")),
     }
 }
@@ -308,6 +319,11 @@ mod tests {
             ("/direct/batch", None),
             ("batch.json?_refs=a", None),
             ("Batch.xml", None),
+            ("%62atch.json", None),
+            ("/direct/batc%68", None),
+            ("batch#x", None),
+            ("batch%2Ejson", None),
+            ("http%3A//example.org", None),
         ] {
             assert_eq!(address(text).ok().as_deref(), expected, "{text}");
         }

@@ -8,14 +8,16 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::response::Response;
-use entity_core::{Error, ErrorKind, Preparation, Result, Verb, encode_segment, shape};
+use entity_core::{Error, ErrorKind, Preparation, Result, Verb, shape};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::places::{Results, fill, fill_path, fill_query, made};
 use super::result::{Outcome, Told};
 use super::{MAX_PARTS, Part};
 use crate::app::App;
+use crate::audit::AuditRow;
 use crate::direct::Runner;
 use crate::direct::idempotency::Key;
 use crate::direct::prefer::Preferences;
@@ -65,15 +67,6 @@ struct Operation {
     #[serde(default)]
     id: Option<String>,
 }
-
-/// What later operations may ask of an earlier one.
-struct Made {
-    entity_id: String,
-    entity_reference: String,
-}
-
-/// What the earlier operations made, by their ids; nothing of those that failed.
-type Results<'a> = HashMap<&'a str, Option<Made>>;
 
 #[derive(Serialize)]
 struct Answer<'a> {
@@ -215,6 +208,27 @@ impl Operations {
         key: Option<&Key>,
         preparations: &[Preparation],
     ) -> Result<Response> {
+        let mut rows = Vec::new();
+        let done = self
+            .run_together(app, outer, key, preparations, &mut rows)
+            .await;
+        // The right to write was given back: waiting for the audit log keeps nobody else waiting.
+        for row in rows {
+            app.audit.record(row).await?;
+        }
+        done
+    }
+
+    /// Runs them all in one unit of work, which is over when this returns. What the audit log is still to be told
+    /// then is put into `rows`.
+    async fn run_together(
+        &self,
+        app: &App,
+        outer: &Exchange,
+        key: Option<&Key>,
+        preparations: &[Preparation],
+        rows: &mut Vec<AuditRow>,
+    ) -> Result<Response> {
         let mut atomic = app.dispatcher.atomic(&outer.origin).await?;
         let mut results = Results::new();
         let (mut addresses, mut outcomes) = (Vec::new(), Vec::new());
@@ -226,9 +240,7 @@ impl Operations {
                 .map_err(|error| at(index, error))?;
             let runner = Runner::Together(&mut atomic, preparation.clone());
             let (response, row) = part.send_within(app, outer, runner).await;
-            if let Some(row) = row {
-                app.audit.record(row).await?;
-            }
+            rows.extend(row);
             let outcome = Outcome::of(response.map_err(|error| at(index, error))?).await?;
             operation.remember(&outcome, &mut results);
             addresses.push(address);
@@ -237,12 +249,28 @@ impl Operations {
         let answer = |it: &[Outcome]| self.answer(app, outer, &addresses, it);
         if let Some((key, response)) = super::kept(key, &outcomes, answer)? {
             let kept = key.to_kept(response).await?;
-            kept.store(atomic.context()).await?;
+            atomic
+                .during(|cx| Box::pin(async move { kept.store(cx).await }))
+                .await?;
         }
+        let response = answer(&outcomes)?;
         if !Preferences::of(&outer.parts.headers).is_dry_run {
+            let (log, told) = (app.storage.audit_of_writes.clone(), rows.clone());
+            // What was only read is told in the same transaction as what was written.
+            atomic
+                .during(|cx| {
+                    Box::pin(async move {
+                        for row in &told {
+                            log.insert_in(cx.db()?, row).await?;
+                        }
+                        Ok(())
+                    })
+                })
+                .await?;
             atomic.commit().await?;
+            rows.clear();
         }
-        answer(&outcomes)
+        Ok(response)
     }
 
     fn write_json(&self, outcomes: &[Outcome], urls: &[String]) -> Result<Vec<u8>> {
@@ -371,106 +399,6 @@ impl Operation {
             results.insert(id, made(outcome));
         }
     }
-}
-
-/// What a good answer says it is about: by its headers, or else by the entity in it.
-fn made(outcome: &Outcome) -> Option<Made> {
-    if !super::is_good(outcome.status) {
-        return None;
-    }
-    let body: Value = serde_json::from_str(&outcome.body).unwrap_or_default();
-    let text = |name: &str| {
-        body.get(name)
-            .and_then(Value::as_str)
-            .map(ToOwned::to_owned)
-    };
-    let decoded = |name: &str| {
-        let value = outcome.headers.get(name)?.to_str().ok()?;
-        let decoded = percent_encoding::percent_decode_str(value).decode_utf8();
-        Some(decoded.ok()?.into_owned())
-    };
-    Some(Made {
-        entity_id: decoded("entityid").or_else(|| text("entityId"))?,
-        entity_reference: decoded("entityreference").or_else(|| text("entityReference"))?,
-    })
-}
-
-/// `path` with what earlier operations made in place of `$<id>.entityId` and `$<id>.entityReference`.
-fn fill_path(path: &str, results: &Results<'_>) -> Result<String> {
-    let (address, query) = path
-        .split_once('?')
-        .map_or((path, None), |(path, query)| (path, Some(query)));
-    let filled: Vec<String> = address
-        .split('/')
-        .map(|segment| match place(segment) {
-            Some((id, what)) => look_up(id, what, results).map(encode_segment),
-            None => Ok(segment.to_owned()),
-        })
-        .collect::<Result<_>>()?;
-    let query = query.map(|it| fill_query(it, results)).transpose()?;
-    let query = query.map(|it| format!("?{it}")).unwrap_or_default();
-    Ok(format!("{}{query}", filled.join("/")))
-}
-
-/// The same in the values of a query or of a form.
-fn fill_query(query: &str, results: &Results<'_>) -> Result<String> {
-    let filled: Vec<String> = query
-        .split('&')
-        .map(|pair| match pair.split_once('=') {
-            Some((name, value)) => match place(value) {
-                Some((id, what)) => {
-                    let value = entity_formats::encode(look_up(id, what, results)?);
-                    Ok(format!("{name}={value}"))
-                }
-                None => Ok(pair.to_owned()),
-            },
-            None => Ok(pair.to_owned()),
-        })
-        .collect::<Result<_>>()?;
-    Ok(filled.join("&"))
-}
-
-/// `value` with what earlier operations made in place of texts that are nothing but a place for it.
-fn fill(value: &Value, results: &Results<'_>) -> Result<Value> {
-    Ok(match value {
-        Value::String(text) => match place(text) {
-            Some((id, what)) => Value::from(look_up(id, what, results)?),
-            None => value.clone(),
-        },
-        Value::Array(items) => Value::Array(
-            items
-                .iter()
-                .map(|it| fill(it, results))
-                .collect::<Result<_>>()?,
-        ),
-        Value::Object(fields) => Value::Object(
-            fields
-                .iter()
-                .map(|(name, it)| Ok((name.clone(), fill(it, results)?)))
-                .collect::<Result<_>>()?,
-        ),
-        other => other.clone(),
-    })
-}
-
-/// The id and what is asked of it, if `text` is a place for something that an earlier operation made. It may
-/// have an extension, as a path's last segment does.
-fn place(text: &str) -> Option<(&str, &str)> {
-    let (id, what) = text.strip_prefix('$')?.split_once('.')?;
-    matches!(what, "entityId" | "entityReference").then_some((id, what))
-}
-
-fn look_up<'a>(id: &str, what: &str, results: &'a Results<'_>) -> Result<&'a str> {
-    let made = results
-        .get(id)
-        .ok_or_else(|| Error::bad_request(format!("`${id}` is the id of no earlier operation")))?;
-    let made = made.as_ref().ok_or_else(|| {
-        Error::conflict(format!("the operation `{id}` made nothing to go on with"))
-    })?;
-    Ok(match what {
-        "entityId" => &made.entity_id,
-        _ => &made.entity_reference,
-    })
 }
 
 /// The same error, of the operation at `index`.

@@ -1,0 +1,90 @@
+//! How long one unit of work may hold the right to write.
+//!
+//! On SQLite one unit of work writes at a time, and on PostgreSQL one that writes keeps rows from others. A unit of
+//! work that takes too long is therefore ended, between two of its steps or in the middle of one, and rolled back.
+//! This crate has no timer of its own: the service gives it one.
+
+use std::fmt;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::{BoxFuture, Either, select};
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// Waits, by a clock that never jumps.
+pub trait Timer: Send + Sync {
+    /// Completes after `duration`.
+    fn after(&self, duration: Duration) -> BoxFuture<'static, ()>;
+}
+
+/// How long one unit of work may hold the right to write, counted from when it was given that right.
+#[derive(Clone)]
+pub struct WriteLimit {
+    /// How long.
+    pub length: Duration,
+    /// What tells when that is over.
+    pub timer: Arc<dyn Timer>,
+}
+
+impl fmt::Debug for WriteLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WriteLimit({:?})", self.length)
+    }
+}
+
+/// One unit of work's time with the right to write.
+pub(crate) struct Hold {
+    /// Completes when the time is over; nothing where there is no limit.
+    end: Option<BoxFuture<'static, ()>>,
+    is_over: bool,
+}
+
+impl Hold {
+    /// The time under `limit`, which begins now.
+    pub(crate) fn begin(limit: Option<&WriteLimit>) -> Self {
+        Self {
+            end: limit.map(|it| it.timer.after(it.length)),
+            is_over: false,
+        }
+    }
+
+    /// What `work` comes to, if it does before the time is over; else it is dropped where it stands.
+    ///
+    /// # Errors
+    /// Those of `work`; the time is over.
+    pub(crate) async fn during<T>(&mut self, work: impl Future<Output = Result<T>>) -> Result<T> {
+        if self.is_over {
+            return Err(overstayed());
+        }
+        let Some(end) = &mut self.end else {
+            return work.await;
+        };
+        // The time is looked at first, so that work which never waits for anything is not let off.
+        match select(end, pin!(work)).await {
+            Either::Left(((), _unfinished)) => {
+                self.is_over = true;
+                Err(overstayed())
+            }
+            Either::Right((done, _)) => done,
+        }
+    }
+}
+
+impl fmt::Debug for Hold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hold")
+            .field("is_limited", &self.end.is_some())
+            .field("is_over", &self.is_over)
+            .finish()
+    }
+}
+
+/// The same request would take as long again, so that no time is named after which to send it again.
+fn overstayed() -> Error {
+    Error::new(
+        ErrorKind::Unavailable,
+        "the request held the right to write for too long and was rolled back: send fewer operations",
+    )
+}

@@ -28,13 +28,14 @@ use crate::auth::throttle::{Throttle, ThrottleOptions};
 use crate::config::{self, Config};
 use crate::direct::Sightings;
 use crate::feed::pace::Pace;
-use crate::health::Health;
+use crate::health::{Health, Watch};
+use crate::janitor::Janitor;
 use crate::journal::Journal;
 use crate::middleware::csrf::{self, CsrfOptions};
 use crate::session::{CookieOptions, SameSite, SessionOptions, Sessions, SqlSessions};
 use crate::storage::Storage;
 use crate::system::TokioTimer;
-use crate::{health, janitor, openapi, pipeline};
+use crate::{openapi, pipeline, supervise};
 
 /// What tests own and the real service takes from the machine.
 #[derive(Clone)]
@@ -132,7 +133,8 @@ impl App {
             Arc::new(SqlSessions::new(storage.content.clone())),
             Arc::clone(&parts.clock),
         );
-        tokio::spawn(touches.run());
+        let health = Health::of_migrated();
+        supervise::spawn(touches, health.clone());
         let sessions = Arc::new(sessions);
         let formats = Arc::clone(&parts.formats);
         let dispatcher = dispatcher(&config, parts, &storage, &authorizer, &sessions, &passwords);
@@ -167,7 +169,11 @@ impl App {
                 queue: config.audit_queue_rows,
                 batch: config.audit_batch_rows,
                 wait: config.audit_wait,
+                is_required: config.audit_required,
+                strangers: config.audit_strangers,
+                places: pipeline::places(dispatcher.registry()),
             },
+            health.clone(),
         );
         let app = Self(Arc::new(Inner {
             description: openapi::describe(dispatcher.registry(), &formats, &config),
@@ -179,7 +185,7 @@ impl App {
             audit,
             storage,
             tasks: TaskTracker::new(),
-            health: Health::of_migrated(),
+            health: health.clone(),
             sightings: Sightings::default(),
             pace: Pace::new(config.feeds_burst, delta(config.feeds_interval)),
             sessions,
@@ -187,8 +193,8 @@ impl App {
             csrf,
             config,
         }));
-        tokio::spawn(janitor::run(Arc::downgrade(&app.0)));
-        tokio::spawn(health::watch(Arc::downgrade(&app.0)));
+        supervise::spawn(Janitor::of(Arc::downgrade(&app.0)), health.clone());
+        supervise::spawn(Watch::of(Arc::downgrade(&app.0)), health);
         Ok(app)
     }
 

@@ -2,9 +2,16 @@
 //!
 //! The row of a write is part of the write's own transaction. That of everything else goes through a
 //! bounded queue and is stored in batches, on SQLite in a file of its own, so that reading costs no commit.
+//!
+//! What strangers send in vain is counted where there is too much of it: the column `times` tells for how many
+//! requests a row stands, so that the sum over all rows is the number of requests.
 
 mod store;
+mod strangers;
+mod writer;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -13,13 +20,20 @@ use http::StatusCode;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-pub use store::AuditStore;
+use crate::health::Health;
+use crate::supervise;
 
-/// How long rows are collected before they are stored.
-const DELAY: Duration = Duration::from_millis(200);
+pub use store::AuditStore;
+use strangers::Strangers;
+use writer::Writer;
+
+/// Most bytes of a path that are stored.
+const PATH: usize = 512;
+/// Most bytes of a method's name that are stored.
+const METHOD: usize = 32;
 
 /// How much the log holds back.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct AuditOptions {
     /// Most rows that wait to be stored.
     pub queue: usize,
@@ -27,9 +41,15 @@ pub struct AuditOptions {
     pub batch: usize,
     /// How long a request waits for room in the queue before it is refused.
     pub wait: Duration,
+    /// Whether a request whose row finds no room is refused; otherwise its row is left out, and counted.
+    pub is_required: bool,
+    /// How many of the requests that strangers of one network send in vain get a row each in a minute.
+    pub strangers: usize,
+    /// Where addresses of the service begin, such as `/direct/site`: requests that are counted are told apart by them.
+    pub places: Vec<String>,
 }
 
-/// What the log says about one request.
+/// What the log says about one request, or about several that are alike.
 #[derive(Clone, Debug)]
 pub struct AuditRow {
     /// When the request came in.
@@ -38,17 +58,33 @@ pub struct AuditRow {
     pub origin: Origin,
     /// The status of the answer.
     pub status: u16,
+    /// How many requests it stands for.
+    pub times: u64,
 }
 
 impl AuditRow {
-    /// What there is to say about a request of `origin` that came in at `time`.
-    pub fn of(origin: Origin, time: DateTime<Utc>, status: StatusCode) -> Self {
+    /// What there is to say about a request of `origin` that came in at `time`. What a client may make as long as it
+    /// likes is cut.
+    pub fn of(mut origin: Origin, time: DateTime<Utc>, status: StatusCode) -> Self {
+        if origin.path.len() > PATH {
+            origin.path = beginning(&origin.path, PATH).into();
+        }
+        if origin.method.len() > METHOD {
+            origin.method = beginning(&origin.method, METHOD).to_owned().into();
+        }
         Self {
             time,
             origin,
             status: status.as_u16(),
+            times: 1,
         }
     }
+}
+
+/// The first characters of `text`, at most `limit` bytes.
+fn beginning(text: &str, limit: usize) -> &str {
+    let end = text.floor_char_boundary(limit);
+    text.get(..end).unwrap_or_default()
 }
 
 /// The queue of rows that wait to be stored.
@@ -56,6 +92,10 @@ impl AuditRow {
 pub struct AuditLog {
     queue: mpsc::Sender<Message>,
     wait: Duration,
+    is_required: bool,
+    /// The rows that were left out since this was last told in a row of its own.
+    lost: Arc<AtomicU64>,
+    health: Health,
 }
 
 #[derive(Debug)]
@@ -65,32 +105,56 @@ enum Message {
 }
 
 impl AuditLog {
-    /// Starts the task that stores rows.
-    pub fn start(store: AuditStore, options: AuditOptions) -> Self {
-        let (queue, rows) = mpsc::channel(options.queue.max(1));
-        tokio::spawn(write(rows, store, options.batch.max(1)));
+    /// Starts the task that stores rows. What goes wrong is told to `health`.
+    pub fn start(store: AuditStore, options: AuditOptions, health: Health) -> Self {
+        let (queue, messages) = mpsc::channel(options.queue.max(1));
+        let lost = Arc::new(AtomicU64::new(0));
+        let writer = Writer::new(
+            messages,
+            store,
+            options.batch.max(1),
+            Strangers::new(options.strangers, options.places),
+            Arc::clone(&lost),
+            health.clone(),
+        );
+        supervise::spawn(writer, health.clone());
         Self {
             queue,
             wait: options.wait,
+            is_required: options.is_required,
+            lost,
+            health,
         }
     }
 
-    /// Adds a row. It never gets lost silently: when there is no room, the request is refused.
+    /// Adds a row. It never gets lost silently: when there is no room, the request is refused or, where the log need
+    /// not be complete, the row is counted.
     ///
     /// # Errors
     /// The store has not kept up for too long.
     pub async fn record(&self, row: AuditRow) -> Result<()> {
-        let Err(mpsc::error::TrySendError::Full(message)) = self.queue.try_send(Message::Row(row))
-        else {
-            return Ok(());
+        use mpsc::error::TrySendError::{Closed, Full};
+        let has_room = match self.queue.try_send(Message::Row(row)) {
+            Ok(()) => true,
+            // Nobody waits for a log that may have gaps.
+            Err(Full(message)) if self.is_required => {
+                let sent = timeout(self.wait, self.queue.send(message)).await;
+                matches!(sent, Ok(Ok(())))
+            }
+            Err(Full(_) | Closed(_)) => false,
         };
-        match timeout(self.wait, self.queue.send(message)).await {
-            Ok(Ok(())) => Ok(()),
-            _ => Err(Error::unavailable(
-                "the audit log can't keep up: try again",
-                1,
-            )),
+        if has_room {
+            return Ok(());
         }
+        self.health.note_unaudited(self.is_required);
+        if !self.is_required {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+            return Ok(());
+        }
+        Err(Error::unavailable(
+            "the audit log can't keep up: try again",
+            1,
+        ))
     }
 
     /// Waits until everything recorded so far is stored.
@@ -102,46 +166,69 @@ impl AuditLog {
     }
 }
 
-async fn write(mut queue: mpsc::Receiver<Message>, store: AuditStore, batch: usize) {
-    let mut rows = Vec::with_capacity(batch);
-    let mut waiting = Vec::new();
-    while let Some(message) = queue.recv().await {
-        accept(message, &mut rows, &mut waiting);
-        // Who is behind does not wait for more: otherwise the delay would limit the rate of requests.
-        if waiting.is_empty() && queue.len() < batch {
-            tokio::time::sleep(DELAY).await;
-        }
-        while rows.len() < batch
-            && let Ok(message) = queue.try_recv()
-        {
-            accept(message, &mut rows, &mut waiting);
-        }
-        store_all(&mut rows, &store).await;
-        for done in waiting.drain(..) {
-            // Whoever waited may have given up.
-            let _ = done.send(());
-        }
-    }
-}
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+    use std::net::{IpAddr, Ipv4Addr};
 
-fn accept(message: Message, rows: &mut Vec<AuditRow>, waiting: &mut Vec<oneshot::Sender<()>>) {
-    match message {
-        Message::Row(row) => rows.push(row),
-        Message::Flush(done) => waiting.push(done),
-    }
-}
+    use entity_core::{Caller, ErrorKind};
 
-/// Stores the rows, however long it takes: until then the queue fills up and requests are refused.
-async fn store_all(rows: &mut Vec<AuditRow>, store: &AuditStore) {
-    let mut pause = Duration::from_millis(100);
-    while let Err(error) = store.insert(rows).await {
-        tracing::error!(
-            error = crate::telemetry::cause(&error),
-            rows = rows.len(),
-            "can't store audit rows; trying again"
-        );
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(Duration::from_secs(5));
+    use super::*;
+
+    fn log(is_required: bool) -> (AuditLog, mpsc::Receiver<Message>) {
+        let (queue, messages) = mpsc::channel(1);
+        let log = AuditLog {
+            queue,
+            wait: Duration::from_millis(100),
+            is_required,
+            lost: Arc::default(),
+            health: Health::default(),
+        };
+        (log, messages)
     }
-    rows.clear();
+
+    fn row(path: &str, method: &str) -> AuditRow {
+        let origin = Origin {
+            caller: Caller::anonymous(),
+            address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            request_id: "r".into(),
+            method: Cow::Owned(method.to_owned()),
+            path: path.into(),
+        };
+        AuditRow::of(origin, DateTime::<Utc>::UNIX_EPOCH, StatusCode::OK)
+    }
+
+    #[tokio::test]
+    async fn log_4_a_request_whose_row_finds_no_room_is_refused_whether_the_queue_is_full_or_gone()
+    {
+        let (log, messages) = log(true);
+        log.record(row("/", "GET")).await.unwrap();
+        for _ in 0..2 {
+            let error = log.record(row("/", "GET")).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Unavailable);
+        }
+        drop(messages);
+        let error = log.record(row("/", "GET")).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable);
+        assert_eq!(log.health.counters().audit_refused, 3);
+    }
+
+    #[tokio::test]
+    async fn log_4_a_log_that_may_have_gaps_counts_them() {
+        let (log, messages) = log(false);
+        for _ in 0..3 {
+            log.record(row("/", "GET")).await.unwrap();
+        }
+        drop(messages);
+        log.record(row("/", "GET")).await.unwrap();
+        assert_eq!(log.health.counters().audit_lost, 3);
+        assert_eq!(log.lost.load(Ordering::Relaxed), 3);
+    }
+
+    #[test]
+    fn what_a_client_may_make_long_is_cut() {
+        let row = row(&"/ä".repeat(2_000), &"M".repeat(9_000));
+        assert!(row.origin.path.len() <= PATH && row.origin.path.len() > PATH - 4);
+        assert_eq!(row.origin.method.len(), METHOD);
+    }
 }

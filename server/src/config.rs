@@ -151,6 +151,8 @@ settings! {
         log_format: LogFormat = "log.format", "LECTERN_LOG_FORMAT", "json";
         /// What is logged: a level, or levels by target such as `info,sqlx=warn`.
         log_level: String = "log.level", "LECTERN_LOG_LEVEL", "info,sea_orm=warn,sea_orm_migration=warn,sqlx=warn";
+        /// How many lines one place in the code may log in a minute. The further ones are counted, and the count logged.
+        log_lines_per_minute: usize = "log.linesPerMinute", "LECTERN_LOG_LINESPERMINUTE", "120";
 
         /// How many audit rows of reads may wait to be written.
         audit_queue_rows: usize = "audit.queueRows", "LECTERN_AUDIT_QUEUEROWS", "10000";
@@ -158,6 +160,12 @@ settings! {
         audit_batch_rows: usize = "audit.batchRows", "LECTERN_AUDIT_BATCHROWS", "2000";
         /// How long a request waits for room in the full audit queue before it is refused.
         audit_wait: Duration = "audit.wait", "LECTERN_AUDIT_WAIT", "100ms";
+        /// Whether a request whose audit row finds no room in time is refused. Otherwise the row is left out without
+        /// waiting, and a row with the method `GAP` tells how many were.
+        audit_required: bool = "audit.required", "LECTERN_AUDIT_REQUIRED", "true";
+        /// How many requests of one network that strangers sent in vain get a row each in a minute. The further ones
+        /// are counted, in one row for each kind of them.
+        audit_strangers: usize = "audit.strangers", "LECTERN_AUDIT_STRANGERS", "60";
     }
 }
 

@@ -3,8 +3,10 @@
 //! Nobody who asks makes the database work: one task of the service tries it every other second, and every
 //! answer tells what it found, from memory.
 
+mod counters;
 mod listener;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -12,13 +14,17 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use entity_core::db::Db;
 use sea_orm::ConnectionTrait as _;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::app::{App, Inner};
+use crate::supervise::Task;
 
+pub use counters::Counters;
+use counters::Counts;
 pub use listener::HealthListener;
 
 /// Asks whether the process lives.
@@ -46,6 +52,9 @@ pub struct Health(Arc<Known>);
 struct Known {
     is_draining: AtomicBool,
     seen: Mutex<Seen>,
+    /// What does not work as it should, and why.
+    degraded: Mutex<BTreeMap<&'static str, &'static str>>,
+    counts: Counts,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -83,6 +92,66 @@ impl Health {
     /// Whether requests are wanted: not while draining, and not without the database.
     pub fn ready(&self) -> StatusCode {
         self.ready_at(Instant::now())
+    }
+
+    /// From now on `/readyz` tells that `part` does not work as it should, and why. Requests are still wanted.
+    pub fn degrade(&self, part: &'static str, reason: &'static str) {
+        self.parts().insert(part, reason);
+    }
+
+    /// `part` works again.
+    pub fn restore(&self, part: &'static str) {
+        self.parts().remove(part);
+    }
+
+    /// What does not work as it should, one line for each part; empty if all is well.
+    pub fn degraded(&self) -> String {
+        let parts = self.parts();
+        let lines = parts
+            .iter()
+            .map(|(it, why)| format!("degraded: {it}: {why}\n"));
+        lines.collect()
+    }
+
+    /// What has happened since the service started.
+    pub fn counters(&self) -> Counters {
+        self.0.counts.read()
+    }
+
+    /// A task failed and is started again.
+    pub(crate) fn note_restart(&self) {
+        self.0.counts.restarts.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The audit log found no room for the row of a request, which is refused if `is_refused`.
+    pub(crate) fn note_unaudited(&self, is_refused: bool) {
+        let count = match is_refused {
+            true => &self.0.counts.audit_refused,
+            false => &self.0.counts.audit_lost,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The answer to whether requests are wanted: the status, and a line for each thing that is not as it should be.
+    pub(crate) fn readiness(&self) -> Response {
+        let status = self.ready();
+        let mut lines = self.degraded();
+        if self.is_draining() {
+            lines.insert_str(0, "not ready: the service is stopping\n");
+        } else if !status.is_success() {
+            lines.insert_str(0, "not ready: the database does not answer\n");
+        }
+        match lines.is_empty() {
+            true => status.into_response(),
+            false => (status, lines).into_response(),
+        }
+    }
+
+    fn parts(&self) -> MutexGuard<'_, BTreeMap<&'static str, &'static str>> {
+        self.0
+            .degraded
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn live_at(&self, now: Instant) -> StatusCode {
@@ -126,18 +195,46 @@ fn router(health: Health) -> Router {
         )
         .route(
             READY,
-            get(|State(it): State<Health>| async move { it.ready() }),
+            get(|State(it): State<Health>| async move { it.readiness() }),
         )
         .with_state(health)
 }
 
 /// Tries the database until the service is gone. It holds no part of it while it waits.
-pub(crate) async fn watch(app: Weak<Inner>) {
-    let mut did_answer = true;
-    loop {
-        let Some(app) = app.upgrade().map(App::from) else {
-            return;
-        };
+#[derive(Debug)]
+pub(crate) struct Watch {
+    app: Weak<Inner>,
+    did_answer: bool,
+}
+
+impl Watch {
+    /// Watches the database of `app`.
+    pub(crate) fn of(app: Weak<Inner>) -> Self {
+        Self {
+            app,
+            did_answer: true,
+        }
+    }
+}
+
+impl Task for Watch {
+    const NAME: &'static str = "watch";
+
+    async fn run(&mut self) {
+        while let Some(app) = self.app.upgrade().map(App::from) {
+            self.look(&app).await;
+            drop(app);
+            sleep(PAUSE).await;
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.app.strong_count() == 0
+    }
+}
+
+impl Watch {
+    async fn look(&mut self, app: &App) {
         app.health.note_turn(Instant::now());
         // The answer is as old as the question: it tells nothing of what came later.
         let asked = Instant::now();
@@ -145,14 +242,12 @@ pub(crate) async fn watch(app: Weak<Inner>) {
         if does_answer {
             app.health.note_answer(asked);
         }
-        match (did_answer, does_answer) {
+        match (self.did_answer, does_answer) {
             (true, false) => tracing::warn!("the database does not answer"),
             (false, true) => tracing::info!("the database answers again"),
             _ => {}
         }
-        did_answer = does_answer;
-        drop(app);
-        sleep(PAUSE).await;
+        self.did_answer = does_answer;
     }
 }
 

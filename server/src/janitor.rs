@@ -1,47 +1,79 @@
 //! Removes what is over: sessions that expired, failures to log in and kept results that no longer count.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Weak;
 use std::time::Duration;
 
 use entity_core::db::{LaneCounts, Lanes};
 use entity_core::{Caller, Effect, Origin, Reference};
 use entity_providers::db::{LARGE_JOURNAL, shrink_journal};
 
-use crate::app::App;
+use crate::app::{App, Inner};
 use crate::auth::Throttle;
 use crate::direct::idempotency;
+use crate::supervise::Task;
 use crate::telemetry;
 
 /// How often it looks.
 const PAUSE: Duration = Duration::from_mins(1);
 
 /// Cleans up until the service is gone. It holds no part of it while it waits.
-pub(crate) async fn run(app: std::sync::Weak<crate::app::Inner>) {
-    let mut reported = LaneCounts::default();
-    loop {
-        tokio::time::sleep(PAUSE).await;
-        let Some(app) = app.upgrade().map(App::from) else {
-            return;
-        };
-        if let Err(error) = app.sessions().sweep().await {
-            tracing::warn!(
-                error = telemetry::cause(&error),
-                "can't remove expired sessions"
-            );
+#[derive(Debug)]
+pub(crate) struct Janitor {
+    app: Weak<Inner>,
+    /// What was told last of statements that did not come to their end.
+    reported: LaneCounts,
+}
+
+impl Janitor {
+    /// The janitor of `app`.
+    pub(crate) fn of(app: Weak<Inner>) -> Self {
+        Self {
+            app,
+            reported: LaneCounts::default(),
         }
-        if let Err(error) = shrink_journal(&app.storage.content, LARGE_JOURNAL).await {
-            tracing::warn!(
-                error = telemetry::cause(&error),
-                "can't shrink the journal of the database"
-            );
+    }
+}
+
+impl Task for Janitor {
+    const NAME: &'static str = "janitor";
+
+    async fn run(&mut self) {
+        loop {
+            tokio::time::sleep(PAUSE).await;
+            let Some(app) = self.app.upgrade().map(App::from) else {
+                return;
+            };
+            clean(&app).await;
+            report_lanes(&app.storage.content.lanes, &mut self.reported);
         }
-        report_lanes(&app.storage.content.lanes, &mut reported);
-        if let Err(error) = sweep_old_rows(&app).await {
-            tracing::warn!(
-                error = telemetry::cause(&error),
-                "can't remove old failures to log in, and kept results"
-            );
-        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.app.strong_count() == 0
+    }
+}
+
+/// Cleans up once.
+async fn clean(app: &App) {
+    telemetry::tell_repeated();
+    if let Err(error) = app.sessions().sweep().await {
+        tracing::warn!(
+            error = telemetry::cause(&error),
+            "can't remove expired sessions"
+        );
+    }
+    if let Err(error) = shrink_journal(&app.storage.content, LARGE_JOURNAL).await {
+        tracing::warn!(
+            error = telemetry::cause(&error),
+            "can't shrink the journal of the database"
+        );
+    }
+    if let Err(error) = sweep_old_rows(app).await {
+        tracing::warn!(
+            error = telemetry::cause(&error),
+            "can't remove old failures to log in, and kept results"
+        );
     }
 }
 

@@ -16,7 +16,9 @@ use crate::audit::{AuditRow, AuditStore};
 use crate::direct::respond;
 use crate::session::Sessions;
 
-pub(crate) use tables::{AuditLog as AuditTable, EVENT_DETAILS, Journal as JournalTables};
+pub(crate) use tables::{
+    AUDIT_TIMES, AuditLog as AuditTable, EVENT_DETAILS, Journal as JournalTables,
+};
 
 /// The outbox: events in the order in which they were committed, for followers.
 pub(crate) const OUTBOX: &str = "outbox";

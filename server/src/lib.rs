@@ -28,6 +28,7 @@ mod pipeline;
 pub mod production;
 pub mod session;
 pub mod storage;
+pub mod supervise;
 pub mod system;
 pub mod telemetry;
 

@@ -11,7 +11,7 @@ use axum::http::header::{CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use entity_core::{Error, Origin, Verb};
+use entity_core::{Error, Origin, Registry, Verb};
 use entity_formats::STYLESHEET_PATH;
 use futures::FutureExt as _;
 use tokio::time::timeout;
@@ -65,7 +65,7 @@ fn outside(app: &App, parts: &Parts, context: &ErrorContext) -> Option<Response>
     }
     Some(match path {
         health::LIVE => app.health.live().into_response(),
-        health::READY => app.health.ready().into_response(),
+        health::READY => app.health.readiness(),
         _ => stylesheet(),
     })
 }
@@ -164,6 +164,13 @@ async fn uninterrupted(app: &App, exchange: Exchange) -> Response {
         Ok(response) => response,
         Err(error) => error::respond(&Error::internal(error), &context),
     }
+}
+
+/// Where the addresses that [`route`] knows begin.
+pub(crate) fn places(registry: &Registry) -> Vec<String> {
+    let types = registry.routes().map(|it| format!("/direct/{}", it.prefix));
+    let others = ["/direct", "/api", "/api/login", "/api/logout", feed::MOUNT];
+    types.chain(others.map(ToOwned::to_owned)).collect()
 }
 
 async fn route(app: &App, exchange: Exchange) -> Response {

@@ -14,7 +14,7 @@ use sea_orm::{DatabaseConnection, DbBackend, SqlxSqliteConnector};
 use sea_orm_migration::MigrationTrait;
 
 use crate::audit::AuditStore;
-use crate::journal::{AuditTable, EVENT_DETAILS, JournalTables};
+use crate::journal::{AUDIT_TIMES, AuditTable, EVENT_DETAILS, JournalTables};
 
 /// The databases, open and up to date.
 #[derive(Clone, Debug)]
@@ -118,11 +118,12 @@ pub(crate) fn migrations() -> Vec<Box<dyn MigrationTrait>> {
     steps.extend(crate::migration::migrations());
     steps.push(Box::new(JournalTables));
     steps.push(Box::new(EVENT_DETAILS));
+    steps.push(Box::new(AUDIT_TIMES));
     steps
 }
 
 fn audit_migrations() -> Vec<Box<dyn MigrationTrait>> {
-    vec![Box::new(AuditTable)]
+    vec![Box::new(AuditTable), Box::new(AUDIT_TIMES)]
 }
 
 /// Opens the file beside the content's. What it holds may lose its last moments when the power fails:

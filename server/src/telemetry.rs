@@ -1,22 +1,66 @@
 //! Log lines: one event a line, as JSON or for people.
+//!
+//! Logging never fails: a line that can't be written, because the disk is full or nobody reads the pipe any more, is
+//! counted and left out. Nor can it be used to fill a disk: a place in the code that logs without end is cut to a
+//! number of lines a minute, and the rest is counted.
+
+mod limit;
+mod unfailing;
 
 use std::error::Error;
+use std::sync::atomic::Ordering;
 
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::config::{Config, LogFormat};
+use limit::{LIMITER, Limit};
+use unfailing::{LOST, Unfailing};
+
+/// What became of log lines that were not written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lines {
+    /// How many were only counted, because too many came from the same place.
+    pub(crate) repeated: u64,
+    /// How many could not be written.
+    pub(crate) lost: u64,
+}
 
 /// Sends log lines to the standard error stream. A second call changes nothing.
 pub fn start(config: &Config) {
     let filter = EnvFilter::try_new(&config.log_level).unwrap_or_else(|_| EnvFilter::new("info"));
+    let limit = Limit(config.log_lines_per_minute);
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr);
+        // It would tell of its failures on the same stream, and panic where that fails too.
+        .log_internal_errors(false)
+        .with_writer(|| Unfailing(std::io::stderr()));
     let started = match config.log_format {
-        LogFormat::Json => lines.json().flatten_event(true).try_init(),
-        LogFormat::Text => lines.with_ansi(false).try_init(),
+        LogFormat::Json => lines
+            .json()
+            .flatten_event(true)
+            .finish()
+            .with(limit)
+            .try_init(),
+        LogFormat::Text => lines.with_ansi(false).finish().with(limit).try_init(),
     };
     drop(started);
+}
+
+/// What was not written since the service started.
+pub(crate) fn lines() -> Lines {
+    Lines {
+        repeated: LIMITER.repeated(),
+        lost: LOST.load(Ordering::Relaxed),
+    }
+}
+
+/// Logs how many lines were not written because too many came from the same place.
+pub(crate) fn tell_repeated() {
+    for (source, count) in LIMITER.take() {
+        tracing::warn!(source, count, "lines like others were not written");
+    }
 }
 
 /// `error` as a field of a log line, which then tells its causes too.

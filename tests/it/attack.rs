@@ -3,3 +3,4 @@
 mod search;
 mod nested_batch;
 mod write_hold;
+mod disk;

@@ -96,12 +96,18 @@ impl Process {
 
     /// Asks it to end, and waits until it has.
     pub fn stop(mut self) {
-        let asked = Command::new("kill")
+        self.signal("TERM");
+        self.child.wait().expect("a child of ours");
+    }
+
+    /// Sends it a signal by name.
+    pub fn signal(&self, name: &str) {
+        let sent = Command::new("kill")
+            .args(["-s", name])
             .arg(self.child.id().to_string())
             .status()
             .expect("kill is installed");
-        assert!(asked.success(), "the server had ended by itself");
-        self.child.wait().expect("a child of ours");
+        assert!(sent.success(), "the server had ended by itself");
     }
 
     /// What it has in memory.

@@ -10,7 +10,7 @@ use super::AuditRow;
 /// The table.
 const TABLE: &str = "audit";
 /// Its columns, in the order in which values are bound.
-const COLUMNS: [&str; 8] = [
+const COLUMNS: [&str; 9] = [
     "time",
     "request_id",
     "user_id",
@@ -19,6 +19,7 @@ const COLUMNS: [&str; 8] = [
     "method",
     "path",
     "status",
+    "times",
 ];
 /// How many rows go into one statement: as many as one of these says, the first that fits.
 const CHUNKS: [usize; 3] = [64, 8, 1];
@@ -83,7 +84,7 @@ impl AuditStore {
     }
 }
 
-fn values(row: &AuditRow) -> [Value; 8] {
+fn values(row: &AuditRow) -> [Value; 9] {
     let origin = &row.origin;
     [
         row.time.timestamp_millis().into(),
@@ -94,6 +95,7 @@ fn values(row: &AuditRow) -> [Value; 8] {
         (&*origin.method).into(),
         (&*origin.path).into(),
         i32::from(row.status).into(),
+        i64::try_from(row.times).unwrap_or(i64::MAX).into(),
     ]
 }
 

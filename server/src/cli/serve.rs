@@ -20,6 +20,9 @@ pub(super) async fn run(
     file: Option<&Path>,
     options: &Demo,
 ) -> Result<(), Failure> {
+    // Settings are read at the start, and log lines go to a stream that somebody else looks after: there is nothing that
+    // this signal could ask for. Without this it would end the process.
+    let _ignored = signal(SignalKind::hangup())?;
     let is_production = config.profile == Profile::Production;
     if options.demo && (is_production || config.is_exposed()) {
         return Err(

@@ -3,14 +3,17 @@
 
 use std::io::Result;
 use std::net::{SocketAddr, TcpListener};
+use std::panic::AssertUnwindSafe;
 use std::thread;
 use std::time::Duration;
 
+use futures::FutureExt as _;
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 
 use super::{Health, router};
 use crate::listen::{self, ListenOptions};
+use crate::middleware::panic;
 
 /// How long a client may be silent, whatever it is doing.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -40,13 +43,15 @@ impl HealthListener {
         thread::Builder::new()
             .name("health".to_owned())
             .spawn(move || {
-                let served = runtime.block_on(serve(listener, health, stopped));
-                if let Err(error) = served {
-                    tracing::error!(
-                        error = crate::telemetry::cause(&error),
-                        "can't listen on {address}"
-                    );
-                }
+                let told = health.clone();
+                let serving = AssertUnwindSafe(serve(listener, health, stopped)).catch_unwind();
+                let cause = match runtime.block_on(serving) {
+                    Ok(Ok(())) => return,
+                    Ok(Err(error)) => error.to_string(),
+                    Err(payload) => panic::text(&*payload).to_owned(),
+                };
+                told.degrade("health listener", "it no longer answers");
+                tracing::error!(cause, "can't listen on {address}");
             })?;
         Ok(Self {
             address,

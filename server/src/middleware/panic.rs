@@ -6,10 +6,14 @@ use entity_core::Error;
 
 /// The error that tells of a panic with this payload.
 pub fn to_error(payload: &(dyn Any + Send)) -> Error {
-    let text = payload
+    Error::internal(format!("panicked: {}", text(payload)))
+}
+
+/// What a panic with this payload says.
+pub fn text(payload: &(dyn Any + Send)) -> &str {
+    payload
         .downcast_ref::<String>()
         .map(String::as_str)
         .or_else(|| payload.downcast_ref::<&str>().copied())
-        .unwrap_or("no text");
-    Error::internal(format!("panicked: {text}"))
+        .unwrap_or("no text")
 }

@@ -18,6 +18,7 @@ use super::attributes::Area;
 use super::id::{IdHash, SessionId};
 use super::record::Session;
 use super::store::{SessionStore, Touch};
+use crate::supervise::Task;
 
 /// How long a session is believed without asking the store.
 const BELIEVED: Duration = Duration::from_secs(1);
@@ -307,9 +308,11 @@ impl Sessions {
     }
 }
 
-impl TouchWriter {
+impl Task for TouchWriter {
+    const NAME: &'static str = "touches";
+
     /// Writes until the sessions are gone and the queue is empty.
-    pub async fn run(mut self) {
+    async fn run(&mut self) {
         let mut batch = Vec::with_capacity(BATCH);
         while self.touches.recv_many(&mut batch, BATCH).await > 0 {
             if let Err(error) = self.store.touch(&batch).await {
@@ -317,6 +320,10 @@ impl TouchWriter {
             }
             batch.clear();
         }
+    }
+
+    fn is_over(&self) -> bool {
+        self.touches.is_closed() && self.touches.is_empty()
     }
 }
 

@@ -63,3 +63,18 @@ fn no_test_is_ignored() {
     let attribute = ["#[", "ignore"].concat();
     assert_none(&complaints(|_, text| text.contains(&attribute)));
 }
+
+/// What works in the background is supervised, so that it does not end unnoticed.
+#[test]
+fn no_task_of_the_service_is_started_on_its_own() {
+    let call = ["tokio::", "spawn("].concat();
+    assert_none(&complaints(|path, text| {
+        let name = shown(path);
+        let is_test = name.contains("/tests/") || name.ends_with("tests.rs");
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        name.starts_with("server/src/")
+            && !is_test
+            && name != "server/src/supervise.rs"
+            && code.contains(&call)
+    }));
+}

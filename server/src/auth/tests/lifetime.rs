@@ -8,6 +8,7 @@ use entity_core::Clock;
 use super::{Service, from_address};
 use crate::session::Area;
 use crate::session::store::SessionStore;
+use crate::supervise::Task as _;
 
 #[tokio::test]
 async fn sess_7_a_session_lives_as_long_as_it_is_used() {
@@ -69,7 +70,8 @@ async fn sess_9_uses_are_written_down_once_in_a_thirtieth_of_the_timeout() {
     service.sessions.touch(&logged_in.session);
     assert_eq!(kept(&service).await, logged_in.session.created());
     // The task ends when the sessions are gone; until then it has nothing else to wait for.
-    let writer = tokio::spawn(service.touches.take().unwrap().run());
+    let mut writer = service.touches.take().unwrap();
+    let writer = tokio::spawn(async move { writer.run().await });
     while kept(&service).await == logged_in.session.created() {
         tokio::task::yield_now().await;
     }

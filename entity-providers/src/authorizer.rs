@@ -296,7 +296,11 @@ impl Authorizer for RoleAuthorizer {
             return Ok(true);
         }
         let is_usable = standing.is_known && !standing.is_disabled;
-        Ok(is_usable && self.grants(cx).await?.of_accounts(function))
+        if !is_usable {
+            return Ok(false);
+        }
+        let grants = self.grants(cx).await?;
+        Ok(grants.of_accounts(&standing.account_type, function))
     }
 
     async fn is_superuser(&self, cx: &Context) -> Result<bool> {

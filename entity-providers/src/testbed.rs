@@ -18,6 +18,7 @@ use tempfile::TempDir;
 use crate::authorizer::RoleAuthorizer;
 use crate::db::realm_grant;
 use crate::demo::{self, Summary};
+use crate::limits::Limits;
 use crate::user::{PasswordService, Passwords};
 use crate::{db, migration};
 
@@ -60,6 +61,7 @@ impl Testbed {
         shared.authorizer = authorizer.clone();
         shared.services.insert(authorizer.clone());
         shared.services.insert(Arc::new(PasswordService(passwords)));
+        shared.services.insert(Arc::new(Limits::default()));
         let registry = Arc::new(Registry::from_inventory().unwrap());
         let sink = Arc::new(KeptEvents::default());
         let dispatcher = Dispatcher::new(registry, Arc::new(db.clone()), sink, shared);

@@ -30,6 +30,7 @@ pub(crate) use name::{FULL_NAME, SORT_NAME};
 pub use name::{display_name, full_name, sort_name};
 pub use password::{NewPassword, PasswordHash, PasswordService, Passwords};
 pub use query::find;
+pub(crate) use write::{TEACHING_TYPE, USUAL_TYPE};
 
 /// The account-level function of those who may see others.
 const VIEW_ANY: &str = "user.view.any";

@@ -15,6 +15,7 @@ use entity_core::{Clock, Dispatcher, Error, Ids, Registry, Result, Services, Sha
 use entity_formats::openapi::Document;
 use entity_providers::authorizer::RoleAuthorizer;
 use entity_providers::db::Pools;
+use entity_providers::limits::Limits;
 use entity_providers::user::PasswordService;
 use futures::future::BoxFuture;
 use tokio_util::task::TaskTracker;
@@ -248,6 +249,7 @@ fn dispatcher(
     services.insert(Arc::clone(authorizer));
     services.insert(Arc::clone(sessions));
     services.insert(Arc::new(PasswordService(Arc::new(passwords.clone()))));
+    services.insert(Arc::new(limits(config)));
     services.insert(Arc::clone(&registry));
     services.insert(parts.formats);
     let shared = Shared {
@@ -273,6 +275,13 @@ fn dispatcher(
         length: config.write_hold,
         timer: Arc::new(TokioTimer),
     }))
+}
+
+fn limits(config: &Config) -> Limits {
+    let count = |it| u64::try_from(it).unwrap_or(u64::MAX);
+    Limits {
+        sites_per_account: count(config.sites_per_account),
+    }
 }
 
 fn throttle_options(config: &Config) -> ThrottleOptions {

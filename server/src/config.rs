@@ -99,6 +99,9 @@ settings! {
         /// How long it takes until one of these no longer does.
         login_address_interval: Duration = "login.addressInterval", "LECTERN_LOGIN_ADDRESSINTERVAL", "6";
 
+        /// How many sites an account may have made that may not make courses.
+        sites_per_account: usize = "sites.perAccount", "LECTERN_SITES_PERACCOUNT", "10";
+
         /// How often a private feed may be read without a pause.
         feeds_burst: usize = "feeds.burst", "LECTERN_FEEDS_BURST", "60";
         /// How long it takes until it may be read once more.

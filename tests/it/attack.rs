@@ -1,6 +1,6 @@
 //! What an attacker once achieved, one file for each attack.
 
-mod search;
-mod nested_batch;
-mod write_hold;
 mod disk;
+mod nested_batch;
+mod search;
+mod write_hold;

@@ -15,6 +15,8 @@ const OF_SITE: &str = "/site/";
 const TEMPLATE: &str = "!site.template";
 /// The realm of a user's own site, whose id begins with a tilde.
 const USER_TEMPLATE: &str = "!site.user";
+/// The realm of what all accounts hold, and what begins those of accounts of a type.
+const ACCOUNTS: &str = "!user.template";
 
 /// All that does not belong to one site.
 #[derive(Debug, Default)]
@@ -50,12 +52,15 @@ impl Grants {
         self.realms.get("!pubview")?.of("pubview")
     }
 
-    /// Whether every account holds `function`.
-    pub(super) fn of_accounts(&self, function: &str) -> bool {
-        let roles = self.realms.get("!user.template");
-        roles
-            .and_then(|it| it.of(".auth"))
-            .is_some_and(|it| it.contains(function))
+    /// Whether accounts of the type `kind` hold `function`: because all accounts do, or because those of the type do.
+    pub(super) fn of_accounts(&self, kind: &str, function: &str) -> bool {
+        let holds = |realm: &str| {
+            let roles = self.realms.get(realm);
+            roles
+                .and_then(|it| it.of(".auth"))
+                .is_some_and(|it| it.contains(function))
+        };
+        holds(ACCOUNTS) || holds(&format!("{ACCOUNTS}.{kind}"))
     }
 
     fn template(&self, id: &str, kind: Option<&str>) -> Option<&Arc<Roles>> {

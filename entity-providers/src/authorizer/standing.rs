@@ -15,6 +15,8 @@ pub struct Standing {
     pub is_known: bool,
     /// Whether the account is shut: then the user holds nothing anywhere.
     pub is_disabled: bool,
+    /// The type of the account, such as `registered` or `maintain`.
+    pub account_type: String,
     /// Whether the user may do everything.
     pub is_superuser: bool,
     /// What the user is, by site.
@@ -34,7 +36,7 @@ pub struct Member {
 
 /// Reads the standing of the user `id`; `admin` is the administration site.
 pub(super) async fn load(cx: &Context, id: &str, admin: Option<&SiteFacts>) -> Result<Standing> {
-    let Some(is_disabled) = is_disabled(cx, id).await? else {
+    let Some((is_disabled, account_type)) = account(cx, id).await? else {
         return Ok(Standing::default());
     };
     let members = members(cx, id).await?;
@@ -48,16 +50,19 @@ pub(super) async fn load(cx: &Context, id: &str, admin: Option<&SiteFacts>) -> R
     Ok(Standing {
         is_known: true,
         is_disabled,
+        account_type,
         is_superuser,
         members,
         groups: groups(cx, id).await?,
     })
 }
 
-async fn is_disabled(cx: &Context, id: &str) -> Result<Option<bool>> {
+/// Whether the account is shut, and its type.
+async fn account(cx: &Context, id: &str) -> Result<Option<(bool, String)>> {
     let statement = user_account::Entity::find()
         .select_only()
         .column(user_account::Column::IsDisabled)
+        .column(user_account::Column::Type)
         .filter(user_account::Column::Id.eq(id));
     Ok(statement.into_tuple().one(cx.db()?).await?)
 }

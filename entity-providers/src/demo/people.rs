@@ -5,7 +5,7 @@ use entity_core::{Context, Entity as _, Error, Result};
 
 use super::{ago, folded, insert};
 use crate::db::user_account;
-use crate::user::User;
+use crate::user::{TEACHING_TYPE, USUAL_TYPE, User};
 
 /// The name that each person logs in by, the first name and the last name.
 const PEOPLE: &[(&str, &str, &str)] = &[
@@ -73,6 +73,14 @@ impl Cast {
     }
 }
 
+/// Instructors make courses and enrol people; everybody else has the usual type.
+fn account_type(eid: &str) -> &'static str {
+    match eid.starts_with("instructor") {
+        true => TEACHING_TYPE,
+        false => USUAL_TYPE,
+    }
+}
+
 /// An address in a domain that nobody can have.
 fn email(eid: &str) -> String {
     format!("{eid}@example.edu")
@@ -90,7 +98,7 @@ pub(super) async fn fill(cx: &Context, password_hash: &str) -> Result<Cast> {
             email: email(eid),
             first_name: (*first_name).to_owned(),
             last_name: (*last_name).to_owned(),
-            r#type: "registered".to_owned(),
+            r#type: account_type(eid).to_owned(),
             password_hash: Some(password_hash.to_owned()),
             is_disabled: false,
             props: "{}".to_owned(),

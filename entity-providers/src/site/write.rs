@@ -2,15 +2,18 @@
 
 use entity_core::{Context, Entity as _, Error, Fields, Result, check_name, db};
 use sea_orm::ActiveValue::Set;
-use sea_orm::{ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter};
+use sea_orm::{ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter};
 
 use super::{Site, find, joiner_role, maintain_role};
 use crate::authorizer;
 use crate::db::site::{ActiveModel, Column, Entity as Sites};
 use crate::db::{membership, realm_grant, site_page, site_tool};
 use crate::fields::{flag, properties, text};
+use crate::limits;
 
 const MOST_ID: usize = 99;
+/// The function of those who make courses, and as many sites as they need.
+const MAKES_COURSES: &str = "site.add.course";
 
 /// The pages that a new site begins with, each with one tool. Those marked are for courses only.
 const PAGES: [(&str, &str, bool); 9] = [
@@ -32,6 +35,7 @@ pub(super) async fn create(cx: &Context, draft: &Fields) -> Result<Site> {
     };
     let kind = chosen_type(cx, draft).await?;
     let owner = cx.user_id()?;
+    demand_room(cx, owner).await?;
     let now = cx.now().timestamp_millis();
     let mut row = ActiveModel {
         id: Set(id.clone()),
@@ -106,17 +110,32 @@ fn check_id(cx: &Context, id: String) -> Result<String> {
     }
 }
 
+/// The type of the new site, if the caller may make sites of it. A site without a type is like a project.
 async fn chosen_type(cx: &Context, draft: &Fields) -> Result<Option<String>> {
-    let Some(kind) = text(draft, "type").flatten().filter(|it| !it.is_empty()) else {
-        return Ok(None);
-    };
-    match cx
-        .authorizer()
-        .holds(cx, &format!("site.add.{kind}"))
-        .await?
-    {
-        true => Ok(Some(kind)),
+    let kind = text(draft, "type").flatten().filter(|it| !it.is_empty());
+    let function = format!("site.add.{}", kind.as_deref().unwrap_or("project"));
+    match cx.authorizer().holds(cx, &function).await? {
+        true => Ok(kind),
         false => Err(Error::forbidden()),
+    }
+}
+
+/// Refuses one more site than an account may have made. Whoever may make courses has no limit.
+async fn demand_room(cx: &Context, owner: &str) -> Result<()> {
+    if cx.authorizer().holds(cx, MAKES_COURSES).await? {
+        return Ok(());
+    }
+    limits::lock_account(cx, owner).await?;
+    let most = limits::of(cx)?.sites_per_account;
+    let made = Sites::find()
+        .filter(Column::OwnerId.eq(owner))
+        .count(cx.db()?)
+        .await?;
+    match made < most {
+        true => Ok(()),
+        false => Err(limits::reached(format!(
+            "an account may have {most} sites (`sites.perAccount`), and you have {made}: delete one of them first"
+        ))),
     }
 }
 

@@ -13,7 +13,9 @@ use crate::db::user_account::{ActiveModel, Column, Entity as Account};
 use crate::fields::{flag, properties, text};
 
 /// The kind of account that those make who are no super users, and that nobody asked to be another.
-pub(super) const USUAL_TYPE: &str = "registered";
+pub(crate) const USUAL_TYPE: &str = "registered";
+/// The kind of account of teaching staff: the realm `!user.template.maintain` lets it make courses and enrol people.
+pub(crate) const TEACHING_TYPE: &str = "maintain";
 
 pub(super) async fn create(cx: &Context, draft: Fields) -> Result<User> {
     let hash = password::hash(cx, &draft).await?;

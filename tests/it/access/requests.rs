@@ -222,7 +222,7 @@ fn create(kind: &str, subject: &Subject) -> Vec<Question> {
             json!({"userId": user, "locationReference": format!("/group/{}", subject.group)})
         }
         "membership" => json!({"userId": user, "locationReference": format!("/site/{site}")}),
-        _ => json!({"title": marker, "type": "course"}),
+        _ => json!({"title": marker, "type": subject.site_type}),
     };
     let path = format!("/direct/{kind}");
     let post = |path: &str, body| Question::send(Method::POST, path.to_owned(), Some(body));

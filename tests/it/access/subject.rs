@@ -25,6 +25,8 @@ pub(super) struct Subject {
     pub(super) marker: String,
     /// Whether it is the account of the caller.
     pub(super) is_caller: bool,
+    /// The type of the site that is to be made.
+    pub(super) site_type: String,
     /// The highest role of the site.
     pub(super) highest_role: &'static str,
     /// Who asks, where that is not the caller as such.
@@ -60,6 +62,11 @@ impl World {
         match (kind, state) {
             ("announcement" | "site" | "user" | "feed", "-") => Subject {
                 marker: self.new_marker(),
+                ..Subject::default()
+            },
+            ("site", "new-course" | "new-project") => Subject {
+                marker: self.new_marker(),
+                site_type: state.trim_start_matches("new-").to_owned(),
                 ..Subject::default()
             },
             ("membership", "in-group") => self.place_in_group().await,

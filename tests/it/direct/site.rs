@@ -2,9 +2,9 @@
 
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
-use tests::{Client, TestApp, both};
+use tests::{Backend, Client, TestApp, both};
 
-use super::{XML, created, list, read, text};
+use super::{XML, created, id_of, list, read, text};
 use crate::shape::{METADATA, assert_shape};
 
 const SHAPE: &str = "id text, title text, type text?, description text?, shortDescription text?, \
@@ -28,6 +28,50 @@ async fn create(admin: &Client) -> Value {
     let answer = admin.post("/direct/site.json", &body).await;
     assert_eq!(created(&answer, "site"), "botany");
     answer.json()
+}
+
+/// Nobody but teaching staff makes more sites than the setting says.
+async fn limit_of_sites(backend: Backend) {
+    let Some(app) = TestApp::with_settings(backend, &[("sites.perAccount", "2")]).await else {
+        return;
+    };
+    let bodies = [
+        json!({"title": "One", "type": "project"}),
+        json!({"title": "Two"}),
+        json!({"title": "Three"}),
+    ];
+    for (eid, last) in [
+        ("student1", StatusCode::FORBIDDEN),
+        ("instructor1", StatusCode::CREATED),
+    ] {
+        let client = app.user(eid).await;
+        client
+            .post("/direct/site", &bodies[0])
+            .await
+            .expect(StatusCode::CREATED);
+        let second = client.post("/direct/site", &bodies[1]).await;
+        let third = client.post("/direct/site", &bodies[2]).await;
+        third.expect(last);
+        if last == StatusCode::FORBIDDEN {
+            assert!(
+                third.text().contains("sites.perAccount"),
+                "{}",
+                third.text()
+            );
+            let path = format!("/direct/site/{}", created(&second, "site"));
+            client.delete(&path).await.expect(StatusCode::NO_CONTENT);
+            client
+                .post("/direct/site", &bodies[2])
+                .await
+                .expect(StatusCode::CREATED);
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_account_has_as_many_sites_as_the_setting_says() {
+    limit_of_sites(Backend::Sqlite).await;
+    limit_of_sites(Backend::Postgres).await;
 }
 
 both! {
@@ -204,11 +248,29 @@ both! {
     }
 
     async fn sites_are_made_by_whoever_has_an_account_and_deleted_by_those_who_look_after_them(app: TestApp) {
-        let body = json!({"id": "mine", "title": "Mine", "type": "course"});
+        let body = json!({"id": "mine", "title": "Mine", "type": "project"});
         app.anonymous().post("/direct/site.json", &body).await.expect(StatusCode::UNAUTHORIZED);
         let student = app.user("student1").await;
         student.post("/direct/site.json", &body).await.expect(StatusCode::CREATED);
         student.delete("/direct/site/biology-101").await.expect(StatusCode::FORBIDDEN);
         app.user("admin").await.delete("/direct/site/mine").await.expect(StatusCode::NO_CONTENT);
+    }
+
+    async fn courses_are_made_by_teaching_staff(app: TestApp) {
+        let course = json!({"title": "Mine", "type": "course"});
+        for (eid, status) in [
+            ("student1", StatusCode::FORBIDDEN), ("ta1", StatusCode::FORBIDDEN),
+            ("instructor1", StatusCode::CREATED), ("admin", StatusCode::CREATED),
+        ] {
+            app.user(eid).await.post("/direct/site", &course).await.expect(status);
+        }
+        let admin = app.user("admin").await;
+        let ta = format!("/direct/user/{}", id_of(&app.user("ta1").await).await);
+        admin.put(&ta, &json!({"type": "maintain"})).await.expect(StatusCode::NO_CONTENT);
+        app.user("ta1").await.post("/direct/site", &course).await.expect(StatusCode::CREATED);
+        let new = json!({"eid": "newton", "password": "principia-1687", "type": "maintain"});
+        admin.post("/direct/user", &new).await.expect(StatusCode::CREATED);
+        let newton = app.anonymous().log_in("newton", "principia-1687").await;
+        newton.post("/direct/site", &course).await.expect(StatusCode::CREATED);
     }
 }

@@ -1,0 +1,50 @@
+//! How much one account may make, as the settings of the service say.
+
+use std::sync::Arc;
+
+use entity_core::{Context, Error, ErrorKind, Result};
+use sea_orm::{ConnectionTrait, DbBackend};
+
+use crate::db::sql::Sql;
+
+/// The limits of the service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// How many sites an account may have made that may not make courses.
+    pub sites_per_account: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            sites_per_account: 10,
+        }
+    }
+}
+
+/// The limits that are in force.
+pub(crate) fn of(cx: &Context) -> Result<Arc<Limits>> {
+    cx.service()
+}
+
+/// What whoever has reached a limit is told; `message` names it.
+pub(crate) fn reached(message: String) -> Error {
+    Error::new(ErrorKind::Forbidden, message)
+}
+
+/// Lets requests of the account `id` that are counted come one after the other, so that two at once can't both be
+/// the last that is allowed. On SQLite all writers come one after the other.
+pub(crate) async fn lock_account(cx: &Context, id: &str) -> Result<()> {
+    lock(cx, "SELECT id FROM user_account WHERE id = ", id).await
+}
+
+async fn lock(cx: &Context, select: &str, id: &str) -> Result<()> {
+    let connection = cx.db()?;
+    if connection.get_database_backend() != DbBackend::Postgres {
+        return Ok(());
+    }
+    let mut sql = Sql::new(DbBackend::Postgres, select);
+    sql.bind(id).push(" FOR NO KEY UPDATE");
+    connection.query_one_raw(sql.into_statement()).await?;
+    Ok(())
+}

@@ -174,11 +174,27 @@ impl RoleAuthorizer {
     /// # Errors
     /// The database can't be read.
     pub async fn functions_of_caller(&self, cx: &Context, id: &str) -> Result<BTreeSet<String>> {
+        self.functions_of(cx, cx.caller().user_id(), id).await
+    }
+
+    /// The functions that `user` holds in the site `id`, as if they asked themselves; nobody is a stranger.
+    ///
+    /// # Errors
+    /// The database can't be read.
+    pub async fn functions_of(
+        &self,
+        cx: &Context,
+        user: Option<&str>,
+        id: &str,
+    ) -> Result<BTreeSet<String>> {
         let facts = self.site(cx, id).await?;
         let Some(facts) = &*facts else {
             return Ok(BTreeSet::new());
         };
-        let standing = self.standing_of_caller(cx).await?;
+        let standing = match user {
+            Some(user) => Some(self.standing(cx, user).await?),
+            None => None,
+        };
         if standing.as_ref().is_some_and(|it| it.is_superuser) {
             return Ok(facts.roles.sorted().into_values().flatten().collect());
         }

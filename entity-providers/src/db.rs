@@ -13,6 +13,7 @@ pub mod announcement_group;
 pub mod authorization_epoch;
 pub mod demo_password;
 pub mod group_member;
+pub mod invitation;
 pub mod membership;
 pub mod realm_grant;
 pub mod site;

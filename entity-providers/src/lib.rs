@@ -7,6 +7,7 @@ pub mod demo;
 mod fields;
 mod group;
 pub mod html;
+pub mod invitation;
 pub mod limits;
 pub mod membership;
 pub mod migration;

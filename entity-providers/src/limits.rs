@@ -12,12 +12,18 @@ use crate::db::sql::Sql;
 pub struct Limits {
     /// How many sites an account may have made that may not make courses.
     pub sites_per_account: u64,
+    /// How many invitations to one site may be open.
+    pub invitations_per_site: u64,
+    /// How many invitations that one account made may be open.
+    pub invitations_per_account: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
             sites_per_account: 10,
+            invitations_per_site: 500,
+            invitations_per_account: 500,
         }
     }
 }
@@ -36,6 +42,11 @@ pub(crate) fn reached(message: String) -> Error {
 /// the last that is allowed. On SQLite all writers come one after the other.
 pub(crate) async fn lock_account(cx: &Context, id: &str) -> Result<()> {
     lock(cx, "SELECT id FROM user_account WHERE id = ", id).await
+}
+
+/// The same for requests that count what the site `id` has.
+pub(crate) async fn lock_site(cx: &Context, id: &str) -> Result<()> {
+    lock(cx, "SELECT id FROM site WHERE id = ", id).await
 }
 
 async fn lock(cx: &Context, select: &str, id: &str) -> Result<()> {

@@ -4,12 +4,16 @@
 //! of its groups also for those who change them. A member may choose not to be seen: then only those see the
 //! membership who hold `roster.viewhidden` besides. Whoever may change members still gives nobody a role that
 //! holds more than their own: `rules` says how. Nobody takes away the last member who looks after a site.
+//!
+//! Whoever may change members and does not hold the account function `user.enrol` invites people instead: what is
+//! answered then looks like a membership that does not count yet, and tells what was typed.
 
 mod actions;
 mod enrol;
 mod join;
 mod location;
 mod of_group;
+mod pending;
 mod query;
 mod rules;
 #[cfg(test)]
@@ -27,7 +31,10 @@ use serde::Serialize;
 use self::location::Location;
 use self::wanted::Wanted;
 
+pub(crate) use self::join::admit;
 pub(crate) use self::of_group::put_into as put_into_group;
+pub(crate) use self::rules::{MANAGES_MEMBERS, may_give, may_make_as};
+pub(crate) use self::write::given_role;
 
 /// The provider of memberships.
 #[derive(Clone, Copy, Debug)]
@@ -93,10 +100,14 @@ pub struct Membership {
     #[serde(skip)]
     #[entity(skip)]
     pub(crate) group_id: Option<String>,
-    /// Whether members of the site may come and go by themselves.
+    /// Whether the roster may tell more than the name: see [`Origin`](crate::db::membership::Origin).
     #[serde(skip)]
     #[entity(skip)]
-    pub(crate) is_joinable: bool,
+    pub(crate) is_told: bool,
+    /// The invitation, if it is none yet but that.
+    #[serde(skip)]
+    #[entity(skip)]
+    pub(crate) invitation: Option<String>,
 }
 
 impl Membership {
@@ -145,6 +156,7 @@ impl Provider for Memberships {
     async fn permits(cx: &Context, entity: &Membership, operation: Operation) -> Result<Permit> {
         match operation {
             Operation::Read => rules::may_see(cx, entity).await,
+            Operation::Update if entity.invitation.is_some() => Ok(Permit::Forbidden),
             Operation::Create | Operation::Update => rules::may_make(cx, entity).await,
             Operation::Delete => rules::may_end(cx, entity).await,
         }
@@ -170,9 +182,12 @@ impl Provider for Memberships {
 
 impl Read for Memberships {
     async fn read(cx: &Context, id: &str) -> Result<Option<Membership>> {
-        match Location::of_id(id) {
-            Some((user, location)) => query::one(cx, user, location).await,
-            None => Ok(None),
+        let Some((user, location)) = Location::of_id(id) else {
+            return Ok(None);
+        };
+        match query::one(cx, user, location).await? {
+            Some(membership) => Ok(Some(membership)),
+            None => pending::find(cx, user, location).await,
         }
     }
 }

@@ -11,6 +11,7 @@ mod m20261121_000006_groups;
 mod m20261121_000007_demo_password;
 mod m20261121_000008_announcement_text;
 mod m20261121_000010_account_types;
+mod m20261121_000011_invitations;
 mod m20261121_000020_folded_text;
 
 use async_trait::async_trait;
@@ -31,6 +32,7 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m20261121_000007_demo_password::STEP),
         Box::new(m20261121_000008_announcement_text::STEP),
         Box::new(m20261121_000010_account_types::STEP),
+        Box::new(m20261121_000011_invitations::STEP),
         Box::new(m20261121_000020_folded_text::ANNOUNCEMENTS),
         Box::new(m20261121_000020_folded_text::SITES),
         Box::new(m20261121_000020_folded_text::USERS),

@@ -170,7 +170,7 @@ impl Provider for Users {
 }
 
 /// Whether the caller may see others.
-async fn may_view(cx: &Context) -> Result<bool> {
+pub(crate) async fn may_view(cx: &Context) -> Result<bool> {
     cx.authorizer().holds(cx, VIEW_ANY).await
 }
 

@@ -281,6 +281,8 @@ fn limits(config: &Config) -> Limits {
     let count = |it| u64::try_from(it).unwrap_or(u64::MAX);
     Limits {
         sites_per_account: count(config.sites_per_account),
+        invitations_per_site: count(config.invitations_per_site),
+        invitations_per_account: count(config.invitations_per_account),
     }
 }
 

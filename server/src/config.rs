@@ -101,6 +101,10 @@ settings! {
 
         /// How many sites an account may have made that may not make courses.
         sites_per_account: usize = "sites.perAccount", "LECTERN_SITES_PERACCOUNT", "10";
+        /// How many invitations to one site may be open.
+        invitations_per_site: usize = "invitations.perSite", "LECTERN_INVITATIONS_PERSITE", "500";
+        /// How many invitations that one account made may be open.
+        invitations_per_account: usize = "invitations.perAccount", "LECTERN_INVITATIONS_PERACCOUNT", "500";
 
         /// How often a private feed may be read without a pause.
         feeds_burst: usize = "feeds.burst", "LECTERN_FEEDS_BURST", "60";

@@ -1,4 +1,5 @@
-//! Removes what is over: sessions that expired, failures to log in and kept results that no longer count.
+//! Removes what is over: sessions and invitations that expired, failures to log in and kept results that no longer
+//! count.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Weak;
@@ -7,6 +8,7 @@ use std::time::Duration;
 use entity_core::db::{LaneCounts, Lanes};
 use entity_core::{Caller, Effect, Origin, Reference};
 use entity_providers::db::{LARGE_JOURNAL, shrink_journal};
+use entity_providers::invitation;
 
 use crate::app::{App, Inner};
 use crate::auth::Throttle;
@@ -72,7 +74,7 @@ async fn clean(app: &App) {
     if let Err(error) = sweep_old_rows(app).await {
         tracing::warn!(
             error = telemetry::cause(&error),
-            "can't remove old failures to log in, and kept results"
+            "can't remove old failures to log in, kept results and invitations"
         );
     }
 }
@@ -111,6 +113,7 @@ async fn sweep_old_rows(app: &App) -> entity_core::Result<()> {
             Box::pin(async move {
                 throttle.sweep(cx).await?;
                 idempotency::sweep(cx).await?;
+                invitation::sweep(cx).await?;
                 Ok(((), Effect::Acted(Reference::collection("login_failure"))))
             })
         })

@@ -4,3 +4,4 @@ mod disk;
 mod nested_batch;
 mod search;
 mod write_hold;
+mod enrolment;

@@ -15,6 +15,7 @@ mod form;
 mod group;
 mod idempotency;
 mod input;
+mod invitation;
 mod join;
 mod listing;
 mod membership;

@@ -2,9 +2,38 @@
 
 use entity_core::DateTimeUtc;
 use sea_orm::entity::prelude::{
-    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait,
-    EnumIter, PrimaryKeyTrait,
+    ActiveModelBehavior, DeriveActiveEnum, DeriveEntityModel, DerivePrimaryKey, DeriveRelation,
+    EntityTrait, EnumIter, PrimaryKeyTrait,
 };
+
+/// How somebody came to be a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumIter, DeriveActiveEnum)]
+#[sea_orm(rs_type = "String", db_type = "Text")]
+pub enum Origin {
+    /// They joined a site that is open to it.
+    #[sea_orm(string_value = "joined")]
+    Joined,
+    /// They accepted an invitation.
+    #[sea_orm(string_value = "accepted")]
+    Accepted,
+    /// Somebody enrolled them who may do that without asking.
+    #[sea_orm(string_value = "mandate")]
+    Mandate,
+    /// The student system did.
+    #[sea_orm(string_value = "provided")]
+    Provided,
+    /// They made the site.
+    #[sea_orm(string_value = "creation")]
+    Creation,
+}
+
+impl Origin {
+    /// Whether the site's roster may tell the e-mail address, the external id and the last login of such a member:
+    /// they agreed to it by accepting an invitation, or the institution put them there.
+    pub fn is_told(self) -> bool {
+        matches!(self, Self::Accepted | Self::Mandate | Self::Provided)
+    }
+}
 
 /// One row.
 #[expect(
@@ -34,11 +63,13 @@ pub struct Model {
     pub created: i64,
     /// Whether the user does not want to be seen in the site.
     pub is_hidden: bool,
+    /// How it came about.
+    pub origin: Origin,
 }
 
 impl Model {
-    /// A membership of `user` in `site` that counts, made at `now` by hand: whoever gets a new site finds it at hand.
-    pub fn new(user: &str, site: &str, role: &str, now: DateTimeUtc) -> Self {
+    /// A membership of `user` in `site` that counts, which came about at `now`: whoever gets a new site finds it at hand.
+    pub fn new(user: &str, site: &str, role: &str, now: DateTimeUtc, origin: Origin) -> Self {
         Self {
             user_id: user.to_owned(),
             site_id: site.to_owned(),
@@ -49,6 +80,7 @@ impl Model {
             pinned_position: None,
             created: now.timestamp_millis(),
             is_hidden: false,
+            origin,
         }
     }
 }

@@ -6,7 +6,8 @@ use entity_core::{Context, Entity as _, Result};
 use super::people::{Cast, Person};
 use super::{ago, folded, insert};
 use crate::authorizer::ADMIN_SITE;
-use crate::db::{group_member, membership, site, site_group, site_page, site_tool};
+use crate::db::{group_member, invitation, membership, site, site_group, site_page, site_tool};
+use crate::invitation::EXPIRY;
 use crate::site::Site;
 
 /// The first course: everybody but the second instructor is in it.
@@ -129,6 +130,7 @@ pub(super) async fn fill(
     insert(cx, pages).await?;
     insert(cx, tools).await?;
     insert(cx, members(cx, cast)?).await?;
+    insert(cx, invitations(cx, cast)?).await?;
     Ok((ids, fill_groups(cx, cast).await?))
 }
 
@@ -204,6 +206,7 @@ fn members(cx: &Context, cast: &Cast) -> Result<Vec<membership::Model>> {
         pinned_position: None,
         created,
         is_hidden: false,
+        origin: membership::Origin::Mandate,
     };
     let mut members = vec![
         member(cast.person("admin")?, ADMIN_SITE, "admin"),
@@ -221,6 +224,25 @@ fn members(cx: &Context, cast: &Cast) -> Result<Vec<membership::Model>> {
         members.extend(students.into_iter().map(|it| member(it, site_id, role)));
     }
     Ok(members)
+}
+
+/// Who is asked to come on the field trip: somebody by external id, somebody by address.
+fn invitations(cx: &Context, cast: &Cast) -> Result<Vec<invitation::Model>> {
+    let host = cast.person("instructor1")?;
+    let created = ago(cx, TimeDelta::days(1));
+    let expires = created.saturating_add(EXPIRY.num_milliseconds());
+    let guests = ["student5", "instructor2@example.edu"];
+    let rows = guests.map(|invitee| invitation::Model {
+        id: cx.new_id(),
+        site_id: FIELD_TRIP.to_owned(),
+        role: "access".to_owned(),
+        invitee: invitee.to_owned(),
+        invitee_lower: invitee.to_owned(),
+        invited_by: host.id.clone(),
+        created,
+        expires,
+    });
+    Ok(rows.into())
 }
 
 async fn fill_groups(cx: &Context, cast: &Cast) -> Result<Vec<(String, String)>> {

@@ -90,7 +90,8 @@ fn adding() -> Vec<Action<Memberships>> {
         })
         .doc(
             "Makes people members of a site. Headers tell of how many (`x-success-count`), who is not known \
-             (`x-warning-not-found`) and who was a member before (`x-warning-already-members`).",
+             (`x-warning-not-found`) and who was a member before (`x-warning-already-members`). Whoever does not \
+             hold `user.enrol` invites them instead, and is told of how many.",
         )
         .parameters(NAMES)
         .argument("siteId", "The site.")
@@ -126,7 +127,7 @@ fn joining() -> Vec<Action<Memberships>> {
         Action::on_collection(post, "unjoin", session, |cx, arguments| {
             Box::pin(join::unjoin(cx, arguments))
         })
-        .doc("Ends the caller's membership of a site that anybody may join.")
+        .doc("Ends the caller's membership of a site, unless the student system made it.")
         .parameters(SITE)
         .optional_argument("siteId", "The site, or the word `site`.")
         .optional_argument("site", "The site, behind that word.")

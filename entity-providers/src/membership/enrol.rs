@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::wanted::Wanted;
 use super::{Memberships, actions, query, rules, write};
-use crate::db::membership;
+use crate::db::membership::{self, Origin};
+use crate::invitation::{self, Invited};
 use crate::{parameters, user};
 
 /// Most people at once.
@@ -71,7 +72,8 @@ fn malformed() -> Error {
     )
 }
 
-/// Makes those of `newcomers` members of `site` whom it does not have yet.
+/// Makes those of `newcomers` members of `site` whom it does not have yet, or invites them all if the caller may do no
+/// more than that.
 async fn enrol(cx: &Context, site: &str, newcomers: Vec<Newcomer>) -> Result<Enrolment> {
     if newcomers.len() > MOST_PEOPLE {
         return Err(Error::bad_request(format!(
@@ -85,6 +87,9 @@ async fn enrol(cx: &Context, site: &str, newcomers: Vec<Newcomer>) -> Result<Enr
             "the names of people must not have control characters",
         ));
     }
+    if !rules::may_enrol(cx).await? {
+        return invite(cx, site, newcomers, names, &roles).await;
+    }
     let users = user::by_names(cx, &names).await?;
     let mut present = present(cx, site, users.values()).await?;
     let mut enrolment = Enrolment::default();
@@ -93,7 +98,7 @@ async fn enrol(cx: &Context, site: &str, newcomers: Vec<Newcomer>) -> Result<Enr
         let role = roles.get(&newcomer.role);
         match (users.get(&name), role) {
             (Some(user), Some(role)) if present.insert(user.clone()) => {
-                let row = membership::Model::new(user, site, role, cx.now());
+                let row = membership::Model::new(user, site, role, cx.now(), Origin::Mandate);
                 rows.push(row.into_active_model());
                 let reference = format!("/membership/{user}::site:{site}");
                 cx.emit(rules::MANAGES_MEMBERS, reference, Some(site));
@@ -109,6 +114,32 @@ async fn enrol(cx: &Context, site: &str, newcomers: Vec<Newcomer>) -> Result<Enr
             .await?;
     }
     Ok(enrolment)
+}
+
+/// Invites everybody of `newcomers`, who are called `names`, and tells nothing of who is known.
+async fn invite(
+    cx: &Context,
+    site: &str,
+    newcomers: Vec<Newcomer>,
+    names: Vec<String>,
+    roles: &HashMap<Option<String>, String>,
+) -> Result<Enrolment> {
+    let invited = newcomers.iter().zip(names).filter_map(|(newcomer, name)| {
+        Some(Invited {
+            field: "userSearchValues",
+            name,
+            role: roles.get(&newcomer.role)?.clone(),
+        })
+    });
+    let made = invitation::invite(cx, site, invited.collect()).await?;
+    for id in &made {
+        let reference = format!("/invitation/{id}");
+        cx.emit(rules::MANAGES_MEMBERS, reference, Some(site));
+    }
+    Ok(Enrolment {
+        added: made.len(),
+        ..Enrolment::default()
+    })
 }
 
 /// Which role each that was sent stands for; the caller may give all of them.

@@ -1,13 +1,14 @@
-//! Coming and going by oneself: joining a site that is open to that, leaving it, and being seen there or not.
+//! Coming and going by oneself: joining a site that is open to that, leaving any, and being seen there or not.
 
 use entity_core::{Arguments, Context, Error, Outcome, Result};
 use sea_orm::ActiveValue::Set;
-use sea_orm::{EntityTrait, IntoActiveModel};
+use sea_orm::{ActiveModelTrait, EntityTrait, IntoActiveModel};
 
 use super::location::Location;
 use super::{Membership, Memberships, query, rules, write};
 use crate::authorizer::{self, ADMIN_SITE};
-use crate::db::{membership, site};
+use crate::db::membership::{self, Origin};
+use crate::db::site;
 use crate::parameters;
 
 /// `POST membership/join/site`: makes the caller a member, in the role that the site gives to those who join.
@@ -16,16 +17,41 @@ pub(super) async fn join(cx: &Context, arguments: Arguments) -> Result<Outcome<M
     let (site, own) = own(cx, &arguments).await?;
     let role = joining_role(cx, &site).await?;
     if own.is_none() {
-        let row = membership::Model::new(cx.user_id()?, &site.id, &role, cx.now());
-        membership::Entity::insert(row.into_active_model())
-            .exec_without_returning(cx.db()?)
-            .await?;
+        insert(cx, &site.id, &role, Origin::Joined).await?;
         tell(cx, "membership.join", &site.id)?;
     }
     Ok(Outcome::Done)
 }
 
-/// `POST membership/unjoin/site`: ends the caller's membership of a site that is open to joining.
+/// Makes the caller a member of `site` who accepted an invitation to it. A member keeps the role that they have, and
+/// has now agreed to be one.
+pub(crate) async fn admit(cx: &Context, site: &str, role: &str) -> Result<()> {
+    let id = (cx.user_id()?.to_owned(), site.to_owned());
+    let present = membership::Entity::find_by_id(id).one(cx.db()?).await?;
+    match present {
+        None => {
+            insert(cx, site, role, Origin::Accepted).await?;
+            tell(cx, "membership.new", site)
+        }
+        Some(row) if !row.origin.is_told() => {
+            let mut row = row.into_active_model();
+            row.origin = Set(Origin::Accepted);
+            row.update(cx.db()?).await?;
+            Ok(())
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+async fn insert(cx: &Context, site: &str, role: &str, origin: Origin) -> Result<()> {
+    let row = membership::Model::new(cx.user_id()?, site, role, cx.now(), origin);
+    membership::Entity::insert(row.into_active_model())
+        .exec_without_returning(cx.db()?)
+        .await?;
+    Ok(())
+}
+
+/// `POST membership/unjoin/site`: ends the caller's membership of a site, unless the student system made it.
 pub(super) async fn unjoin(cx: &Context, arguments: Arguments) -> Result<Outcome<Memberships>> {
     let (site, own) = own(cx, &arguments).await?;
     match own {
@@ -45,7 +71,7 @@ pub(super) async fn hide(
     current: Membership,
     is_hidden: bool,
 ) -> Result<Outcome<Memberships>> {
-    if current.group_id.is_some() {
+    if current.group_id.is_some() || current.invitation.is_some() {
         return Err(Error::not_found());
     }
     if !rules::may_hide(cx, &current).await? {

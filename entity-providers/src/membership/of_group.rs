@@ -4,9 +4,12 @@ use entity_core::{Arguments, Context, Error, Outcome, Result};
 
 use super::location::Location;
 use super::write::{self, Draft};
-use super::{Membership, Memberships};
+use super::{Membership, Memberships, query};
 use crate::db::site_group;
 use crate::{group, parameters, user};
+
+/// The parameter that names those who are put into a group.
+const USER_IDS: &str = "userIds";
 
 /// Puts the user whom `draft` names into the group `id`, which is said to be in `site` or anywhere.
 pub(super) async fn create(
@@ -17,8 +20,9 @@ pub(super) async fn create(
 ) -> Result<Membership> {
     let group = group::find(cx, site, id).await?;
     group::demand_manager(cx, &group.site_id).await?;
-    let user = write::user(cx, &draft).await?;
-    demand_members(cx, &group, "userId", std::slice::from_ref(&user)).await?;
+    let (field, name) = write::named(&draft)?;
+    let found = users(cx, &group.site_id, field, &[name]).await?;
+    let user = found.into_iter().next().ok_or_else(Error::not_found)?;
     group::add(cx, &group, std::slice::from_ref(&user)).await?;
     group::tell(cx, &group);
     let location = Location::Group {
@@ -69,7 +73,7 @@ pub(super) async fn change(cx: &Context, arguments: Arguments) -> Result<Outcome
     let action = parameters::required(&arguments, "action")?;
     let names = parameters::texts(&arguments, "userIds")?
         .ok_or_else(|| Error::field("userIds", "is required"))?;
-    let users = users(cx, &names).await?;
+    let users = users(cx, &group.site_id, USER_IDS, &names).await?;
     match action.as_str() {
         "add" => add(cx, &group, &users).await?,
         "remove" => group::remove(cx, &group, &users).await?,
@@ -92,45 +96,52 @@ pub(crate) async fn put_into(
     group: &site_group::Model,
     names: &[String],
 ) -> Result<()> {
-    let users = users(cx, names).await?;
+    let users = users(cx, &group.site_id, USER_IDS, names).await?;
     add(cx, group, &users).await
 }
 
-/// Puts those of `users` into `group` who are not there yet. All must be members of its site.
+/// Puts those of `users`, who are members of its site, into `group` who are not there yet.
 async fn add(cx: &Context, group: &site_group::Model, users: &[String]) -> Result<()> {
-    demand_members(cx, group, "userIds", users).await?;
     let present = group::members(cx, &group.id).await?;
     let users = users.iter().filter(|it| !present.contains(it));
     group::add(cx, group, &users.cloned().collect::<Vec<_>>()).await
 }
 
-/// The internal ids of those whom `names` name by internal or external id.
-async fn users(cx: &Context, names: &[String]) -> Result<Vec<String>> {
+/// The internal ids of the members of `site` whom `names` name, which the field `field` holds. Whoever is no member
+/// is refused in the same words as who does not exist, and so is a member by an id or address that the caller may not
+/// know: nobody finds out here whose it is.
+async fn users(cx: &Context, site: &str, field: &str, names: &[String]) -> Result<Vec<String>> {
     let found = user::by_names(cx, names).await?;
+    let all: Vec<String> = found.values().cloned().collect();
+    let strangers = group::strangers(cx, site, &all).await?;
     let mut users: Vec<String> = Vec::with_capacity(names.len());
     for name in names {
-        let user = found.get(name).ok_or_else(|| {
-            Error::field(
-                "userIds",
-                format!("has `{name}`, which is no member of the site"),
-            )
-        })?;
-        if !users.contains(user) {
-            users.push(user.clone());
+        let user = found.get(name).filter(|it| !strangers.contains(it));
+        let is_known = match user {
+            Some(user) => user == name || is_known_by(cx, site, user, name).await?,
+            None => false,
+        };
+        match user {
+            Some(user) if is_known => {
+                if !users.contains(user) {
+                    users.push(user.clone());
+                }
+            }
+            _ => {
+                return Err(Error::field(
+                    field,
+                    format!("has `{name}`, which is no member of the site"),
+                ));
+            }
         }
     }
     Ok(users)
 }
 
-async fn demand_members(
-    cx: &Context,
-    group: &site_group::Model,
-    field: &str,
-    users: &[String],
-) -> Result<()> {
-    let strangers = group::strangers(cx, &group.site_id, users).await?;
-    match strangers.is_empty() {
-        true => Ok(()),
-        false => Err(Error::field(field, "must be members of the site")),
-    }
+/// Whether the caller may know that `name` is the external id or the e-mail address of the member `user`.
+async fn is_known_by(cx: &Context, site: &str, user: &str, name: &str) -> Result<bool> {
+    let member = query::one(cx, user, Location::Site(site)).await?;
+    Ok(member.is_some_and(|it| {
+        it.user_eid.eq_ignore_ascii_case(name) || it.user_email.eq_ignore_ascii_case(name)
+    }))
 }

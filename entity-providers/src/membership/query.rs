@@ -4,11 +4,12 @@ use entity_core::db::Row;
 use entity_core::wire::Millis;
 use entity_core::{Context, DateTimeUtc, Entity, Error, Page, Result, Search, db};
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, JoinType, Query, SelectStatement, UnionType};
-use sea_orm::{ConnectionTrait, DbErr};
+use sea_orm::{ActiveEnum, ConnectionTrait, DbErr};
 
 use super::location::Location;
 use super::wanted::{Place, Wanted};
 use super::{Membership, rules};
+use crate::db::membership::Origin;
 use crate::db::sql::Sql;
 use crate::group;
 use crate::user::{FULL_NAME, SORT_NAME};
@@ -16,10 +17,10 @@ use crate::user::{FULL_NAME, SORT_NAME};
 /// What [`from_row`] reads, in this order.
 const COLUMNS: &str = "x.user_id, x.site_id, x.group_id, x.role, x.is_active, x.is_provided, \
     x.is_hidden, x.eid, x.email, x.first_name, x.last_name, x.display_name, x.sort_name, x.last_login, \
-    x.type, x.is_joinable";
+    x.type, x.origin";
 /// What is the same of members of sites and of groups: a group's member is what they are in the site.
 const COMMON: &str = "m.user_id, m.site_id, m.role, m.is_active, m.is_hidden, u.eid, u.email, \
-    u.first_name, u.last_name, u.last_login, s.type, s.is_joinable";
+    u.first_name, u.last_name, u.last_login, s.type, m.origin";
 /// The same for the members of sites alone; the id is made as [`from_row`] makes it.
 const OF_SITES: &str = "m.user_id || '::site:' || m.site_id AS id, CAST(NULL AS TEXT) AS group_id, \
     m.is_provided AS is_provided";
@@ -170,7 +171,8 @@ fn from_row(columns: &mut Row<'_>) -> Result<Membership> {
     let user_sort_name = columns.take()?;
     let last_login: Option<i64> = columns.take()?;
     let site_type = columns.take()?;
-    let is_joinable = columns.take()?;
+    let origin: String = columns.take()?;
+    let origin = Origin::try_from_value(&origin).map_err(Error::internal)?;
     let (id, location_reference) = match &group_id {
         None => (
             format!("{user_id}::site:{site_id}"),
@@ -200,13 +202,14 @@ fn from_row(columns: &mut Row<'_>) -> Result<Membership> {
         group_id,
         site_type,
         last_login_time: last_login.map(millis).transpose()?,
-        is_joinable,
+        is_told: origin.is_told(),
+        invitation: None,
     })
 }
 
 /// Takes out what the caller may not know of the member.
 async fn conceal(cx: &Context, mut membership: Membership) -> Result<Membership> {
-    let known = rules::known(cx, &membership.user_id, &membership.site_id).await?;
+    let known = rules::known(cx, &membership).await?;
     if !known.eid {
         membership.user_eid.clear();
         membership.user_display_id.clear();

@@ -7,13 +7,16 @@ use super::Membership;
 use crate::authorizer::{self, ADMIN_SITE};
 use crate::db::site;
 use crate::group::{self, MANAGES_GROUPS};
+use crate::user;
 
 /// Either of these opens the list of a site's members.
 const ROSTER: [&str; 2] = ["roster.viewallmembers", "site.viewRoster"];
 /// Whoever holds it manages the whole site, its members' roles included.
 const MANAGES_SITE: &str = "site.upd";
 /// Whoever holds it changes who is a member of a site.
-pub(super) const MANAGES_MEMBERS: &str = "site.upd.site.mbrshp";
+pub(crate) const MANAGES_MEMBERS: &str = "site.upd.site.mbrshp";
+/// The account function of those who add people without asking them; others invite.
+const ENROLS: &str = "user.enrol";
 /// Whoever holds it, and the roster, sees also those members who do not want to be seen.
 pub(super) const SEES_HIDDEN: &str = "roster.viewhidden";
 
@@ -24,6 +27,13 @@ pub(super) async fn may_see(cx: &Context, membership: &Membership) -> Result<Per
         return Ok(Permit::Allowed);
     }
     let site = membership.site_id.as_str();
+    if membership.invitation.is_some() {
+        let decision = cx.authorizer().decide(cx, MANAGES_MEMBERS, site).await?;
+        return Ok(match decision.is_granted() {
+            true => Permit::Allowed,
+            false => Permit::Hidden,
+        });
+    }
     let decision = match membership.group_id {
         None => holds_roster(cx, site).await?,
         Some(_) => holds_group_roster(cx, site).await?,
@@ -61,15 +71,28 @@ pub(super) async fn may_make(cx: &Context, membership: &Membership) -> Result<Pe
 
 /// Whoever manages the site gives any of its roles; others none that holds a function which neither they
 /// themselves hold nor whoever joins the site. Members of the administration site are super users: only such make others.
-pub(super) async fn may_give(cx: &Context, site: &str, role: &str) -> Result<Permit> {
-    if cx.authorizer().is_superuser(cx).await? {
+pub(crate) async fn may_give(cx: &Context, site: &str, role: &str) -> Result<Permit> {
+    may_give_as(cx, cx.user_id()?, site, role).await
+}
+
+/// Whether `giver` may make somebody a member of `site` in the role `role` at this moment, if they asked themselves.
+pub(crate) async fn may_make_as(cx: &Context, giver: &str, site: &str, role: &str) -> Result<bool> {
+    let authorizer = authorizer::of(cx)?;
+    let own = authorizer.functions_of(cx, Some(giver), site).await?;
+    let roles = authorizer.roles_of_realm(cx, site).await?;
+    let is_possible = own.contains(MANAGES_MEMBERS) && roles.contains_key(role);
+    Ok(is_possible && may_give_as(cx, giver, site, role).await? == Permit::Allowed)
+}
+
+async fn may_give_as(cx: &Context, giver: &str, site: &str, role: &str) -> Result<Permit> {
+    let authorizer = authorizer::of(cx)?;
+    if authorizer.standing(cx, giver).await?.is_superuser {
         return Ok(Permit::Allowed);
     }
     if site == ADMIN_SITE {
         return Ok(Permit::Forbidden);
     }
-    let authorizer = authorizer::of(cx)?;
-    let own = authorizer.functions_of_caller(cx, site).await?;
+    let own = authorizer.functions_of(cx, Some(giver), site).await?;
     let roles = authorizer.roles_of_realm(cx, site).await?;
     let joiner_role = joiner_role(cx, site).await?;
     let common = joiner_role.and_then(|it| roles.get(&it));
@@ -92,6 +115,11 @@ pub(super) async fn demand_may_give(cx: &Context, site: &str, role: &str) -> Res
     }
 }
 
+/// Whether the caller adds people without asking them; if not, whom they add is invited.
+pub(super) async fn may_enrol(cx: &Context) -> Result<bool> {
+    cx.authorizer().holds(cx, ENROLS).await
+}
+
 /// The role of those who join the site by themselves, if it has one.
 pub(super) async fn joiner_role(cx: &Context, site_id: &str) -> Result<Option<String>> {
     let found: Option<Option<String>> = site::Entity::find_by_id(site_id)
@@ -103,7 +131,7 @@ pub(super) async fn joiner_role(cx: &Context, site_id: &str) -> Result<Option<St
     Ok(found.flatten())
 }
 
-/// Members of a joinable site may leave it. Others are removed by those who could have made them members.
+/// Everybody may leave. Others are removed by those who could have made them members.
 pub(super) async fn may_end(cx: &Context, membership: &Membership) -> Result<Permit> {
     match may_leave(cx, membership) {
         true => Ok(Permit::Allowed),
@@ -111,12 +139,9 @@ pub(super) async fn may_end(cx: &Context, membership: &Membership) -> Result<Per
     }
 }
 
-/// Whether it is the caller's own membership of a site that anybody may join and leave.
+/// Whether it is the caller's own membership of a site. Whom the institution's roster put there stays.
 pub(super) fn may_leave(cx: &Context, membership: &Membership) -> bool {
-    is_own(cx, membership)
-        && membership.group_id.is_none()
-        && membership.is_joinable
-        && membership.site_id != ADMIN_SITE
+    is_own(cx, membership) && membership.group_id.is_none() && !membership.provided
 }
 
 /// Whether it is the caller's own membership of a site, or anybody's for super users: then the caller says
@@ -169,15 +194,22 @@ pub(super) struct Known {
     pub(super) eid: bool,
 }
 
-/// What the caller may know of the user `user` as a member of `site`.
-pub(super) async fn known(cx: &Context, user: &str, site: &str) -> Result<Known> {
-    if cx.caller().user_id() == Some(user) {
+/// What the caller may know of the member: of those who neither accepted an invitation nor were enrolled by mandate,
+/// no more than the name. Whoever may look at all accounts learns nothing new here.
+pub(super) async fn known(cx: &Context, membership: &Membership) -> Result<Known> {
+    if is_own(cx, membership) {
         return Ok(Known {
             email: true,
             eid: true,
         });
     }
-    let authorizer = cx.authorizer();
+    if !membership.is_told && !user::may_view(cx).await? {
+        return Ok(Known {
+            email: false,
+            eid: false,
+        });
+    }
+    let (authorizer, site) = (cx.authorizer(), membership.site_id.as_str());
     let email = authorizer.decide(cx, "roster.viewemail", site).await?;
     let eid = authorizer.decide(cx, "roster.viewid", site).await?;
     Ok(Known {

@@ -9,10 +9,16 @@ use sea_orm::{
 use serde::Deserialize;
 
 use super::location::Location;
-use super::{Membership, Memberships, of_group, query, rules};
+use super::{Membership, Memberships, of_group, pending, query, rules};
 use crate::authorizer::{self, keep_maintained};
+use crate::db::membership::{self, Origin};
 use crate::db::sql::Sql;
-use crate::db::{membership, user_account};
+use crate::db::user_account;
+use crate::invitation::{self, Invited};
+
+/// The fields that name the user.
+const USER_ID: &str = "userId";
+const USER_EID: &str = "userEid";
 
 /// What a client sends to make somebody a member.
 #[derive(Debug, Deserialize)]
@@ -56,11 +62,14 @@ impl Create for Memberships {
 async fn create_in_site(cx: &Context, site: &str, draft: Draft) -> Result<Membership> {
     let need = Need::Site(rules::MANAGES_MEMBERS);
     gate::demand_in_site(cx, need, Some(site)).await?;
+    if !rules::may_enrol(cx).await? {
+        return invite(cx, site, draft).await;
+    }
     let user = user(cx, &draft).await?;
     let role = given_role(cx, site, draft.member_role).await?;
     let row = membership::Model {
         is_active: draft.active.unwrap_or(true),
-        ..membership::Model::new(&user, site, &role, cx.now())
+        ..membership::Model::new(&user, site, &role, cx.now(), Origin::Mandate)
     };
     membership::Entity::insert(row.into_active_model())
         .exec_without_returning(cx.db()?)
@@ -68,9 +77,23 @@ async fn create_in_site(cx: &Context, site: &str, draft: Draft) -> Result<Member
     read_back(cx, &user, Location::Site(site)).await
 }
 
+/// Invites the user whom `draft` names, whether there is such a user or not.
+async fn invite(cx: &Context, site: &str, draft: Draft) -> Result<Membership> {
+    let (field, name) = named(&draft)?;
+    let invited = Invited {
+        field,
+        name,
+        role: given_role(cx, site, draft.member_role).await?,
+    };
+    let made = invitation::invite(cx, site, vec![invited]).await?;
+    let id = made.into_iter().next().unwrap_or_default();
+    let made = pending::find(cx, &id, Location::Site(site)).await?;
+    made.ok_or_else(|| Error::internal("an invitation that was just written is not there"))
+}
+
 /// The role that new members of `site` are to have, if the caller may give it: without one, that of those who
 /// join by themselves.
-pub(super) async fn given_role(cx: &Context, site: &str, role: Option<String>) -> Result<String> {
+pub(crate) async fn given_role(cx: &Context, site: &str, role: Option<String>) -> Result<String> {
     let role = match role.filter(|it| !it.trim().is_empty()) {
         Some(role) => role,
         None => rules::joiner_role(cx, site)
@@ -121,9 +144,10 @@ pub(super) async fn set(
 
 impl Delete for Memberships {
     async fn delete(cx: &Context, current: Membership) -> Result<()> {
-        match current.group_id {
-            Some(_) => of_group::delete(cx, &current).await,
-            None => end(cx, &current).await,
+        match (&current.group_id, &current.invitation) {
+            (Some(_), _) => of_group::delete(cx, &current).await,
+            (None, Some(id)) => invitation::end(cx, id).await.map(|_was_there| ()),
+            (None, None) => end(cx, &current).await,
         }
     }
 }
@@ -151,15 +175,12 @@ pub(super) async fn end(cx: &Context, current: &Membership) -> Result<()> {
 
 /// The internal id of the user that a draft names, one way or the other.
 pub(super) async fn user(cx: &Context, draft: &Draft) -> Result<String> {
-    let given = |it: &Option<String>| it.clone().filter(|it| !it.is_empty());
-    let (name, condition) = match (given(&draft.user_id), given(&draft.user_eid)) {
-        (Some(id), _) => ("userId", user_account::Column::Id.eq(id)),
-        (None, Some(eid)) => {
-            let column = Expr::col(user_account::Column::Eid);
-            let same = Expr::expr(Func::lower(column)).eq(eid.to_lowercase());
-            ("userEid", same)
-        }
-        (None, None) => return Err(Error::field("userId", "is required, or `userEid`")),
+    let (field, name) = named(draft)?;
+    let condition = if field == USER_ID {
+        user_account::Column::Id.eq(name)
+    } else {
+        let column = Expr::col(user_account::Column::Eid);
+        Expr::expr(Func::lower(column)).eq(name.to_lowercase())
     };
     let found: Option<String> = user_account::Entity::find()
         .select_only()
@@ -168,7 +189,17 @@ pub(super) async fn user(cx: &Context, draft: &Draft) -> Result<String> {
         .into_tuple()
         .one(cx.db()?)
         .await?;
-    found.ok_or_else(|| Error::field(name, "must be that of a user"))
+    found.ok_or_else(|| Error::field(field, "must be that of a user"))
+}
+
+/// The field in which a draft names the user, and the name.
+pub(super) fn named(draft: &Draft) -> Result<(&'static str, String)> {
+    let given = |it: &Option<String>| it.clone().filter(|it| !it.is_empty());
+    match (given(&draft.user_id), given(&draft.user_eid)) {
+        (Some(id), _) => Ok((USER_ID, id)),
+        (None, Some(eid)) => Ok((USER_EID, eid)),
+        (None, None) => Err(Error::field(USER_ID, "is required, or `userEid`")),
+    }
 }
 
 /// Insists that the site has the role.

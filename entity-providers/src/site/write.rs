@@ -6,8 +6,9 @@ use sea_orm::{ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFi
 
 use super::{Site, find, joiner_role, maintain_role};
 use crate::authorizer;
+use crate::db::membership::{self, Origin};
 use crate::db::site::{ActiveModel, Column, Entity as Sites};
-use crate::db::{membership, realm_grant, site_page, site_tool};
+use crate::db::{realm_grant, site_page, site_tool};
 use crate::fields::{flag, properties, text};
 use crate::limits;
 
@@ -218,7 +219,7 @@ async fn check_joiner_role(cx: &Context, id: &str, fields: &Fields) -> Result<()
 async fn enrol(cx: &Context, site: &str, user: &str, role: &str) -> Result<()> {
     let row = membership::Model {
         is_pinned: false,
-        ..membership::Model::new(user, site, role, cx.now())
+        ..membership::Model::new(user, site, role, cx.now(), Origin::Creation)
     };
     membership::Entity::insert(row.into_active_model())
         .exec_without_returning(cx.db()?)

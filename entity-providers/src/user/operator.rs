@@ -32,6 +32,7 @@ pub async fn add(
             role: Set(ADMIN_ROLE.to_owned()),
             is_active: Set(true),
             is_provided: Set(false),
+            origin: Set(membership::Origin::Mandate),
             is_pinned: Set(false),
             created: Set(cx.now().timestamp_millis()),
             ..Default::default()

@@ -17,7 +17,7 @@ use super::world::{Caller, World};
 /// The parts of the policy that are asked for together, each with the fewest questions that make sense of it.
 const ANNOUNCEMENTS: Part = (&["announcement"], 6_000);
 const SITES: Part = (&["site"], 1_500);
-const MEMBERS: Part = (&["membership"], 2_000);
+const MEMBERS: Part = (&["membership", "invitation"], 2_000);
 const ACCOUNTS: Part = (&["user", "session", "feed", "api"], 1_500);
 
 /// On PostgreSQL one in so many cells of the policy is asked about, unless `FULL=1`: who may do what is decided above

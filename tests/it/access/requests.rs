@@ -218,6 +218,7 @@ fn create(kind: &str, subject: &Subject) -> Vec<Question> {
         "announcement" => json!({"siteId": site, "title": marker}),
         "user" => json!({"eid": marker, "lastName": marker}),
         "feed" => json!({"path": "/announcement/user", "title": marker}),
+        "invitation" => json!({"siteId": site, "invitee": user}),
         "membership" if !subject.group.is_empty() => {
             json!({"userId": user, "locationReference": format!("/group/{}", subject.group)})
         }
@@ -342,7 +343,10 @@ fn named(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Vec
         _ => (Shows::Status, format!("{prefix}/{id}/{name}")),
     };
     let mut questions = Vec::new();
-    for format in ["json", "xml", "html"] {
+    // Pages of members have no column for addresses.
+    let is_address = marker.contains('@');
+    let formats = ["json", "xml", "html"].into_iter();
+    for format in formats.filter(|it| !is_address || *it != "html") {
         let query = match name {
             "withPerm" => "?permission=site.visit",
             _ => "",

@@ -1,6 +1,9 @@
 //! What is asked for: an entity in each state that the policy names.
 
-use entity_providers::db::{announcement, announcement_group, group_member, realm_grant};
+use entity_providers::db::membership::{self, Origin};
+use entity_providers::db::{
+    announcement, announcement_group, group_member, invitation, realm_grant,
+};
 use server::feed::table as feed;
 use tests::Client;
 
@@ -73,11 +76,15 @@ impl World {
             ("site", _) | ("membership", "joinable" | "hidden-joinable" | "course") => {
                 self.site(state).await
             }
-            ("announcement" | "membership", _) if state.starts_with("in-") => {
+            ("announcement" | "membership" | "invitation", _) if state.starts_with("in-") => {
                 self.place(state.trim_start_matches("in-")).await
             }
             ("announcement", _) => self.announcement(state, caller).await,
-            ("membership" | "session", "-") => Subject::default(),
+            ("membership" | "session" | "invitation", "-") => Subject::default(),
+            ("membership", "joined-email" | "made-email" | "accepted-email" | "enrolled-email") => {
+                self.roster(state).await
+            }
+            ("invitation", _) => self.invitation(state, caller).await,
             ("membership", _) => self.membership(state, caller).await,
             ("feed", _) => self.feed(state, caller).await,
             ("session", _) => self.session(state, caller, is_fresh).await,
@@ -185,7 +192,7 @@ impl World {
             None => (false, state),
         };
         let site = match place {
-            "own" => self.plan_site(home, &mut rows),
+            "own" | "own-provided" => self.plan_site(home, &mut rows),
             "own-joinable" => self.plan_site("joinable", &mut rows),
             "classmate" | "groupmate" => self.plan_site("course", &mut rows),
             "hidden-classmate" => self.plan_site("hidden", &mut rows),
@@ -197,11 +204,14 @@ impl World {
             true => &caller.person,
             false => &self.people["peer"],
         };
-        if state == "own-joinable" || (state == "own" && caller.name == "admin") {
+        let is_in_home = matches!(state, "own" | "own-provided");
+        if state == "own-joinable" || (is_in_home && caller.name == "admin") {
             rows.members.push(member(&person.id, &site, "access"));
         }
         for row in &mut rows.members {
-            row.is_hidden = is_shy && row.user_id == person.id;
+            let is_theirs = row.user_id == person.id;
+            row.is_hidden = is_shy && is_theirs;
+            row.is_provided = state == "own-provided" && is_theirs;
         }
         let (id, group) = match place {
             "groupmate" => {
@@ -233,6 +243,69 @@ impl World {
                 Some("project") => "maintain",
                 _ => "Instructor",
             },
+            ..Subject::default()
+        }
+    }
+
+    /// A course of its own with a member who came to it in this way, whose e-mail address is the word to look for.
+    async fn roster(&self, state: &str) -> Subject {
+        let mut rows = Rows::default();
+        let site = self.plan_site("course", &mut rows);
+        let user = self.plan_user(&mut rows);
+        rows.members.push(membership::Model {
+            origin: match state {
+                "joined-email" => Origin::Joined,
+                "made-email" => Origin::Creation,
+                "accepted-email" => Origin::Accepted,
+                _ => Origin::Mandate,
+            },
+            ..member(&user.id, &site, "Student")
+        });
+        self.store(rows).await;
+        Subject {
+            marker: format!("{}@example.edu", user.eid),
+            site,
+            user: user.id,
+            ..Subject::default()
+        }
+    }
+
+    /// An invitation to a site of its own: of the caller, or of somebody else.
+    async fn invitation(&self, state: &str, caller: &Caller) -> Subject {
+        let mut rows = Rows::default();
+        let (kind, host) = match state {
+            "own" => ("joinable", "author"),
+            "project" => ("project", "maintain"),
+            _ => ("course", "author"),
+        };
+        let site = self.plan_site(kind, &mut rows);
+        let invitee = match state {
+            "own" => caller.person.eid.clone(),
+            _ => self.people["guest"].eid.clone(),
+        };
+        let id = format!("{site}-invitation");
+        if state != "unknown" {
+            rows.invitations.push(invitation::Model {
+                id: id.clone(),
+                site_id: site.clone(),
+                role: if kind == "course" {
+                    "Student"
+                } else {
+                    "access"
+                }
+                .to_owned(),
+                invitee_lower: invitee.clone(),
+                invitee,
+                invited_by: self.people[host].id.clone(),
+                created: MADE,
+                expires: MADE + 30 * DAY,
+            });
+        }
+        self.store(rows).await;
+        Subject {
+            marker: id.clone(),
+            id,
+            site,
             ..Subject::default()
         }
     }

@@ -10,8 +10,8 @@ use entity_core::schema::Schema;
 use entity_core::{Caller as Who, Context, Effect, Entity as _, Origin, Reference, Result, db};
 use entity_providers::announcement::Announcement;
 use entity_providers::db::{
-    announcement, announcement_group, group_member, membership, realm_grant, site, site_group,
-    user_account,
+    announcement, announcement_group, group_member, invitation, membership, realm_grant, site,
+    site_group, user_account,
 };
 use entity_providers::site::Site;
 use entity_providers::user::User;
@@ -105,6 +105,7 @@ pub(super) struct Rows {
     pub(super) groups: Vec<site_group::Model>,
     pub(super) group_members: Vec<group_member::Model>,
     pub(super) members: Vec<membership::Model>,
+    pub(super) invitations: Vec<invitation::Model>,
     pub(super) grants: Vec<realm_grant::Model>,
     pub(super) announcements: Vec<announcement::Model>,
     pub(super) addressed: Vec<announcement_group::Model>,
@@ -339,6 +340,7 @@ pub(super) fn member(user: &str, site: &str, role: &str) -> membership::Model {
         pinned_position: None,
         created: MADE,
         is_hidden: false,
+        origin: membership::Origin::Mandate,
     }
 }
 
@@ -356,6 +358,7 @@ impl Rows {
         insert(cx, self.groups).await?;
         insert(cx, self.group_members).await?;
         insert(cx, self.members).await?;
+        insert(cx, self.invitations).await?;
         insert(cx, self.grants).await?;
         insert(cx, folded(self.announcements, Announcement::schema())?).await?;
         insert(cx, self.addressed).await?;

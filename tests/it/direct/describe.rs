@@ -7,9 +7,10 @@ use tests::{TestApp, both};
 use super::{JSON, list, read, text};
 use crate::shape::assert_same;
 
-const TYPES: [&str; 6] = [
+const TYPES: [&str; 7] = [
     "announcement",
     "feed",
+    "invitation",
     "membership",
     "session",
     "site",

@@ -103,12 +103,67 @@ both! {
         student.get("/direct/site/biology-101").await.expect(StatusCode::FORBIDDEN);
     }
 
-    async fn members_leave_a_joinable_site_and_no_other(app: TestApp) {
+    async fn members_leave_every_site(app: TestApp) {
         let student = app.user("student1").await;
-        let own = path_of(&student, "field-trip").await;
-        student.delete(&own).await.expect(StatusCode::NO_CONTENT);
-        let course = path_of(&student, "biology-101").await;
-        student.delete(&course).await.expect(StatusCode::FORBIDDEN);
+        for site in ["field-trip", "biology-101"] {
+            let own = path_of(&student, site).await;
+            student.delete(&own).await.expect(StatusCode::NO_CONTENT);
+            student.get(&own).await.expect(StatusCode::NOT_FOUND);
+        }
+        let other = app.user("student2").await;
+        student.delete(&path_of(&other, "biology-101").await).await.expect(StatusCode::NOT_FOUND);
+    }
+
+    async fn a_roster_tells_no_more_than_the_name_of_who_was_not_enrolled(app: TestApp) {
+        // One joins by oneself, one accepts an invitation; the others were enrolled.
+        let teacher = app.user("instructor1").await;
+        let [joined, accepted] = [app.user("student9").await, app.user("student5").await];
+        joined.post("/direct/membership/join/field-trip", &json!({})).await.expect(StatusCode::NO_CONTENT);
+        let invited = list(&accepted, "/direct/invitation.json?siteId=field-trip", "invitation").await;
+        let invitation = format!("/direct/invitation/{}/accept", text(&invited[0], "entityId"));
+        accepted.post(&invitation, &json!({})).await.expect(StatusCode::NO_CONTENT);
+        let roster = "/direct/membership/site/field-trip";
+        let facts = |member: &Value| {
+            let is_told = |key: &str| member[key].as_str().is_some_and(|it| !it.is_empty());
+            (is_told("userEid"), is_told("userDisplayId"), is_told("userEmail"), member["lastLoginTime"].is_i64())
+        };
+        let (told, hidden) = ((true, true, true, true), (false, false, false, false));
+        for (client, name, expected) in [
+            (&joined, "Ines Haddad", hidden), (&accepted, "Elif Yılmaz", told), (&app.user("student1").await, "Ada Moreau", told),
+        ] {
+            let members = list(&teacher, roster, "membership").await;
+            let member = members.iter().find(|it| it["userDisplayName"] == name).expect("a member");
+            assert_eq!(facts(member), expected, "{name}");
+            let path = path_of(client, "field-trip").await;
+            assert_eq!(facts(&read(&teacher, &path).await), expected, "{name}");
+            assert_eq!(facts(&read(client, &path).await), told, "{name} themselves");
+            assert_eq!(facts(&read(&app.user("admin").await, &path).await), told, "{name} to administrators");
+        }
+        for format in ["json", "xml", "csv", "html"] {
+            let answer = teacher.get(&format!("{roster}.{format}?_expand=userId&_count=exact")).await;
+            assert!(!answer.text().contains("student9"), "{format}: {}", answer.text());
+        }
+        // Nor does a question tell what the answer does not.
+        for field in ["userEmail", "userEid", "userDisplayId", "lastLoginTime"] {
+            for query in [format!("{field}=student9"), format!("_order={field}"), format!("{field}[like]=student9")] {
+                teacher.get(&format!("{roster}.json?{query}")).await.expect(StatusCode::BAD_REQUEST);
+            }
+        }
+        // Nor does a group, by whose name it takes.
+        let by_id = id_of(&joined).await;
+        for (name, status) in [
+            ("student9", StatusCode::BAD_REQUEST), ("student9@example.edu", StatusCode::BAD_REQUEST),
+            ("nobody", StatusCode::BAD_REQUEST), ("instructor2", StatusCode::BAD_REQUEST),
+            ("student5", StatusCode::OK), (by_id.as_str(), StatusCode::OK),
+        ] {
+            let body = json!({"groupTitle": "Drivers", "userIds": name});
+            let answer = teacher.put("/direct/site/field-trip/group", &body).await;
+            answer.expect(status);
+            if status == StatusCode::BAD_REQUEST {
+                let message = format!("`userIds` has `{name}`, which is no member of the site");
+                assert_eq!(answer.json()["error"]["message"], message);
+            }
+        }
     }
 
     async fn nobody_adds_members_who_may_not(app: TestApp) {

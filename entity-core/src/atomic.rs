@@ -98,7 +98,8 @@ impl<'d> Atomic<'d> {
     /// Makes everything durable, then tells the followers. This is not cut off: what came of it would not be known.
     ///
     /// # Errors
-    /// The time was over before; otherwise those of the store.
+    /// Nothing was written or, if the code of the error is [`OUTCOME_UNKNOWN`](crate::OUTCOME_UNKNOWN), nobody knows
+    /// whether it was. If the time was over before, nothing was written.
     pub async fn commit(mut self) -> Result<()> {
         if self.has_failed {
             return Err(Error::internal(

@@ -13,6 +13,9 @@ use crate::request::Verb;
 /// The result of everything in this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// The [code](Error::code) of a request of which nobody knows whether it was carried out.
+pub const OUTCOME_UNKNOWN: &str = "outcome_unknown";
+
 /// A failed request.
 ///
 /// The text is lower case, has no full stop and says what to do.
@@ -28,6 +31,7 @@ struct Inner {
     is_transient: bool,
     version: Option<Version>,
     operation: Option<usize>,
+    code: Option<&'static str>,
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
@@ -89,6 +93,7 @@ impl Error {
             is_transient: false,
             version: None,
             operation: None,
+            code: None,
             source: None,
         }))
     }
@@ -205,6 +210,15 @@ impl Error {
         error
     }
 
+    /// Nobody knows whether the request was carried out: the answer to the COMMIT got lost.
+    pub fn outcome_unknown() -> Self {
+        Self::new(
+            ErrorKind::Unavailable,
+            "it is unknown whether this was done: look before you send it again, or send it again with the same `Idempotency-Key`",
+        )
+        .with_code(OUTCOME_UNKNOWN)
+    }
+
     /// The caller asked too often; the next try may come after `seconds`.
     pub fn too_many_requests(message: impl Into<Cow<'static, str>>, seconds: u32) -> Self {
         let mut error = Self::new(ErrorKind::TooManyRequests, message);
@@ -225,6 +239,13 @@ impl Error {
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.0.source = Some(source.into());
+        self
+    }
+
+    /// Adds a word by which programs tell this error from others of its kind.
+    #[must_use]
+    pub fn with_code(mut self, code: &'static str) -> Self {
+        self.0.code = Some(code);
         self
     }
 
@@ -253,6 +274,11 @@ impl Error {
     /// Which operation of a batch failed, counted from 0.
     pub fn operation(&self) -> Option<usize> {
         self.0.operation
+    }
+
+    /// The word by which programs tell this error from others of its kind.
+    pub fn code(&self) -> Option<&'static str> {
+        self.0.code
     }
 
     /// What the client can do about it.

@@ -89,6 +89,8 @@ pub struct Problem {
     pub fields: Vec<FieldError>,
     /// Which operation of a batch failed, counted from 0.
     pub operation: Option<usize>,
+    /// The word by which programs tell this error from others with its status.
+    pub code: Option<&'static str>,
 }
 
 /// Writes answers in one format.

@@ -31,7 +31,8 @@ pub trait Unit: Send + Sync {
     /// Makes what was written durable and visible.
     ///
     /// # Errors
-    /// Nothing was written. A transient error says that the same work may succeed when it is run again.
+    /// Nothing was written or, if the code of the error is [`OUTCOME_UNKNOWN`](crate::OUTCOME_UNKNOWN), nobody knows
+    /// whether it was. A transient error says that the same work may succeed when it is run again.
     async fn commit(self: Box<Self>) -> Result<()>;
 
     /// The store's own type, for providers that know it.

@@ -94,6 +94,9 @@ pub(crate) struct ProblemFacts<'a> {
     /// Which operation of a batch failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     operation: Option<usize>,
+    /// The word by which programs tell this error from others with its status.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'static str>,
 }
 
 impl<'a> ProblemBody<'a> {
@@ -113,6 +116,7 @@ impl<'a> ProblemFacts<'a> {
             request_id: &problem.request_id,
             fields: &problem.fields,
             operation: problem.operation,
+            code: problem.code,
         }
     }
 }

@@ -122,6 +122,7 @@ pub fn problem(error: &Error, context: &ErrorContext) -> Problem {
         request_id: context.request_id.as_str().to_owned(),
         fields: error.field_errors().to_vec(),
         operation: error.operation(),
+        code: error.code(),
     }
 }
 
@@ -189,6 +190,9 @@ pub(crate) struct Rfc9457<'a> {
     fields: &'a [FieldError],
     #[serde(skip_serializing_if = "Option::is_none")]
     operation: Option<usize>,
+    /// The word by which programs tell this error from others with its status.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'static str>,
 }
 
 impl<'a> Rfc9457<'a> {
@@ -202,6 +206,7 @@ impl<'a> Rfc9457<'a> {
             request_id: &problem.request_id,
             fields: &problem.fields,
             operation: problem.operation,
+            code: problem.code,
         }
     }
 }
@@ -260,11 +265,31 @@ mod tests {
         let busy = respond(&Error::unavailable("later", 7), &context());
         assert_eq!(busy.headers()[RETRY_AFTER], "7");
         assert_eq!(busy.headers()[CACHE_CONTROL], "no-store");
+        let unknown = respond(&Error::outcome_unknown(), &context());
+        assert_eq!(unknown.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert!(!unknown.headers().contains_key(RETRY_AFTER));
         assert!(
             !respond(&Error::unauthenticated(), &context())
                 .headers()
                 .contains_key(WWW_AUTHENTICATE)
         );
+    }
+
+    #[tokio::test]
+    async fn rel_3_an_unknown_outcome_has_a_code_of_its_own() {
+        for wants_problem in [false, true] {
+            let context = ErrorContext {
+                wants_problem,
+                ..context()
+            };
+            let answer = body(respond(&Error::outcome_unknown(), &context)).await;
+            let facts = if wants_problem {
+                &answer
+            } else {
+                &answer["error"]
+            };
+            assert_eq!(facts["code"], json!("outcome_unknown"), "{answer}");
+        }
     }
 
     #[tokio::test]

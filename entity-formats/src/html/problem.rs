@@ -2,7 +2,7 @@
 
 use askama::Template;
 use entity_core::format::{Problem, View};
-use entity_core::{ErrorKind, FieldError};
+use entity_core::{ErrorKind, FieldError, OUTCOME_UNKNOWN};
 
 use super::frame::Frame;
 use super::sentence;
@@ -35,7 +35,7 @@ impl<'a> ProblemPage<'a> {
             timestamp: &problem.timestamp,
             request_id: &problem.request_id,
             fields: &problem.fields,
-            remedy: remedy(problem.kind),
+            remedy: remedy(problem),
         }
     }
 }
@@ -58,9 +58,12 @@ fn heading(kind: ErrorKind) -> &'static str {
     }
 }
 
-fn remedy(kind: ErrorKind) -> Option<Remedy> {
+fn remedy(problem: &Problem) -> Option<Remedy> {
     let text = |before| Some(Remedy { before, link: None });
-    match kind {
+    if problem.code == Some(OUTCOME_UNKNOWN) {
+        return text("Look whether what you sent has arrived, before you send it again.");
+    }
+    match problem.kind {
         ErrorKind::Unauthenticated => Some(Remedy {
             before: "This is for people with an account.",
             link: Some(("/direct/session/new.html", "Log in")),

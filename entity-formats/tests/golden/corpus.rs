@@ -481,5 +481,6 @@ pub(crate) fn problem() -> Problem {
             message: HOSTILE.to_owned(),
         }],
         operation: None,
+        code: None,
     }
 }

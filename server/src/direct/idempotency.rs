@@ -8,7 +8,7 @@ use axum::http::response::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use chrono::TimeDelta;
-use entity_core::{Context, Error, ErrorKind, Origin, Result, Verb};
+use entity_core::{Context, Error, ErrorKind, OUTCOME_UNKNOWN, Origin, Result, Verb};
 use http_body_util::BodyExt as _;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait as _, Query};
 use sea_orm::{ConnectionTrait as _, Value};
@@ -198,6 +198,12 @@ pub(super) async fn once(
         return Ok(kept);
     }
     match work.await {
+        // The result is kept with what it tells of: where it is found, the COMMIT came through. Where it is not found,
+        // or nobody can look, the outcome remains unknown.
+        Err(error) if error.code() == Some(OUTCOME_UNKNOWN) => {
+            let kept = key.find(app, origin).await;
+            kept.ok().flatten().ok_or(error)
+        }
         // Another request with the same key may have been faster: then its result is the answer.
         Err(error) => key.find(app, origin).await?.ok_or(error),
         done => done,

@@ -197,6 +197,7 @@ impl Builder<'_> {
             request_id: String::new(),
             fields: Vec::new(),
             operation: None,
+            code: None,
         };
         let view = View {
             base_url: "",

@@ -7,6 +7,7 @@ mod lane;
 pub(crate) mod migrate;
 mod pool;
 pub(crate) mod sql;
+mod watch;
 
 pub mod announcement;
 pub mod announcement_group;

@@ -3,3 +3,4 @@
 mod lock;
 mod logging;
 mod power;
+mod migration;

@@ -7,11 +7,13 @@ use entity_core::schema::Field;
 use entity_core::{Error, ErrorKind, Registry, Result};
 use sea_orm::sea_query::{Alias, Query, Table};
 use sea_orm::{
-    ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement, TransactionTrait,
+    AccessMode, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr,
+    SqliteTransactionMode, Statement, TransactionOptions, TransactionTrait,
 };
 use sea_orm_migration::{MigrationTrait, MigratorTraitSelf, SchemaManager};
 
 use super::fold::fill_folded;
+use super::watch::Watch;
 
 /// The key of the lock that processes which change tables take on PostgreSQL. Any number does that no
 /// other program uses.
@@ -19,6 +21,9 @@ const LOCK: i64 = 0x4C65_6374_6572_6E01;
 
 /// How often a process that brings a database up to date waits for the writer's lock: about a second each time.
 const PATIENCE: usize = 10;
+
+/// How long a change of a table waits for those who use the table. Everybody who comes later waits behind it.
+const LOCK_TIMEOUT: &str = "2s";
 
 struct Steps(fn() -> Vec<Box<dyn MigrationTrait>>);
 
@@ -34,14 +39,18 @@ impl MigratorTraitSelf for Steps {
 /// # Errors
 /// A newer version of the service has been at the database; a migration fails.
 pub async fn migrate(db: &Db, migrations: fn() -> Vec<Box<dyn MigrationTrait>>) -> Result<()> {
-    let transaction = begin_alone(db).await?;
-    let steps = Steps(migrations);
-    let known = steps.migrations();
-    let done = done(&transaction, &steps).await?;
-    refuse_newer(&known, &done)?;
-    if known.iter().any(|it| !done.contains(it.name())) {
-        steps.up(&transaction, None).await?;
-    }
+    let (transaction, watch) = begin_alone(db).await?;
+    let work = async {
+        let steps = Steps(migrations);
+        let known = steps.migrations();
+        let done = done(&transaction, &steps).await?;
+        refuse_newer(&known, &done)?;
+        if known.iter().any(|it| !done.contains(it.name())) {
+            steps.up(&transaction, None).await?;
+        }
+        Ok(())
+    };
+    watch.over(work).await?;
     Ok(transaction.commit().await?)
 }
 
@@ -51,10 +60,14 @@ pub async fn migrate(db: &Db, migrations: fn() -> Vec<Box<dyn MigrationTrait>>) 
 /// # Errors
 /// The database refuses a statement.
 pub async fn ensure_tables(db: &Db, registry: &Registry) -> Result<()> {
-    let transaction = begin_alone(db).await?;
-    for table in registry.routes().filter_map(|it| it.table) {
-        ensure_table(&transaction, &table()).await?;
-    }
+    let (transaction, watch) = begin_alone(db).await?;
+    let work = async {
+        for table in registry.routes().filter_map(|it| it.table) {
+            ensure_table(&transaction, &table()).await?;
+        }
+        Ok(())
+    };
+    watch.over(work).await?;
     Ok(transaction.commit().await?)
 }
 
@@ -86,30 +99,53 @@ pub async fn lacks(
     Ok(lacks)
 }
 
-/// Begins a transaction that no other process's runs beside: on SQLite whoever writes is alone anyway.
-async fn begin_alone(db: &Db) -> Result<DatabaseTransaction> {
+/// Begins a transaction that no other process's runs beside: on SQLite whoever writes is alone anyway. What waits for
+/// others in it is watched.
+///
+/// It waits as long as it takes for other processes that change tables, because nobody else waits for that lock. Tables
+/// are another matter: whoever wants to read one queues behind a change that waits for it.
+async fn begin_alone(db: &Db) -> Result<(DatabaseTransaction, Watch)> {
     let transaction = begin_patiently(db).await?;
-    if transaction.get_database_backend() == DbBackend::Postgres {
-        let sql = format!(
-            "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock({LOCK})"
-        );
-        transaction.execute_unprepared(&sql).await?;
+    if transaction.get_database_backend() != DbBackend::Postgres {
+        return Ok((transaction, Watch::default()));
     }
-    Ok(transaction)
+    let watch = Watch::of(db, &transaction).await?;
+    let sql = format!(
+        "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock({LOCK}); \
+         SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'"
+    );
+    let alone = async {
+        transaction.execute_unprepared(&sql).await?;
+        Ok(())
+    };
+    watch.over(alone).await?;
+    Ok((transaction, watch))
+}
+
+/// Begins a transaction that has the right to write from its first statement on. It is one of sea-orm's, as
+/// migrations must have it; whoever changes what people keep takes `entity_core::db::Transaction`.
+async fn begin_write(writer: &DatabaseConnection) -> Result<DatabaseTransaction, DbErr> {
+    let access_mode = match writer.get_database_backend() {
+        DbBackend::Sqlite => None,
+        _ => Some(AccessMode::ReadWrite),
+    };
+    let options = TransactionOptions {
+        isolation_level: None,
+        access_mode,
+        sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
+    };
+    writer.begin_with_options(options).await
 }
 
 /// Another process that brings the same file up to date may take longer than a request waits for a lock.
 async fn begin_patiently(db: &Db) -> Result<DatabaseTransaction> {
     for _ in 1..PATIENCE {
-        match entity_core::db::begin_write(&db.writer)
-            .await
-            .map_err(Error::from)
-        {
+        match begin_write(&db.writer).await.map_err(Error::from) {
             Err(error) if error.kind() == ErrorKind::Unavailable => {}
             begun => return begun,
         }
     }
-    Ok(entity_core::db::begin_write(&db.writer).await?)
+    Ok(begin_write(&db.writer).await?)
 }
 
 /// The names of the migrations that the database has.

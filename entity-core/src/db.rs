@@ -1,20 +1,22 @@
 //! Storage by sea-orm: one writer, many readers, and ready-made verbs over a table.
 
 mod column;
+mod driver;
+mod failure;
+mod faults;
 mod file;
 mod folded;
 mod lane;
 mod row;
 mod search;
 mod table;
+mod transaction;
 
 use std::any::Any;
 
 use async_trait::async_trait;
 use sea_orm::{
-    AccessMode, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr,
-    ExecResult, QueryResult, SqliteTransactionMode, Statement, TransactionOptions,
-    TransactionTrait,
+    ConnectionTrait, DatabaseConnection, DbBackend, DbErr, ExecResult, QueryResult, Statement,
 };
 
 use crate::context::Context;
@@ -22,12 +24,14 @@ use crate::error::{Error, Result};
 use crate::unit::{Mode, Store, Unit};
 
 pub use column::{Column, ColumnType};
+pub use faults::Faults;
 pub use file::File;
 pub use folded::folded;
 pub use lane::{Lane, LaneCounts, Lanes, Scanning, refusal};
 pub use row::Row;
 pub use search::{apply, condition, count_rows};
 pub use table::{Table, TableSpec, count, create, delete, list, read, read_many, row, update};
+pub use transaction::{Transaction, is_at_rest};
 
 /// A database. Its readers can't write.
 #[derive(Clone, Debug)]
@@ -40,44 +44,42 @@ pub struct Db {
     pub file: Option<File>,
     /// Connections that kinds of statements have for themselves.
     pub lanes: Lanes,
+    /// What is known to be wrong with it.
+    pub faults: Faults,
 }
 
 /// What a unit of work reads and writes through.
 #[derive(Debug)]
 pub enum Session {
     /// Reads, each statement on its own: from the file, where there is one, what is surely short.
-    /// What may look at many rows has connections of its own.
-    Reader(DatabaseConnection, Option<File>, Lanes),
+    /// What may look at many rows has connections of its own. When the connection to a server is lost, it is tried
+    /// once more.
+    Reader(DatabaseConnection, Option<File>, Lanes, Faults),
     /// Reads and writes, in one transaction.
-    Writer(DatabaseTransaction),
+    Writer(Transaction),
 }
 
 #[async_trait]
 impl Store for Db {
     async fn begin(&self, mode: Mode) -> Result<Box<dyn Unit>> {
         let session = match mode {
-            Mode::Read => {
-                Session::Reader(self.reader.clone(), self.file.clone(), self.lanes.clone())
-            }
-            Mode::Write => Session::Writer(begin_write(&self.writer).await?),
+            Mode::Read => self.read(),
+            Mode::Write => Session::Writer(Transaction::begin(&self.writer, &self.faults).await?),
         };
         Ok(Box::new(session))
     }
 }
 
-/// Begins a transaction that has the right to write from its first statement on. A deferred one would fail
-/// at its first write when somebody else wrote in between.
-pub async fn begin_write(writer: &DatabaseConnection) -> Result<DatabaseTransaction, DbErr> {
-    let access_mode = match writer.get_database_backend() {
-        DbBackend::Sqlite => None,
-        _ => Some(AccessMode::ReadWrite),
-    };
-    let options = TransactionOptions {
-        isolation_level: None,
-        access_mode,
-        sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
-    };
-    writer.begin_with_options(options).await
+impl Db {
+    /// What reads this database.
+    pub fn read(&self) -> Session {
+        Session::Reader(
+            self.reader.clone(),
+            self.file.clone(),
+            self.lanes.clone(),
+            self.faults.clone(),
+        )
+    }
 }
 
 impl Session {
@@ -92,7 +94,7 @@ impl Session {
         statement: Statement,
         mut read: impl FnMut(&mut Row<'_>) -> Result<T> + Send,
     ) -> Result<Vec<T>> {
-        if let Self::Reader(_, Some(file), _) = self
+        if let Self::Reader(_, Some(file), ..) = self
             && let Some(rows) = file.rows(&statement, &mut read)?
         {
             return Ok(rows);
@@ -117,8 +119,19 @@ impl Session {
 impl Session {
     fn lanes(&self) -> Option<&Lanes> {
         match self {
-            Self::Reader(.., lanes) => Some(lanes),
+            Self::Reader(_, _, lanes, _) => Some(lanes),
             Self::Writer(_) => None,
+        }
+    }
+
+    /// Whether a read failed because its connection to a server is lost. Those opened before it are closed then.
+    fn has_lost(&self, error: &DbErr) -> bool {
+        match self {
+            Self::Reader(.., faults) if failure::is_lost_in(error) => {
+                faults.see_in(error);
+                true
+            }
+            _ => false,
         }
     }
 }
@@ -128,7 +141,7 @@ impl Unit for Session {
     async fn commit(self: Box<Self>) -> Result<()> {
         match *self {
             Self::Reader(..) => Ok(()),
-            Self::Writer(transaction) => Ok(transaction.commit().await?),
+            Self::Writer(transaction) => transaction.commit().await,
         }
     }
 
@@ -161,7 +174,12 @@ impl ConnectionTrait for Session {
 
     async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
         match self {
-            Self::Reader(it, ..) => it.execute_raw(statement).await,
+            Self::Reader(it, .., faults) => {
+                again(it, faults, statement, |it, statement| {
+                    it.execute_raw(statement)
+                })
+                .await
+            }
             Self::Writer(it) => it.execute_raw(statement).await,
         }
     }
@@ -178,7 +196,12 @@ impl ConnectionTrait for Session {
             return Ok(lane.query_all(statement).await?.into_iter().next());
         }
         match self {
-            Self::Reader(it, ..) => it.query_one_raw(statement).await,
+            Self::Reader(it, .., faults) => {
+                again(it, faults, statement, |it, statement| {
+                    it.query_one_raw(statement)
+                })
+                .await
+            }
             Self::Writer(it) => it.query_one_raw(statement).await,
         }
     }
@@ -188,9 +211,38 @@ impl ConnectionTrait for Session {
             return lane.query_all(statement).await;
         }
         match self {
-            Self::Reader(it, ..) => it.query_all_raw(statement).await,
+            Self::Reader(it, .., faults) => {
+                again(it, faults, statement, |it, statement| {
+                    it.query_all_raw(statement)
+                })
+                .await
+            }
             Self::Writer(it) => it.query_all_raw(statement).await,
         }
+    }
+}
+
+/// What `read` answers. When the connection to the server is lost meanwhile, it is asked once more on another one:
+/// those that were opened before are closed by then.
+async fn again<'a, T, F>(
+    reader: &'a DatabaseConnection,
+    faults: &Faults,
+    statement: Statement,
+    read: impl Fn(&'a DatabaseConnection, Statement) -> F,
+) -> Result<T, DbErr>
+where
+    F: Future<Output = Result<T, DbErr>>,
+{
+    if reader.get_database_backend() != DbBackend::Postgres {
+        return read(reader, statement).await;
+    }
+    let done = read(reader, statement.clone()).await;
+    match done {
+        Err(error) if failure::is_lost_in(&error) => {
+            faults.see_in(&error);
+            read(reader, statement).await
+        }
+        done => done,
     }
 }
 
@@ -224,12 +276,12 @@ impl From<DbErr> for Error {
             Some("57014" | "9") => lane::too_long().with_source(error),
             // PostgreSQL: lock timeout. SQLite: busy, locked.
             Some("55P03" | "5" | "6" | "261" | "517" | "262") => busy().with_source(error),
-            // PostgreSQL and SQLite: disk full.
-            Some("53100" | "13") => full().with_source(error),
-            _ if is_connection_failure(&error) => {
-                Self::unavailable("the database can't be reached: try again", 2).with_source(error)
-            }
-            _ => Self::internal(error),
+            // PostgreSQL: disk full.
+            Some("53100") => full().with_source(error),
+            _ => match failure::fault_or_loss(&error) {
+                Some(it) => it.with_source(error),
+                None => Self::internal(error),
+            },
         }
     }
 }
@@ -239,32 +291,10 @@ fn busy() -> Error {
 }
 
 fn full() -> Error {
-    Error::unavailable("the storage is full", 30)
+    failure::Fault::Full.to_error()
 }
 
 fn sql_state(error: &DbErr) -> Option<String> {
-    use sea_orm::RuntimeErr::SqlxError;
-    match error {
-        DbErr::Exec(SqlxError(error))
-        | DbErr::Query(SqlxError(error))
-        | DbErr::Conn(SqlxError(error)) => error
-            .as_database_error()?
-            .code()
-            .map(std::borrow::Cow::into_owned),
-        _ => None,
-    }
-}
-
-fn is_connection_failure(error: &DbErr) -> bool {
-    use sea_orm::RuntimeErr::SqlxError;
-    use sea_orm::sqlx::Error::{Io, PoolClosed, PoolTimedOut};
-    match error {
-        DbErr::ConnectionAcquire(_) => true,
-        DbErr::Exec(SqlxError(error))
-        | DbErr::Query(SqlxError(error))
-        | DbErr::Conn(SqlxError(error)) => {
-            matches!(&**error, Io(_) | PoolTimedOut | PoolClosed)
-        }
-        _ => false,
-    }
+    let error = failure::driver_error(error)?.as_database_error()?;
+    error.code().map(std::borrow::Cow::into_owned)
 }

@@ -4,13 +4,14 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr as _;
 
-use entity_core::db::{Db, Lanes};
+use entity_core::db::{Db, Faults, Lanes, is_at_rest};
 use entity_core::{Error, Registry, Result};
 use entity_providers::db::Pools;
+use sea_orm::sqlx::Sqlite;
 use sea_orm::sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
 };
-use sea_orm::{DatabaseConnection, DbBackend, SqlxSqliteConnector};
+use sea_orm::{DbBackend, SqlxSqliteConnector};
 use sea_orm_migration::MigrationTrait;
 
 use crate::audit::AuditStore;
@@ -28,6 +29,15 @@ pub struct Storage {
 }
 
 impl Storage {
+    /// Waits until a database has failed so that nothing more may be acknowledged.
+    pub async fn broken(&self) {
+        let reads = self.audit_of_reads.broken();
+        tokio::select! {
+            () = self.content.faults.broken() => {}
+            () = reads => {}
+        }
+    }
+
     /// Opens the databases at `url` and brings them up to date, with the tables of the types in `registry`.
     ///
     /// # Errors
@@ -46,11 +56,11 @@ impl Storage {
         entity_providers::db::ensure_tables(&content, registry).await?;
         let reads = match content.writer.get_database_backend() {
             DbBackend::Sqlite => beside(url).await?,
-            _ => content.writer.clone(),
+            _ => content.clone(),
         };
         Ok(Self {
-            audit_of_reads: AuditStore::new(reads),
-            audit_of_writes: AuditStore::new(content.writer.clone()),
+            audit_of_reads: AuditStore::new(reads.writer, reads.faults),
+            audit_of_writes: AuditStore::new(content.writer.clone(), content.faults.clone()),
             content,
         })
     }
@@ -128,10 +138,11 @@ fn audit_migrations() -> Vec<Box<dyn MigrationTrait>> {
 
 /// Opens the file beside the content's. What it holds may lose its last moments when the power fails:
 /// nothing in it was promised to a client.
-async fn beside(url: &str) -> Result<DatabaseConnection> {
+async fn beside(url: &str) -> Result<Db> {
     let options = SqliteConnectOptions::from_str(url).map_err(Error::internal)?;
     let name = with_ending(&options, AUDIT);
     entity_providers::db::make_private(&name)?;
+    let faults = Faults::new(Some(name.clone()));
     let options = options
         .filename(name)
         .create_if_missing(true)
@@ -139,16 +150,21 @@ async fn beside(url: &str) -> Result<DatabaseConnection> {
         .synchronous(SqliteSynchronous::Normal);
     let pool = SqlitePoolOptions::new()
         .max_connections(1)
+        .before_acquire(|connection, _| {
+            let may_serve = is_at_rest::<Sqlite>(connection);
+            Box::pin(async move { Ok(may_serve) })
+        })
         .connect_with(options)
         .await
         .map_err(Error::internal)?;
     let connection = SqlxSqliteConnector::from_sqlx_sqlite_pool(pool);
     let db = Db {
         reader: connection.clone(),
-        writer: connection.clone(),
+        writer: connection,
         file: None,
         lanes: Lanes::default(),
+        faults,
     };
     entity_providers::db::migrate(&db, audit_migrations).await?;
-    Ok(connection)
+    Ok(db)
 }

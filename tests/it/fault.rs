@@ -2,5 +2,9 @@
 
 mod lock;
 mod logging;
-mod power;
 mod migration;
+mod nth;
+mod power;
+mod storage;
+mod transaction;
+mod writer;

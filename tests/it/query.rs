@@ -218,6 +218,7 @@ async fn start(database: &Database, samples: Vec<Sample>) -> Dispatcher {
         writer: connection,
         file,
         lanes: Lanes::default(),
+        faults: entity_core::db::Faults::default(),
     };
     Dispatcher::new(
         Arc::new(Registry::new(routes).expect("types that go together")),

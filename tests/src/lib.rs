@@ -14,6 +14,7 @@ pub mod artefacts;
 pub mod bench;
 pub mod client;
 pub mod database;
+pub mod fault;
 mod postgres;
 pub mod process;
 mod template;

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -66,17 +66,39 @@ impl Process {
 
     /// Starts the service, this binary of it, on `database`; with demo data if that is empty and `has_demo`.
     pub fn start_service(program: &Path, database: &Database, has_demo: bool) -> Self {
+        Self::start_service_at(program, database.url(), &database.folder(), has_demo)
+    }
+
+    /// The same for the database at `url`, with `folder` as its working folder.
+    pub fn start_service_at(program: &Path, url: &str, folder: &Path, has_demo: bool) -> Self {
         Self::start(program, |command, port| {
             command
                 .env("LECTERN_LISTEN", format!("127.0.0.1:{port}"))
-                .env("LECTERN_DATABASE", database.url())
+                .env("LECTERN_DATABASE", url)
                 .env("LECTERN_LOG_LEVEL", "warn")
                 .env("LECTERN_SHUTDOWN_DRAINDELAY", "0")
-                .current_dir(database.folder());
+                .current_dir(folder);
             if has_demo {
                 command.arg("--demo");
             }
         })
+    }
+
+    /// The number of the process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// How it ended, once it has by itself; `None` if it has not within this time.
+    pub fn wait(&mut self, patience: Duration) -> Option<ExitStatus> {
+        let started = Instant::now();
+        loop {
+            let ended = self.child.try_wait().expect("a child of ours");
+            if ended.is_some() || started.elapsed() > patience {
+                return ended;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Where it listens.

@@ -14,6 +14,7 @@ use rusqlite::{Connection, OpenFlags};
 use sea_orm::{Statement, Value};
 
 use super::Row;
+use super::failure::Fault;
 use crate::error::{Error, Result};
 
 /// How long a reader waits for a process that changes the file's journal.
@@ -169,11 +170,17 @@ fn refuse(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> rusqlit
 /// The same kinds as for errors of the pool.
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
-        use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked, DiskFull};
-        match error.sqlite_error_code() {
-            Some(DatabaseBusy | DatabaseLocked) => super::busy().with_source(error),
-            Some(DiskFull) => super::full().with_source(error),
-            _ => Self::internal(error),
+        use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
+        if let Some(DatabaseBusy | DatabaseLocked) = error.sqlite_error_code() {
+            return super::busy().with_source(error);
+        }
+        let code = error.sqlite_error().map(|it| it.extended_code);
+        let code = code.and_then(|it| u32::try_from(it).ok());
+        match code.and_then(Fault::of_code) {
+            // What can't be read ends nothing: nothing was written.
+            Some(Fault::Broken) => Fault::Failing.to_error().with_source(error),
+            Some(fault) => fault.to_error().with_source(error),
+            None => Self::internal(error),
         }
     }
 }

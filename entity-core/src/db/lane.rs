@@ -106,9 +106,14 @@ impl ConnectionTrait for Scanning<'_> {
     }
 
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
-        match self.0.lanes().and_then(|it| it.scans.as_ref()) {
-            Some(lane) => lane.query_all(statement).await,
-            None => self.0.query_all_raw(statement).await,
+        let Some(lane) = self.0.lanes().and_then(|it| it.scans.as_ref()) else {
+            return self.0.query_all_raw(statement).await;
+        };
+        // As other reads: once more when the connection to the server is lost.
+        let first = lane.query_all(statement.clone()).await;
+        match first {
+            Err(error) if self.0.has_lost(&error) => lane.query_all(statement).await,
+            done => done,
         }
     }
 }

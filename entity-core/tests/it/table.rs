@@ -98,6 +98,7 @@ impl Service {
             writer: connection.clone(),
             file: None,
             lanes: Lanes::default(),
+            faults: entity_core::db::Faults::default(),
         };
         Self {
             _directory: directory,

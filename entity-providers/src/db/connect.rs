@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use entity_core::db::{Db, File, Lanes};
+use entity_core::db::{Db, Faults, File, Lanes, is_at_rest};
 use entity_core::{Error, Result};
 use sea_orm::sqlx::postgres::PgConnectOptions;
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
@@ -67,12 +67,14 @@ pub async fn look(url: &str) -> Result<Db> {
     match Address::parse(url)? {
         Address::Sqlite(options) => look_at_file(options.get_filename()).await,
         Address::Postgres(options) => {
-            let reader = postgres_reader(*options, Pools::default()).await?;
+            let faults = Faults::default();
+            let reader = postgres_reader(*options, Pools::default(), &faults).await?;
             Ok(Db {
                 writer: reader.clone(),
                 reader,
                 file: None,
                 lanes: Lanes::default(),
+                faults,
             })
         }
     }
@@ -95,13 +97,15 @@ pub async fn look_at_file(path: &Path) -> Result<Db> {
         // Whoever has it open keeps this file beside it. Without one, looking must not make it.
         .immutable(!beside(path, "-wal").exists())
         .disable_statement_logging();
-    let pool = pool::<sqlx::Sqlite>(1).connect_with(options).await;
+    let faults = Faults::new(Some(path.to_owned()));
+    let pool = pool::<sqlx::Sqlite>(1, &faults).connect_with(options).await;
     let reader = SqlxSqliteConnector::from_sqlx_sqlite_pool(pool.map_err(unreachable_database)?);
     Ok(Db {
         writer: reader.clone(),
         reader,
         file: None,
         lanes: Lanes::default(),
+        faults,
     })
 }
 
@@ -167,12 +171,13 @@ async fn sqlite(options: SqliteConnectOptions, pools: Pools) -> Result<Db> {
         .pragma("journal_size_limit", JOURNAL)
         .disable_statement_logging();
     // The writer comes first: it makes the file, and a reader can't change the journal's mode.
-    let writer = pool::<sqlx::Sqlite>(1)
+    let faults = Faults::new(Some(path.clone()));
+    let writer = pool::<sqlx::Sqlite>(1, &faults)
         .connect_with(options.clone().create_if_missing(true))
         .await
         .map_err(unreachable_database)?;
     let options = options.read_only(true);
-    let reader = pool::<sqlx::Sqlite>(pools.sqlite_readers())
+    let reader = pool::<sqlx::Sqlite>(pools.sqlite_readers(), &faults)
         .connect_with(options.clone())
         .await
         .map_err(unreachable_database)?;
@@ -180,7 +185,8 @@ async fn sqlite(options: SqliteConnectOptions, pools: Pools) -> Result<Db> {
         reader: SqlxSqliteConnector::from_sqlx_sqlite_pool(reader),
         writer: SqlxSqliteConnector::from_sqlx_sqlite_pool(writer),
         file: Some(File::new(path)),
-        lanes: pools.sqlite_lanes(&options),
+        lanes: pools.sqlite_lanes(&options, &faults),
+        faults,
     };
     for (connection, name) in [(&db.writer, "writer"), (&db.reader, "reader")] {
         require_pragma(connection, name, "journal_mode", "wal").await?;
@@ -227,14 +233,16 @@ async fn require_pragma(
 }
 
 async fn postgres(options: PgConnectOptions, pools: Pools) -> Result<Db> {
+    let faults = Faults::default();
     let writers = pools.postgres_writers();
-    let writer = postgres_pool(writers, quiet(options.clone(), WRITING)).await?;
-    let reader = postgres_reader(options.clone(), pools).await?;
+    let writer = postgres_pool(writers, quiet(options.clone(), WRITING), &faults).await?;
+    let reader = postgres_reader(options.clone(), pools, &faults).await?;
     Ok(Db {
         reader,
         writer,
         file: None,
-        lanes: pools.postgres_lanes(&reading(options)),
+        lanes: pools.postgres_lanes(&reading(options), &faults),
+        faults,
     })
 }
 
@@ -243,9 +251,13 @@ fn reading(options: PgConnectOptions) -> PgConnectOptions {
 }
 
 /// Connections that can't write.
-async fn postgres_reader(options: PgConnectOptions, pools: Pools) -> Result<DatabaseConnection> {
+async fn postgres_reader(
+    options: PgConnectOptions,
+    pools: Pools,
+    faults: &Faults,
+) -> Result<DatabaseConnection> {
     let options = quiet(reading(options), pools.statement_time);
-    let reader = postgres_pool(pools.postgres_readers(), options).await?;
+    let reader = postgres_pool(pools.postgres_readers(), options, faults).await?;
     let found = setting(
         &reader,
         "SELECT current_setting('default_transaction_read_only') AS setting",
@@ -272,8 +284,12 @@ pub(super) fn quiet(options: PgConnectOptions, time: Duration) -> PgConnectOptio
         .disable_statement_logging()
 }
 
-async fn postgres_pool(size: u32, options: PgConnectOptions) -> Result<DatabaseConnection> {
-    let connected = pool::<sqlx::Postgres>(size)
+async fn postgres_pool(
+    size: u32,
+    options: PgConnectOptions,
+    faults: &Faults,
+) -> Result<DatabaseConnection> {
+    let connected = pool::<sqlx::Postgres>(size, faults)
         .connect_with(options.clone())
         .await;
     match connected {
@@ -310,8 +326,10 @@ async fn setting(connection: &DatabaseConnection, sql: &str) -> Result<String> {
     Ok(row.try_get("", "setting")?)
 }
 
-/// A pool of `size` connections that are tried only after they were idle, and never go away for their age.
-pub(super) fn pool<D: Database>(size: u32) -> PoolOptions<D> {
+/// A pool of `size` connections that are tried only after they were idle, and never go away for their age. One that was
+/// left in a transaction, or is older than the last loss of a connection, is closed in place of serving again.
+pub(super) fn pool<D: Database>(size: u32, faults: &Faults) -> PoolOptions<D> {
+    let faults = faults.clone();
     PoolOptions::new()
         .max_connections(size)
         .min_connections(1)
@@ -319,12 +337,13 @@ pub(super) fn pool<D: Database>(size: u32) -> PoolOptions<D> {
         .max_lifetime(None)
         .idle_timeout(None)
         .test_before_acquire(false)
-        .before_acquire(|connection: &mut D::Connection, state| {
+        .before_acquire(move |connection: &mut D::Connection, state| {
+            let may_serve = is_at_rest::<D>(connection) && !faults.outdate(state.age);
             Box::pin(async move {
-                if state.idle_for >= PING_AFTER {
+                if may_serve && state.idle_for >= PING_AFTER {
                     connection.ping().await?;
                 }
-                Ok(true)
+                Ok(may_serve)
             })
         })
 }

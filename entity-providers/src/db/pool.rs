@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use entity_core::db::{Lane as LaneTrait, Lanes};
+use entity_core::db::{Faults, Lane as LaneTrait, Lanes};
 use sea_orm::sqlx::postgres::PgConnectOptions;
 use sea_orm::sqlx::sqlite::SqliteConnectOptions;
 use sea_orm::sqlx::{Postgres, Sqlite};
@@ -59,13 +59,13 @@ impl Pools {
     }
 
     /// The lanes of a SQLite file that `options` open for reading.
-    pub(super) fn sqlite_lanes(&self, options: &SqliteConnectOptions) -> Lanes {
+    pub(super) fn sqlite_lanes(&self, options: &SqliteConnectOptions, faults: &Faults) -> Lanes {
         let lane = |size: u32| {
-            let place = |_| Place::sqlite(pool::<Sqlite>(1), options.clone());
+            let place = |_| Place::sqlite(pool::<Sqlite>(1, faults), options.clone());
             self.lane((0..size).map(place))
         };
         let all = self.sqlite_readers();
-        let probe = pool::<Sqlite>(1).min_connections(0);
+        let probe = pool::<Sqlite>(1, faults).min_connections(0);
         Lanes {
             reads: Some(lane(all)),
             scans: Some(lane(scans(all))),
@@ -80,13 +80,14 @@ impl Pools {
     }
 
     /// The lanes of a PostgreSQL server that `options` open for reading. Other readers measure the time themselves.
-    pub(super) fn postgres_lanes(&self, options: &PgConnectOptions) -> Lanes {
+    pub(super) fn postgres_lanes(&self, options: &PgConnectOptions, faults: &Faults) -> Lanes {
         let options = quiet(options.clone(), self.statement_time);
-        let probe = pool::<Postgres>(2).min_connections(0);
+        let probe = pool::<Postgres>(2, faults).min_connections(0);
         let probe = SqlxPostgresConnector::from_sqlx_postgres_pool(
             probe.connect_lazy_with(options.clone()),
         );
-        let place = |_| Place::postgres(pool::<Postgres>(1), options.clone(), probe.clone());
+        let place =
+            |_| Place::postgres(pool::<Postgres>(1, faults), options.clone(), probe.clone());
         Lanes {
             reads: None,
             scans: Some(self.lane((0..scans(self.postgres_all())).map(place))),

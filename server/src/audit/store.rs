@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use entity_core::db::{Faults, Transaction};
 use entity_core::{Error, Result};
 use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement, Value};
 
@@ -28,18 +29,25 @@ const CHUNKS: [usize; 3] = [64, 8, 1];
 #[derive(Clone, Debug)]
 pub struct AuditStore {
     db: DatabaseConnection,
+    faults: Faults,
     /// A statement for each of [`CHUNKS`].
     statements: [String; 3],
 }
 
 impl AuditStore {
-    /// Rows go to `db`, which has the table.
-    pub fn new(db: DatabaseConnection) -> Self {
+    /// Rows go to `db`, which has the table, and whose faults are told to `faults`.
+    pub fn new(db: DatabaseConnection, faults: Faults) -> Self {
         let backend = db.get_database_backend();
         Self {
             statements: CHUNKS.map(|rows| insert(backend, rows)),
             db,
+            faults,
         }
+    }
+
+    /// Waits until the database has failed so that nothing more may be acknowledged.
+    pub(crate) async fn broken(&self) {
+        self.faults.broken().await;
     }
 
     /// Stores `rows` in one transaction.
@@ -47,8 +55,7 @@ impl AuditStore {
     /// # Errors
     /// The database can't be written.
     pub async fn insert(&self, rows: &[AuditRow]) -> Result<()> {
-        use sea_orm::TransactionTrait as _;
-        let transaction = self.db.begin().await?;
+        let transaction = Transaction::begin(&self.db, &self.faults).await?;
         let mut left = rows;
         for (size, statement) in CHUNKS.iter().zip(&self.statements) {
             let chunks = left.chunks_exact(*size);
@@ -57,7 +64,7 @@ impl AuditStore {
                 self.execute(&transaction, statement, chunk).await?;
             }
         }
-        Ok(transaction.commit().await?)
+        transaction.commit().await
     }
 
     /// Stores `row` in somebody else's transaction.

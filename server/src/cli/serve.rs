@@ -1,10 +1,12 @@
 //! `lectern serve`: until a signal says so.
 
 use std::path::Path;
+use std::time::Duration;
 
 use entity_providers::demo::Summary;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::sleep;
 
 use super::arguments::Demo;
 use super::{Failure, operator, say, start};
@@ -13,6 +15,11 @@ use crate::config::{Config, Problem, Profile};
 use crate::health::HealthListener;
 use crate::listen::{self, ListenOptions};
 use crate::production;
+
+/// The storage failed: an input or output error, as `sysexits.h` numbers it.
+const STORAGE_FAILED: i32 = 74;
+/// How long a service whose storage failed goes on answering that it can't.
+const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
 /// Serves until the process is told to stop; a second signal stops it at once.
 pub(super) async fn run(
@@ -64,9 +71,23 @@ pub(super) async fn run(
     tokio::select! {
         () = serving => {}
         () = stop_at_once.twice() => tracing::warn!("stopping at once"),
+        () = give_up(&app) => {}
     }
-    app.finish().await;
+    tokio::select! {
+        () = app.finish() => {}
+        () = give_up(&app) => {}
+    }
     Ok(())
+}
+
+/// Ends the process when its storage has failed, once clients have their answers and load balancers had time to see
+/// that no more requests are wanted. Nothing is tidied up: that would write. The next start recovers.
+async fn give_up(app: &App) {
+    app.storage.broken().await;
+    app.health.drain();
+    sleep(LAST_ANSWERS).await;
+    tracing::error!("the storage failed: the service ends, and must be started again");
+    std::process::exit(STORAGE_FAILED);
 }
 
 /// Refuses what the profile `production` does not allow, and logs what it only warns of.

@@ -99,7 +99,7 @@ impl SqlSessions {
 impl SessionStore for SqlSessions {
     async fn find(&self, id: IdHash) -> Result<Option<Session>> {
         Entity::find_by_id(id.to_hex())
-            .one(&self.db.reader)
+            .one(&self.db.read())
             .await?
             .map(Session::from_row)
             .transpose()
@@ -225,7 +225,7 @@ impl SessionStore for SqlSessions {
             .order_by_asc(Column::IdHash)
             .limit(SWEEP)
             .into_tuple()
-            .all(&self.db.reader)
+            .all(&self.db.read())
             .await?;
         if over.is_empty() {
             return Ok(0);

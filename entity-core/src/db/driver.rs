@@ -1,0 +1,125 @@
+//! What transactions ask of the two drivers.
+
+use std::future::Future;
+
+use sea_orm::sqlx::query::Query;
+use sea_orm::sqlx::{
+    AssertSqlSafe, Database, Error as DriverError, Executor as _, IntoArguments, Postgres, Sqlite,
+    query_with,
+};
+use sea_orm::{ExecResult, QueryResult, Statement, Values};
+use sea_query_sqlx::SqlxValues;
+
+use super::failure;
+
+type Done<T> = Result<T, DriverError>;
+
+/// A driver that [`Transaction`](super::Transaction) can work with.
+pub(super) trait Driver: Database {
+    /// Begins a transaction that may write.
+    const BEGIN: &'static str;
+
+    /// Whether a connection lives on, in the transaction it was in, after a statement that failed so.
+    fn spares(error: &DriverError) -> bool;
+
+    /// Whether a COMMIT that failed so surely wrote nothing.
+    fn refuses_commit(error: &DriverError) -> bool;
+
+    /// Runs `statement`, which answers no rows.
+    fn execute(
+        connection: &mut Self::Connection,
+        statement: &Statement,
+    ) -> impl Future<Output = Done<ExecResult>> + Send;
+
+    /// Runs the statements of `sql` without preparing them.
+    fn execute_unprepared(
+        connection: &mut Self::Connection,
+        sql: &str,
+    ) -> impl Future<Output = Done<ExecResult>> + Send;
+
+    /// The first row that answers `statement`, if one does.
+    fn query_one(
+        connection: &mut Self::Connection,
+        statement: &Statement,
+    ) -> impl Future<Output = Done<Option<QueryResult>>> + Send;
+
+    /// All rows that answer `statement`.
+    fn query_all(
+        connection: &mut Self::Connection,
+        statement: &Statement,
+    ) -> impl Future<Output = Done<Vec<QueryResult>>> + Send;
+}
+
+fn query<D>(statement: &Statement) -> Query<'_, D, SqlxValues>
+where
+    D: Database,
+    SqlxValues: IntoArguments<D>,
+{
+    let values = statement.values.clone().unwrap_or(Values(Vec::new()));
+    query_with(AssertSqlSafe(statement.sql.as_str()), SqlxValues(values))
+}
+
+/// The statements of both drivers are run in the same way; their types differ.
+macro_rules! run_statements {
+    ($driver:ty) => {
+        async fn execute(
+            connection: &mut Self::Connection,
+            statement: &Statement,
+        ) -> Done<ExecResult> {
+            let done = query::<$driver>(statement).execute(connection).await;
+            done.map(ExecResult::from)
+        }
+
+        async fn execute_unprepared(
+            connection: &mut Self::Connection,
+            sql: &str,
+        ) -> Done<ExecResult> {
+            let done = connection.execute(AssertSqlSafe(sql.to_owned())).await;
+            done.map(ExecResult::from)
+        }
+
+        async fn query_one(
+            connection: &mut Self::Connection,
+            statement: &Statement,
+        ) -> Done<Option<QueryResult>> {
+            let found = query::<$driver>(statement).fetch_optional(connection).await;
+            found.map(|row| row.map(QueryResult::from))
+        }
+
+        async fn query_all(
+            connection: &mut Self::Connection,
+            statement: &Statement,
+        ) -> Done<Vec<QueryResult>> {
+            let found = query::<$driver>(statement).fetch_all(connection).await;
+            found.map(|rows| rows.into_iter().map(QueryResult::from).collect())
+        }
+    };
+}
+
+impl Driver for Sqlite {
+    const BEGIN: &'static str = "BEGIN IMMEDIATE";
+
+    fn spares(error: &DriverError) -> bool {
+        failure::spares_sqlite(error)
+    }
+
+    fn refuses_commit(error: &DriverError) -> bool {
+        failure::sqlite_refuses_commit(error)
+    }
+
+    run_statements!(Sqlite);
+}
+
+impl Driver for Postgres {
+    const BEGIN: &'static str = "BEGIN READ WRITE";
+
+    fn spares(error: &DriverError) -> bool {
+        failure::spares_postgres(error)
+    }
+
+    fn refuses_commit(error: &DriverError) -> bool {
+        failure::postgres_refuses_commit(error)
+    }
+
+    run_statements!(Postgres);
+}

@@ -11,6 +11,8 @@ use server::system::UuidIds;
 use server::{App, Parts};
 
 use crate::database::{Backend, Database, OnBackend};
+use crate::proxy::Proxy;
+use crate::server::Server;
 use crate::{Client, template};
 
 /// The password of everybody in the demo data.
@@ -35,6 +37,21 @@ impl TestApp {
     pub async fn with_settings(backend: Backend, settings: &[(&str, &str)]) -> Option<Self> {
         let database = template::copy(backend).await?;
         Some(Self::start(database, settings).await)
+    }
+
+    /// Starts the service on the first database of `server`, with the demo university.
+    pub async fn on_server(server: &Server) -> Self {
+        let app = Self::start(Database::of_server(server), &[]).await;
+        app.fill().await;
+        app
+    }
+
+    /// Starts the service on a PostgreSQL database with the demo university that it reaches by way of a proxy; `None`
+    /// where PostgreSQL is not installed.
+    pub async fn behind_proxy() -> Option<(Self, Proxy)> {
+        let database = template::copy(Backend::Postgres).await?;
+        let (database, proxy) = database.behind_proxy().await;
+        Some((Self::start(database, &[]).await, proxy))
     }
 
     async fn start_parts(

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 use crate::postgres::{self, PostgresDatabase};
+use crate::proxy::Proxy;
+use crate::server::Server;
 
 /// The kinds of storage that the service knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +74,32 @@ impl Database {
             Keeper::Folder(_) => "",
             Keeper::Postgres { database, .. } => database.name(),
         }
+    }
+
+    /// The first database of `server`.
+    pub fn of_server(server: &Server) -> Self {
+        Self {
+            backend: Backend::Postgres,
+            url: server.url(),
+            keeper: Keeper::Folder(new_folder()),
+        }
+    }
+
+    /// The same database of a PostgreSQL server, reached by way of a proxy, and the proxy.
+    ///
+    /// # Panics
+    /// It is a file.
+    pub async fn behind_proxy(mut self) -> (Self, Proxy) {
+        let Keeper::Postgres { database, .. } = &self.keeper else {
+            panic!("a file is not reached over a network");
+        };
+        let proxy = Proxy::start(database.socket()).await;
+        self.url = format!(
+            "postgres://postgres@127.0.0.1:{}/{}",
+            proxy.port(),
+            database.name()
+        );
+        (self, proxy)
     }
 
     /// Takes the database of a PostgreSQL server away from everybody, as if the server had gone.

@@ -17,6 +17,8 @@ pub mod database;
 pub mod fault;
 mod postgres;
 pub mod process;
+pub mod proxy;
+pub mod server;
 mod template;
 
 pub use app::TestApp;

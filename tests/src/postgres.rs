@@ -121,6 +121,11 @@ impl PostgresDatabase {
         &self.name
     }
 
+    /// The socket on which its server listens.
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.cluster.folder.join(".s.PGSQL.5432")
+    }
+
     /// Where it is, as the setting of the service has it.
     pub(crate) fn url(&self) -> String {
         self.cluster.url(&self.name)
@@ -136,15 +141,7 @@ impl Drop for PostgresDatabase {
 
 impl Cluster {
     fn start_if_installed() -> Option<Self> {
-        let Some(programs) = find_programs() else {
-            assert!(
-                env::var_os("REQUIRE_POSTGRES").is_none_or(|it| it == "0"),
-                "PostgreSQL is not installed, and REQUIRE_POSTGRES demands it"
-            );
-            eprintln!("PostgreSQL is not installed: its tests are skipped");
-            return None;
-        };
-        Some(Self::start(&programs))
+        Some(Self::start(&find_programs_or_skip()?))
     }
 
     /// Starts a server with the programs of this folder.
@@ -169,27 +166,8 @@ impl Cluster {
             folder,
             _keeper: keeper,
         };
-        cluster.wait_until_ready(programs);
+        wait_until_ready(programs, &cluster.folder);
         cluster
-    }
-
-    fn wait_until_ready(&self, programs: &Path) {
-        let started = Instant::now();
-        loop {
-            let status = Command::new(programs.join("pg_isready"))
-                .args(["-q", "-U", "postgres", "-h"])
-                .arg(&self.folder)
-                .status()
-                .expect("pg_isready is installed with PostgreSQL");
-            if status.success() {
-                return;
-            }
-            if started.elapsed() > START_TIMEOUT {
-                let log = fs::read_to_string(self.folder.join("log")).unwrap_or_default();
-                panic!("PostgreSQL does not start: {log}");
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
     }
 
     async fn connect(&self) -> DatabaseConnection {
@@ -201,13 +179,38 @@ impl Cluster {
     }
 
     fn url(&self, database: &str) -> String {
-        let folder = self.folder.display().to_string().replace('/', "%2F");
-        format!("postgres://postgres@{folder}/{database}")
+        url(&self.folder, database)
+    }
+}
+
+/// Where a database of the server in `folder` is, as the setting of the service has it.
+pub(crate) fn url(folder: &Path, database: &str) -> String {
+    let folder = folder.display().to_string().replace('/', "%2F");
+    format!("postgres://postgres@{folder}/{database}")
+}
+
+/// Waits until the server in `folder` takes connections.
+pub(crate) fn wait_until_ready(programs: &Path, folder: &Path) {
+    let started = Instant::now();
+    loop {
+        let status = Command::new(programs.join("pg_isready"))
+            .args(["-q", "-U", "postgres", "-h"])
+            .arg(folder)
+            .status()
+            .expect("pg_isready is installed with PostgreSQL");
+        if status.success() {
+            return;
+        }
+        if started.elapsed() > START_TIMEOUT {
+            let log = fs::read_to_string(folder.join("log")).unwrap_or_default();
+            panic!("PostgreSQL does not start: {log}");
+        }
+        thread::sleep(Duration::from_millis(20));
     }
 }
 
 /// Makes the data folder of a server that trusts whoever reaches its socket.
-fn init(programs: &Path, folder: &Path, owner: Option<Owner>) {
+pub(crate) fn init(programs: &Path, folder: &Path, owner: Option<Owner>) {
     let output = command_as(programs.join("initdb"), owner)
         .args(["-U", "postgres", "-A", "trust", "-E", "UTF8"])
         .args(["--locale=C", "--no-sync", "--no-instructions", "-D"])
@@ -224,13 +227,13 @@ fn init(programs: &Path, folder: &Path, owner: Option<Owner>) {
 
 /// Another user's numbers.
 #[derive(Clone, Copy, Debug)]
-struct Owner {
+pub(crate) struct Owner {
     user: u32,
     group: u32,
 }
 
 /// When this process is root's, gives `folder` to a user without rights, and tells who that is.
-fn step_down(folder: &Path) -> Option<Owner> {
+pub(crate) fn step_down(folder: &Path) -> Option<Owner> {
     let me = fs::metadata(folder)
         .expect("the folder was just made")
         .uid();
@@ -258,12 +261,25 @@ fn find_account(accounts: &str, name: &str) -> Option<Owner> {
     })
 }
 
-fn command_as(program: impl AsRef<std::ffi::OsStr>, owner: Option<Owner>) -> Command {
+pub(crate) fn command_as(program: impl AsRef<std::ffi::OsStr>, owner: Option<Owner>) -> Command {
     let mut command = Command::new(program);
     if let Some(Owner { user, group }) = owner {
         command.uid(user).gid(group);
     }
     command
+}
+
+/// The folder of PostgreSQL's programs; `None` where there are none, and they are not demanded.
+pub(crate) fn find_programs_or_skip() -> Option<PathBuf> {
+    let found = find_programs();
+    if found.is_none() {
+        assert!(
+            env::var_os("REQUIRE_POSTGRES").is_none_or(|it| it == "0"),
+            "PostgreSQL is not installed, and REQUIRE_POSTGRES demands it"
+        );
+        eprintln!("PostgreSQL is not installed: its tests are skipped");
+    }
+    found
 }
 
 /// The folder of PostgreSQL's programs: the newest of those in the usual places, else the first in `PATH`.

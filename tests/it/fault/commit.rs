@@ -1,0 +1,105 @@
+//! The answer to a COMMIT gets lost: nobody is told to try again what may have been done.
+
+use std::env;
+
+use axum::body::Body;
+use http::header::RETRY_AFTER;
+use http::{Request, StatusCode};
+use sea_orm::{ConnectionTrait, Statement};
+use serde_json::json;
+use tests::proxy::{Cut, Proxy};
+use tests::{Answer, Client, TestApp};
+
+const PATH: &str = "/direct/announcement.json";
+
+fn rounds() -> usize {
+    let given = env::var_os("COMMIT_ROUNDS");
+    let given = given.and_then(|it| it.to_str()?.parse().ok());
+    given.unwrap_or(5)
+}
+
+async fn post(author: &Client, title: &str, key: Option<&str>, accept: &str) -> Answer {
+    let body = json!({"siteId": "biology-101", "title": title, "body": "x"});
+    let mut request = Request::post(PATH).header("content-type", "application/json");
+    if !accept.is_empty() {
+        request = request.header("accept", accept);
+    }
+    if let Some(key) = key {
+        request = request.header("idempotency-key", key);
+    }
+    let request = request
+        .body(Body::from(body.to_string()))
+        .expect("a request");
+    author.try_send(request).await.expect("an answer")
+}
+
+/// How many announcements have this title.
+async fn count(app: &TestApp, title: &str) -> usize {
+    let titles = titles(app).await;
+    titles.iter().filter(|it| *it == title).count()
+}
+
+/// The titles of all announcements.
+pub(super) async fn titles(app: &TestApp) -> Vec<String> {
+    let reader = &app.service().storage.content.reader;
+    let sql = "SELECT title FROM announcement";
+    let statement = Statement::from_string(reader.get_database_backend(), sql);
+    let rows = reader.query_all_raw(statement).await.expect("rows");
+    let titles = rows.iter().map(|it| it.try_get("", "title"));
+    titles.collect::<Result<_, _>>().expect("text")
+}
+
+async fn lose(proxy: &Proxy, cut: Cut, author: &Client, title: &str, key: Option<&str>) -> Answer {
+    proxy.cut(cut);
+    let answer = post(author, title, key, "").await;
+    assert!(proxy.has_cut(), "a COMMIT was sent");
+    answer
+}
+
+#[tokio::test]
+async fn rel_3_an_unknown_outcome_is_called_so() {
+    let Some((app, proxy)) = TestApp::behind_proxy().await else {
+        return;
+    };
+    let author = app.user("instructor1").await;
+    for (cut, expected) in [(Cut::Before, 0), (Cut::After, 1)] {
+        let title = format!("{cut:?}");
+        let answer = lose(&proxy, cut, &author, &title, None).await;
+        answer.expect(StatusCode::SERVICE_UNAVAILABLE);
+        assert!(!answer.headers.contains_key(RETRY_AFTER), "{answer:?}");
+        assert_eq!(answer.json()["error"]["code"], "outcome_unknown");
+        assert_eq!(count(&app, &title).await, expected, "{cut:?}");
+    }
+    proxy.cut(Cut::After);
+    let answer = post(&author, "problem", None, "application/problem+json").await;
+    assert_eq!(answer.json()["code"], "outcome_unknown", "{answer:?}");
+    // Nobody pays for the connection that was lost.
+    for number in 0..20 {
+        let answer = post(&author, &format!("later {number}"), None, "").await;
+        answer.expect(StatusCode::CREATED);
+    }
+}
+
+#[tokio::test]
+async fn rel_3_a_request_with_a_key_is_done_once_whatever_gets_lost() {
+    let Some((app, proxy)) = TestApp::behind_proxy().await else {
+        return;
+    };
+    let author = app.user("instructor1").await;
+    for round in 0..rounds() {
+        for cut in [Cut::Before, Cut::After] {
+            let title = format!("{cut:?} {round}");
+            let key = format!("key-{cut:?}-{round}");
+            let first = lose(&proxy, cut, &author, &title, Some(&key)).await;
+            // The service finds out by the key when it was done.
+            let expected = match cut {
+                Cut::After => StatusCode::CREATED,
+                Cut::Before => StatusCode::SERVICE_UNAVAILABLE,
+            };
+            first.expect(expected);
+            let again = post(&author, &title, Some(&key), "").await;
+            again.expect(StatusCode::CREATED);
+            assert_eq!(count(&app, &title).await, 1, "{title}");
+        }
+    }
+}

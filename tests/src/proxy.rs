@@ -1,0 +1,112 @@
+//! A proxy before a PostgreSQL server that loses the answer to a COMMIT when it is told to.
+
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio::task::JoinSet;
+
+/// What is sent to commit.
+const COMMIT: &[u8] = b"COMMIT\0";
+
+/// What becomes of the next COMMIT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// The server never gets it.
+    Before,
+    /// The server carries it out, and the answer gets lost.
+    After,
+}
+
+/// What was decided on the next COMMIT; without a decision it passes, and so does the answer.
+#[derive(Debug, Default)]
+struct Decision(Mutex<Option<Cut>>);
+
+impl Decision {
+    fn replace(&self, next: Option<Cut>) -> Option<Cut> {
+        let mut decided = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut decided, next)
+    }
+}
+
+/// The proxy. It ends when this is dropped.
+#[derive(Debug)]
+pub struct Proxy {
+    port: u16,
+    cut: Arc<Decision>,
+    _tasks: JoinSet<()>,
+}
+
+impl Proxy {
+    /// Starts one before the server that listens on this socket.
+    pub async fn start(socket: PathBuf) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
+        let listener = listener.expect("a free port");
+        let port = listener.local_addr().expect("a bound socket").port();
+        let cut = Arc::new(Decision::default());
+        let mut tasks = JoinSet::new();
+        let own = Arc::clone(&cut);
+        tasks.spawn(async move {
+            let mut connections = JoinSet::new();
+            while let Ok((client, _)) = listener.accept().await {
+                let (socket, cut) = (socket.clone(), Arc::clone(&own));
+                // Whoever is cut off notices by himself.
+                connections.spawn(async move { drop(pass(client, &socket, &cut).await) });
+            }
+        });
+        Self {
+            port,
+            cut,
+            _tasks: tasks,
+        }
+    }
+
+    /// Where it listens.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Decides on the next COMMIT; those after it pass.
+    pub fn cut(&self, cut: Cut) {
+        self.cut.replace(Some(cut));
+    }
+
+    /// Whether the COMMIT that was decided on has come. If it has not, the decision is taken back.
+    pub fn has_cut(&self) -> bool {
+        self.cut.replace(None).is_none()
+    }
+}
+
+/// Passes on what both sides send, until one of them is gone or the connection is cut.
+async fn pass(mut client: TcpStream, socket: &Path, cut: &Decision) -> std::io::Result<()> {
+    let mut server = UnixStream::connect(socket).await?;
+    let (mut asked, mut answered) = (vec![0; 1 << 16], vec![0; 1 << 16]);
+    loop {
+        tokio::select! {
+            count = client.read(&mut asked) => {
+                let bytes = asked.get(..count?).unwrap_or_default();
+                if bytes.is_empty() {
+                    return Ok(());
+                }
+                let commits = bytes.windows(COMMIT.len()).any(|it| it == COMMIT);
+                let what = if commits { cut.replace(None) } else { None };
+                if what == Some(Cut::Before) {
+                    return Ok(());
+                }
+                server.write_all(bytes).await?;
+                if what == Some(Cut::After) {
+                    return server.read(&mut answered).await.map(drop);
+                }
+            }
+            count = server.read(&mut answered) => {
+                let bytes = answered.get(..count?).unwrap_or_default();
+                if bytes.is_empty() {
+                    return Ok(());
+                }
+                client.write_all(bytes).await?;
+            }
+        }
+    }
+}

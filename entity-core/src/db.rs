@@ -30,7 +30,9 @@ pub use folded::folded;
 pub use lane::{Lane, LaneCounts, Lanes, Scanning, refusal};
 pub use row::Row;
 pub use search::{apply, condition, count_rows};
-pub use table::{Table, TableSpec, count, create, delete, list, read, read_many, row, update};
+pub use table::{
+    MOST_PASSED, Table, TableSpec, count, create, delete, list, read, read_many, row, update,
+};
 pub use transaction::{Transaction, is_at_rest};
 
 /// A database. Its readers can't write.
@@ -94,12 +96,13 @@ impl Session {
         statement: Statement,
         mut read: impl FnMut(&mut Row<'_>) -> Result<T> + Send,
     ) -> Result<Vec<T>> {
-        if let Self::Reader(_, Some(file), ..) = self
-            && let Some(rows) = file.rows(&statement, &mut read)?
-        {
-            return Ok(rows);
+        let Self::Reader(_, Some(file), ..) = self else {
+            return read_all(&self.query_all_raw(statement).await?, read);
+        };
+        match file.rows(&statement, &mut read)? {
+            Some(rows) => Ok(rows),
+            None => self.scan(statement, read).await,
         }
-        self.scan(statement, read).await
     }
 
     /// The same for a statement that may look at any number of rows.
@@ -109,11 +112,17 @@ impl Session {
     pub async fn scan<T>(
         &self,
         statement: Statement,
-        mut read: impl FnMut(&mut Row<'_>) -> Result<T> + Send,
+        read: impl FnMut(&mut Row<'_>) -> Result<T> + Send,
     ) -> Result<Vec<T>> {
-        let rows = self.scanning().query_all_raw(statement).await?;
-        rows.iter().map(|it| read(&mut Row::of(it))).collect()
+        read_all(&self.scanning().query_all_raw(statement).await?, read)
     }
+}
+
+fn read_all<T>(
+    rows: &[QueryResult],
+    mut read: impl FnMut(&mut Row<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    rows.iter().map(|it| read(&mut Row::of(it))).collect()
 }
 
 impl Session {

@@ -19,7 +19,10 @@ use crate::entity::Entity;
 use crate::error::{Error, Result};
 use crate::input::Fields;
 use crate::schema::{Field, Kind, Role, Schema};
-use crate::search::{Page, Search};
+use crate::search::{Filter, Page, Search, Test};
+
+/// Most rows that a short statement leaves out at the beginning.
+pub const MOST_PASSED: u64 = 1000;
 
 /// An entity that is one row of one table. Written by `#[derive(Entity)]`.
 pub trait Table: Entity + Serialize + DeserializeOwned {
@@ -177,12 +180,23 @@ pub async fn list<T: Table>(cx: &Context, search: &Search) -> Result<Page<T>> {
     let db = cx.db()?;
     let statement = db.get_database_backend().build(&statement);
     let read = |row: &mut Row<'_>| Ok(T::from_row(row)?);
-    // The index leads to the rows of a site; anything else may have to look at all of them.
-    let items = match search.site().is_some() && search.words.is_empty() {
+    let items = match is_short(search) {
         true => db.rows(statement, read).await?,
         false => db.scan(statement, read).await?,
     };
     Ok(Page::cut(items, search.limit))
+}
+
+/// Whether the index leads to the rows that `search` asks for, and past few others.
+fn is_short(search: &Search) -> bool {
+    let is_key = |role: Option<Role>| matches!(role, Some(Role::Id | Role::Site));
+    let is_found =
+        |it: &Filter| is_key(it.field.role) && matches!(it.test, Test::Equal(_) | Test::In(_));
+    search.site().is_some()
+        && search.words.is_empty()
+        && search.start <= MOST_PASSED
+        && search.filters.iter().all(is_found)
+        && search.order.first().is_none_or(|it| is_key(it.field.role))
 }
 
 /// How many rows `search` asks for, whatever part of them is wanted.

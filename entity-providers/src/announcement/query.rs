@@ -136,7 +136,10 @@ pub(super) async fn list(cx: &Context, question: &Question<'_>) -> Result<Vec<An
         _ => statement(cx, question, &Powers::everywhere(cx).await?)?,
     };
     let read = |row: &mut Columns<'_>| from_row(cx, row);
-    let mut found = cx.db()?.rows(statement, read).await?;
+    let mut found = match question.start <= db::MOST_PASSED {
+        true => cx.db()?.rows(statement, read).await?,
+        false => cx.db()?.scan(statement, read).await?,
+    };
     add_groups(cx, &mut found).await?;
     Ok(found)
 }

@@ -19,8 +19,8 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
-/// How many may wait for each connection.
-const WAITING: usize = 16;
+/// How many may wait for each connection: more than it serves in the time that they wait.
+const WAITING: usize = 1024;
 /// How long they wait.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Steps of SQLite's machine between two looks at the time: some microseconds.

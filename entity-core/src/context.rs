@@ -12,6 +12,7 @@ use crate::access::{Authorizer, Caller};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::prepare::Preparation;
+use crate::reply::Remark;
 use crate::request::Origin;
 use crate::unit::Unit;
 
@@ -96,6 +97,7 @@ pub struct Context {
     pub(crate) unit: Box<dyn Unit>,
     pub(crate) events: Mutex<Vec<Event>>,
     pub(crate) preparation: Preparation,
+    remarks: Mutex<Vec<Remark>>,
 }
 
 impl Context {
@@ -110,6 +112,7 @@ impl Context {
             unit,
             events: Mutex::default(),
             preparation: Preparation::default(),
+            remarks: Mutex::default(),
         }
     }
 
@@ -195,6 +198,20 @@ impl Context {
     pub(crate) fn turn_to(&mut self, origin: &Origin, preparation: Preparation) {
         self.origin.clone_from(origin);
         self.preparation = preparation;
+    }
+
+    /// Says `value` beside the entity that this request answers with: a header of this name, never a secret.
+    pub fn remark(&self, name: &'static str, value: impl Into<String>) {
+        let value = value.into();
+        self.remarks
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(Remark { name, value });
+    }
+
+    /// The remarks since this was last called.
+    pub(crate) fn take_remarks(&self) -> Vec<Remark> {
+        std::mem::take(&mut self.remarks.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The events since this was last called.

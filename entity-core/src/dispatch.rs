@@ -156,19 +156,23 @@ impl Dispatcher {
     /// Whatever is wrong with the request or with the service.
     pub async fn prepare(&self, request: &Request) -> Result<Preparation> {
         let (route, operation) = find(&self.registry, request)?;
-        let (Some(work), Some(check)) = (route.ahead.work, operation.check) else {
+        let (Some((look, work)), Some(check)) = (route.ahead.work, operation.check) else {
             return Ok(Preparation::default());
         };
         if request.verb.is_safe() {
             return Ok(Preparation::default());
         }
-        let fields = {
+        let raw = {
             // Given back before the work begins, so that it keeps nobody else from reading.
             let cx = self.begin(&request.origin, Mode::Read).await?;
             let call = operation.call(&self.registry, route, request);
-            check(&cx, call, operation.need).await?
+            let fields = check(&cx, call, operation.need).await?;
+            look(&cx, call.id, &fields).await?
         };
-        work(Arc::clone(&self.shared), fields).await
+        match raw {
+            Some(raw) => work(Arc::clone(&self.shared), raw).await,
+            None => Ok(Preparation::default()),
+        }
     }
 
     /// Begins a unit of work for several requests, which come to be all together or not at all.

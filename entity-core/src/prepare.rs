@@ -7,14 +7,14 @@
 
 use std::any::Any;
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, ready};
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
 use crate::access::Need;
 use crate::context::{Context, Shared};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gate;
 use crate::input::Fields;
 use crate::provider::{Create, Provider, Read, Update};
@@ -41,6 +41,20 @@ pub trait Prepare: Provider {
     /// What there is to be prepared in these fields of a creation, of a change, or of the body of an action
     /// that is declared [`prepared`](crate::Action::prepared).
     fn raw(fields: &Fields) -> Option<Self::Raw>;
+
+    /// Adds to `raw` what the data say: asked by the session that finds out whether the entity `id`, which is empty for
+    /// one that is created, may be written. The unit of work asks again: where it finds something else, the work is
+    /// done anew.
+    ///
+    /// # Errors
+    /// The request is refused for what the data say.
+    fn complete(
+        _cx: &Context,
+        _id: &str,
+        raw: Self::Raw,
+    ) -> impl Future<Output = Result<Self::Raw>> + Send {
+        ready(Ok(raw))
+    }
 
     /// Does the work. It sees no data, which may be otherwise when the unit of work opens.
     ///
@@ -91,25 +105,47 @@ impl Context {
 pub(crate) type Check =
     for<'a> fn(&'a Context, Call<'a>, Option<Need>) -> BoxFuture<'a, Result<Fields>>;
 
-/// Prepares what there is to prepare in these fields.
-type Work = fn(Arc<Shared>, Fields) -> BoxFuture<'static, Result<Preparation>>;
+/// What there is to prepare: the [`Prepare::Raw`] of a provider.
+pub(crate) type Raw = Box<dyn Any + Send + Sync>;
+
+/// What there is to prepare in these fields, which are of the entity with this id.
+type Look = for<'a> fn(&'a Context, &'a str, &'a Fields) -> BoxFuture<'a, Result<Option<Raw>>>;
+
+/// Prepares it.
+type Work = fn(Arc<Shared>, Raw) -> BoxFuture<'static, Result<Preparation>>;
 
 /// What a type does ahead of its writes.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Ahead {
     pub(crate) create: Option<Check>,
     pub(crate) update: Option<Check>,
-    pub(crate) work: Option<Work>,
+    /// How it is found and how it is done.
+    pub(crate) work: Option<(Look, Work)>,
+}
+
+pub(crate) fn look<'a, P: Prepare>(
+    cx: &'a Context,
+    id: &'a str,
+    fields: &'a Fields,
+) -> BoxFuture<'a, Result<Option<Raw>>> {
+    Box::pin(async move {
+        let Some(raw) = P::raw(fields) else {
+            return Ok(None);
+        };
+        let raw: Raw = Box::new(P::complete(cx, id, raw).await?);
+        Ok(Some(raw))
+    })
 }
 
 pub(crate) fn work<P: Prepare>(
     shared: Arc<Shared>,
-    fields: Fields,
+    raw: Raw,
 ) -> BoxFuture<'static, Result<Preparation>> {
     Box::pin(async move {
-        let Some(raw) = P::raw(&fields) else {
-            return Ok(Preparation::default());
+        let Ok(raw) = raw.downcast::<P::Raw>() else {
+            return Err(Error::internal("what is to be prepared is of another type"));
         };
+        let raw = *raw;
         let prepared = Arc::new(P::prepare(&shared, &raw).await?);
         Ok(Preparation(Some(Arc::new(Made::<P> { raw, prepared }))))
     })

@@ -319,7 +319,7 @@ impl<P: Provider> RouteBuilder<P> {
     where
         P: Prepare,
     {
-        self.route.ahead.work = Some(prepare::work::<P>);
+        self.route.ahead.work = Some((prepare::look::<P>, prepare::work::<P>));
         self
     }
 

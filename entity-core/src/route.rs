@@ -289,7 +289,7 @@ async fn entity_reply<P: Provider>(
         body: Body::Entity(item),
         effect,
         abilities,
-        remarks: Vec::new(),
+        remarks: cx.take_remarks(),
     })
 }
 

@@ -7,8 +7,8 @@ use entity_core::db::Db;
 use entity_core::testing::{KeptEvents, origin, shared};
 use entity_core::unit::{Mode, Store};
 use entity_core::{
-    Body, Caller, Context, DirectPath, Dispatcher, Effect, IfMatch, Input, Item, Registry, Request,
-    Result, Shared, Verb,
+    Body, Caller, Context, DateTimeUtc, DirectPath, Dispatcher, Effect, IfMatch, Input, Item,
+    Registry, Request, Result, Shared, Verb,
 };
 use futures::future::BoxFuture;
 use sea_orm::{EntityTrait, IntoActiveModel};
@@ -19,7 +19,7 @@ use crate::authorizer::RoleAuthorizer;
 use crate::db::realm_grant;
 use crate::demo::{self, Summary};
 use crate::limits::Limits;
-use crate::user::{PasswordService, Passwords};
+use crate::user::{Guess, PasswordService, Passwords, Tries, TryService};
 use crate::{db, migration};
 
 /// Turns passwords around: quick, and enough to see that they were not stored as they are.
@@ -30,6 +30,19 @@ struct Backwards;
 impl Passwords for Backwards {
     async fn hash(&self, password: &str) -> Result<String> {
         Ok(password.chars().rev().collect())
+    }
+
+    async fn verify(&self, password: &str, stored: &str) -> Result<bool> {
+        Ok(self.hash(password).await? == stored)
+    }
+}
+
+/// Counts nothing.
+struct Patient;
+
+impl Tries for Patient {
+    fn ask(&self, _guess: Guess, _account: &str, _now: DateTimeUtc) -> Result<()> {
+        Ok(())
     }
 }
 
@@ -62,6 +75,8 @@ impl Testbed {
         shared.services.insert(authorizer.clone());
         shared.services.insert(Arc::new(PasswordService(passwords)));
         shared.services.insert(Arc::new(Limits::default()));
+        let tries = TryService(Arc::new(Patient));
+        shared.services.insert(Arc::new(tries));
         let registry = Arc::new(Registry::from_inventory().unwrap());
         let sink = Arc::new(KeptEvents::default());
         let dispatcher = Dispatcher::new(registry, Arc::new(db.clone()), sink, shared);

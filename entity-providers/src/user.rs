@@ -9,6 +9,7 @@ mod name;
 pub mod operator;
 mod password;
 mod query;
+mod tries;
 mod unique;
 mod write;
 
@@ -30,12 +31,15 @@ pub(crate) use name::{FULL_NAME, SORT_NAME};
 pub use name::{display_name, full_name, sort_name};
 pub use password::{NewPassword, PasswordHash, PasswordService, Passwords};
 pub use query::find;
+pub use tries::{Guess, Tries, TryService};
 pub(crate) use write::{TEACHING_TYPE, USUAL_TYPE};
 
 /// The account-level function of those who may see others.
 const VIEW_ANY: &str = "user.view.any";
-/// The event that ends the sessions of a user.
-const CREDENTIALS: &str = "user.credentials";
+/// The event that ends the sessions of a user, but for that in which they themselves changed something.
+pub const CREDENTIALS: &str = "user.credentials";
+/// The detail of that event which ends the private feeds of the user as well.
+pub const ENDS_FEEDS: &str = "endsFeeds";
 
 /// The provider of users.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +82,14 @@ pub struct User {
     /// A new password, 8 to 1024 bytes. It is never shown.
     #[entity(writable, new_password, max = 1024)]
     pub password: Option<String>,
+    /// The present password, which whoever changes their own sends along. It is never shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[entity(writable, password, max = 1024)]
+    pub current_password: Option<String>,
+    /// Whether the private feeds go on when the password changes. They end unless this is true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[entity(writable)]
+    pub keep_feeds: Option<bool>,
     /// Further properties.
     #[entity(kind = Object, writable)]
     pub props: BTreeMap<String, String>,
@@ -115,6 +127,8 @@ impl User {
             sort_name: sort_name(&row.first_name, &row.last_name, &row.eid),
             owner: row.created_by.map(|it| format!("/user/{it}")),
             password: None,
+            current_password: None,
+            keep_feeds: None,
             props: serde_json::from_str(&row.props).unwrap_or_default(),
             reference: format!("/user/{}", row.id),
             url: format!(
@@ -174,13 +188,18 @@ pub(crate) async fn may_view(cx: &Context) -> Result<bool> {
     cx.authorizer().holds(cx, VIEW_ANY).await
 }
 
+/// Whether `id`, an internal or external id or `id=` and the internal id, is that of the caller.
+fn is_self(cx: &Context, id: &str) -> bool {
+    cx.caller().user.as_deref().is_some_and(|it| {
+        it.id == id || id.strip_prefix("id=") == Some(&it.id) || it.eid.eq_ignore_ascii_case(id)
+    })
+}
+
 impl Read for Users {
     /// By internal or external id, or as `id=` and the internal id.
     async fn read(cx: &Context, id: &str) -> Result<Option<User>> {
         let caller = cx.caller().user.as_deref();
-        let is_self = caller.is_some_and(|it| {
-            it.id == id || id.strip_prefix("id=") == Some(&it.id) || it.eid.eq_ignore_ascii_case(id)
-        });
+        let is_self = is_self(cx, id);
         let sees_all = may_view(cx).await?;
         if !is_self && !sees_all {
             return Err(Error::forbidden());

@@ -16,7 +16,7 @@ use entity_formats::openapi::Document;
 use entity_providers::authorizer::RoleAuthorizer;
 use entity_providers::db::Pools;
 use entity_providers::limits::Limits;
-use entity_providers::user::PasswordService;
+use entity_providers::user::{PasswordService, TryService};
 use futures::future::BoxFuture;
 use tokio_util::task::TaskTracker;
 
@@ -26,6 +26,7 @@ use crate::auth::evidence::{PasswordCheck, TrustedHeader};
 use crate::auth::login::{Login, LoginParts};
 use crate::auth::password::Passwords;
 use crate::auth::throttle::{Throttle, ThrottleOptions};
+use crate::auth::tries::AccountTries;
 use crate::config::{self, Config};
 use crate::direct::Sightings;
 use crate::feed::pace::Pace;
@@ -250,6 +251,7 @@ fn dispatcher(
     services.insert(Arc::clone(sessions));
     services.insert(Arc::new(PasswordService(Arc::new(passwords.clone()))));
     services.insert(Arc::new(limits(config)));
+    services.insert(Arc::new(TryService(Arc::new(AccountTries::default()))));
     services.insert(Arc::clone(&registry));
     services.insert(parts.formats);
     let shared = Shared {

@@ -8,6 +8,7 @@ pub mod login;
 pub mod password;
 pub mod session_post;
 pub mod throttle;
+pub(crate) mod tries;
 
 pub use directory::Accounts;
 pub use evidence::{Account, Authenticator, Directory, Evidence, PasswordCheck, TrustedHeader};

@@ -28,6 +28,7 @@ use serde::Serialize;
 
 pub(crate) use fetch::{PAGE, ReadAs, handle};
 pub(crate) use token::without_token;
+pub(crate) use write::follow;
 
 /// Where private feeds are.
 pub(crate) const MOUNT: &str = "/feeds";

@@ -14,6 +14,7 @@ use sea_orm::sea_query::{Alias, Expr, Query};
 
 use crate::audit::{AuditRow, AuditStore};
 use crate::direct::respond;
+use crate::feed;
 use crate::session::Sessions;
 
 pub(crate) use tables::{
@@ -39,6 +40,7 @@ impl EventSink for Journal {
     async fn record(&self, cx: &Context, events: &[Event], audit: Audit) -> Result<()> {
         let db = cx.db()?;
         self.sessions.follow(cx, events).await?;
+        feed::follow(cx, events).await?;
         self.authorizer.record(cx, events).await?;
         if !events.is_empty() {
             insert_events(db, events).await?;

@@ -49,7 +49,9 @@ both! {
     async fn a_new_password_is_hashed_once_for_who_may_set_it(app: TestApp) {
         let (admin, student) = (app.user("admin").await, app.user("student1").await);
         let (own, other) = (path_of(&student).await, path_of(&app.user("student2").await).await);
-        let password = json!({"password": "a-better-one"});
+        let password = json!({"password": "a-better-one", "currentPassword": PASSWORD});
+        let wrong = json!({"password": "a-better-one", "currentPassword": "wrong"});
+        let silent = json!({"password": "a-better-one"});
         let account = json!({"eid": "newton", "password": "principia-1687"});
         let short = json!({"password": "short"});
         let odd = json!({"password": "a-better-one", "nonsense": 1});
@@ -72,7 +74,10 @@ both! {
             (cost(&app, student.post_form(&own, "lastName=King&password=")).await, StatusCode::NO_CONTENT, 0),
             (cost(&app, admin.post("/direct/user", &account)).await, StatusCode::CREATED, 1),
             (cost(&app, admin.put(&other, &password)).await, StatusCode::NO_CONTENT, 1),
-            (cost(&app, patch(&own, &password)).await, StatusCode::NO_CONTENT, 1),
+            (cost(&app, patch(&own, &silent)).await, StatusCode::BAD_REQUEST, 0),
+            (cost(&app, patch(&own, &wrong)).await, StatusCode::BAD_REQUEST, 1),
+            // One verification and one hash.
+            (cost(&app, patch(&own, &password)).await, StatusCode::NO_CONTENT, 2),
         ] {
             assert_eq!((answer.status, runs), (status, expected), "{}", answer.text());
         }

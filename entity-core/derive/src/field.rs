@@ -221,6 +221,7 @@ impl Attributes {
             "max" => self.max = Some(meta.value()?.parse::<LitInt>()?.base10_parse()?),
             "email" => self.meaning = Some(Ident::new("Email", span)),
             "address" => self.meaning = Some(Ident::new("Address", span)),
+            "password" => self.meaning = Some(Ident::new("Password", span)),
             "new_password" => self.meaning = Some(Ident::new("NewPassword", span)),
             "choices" => {
                 let content;

@@ -40,7 +40,7 @@ use crate::field::Fields;
 /// | `search` | `_search` looks into it |
 /// | `html` | sanitised HTML; the provider sanitises it on the way in |
 /// | `max = 200` | most characters |
-/// | `email`, `address`, `new_password` | what its text is for: forms and pages treat it accordingly |
+/// | `email`, `address`, `password`, `new_password` | what its text is for: forms and pages treat it accordingly |
 /// | `choices("course", "project")` | the only texts that clients may write into it |
 /// | `default = "true"` | what new entities have in it, as text, if the client says nothing |
 /// | `kind = Millis` | the kind, where the type does not tell |

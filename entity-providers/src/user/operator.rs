@@ -73,5 +73,5 @@ async fn change(cx: &Context, eid: &str, changes: user_account::ActiveModel) -> 
     let row = query::by_eid(cx, eid)
         .await?
         .ok_or_else(|| Error::field("eid", "names no account"))?;
-    write::store(cx, &User::new(row, cx.base_url()), changes).await
+    write::store(cx, &User::new(row, cx.base_url()), changes, false).await
 }

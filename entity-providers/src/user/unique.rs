@@ -6,18 +6,22 @@
 use entity_core::{Context, Error, Result};
 use sea_orm::{ConnectionTrait, DbBackend};
 
+use super::tries::{Guess, TryService};
 use crate::db::sql::Sql;
 
 /// Insists that no account but `own` has `word` for an e-mail address or an external id, if it is an address: it is
 /// to be the `field` of the account. Super users are not asked.
 ///
 /// # Errors
-/// Another account has it.
+/// Another account has it; the caller has asked too often, whatever the answers were.
 pub(super) async fn require_free(cx: &Context, field: &str, word: &str, own: &str) -> Result<()> {
     // Of external ids that are no address the table takes care.
     if !word.contains('@') || cx.authorizer().is_superuser(cx).await? {
         return Ok(());
     }
+    let tries = cx.service::<TryService>()?;
+    let account = cx.caller().user_id().unwrap_or_default();
+    tries.0.ask(Guess::Address, account, cx.now())?;
     let word = word.to_ascii_lowercase();
     let connection = cx.db()?;
     let backend = connection.get_database_backend();

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use entity_core::{Context, Entity as _, Error, Fields, Result, check_name, db};
 use sea_orm::ActiveValue::{NotSet, Set};
 use sea_orm::{ActiveModelTrait as _, ColumnTrait, EntityTrait, QueryFilter};
+use serde_json::{Map, Value};
 
 use super::password::PasswordHash;
 use super::unique::require_free;
-use super::{CREDENTIALS, User, password, query};
+use super::{CREDENTIALS, ENDS_FEEDS, User, password, query};
 use crate::db::user_account::{ActiveModel, Column, Entity as Account};
 use crate::fields::{flag, properties, text};
 
@@ -18,7 +19,7 @@ pub(crate) const USUAL_TYPE: &str = "registered";
 pub(crate) const TEACHING_TYPE: &str = "maintain";
 
 pub(super) async fn create(cx: &Context, draft: Fields) -> Result<User> {
-    let hash = password::hash(cx, &draft).await?;
+    let hash = password::hash(cx, "", &draft).await?;
     insert(cx, &draft, hash).await
 }
 
@@ -62,7 +63,7 @@ pub(super) async fn insert(
 }
 
 pub(super) async fn update(cx: &Context, current: User, changes: Fields) -> Result<User> {
-    let hash = password::hash(cx, &changes).await?;
+    let hash = password::hash(cx, &current.id, &changes).await?;
     let Some(stored) = query::by_id(cx, &current.id).await? else {
         return Err(Error::not_found());
     };
@@ -72,12 +73,19 @@ pub(super) async fn update(cx: &Context, current: User, changes: Fields) -> Resu
         ..Default::default()
     };
     set(cx, &mut row, &changes, &before).await?;
-    store(cx, &current, row).await
+    let keeps_feeds = flag(&changes, "keepFeeds").unwrap_or_default();
+    store(cx, &current, row, keeps_feeds).await
 }
 
-/// Stores what `row` sets of `current`.
-pub(super) async fn store(cx: &Context, current: &User, row: ActiveModel) -> Result<User> {
-    let ends_sessions = row.password_hash.is_set() || row.is_disabled.is_set();
+/// Stores what `row` sets of `current`. A new password ends the private feeds as well, unless they are kept.
+pub(super) async fn store(
+    cx: &Context,
+    current: &User,
+    row: ActiveModel,
+    keeps_feeds: bool,
+) -> Result<User> {
+    let has_password = row.password_hash.is_set();
+    let ends_sessions = has_password || row.is_disabled.is_set();
     let row = ActiveModel {
         modified: Set(cx.now().timestamp_millis()),
         version: Set(current.row_version.saturating_add(1)),
@@ -93,7 +101,17 @@ pub(super) async fn store(cx: &Context, current: &User, row: ActiveModel) -> Res
         return Err(Error::precondition_failed());
     }
     if ends_sessions {
-        cx.emit(CREDENTIALS, &current.reference, None);
+        let ends_feeds = has_password && !keeps_feeds;
+        let details = Map::from_iter([(ENDS_FEEDS.to_owned(), Value::Bool(ends_feeds))]);
+        cx.emit_with(CREDENTIALS, &current.reference, None, details);
+        if has_password {
+            let whose = match cx.caller().user_id() == Some(&current.id) {
+                true => "other sessions",
+                false => "all sessions",
+            };
+            let feeds = if ends_feeds { ", private feeds" } else { "" };
+            cx.remark("x-ended", format!("{whose}{feeds}"));
+        }
     }
     reread(cx, &current.id).await
 }

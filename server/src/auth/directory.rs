@@ -3,9 +3,10 @@
 use async_trait::async_trait;
 use entity_core::{Context, Result};
 use entity_providers::user;
+use secrecy::SecretString;
 
 use super::evidence::{Account, Directory};
-use super::password::Passwords;
+use super::password::{Passwords, Verified};
 
 /// The table of accounts.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,5 +38,12 @@ impl Directory for Accounts {
 impl user::Passwords for Passwords {
     async fn hash(&self, password: &str) -> Result<String> {
         Self::hash(self, password).await
+    }
+
+    async fn verify(&self, password: &str, stored: &str) -> Result<bool> {
+        let place = self.queue()?;
+        let password = SecretString::from(password);
+        let verified = Self::verify(self, &place, &password, Some(stored)).await?;
+        Ok(verified != Verified::Wrong)
     }
 }

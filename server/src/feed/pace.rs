@@ -1,4 +1,5 @@
-//! How often a private feed may be read: whoever asks without a pause has to wait.
+//! How often a private feed may be read, or something else used that has a name: whoever asks without a pause has to
+//! wait.
 //!
 //! It is counted in memory, by each machine for itself: what is limited is work, and not access.
 
@@ -39,8 +40,14 @@ impl Pace {
     /// # Errors
     /// It is one too many; the error says for how many seconds.
     pub(crate) fn ask(&self, feed: &str, now: DateTime<Utc>) -> Result<()> {
+        self.wait(feed, now)
+            .map_or(Ok(()), |seconds| Err(too_often(seconds)))
+    }
+
+    /// Counts one use of what is called `name`; answers for how many seconds one has to wait if it is one too many.
+    pub(crate) fn wait(&self, name: &str, now: DateTime<Utc>) -> Option<u32> {
         let now = now.timestamp_millis();
-        let key = self.hasher.hash_one(feed);
+        let key = self.hasher.hash_one(name);
         let seen = self.paid.entry(&key, None, |_key, paid: &mut i64| {
             let next = now.max(*paid).saturating_add(self.interval);
             let wait = next.saturating_sub(now).saturating_sub(self.patience);
@@ -50,20 +57,23 @@ impl Pace {
             EntryAction::Retain(wait)
         });
         match seen {
-            EntryResult::Retained(wait) if wait > 0 => Err(too_often(wait)),
+            EntryResult::Retained(wait) if wait > 0 => Some(seconds(wait)),
             EntryResult::Vacant(place) => {
                 // Somebody else cleared the cache meanwhile: nothing is counted, which harms nobody.
                 let _kept = place.insert(now.saturating_add(self.interval));
-                Ok(())
+                None
             }
-            _ => Ok(()),
+            _ => None,
         }
     }
 }
 
-fn too_often(wait: i64) -> Error {
-    let seconds = u64::try_from(wait).unwrap_or_default().div_ceil(1000);
-    let seconds = u32::try_from(seconds).unwrap_or(u32::MAX);
+fn seconds(millis: i64) -> u32 {
+    let seconds = u64::try_from(millis).unwrap_or_default().div_ceil(1000);
+    u32::try_from(seconds).unwrap_or(u32::MAX)
+}
+
+fn too_often(seconds: u32) -> Error {
     Error::too_many_requests(
         format!(
             "this feed was read too often: wait {seconds} seconds, and send its `ETag` when you ask again"

@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use entity_core::format::Formats;
 use entity_core::search::Grammar;
-use entity_core::{Context, DateTimeUtc, Entity as _, Error, Reference, Registry, Result, db};
+use entity_core::{
+    Context, DateTimeUtc, Entity as _, Error, Event, Reference, Registry, Result, db,
+};
 use entity_providers::db::user_account;
+use entity_providers::user;
 use sea_orm::ActiveValue::Set;
 use sea_orm::{
     ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _,
@@ -171,6 +174,27 @@ impl Feed {
         self.addresses = Some(self.formats.iter().map(address).collect());
         self
     }
+}
+
+/// Revokes the feeds of all users whose passwords changed and who did not keep them, in the unit of work of `cx` that
+/// tells so by `events`.
+///
+/// # Errors
+/// The store can't be reached.
+pub(crate) async fn follow(cx: &Context, events: &[Event]) -> Result<()> {
+    let is_of_feeds = |it: &&Event| {
+        let ends = it.details.get(user::ENDS_FEEDS);
+        it.kind == user::CREDENTIALS && ends.and_then(serde_json::Value::as_bool) == Some(true)
+    };
+    for event in events.iter().filter(is_of_feeds) {
+        if let Some(id) = event.reference.strip_prefix("/user/") {
+            table::Entity::delete_many()
+                .filter(table::Column::UserId.eq(id))
+                .exec(cx.db()?)
+                .await?;
+        }
+    }
+    Ok(())
 }
 
 fn title(title: Option<String>) -> Option<String> {

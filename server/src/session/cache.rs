@@ -211,13 +211,18 @@ impl Sessions {
         Ok(was_there)
     }
 
-    /// Ends all sessions of a user in the unit of work of `cx`: after a change of the password, or when the
-    /// account is disabled, deleted or less than it was.
+    /// Ends all sessions of a user, but the one with the handle `but`, in the unit of work of `cx`: after a change of
+    /// the password, or when the account is disabled, deleted or less than it was.
     ///
     /// # Errors
     /// The store can't be reached.
-    pub async fn end_all_of_user(&self, cx: &Context, user_id: &str) -> Result<()> {
-        let ended = self.store.end_all_of_user(cx, user_id).await?;
+    pub async fn end_all_of_user(
+        &self,
+        cx: &Context,
+        user_id: &str,
+        but: Option<&str>,
+    ) -> Result<()> {
+        let ended = self.store.end_all_of_user(cx, user_id, but).await?;
         for id in ended {
             self.forget(id);
         }
@@ -232,7 +237,10 @@ impl Sessions {
     pub async fn follow(&self, cx: &Context, events: &[Event]) -> Result<()> {
         for event in events.iter().filter(|it| it.kind == CREDENTIALS) {
             if let Some(user) = event.reference.strip_prefix("/user/") {
-                self.end_all_of_user(cx, user).await?;
+                // Whoever changes their own password goes on where they did.
+                let is_own = cx.caller().user_id() == Some(user);
+                let own = cx.caller().session.as_deref().filter(|_| is_own);
+                self.end_all_of_user(cx, user, own).await?;
             }
         }
         Ok(())

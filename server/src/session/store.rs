@@ -44,7 +44,12 @@ pub trait SessionStore: Send + Sync + std::fmt::Debug {
     async fn end(&self, cx: &Context, id: IdHash) -> Result<bool>;
 
     /// Ends all sessions of a user, who lost the right to them; answers which.
-    async fn end_all_of_user(&self, cx: &Context, user_id: &str) -> Result<Vec<IdHash>>;
+    async fn end_all_of_user(
+        &self,
+        cx: &Context,
+        user_id: &str,
+        but: Option<&str>,
+    ) -> Result<Vec<IdHash>>;
 
     /// The sessions of a user, the newest first, at most `limit`.
     async fn list_of_user(&self, cx: &Context, user_id: &str, limit: u64) -> Result<Vec<Session>>;
@@ -144,11 +149,17 @@ impl SessionStore for SqlSessions {
         Ok(done.rows_affected > 0)
     }
 
-    async fn end_all_of_user(&self, cx: &Context, user_id: &str) -> Result<Vec<IdHash>> {
+    async fn end_all_of_user(
+        &self,
+        cx: &Context,
+        user_id: &str,
+        but: Option<&str>,
+    ) -> Result<Vec<IdHash>> {
         let all: Vec<String> = Entity::find()
             .select_only()
             .column(Column::IdHash)
             .filter(Column::UserId.eq(user_id))
+            .filter(Condition::all().add_option(but.map(|it| Column::Handle.ne(it))))
             .into_tuple()
             .all(cx.db()?)
             .await?;

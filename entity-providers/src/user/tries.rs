@@ -1,0 +1,34 @@
+//! How often one account may try what would tell it something if it could try without end.
+
+use std::fmt;
+use std::sync::Arc;
+
+use entity_core::{DateTimeUtc, Result};
+
+/// What is guessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Guess {
+    /// The present password, by somebody who has a session and may have found it.
+    Password,
+    /// Whether an e-mail address belongs to an account: a change to it is refused if it does.
+    Address,
+}
+
+/// Counts tries. What counts is that there was one: a rehearsal, and one that is given up, is a try as well.
+pub trait Tries: Send + Sync {
+    /// Counts a try of `account` at `now`.
+    ///
+    /// # Errors
+    /// It is one too many; the error says for how many seconds.
+    fn ask(&self, guess: Guess, account: &str, now: DateTimeUtc) -> Result<()>;
+}
+
+/// The way of the service to count tries.
+#[derive(Clone)]
+pub struct TryService(pub Arc<dyn Tries>);
+
+impl fmt::Debug for TryService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TryService")
+    }
+}

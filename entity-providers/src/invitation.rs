@@ -7,6 +7,8 @@
 
 mod names;
 mod query;
+#[cfg(test)]
+mod tests;
 mod write;
 
 use entity_core::{

@@ -26,7 +26,7 @@ pub mod user_account;
 #[cfg(test)]
 mod tests;
 
-pub use connect::{connect, connect_with, look, look_at_file, make_private};
+pub use connect::{connect, connect_with, look, look_at_file, make_file, make_private};
 pub use journal::{LARGE_JOURNAL, shrink_journal};
 pub use migrate::{ensure_tables, lacks, migrate};
 pub use pool::Pools;

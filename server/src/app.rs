@@ -29,6 +29,7 @@ use crate::auth::throttle::{Throttle, ThrottleOptions};
 use crate::auth::tries::AccountTries;
 use crate::config::{self, Config};
 use crate::direct::Sightings;
+use crate::direct::idempotency::Bounds;
 use crate::feed::pace::Pace;
 use crate::health::{Health, Watch};
 use crate::janitor::Janitor;
@@ -37,7 +38,7 @@ use crate::middleware::csrf::{self, CsrfOptions};
 use crate::session::{CookieOptions, SameSite, SessionOptions, Sessions, SqlSessions};
 use crate::storage::Storage;
 use crate::system::TokioTimer;
-use crate::{openapi, pipeline, supervise};
+use crate::{openapi, pipeline, retention, supervise, telemetry};
 
 /// What tests own and the real service takes from the machine.
 #[derive(Clone)]
@@ -210,11 +211,26 @@ impl App {
         &self.sessions
     }
 
-    /// Waits for work that its clients did not wait for, and for the audit log.
+    /// Waits for work that its clients did not wait for, and for the audit log. On SQLite each file alone is whole then.
     pub async fn finish(&self) {
         self.tasks.close();
         self.tasks.wait().await;
         self.audit.flush().await;
+        telemetry::tell_repeated();
+        if let Err(error) = self.storage.checkpoint().await {
+            tracing::warn!(
+                error = telemetry::cause(&error),
+                "can't move the journal of the database into its file"
+            );
+        }
+    }
+
+    /// Removes what is over, as the service does every minute: sessions, audit rows, events and kept results.
+    ///
+    /// # Errors
+    /// A database can't be written.
+    pub async fn sweep(&self) -> Result<()> {
+        retention::sweep(self).await
     }
 }
 
@@ -253,6 +269,9 @@ fn dispatcher(
     services.insert(Arc::new(limits(config)));
     services.insert(Arc::new(TryService(Arc::new(AccountTries::default()))));
     services.insert(Arc::clone(&registry));
+    services.insert(Arc::new(Bounds {
+        keys: config.retention_idempotency_keys,
+    }));
     services.insert(parts.formats);
     let shared = Shared {
         clock: parts.clock,

@@ -1,6 +1,7 @@
 //! The command line: what `lectern` can be told, and what it answers.
 
 mod arguments;
+mod backup;
 mod doctor;
 mod operator;
 mod prompt;
@@ -35,8 +36,8 @@ pub fn run() -> ExitCode {
         Err(failure) => return fail(&tell(&*failure), USAGE),
     };
     let loaded = config::load(&given);
-    if matches!(arguments.command, Some(Command::Doctor)) {
-        return doctor::run(&loaded, arguments.settings.config.as_deref());
+    if let Some(Command::Doctor { integrity }) = arguments.command {
+        return doctor::run(&loaded, arguments.settings.config.as_deref(), integrity);
     }
     let config = match &loaded {
         Loaded {
@@ -83,7 +84,9 @@ async fn execute(arguments: Arguments, config: Config) -> Result<(), Failure> {
             Ok(())
         }
         Some(Command::User { action }) => operator::user(config, action).await,
-        Some(Command::Doctor) => Ok(()),
+        Some(Command::Backup { file, force }) => backup::backup(&config, &file, force),
+        Some(Command::Restore { file, force }) => backup::restore(&config, &file, force).await,
+        Some(Command::Doctor { .. }) => Ok(()),
     }
 }
 

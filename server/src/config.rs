@@ -173,6 +173,19 @@ settings! {
         /// How many requests of one network that strangers sent in vain get a row each in a minute. The further ones
         /// are counted, in one row for each kind of them.
         audit_strangers: usize = "audit.strangers", "LECTERN_AUDIT_STRANGERS", "60";
+
+        /// How long audit rows are kept.
+        retention_audit: Duration = "retention.audit", "LECTERN_RETENTION_AUDIT", "4320h";
+        /// How many audit rows of writes are kept, and how many of other requests. A row takes at most 1 KiB.
+        retention_audit_rows: usize = "retention.auditRows", "LECTERN_RETENTION_AUDITROWS", "5000000";
+        /// How long events are kept for those who follow them.
+        retention_outbox: Duration = "retention.outbox", "LECTERN_RETENTION_OUTBOX", "720h";
+        /// How many events are kept for those who follow them.
+        retention_outbox_rows: usize = "retention.outboxRows", "LECTERN_RETENTION_OUTBOXROWS", "5000000";
+        /// How many results of requests with an `Idempotency-Key` are kept for one account, for a day each.
+        retention_idempotency_keys: usize = "retention.idempotencyKeys", "LECTERN_RETENTION_IDEMPOTENCYKEYS", "1000";
+        /// What these results may take of the disk altogether; beyond it the oldest are removed early.
+        retention_idempotency_bytes: ByteSize = "retention.idempotencyBytes", "LECTERN_RETENTION_IDEMPOTENCYBYTES", "256MiB";
     }
 }
 

@@ -1,18 +1,12 @@
-//! Removes what is over: sessions and invitations that expired, failures to log in and kept results that no longer
-//! count.
+//! Removes now and then what is over, and tells which log lines were not written.
 
-use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Weak;
 use std::time::Duration;
 
 use entity_core::db::{LaneCounts, Lanes};
-use entity_core::{Caller, Effect, Origin, Reference};
 use entity_providers::db::{LARGE_JOURNAL, shrink_journal};
-use entity_providers::invitation;
 
 use crate::app::{App, Inner};
-use crate::auth::Throttle;
-use crate::direct::idempotency;
 use crate::supervise::Task;
 use crate::telemetry;
 
@@ -59,22 +53,16 @@ impl Task for Janitor {
 /// Cleans up once.
 async fn clean(app: &App) {
     telemetry::tell_repeated();
-    if let Err(error) = app.sessions().sweep().await {
+    if let Err(error) = app.sweep().await {
         tracing::warn!(
             error = telemetry::cause(&error),
-            "can't remove expired sessions"
+            "can't remove what is over"
         );
     }
     if let Err(error) = shrink_journal(&app.storage.content, LARGE_JOURNAL).await {
         tracing::warn!(
             error = telemetry::cause(&error),
             "can't shrink the journal of the database"
-        );
-    }
-    if let Err(error) = sweep_old_rows(app).await {
-        tracing::warn!(
-            error = telemetry::cause(&error),
-            "can't remove old failures to log in, kept results and invitations"
         );
     }
 }
@@ -97,25 +85,4 @@ fn report_lanes(lanes: &Lanes, reported: &mut LaneCounts) {
         );
         *reported = now;
     }
-}
-
-async fn sweep_old_rows(app: &App) -> entity_core::Result<()> {
-    let throttle: Throttle = app.throttle;
-    let origin = Origin {
-        caller: Caller::anonymous(),
-        address: IpAddr::V4(Ipv4Addr::LOCALHOST),
-        request_id: "janitor".into(),
-        method: "SWEEP".into(),
-        path: "login_failure".into(),
-    };
-    app.dispatcher
-        .write(&origin, move |cx| {
-            Box::pin(async move {
-                throttle.sweep(cx).await?;
-                idempotency::sweep(cx).await?;
-                invitation::sweep(cx).await?;
-                Ok(((), Effect::Acted(Reference::collection("login_failure"))))
-            })
-        })
-        .await
 }

@@ -26,6 +26,7 @@ pub mod migration;
 pub mod openapi;
 mod pipeline;
 pub mod production;
+mod retention;
 pub mod session;
 pub mod storage;
 pub mod supervise;

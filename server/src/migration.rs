@@ -13,6 +13,7 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(FEEDS),
         Box::new(IDEMPOTENCY_KEYS),
         Box::new(FOLDED_FEEDS),
+        Box::new(IDEMPOTENCY_BOUNDS),
     ]
 }
 
@@ -91,5 +92,16 @@ const IDEMPOTENCY_KEYS: Tables = Tables {
             PRIMARY KEY (user_id, key)
         )",
         "CREATE INDEX idempotency_key_by_time ON idempotency_key (created)",
+    ],
+};
+
+/// What each result takes of the disk, and the ways to find those that are too many.
+const IDEMPOTENCY_BOUNDS: Tables = Tables {
+    name: "m20261121_000911_idempotency_bounds",
+    statements: &[
+        "ALTER TABLE idempotency_key ADD COLUMN bytes BIGINT NOT NULL DEFAULT 0",
+        "DROP INDEX idempotency_key_by_time",
+        "CREATE INDEX idempotency_key_by_time ON idempotency_key (created, bytes)",
+        "CREATE INDEX idempotency_key_by_user ON idempotency_key (user_id, created)",
     ],
 };

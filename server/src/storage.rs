@@ -1,12 +1,16 @@
 //! The databases of a service: the content, and on SQLite a second file for the audit rows of reads.
 
+mod backup;
+mod keep;
+
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 
 use entity_core::db::{Db, Faults, Lanes, is_at_rest};
 use entity_core::{Error, Registry, Result};
 use entity_providers::db::Pools;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use sea_orm::sqlx::Sqlite;
 use sea_orm::sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
@@ -16,6 +20,16 @@ use sea_orm_migration::MigrationTrait;
 
 use crate::audit::AuditStore;
 use crate::journal::{AUDIT_TIMES, AuditTable, EVENT_DETAILS, JournalTables};
+
+pub use backup::{backup, restore};
+pub(crate) use keep::damage;
+
+/// What of a path stands in a URL as it is.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'/')
+    .remove(b'.')
+    .remove(b'-')
+    .remove(b'_');
 
 /// The databases, open and up to date.
 #[derive(Clone, Debug)]
@@ -75,16 +89,18 @@ pub struct Look {
     pub lacks: Vec<String>,
 }
 
-/// Looks at the databases at `url`. They stay as they are, and none is made.
+/// Looks at the databases at `url`. They stay as they are, and none is made. Of SQLite every page is read and, if it
+/// `is_thorough`, every entry of every index.
 ///
 /// # Errors
-/// There is none, it can't be read, or it was changed by a newer version of the service.
-pub async fn look(url: &str, registry: &Registry) -> Result<Look> {
+/// There is none, it can't be read, it is damaged, or it was changed by a newer version of the service.
+pub async fn look(url: &str, registry: &Registry, is_thorough: bool) -> Result<Look> {
+    refuse_damaged(url, is_thorough)?;
     let content = entity_providers::db::look(url).await?;
     let mut lacks = entity_providers::db::lacks(&content, migrations, registry).await?;
     if content.reader.get_database_backend() == DbBackend::Sqlite {
         let options = SqliteConnectOptions::from_str(url).map_err(Error::internal)?;
-        let path = with_ending(&options, AUDIT);
+        let path = with_ending(options.get_filename(), AUDIT);
         if path.is_file() {
             let db = entity_providers::db::look_at_file(&path).await?;
             let no_types = Registry::new([]).map_err(Error::internal)?;
@@ -96,6 +112,30 @@ pub async fn look(url: &str, registry: &Registry) -> Result<Look> {
     Ok(Look { content, lacks })
 }
 
+/// Refuses a database with a damaged file.
+fn refuse_damaged(url: &str, is_thorough: bool) -> Result<()> {
+    let Some(content) = sqlite_file(url)? else {
+        return Ok(());
+    };
+    for file in ["", AUDIT].map(|it| with_ending(&content, it)) {
+        let damage = match file.is_file() {
+            true => damage(&file, is_thorough)?,
+            false => continue,
+        };
+        if !damage.is_empty() {
+            let text = format!(
+                "{} is damaged ({}): stop the service and put a backup in its place with `lectern restore`",
+                file.display(),
+                damage.join("; ")
+            );
+            return Err(Error::new(entity_core::ErrorKind::Internal, text));
+        }
+    }
+    Ok(())
+}
+
+/// What SQLite leaves of the journal of that file, in bytes, when it has moved it into the file.
+const JOURNAL: &str = "16777216";
 /// What the name of the file with the audit rows of reads ends in.
 const AUDIT: &str = ".audit";
 
@@ -105,19 +145,37 @@ const AUDIT: &str = ".audit";
 /// # Errors
 /// The address is none.
 pub fn files(url: &str) -> Result<Vec<PathBuf>> {
-    if !url.starts_with("sqlite:") {
+    let Some(content) = sqlite_file(url)? else {
         return Ok(Vec::new());
-    }
-    let options = SqliteConnectOptions::from_str(url).map_err(Error::internal)?;
+    };
     let endings = ["", AUDIT].iter().flat_map(|file| {
         let beside = |it| format!("{file}{it}");
         ["", "-wal", "-shm"].map(beside)
     });
-    Ok(endings.map(|it| with_ending(&options, &it)).collect())
+    Ok(endings.map(|it| with_ending(&content, &it)).collect())
 }
 
-fn with_ending(options: &SqliteConnectOptions, ending: &str) -> PathBuf {
-    let mut name = OsString::from(options.get_filename());
+/// The file with the content of the database at `url`, if it is one of SQLite.
+fn sqlite_file(url: &str) -> Result<Option<PathBuf>> {
+    if !url.starts_with("sqlite:") {
+        return Ok(None);
+    }
+    let options = SqliteConnectOptions::from_str(url).map_err(Error::internal)?;
+    Ok(Some(options.get_filename().to_owned()))
+}
+
+/// The address of the database in the file at `path`.
+fn url_of(path: &Path) -> String {
+    format!("sqlite://{}", encoded(path))
+}
+
+/// `path` as a part of a URL.
+fn encoded(path: &Path) -> String {
+    percent_encode(path.as_os_str().as_encoded_bytes(), PLAIN).to_string()
+}
+
+fn with_ending(file: &Path, ending: &str) -> PathBuf {
+    let mut name = OsString::from(file);
     name.push(ending);
     name.into()
 }
@@ -140,12 +198,13 @@ fn audit_migrations() -> Vec<Box<dyn MigrationTrait>> {
 /// nothing in it was promised to a client.
 async fn beside(url: &str) -> Result<Db> {
     let options = SqliteConnectOptions::from_str(url).map_err(Error::internal)?;
-    let name = with_ending(&options, AUDIT);
-    entity_providers::db::make_private(&name)?;
+    let name = with_ending(options.get_filename(), AUDIT);
+    entity_providers::db::make_file(&name).await?;
     let faults = Faults::new(Some(name.clone()));
     let options = options
         .filename(name)
         .create_if_missing(true)
+        .pragma("journal_size_limit", JOURNAL)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Normal);
     let pool = SqlitePoolOptions::new()

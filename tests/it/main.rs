@@ -11,6 +11,7 @@ mod api;
 mod attack;
 mod audit;
 mod authors;
+mod backup;
 mod csrf;
 mod direct;
 mod durability;

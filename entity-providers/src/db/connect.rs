@@ -9,7 +9,9 @@ use std::time::Duration;
 use entity_core::db::{Db, Faults, File, Lanes, is_at_rest};
 use entity_core::{Error, Result};
 use sea_orm::sqlx::postgres::PgConnectOptions;
-use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
+use sea_orm::sqlx::sqlite::{
+    SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous,
+};
 use sea_orm::sqlx::{self, ConnectOptions, Connection, Database, pool::PoolOptions};
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DbErr, RuntimeErr, SqlxPostgresConnector,
@@ -158,7 +160,7 @@ impl Address {
 
 async fn sqlite(options: SqliteConnectOptions, pools: Pools) -> Result<Db> {
     let path = options.get_filename().to_path_buf();
-    make_private(&path)?;
+    make_file(&path).await?;
     let options = options
         .foreign_keys(true)
         .journal_mode(SqliteJournalMode::Wal)
@@ -214,6 +216,28 @@ pub fn make_private(path: &Path) -> Result<()> {
             Err(failure(format!("can't make the file {}", path.display())).with_source(error))
         }
     }
+}
+
+/// Makes the SQLite file at `path`, if there is none, as one that only its owner may read, and that can shrink: what is
+/// free can be given back a part at a time. This can be chosen for an empty file only.
+///
+/// # Errors
+/// It can't be made.
+pub async fn make_file(path: &Path) -> Result<()> {
+    make_private(path)?;
+    if std::fs::metadata(path).is_ok_and(|it| it.len() > 0) {
+        return Ok(());
+    }
+    let made = SqliteConnectOptions::new()
+        .filename(path)
+        .auto_vacuum(SqliteAutoVacuum::Incremental)
+        .journal_mode(SqliteJournalMode::Wal)
+        .busy_timeout(BUSY_TIMEOUT)
+        .disable_statement_logging()
+        .connect()
+        .await
+        .map_err(unreachable_database)?;
+    made.close().await.map_err(unreachable_database)
 }
 
 async fn require_pragma(

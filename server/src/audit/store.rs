@@ -50,6 +50,16 @@ impl AuditStore {
         self.faults.broken().await;
     }
 
+    /// The database.
+    pub(crate) fn db(&self) -> &DatabaseConnection {
+        &self.db
+    }
+
+    /// What is known to be wrong with it.
+    pub(crate) fn faults(&self) -> &Faults {
+        &self.faults
+    }
+
     /// Stores `rows` in one transaction.
     ///
     /// # Errors

@@ -69,8 +69,29 @@ pub(super) enum Command {
     },
     /// Fill an empty database with a small university and stop.
     Demo,
-    /// Explain the settings, where each comes from, and what is wrong with them or with the database.
-    Doctor,
+    /// Write all data of a SQLite database to one file, while the service may go on.
+    Backup {
+        /// The file to write.
+        file: PathBuf,
+        /// Replace the file if it is there.
+        #[arg(long)]
+        force: bool,
+    },
+    /// Make a SQLite database from a backup, while no service uses it.
+    Restore {
+        /// The file with the backup.
+        file: PathBuf,
+        /// Replace the database that is there.
+        #[arg(long)]
+        force: bool,
+    },
+    /// Explain the settings, where each comes from, and what is wrong with them or with the database. Every page of a
+    /// SQLite database is read.
+    Doctor {
+        /// Also compare every index with its table, which takes longer.
+        #[arg(long)]
+        integrity: bool,
+    },
 }
 
 /// What to do with an account.

@@ -12,7 +12,7 @@ use crate::production::{self, Findings};
 use crate::storage;
 
 /// Shows the settings, which come from `file` among others, checks them, then looks at the database.
-pub(super) fn run(loaded: &Loaded, file: Option<&Path>) -> ExitCode {
+pub(super) fn run(loaded: &Loaded, file: Option<&Path>, is_thorough: bool) -> ExitCode {
     for (key, value, source) in &loaded.effective {
         say(&format!("{key:32} {value:40} ({source})"));
     }
@@ -23,7 +23,7 @@ pub(super) fn run(loaded: &Loaded, file: Option<&Path>) -> ExitCode {
         Err(problems) => return fail(problems, USAGE),
         Ok(config) => config,
     };
-    match check(config, file) {
+    match check(config, file, is_thorough) {
         Ok(failures) if failures.is_empty() => ExitCode::SUCCESS,
         Ok(failures) => fail(&failures.join("\n"), 1),
         Err(failure) => fail(&tell(&*failure), 1),
@@ -31,7 +31,7 @@ pub(super) fn run(loaded: &Loaded, file: Option<&Path>) -> ExitCode {
 }
 
 /// Answers why the service would not start.
-fn check(config: &Config, file: Option<&Path>) -> Result<Vec<String>, Failure> {
+fn check(config: &Config, file: Option<&Path>, is_thorough: bool) -> Result<Vec<String>, Failure> {
     let registry = Registry::from_inventory()?;
     let types: Vec<_> = registry.routes().map(|it| it.prefix).collect();
     say(&format!("entity types: {}", types.join(", ")));
@@ -39,7 +39,7 @@ fn check(config: &Config, file: Option<&Path>) -> Result<Vec<String>, Failure> {
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        match look(config, &registry).await {
+        match look(config, &registry, is_thorough).await {
             Ok(content) => inspect(config, file, &content).await,
             Err(problem) => {
                 let outside = production::inspect_outside(config, file)?;
@@ -51,8 +51,8 @@ fn check(config: &Config, file: Option<&Path>) -> Result<Vec<String>, Failure> {
 }
 
 /// The database, if it is there and lacks nothing.
-async fn look(config: &Config, registry: &Registry) -> Result<Db, String> {
-    let look = storage::look(config.database.expose(), registry).await;
+async fn look(config: &Config, registry: &Registry, is_thorough: bool) -> Result<Db, String> {
+    let look = storage::look(config.database.expose(), registry, is_thorough).await;
     let look = look.map_err(|it| format!("database: {}", explain(&it)))?;
     if look.lacks.is_empty() {
         say("database: reached and up to date");

@@ -10,8 +10,8 @@ use axum::response::Response;
 use chrono::TimeDelta;
 use entity_core::{Context, Error, ErrorKind, OUTCOME_UNKNOWN, Origin, Result, Verb};
 use http_body_util::BodyExt as _;
-use sea_orm::sea_query::{Alias, Expr, ExprTrait as _, Query};
-use sea_orm::{ConnectionTrait as _, Value};
+use sea_orm::sea_query::{Alias, Expr, ExprTrait as _, Order, Query};
+use sea_orm::{ConnectionTrait as _, Statement, Value};
 use sha2::{Digest as _, Sha256};
 
 use super::prefer::Preferences;
@@ -25,8 +25,20 @@ pub(crate) const TABLE: &str = "idempotency_key";
 const KEPT: TimeDelta = TimeDelta::days(1);
 /// Most characters of a key.
 const MAX_KEY: usize = 255;
-/// Most results that one sweep removes, so that it never keeps writers waiting.
-const SWEEP: u64 = 500;
+/// Most bytes of an answer that are kept. Of a longer one, only the head is.
+const MAX_BODY: usize = 64 * 1024;
+/// Most results that one step of a sweep removes, so that it never keeps writers waiting.
+pub(crate) const SWEEP: u64 = 500;
+
+/// How much is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// Most results of one account; a further one takes the place of the oldest.
+    pub(crate) keys: usize,
+}
+
+/// What a row takes beside the head and the body, about: the hashes, the user, the entries of indexes.
+const ROW: usize = 400;
 
 /// The header that carries the key.
 pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -169,13 +181,14 @@ impl Key {
     }
 
     fn kept(&self, parts: &Parts, body: Bytes) -> Result<Kept> {
+        let is_short = body.len() <= MAX_BODY;
         Ok(Kept {
             key: self.clone(),
             status: i32::from(parts.status.as_u16()),
-            headers: write_headers(&parts.headers)?,
-            body: match is_secret(&parts.headers) {
-                true => Bytes::new(),
-                false => body,
+            headers: write_headers(&parts.headers, is_short)?,
+            body: match is_short && !is_secret(&parts.headers) {
+                true => body,
+                false => Bytes::new(),
             },
         })
     }
@@ -237,7 +250,7 @@ impl Kept {
             .into_table(Alias::new(TABLE))
             .columns(
                 [
-                    "user_id", "key", "request", "created", "status", "headers", "body",
+                    "user_id", "key", "request", "created", "status", "headers", "body", "bytes",
                 ]
                 .map(Alias::new),
             )
@@ -249,9 +262,46 @@ impl Kept {
                 Expr::val(self.status),
                 Expr::val(self.headers.as_str()),
                 Expr::val(Value::Bytes(Some(self.body.to_vec()))),
+                Expr::val(self.bytes()),
             ]);
         cx.db()?.execute(&expired).await?;
         cx.db()?.execute(&insert).await?;
+        self.make_room(cx).await
+    }
+
+    /// What it takes of the disk, about.
+    fn bytes(&self) -> i64 {
+        let bytes = self.body.len() + self.headers.len() + ROW;
+        i64::try_from(bytes).unwrap_or(i64::MAX)
+    }
+
+    /// Removes the oldest results of the account, if it has too many.
+    async fn make_room(&self, cx: &Context) -> Result<()> {
+        let bounds = cx.service::<Bounds>()?;
+        let keys = u64::try_from(bounds.keys).unwrap_or(u64::MAX);
+        let user = self.key.user.as_str();
+        let created = || Expr::col(Alias::new("created"));
+        let of_user = || Expr::col(Alias::new("user_id")).eq(user);
+        let mut beyond = Query::select();
+        beyond
+            .column(Alias::new("created"))
+            .from(Alias::new(TABLE))
+            .and_where(of_user())
+            .order_by(Alias::new("created"), Order::Desc)
+            .offset(keys)
+            .limit(1);
+        let db = cx.db()?;
+        let Some(row) = db.query_one(&beyond).await? else {
+            return Ok(());
+        };
+        let oldest: i64 = row.try_get("", "created")?;
+        let mut delete = Query::delete();
+        delete
+            .from_table(Alias::new(TABLE))
+            .and_where(of_user())
+            .and_where(Expr::col(Alias::new("key")).ne(self.key.text.as_str()))
+            .and_where(created().lte(oldest));
+        db.execute(&delete).await?;
         Ok(())
     }
 
@@ -274,12 +324,14 @@ impl Kept {
     }
 }
 
-fn write_headers(headers: &HeaderMap) -> Result<String> {
+/// The headers that are kept. Where the body was too long to be kept, nothing says what kind it was of.
+fn write_headers(headers: &HeaderMap, has_type: bool) -> Result<String> {
     let kept: Vec<(&str, &str)> = headers
         .iter()
         .filter(|(name, _)| {
             let name = name.as_str();
-            KEPT_HEADERS.contains(&name) || name.starts_with(BATCH_HEADERS)
+            let is_kept = KEPT_HEADERS.contains(&name) || name.starts_with(BATCH_HEADERS);
+            is_kept && (has_type || !name.starts_with("content-"))
         })
         .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
         .collect();
@@ -321,15 +373,17 @@ fn oldest(cx: &Context) -> i64 {
     (cx.now() - KEPT).timestamp_millis()
 }
 
-/// Removes what no longer counts, some of it.
+/// Removes some of what no longer counts, and of what is more than `most` bytes altogether; answers how many results.
 ///
 /// # Errors
 /// The database can't be written.
-pub(crate) async fn sweep(cx: &Context) -> Result<()> {
+pub(crate) async fn sweep(cx: &Context, most: usize) -> Result<u64> {
+    let beyond = oldest_that_fits(cx, most).await?;
+    let last = beyond.map_or(oldest(cx), |it| Ord::max(it, oldest(cx)));
     let old = Query::select()
         .columns(["user_id", "key"].map(Alias::new))
         .from(Alias::new(TABLE))
-        .and_where(Expr::col(Alias::new("created")).lte(oldest(cx)))
+        .and_where(Expr::col(Alias::new("created")).lte(last))
         .limit(SWEEP)
         .take();
     let pair = Expr::tuple(["user_id", "key"].map(|it| Expr::col(Alias::new(it))));
@@ -337,6 +391,21 @@ pub(crate) async fn sweep(cx: &Context) -> Result<()> {
     statement
         .from_table(Alias::new(TABLE))
         .and_where(pair.in_subquery(old));
-    cx.db()?.execute(&statement).await?;
-    Ok(())
+    Ok(cx.db()?.execute(&statement).await?.rows_affected())
+}
+
+/// When the newest result was made that has no room if the results behind it take `most` bytes.
+async fn oldest_that_fits(cx: &Context, most: usize) -> Result<Option<i64>> {
+    let sql = format!(
+        "SELECT MAX(created) AS created FROM
+            (SELECT created, SUM(bytes) OVER (ORDER BY created DESC) AS total FROM {TABLE}) AS kept
+            WHERE total > {most}"
+    );
+    let db = cx.db()?;
+    let statement = Statement::from_string(db.get_database_backend(), sql);
+    let row = db.query_one_raw(statement).await?;
+    Ok(row
+        .map(|it| it.try_get("", "created"))
+        .transpose()?
+        .flatten())
 }

@@ -1,0 +1,126 @@
+//! Keeping the files of SQLite small and whole: what is free is given back, what is in the journal is moved into the
+//! file when the service stops, and damage is found.
+
+use std::path::Path;
+use std::time::Duration;
+
+use entity_core::Result;
+use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+use rusqlite::{Connection, OpenFlags};
+use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, Statement};
+
+use super::Storage;
+
+/// How many pages are given back at once: a megabyte, so that writers hardly wait.
+const PAGES: i64 = 256;
+/// How long writers have the database to themselves between two steps.
+const PAUSE: Duration = Duration::from_millis(10);
+/// Most lines that are told of a damaged file.
+const LINES: usize = 5;
+
+impl Storage {
+    /// The files of SQLite; none on PostgreSQL.
+    fn files(&self) -> impl Iterator<Item = &DatabaseConnection> {
+        let all = [&self.content.writer, self.audit_of_reads.db()];
+        all.into_iter()
+            .filter(|it| it.get_database_backend() == DbBackend::Sqlite)
+    }
+
+    /// Gives the space back that nothing is stored in any more, a little at a time. Files that were made before the
+    /// service could do so stay as large as they are.
+    ///
+    /// # Errors
+    /// The database can't be written.
+    pub(crate) async fn shrink(&self) -> Result<()> {
+        for file in self.files() {
+            let mut free = number(file, "PRAGMA freelist_count").await?;
+            while free > PAGES {
+                file.execute_unprepared(&format!("PRAGMA incremental_vacuum({PAGES})"))
+                    .await?;
+                let left = number(file, "PRAGMA freelist_count").await?;
+                if left >= free {
+                    break;
+                }
+                free = left;
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves what is in the journals into the files, so that each file alone is whole.
+    ///
+    /// # Errors
+    /// The database can't be written.
+    pub async fn checkpoint(&self) -> Result<()> {
+        for file in self.files() {
+            if number(file, "PRAGMA wal_checkpoint(TRUNCATE)").await? > 0 {
+                tracing::warn!(
+                    "a reader keeps the journal of the database from being moved into its file"
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves what is in the journals into the files, and closes them.
+    ///
+    /// # Errors
+    /// The database can't be written.
+    pub async fn close(self) -> Result<()> {
+        self.checkpoint().await?;
+        self.audit_of_reads.db().clone().close().await?;
+        self.content.reader.close().await?;
+        self.content.writer.close().await?;
+        Ok(())
+    }
+}
+
+/// The first number that `sql` answers.
+async fn number(db: &DatabaseConnection, sql: &str) -> Result<i64> {
+    let statement = Statement::from_string(db.get_database_backend(), sql);
+    let row = db.query_one_raw(statement).await?;
+    let number = row.map(|it| it.try_get_by_index::<i64>(0)).transpose()?;
+    Ok(number.unwrap_or_default())
+}
+
+/// What is wrong with the SQLite file at `path`, which is only read: every page of it and, if it `is_thorough`, whether
+/// every index tells the same as its table.
+///
+/// # Errors
+/// It can't be opened.
+pub(crate) fn damage(path: &Path, is_thorough: bool) -> Result<Vec<String>> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    // Whoever has it open keeps a journal beside it. Without one, looking must not make it.
+    let mut journal = path.as_os_str().to_owned();
+    journal.push("-wal");
+    let mode = match Path::new(&journal).exists() {
+        true => "",
+        false => "?immutable=1",
+    };
+    let url = format!("file:{}{mode}", super::encoded(path));
+    let connection = Connection::open_with_flags(url, flags)?;
+    let check = match is_thorough {
+        true => "integrity_check",
+        false => "quick_check",
+    };
+    let lines = || -> rusqlite::Result<Vec<String>> {
+        let mut statement = connection.prepare(&format!("PRAGMA {check}({LINES})"))?;
+        let lines = statement.query_map([], |row| row.get(0))?;
+        lines.collect()
+    };
+    match lines() {
+        Ok(lines) => Ok(lines.into_iter().filter(|it| it != "ok").collect()),
+        Err(error)
+            if matches!(
+                error.sqlite_error_code(),
+                Some(DatabaseCorrupt | NotADatabase)
+            ) =>
+        {
+            Ok(vec![error.to_string()])
+        }
+        Err(error) => Err(error.into()),
+    }
+}

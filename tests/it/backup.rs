@@ -1,0 +1,207 @@
+//! Backups: one file, made while others write, that becomes a database again; and files that are whole by themselves.
+
+use std::collections::HashSet;
+use std::fs;
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use http::StatusCode;
+use rusqlite::{Connection, OpenFlags};
+use serde_json::json;
+use tests::app::PASSWORD;
+use tests::process::{Process, binary};
+use tests::{Backend, Client, Database, OnBackend, TestApp, both};
+use tokio::task::JoinSet;
+
+use crate::production::{run, text};
+
+const WRITERS: usize = 4;
+
+/// What was acknowledged so far.
+type Acknowledged = Arc<Mutex<HashSet<String>>>;
+
+/// Writes until it is cut off.
+async fn write(author: Client, acknowledged: Acknowledged) {
+    loop {
+        let body =
+            json!({"siteId": "biology-101", "title": "During the backup", "body": "<p>x</p>"});
+        let answer = author.post("/direct/announcement.json", &body).await;
+        let id = answer.expect(StatusCode::CREATED).header("EntityId");
+        let id = last_part(id.expect("the id of what was created"));
+        acknowledged.lock().expect("no panic").insert(id);
+    }
+}
+
+/// What the database calls it.
+fn last_part(id: &str) -> String {
+    id.rsplit(':').next().unwrap_or_default().to_owned()
+}
+
+fn so_far(acknowledged: &Acknowledged) -> HashSet<String> {
+    acknowledged.lock().expect("no panic").clone()
+}
+
+/// The first column of what `sql` finds in `file`, which is opened as it is, without journals.
+fn column(file: &Path, sql: &str) -> Vec<String> {
+    let url = format!("file:{}?immutable=1", file.display());
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(url, flags).expect("a database");
+    let mut statement = connection.prepare(sql).expect("its tables");
+    let rows = statement.query_map([], |row| row.get(0)).expect("rows");
+    rows.collect::<Result<_, _>>().expect("text")
+}
+
+fn announcements(file: &Path) -> HashSet<String> {
+    let ids = column(file, "SELECT id FROM announcement");
+    ids.into_iter().collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rel_20_a_backup_made_under_load_has_what_was_acknowledged_before_it() {
+    let database = Database::on_backend(Backend::Sqlite).await.expect("a file");
+    let restored = Database::on_backend(Backend::Sqlite).await.expect("a file");
+    let process = Process::start_service(&binary("lectern", false), &database, true);
+    let author = Client::on_port(process.port());
+    let author = author.log_in("instructor1", PASSWORD).await;
+    author.get("/direct/site.json").await.expect(StatusCode::OK);
+    let acknowledged = Acknowledged::default();
+    let mut writers = JoinSet::new();
+    for _ in 0..WRITERS {
+        writers.spawn(write(author.clone(), Arc::clone(&acknowledged)));
+    }
+    while so_far(&acknowledged).len() < 20 {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    let before = so_far(&acknowledged);
+    let file = database.folder().join("backup");
+    let name = file.display().to_string();
+    let made = run(&database, &["backup", &name]).await;
+    assert!(made.status.success(), "{made:?}");
+    assert!(text(&made.stdout).contains("copied 100 %"), "{made:?}");
+    assert!(so_far(&acknowledged).len() > before.len(), "writers go on");
+    // Nobody's work is written over, and no service loses its files.
+    let again = run(&database, &["backup", &name]).await;
+    assert!(text(&again.stderr).contains("`--force`"), "{again:?}");
+    let refused = run(&database, &["restore", &name, "--force"]).await;
+    assert!(
+        text(&refused.stderr).contains("stop the service first"),
+        "{refused:?}"
+    );
+    author.get("/direct/site.json").await.expect(StatusCode::OK);
+    writers.shutdown().await;
+    process.stop();
+
+    let rights = fs::metadata(&file)
+        .expect("the backup")
+        .permissions()
+        .mode();
+    assert_eq!(rights & 0o777, 0o600);
+    assert!(run(&restored, &["restore", &name]).await.status.success());
+    let twice = run(&restored, &["restore", &name]).await;
+    assert!(text(&twice.stderr).contains("`--force`"), "{twice:?}");
+    assert!(
+        run(&restored, &["restore", &name, "--force"])
+            .await
+            .status
+            .success()
+    );
+    let place = restored.folder().join("lectern.db");
+    assert!(before.is_subset(&announcements(&place)));
+    let reads = "SELECT path FROM audit WHERE path = '/direct/site.json'";
+    assert!(!column(&restored.folder().join("lectern.db.audit"), reads).is_empty());
+    assert_eq!(
+        column(
+            &place,
+            "SELECT name FROM sqlite_schema WHERE name = 'audit_of_reads'"
+        ),
+        [""; 0]
+    );
+    assert!(
+        run(&restored, &["doctor", "--integrity"])
+            .await
+            .status
+            .success()
+    );
+    let app = TestApp::start(restored, &[]).await;
+    let reader = app.user("instructor1").await;
+    reader.get("/direct/site.json").await.expect(StatusCode::OK);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rel_5_after_a_stop_each_file_alone_is_whole() {
+    let database = Database::on_backend(Backend::Sqlite).await.expect("a file");
+    let process = Process::start_service(&binary("lectern", false), &database, true);
+    let author = Client::on_port(process.port());
+    let author = author.log_in("instructor1", PASSWORD).await;
+    let body = json!({"siteId": "biology-101", "title": "The last one"});
+    let answer = author.post("/direct/announcement.json", &body).await;
+    let id = answer.expect(StatusCode::CREATED).header("EntityId");
+    let id = last_part(id.expect("an id"));
+    author.get("/direct/site.json").await.expect(StatusCode::OK);
+    process.stop();
+    let copy = database.folder().join("copy");
+    for (file, sql) in [
+        (
+            "lectern.db",
+            format!("SELECT id FROM announcement WHERE id = '{id}'"),
+        ),
+        (
+            "lectern.db.audit",
+            "SELECT path FROM audit WHERE path = '/direct/site.json'".to_owned(),
+        ),
+    ] {
+        fs::copy(database.folder().join(file), &copy).expect("room for a copy");
+        assert_eq!(column(&copy, &sql).len(), 1, "{file}");
+        assert_eq!(column(&copy, "PRAGMA integrity_check"), ["ok"], "{file}");
+    }
+}
+
+#[tokio::test]
+async fn the_doctor_finds_a_damaged_page_and_a_restore_mends_it() {
+    let database = Database::on_backend(Backend::Sqlite).await.expect("a file");
+    assert!(run(&database, &["demo"]).await.status.success());
+    let backup = database.folder().join("backup").display().to_string();
+    assert!(run(&database, &["backup", &backup]).await.status.success());
+    for name in ["lectern.db", "lectern.db.audit"] {
+        let file = fs::OpenOptions::new()
+            .write(true)
+            .open(database.folder().join(name));
+        let file = file.expect("the database");
+        let pages = file.metadata().expect("its size").len() / 4096;
+        for page in pages / 2..pages {
+            file.write_all_at(&[0x5a; 4096], page * 4096).expect("room");
+        }
+        let damaged = run(&database, &["doctor"]).await;
+        assert!(!damaged.status.success(), "{name}");
+        assert!(text(&damaged.stderr).contains("is damaged"), "{damaged:?}");
+        assert!(!text(&damaged.stdout).contains("up to date"), "{damaged:?}");
+        let restored = run(&database, &["restore", &backup, "--force"]).await;
+        assert!(restored.status.success(), "{restored:?}");
+        assert!(run(&database, &["doctor"]).await.status.success());
+    }
+    let nonsense = database.folder().join("nonsense");
+    fs::write(&nonsense, "this is no database").expect("room");
+    let refused = run(
+        &database,
+        &["restore", &nonsense.display().to_string(), "--force"],
+    )
+    .await;
+    assert!(text(&refused.stderr).contains("is damaged"), "{refused:?}");
+    assert!(
+        run(&database, &["doctor"]).await.status.success(),
+        "nothing was replaced"
+    );
+}
+
+both! {
+    async fn backups_of_another_program_are_left_to_it(database: Database) {
+        if database.backend() == Backend::Sqlite {
+            return;
+        }
+        let made = run(&database, &["backup", "x"]).await;
+        assert!(text(&made.stderr).contains("pg_dump"), "{made:?}");
+        let restored = run(&database, &["restore", "x"]).await;
+        assert!(text(&restored.stderr).contains("pg_restore"), "{restored:?}");
+    }
+}

@@ -20,6 +20,7 @@ use entity_providers::user::{PasswordService, TryService};
 use futures::future::BoxFuture;
 use tokio_util::task::TaskTracker;
 
+use crate::admission::Admission;
 use crate::audit::{AuditLog, AuditOptions};
 use crate::auth::directory::Accounts;
 use crate::auth::evidence::{PasswordCheck, TrustedHeader};
@@ -31,9 +32,10 @@ use crate::config::{self, Config};
 use crate::direct::Sightings;
 use crate::direct::idempotency::Bounds;
 use crate::feed::pace::Pace;
-use crate::health::{Health, Watch};
+use crate::health::{Counters, Health, Watch};
 use crate::janitor::Janitor;
 use crate::journal::Journal;
+use crate::metrics::Metrics;
 use crate::middleware::csrf::{self, CsrfOptions};
 use crate::session::{CookieOptions, SameSite, SessionOptions, Sessions, SqlSessions};
 use crate::storage::Storage;
@@ -89,6 +91,10 @@ pub struct Inner {
     pub tasks: TaskTracker,
     /// What load balancers ask for.
     pub health: Health,
+    /// What the service counts.
+    pub metrics: Metrics,
+    /// Who is let in, and when.
+    pub(crate) admission: Arc<Admission>,
     /// Counts failures to log in.
     pub(crate) throttle: Throttle,
     /// Remembers since when lists are as they are.
@@ -129,7 +135,12 @@ impl App {
     pub async fn start(config: Config, parts: Parts) -> Result<Self> {
         let url = config.database.expose();
         let storage = Storage::open_with(url, &parts.registry, pools(&config)).await?;
-        let passwords = Passwords::new(available_parallelism().map_or(1, NonZero::get))?;
+        let metrics = Metrics::default();
+        let admission = Arc::new(Admission::new(&config, &metrics));
+        let passwords = Passwords::new(
+            available_parallelism().map_or(1, NonZero::get),
+            Arc::clone(&admission),
+        )?;
         let authorizer = Arc::new(RoleAuthorizer::new());
         let (sessions, touches) = Sessions::new(
             session_options(&config),
@@ -178,6 +189,8 @@ impl App {
             },
             health.clone(),
         );
+        watch_audit(&audit, &metrics);
+        watch_health(&health, &metrics);
         let app = Self(Arc::new(Inner {
             description: openapi::describe(dispatcher.registry(), &formats, &config),
             dispatcher,
@@ -189,6 +202,8 @@ impl App {
             storage,
             tasks: TaskTracker::new(),
             health: health.clone(),
+            metrics,
+            admission,
             sightings: Sightings::default(),
             pace: Pace::new(config.feeds_burst, delta(config.feeds_interval)),
             sessions,
@@ -305,6 +320,41 @@ fn limits(config: &Config) -> Limits {
         invitations_per_site: count(config.invitations_per_site),
         invitations_per_account: count(config.invitations_per_account),
     }
+}
+
+fn watch_health(health: &Health, metrics: &Metrics) {
+    let ask = |name, help, read: fn(Counters) -> u64| {
+        let health = health.clone();
+        metrics.ask(name, help, move || {
+            i64::try_from(read(health.counters())).unwrap_or(i64::MAX)
+        });
+    };
+    ask("restarts", "Background tasks started again", |it| {
+        it.restarts
+    });
+    ask(
+        "audit_refused",
+        "Requests refused for want of audit rows",
+        |it| it.audit_refused,
+    );
+    ask("audit_lost", "Audit rows left out", |it| it.audit_lost);
+    ask(
+        "lines_repeated",
+        "Log lines counted in place of written",
+        |it| it.lines_repeated,
+    );
+    ask("lines_lost", "Log lines that could not be written", |it| {
+        it.lines_lost
+    });
+}
+
+fn watch_audit(audit: &AuditLog, metrics: &Metrics) {
+    let audit = audit.clone();
+    metrics.ask(
+        "audit_queue_rows",
+        "Audit rows that wait to be written",
+        move || audit.waiting(),
+    );
 }
 
 fn throttle_options(config: &Config) -> ThrottleOptions {

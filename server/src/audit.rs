@@ -157,6 +157,12 @@ impl AuditLog {
         ))
     }
 
+    /// How many rows wait to be stored.
+    pub fn waiting(&self) -> i64 {
+        let waiting = self.queue.max_capacity() - self.queue.capacity();
+        i64::try_from(waiting).unwrap_or(i64::MAX)
+    }
+
     /// Waits until everything recorded so far is stored.
     pub async fn flush(&self) {
         let (done, waiting) = oneshot::channel();

@@ -111,6 +111,32 @@ settings! {
         /// How long it takes until it may be read once more.
         feeds_interval: Duration = "feeds.interval", "LECTERN_FEEDS_INTERVAL", "10";
 
+        /// How many requests an account may send in a second that only read, on the long run. 0: no limit.
+        rate_reads: u32 = "rate.reads", "LECTERN_RATE_READS", "50";
+        /// How many requests an account may send in a second that may change something. Operations of a batch
+        /// count one by one. 0: no limit.
+        rate_writes: u32 = "rate.writes", "LECTERN_RATE_WRITES", "20";
+        /// How many requests a network may send in a second of people who are not logged in. 0: no limit.
+        rate_strangers: u32 = "rate.strangers", "LECTERN_RATE_STRANGERS", "20";
+        /// The requests of how many seconds may be sent at once.
+        rate_burst: Duration = "rate.burst", "LECTERN_RATE_BURST", "10";
+        /// The networks of which strangers are not counted, such as those of a campus behind one address.
+        rate_exempt: Vec<Network> = "rate.exempt", "LECTERN_RATE_EXEMPT", "";
+
+        /// How many requests run at once that read by keys. Empty: four for each core, at least eight.
+        admission_reads: Option<usize> = "admission.reads", "LECTERN_ADMISSION_READS", "";
+        /// How many run at once that may read much: searches, filters, batches, feeds. Empty: one for each core, at
+        /// least two.
+        admission_scans: Option<usize> = "admission.scans", "LECTERN_ADMISSION_SCANS", "";
+        /// How many run at once that may change something. Empty: two for each core, at least eight.
+        admission_writes: Option<usize> = "admission.writes", "LECTERN_ADMISSION_WRITES", "";
+        /// How many logins run at once. Empty: two for each core.
+        admission_logins: Option<usize> = "admission.logins", "LECTERN_ADMISSION_LOGINS", "";
+        /// How many requests of each kind wait for one of these places; further ones are refused at once.
+        admission_queue: usize = "admission.queue", "LECTERN_ADMISSION_QUEUE", "64";
+        /// How long a request waits for its place before it is refused, and how long one may have to expect to wait.
+        admission_wait: Duration = "admission.wait", "LECTERN_ADMISSION_WAIT", "500ms";
+
         /// How long a new connection may be silent.
         first_byte_timeout: Duration = "limits.firstByteTimeout", "LECTERN_LIMITS_FIRSTBYTETIMEOUT", "10";
         /// How long the header of a request may take.

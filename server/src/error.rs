@@ -1,5 +1,7 @@
 //! An error as HTTP: the one place where a kind becomes a status, and where error bodies are written.
 
+mod repeated;
+
 use axum::body::Body;
 use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
@@ -148,9 +150,10 @@ fn allow(verbs: &[Verb]) -> HeaderValue {
     HeaderValue::from_str(&names.join(", ")).unwrap_or_else(|_| HeaderValue::from_static("OPTIONS"))
 }
 
-/// A defect of ours is logged here, once, with its whole chain of causes; a client's mistake is not.
+/// A defect of ours is logged here with its whole chain of causes, once in an interval for each cause; a client's
+/// mistake is not.
 fn log(error: &Error, status: StatusCode, context: &ErrorContext) {
-    if !status.is_server_error() {
+    if !status.is_server_error() || !repeated::is_news(error) {
         return;
     }
     let mut causes = Vec::new();

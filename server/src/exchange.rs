@@ -12,6 +12,7 @@ use entity_core::{Caller, Error, ErrorKind, Origin, Result};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use tokio::time::timeout;
 
+use crate::admission::Admitted;
 use crate::auth::http::Arrival;
 use crate::config::{BodySessionId, Config};
 use crate::error::{self, ErrorContext};
@@ -39,6 +40,8 @@ pub(crate) struct Exchange {
     pub(crate) context: ErrorContext,
     /// Whether it is part of a batch.
     pub(crate) is_part: bool,
+    /// Its right to run. Parts of a batch have none of their own.
+    pub(crate) admitted: Option<Admitted>,
 }
 
 /// The path as logs may have it. Clients log out by naming their session's id, which is a credential.
@@ -77,6 +80,7 @@ impl Exchange {
         session: Option<Arc<Session>>,
         arrived: Arrived,
         context: ErrorContext,
+        admitted: Admitted,
     ) -> Self {
         let caller = session
             .as_ref()
@@ -97,6 +101,7 @@ impl Exchange {
             session,
             context,
             is_part: false,
+            admitted: Some(admitted),
         }
     }
 
@@ -120,13 +125,15 @@ impl Exchange {
             session: self.session.clone(),
             context: self.context.clone(),
             is_part: true,
+            admitted: None,
         }
     }
 
-    /// Reads the body, up to `limit` bytes, for no longer than `patience`; what was read before stays.
+    /// Reads the body, up to `limit` bytes, for no longer than `patience`; what was read before stays. Then the
+    /// request waits for its place, so that nobody who sends slowly holds one.
     ///
     /// # Errors
-    /// It is larger, or the client stopped sending.
+    /// It is larger, the client stopped sending, or there is no place.
     pub(crate) async fn read_body(&mut self, limit: usize, patience: Duration) -> Result<()> {
         let too_large = || {
             Error::new(
@@ -154,7 +161,10 @@ impl Exchange {
                 false => incomplete().with_source(error),
             })?
             .to_bytes();
-        Ok(())
+        match &mut self.admitted {
+            Some(admitted) => admitted.begin().await,
+            None => Ok(()),
+        }
     }
 
     /// Whether the body is a form.

@@ -14,6 +14,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use entity_core::db::Db;
@@ -21,6 +22,7 @@ use sea_orm::ConnectionTrait as _;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::app::{App, Inner};
+use crate::metrics::{self, Metrics};
 use crate::supervise::Task;
 
 pub use counters::Counters;
@@ -31,6 +33,9 @@ pub use listener::HealthListener;
 pub(crate) const LIVE: &str = "/livez";
 /// Asks whether requests are wanted.
 pub(crate) const READY: &str = "/readyz";
+
+/// Asks what the service counts. Only the listener for load balancers answers that.
+const METRICS: &str = "/metrics";
 
 /// How long the database is left alone between two tries.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -186,9 +191,11 @@ fn status(is_fine: bool) -> StatusCode {
     }
 }
 
-/// Answers both questions, and nothing else.
-fn router(health: Health) -> Router {
+/// Answers both questions, tells the figures of the service, and nothing else.
+fn router(health: Health, metrics: Metrics) -> Router {
+    let figures = move || async move { ([(CONTENT_TYPE, metrics::MEDIA_TYPE)], metrics.to_text()) };
     Router::new()
+        .route(METRICS, get(figures))
         .route(
             LIVE,
             get(|State(it): State<Health>| async move { it.live() }),

@@ -6,6 +6,7 @@
 //!
 //! A service with further entity types is a binary of its own that links their crates and calls [`run`].
 
+pub mod admission;
 pub mod api;
 pub mod app;
 pub mod audit;
@@ -21,6 +22,7 @@ mod janitor;
 mod journal;
 pub mod listen;
 mod media;
+pub mod metrics;
 pub mod middleware;
 pub mod migration;
 pub mod openapi;

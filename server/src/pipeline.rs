@@ -11,17 +11,20 @@ use axum::http::header::{CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use entity_core::{Error, Origin, Registry, Verb};
+use entity_core::{Error, Origin, Registry, Result, Verb};
 use entity_formats::STYLESHEET_PATH;
 use futures::FutureExt as _;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
+use crate::admission::{Admitted, Class, Sender, later};
 use crate::app::App;
 use crate::audit::AuditRow;
 use crate::error::{self, ErrorContext};
 use crate::exchange::Exchange;
+use crate::metrics::Cause;
 use crate::middleware::address::{self, Arrived};
 use crate::middleware::request_id::{REQUEST_ID, RequestId};
+use crate::middleware::session::Known;
 use crate::middleware::{audit, csrf, guard, headers, identify, panic, session};
 use crate::{api, direct, feed, health};
 
@@ -29,12 +32,15 @@ use crate::{api, direct, feed, health};
 pub(crate) async fn serve(app: &App, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let is_head = parts.method == Method::HEAD;
-    let id = RequestId::new();
     let arrived = address::find(&parts, &app.config);
+    let id = match arrived.peer.is_some_and(|it| app.config.trusts(it)) {
+        true => RequestId::of_proxy(&parts.headers),
+        false => RequestId::new(),
+    };
     let context = ErrorContext::of(app, &parts.headers, id.clone());
     let mut response = match outside(app, &parts, &context) {
         Some(response) => response,
-        None => in_session(app, (parts, body), arrived, context).await,
+        None => counted(app, (parts, body), arrived, context).await,
     };
     headers::add(&mut response, arrived.is_secure);
     response.headers_mut().insert(REQUEST_ID, id.to_header());
@@ -70,19 +76,81 @@ fn outside(app: &App, parts: &Parts, context: &ErrorContext) -> Option<Response>
     })
 }
 
-/// Finds out on whose behalf the request runs, and tells the name of the session.
-async fn in_session(
+/// Refuses what is too much, before anything is looked up for it, and counts all answers. From here on the request
+/// is under its deadline.
+async fn counted(
     app: &App,
     request: (Parts, Body),
     arrived: Arrived,
     context: ErrorContext,
 ) -> Response {
-    let session = match session::find(app, &request.0).await {
+    let class = Class::of(&request.0);
+    let known = session::look(app, &request.0);
+    let sender = match &known {
+        Known::Session(Some(session)) => Sender::Account(&session.user().id),
+        Known::Unknown(_) => Sender::Undecided,
+        _ if identify::has_evidence(app, &request.0, &arrived) => Sender::Undecided,
+        _ => Sender::Stranger,
+    };
+    let response = match app.admission.arrive(class, sender, &arrived, app.now()) {
+        Ok((admitted, quota)) => {
+            let mut response = admitted_in(app, request, (arrived, known), context, admitted).await;
+            if let Some(quota) = quota {
+                quota.tell(response.headers_mut());
+            }
+            response
+        }
+        Err(too_many) => too_many.respond(&context),
+    };
+    app.metrics.answered(class, response.status());
+    response
+}
+
+/// Waits for a place, as long as the request may take at all.
+async fn admitted_in(
+    app: &App,
+    request: (Parts, Body),
+    (arrived, known): (Arrived, Known),
+    context: ErrorContext,
+    mut admitted: Admitted,
+) -> Response {
+    let until = Instant::now() + guard::deadline(&request.0.method, &app.config);
+    let entered = admitted.enter(&app.admission, !request.1.is_end_stream());
+    match in_time(app, until, entered).await {
+        Ok(()) => in_session(app, request, (arrived, known), (context, until), admitted).await,
+        Err(error) => error::respond(&error, &context),
+    }
+}
+
+/// What comes of `work`, if that is known before the deadline of its request.
+async fn in_time<T>(app: &App, until: Instant, work: impl Future<Output = Result<T>>) -> Result<T> {
+    match timeout_at(until, work).await {
+        Ok(done) => done,
+        Err(_elapsed) => {
+            app.metrics.refused(Cause::Deadline);
+            Err(Error::unavailable(
+                "the request took too long: try again",
+                later(),
+            ))
+        }
+    }
+}
+
+/// Finds out on whose behalf the request runs, and tells the name of the session.
+async fn in_session(
+    app: &App,
+    request: (Parts, Body),
+    (arrived, known): (Arrived, Known),
+    (context, until): (ErrorContext, Instant),
+    admitted: Admitted,
+) -> Response {
+    let found = session::find(app, &request.0, known);
+    let session = match in_time(app, until, found).await {
         Ok(session) => session,
         Err(error) => return error::respond(&error, &context),
     };
-    let exchange = Exchange::new(request, session.clone(), arrived, context);
-    let mut response = audited(app, exchange).await;
+    let exchange = Exchange::new(request, session.clone(), arrived, context, admitted);
+    let mut response = audited(app, exchange, until).await;
     if let Some(session) = session {
         session::name(&mut response, &session);
     }
@@ -90,13 +158,18 @@ async fn in_session(
 }
 
 /// Writes an audit row for every request whose answer has not written one in its own transaction.
-async fn audited(app: &App, mut exchange: Exchange) -> Response {
+async fn audited(app: &App, mut exchange: Exchange, until: Instant) -> Response {
     let (time, context) = (app.now(), exchange.context.clone());
-    let believed = identify::believe(app, &mut exchange).await;
+    let believed = in_time(app, until, identify::believe(app, &mut exchange)).await;
     let origin = exchange.origin.clone();
-    let response = match believed {
-        Ok(()) => bounded(app, exchange).await,
-        Err(error) => exchange.fail(&error),
+    let settled = exchange
+        .admitted
+        .as_mut()
+        .map_or(Ok(()), |it| it.settle(&app.admission, &origin.caller, time));
+    let response = match (settled, believed) {
+        (Ok(()), Ok(())) => bounded(app, exchange, until).await,
+        (Ok(()), Err(error)) => exchange.fail(&error),
+        (Err(too_many), _) => too_many.respond(&context),
     };
     let origin = match response.extensions().get::<feed::ReadAs>() {
         Some(read) => Origin {
@@ -108,27 +181,22 @@ async fn audited(app: &App, mut exchange: Exchange) -> Response {
     if response.extensions().get::<audit::Audited>().is_some() {
         return response;
     }
-    match app
-        .audit
-        .record(AuditRow::of(origin, time, response.status()))
-        .await
-    {
+    let row = AuditRow::of(origin, time, response.status());
+    match in_time(app, until, app.audit.record(row)).await {
         Ok(()) => response,
         Err(error) => error::respond(&error, &context),
     }
 }
 
 /// Ends the work on a request that takes too long, or that panics: one request fails, the service goes on.
-async fn bounded(app: &App, exchange: Exchange) -> Response {
+async fn bounded(app: &App, exchange: Exchange, until: Instant) -> Response {
     let context = exchange.context.clone();
-    let deadline = guard::deadline(&exchange.parts.method, &app.config);
     let work = Box::pin(AssertUnwindSafe(checked(app, exchange)).catch_unwind());
-    let error = match timeout(deadline, work).await {
-        Ok(Ok(response)) => return response,
-        Ok(Err(panic)) => panic::to_error(&*panic),
-        Err(_elapsed) => Error::unavailable("the request took too long: try again", 1),
-    };
-    error::respond(&error, &context)
+    let work = work.map(|it| it.map_err(|panic| panic::to_error(&*panic)));
+    match in_time(app, until, work).await {
+        Ok(response) => response,
+        Err(error) => error::respond(&error, &context),
+    }
 }
 
 /// Refuses what no endpoint should have to think about.

@@ -2,6 +2,9 @@
 
 mod disk;
 mod enrolment;
+mod login_flood;
 mod nested_batch;
+mod overload;
+mod rate;
 mod search;
 mod write_hold;

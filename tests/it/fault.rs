@@ -10,3 +10,8 @@ mod restart;
 mod storage;
 mod transaction;
 mod writer;
+mod deadline;
+mod lock;
+mod logging;
+mod migration;
+mod power;

@@ -7,7 +7,7 @@ use std::env;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use tests::process::{Process, binary};
+use tests::process::{Process, binary, without_limits};
 use tests::{Backend, Database, OnBackend};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -125,6 +125,7 @@ async fn dos_9_idle_connections_cost_little_and_are_not_in_the_way() {
             .env("LECTERN_LOG_LEVEL", "warn")
             .env("LECTERN_SHUTDOWN_DRAINDELAY", "0")
             .env("LECTERN_LIMITS_IDLETIMEOUT", "600")
+            .envs(without_limits())
             .env("LECTERN_LIMITS_CONNECTIONS", (number + 100).to_string())
             .current_dir(database.folder());
     });

@@ -11,6 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::Database;
+use crate::app::WITHOUT_LIMITS;
 
 const START_TIMEOUT: Duration = Duration::from_mins(1);
 /// The kernel counts a process's time in hundredths of a second, wherever Linux runs.
@@ -77,6 +78,7 @@ impl Process {
                 .env("LECTERN_DATABASE", url)
                 .env("LECTERN_LOG_LEVEL", "warn")
                 .env("LECTERN_SHUTDOWN_DRAINDELAY", "0")
+                .envs(without_limits())
                 .current_dir(folder);
             if has_demo {
                 command.arg("--demo");
@@ -171,6 +173,14 @@ impl Drop for Process {
             self.end();
         }
     }
+}
+
+/// The variables that switch off what limits how much clients may send.
+pub fn without_limits() -> impl Iterator<Item = (String, &'static str)> {
+    WITHOUT_LIMITS.into_iter().map(|(key, value)| {
+        let name = key.to_uppercase().replace('.', "_");
+        (format!("LECTERN_{name}"), value)
+    })
 }
 
 /// A port that nobody listens on.

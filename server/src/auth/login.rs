@@ -153,7 +153,11 @@ impl Login {
             .iter()
             .find(|it| it.accepts(evidence))
             .ok_or_else(refused)?;
-        let place = self.parts.passwords.queue()?;
+        let queued = self
+            .parts
+            .passwords
+            .queue(evidence.username(), origin.address);
+        let place = queued.await?;
         let network = Subject::address(origin.address);
         self.refuse_busy(&network, origin).await?;
         let account = self.find(evidence.username(), origin).await?;
@@ -165,25 +169,17 @@ impl Login {
         // Held across the verification on purpose: the next try must see whether this one failed. Those
         // who wait for it have a place in the bounded queue.
         let turn = turn.lock().await;
-        let must_wait = self.wait(&subject, origin).await?.is_some();
-        let counted = if must_wait {
-            let waiting = Subject::waiting(name, origin.address);
-            self.refuse_busy(&waiting, origin).await?;
-            vec![waiting]
-        } else {
-            vec![subject, network]
-        };
-        // Checked even if it can't help, so that the time tells nothing.
+        self.refuse_busy(&subject, origin).await?;
         let verified = authenticator
             .verify(evidence, account.as_ref(), &place)
             .await?;
         let target = account.as_ref().map(|it| it.id.clone());
-        let known = account.filter(|it| !it.is_disabled && !must_wait);
+        let known = account.filter(|it| !it.is_disabled);
         if let (Some(account), Verified::Right | Verified::RightButWeak) = (known, verified) {
             return Ok((account, verified));
         }
         let failure = Failure {
-            counted,
+            counted: vec![subject, network],
             target,
             username: evidence.username().chars().take(NAME_LETTERS).collect(),
         };
@@ -192,14 +188,15 @@ impl Login {
         Err(refused())
     }
 
-    /// Refuses before anything is hashed. Whether there is such an account makes no difference.
+    /// Refuses before anything is hashed, and says for how long: names that no account has wait as accounts do, so
+    /// that it tells nothing of whether there is one.
     async fn refuse_busy(&self, subject: &Subject, origin: &Origin) -> Result<()> {
         let Some(left) = self.wait(subject, origin).await? else {
             return Ok(());
         };
         let seconds = left.num_milliseconds().saturating_add(999) / 1000;
         Err(Error::too_many_requests(
-            "too many failed logins from your network: wait and try again",
+            "too many failed logins: wait and try again",
             u32::try_from(seconds).unwrap_or(u32::MAX),
         ))
     }
@@ -225,8 +222,7 @@ impl Login {
             .await
     }
 
-    /// In a unit of work of its own, which stays although the request fails. A try that had to wait anyway counts
-    /// neither for the account nor for the network, so that nobody locks out others, or an account, by trying on.
+    /// In a unit of work of its own, which stays although the request fails.
     async fn tell_failure(&self, failure: Failure, origin: &Origin) -> Result<()> {
         let throttle = self.parts.throttle;
         self.parts

@@ -2,9 +2,11 @@
 //!
 //! One verification keeps a core busy for some 40 ms and holds 19 MiB. Without a limit a burst of logins
 //! would take every core and the memory of the machine; with it the burst waits, and what finds the queue
-//! full is told to come back before any work was done for it.
+//! full is told to come back before any work was done for it. The queue is that of the logins among the
+//! [places](crate::admission): names of one network take turns, and no name is tried twice at the same time.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,12 +15,10 @@ use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
 use argon2::{Algorithm, Argon2, Params, Version};
 use entity_core::{Error, Result};
 use secrecy::{ExposeSecret as _, SecretString};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 
-/// How many verifications may wait.
-const QUEUE: usize = 64;
-/// How many seconds a client waits when the queue is full: by then it has been worked off.
-const RETRY_AFTER: u32 = 2;
+use crate::admission::{self, Admission, Class, Who};
+
 /// The longest password, in bytes.
 pub const MAX_PASSWORD: usize = 1024;
 
@@ -32,15 +32,15 @@ pub struct Passwords {
     argon2: Arc<Argon2<'static>>,
     /// The hash of a password that nobody knows, verified when there is no account: that takes as long.
     dummy: Arc<str>,
-    queue: Arc<Semaphore>,
+    admission: Arc<Admission>,
     workers: Arc<Semaphore>,
     runs: Arc<AtomicU64>,
 }
 
-/// A place in the queue. Holding one is the right to a verification.
+/// A place among the logins. Holding one is the right to a verification.
 #[derive(Debug)]
 pub struct Place {
-    _permit: OwnedSemaphorePermit,
+    _place: admission::Place,
 }
 
 /// What a verification found.
@@ -59,7 +59,7 @@ impl Passwords {
     ///
     /// # Errors
     /// The operating system has no randomness to give.
-    pub fn new(cores: usize) -> Result<Self> {
+    pub(crate) fn new(cores: usize, admission: Arc<Admission>) -> Result<Self> {
         let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(Error::internal)?;
         let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
         let nobody = crate::session::id::SessionId::generate()?;
@@ -68,24 +68,24 @@ impl Passwords {
         Ok(Self {
             argon2: Arc::new(argon2),
             dummy: dummy.into(),
-            queue: Arc::new(Semaphore::new(QUEUE.saturating_add(cores))),
+            admission,
             workers: Arc::new(Semaphore::new(cores)),
             runs: Arc::default(),
         })
     }
 
-    /// A place in the queue, before anything is done for the login.
+    /// A place for a try of `name` from `address`, before anything is done for it.
     ///
     /// # Errors
-    /// The queue is full.
-    pub fn queue(&self) -> Result<Place> {
-        Arc::clone(&self.queue)
-            .try_acquire_owned()
-            .map(|permit| Place { _permit: permit })
-            .map_err(|error| {
-                Error::unavailable("too many people log in right now: try again", RETRY_AFTER)
-                    .with_source(error)
-            })
+    /// The queue is full; this name or network has all of it that one may have.
+    pub async fn queue(&self, name: &str, address: IpAddr) -> Result<Place> {
+        let who = self.admission.login(name, address);
+        self.enter(who).await
+    }
+
+    async fn enter(&self, who: Who) -> Result<Place> {
+        let place = self.admission.lane(Class::Login).enter(who).await?;
+        Ok(Place { _place: place })
     }
 
     /// How often it has hashed or verified since it was made: a login costs the same, whoever it is for.
@@ -124,7 +124,7 @@ impl Passwords {
                 format!("must have 1 to {MAX_PASSWORD} bytes"),
             ));
         }
-        let place = self.queue()?;
+        let place = self.enter(self.admission.new_password()).await?;
         let (argon2, password) = (Arc::clone(&self.argon2), SecretString::from(password));
         let hashed = self
             .work(move || hash(&argon2, password.expose_secret().as_bytes()))
@@ -191,14 +191,24 @@ fn is_weak(stored: &PasswordHash) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use futures::FutureExt as _;
+
     use super::*;
+
+    fn address() -> IpAddr {
+        [192, 0, 2, 1].into()
+    }
 
     fn secret(text: &str) -> SecretString {
         SecretString::from(text)
     }
 
+    fn passwords(cores: usize) -> Passwords {
+        Passwords::new(cores, Admission::for_tests()).unwrap()
+    }
+
     async fn check(passwords: &Passwords, password: &str, stored: Option<&str>) -> Verified {
-        let place = passwords.queue().unwrap();
+        let place = passwords.queue("ada", address()).await.unwrap();
         passwords
             .verify(&place, &secret(password), stored)
             .await
@@ -207,7 +217,7 @@ mod tests {
 
     #[tokio::test]
     async fn auth_1_a_password_is_taken_byte_for_byte() {
-        let passwords = Passwords::new(2).unwrap();
+        let passwords = passwords(2);
         let (composed, decomposed) = ("p\u{e4}ss", "pa\u{308}ss");
         for (password, other) in [
             (" lead", "lead"),
@@ -232,7 +242,7 @@ mod tests {
 
     #[tokio::test]
     async fn auth_3_hashes_say_how_they_were_made() {
-        let passwords = Passwords::new(1).unwrap();
+        let passwords = passwords(1);
         let stored = passwords.hash("secret").await.unwrap();
         assert!(
             stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"),
@@ -246,7 +256,7 @@ mod tests {
         // Made by the reference program: `echo -n password | argon2 somesalt -id -t 2 -k 256 -p 1`.
         let stored =
             "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4";
-        let passwords = Passwords::new(1).unwrap();
+        let passwords = passwords(1);
         assert_eq!(
             check(&passwords, "password", Some(stored)).await,
             Verified::RightButWeak
@@ -259,7 +269,7 @@ mod tests {
 
     #[tokio::test]
     async fn auth_2_without_an_account_every_password_is_wrong_and_costs_as_much() {
-        let passwords = Passwords::new(1).unwrap();
+        let passwords = passwords(1);
         let stored = passwords.hash("secret").await.unwrap();
         assert_eq!(passwords.runs(), 1);
         for (stored, runs) in [(Some(stored.as_str()), 2), (None, 3)] {
@@ -276,12 +286,22 @@ mod tests {
 
     #[tokio::test]
     async fn auth_3_a_full_queue_is_told_before_any_work() {
-        let passwords = Passwords::new(2).unwrap();
-        let places: Vec<_> = (0..66).map(|_| passwords.queue().unwrap()).collect();
-        let error = passwords.queue().unwrap_err();
-        assert_eq!(error.kind(), entity_core::ErrorKind::Unavailable);
-        assert!(error.retry_after().is_some());
-        drop(places);
-        assert!(passwords.queue().is_ok());
+        let passwords = passwords(2);
+        let place = passwords.queue("ada", address()).await.unwrap();
+        let tries = (0..100).map(|_| passwords.queue("ada", address()));
+        let mut tries: Vec<_> = tries.map(Box::pin).collect();
+        let refused = tries.iter_mut().filter_map(|it| it.as_mut().now_or_never());
+        let errors: Vec<_> = refused.map(Result::unwrap_err).collect();
+        assert_eq!(errors.len(), 92, "eight tries of one name wait");
+        for error in errors {
+            assert_eq!(error.kind(), entity_core::ErrorKind::TooManyRequests);
+            assert!(error.retry_after().is_some());
+        }
+        // Another name of the same network has its turn at once.
+        let other = passwords.queue("grace", address());
+        assert!(other.now_or_never().is_some_and(|it| it.is_ok()));
+        drop(tries);
+        drop(place);
+        assert!(passwords.queue("ada", address()).await.is_ok());
     }
 }

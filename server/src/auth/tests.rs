@@ -101,7 +101,7 @@ impl Service {
             events.clone(),
             shared,
         );
-        let passwords = Passwords::new(2).unwrap();
+        let passwords = Passwords::new(2, crate::admission::Admission::for_tests()).unwrap();
         let check = PasswordCheck {
             passwords: passwords.clone(),
             allows_basic: false,

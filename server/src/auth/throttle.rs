@@ -10,8 +10,8 @@
 //!   is wide, and one failure never costs the others much: 100 failures may stand against a network, and every six
 //!   seconds one of them no longer does. That is at most 700 guesses in the first hour, and 600 in each further one.
 //!
-//! A try that has to wait for its account anyway stands against neither; a third count, as wide as that of a network,
-//! keeps such tries from costing more than a little work.
+//! A try that has to wait is told so before its password is looked at, and stands against neither: nobody locks out
+//! others, or an account, by trying on.
 
 use std::net::IpAddr;
 
@@ -85,11 +85,6 @@ impl Subject {
     /// The network of `address`.
     pub fn address(address: IpAddr) -> Self {
         Self::of(Kind::Fading, "address", "", address)
-    }
-
-    /// Tries for an account, as named by [`Subject::account`], while it has to wait.
-    pub fn waiting(name: &str, address: IpAddr) -> Self {
-        Self::of(Kind::Fading, "waiting", name, address)
     }
 
     fn of(kind: Kind, what: &str, name: &str, address: IpAddr) -> Self {

@@ -117,7 +117,7 @@ fn listen_for_health(app: &App) -> Result<Option<HealthListener>, Failure> {
     let Some(address) = app.config.health_listen else {
         return Ok(None);
     };
-    let listener = HealthListener::start(address, app.health.clone())
+    let listener = HealthListener::start(address, app.health.clone(), app.metrics.clone())
         .map_err(|error| format!("can't listen on {address}: {error}"))?;
     tracing::info!("answering load balancers on {}", listener.address());
     Ok(Some(listener))

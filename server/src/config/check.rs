@@ -103,6 +103,7 @@ fn check_limits(config: &Config, problems: &mut Vec<Problem>) {
         ("shutdown.hardStop", config.hard_stop),
         ("login.addressInterval", config.login_address_interval),
         ("feeds.interval", config.feeds_interval),
+        ("admission.wait", config.admission_wait),
     ] {
         if timeout.is_zero() {
             problems.push(Problem::new(key, "must be longer than 0"));

@@ -44,6 +44,14 @@ impl Value for usize {
     }
 }
 
+/// A count of something of which there may be none.
+impl Value for u32 {
+    fn parse(text: &str) -> Result<Self, String> {
+        text.parse()
+            .map_err(|_not_a_count| "must be a whole number, or 0".to_owned())
+    }
+}
+
 /// An address and a port, or the name of a host and a port. A name is looked up once, and its first IPv4 address is
 /// preferred, because that is what `localhost` means to most clients.
 impl Value for SocketAddr {

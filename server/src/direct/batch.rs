@@ -23,6 +23,7 @@ use self::result::Outcome;
 use super::idempotency::{self, IDEMPOTENCY_KEY, Key};
 use super::prefer::Preferences;
 use super::{Runner, negotiate, request, respond};
+use crate::admission::Units;
 use crate::app::App;
 use crate::audit::AuditRow;
 use crate::error;
@@ -94,12 +95,25 @@ pub(super) async fn answer(
     let key = key.as_ref();
     if query.iter().any(|(name, _)| name == REFERENCES) || verb != Verb::Post {
         let references = References::read(app, exchange, &query, verb, is_xml)?;
+        if let Some(refused) = count(app, exchange, references.units()) {
+            return Ok(refused);
+        }
         let work = references.run(app, exchange, key);
         return idempotency::once(key, app, &exchange.origin, work).await;
     }
     let operations = Operations::read(exchange, is_xml)?;
+    if let Some(refused) = count(app, exchange, operations.units()) {
+        return Ok(refused);
+    }
     let work = operations.run(app, exchange, key);
     idempotency::once(key, app, &exchange.origin, work).await
+}
+
+/// Counts the requests of a batch as if each had come alone; answers what to say if they are too many.
+fn count(app: &App, exchange: &Exchange, units: Units) -> Option<Response> {
+    let admitted = exchange.admitted.as_ref()?;
+    let counted = admitted.count_parts(&app.admission, units, app.now());
+    Some(counted.err()?.respond(&exchange.context))
 }
 
 /// What is kept for the key of a batch that came to `outcomes`; nothing if it has none. `answer` tells outcomes.

@@ -7,31 +7,24 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use entity_core::{Error, Result};
-use quick_cache::sync::{Cache, EntryAction, EntryResult};
+
+use crate::admission::{Meter, seconds};
 
 /// How many feeds are counted at a time.
 const COUNTED: usize = 20_000;
 
 /// What was read of late.
 pub(crate) struct Pace {
-    /// Until when each feed is paid for, in milliseconds since 1970: every reading costs one interval.
-    paid: Cache<u64, i64>,
+    meter: Meter,
     hasher: RandomState,
-    interval: i64,
-    /// How far that may lie in the future, in milliseconds.
-    patience: i64,
 }
 
 impl Pace {
     /// `burst` readings at once, and one more in each `interval` from then on.
     pub(crate) fn new(burst: usize, interval: TimeDelta) -> Self {
-        let interval = interval.num_milliseconds().max(1);
-        let burst = i64::try_from(burst.max(1)).unwrap_or(i64::MAX);
         Self {
-            paid: Cache::new(COUNTED),
+            meter: Meter::new(burst, interval, COUNTED),
             hasher: RandomState::new(),
-            interval,
-            patience: burst.saturating_mul(interval),
         }
     }
 
@@ -46,31 +39,12 @@ impl Pace {
 
     /// Counts one use of what is called `name`; answers for how many seconds one has to wait if it is one too many.
     pub(crate) fn wait(&self, name: &str, now: DateTime<Utc>) -> Option<u32> {
-        let now = now.timestamp_millis();
-        let key = self.hasher.hash_one(name);
-        let seen = self.paid.entry(&key, None, |_key, paid: &mut i64| {
-            let next = now.max(*paid).saturating_add(self.interval);
-            let wait = next.saturating_sub(now).saturating_sub(self.patience);
-            if wait <= 0 {
-                *paid = next;
-            }
-            EntryAction::Retain(wait)
-        });
-        match seen {
-            EntryResult::Retained(wait) if wait > 0 => Some(seconds(wait)),
-            EntryResult::Vacant(place) => {
-                // Somebody else cleared the cache meanwhile: nothing is counted, which harms nobody.
-                let _kept = place.insert(now.saturating_add(self.interval));
-                None
-            }
-            _ => None,
+        let reading = self.meter.take(self.hasher.hash_one(name), 1, now);
+        match reading.is_granted() {
+            true => None,
+            false => Some(seconds(reading.wait)),
         }
     }
-}
-
-fn seconds(millis: i64) -> u32 {
-    let seconds = u64::try_from(millis).unwrap_or_default().div_ceil(1000);
-    u32::try_from(seconds).unwrap_or(u32::MAX)
 }
 
 fn too_often(seconds: u32) -> Error {

@@ -7,12 +7,14 @@ use std::panic::AssertUnwindSafe;
 use std::thread;
 use std::time::Duration;
 
+use axum::Router;
 use futures::FutureExt as _;
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 
 use super::{Health, router};
 use crate::listen::{self, ListenOptions};
+use crate::metrics::Metrics;
 use crate::middleware::panic;
 
 /// How long a client may be silent, whatever it is doing.
@@ -30,11 +32,11 @@ pub struct HealthListener {
 }
 
 impl HealthListener {
-    /// Answers at `address` what is known of `health`.
+    /// Answers at `address` what is known of `health`, and what `metrics` counted.
     ///
     /// # Errors
     /// Nobody can listen there, or the machine has no thread to spare.
-    pub fn start(address: SocketAddr, health: Health) -> Result<Self> {
+    pub fn start(address: SocketAddr, health: Health, metrics: Metrics) -> Result<Self> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
@@ -44,7 +46,8 @@ impl HealthListener {
             .name("health".to_owned())
             .spawn(move || {
                 let told = health.clone();
-                let serving = AssertUnwindSafe(serve(listener, health, stopped)).catch_unwind();
+                let serving = AssertUnwindSafe(serve(listener, router(health, metrics), stopped))
+                    .catch_unwind();
                 let cause = match runtime.block_on(serving) {
                     Ok(Ok(())) => return,
                     Ok(Err(error)) => error.to_string(),
@@ -68,7 +71,7 @@ impl HealthListener {
 /// Serves until nobody holds the other end of `stopped`.
 async fn serve(
     listener: TcpListener,
-    health: Health,
+    router: Router,
     stopped: oneshot::Receiver<()>,
 ) -> Result<()> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
@@ -87,7 +90,7 @@ async fn serve(
     // While the service drains it is still asked, and says so: this listener has no drain of its own.
     let never = std::future::pending();
     tokio::select! {
-        () = listen::serve(listener, router(health), options, |_| false, Health::default(), never) => {}
+        () = listen::serve(listener, router, options, |_| false, Health::default(), never) => {}
         _ = stopped => {}
     }
     Ok(())

@@ -17,6 +17,16 @@ const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 
+/// What proxies add to the requests that they pass on.
+const OF_PROXIES: [HeaderName; 6] = [
+    FORWARDED,
+    FORWARDED_FOR,
+    FORWARDED_PROTO,
+    FORWARDED_HOST,
+    HeaderName::from_static("x-real-ip"),
+    HeaderName::from_static("via"),
+];
+
 /// The other end of the connection. Set by the listener.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub SocketAddr);
@@ -45,6 +55,13 @@ pub fn find(parts: &Parts, config: &Config) -> Arrived {
 /// The host that the client named to our outermost proxy, if that tells.
 pub fn host(parts: &Parts, config: &Config) -> Option<String> {
     client(parts, config).host
+}
+
+/// Whether the client itself is on this machine: the connection comes from it, and no proxy made it, neither one of
+/// ours nor one that nobody told us of.
+pub fn is_local(parts: &Parts, config: &Config) -> bool {
+    let is_forwarded = OF_PROXIES.iter().any(|it| parts.headers.contains_key(it));
+    peer(parts).is_some_and(|it| it.is_loopback() && !config.trusts(it)) && !is_forwarded
 }
 
 /// Whoever sent a request, as far as we and our proxies can tell.

@@ -8,7 +8,7 @@ use http::request::Parts;
 use http::{HeaderName, HeaderValue};
 
 use crate::app::App;
-use crate::session::{Presented, Session};
+use crate::session::{Presented, Session, SessionId};
 
 /// Carries the public name of the session on every answer to somebody who is logged in. Clients take its
 /// absence for having been logged out.
@@ -17,21 +17,45 @@ pub const SESSION_HEADER: HeaderName = HeaderName::from_static("x-sakai-session"
 /// The query parameter of requests that a page sends on its own: they don't keep a session alive.
 const AUTOMATIC: &str = "auto";
 
-/// The living session of the request with this head. Being asked for counts as a use of it.
-///
-/// # Errors
-/// The store can't be reached.
-pub(crate) async fn find(app: &App, parts: &Parts) -> Result<Option<Arc<Session>>> {
-    let session = match app.cookie.read(&parts.headers) {
-        Presented::Nothing => None,
+/// What is known of the session of a request before the store is asked.
+#[derive(Debug)]
+pub(crate) enum Known {
+    /// There is none.
+    Nothing,
+    /// It is this one, if it lives.
+    Session(Option<Arc<Session>>),
+    /// Only the store can tell.
+    Unknown(SessionId),
+}
+
+/// What is known of the session of the request with this head.
+pub(crate) fn look(app: &App, parts: &Parts) -> Known {
+    match app.cookie.read(&parts.headers) {
+        Presented::Nothing => Known::Nothing,
         Presented::Ambiguous => {
             tracing::warn!(
                 event = "session.ambiguous",
                 "ignored the session of a request with several session cookies"
             );
-            None
+            Known::Nothing
         }
-        Presented::Id(id) => app.sessions().find(&id).await?,
+        Presented::Id(id) => match app.sessions().believed(&id) {
+            Some(known) => Known::Session(app.sessions().living(known)),
+            None => Known::Unknown(id),
+        },
+    }
+}
+
+/// The living session of the request with this head, of which so much is `known`. Being asked for counts as a use
+/// of it.
+///
+/// # Errors
+/// The store can't be reached.
+pub(crate) async fn find(app: &App, parts: &Parts, known: Known) -> Result<Option<Arc<Session>>> {
+    let session = match known {
+        Known::Nothing => None,
+        Known::Session(session) => session,
+        Known::Unknown(id) => app.sessions().find(&id).await?,
     };
     if let Some(session) = &session
         && !is_automatic(parts.uri.query())

@@ -85,13 +85,16 @@ const OVERLONG: &str = "HeaderTooLong";
 pub(super) fn of(mount: Mount, verb: Verb, need: Need, config: &Config) -> Vec<ErrorKind> {
     let is_open = need == Need::Public;
     let has_evidence = config.auth_basic || config.auth_trusted_header.is_some();
+    let is_limited = [config.rate_reads, config.rate_writes, config.rate_strangers]
+        .iter()
+        .any(|it| *it > 0);
     let all = [
         (ErrorKind::BadRequest, true),
         (ErrorKind::UriTooLong, true),
         (ErrorKind::Unavailable, true),
         (ErrorKind::InsufficientStorage, true),
         (ErrorKind::Unauthenticated, !is_open || has_evidence),
-        (ErrorKind::TooManyRequests, has_evidence),
+        (ErrorKind::TooManyRequests, has_evidence || is_limited),
         (ErrorKind::Forbidden, !is_open || !verb.is_safe()),
         (ErrorKind::NotAcceptable, mount == Mount::Direct),
         (ErrorKind::TooLarge, !verb.is_safe()),

@@ -144,6 +144,11 @@ impl Sessions {
         Ok(self.living(self.remember(session)))
     }
 
+    /// The session with the id that a client presents, be it over or not, if that is known without asking the store.
+    pub(crate) fn believed(&self, presented: &SessionId) -> Option<Arc<Session>> {
+        self.believed.get(&presented.hash())
+    }
+
     /// The living session with this public name.
     ///
     /// # Errors
@@ -299,7 +304,8 @@ impl Sessions {
         session
     }
 
-    fn living(&self, session: Arc<Session>) -> Option<Arc<Session>> {
+    /// `session`, unless it is over.
+    pub(crate) fn living(&self, session: Arc<Session>) -> Option<Arc<Session>> {
         let last_accessed = self.last_accessed(&session);
         let is_over = session.is_over(self.now(), last_accessed, self.options.max_lifetime);
         (!is_over).then_some(session)

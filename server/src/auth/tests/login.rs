@@ -97,12 +97,28 @@ async fn auth_2_every_login_costs_one_verification_whoever_it_is_for() {
         assert_eq!(done.is_ok(), (name, password) == ("ada", "right"), "{name}");
         assert_eq!(service.passwords.runs() - before, 1, "{name} {password}");
     }
-    // One that has to wait is verified as well, right or wrong.
-    for password in ["wrong", "wrong", "wrong", "wrong", "wrong", "right"] {
-        let before = service.passwords.runs();
-        let done = service.attempt("ada", password, "192.0.2.3").await;
-        assert!(done.is_err());
-        assert_eq!(service.passwords.runs() - before, 1, "{password}");
+}
+
+#[tokio::test]
+async fn auth_4_a_login_that_has_to_wait_says_so_whoever_it_is_for() {
+    let service = Service::start().await;
+    for name in ["ada", "nobody", "shut"] {
+        for _ in 0..5 {
+            let wrong = service.attempt(name, "wrong", "192.0.2.3").await;
+            assert_eq!(wrong.unwrap_err().kind(), ErrorKind::Unauthenticated);
+        }
+        for password in ["wrong", "right"] {
+            let before = service.passwords.runs();
+            let error = service.attempt(name, password, "192.0.2.3").await;
+            let error = error.unwrap_err();
+            assert_eq!(
+                error.kind(),
+                ErrorKind::TooManyRequests,
+                "{name} {password}"
+            );
+            assert_eq!(error.retry_after(), Some(1));
+            assert_eq!(service.passwords.runs(), before, "{name} {password}");
+        }
     }
 }
 

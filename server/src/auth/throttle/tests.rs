@@ -57,10 +57,6 @@ fn auth_4_a_network_leaves_700_guesses_in_the_first_hour_and_600_in_each_other()
     let network = Subject::address(address());
     assert_eq!(guesses(&network, HOUR + 1, u32::MAX, 0), 700);
     assert_eq!(guesses(&network, 2 * HOUR + 1, u32::MAX, 0), 1300);
-    assert_eq!(
-        guesses(&Subject::waiting("ada", address()), HOUR + 1, u32::MAX, 0),
-        700
-    );
 }
 
 #[test]

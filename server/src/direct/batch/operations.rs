@@ -16,6 +16,7 @@ use serde_json::Value;
 use super::places::{Results, fill, fill_path, fill_query, made};
 use super::result::{Outcome, Told};
 use super::{MAX_PARTS, Part};
+use crate::admission::Units;
 use crate::app::App;
 use crate::audit::AuditRow;
 use crate::direct::Runner;
@@ -113,6 +114,14 @@ impl Operations {
         }
         batch.is_xml = is_xml;
         Ok(batch)
+    }
+
+    /// How much they ask for.
+    pub(super) fn units(&self) -> Units {
+        let is_read = |it: &&Operation| it.method == Verb::Get.name();
+        let reads = self.operations.iter().filter(is_read).count();
+        let writes = self.operations.len().saturating_sub(reads);
+        Units { reads, writes }
     }
 
     /// Carries them out, one after the other, and keeps what came of it for `key`.

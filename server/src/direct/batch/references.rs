@@ -11,6 +11,7 @@ use serde::ser::{SerializeMap as _, Serializer as _};
 
 use super::result::{Outcome, Told};
 use super::{MAX_PARTS, Part, REFERENCES};
+use crate::admission::Units;
 use crate::app::App;
 use crate::direct::idempotency::Key;
 use crate::exchange::Exchange;
@@ -89,6 +90,21 @@ impl References {
             method: exchange.parts.method.clone(),
             is_xml,
         })
+    }
+
+    /// How much they ask for.
+    pub(super) fn units(&self) -> Units {
+        let parts = self.parts.len();
+        match self.method.is_safe() {
+            true => Units {
+                reads: parts,
+                writes: 0,
+            },
+            false => Units {
+                reads: 0,
+                writes: parts,
+            },
+        }
     }
 
     /// Sends them one after the other.

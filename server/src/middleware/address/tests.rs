@@ -222,3 +222,37 @@ fn http_4_the_header_of_the_standard_is_read_alike() {
         );
     }
 }
+
+#[test]
+fn only_a_client_without_a_proxy_is_on_this_machine() {
+    let mut config = config("x-forwarded");
+    let is_local_from = |config: &Config, from: &str, header: Option<&'static str>| {
+        let (mut parts, ()) = Request::new(()).into_parts();
+        let from = SocketAddr::new(from.parse().unwrap(), 4711);
+        parts.extensions.insert(Peer(from));
+        if let Some(name) = header {
+            parts.headers.append(name, HeaderValue::from_static("a"));
+        }
+        is_local(&parts, config)
+    };
+    assert!(is_local_from(&config, "127.0.0.1", None));
+    assert!(is_local_from(&config, "::1", None));
+    assert!(!is_local_from(&config, "192.0.2.1", None));
+    for header in [
+        "forwarded",
+        "x-forwarded-for",
+        "x-forwarded-proto",
+        "via",
+        "x-real-ip",
+    ] {
+        assert!(
+            !is_local_from(&config, "127.0.0.1", Some(header)),
+            "{header}"
+        );
+    }
+    config.trusted_proxies = vec![crate::config::Value::parse("127.0.0.1").unwrap()];
+    assert!(
+        !is_local_from(&config, "127.0.0.1", None),
+        "a proxy of ours"
+    );
+}

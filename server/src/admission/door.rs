@@ -1,0 +1,169 @@
+//! A request at the door: what it is counted as, and whether it may come in.
+
+use chrono::{DateTime, Utc};
+use entity_core::{Caller, Result};
+
+use super::{Admission, Class, Lane, Place, Quota, TooMany, Units, Who};
+use crate::middleware::address::Arrived;
+
+/// A request that was let in. Its place is given back when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Admitted {
+    class: Class,
+    /// For whom its place is counted.
+    who: Who,
+    network: Who,
+    /// For whom its rate is counted, once that is known.
+    counted: Option<Counted>,
+    lane: Option<Lane>,
+    place: Option<Place>,
+}
+
+/// Whose rate it is: that of an account or, without one, of the network.
+#[derive(Clone, Copy, Debug)]
+struct Counted {
+    account: Option<Who>,
+}
+
+/// What is known of who sends a request, before anything is looked up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Sender<'a> {
+    /// The account with this id.
+    Account(&'a str),
+    /// Somebody who shows nothing.
+    Stranger,
+    /// Somebody who shows what is not looked at yet.
+    Undecided,
+}
+
+impl Admission {
+    /// Counts a request of this class, which `sender` sends, as far as it is known whose it is.
+    ///
+    /// # Errors
+    /// They send too many.
+    pub(crate) fn arrive(
+        &self,
+        class: Class,
+        sender: Sender<'_>,
+        arrived: &Arrived,
+        now: DateTime<Utc>,
+    ) -> Result<(Admitted, Option<Quota>), Box<TooMany>> {
+        let network = self.network(arrived.address);
+        let account = match sender {
+            Sender::Account(id) => Some(self.account(id)),
+            Sender::Stranger | Sender::Undecided => None,
+        };
+        let mut admitted = Admitted {
+            class,
+            who: account.unwrap_or(network),
+            network,
+            counted: None,
+            lane: None,
+            place: None,
+        };
+        let quota = match sender {
+            Sender::Undecided => None,
+            _ => admitted.count(self, account, now)?,
+        };
+        Ok((admitted, quota))
+    }
+}
+
+impl Admitted {
+    /// Waits for a place; what has a body to be read waits for it [behind that](Self::begin), but is refused here
+    /// if it would find no place. Logins have their turn when their name is known.
+    ///
+    /// # Errors
+    /// There is no room.
+    pub(crate) async fn enter(&mut self, admission: &Admission, has_body: bool) -> Result<()> {
+        let lane = admission.lane(self.class);
+        if self.class == Class::Login {
+            // Whoever it is, their name was not tried yet.
+            let somebody = Who {
+                member: Some(0),
+                ..self.network
+            };
+            return lane.check(somebody);
+        }
+        self.lane = Some(lane.clone());
+        match has_body {
+            true => lane.check(self.who),
+            false => self.begin().await,
+        }
+    }
+
+    /// Waits for the place, unless it has one.
+    ///
+    /// # Errors
+    /// There is no room.
+    pub(crate) async fn begin(&mut self) -> Result<()> {
+        if let Some(lane) = self.lane.take() {
+            self.place = Some(lane.enter(self.who).await?);
+        }
+        Ok(())
+    }
+
+    /// Counts it for `caller`, who was not known before.
+    ///
+    /// # Errors
+    /// They send too many.
+    pub(crate) fn settle(
+        &mut self,
+        admission: &Admission,
+        caller: &Caller,
+        now: DateTime<Utc>,
+    ) -> Result<(), Box<TooMany>> {
+        if self.counted.is_some() {
+            return Ok(());
+        }
+        let account = caller.user.as_ref().map(|it| admission.account(&it.id));
+        self.count(admission, account, now).map(drop)
+    }
+
+    /// Counts the parts of a batch, one by one. The batch itself was counted as one.
+    ///
+    /// # Errors
+    /// They are too many.
+    pub(crate) fn count_parts(
+        &self,
+        admission: &Admission,
+        units: Units,
+        now: DateTime<Utc>,
+    ) -> Result<(), Box<TooMany>> {
+        let account = self.counted.and_then(|it| it.account);
+        let Units { reads, writes } = units;
+        let further = match self.class {
+            Class::Read | Class::Scan => Units {
+                reads: reads.saturating_sub(1),
+                writes,
+            },
+            Class::Write | Class::Login => Units {
+                reads,
+                writes: writes.saturating_sub(1),
+            },
+        };
+        admission
+            .count(further, account, self.network, now)
+            .map(drop)
+    }
+
+    fn count(
+        &mut self,
+        admission: &Admission,
+        account: Option<Who>,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Quota>, Box<TooMany>> {
+        self.counted = Some(Counted { account });
+        let units = match self.class {
+            Class::Read | Class::Scan => Units {
+                reads: 1,
+                writes: 0,
+            },
+            Class::Write | Class::Login => Units {
+                reads: 0,
+                writes: 1,
+            },
+        };
+        admission.count(units, account, self.network, now)
+    }
+}

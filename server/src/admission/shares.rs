@@ -1,0 +1,282 @@
+//! Who runs and who waits in one class: the book that is kept, and the rules by which turns are given.
+//!
+//! Everybody belongs to a group, an account or a network, and perhaps to a member of it. No group and no member may
+//! have all places or the whole queue. The next turn goes to the group with the fewest places, of these to the one
+//! whose last turn was longest ago, and within it by the same rule to a member: who asks rarely is served before
+//! who asks always.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+/// On whose account a request is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Who {
+    /// The account or the network.
+    pub(crate) group: u64,
+    /// Who of it, where that is told apart.
+    pub(crate) member: Option<u64>,
+    /// Whether it may have all that there is.
+    pub(crate) is_exempt: bool,
+}
+
+impl Who {
+    /// All of a group.
+    pub(crate) fn group(group: u64) -> Self {
+        Self {
+            group,
+            member: None,
+            is_exempt: false,
+        }
+    }
+}
+
+/// How much there is, and how much of it one may have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// How many run at once.
+    pub(crate) places: usize,
+    /// How many wait.
+    pub(crate) queue: usize,
+    /// How long one waits at most.
+    pub(crate) wait: Duration,
+    /// How many places, and how many of those who wait, one group may have.
+    pub(crate) of_group: (usize, usize),
+    /// The same for one member.
+    pub(crate) of_member: (usize, usize),
+}
+
+/// Why somebody gets no place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// The queue is full, or the turn would come too late.
+    Full,
+    /// They have all that one may have.
+    Share,
+}
+
+/// What one has.
+#[derive(Clone, Copy, Debug, Default)]
+struct Share {
+    running: usize,
+    waiting: usize,
+    /// When it last got a turn, counted in turns.
+    last: u64,
+}
+
+impl Share {
+    fn is_nothing(self) -> bool {
+        self.running == 0 && self.waiting == 0
+    }
+}
+
+/// Somebody who waits, with what tells them that their turn has come.
+struct Waiter<T> {
+    who: Who,
+    number: u64,
+    ticket: T,
+}
+
+/// The book of one class.
+pub(crate) struct Shares<T> {
+    limits: Limits,
+    running: usize,
+    waiters: VecDeque<Waiter<T>>,
+    groups: HashMap<u64, Share>,
+    members: HashMap<(u64, u64), Share>,
+    turns: u64,
+    numbers: u64,
+    /// How long a place is held, on average.
+    service: Duration,
+}
+
+impl<T> Shares<T> {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            running: 0,
+            waiters: VecDeque::new(),
+            groups: HashMap::new(),
+            members: HashMap::new(),
+            turns: 0,
+            numbers: 0,
+            service: Duration::ZERO,
+        }
+    }
+
+    /// How many wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiters.len()
+    }
+
+    /// How many run.
+    pub(crate) fn running(&self) -> usize {
+        self.running
+    }
+
+    /// Gives `who` a place at once, if there is one for them.
+    pub(crate) fn start(&mut self, who: Who) -> bool {
+        let may = self.may_run(who);
+        if may {
+            self.turns = self.turns.saturating_add(1);
+            self.running = self.running.saturating_add(1);
+            let turn = self.turns;
+            self.change(who, |it| {
+                it.running = it.running.saturating_add(1);
+                it.last = turn;
+            });
+        }
+        may
+    }
+
+    /// Whether `who` would be refused if they asked now.
+    ///
+    /// # Errors
+    /// They would, for this reason.
+    pub(crate) fn check(&self, who: Who) -> Result<(), Refused> {
+        if self.may_run(who) {
+            return Ok(());
+        }
+        let (group, member) = self.shares(who);
+        let is_beyond =
+            group.waiting >= self.limits.of_group.1 || member.waiting >= self.limits.of_member.1;
+        if is_beyond && !who.is_exempt {
+            return Err(Refused::Share);
+        }
+        let own = if who.member.is_some() { member } else { group };
+        if self.expected_wait(own, who.member.is_some()) > self.limits.wait {
+            return Err(Refused::Full);
+        }
+        match self.waiters.len() < self.limits.queue || self.greediest(group).is_some() {
+            true => Ok(()),
+            false => Err(Refused::Full),
+        }
+    }
+
+    /// Lets `who` wait; answers the number of their place in the queue. If the queue is full, the newest of the
+    /// group that has most of it goes, and their ticket is answered too.
+    ///
+    /// # Errors
+    /// As [`Shares::check`].
+    pub(crate) fn wait(&mut self, who: Who, ticket: T) -> Result<(u64, Option<T>), Refused> {
+        self.check(who)?;
+        let gone = match self.waiters.len() < self.limits.queue {
+            true => None,
+            false => self.evict(self.shares(who).0),
+        };
+        self.numbers = self.numbers.saturating_add(1);
+        let number = self.numbers;
+        self.change(who, |it| it.waiting = it.waiting.saturating_add(1));
+        self.waiters.push_back(Waiter {
+            who,
+            number,
+            ticket,
+        });
+        Ok((number, gone))
+    }
+
+    /// Forgets whoever waits at `number`, if they still do.
+    pub(crate) fn leave(&mut self, number: u64) {
+        let at = self.waiters.iter().position(|it| it.number == number);
+        if let Some(waiter) = at.and_then(|it| self.waiters.remove(it)) {
+            self.change(waiter.who, |it| it.waiting = it.waiting.saturating_sub(1));
+        }
+    }
+
+    /// Takes back a place of `who`, who held it so long.
+    pub(crate) fn end(&mut self, who: Who, held: Duration) {
+        self.running = self.running.saturating_sub(1);
+        self.change(who, |it| it.running = it.running.saturating_sub(1));
+        self.service = (self.service.saturating_mul(7).saturating_add(held)) / 8;
+    }
+
+    /// Gives a place to whoever's turn it is; nothing if nobody can have one.
+    pub(crate) fn next(&mut self) -> Option<(Who, T)> {
+        if self.running >= self.limits.places {
+            return None;
+        }
+        let eligible = self.waiters.iter().filter(|it| self.may_run(it.who));
+        let number = eligible
+            .min_by_key(|it| {
+                let (group, member) = self.shares(it.who);
+                let order = (group.running, group.last, member.running, member.last);
+                (order, it.number)
+            })?
+            .number;
+        let at = self.waiters.iter().position(|it| it.number == number)?;
+        let waiter = self.waiters.remove(at)?;
+        self.start(waiter.who);
+        self.change(waiter.who, |it| it.waiting = it.waiting.saturating_sub(1));
+        Some((waiter.who, waiter.ticket))
+    }
+
+    fn may_run(&self, who: Who) -> bool {
+        let (group, member) = self.shares(who);
+        let is_within =
+            group.running < self.limits.of_group.0 && member.running < self.limits.of_member.0;
+        self.running < self.limits.places && (is_within || who.is_exempt)
+    }
+
+    /// What the group of `who` has, and what they have themselves.
+    fn shares(&self, who: Who) -> (Share, Share) {
+        let group = self.groups.get(&who.group).copied().unwrap_or_default();
+        let member = who
+            .member
+            .and_then(|it| self.members.get(&(who.group, it)).copied());
+        (group, member.unwrap_or_default())
+    }
+
+    fn change(&mut self, who: Who, change: impl Fn(&mut Share)) {
+        let group = self.groups.entry(who.group).or_default();
+        change(group);
+        if group.is_nothing() {
+            self.groups.remove(&who.group);
+        }
+        let Some(member) = who.member else {
+            return;
+        };
+        let key = (who.group, member);
+        let share = self.members.entry(key).or_default();
+        change(share);
+        if share.is_nothing() {
+            self.members.remove(&key);
+        }
+    }
+
+    /// How long one more would wait who has `own`: each other one that waits has a turn before their next one.
+    fn expected_wait(&self, own: Share, is_member: bool) -> Duration {
+        let waits = |it: &&Share| it.waiting > 0;
+        let all = match is_member {
+            true => self.members.values().filter(waits).count(),
+            false => self.groups.values().filter(waits).count(),
+        };
+        let others = all.saturating_sub(usize::from(own.waiting > 0));
+        let ahead = own
+            .waiting
+            .saturating_add(1)
+            .saturating_mul(others.saturating_add(1));
+        let ahead = ahead.min(self.waiters.len().saturating_add(1));
+        let places = u32::try_from(self.limits.places).unwrap_or(u32::MAX).max(1);
+        let ahead = u32::try_from(ahead).unwrap_or(u32::MAX);
+        self.service.saturating_mul(ahead) / places
+    }
+
+    /// The group that has more of the queue than `group` would have with one more.
+    fn greediest(&self, group: Share) -> Option<u64> {
+        let most = self.groups.iter().max_by_key(|(_, it)| it.waiting)?;
+        (most.1.waiting > group.waiting.saturating_add(1)).then_some(*most.0)
+    }
+
+    fn evict(&mut self, group: Share) -> Option<T> {
+        let greediest = self.greediest(group)?;
+        let at = self
+            .waiters
+            .iter()
+            .rposition(|it| it.who.group == greediest)?;
+        let waiter = self.waiters.remove(at)?;
+        self.change(waiter.who, |it| it.waiting = it.waiting.saturating_sub(1));
+        Some(waiter.ticket)
+    }
+}
+
+#[cfg(test)]
+mod tests;

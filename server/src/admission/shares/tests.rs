@@ -1,0 +1,142 @@
+//! Who gets a turn, who waits, and who is refused.
+
+use super::*;
+
+const LIMITS: Limits = Limits {
+    places: 2,
+    queue: 8,
+    wait: Duration::from_millis(500),
+    of_group: (1, 4),
+    of_member: (1, 4),
+};
+
+fn shares() -> Shares<&'static str> {
+    Shares::new(LIMITS)
+}
+
+fn wait(shares: &mut Shares<&'static str>, group: u64, ticket: &'static str) -> u64 {
+    shares.wait(Who::group(group), ticket).unwrap().0
+}
+
+#[test]
+fn one_group_has_neither_all_places_nor_the_whole_queue() {
+    let mut shares = shares();
+    assert!(shares.start(Who::group(1)));
+    assert!(!shares.start(Who::group(1)), "one place is for others");
+    for _ in 0..4 {
+        wait(&mut shares, 1, "a");
+    }
+    assert_eq!(
+        shares.wait(Who::group(1), "a").err(),
+        Some(Refused::Share),
+        "a half of the queue is for others"
+    );
+    assert!(shares.start(Who::group(2)), "which is still free");
+    wait(&mut shares, 2, "b");
+    let exempt = Who {
+        is_exempt: true,
+        ..Who::group(1)
+    };
+    assert!(shares.wait(exempt, "a").is_ok());
+}
+
+#[test]
+fn turns_go_round() {
+    let mut shares = Shares::new(Limits {
+        places: 1,
+        ..LIMITS
+    });
+    assert!(shares.start(Who::group(1)));
+    for (group, ticket) in [
+        (1, "a1"),
+        (1, "a2"),
+        (1, "a3"),
+        (2, "b1"),
+        (2, "b2"),
+        (3, "c"),
+    ] {
+        wait(&mut shares, group, ticket);
+    }
+    let mut order = Vec::new();
+    let mut running = Who::group(1);
+    while shares.running() > 0 {
+        shares.end(running, Duration::ZERO);
+        if let Some((who, ticket)) = shares.next() {
+            order.push(ticket);
+            running = who;
+        }
+    }
+    assert_eq!(order, ["b1", "c", "a1", "b2", "a2", "a3"]);
+    assert!(shares.groups.is_empty(), "nothing is kept of who is gone");
+}
+
+#[test]
+fn members_take_turns_within_their_group() {
+    let mut shares = Shares::new(Limits {
+        places: 1,
+        of_member: (1, 2),
+        ..LIMITS
+    });
+    let member = |member| Who {
+        member: Some(member),
+        ..Who::group(1)
+    };
+    assert!(shares.start(member(1)));
+    for _ in 0..2 {
+        assert!(shares.wait(member(1), "a").is_ok());
+    }
+    assert_eq!(shares.wait(member(1), "a").err(), Some(Refused::Share));
+    assert!(shares.wait(member(2), "b").is_ok());
+    shares.end(member(1), Duration::ZERO);
+    assert_eq!(shares.next().unwrap().1, "b");
+}
+
+#[test]
+fn a_full_queue_gives_way_to_who_has_less_of_it() {
+    let mut shares = Shares::new(Limits { queue: 4, ..LIMITS });
+    assert!(shares.start(Who::group(1)) && shares.start(Who::group(2)));
+    for _ in 0..3 {
+        wait(&mut shares, 1, "a");
+    }
+    wait(&mut shares, 2, "b");
+    let (_, gone) = shares.wait(Who::group(3), "c").unwrap();
+    assert_eq!(gone, Some("a"), "the newest of the greediest goes");
+    assert_eq!(shares.waiting(), 4);
+    assert_eq!(
+        shares.wait(Who::group(2), "b").err(),
+        Some(Refused::Full),
+        "two for each: nobody has more"
+    );
+}
+
+#[test]
+fn who_would_wait_too_long_is_told_at_once() {
+    let mut shares = shares();
+    for _ in 0..100 {
+        assert!(shares.start(Who::group(1)));
+        shares.end(Who::group(1), Duration::from_millis(450));
+    }
+    assert!(shares.start(Who::group(1)) && shares.start(Who::group(2)));
+    // Two places, 450 ms each: the first one waits 225 ms, the second one 450 ms, the third one 675 ms.
+    wait(&mut shares, 1, "a");
+    wait(&mut shares, 1, "a");
+    assert_eq!(shares.check(Who::group(1)), Err(Refused::Full));
+    assert_eq!(
+        shares.check(Who::group(3)),
+        Ok(()),
+        "whose turn is next but one"
+    );
+}
+
+#[test]
+fn who_leaves_is_forgotten() {
+    let mut shares = shares();
+    assert!(shares.start(Who::group(1)));
+    let number = wait(&mut shares, 1, "a");
+    shares.leave(number);
+    shares.leave(number);
+    assert_eq!(shares.waiting(), 0);
+    shares.end(Who::group(1), Duration::ZERO);
+    assert!(shares.next().is_none());
+    assert!(shares.groups.is_empty());
+}

@@ -3,6 +3,7 @@
 //! HTTP/1.1 only. TLS is the business of the proxy in front.
 
 mod admission;
+pub mod descriptors;
 mod io;
 #[cfg(test)]
 mod tests;
@@ -13,12 +14,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::Request;
+use axum::http::header::CONNECTION;
+use axum::http::{HeaderValue, Request};
 use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -32,6 +34,23 @@ use io::{Phase, TimedStream};
 
 /// How long the loop waits after an accept that failed, for example for want of file descriptors.
 const BACK_OFF: Duration = Duration::from_millis(50);
+
+/// How many connections the system keeps that were not accepted yet.
+const BACKLOG: u32 = 1024;
+
+/// Listens at `address`.
+///
+/// # Errors
+/// Nobody can.
+pub fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4(),
+        SocketAddr::V6(_) => TcpSocket::new_v6(),
+    }?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
 
 /// What a listener is told to do.
 #[derive(Clone, Debug)]
@@ -95,6 +114,7 @@ pub async fn serve<S: Serves>(
         options: Arc::new(options),
         closed,
         cut,
+        health: health.clone(),
     };
     tokio::select! {
         () = accept(&listener, &server, &admission, &connections) => {}
@@ -154,6 +174,7 @@ struct Server<S> {
     options: Arc<ListenOptions>,
     closed: watch::Receiver<bool>,
     cut: CancellationToken,
+    health: Health,
 }
 
 async fn accept<S: Serves>(
@@ -196,14 +217,22 @@ async fn connection<S: Serves>(
     let phase = Phase::default();
     let stream = TimedStream::new(stream, phase.clone(), &options);
     let service = server.service.clone();
+    let health = server.health.clone();
     let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {
         phase.begin_request();
         request.extensions_mut().insert(Peer(peer));
         let answer = service.clone().call(request.map(Body::new));
-        let phase = phase.clone();
+        let (phase, health) = (phase.clone(), health.clone());
         async move {
-            let response = answer.await;
+            let mut response = answer.await;
             phase.end_request();
+            if let Ok(response) = &mut response
+                && health.is_draining()
+            {
+                // The next request of this client goes to somebody else.
+                let close = HeaderValue::from_static("close");
+                response.headers_mut().insert(CONNECTION, close);
+            }
             response
         }
     });

@@ -15,3 +15,4 @@ mod lock;
 mod logging;
 mod migration;
 mod power;
+mod descriptors;

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use entity_providers::demo::Summary;
-use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::sleep;
 
@@ -13,7 +12,7 @@ use super::{Failure, operator, say, start};
 use crate::app::App;
 use crate::config::{Config, Problem, Profile};
 use crate::health::HealthListener;
-use crate::listen::{self, ListenOptions};
+use crate::listen::{self, ListenOptions, descriptors};
 use crate::production;
 
 /// The storage failed: an input or output error, as `sysexits.h` numbers it.
@@ -36,8 +35,9 @@ pub(super) async fn run(
             "demo data have a known password: serve them on a loopback address only, and not in production".into(),
         );
     }
-    let listener = TcpListener::bind(config.listen)
-        .await
+    let mut listening = ListenOptions::from(&config);
+    listening.connections = descriptors::provide(listening.connections);
+    let listener = listen::bind(config.listen)
         .map_err(|error| format!("can't listen on {}: {error}", config.listen))?;
     let app = start(config).await?;
     if is_production {
@@ -63,7 +63,7 @@ pub(super) async fn run(
     let serving = listen::serve(
         listener,
         app.clone(),
-        ListenOptions::from(&app.config),
+        listening,
         move |address| trusted.trusts(address),
         app.health.clone(),
         stop.once(),

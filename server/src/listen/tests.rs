@@ -393,3 +393,23 @@ async fn rel_5_whoever_drops_the_listener_ends_its_connections() {
     service.serving.abort();
     until_closed(&mut stream).await;
 }
+
+#[tokio::test]
+async fn rel_5_a_service_that_drains_sends_its_clients_away() {
+    let mut service = Service::start(ListenOptions {
+        drain_delay: LONG,
+        ..options()
+    })
+    .await;
+    let mut stream = service.connect().await;
+    stream.write_all(GET).await.unwrap();
+    assert!(!read_ok(&mut stream).await.contains("connection: close"));
+    service.stop();
+    while !service.health.is_draining() {
+        tokio::task::yield_now().await;
+    }
+    stream.write_all(GET).await.unwrap();
+    let (answer, _) = until_closed(&mut stream).await;
+    assert!(answer.contains("connection: close"), "{answer}");
+    assert!(answer.ends_with("ok"), "{answer}");
+}

@@ -1,0 +1,92 @@
+//! A process that may have few files open has few connections, says so, and answers those that it has.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::time::Duration;
+
+use tests::process::{Process, binary};
+use tests::{Backend, Database, OnBackend};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How many files the process may have open.
+const FILES: usize = 64;
+/// How many connections are left of them.
+const CONNECTIONS: usize = 16;
+
+/// Starts the service with few files; what it logs goes to a file.
+fn start(database: &Database, log: &Path) -> Process {
+    let program = binary("lectern", false);
+    let log = File::create(log).expect("a file for the log");
+    Process::start("sh", |command, port| {
+        command
+            .arg("-c")
+            .arg(format!("ulimit -n {FILES}; exec \"$0\" --demo"))
+            .arg(program)
+            .env("LECTERN_LISTEN", format!("127.0.0.1:{port}"))
+            .env("LECTERN_DATABASE", database.url())
+            .env("LECTERN_LOG_LEVEL", "warn")
+            .env("LECTERN_SHUTDOWN_DRAINDELAY", "0")
+            .current_dir(database.folder())
+            .stderr(log);
+    })
+}
+
+fn connect(port: u16) -> TcpStream {
+    let stream = TcpStream::connect(("127.0.0.1", port)).expect("the server listens");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
+    stream
+}
+
+/// Sends a request and reads the first line of the answer.
+fn ask(stream: &mut TcpStream, request: &str) -> String {
+    let request = format!("{request} HTTP/1.1\r\nHost: few\r\nContent-Length: 0\r\n\r\n");
+    stream
+        .write_all(request.as_bytes())
+        .expect("an open connection");
+    first_line(stream)
+}
+
+fn first_line(stream: &mut TcpStream) -> String {
+    let mut answer = vec![0; 64 * 1024];
+    let read = stream.read(&mut answer).expect("an answer");
+    let text = String::from_utf8_lossy(&answer[..read]).into_owned();
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+#[tokio::test]
+async fn dos_9_few_files_are_few_connections_and_every_one_is_answered() {
+    let database = Database::on_backend(Backend::Sqlite).await.expect("a file");
+    let log = database.folder().join("log");
+    let process = start(&database, &log);
+    let mut streams: Vec<_> = (0..FILES).map(|_| connect(process.port())).collect();
+    let (held, waiting) = streams.split_at_mut(CONNECTIONS);
+    // Those that were accepted are answered, from as many connections to the database as it may have.
+    for stream in held.iter_mut() {
+        let line = ask(stream, "GET /direct/site/chemistry-public.json");
+        let status = line.split(' ').nth(1).unwrap_or_default();
+        assert!(!status.starts_with('5') && !status.is_empty(), "{line}");
+        assert_eq!(
+            ask(stream, "GET /direct/session/current.json"),
+            "HTTP/1.1 200 OK"
+        );
+        let refused = ask(stream, "POST /direct/announcement");
+        assert!(!refused.starts_with("HTTP/1.1 5"), "{refused}");
+    }
+    // The others wait until one goes.
+    let next = &mut waiting[0];
+    next.write_all(b"GET /direct/session/current.json HTTP/1.1\r\nHost: few\r\n\r\n")
+        .expect("the system holds it");
+    drop(streams.drain(..CONNECTIONS));
+    assert_eq!(first_line(&mut streams[0]), "HTTP/1.1 200 OK");
+    drop(process);
+    let log = std::fs::read_to_string(log).expect("the log");
+    assert!(
+        log.contains("only 16 connections may be open instead of 12000"),
+        "{log}"
+    );
+    for fault in ["can't accept", "Too many open files", "unable to open"] {
+        assert!(!log.contains(fault), "{fault}: {log}");
+    }
+}

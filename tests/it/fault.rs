@@ -1,18 +1,18 @@
 //! Faults of storage, machines and networks, one file for each kind.
 
 mod commit;
+mod deadline;
+mod descriptors;
+mod lock;
 mod lock;
 mod logging;
+mod logging;
+mod migration;
 mod migration;
 mod nth;
+mod power;
 mod power;
 mod restart;
 mod storage;
 mod transaction;
 mod writer;
-mod deadline;
-mod lock;
-mod logging;
-mod migration;
-mod power;
-mod descriptors;

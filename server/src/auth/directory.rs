@@ -41,7 +41,7 @@ impl user::Passwords for Passwords {
     }
 
     async fn verify(&self, password: &str, stored: &str) -> Result<bool> {
-        let place = self.queue()?;
+        let place = self.queue_change().await?;
         let password = SecretString::from(password);
         let verified = Self::verify(self, &place, &password, Some(stored)).await?;
         Ok(verified != Verified::Wrong)

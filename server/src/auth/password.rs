@@ -83,6 +83,15 @@ impl Passwords {
         self.enter(who).await
     }
 
+    /// A place for somebody who is logged in and gives the present password to change it. Who that is, and how often
+    /// they may try, has been asked before.
+    ///
+    /// # Errors
+    /// The queue is full.
+    pub async fn queue_change(&self) -> Result<Place> {
+        self.enter(self.admission.new_password()).await
+    }
+
     async fn enter(&self, who: Who) -> Result<Place> {
         let place = self.admission.lane(Class::Login).enter(who).await?;
         Ok(Place { _place: place })
@@ -124,7 +133,7 @@ impl Passwords {
                 format!("must have 1 to {MAX_PASSWORD} bytes"),
             ));
         }
-        let place = self.enter(self.admission.new_password()).await?;
+        let place = self.queue_change().await?;
         let (argon2, password) = (Arc::clone(&self.argon2), SecretString::from(password));
         let hashed = self
             .work(move || hash(&argon2, password.expose_secret().as_bytes()))

@@ -153,13 +153,7 @@ impl App {
         let formats = Arc::clone(&parts.formats);
         let dispatcher = dispatcher(&config, parts, &storage, &authorizer, &sessions, &passwords);
         let cookie = cookie(&config).map_err(|error| Error::internal(error.to_string()))?;
-        let origins: Vec<String> = config
-            .csrf_trusted_origins
-            .iter()
-            .map(|it| it.as_str().to_owned())
-            .collect();
-        let csrf = CsrfOptions::new(csrf_mode(config.csrf_mode), &config.server_url(), &origins)
-            .map_err(Error::internal)?;
+        let csrf = csrf_options(&config)?;
         let throttle = Throttle::new(throttle_options(&config));
         let login = Login::new(LoginParts {
             dispatcher: dispatcher.clone(),
@@ -386,6 +380,16 @@ fn session_options(config: &Config) -> SessionOptions {
         max_lifetime: delta(config.session_max_lifetime),
         per_user: u64::try_from(config.sessions_per_user).unwrap_or(u64::MAX),
     }
+}
+
+fn csrf_options(config: &Config) -> Result<CsrfOptions> {
+    let origins: Vec<String> = config
+        .csrf_trusted_origins
+        .iter()
+        .map(|it| it.as_str().to_owned())
+        .collect();
+    CsrfOptions::new(csrf_mode(config.csrf_mode), &config.server_url(), &origins)
+        .map_err(Error::internal)
 }
 
 fn csrf_mode(mode: config::CsrfMode) -> csrf::CsrfMode {

@@ -16,6 +16,7 @@ pub mod demo_password;
 pub mod group_member;
 pub mod invitation;
 pub mod membership;
+pub mod offline;
 pub mod realm_grant;
 pub mod site;
 pub mod site_group;

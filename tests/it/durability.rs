@@ -4,15 +4,14 @@
 
 use std::collections::HashSet;
 use std::env;
-use std::path::Path;
 use std::time::Duration;
 
 use axum::body::Body;
 use http::{Request, StatusCode};
-use rusqlite::Connection;
+use sea_orm::{ConnectOptions, ConnectionTrait, DatabaseConnection, DbBackend, Statement};
 use serde_json::json;
 use tests::process::{Process, binary};
-use tests::{Answer, Backend, Client, Database, OnBackend};
+use tests::{Answer, Client, Database, both};
 use tokio::task::JoinSet;
 
 const DEFAULT_ROUNDS: u64 = 3;
@@ -25,13 +24,14 @@ fn number_of_rounds() -> u64 {
     given.unwrap_or(DEFAULT_ROUNDS)
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_killed_service_keeps_what_it_acknowledged_and_nothing_by_halves() {
+/// The other connections to this database of a PostgreSQL server.
+const OTHERS: &str = "SELECT pid::text FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+
+both! {
+async fn a_killed_service_keeps_what_it_acknowledged_and_nothing_by_halves(database: Database) {
     let program = binary("lectern", false);
-    let database = Database::on_backend(Backend::Sqlite).await.expect("a file");
-    let file = database.folder().join("lectern.db");
     Process::start_service(&program, &database, true).stop();
-    let written_by_hand = announcements(&file).len();
+    let written_by_hand = announcements(database.url()).await.len();
     let mut acknowledged = HashSet::new();
     for round in 0..number_of_rounds() {
         let process = Process::start_service(&program, &database, false);
@@ -49,10 +49,11 @@ async fn a_killed_service_keeps_what_it_acknowledged_and_nothing_by_halves() {
         tokio::time::sleep(Duration::from_millis(120 + round * 37 % 200)).await;
         process.kill();
         acknowledged.extend(writers.join_all().await.concat());
-        check(&file, &acknowledged);
+        check(database.url(), &acknowledged).await;
     }
-    let kept = announcements(&file).len() - written_by_hand;
+    let kept = announcements(database.url()).await.len() - written_by_hand;
     assert!(!acknowledged.is_empty() && kept >= acknowledged.len());
+}
 }
 
 /// Writes until the service goes away. The ids of what it acknowledged.
@@ -86,17 +87,18 @@ pub(crate) fn id_of(answer: &Answer) -> Option<String> {
     id.rsplit(':').next().map(ToOwned::to_owned)
 }
 
-/// Looks into the file with another program's eyes.
-pub(crate) fn check(file: &Path, acknowledged: &HashSet<String>) {
-    let kept = announcements(file);
+/// Looks into the database with another program's eyes.
+pub(crate) async fn check(url: &str, acknowledged: &HashSet<String>) {
+    let kept = announcements(url).await;
     let lost = acknowledged.difference(&kept).collect::<Vec<_>>();
     assert!(lost.is_empty(), "acknowledged and lost: {lost:?}");
 
-    let connection = open(file);
+    let connection = open(url).await;
     let told = column(
         &connection,
         "SELECT reference FROM outbox WHERE kind LIKE 'annc.%'",
-    );
+    )
+    .await;
     let told = told
         .iter()
         .filter_map(|it| it.rsplit([':', '/']).next())
@@ -104,7 +106,8 @@ pub(crate) fn check(file: &Path, acknowledged: &HashSet<String>) {
     let written = column(
         &connection,
         "SELECT id FROM announcement WHERE title LIKE 'round %'",
-    );
+    )
+    .await;
     let untold = written
         .iter()
         .filter(|it| !told.contains(it.as_str()))
@@ -116,26 +119,47 @@ pub(crate) fn check(file: &Path, acknowledged: &HashSet<String>) {
         &format!(
             "SELECT request_id FROM audit WHERE method = 'POST' AND path LIKE '{PATH}%' AND status = 201"
         ),
-    );
+    )
+    .await;
     assert_eq!(audited.len(), written.len(), "an audit row for each write");
-    let verdict = column(&connection, "PRAGMA integrity_check");
-    assert_eq!(verdict, ["ok"]);
+    if connection.get_database_backend() == DbBackend::Sqlite {
+        let verdict = column(&connection, "PRAGMA integrity_check").await;
+        assert_eq!(verdict, ["ok"]);
+    }
+    connection.close().await.expect("the connection closes");
 }
 
-pub(crate) fn announcements(file: &Path) -> HashSet<String> {
-    let rows = column(&open(file), "SELECT id FROM announcement");
+/// The ids of all announcements.
+pub(crate) async fn announcements(url: &str) -> HashSet<String> {
+    let connection = open(url).await;
+    let rows = column(&connection, "SELECT id FROM announcement").await;
+    connection.close().await.expect("the connection closes");
     rows.into_iter().collect()
 }
 
-fn open(file: &Path) -> Connection {
-    Connection::open(file).expect("a file of the service's making")
+/// Connects, and waits until nothing of a killed service is at work in a server any more.
+async fn open(url: &str) -> DatabaseConnection {
+    let mut options = ConnectOptions::new(url);
+    options.max_connections(1).sqlx_logging(false);
+    let connection = sea_orm::Database::connect(options)
+        .await
+        .expect("a database of the service's making");
+    if connection.get_database_backend() == DbBackend::Postgres {
+        while !column(&connection, OTHERS).await.is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+    connection
 }
 
 /// The first column of what `sql` finds.
-fn column(connection: &Connection, sql: &str) -> Vec<String> {
-    let mut statement = connection
-        .prepare(sql)
+async fn column(connection: &DatabaseConnection, sql: &str) -> Vec<String> {
+    let statement = Statement::from_string(connection.get_database_backend(), sql);
+    let rows = connection
+        .query_all_raw(statement)
+        .await
         .expect("the tables are as they are here");
-    let rows = statement.query_map([], |row| row.get(0)).expect("rows");
-    rows.collect::<Result<_, _>>().expect("text")
+    rows.iter()
+        .map(|it| it.try_get_by_index(0).expect("text"))
+        .collect()
 }

@@ -60,16 +60,16 @@ async fn rel_1_a_power_cut_loses_nothing_acknowledged() {
         return;
     };
     let program = binary("lectern", false);
-    let file = folder.path().join("lectern.db");
+    let url = format!("sqlite://{}/lectern.db", folder.path().display());
     let outside = tempfile::tempdir().expect("a folder");
     let mounted = device.mount(folder.path()).expect("mounted before");
-    start(&program, &file, outside.path(), true).stop();
-    let written_by_hand = announcements(&file).len();
+    start(&program, &url, outside.path(), true).stop();
+    let written_by_hand = announcements(&url).await.len();
     drop(mounted);
     let mut acknowledged = HashSet::new();
     for round in 0..number_of_cuts() {
         let mounted = device.mount(folder.path()).expect("mounted before");
-        let process = start(&program, &file, outside.path(), false);
+        let process = start(&program, &url, outside.path(), false);
         let author = Client::on_port(process.port())
             .log_in("instructor1", tests::app::PASSWORD)
             .await;
@@ -97,11 +97,11 @@ async fn rel_1_a_power_cut_loses_nothing_acknowledged() {
         };
         device.disk().cut(cut);
         let mounted = device.mount(folder.path()).expect("mounted before");
-        check(&file, &acknowledged);
+        check(&url, &acknowledged).await;
         drop(mounted);
     }
     let mounted = device.mount(folder.path()).expect("mounted before");
-    let kept = announcements(&file).len() - written_by_hand;
+    let kept = announcements(&url).await.len() - written_by_hand;
     drop(mounted);
     assert!(!acknowledged.is_empty() && kept >= acknowledged.len());
 }
@@ -126,12 +126,12 @@ async fn write(device: Device, author: Client, title: String) -> Vec<String> {
     acknowledged
 }
 
-/// Starts the service with its database in `file`; what it writes elsewhere goes into `folder`.
-fn start(program: &Path, file: &Path, folder: &Path, has_demo: bool) -> Process {
+/// Starts the service on the database at `url`; what it writes elsewhere goes into `folder`.
+fn start(program: &Path, url: &str, folder: &Path, has_demo: bool) -> Process {
     Process::start(program, |command, port| {
         command
             .env("LECTERN_LISTEN", format!("127.0.0.1:{port}"))
-            .env("LECTERN_DATABASE", format!("sqlite://{}", file.display()))
+            .env("LECTERN_DATABASE", url)
             .env("LECTERN_LOG_LEVEL", "off")
             .env("LECTERN_SHUTDOWN_DRAINDELAY", "0")
             .current_dir(folder);

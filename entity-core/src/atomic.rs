@@ -11,7 +11,7 @@ use crate::event::{Audit, Event};
 use crate::hold::Hold;
 use crate::prepare::Preparation;
 use crate::reply::Reply;
-use crate::request::Request;
+use crate::request::{Origin, Request};
 
 /// A unit of work that requests run in one after the other. Each sees what those before it wrote; dropping it gives
 /// everything up. Where the dispatcher has a [limit](crate::WriteLimit), all of it must be done before that is over.
@@ -40,6 +40,11 @@ impl<'d> Atomic<'d> {
     /// The context of the request that ran last.
     pub fn context(&self) -> &Context {
         &self.cx
+    }
+
+    /// Goes on with a request of `origin`, for which `preparation` was made.
+    pub(crate) fn turn_to(&mut self, origin: &Origin, preparation: Preparation) {
+        self.cx.turn_to(origin, preparation);
     }
 
     /// Runs `request`, for which `preparation` was [made](Dispatcher::prepare) before. If it writes, `finish` has

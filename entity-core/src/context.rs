@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use crate::access::{Authorizer, Caller};
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::html::Sanitizer;
 use crate::prepare::Preparation;
 use crate::reply::Remark;
 use crate::request::Origin;
@@ -66,7 +67,7 @@ pub struct Shared {
     /// The public address of the service, without a slash at the end.
     pub base_url: Arc<str>,
     /// Makes HTML from clients harmless. Every field of that kind goes through it on the way in.
-    pub sanitize: fn(&str) -> String,
+    pub sanitizer: Arc<dyn Sanitizer>,
 }
 
 impl Shared {

@@ -11,6 +11,7 @@ use crate::context::{Context, Shared};
 use crate::error::{Error, Result};
 use crate::event::{Audit, EventSink};
 use crate::hold::{Hold, WriteLimit};
+use crate::html::LongTexts;
 use crate::input::Input;
 use crate::operation::Operation;
 use crate::path::DirectPath;
@@ -131,6 +132,7 @@ impl Dispatcher {
                 Err(error) if error.is_transient() && tries < TRIES => tries += 1,
                 done => return done,
             }
+            self.catch_up(&request.origin, &preparation).await?;
         }
     }
 
@@ -149,30 +151,75 @@ impl Dispatcher {
         Ok(reply)
     }
 
-    /// Does what takes long of `request` before a unit of work opens for it, if its type
-    /// [declares](crate::Prepare) something: once it is clear that the caller may do what it asks for.
+    /// Does what takes long of `request` before a unit of work opens for it: it sanitises long HTML, and what its
+    /// type [declares](crate::Prepare), once it is clear that the caller may do what it asks for.
     ///
     /// # Errors
     /// Whatever is wrong with the request or with the service.
     pub async fn prepare(&self, request: &Request) -> Result<Preparation> {
         let (route, operation) = find(&self.registry, request)?;
-        let (Some((look, work)), Some(check)) = (route.ahead.work, operation.check) else {
-            return Ok(Preparation::default());
-        };
-        if request.verb.is_safe() {
+        let texts = self.texts_of(route, request);
+        if request.verb.is_safe() || (route.ahead.work.is_none() && !texts.misses_some()) {
             return Ok(Preparation::default());
         }
-        let raw = {
+        let caller = &request.origin.caller;
+        let Some(check) = operation.check else {
+            self.admit(&request.path, request.verb, caller)?;
+            texts.catch_up(&self.shared, caller).await?;
+            return Ok(Preparation::of(texts));
+        };
+        let ahead = Preparation::of(LongTexts::ahead());
+        let (fields, raw) = {
             // Given back before the work begins, so that it keeps nobody else from reading.
-            let cx = self.begin(&request.origin, Mode::Read).await?;
+            let mut cx = self.begin(&request.origin, Mode::Read).await?;
+            cx.turn_to(&request.origin, ahead.clone());
             let call = operation.call(&self.registry, route, request);
             let fields = check(&cx, call, operation.need).await?;
-            look(&cx, call.id, &fields).await?
+            let raw = match route.ahead.work {
+                Some((look, _work)) => look(&cx, call.id, &fields).await?,
+                None => None,
+            };
+            (fields, raw)
         };
-        match raw {
-            Some(raw) => work(Arc::clone(&self.shared), raw).await,
-            None => Ok(Preparation::default()),
+        texts.note_missed_by(&ahead.texts);
+        texts.catch_up(&self.shared, caller).await?;
+        // A text that is refused is told of before other work is done.
+        texts.sanitize(&self.shared, (route.prefix, route.schema), fields)?;
+        let made = match (route.ahead.work, raw) {
+            (Some((_look, work)), Some(raw)) => Some(work(Arc::clone(&self.shared), raw).await?),
+            _ => None,
+        };
+        Ok(Preparation::of(texts).and(made))
+    }
+
+    /// Sanitises the long HTML of `request`, of which it is not clear whether the caller may send it: that shows
+    /// when those before it in the same unit of work were carried out.
+    ///
+    /// # Errors
+    /// Too many texts wait to be sanitised.
+    pub async fn prepare_unseen(&self, request: &Request) -> Result<Preparation> {
+        let (route, _operation) = find(&self.registry, request)?;
+        let texts = self.texts_of(route, request);
+        texts.catch_up(&self.shared, &request.origin.caller).await?;
+        Ok(Preparation::of(texts))
+    }
+
+    fn texts_of(&self, route: &Route, request: &Request) -> LongTexts {
+        let texts = LongTexts::default();
+        if !request.verb.is_safe() && route.has_html() {
+            let of = (route.prefix, route.schema);
+            texts.note(&self.shared, of, &request.input);
         }
+        texts
+    }
+
+    /// Sanitises the long HTML that a unit of work met which could not be known before, so that it can be run again.
+    ///
+    /// # Errors
+    /// Too many texts wait to be sanitised.
+    pub async fn catch_up(&self, origin: &Origin, preparation: &Preparation) -> Result<()> {
+        let texts = &preparation.texts;
+        texts.catch_up(&self.shared, &origin.caller).await
     }
 
     /// Begins a unit of work for several requests, which come to be all together or not at all.
@@ -214,22 +261,30 @@ impl Dispatcher {
         A: Into<Audit> + Send,
         W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<(T, A)>> + Send + Sync,
     {
+        let preparation = Preparation::default();
         let mut tries = 1;
         loop {
-            match self.try_write(origin, &work).await {
+            match self.try_write(origin, &preparation, &work).await {
                 Err(error) if error.is_transient() && tries < TRIES => tries += 1,
                 done => return done,
             }
+            self.catch_up(origin, &preparation).await?;
         }
     }
 
-    async fn try_write<T, A, W>(&self, origin: &Origin, work: &W) -> Result<T>
+    async fn try_write<T, A, W>(
+        &self,
+        origin: &Origin,
+        preparation: &Preparation,
+        work: &W,
+    ) -> Result<T>
     where
         T: Send,
         A: Into<Audit> + Send,
         W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<(T, A)>> + Send + Sync,
     {
         let mut atomic = self.atomic(origin).await?;
+        atomic.turn_to(origin, preparation.clone());
         let (answer, audit) = atomic.during(work).await?;
         atomic.record(audit.into()).await?;
         atomic.commit().await?;

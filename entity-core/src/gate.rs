@@ -9,6 +9,7 @@ use crate::access::{Caller, Decision, Need, Operation, Permit, Scope};
 use crate::context::Context;
 use crate::entity::Entity;
 use crate::error::{Error, Result};
+use crate::html;
 use crate::input::{Fields, Input};
 use crate::preconditions::{Preconditions, State};
 use crate::provider::{Create, Delete, List, Provider, Read, Update};
@@ -141,7 +142,9 @@ pub(crate) fn creation<P: Create>(cx: &Context, input: &Input) -> Result<Fields>
         ));
     }
     input.require_root(cx, P::PREFIX)?;
-    input.check(P::Entity::schema(), true, cx.shared.sanitize)
+    let fields = input.check(P::Entity::schema(), true)?;
+    let texts = &cx.preparation.texts;
+    texts.sanitize(&cx.shared, html::type_of::<P>(), fields)
 }
 
 /// Changes the entity `id` by `input`. Where that says nothing but what is there already, nothing is written and
@@ -178,7 +181,9 @@ pub(crate) async fn revision<P: Update>(
     let current = load_to_write::<P>(cx, id, Operation::Update).await?;
     input.require_root(cx, P::PREFIX)?;
     let input = input.resolve(&current)?;
-    let fields = input.check(P::Entity::schema(), false, cx.shared.sanitize)?;
+    let fields = input.check(P::Entity::schema(), false)?;
+    let texts = &cx.preparation.texts;
+    let fields = texts.sanitize(&cx.shared, html::type_of::<P>(), fields)?;
     Ok((current, fields))
 }
 

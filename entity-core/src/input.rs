@@ -94,22 +94,15 @@ impl Input {
     /// The fields that may be written, checked.
     ///
     /// What a client may not write is left out if it is declared, and refused if it is not.
-    /// HTML comes out as `sanitize` makes it.
     ///
     /// # Errors
     /// Unknown fields, values of the wrong kind and missing required fields, all named.
-    pub fn check(
-        &self,
-        schema: &Schema,
-        on_create: bool,
-        sanitize: fn(&str) -> String,
-    ) -> Result<Fields> {
+    pub fn check(&self, schema: &Schema, on_create: bool) -> Result<Fields> {
         let mut checked = Map::new();
         let mut errors = Vec::new();
         for (name, value) in &self.fields {
             match self.check_field(schema, on_create, name, value) {
                 Ok(Some(value)) => {
-                    let value = sanitized(schema, name, value, sanitize);
                     checked.insert(name.clone(), value);
                 }
                 Ok(None) => {}
@@ -215,13 +208,6 @@ impl Fields {
     }
 }
 
-fn sanitized(schema: &Schema, name: &str, value: Value, sanitize: fn(&str) -> String) -> Value {
-    match (schema.field(name).map(|it| it.kind), value) {
-        (Some(Kind::Html(_)), Value::String(text)) => Value::String(sanitize(&text)),
-        (_, value) => value,
-    }
-}
-
 fn is_text(kind: Kind) -> bool {
     matches!(kind, Kind::Text(_) | Kind::Html(_))
 }
@@ -306,11 +292,11 @@ mod tests {
             true,
         );
         assert_eq!(
-            sent.check(&SCHEMA, true, str::to_owned).unwrap().0,
+            sent.check(&SCHEMA, true).unwrap().0,
             *json!({"site": "s", "points": 5}).as_object().unwrap()
         );
         assert_eq!(
-            sent.check(&SCHEMA, false, str::to_owned).unwrap().0,
+            sent.check(&SCHEMA, false).unwrap().0,
             *json!({"points": 5}).as_object().unwrap()
         );
     }
@@ -318,7 +304,7 @@ mod tests {
     #[test]
     fn every_wrong_field_is_named() {
         let error = input(json!({"points": "x", "nonsense": 1}), true)
-            .check(&SCHEMA, true, str::to_owned)
+            .check(&SCHEMA, true)
             .unwrap_err();
         let names: Vec<_> = error
             .field_errors()
@@ -332,7 +318,7 @@ mod tests {
     fn a_root_named_after_the_type_is_unwrapped() {
         let sent = input(json!({"room": {"points": 1}}), false).unwrap_root("room");
         assert_eq!(
-            sent.check(&SCHEMA, false, str::to_owned).unwrap().0,
+            sent.check(&SCHEMA, false).unwrap().0,
             *json!({"points": 1}).as_object().unwrap()
         );
     }
@@ -366,7 +352,7 @@ mod tests {
             (json!({"words": ["a", "b"]}), json!({"words": ["a", "b"]})),
             (json!({"props": "a=b"}), json!({"props": {"a": "b"}})),
         ] {
-            let checked = input(sent, true).check(&CHOOSY, false, str::to_owned);
+            let checked = input(sent, true).check(&CHOOSY, false);
             assert_eq!(Value::Object(checked.unwrap().0), expected);
         }
         for sent in [
@@ -375,17 +361,16 @@ mod tests {
             json!({"open": ["false", "true", "true"]}),
             json!({"props": "a"}),
         ] {
-            let checked = input(sent.clone(), true).check(&CHOOSY, false, str::to_owned);
+            let checked = input(sent.clone(), true).check(&CHOOSY, false);
             assert!(checked.is_err(), "{sent}");
         }
         let lines = input(json!({"words": "a\nb"}), false);
-        assert!(lines.check(&CHOOSY, false, str::to_owned).is_err());
+        assert!(lines.check(&CHOOSY, false).is_err());
     }
 
     #[test]
     fn only_what_is_offered_can_be_chosen() {
-        let check =
-            |kind: &str| input(json!({"kind": kind}), false).check(&CHOOSY, false, str::to_owned);
+        let check = |kind: &str| input(json!({"kind": kind}), false).check(&CHOOSY, false);
         assert!(check("course").is_ok() && check("").is_ok());
         let error = check("lecture").unwrap_err();
         assert_eq!(error.field_errors()[0].message, "must be course or project");
@@ -394,7 +379,7 @@ mod tests {
     #[test]
     fn new_entities_have_what_is_declared_unless_the_client_says_otherwise() {
         let check = |sent, on_create| {
-            let checked = input(sent, false).check(&CHOOSY, on_create, str::to_owned);
+            let checked = input(sent, false).check(&CHOOSY, on_create);
             checked.unwrap().0.get("open").cloned()
         };
         assert_eq!(check(json!({}), true), Some(json!(true)));

@@ -43,6 +43,7 @@ pub mod format;
 pub mod gate;
 mod history;
 mod hold;
+pub mod html;
 mod input;
 mod label;
 pub mod lines;

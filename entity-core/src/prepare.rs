@@ -16,6 +16,7 @@ use crate::access::Need;
 use crate::context::{Context, Shared};
 use crate::error::{Error, Result};
 use crate::gate;
+use crate::html::LongTexts;
 use crate::input::Fields;
 use crate::provider::{Create, Provider, Read, Update};
 use crate::registry::Call;
@@ -39,7 +40,8 @@ pub trait Prepare: Provider {
     type Prepared: Send + Sync + 'static;
 
     /// What there is to be prepared in these fields of a creation, of a change, or of the body of an action
-    /// that is declared [`prepared`](crate::Action::prepared).
+    /// that is declared [`prepared`](crate::Action::prepared). Long HTML in them is not sanitised yet where they are
+    /// looked at ahead: what is made of it is made again in the unit of work.
     fn raw(fields: &Fields) -> Option<Self::Raw>;
 
     /// Adds to `raw` what the data say: asked by the session that finds out whether the entity `id`, which is empty for
@@ -68,7 +70,30 @@ pub trait Prepare: Provider {
 
 /// What was prepared for one request: nothing, for most.
 #[derive(Clone, Default)]
-pub struct Preparation(Option<Arc<dyn Any + Send + Sync>>);
+pub struct Preparation {
+    /// What the provider made.
+    made: Option<MadeByProvider>,
+    /// Its long texts.
+    pub(crate) texts: Arc<LongTexts>,
+}
+
+impl Preparation {
+    /// Only `texts`.
+    pub(crate) fn of(texts: LongTexts) -> Self {
+        Self {
+            made: None,
+            texts: Arc::new(texts),
+        }
+    }
+
+    /// This one and what [`Work`] made.
+    pub(crate) fn and(self, made: Option<MadeByProvider>) -> Self {
+        Self { made, ..self }
+    }
+}
+
+/// What a provider made, of whatever type.
+pub(crate) type MadeByProvider = Arc<dyn Any + Send + Sync>;
 
 /// What was made of what, for the provider `P`.
 struct Made<P: Prepare> {
@@ -78,7 +103,7 @@ struct Made<P: Prepare> {
 
 impl fmt::Debug for Preparation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.0 {
+        f.write_str(match self.made {
             Some(_) => "Preparation(made)",
             None => "Preparation(nothing)",
         })
@@ -93,7 +118,7 @@ impl Context {
     /// # Errors
     /// Those of [`Prepare::prepare`].
     pub async fn prepared<P: Prepare>(&self, raw: &P::Raw) -> Result<Arc<P::Prepared>> {
-        let made = self.preparation.0.as_deref();
+        let made = self.preparation.made.as_deref();
         match made.and_then(|it| it.downcast_ref::<Made<P>>()) {
             Some(made) if made.raw == *raw => Ok(Arc::clone(&made.prepared)),
             _ => P::prepare(&self.shared, raw).await.map(Arc::new),
@@ -112,7 +137,7 @@ pub(crate) type Raw = Box<dyn Any + Send + Sync>;
 type Look = for<'a> fn(&'a Context, &'a str, &'a Fields) -> BoxFuture<'a, Result<Option<Raw>>>;
 
 /// Prepares it.
-type Work = fn(Arc<Shared>, Raw) -> BoxFuture<'static, Result<Preparation>>;
+type Work = fn(Arc<Shared>, Raw) -> BoxFuture<'static, Result<MadeByProvider>>;
 
 /// What a type does ahead of its writes.
 #[derive(Clone, Copy, Default)]
@@ -140,14 +165,15 @@ pub(crate) fn look<'a, P: Prepare>(
 pub(crate) fn work<P: Prepare>(
     shared: Arc<Shared>,
     raw: Raw,
-) -> BoxFuture<'static, Result<Preparation>> {
+) -> BoxFuture<'static, Result<MadeByProvider>> {
     Box::pin(async move {
         let Ok(raw) = raw.downcast::<P::Raw>() else {
             return Err(Error::internal("what is to be prepared is of another type"));
         };
         let raw = *raw;
         let prepared = Arc::new(P::prepare(&shared, &raw).await?);
-        Ok(Preparation(Some(Arc::new(Made::<P> { raw, prepared }))))
+        let made: MadeByProvider = Arc::new(Made::<P> { raw, prepared });
+        Ok(made)
     })
 }
 

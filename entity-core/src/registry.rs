@@ -14,6 +14,7 @@ use crate::action::{Action, Answers, Argument};
 use crate::context::Context;
 use crate::entity::Entity;
 use crate::error::Result;
+use crate::html;
 use crate::input::Input;
 use crate::label::plural;
 use crate::preconditions::Preconditions;
@@ -165,6 +166,11 @@ impl Route {
     /// Whether something of what clients send is [prepared](Prepare) before a unit of work opens.
     pub fn prepares(&self) -> bool {
         self.ahead.work.is_some()
+    }
+
+    /// Whether its entities have HTML, which is sanitised on its way in.
+    pub fn has_html(&self) -> bool {
+        html::has_html(self.schema)
     }
 
     /// What people call several of its entities: the heading of its list.

@@ -37,6 +37,7 @@ use crate::janitor::Janitor;
 use crate::journal::Journal;
 use crate::metrics::Metrics;
 use crate::middleware::csrf::{self, CsrfOptions};
+use crate::sanitizer::HtmlSanitizer;
 use crate::session::{CookieOptions, SameSite, SessionOptions, Sessions, SqlSessions};
 use crate::storage::Storage;
 use crate::system::TokioTimer;
@@ -137,10 +138,7 @@ impl App {
         let storage = Storage::open_with(url, &parts.registry, pools(&config)).await?;
         let metrics = Metrics::default();
         let admission = Arc::new(Admission::new(&config, &metrics));
-        let passwords = Passwords::new(
-            available_parallelism().map_or(1, NonZero::get),
-            Arc::clone(&admission),
-        )?;
+        let passwords = Passwords::new(cores(), Arc::clone(&admission))?;
         let authorizer = Arc::new(RoleAuthorizer::new());
         let (sessions, touches) = Sessions::new(
             session_options(&config),
@@ -288,7 +286,7 @@ fn dispatcher(
         authorizer: authorizer.clone(),
         services,
         base_url: config.server_url().into(),
-        sanitize: entity_providers::html::sanitize,
+        sanitizer: Arc::new(HtmlSanitizer::new(cores())),
     };
     let journal = Journal {
         audit: storage.audit_of_writes.clone(),
@@ -349,6 +347,10 @@ fn watch_audit(audit: &AuditLog, metrics: &Metrics) {
         "Audit rows that wait to be written",
         move || audit.waiting(),
     );
+}
+
+fn cores() -> usize {
+    available_parallelism().map_or(1, NonZero::get)
 }
 
 fn throttle_options(config: &Config) -> ThrottleOptions {

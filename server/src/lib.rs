@@ -29,6 +29,7 @@ pub mod openapi;
 mod pipeline;
 pub mod production;
 mod retention;
+mod sanitizer;
 pub mod session;
 pub mod storage;
 pub mod supervise;

@@ -2,6 +2,7 @@
 
 mod disk;
 mod enrolment;
+mod html;
 mod login_flood;
 mod nested_batch;
 mod overload;

@@ -247,18 +247,23 @@ impl Part {
             return false;
         };
         let route = app.dispatcher.registry().route(&path.prefix);
-        route.is_some_and(Route::prepares) && !self.method.is_safe()
+        let has_html = |it: &Route| it.has_html() && !self.body.is_empty();
+        route.is_some_and(|it| it.prepares() || has_html(it)) && !self.method.is_safe()
     }
 
     /// What of it can be done before the unit of work opens. What is wrong with it is told when its turn comes:
     /// by then, those before it may have put it right.
-    async fn prepare(self, app: &App, outer: &Exchange) -> Preparation {
+    ///
+    /// # Errors
+    /// The service has too much to do.
+    async fn prepare(self, app: &App, outer: &Exchange) -> Result<Preparation> {
         let mut exchange = self.into_exchange(outer);
         let mut preparation = Preparation::default();
         let runner = Runner::Ahead(&mut preparation);
         match Box::pin(run(app, &mut exchange, runner)).await {
-            Ok(_nothing) => preparation,
-            Err(_later) => Preparation::default(),
+            Ok(_nothing) => Ok(preparation),
+            Err(error) if error.kind() == ErrorKind::Unavailable => Err(error),
+            Err(_later) => Ok(Preparation::default()),
         }
     }
 

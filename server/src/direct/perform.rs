@@ -9,8 +9,8 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use entity_core::format::Format;
 use entity_core::{
-    Atomic, Audit, Context, DirectPath, Effect, Error, Finish, Input, Preconditions, Preparation,
-    Reply, Request, Result, Verb,
+    Atomic, Audit, Context, DirectPath, Effect, Error, ErrorKind, Finish, Input, Preconditions,
+    Preparation, Reply, Request, Result, Verb,
 };
 
 use super::idempotency::{self, Key};
@@ -63,7 +63,13 @@ pub(super) async fn perform(
         Runner::Apart => performance.run_apart().await,
         Runner::Together(atomic, preparation) => performance.run_in(atomic, preparation).await,
         Runner::Ahead(preparation) => {
-            *preparation = app.dispatcher.prepare(&prepared.request).await?;
+            *preparation = match app.dispatcher.prepare(&prepared.request).await {
+                // By its turn, those before it may have put right what is wrong with it now.
+                Err(error) if error.kind() != ErrorKind::Unavailable => {
+                    app.dispatcher.prepare_unseen(&prepared.request).await?
+                }
+                prepared => prepared?,
+            };
             Ok(Response::default())
         }
     }

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::places::{Results, fill, fill_path, fill_query, made};
+use super::places::{Made, Results, fill, fill_path, fill_query, made};
 use super::result::{Outcome, Told};
 use super::{MAX_PARTS, Part};
 use crate::admission::Units;
@@ -186,28 +186,35 @@ impl Operations {
     }
 
     async fn run_atomic(&self, app: &App, outer: &Exchange, key: Option<&Key>) -> Result<Response> {
-        let preparations = self.prepare(app, outer).await;
+        let preparations = self.prepare(app, outer).await?;
         let mut tries = 1;
         loop {
             match self.try_atomic(app, outer, key, &preparations).await {
                 Err(error) if error.is_transient() && tries < TRIES => tries += 1,
                 done => return done,
             }
+            for preparation in &preparations {
+                app.dispatcher.catch_up(&outer.origin, preparation).await?;
+            }
         }
     }
 
-    /// What can be done before the unit of work opens, for each operation: nothing for those that are not known
-    /// before, because they name what an earlier one makes.
-    async fn prepare(&self, app: &App, outer: &Exchange) -> Vec<Preparation> {
+    /// What can be done before the unit of work opens, for each operation. What an operation says of those before
+    /// it, by the ids that they make, is not known then: something stands in its place.
+    async fn prepare(&self, app: &App, outer: &Exchange) -> Result<Vec<Preparation>> {
         let mut preparations = Vec::with_capacity(self.operations.len());
+        let mut results = Results::new();
         for operation in &self.operations {
-            let known = operation.prepare(app, outer, &Results::new(), self.is_xml);
+            let known = operation.prepare(app, outer, &results, self.is_xml);
             preparations.push(match known {
-                Ok((_, part)) if part.is_prepared(app) => part.prepare(app, outer).await,
+                Ok((_, part)) if part.is_prepared(app) => part.prepare(app, outer).await?,
                 _ => Preparation::default(),
             });
+            if let Some(id) = operation.id.as_deref() {
+                results.insert(id, Some(Made::unknown()));
+            }
         }
-        preparations
+        Ok(preparations)
     }
 
     async fn try_atomic(

@@ -7,10 +7,23 @@ use serde_json::Value;
 
 use super::result::Outcome;
 
+/// What is no id of anything.
+const UNKNOWN: &str = "-";
+
 /// What later operations may ask of an earlier one.
 pub(super) struct Made {
     entity_id: String,
     entity_reference: String,
+}
+
+impl Made {
+    /// What stands for it before it is made.
+    pub(super) fn unknown() -> Self {
+        Self {
+            entity_id: UNKNOWN.to_owned(),
+            entity_reference: UNKNOWN.to_owned(),
+        }
+    }
 }
 
 /// What the earlier operations made, by their ids; nothing of those that failed.

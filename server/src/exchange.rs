@@ -16,10 +16,10 @@ use crate::admission::Admitted;
 use crate::auth::http::Arrival;
 use crate::config::{BodySessionId, Config};
 use crate::error::{self, ErrorContext};
-use crate::feed;
 use crate::media;
 use crate::middleware::address::Arrived;
-use crate::session::{Session, SessionId};
+use crate::path_text;
+use crate::session::Session;
 
 /// A request on its way inwards.
 #[derive(Debug)]
@@ -42,25 +42,6 @@ pub(crate) struct Exchange {
     pub(crate) is_part: bool,
     /// Its right to run. Parts of a batch have none of their own.
     pub(crate) admitted: Option<Admitted>,
-}
-
-/// The path as logs may have it. Clients log out by naming their session's id, which is a credential.
-fn without_credentials(path: &str) -> Arc<str> {
-    let is_credential = |segment: &str| {
-        let stem = segment.split('.').next().unwrap_or_default();
-        SessionId::parse(stem).is_some()
-    };
-    if let Some(path) = feed::without_token(path) {
-        return path.into();
-    }
-    if !path.split('/').any(is_credential) {
-        return path.into();
-    }
-    let segments: Vec<&str> = path
-        .split('/')
-        .map(|it| if is_credential(it) { "[id]" } else { it })
-        .collect();
-    segments.join("/").into()
 }
 
 /// The name of `method`; those of nearly all requests are copied nowhere.
@@ -90,7 +71,7 @@ impl Exchange {
             address: arrived.address,
             request_id: context.request_id.to_shared(),
             method: name_of(&parts.method),
-            path: without_credentials(parts.uri.path()),
+            path: path_text::stored(parts.uri.path()),
         };
         Self {
             parts,
@@ -110,7 +91,7 @@ impl Exchange {
         let (mut parts, ()) = Request::new(()).into_parts();
         let origin = Origin {
             method: name_of(&method),
-            path: without_credentials(uri.path()),
+            path: path_text::stored(uri.path()),
             ..self.origin.clone()
         };
         parts.method = method;

@@ -26,6 +26,7 @@ pub mod metrics;
 pub mod middleware;
 pub mod migration;
 pub mod openapi;
+mod path_text;
 mod pipeline;
 pub mod production;
 mod retention;

@@ -21,6 +21,7 @@ use crate::input::{Fields, Input};
 use crate::patch::Patch;
 use crate::provider::Provider;
 use crate::schema::{Kind, Schema};
+use crate::signs;
 
 /// After how many seconds a client may try again whose text was another one each time that the unit of work ran.
 const RETRY_AFTER: u32 = 1;
@@ -149,7 +150,10 @@ impl LongTexts {
                 prefix,
                 text: text.as_str().into(),
             };
-            match self.find(shared, sent)? {
+            let found = self.find(shared, sent)?;
+            // What was written as a reference shows only now.
+            let found = found.and_then(|it| signs::check_text(&it).map(|()| it));
+            match found {
                 Ok(sanitized) => *text = sanitized,
                 Err(message) => errors.push(FieldError {
                     name: name.clone(),

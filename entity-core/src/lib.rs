@@ -65,6 +65,7 @@ mod route;
 pub mod schema;
 pub mod search;
 pub mod shape;
+mod signs;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod text;

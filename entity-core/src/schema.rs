@@ -5,6 +5,9 @@ use crate::search::fold;
 use crate::shape::{Sent, Shape};
 use crate::text::plain_text;
 
+/// Most characters of a field of text that is one line. A field that may have more is a text of several lines.
+pub const MAX_LINE: usize = 300;
+
 /// The fields of an entity type. Written by `#[derive(Entity)]`, or by hand as a constant.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Schema {

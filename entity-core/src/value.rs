@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::schema::{Field, Kind};
+use crate::signs;
 
 /// Reads `text`, from a query, a form or XML, as a value of `field`.
 pub(crate) fn parse(field: &Field, text: &str) -> Result<Value> {
@@ -112,10 +113,10 @@ fn fit_text(text: String, max: usize) -> Result<Value, String> {
         return Err(format!("must not have more than {max} characters"));
     }
     let is_dirty = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
-    match text.chars().any(is_dirty) {
-        true => Err("must not have control characters".to_owned()),
-        false => Ok(Value::String(text)),
+    if text.chars().any(is_dirty) {
+        return Err("must not have control characters".to_owned());
     }
+    signs::check(&text, max).map(|()| Value::String(text))
 }
 
 /// The instant that a value in any of its forms stands for.

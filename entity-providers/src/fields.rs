@@ -5,8 +5,12 @@ use std::collections::BTreeMap;
 use entity_core::{Error, Fields, Result};
 use serde_json::Value;
 
-/// Most characters of all properties together.
+/// Most bytes of all properties together.
 const MOST_PROPERTIES: usize = 10_000;
+/// Most properties.
+const MOST_KEYS: usize = 100;
+/// Most characters of the key of a property.
+const LONGEST_KEY: usize = 64;
 
 /// The text `name`: `None` if it was not sent, `Some(None)` if it is to be empty.
 #[expect(
@@ -28,7 +32,7 @@ pub(crate) fn flag(fields: &Fields, name: &str) -> Option<bool> {
 /// The object of texts `name`.
 ///
 /// # Errors
-/// A value is no text; it is too much.
+/// A value is no text; a key is none that a program would choose; it is too much.
 pub(crate) fn properties(fields: &Fields, name: &str) -> Result<Option<BTreeMap<String, String>>> {
     let Some(value) = fields.0.get(name).filter(|it| !it.is_null()) else {
         return Ok(None);
@@ -39,15 +43,72 @@ pub(crate) fn properties(fields: &Fields, name: &str) -> Result<Option<BTreeMap<
         .iter()
         .map(|(key, text)| key.len() + text.len())
         .sum();
+    if let Some(key) = properties.keys().find(|it| !is_key(it)) {
+        let shown: String = key.escape_default().take(LONGEST_KEY).collect();
+        return Err(Error::field(
+            name,
+            format!(
+                "must have keys of a letter or `_` and at most 63 letters, digits, `_`, `.` or `-`, not `{shown}`"
+            ),
+        ));
+    }
+    if properties.len() > MOST_KEYS {
+        return Err(Error::field(name, "must not have more than 100 properties"));
+    }
     let is_dirty = |text: &str| text.chars().any(char::is_control);
-    if properties
-        .iter()
-        .any(|(key, text)| is_dirty(key) || is_dirty(text))
-    {
+    if properties.values().any(|it| is_dirty(it)) {
         return Err(Error::field(name, "must not have control characters"));
     }
     match size > MOST_PROPERTIES {
         true => Err(Error::field(name, "is too large")),
         false => Ok(Some(properties)),
+    }
+}
+
+fn is_key(key: &str) -> bool {
+    let is_first = |it: u8| it.is_ascii_alphabetic() || it == b'_';
+    let is_other = |it: u8| is_first(it) || it.is_ascii_digit() || matches!(it, b'.' | b'-');
+    let is_long = key.len() > LONGEST_KEY;
+    !is_long && key.bytes().next().is_some_and(is_first) && key.bytes().all(is_other)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(value: Value) -> Result<Option<BTreeMap<String, String>>> {
+        properties(
+            &Fields([("props".to_owned(), value)].into_iter().collect()),
+            "props",
+        )
+    }
+
+    #[test]
+    fn sec_properties_have_keys_that_are_names_and_are_bounded() {
+        for key in ["term", "_x", "term_eid", "a.b-c9", &"k".repeat(64)] {
+            assert!(read(json!({key: "x"})).is_ok(), "{key}");
+        }
+        for key in [
+            "",
+            "9a",
+            "-a",
+            "a b",
+            "a=b",
+            "\u{e4}",
+            "a\u{202e}",
+            "a\n",
+            &"k".repeat(65),
+        ] {
+            assert!(read(json!({key: "x"})).is_err(), "{key}");
+        }
+        let many = |it: usize| -> Value {
+            (0..it)
+                .map(|it| (format!("k{it}"), Value::from("x")))
+                .collect()
+        };
+        assert!(read(many(100)).is_ok() && read(many(101)).is_err());
+        assert!(read(json!({"k": "x".repeat(MOST_PROPERTIES)})).is_err());
     }
 }

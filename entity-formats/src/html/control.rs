@@ -5,14 +5,11 @@ use std::fmt;
 use askama::Template;
 use askama::filters::HtmlSafe;
 use entity_core::lines;
-use entity_core::schema::{Field, Kind, Meaning};
+use entity_core::schema::{Field, Kind, MAX_LINE, Meaning};
 use serde_json::Value;
 
 use super::label_of;
 use super::shown::instant;
-
-/// Text that may be longer than this gets an area, not a line.
-pub(super) const MAX_LINE: usize = 300;
 
 /// What asks for the value of one field.
 #[derive(Template)]

@@ -66,6 +66,8 @@ pub struct Shared {
     pub services: Services,
     /// The public address of the service, without a slash at the end.
     pub base_url: Arc<str>,
+    /// Most bytes of stored entities that are read for one list, and that one list is answered with.
+    pub answer_bytes: usize,
     /// Makes HTML from clients harmless. Every field of that kind goes through it on the way in.
     pub sanitizer: Arc<dyn Sanitizer>,
 }

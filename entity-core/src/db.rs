@@ -7,6 +7,7 @@ mod faults;
 mod file;
 mod folded;
 mod lane;
+mod page;
 mod row;
 mod search;
 mod table;
@@ -27,7 +28,8 @@ pub use column::{Column, ColumnType};
 pub use faults::Faults;
 pub use file::File;
 pub use folded::folded;
-pub use lane::{Lane, LaneCounts, Lanes, Scanning, refusal};
+pub use lane::{Lane, LaneCounts, Lanes, Scanning, Take, refusal};
+pub use page::Measure;
 pub use row::Row;
 pub use search::{apply, condition, count_rows};
 pub use table::{

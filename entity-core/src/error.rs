@@ -32,6 +32,7 @@ struct Inner {
     version: Option<Version>,
     operation: Option<usize>,
     code: Option<&'static str>,
+    fitting: Option<usize>,
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
@@ -94,6 +95,7 @@ impl Error {
             version: None,
             operation: None,
             code: None,
+            fitting: None,
             source: None,
         }))
     }
@@ -203,6 +205,15 @@ impl Error {
         Self::new(ErrorKind::InsufficientStorage, message)
     }
 
+    /// A list takes more bytes than an answer may have: its first `fitting` entities do not.
+    pub fn list_too_large(fitting: usize) -> Self {
+        let mut error = Self::insufficient_storage(
+            "the list takes more bytes than an answer may have: ask for fewer entities",
+        );
+        error.0.fitting = Some(fitting);
+        error
+    }
+
     /// The service can't answer now; try again after `seconds`.
     pub fn unavailable(message: impl Into<Cow<'static, str>>, seconds: u32) -> Self {
         let mut error = Self::new(ErrorKind::Unavailable, message);
@@ -279,6 +290,11 @@ impl Error {
     /// The word by which programs tell this error from others of its kind.
     pub fn code(&self) -> Option<&'static str> {
         self.0.code
+    }
+
+    /// How many entities of a list can be answered, if all of them are too many.
+    pub fn fitting(&self) -> Option<usize> {
+        self.0.fitting
     }
 
     /// What the client can do about it.

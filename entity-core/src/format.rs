@@ -55,6 +55,21 @@ pub struct View<'a> {
     pub user: Option<&'a str>,
     /// The token that forms must carry, if the session has one.
     pub csrf_token: Option<&'a str>,
+    /// Most bytes that a list may be written with.
+    pub most_bytes: usize,
+}
+
+impl View<'_> {
+    /// Ends the writing of a list that takes too many bytes: `written` are there behind the entity at `index`.
+    ///
+    /// # Errors
+    /// These are too many, and it was not the first entity, which is written whatever it takes.
+    pub fn check_list(&self, written: usize, index: usize) -> Result<()> {
+        match written > self.most_bytes && index > 0 {
+            true => Err(Error::list_too_large(index)),
+            false => Ok(()),
+        }
+    }
 }
 
 /// An address that stands for a path below `/direct` and its query.

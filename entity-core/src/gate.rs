@@ -90,7 +90,8 @@ pub async fn count<P: List>(cx: &Context, mut search: Search) -> Result<Option<u
     loop {
         let page = P::list(cx, &search).await?;
         looked_at += page.items.len();
-        search.start = search.start.saturating_add(search.limit);
+        let passed = page.places.end().unwrap_or(search.limit);
+        search.start = search.start.saturating_add(passed);
         let page = visible::<P>(cx, &search.scope, page).await?;
         count += page.items.len();
         match page.has_more {
@@ -107,17 +108,14 @@ async fn visible<P: Provider>(
     scope: &Scope,
     page: Page<P::Entity>,
 ) -> Result<Page<P::Entity>> {
-    let mut items = Vec::with_capacity(page.items.len());
-    for entity in page.items {
+    let mut is_shown = Vec::with_capacity(page.items.len());
+    for entity in &page.items {
         let is_in_scope = entity.site().is_none_or(|it| scope.contains(it));
-        if is_in_scope && P::permits(cx, &entity, Operation::Read).await? == Permit::Allowed {
-            items.push(entity);
-        }
+        let is_allowed =
+            is_in_scope && P::permits(cx, entity, Operation::Read).await? == Permit::Allowed;
+        is_shown.push(is_allowed);
     }
-    Ok(Page {
-        items,
-        has_more: page.has_more,
-    })
+    Ok(page.keep(&is_shown))
 }
 
 /// Creates an entity from `input`.
@@ -219,16 +217,11 @@ pub async fn delete<P: Delete>(
 /// # Errors
 /// The question could not be decided.
 pub async fn retain<P: Provider>(cx: &Context, page: Page<P::Entity>) -> Result<Page<P::Entity>> {
-    let mut items = Vec::with_capacity(page.items.len());
-    for entity in page.items {
-        if may::<P>(cx, &entity, Operation::Read).await? {
-            items.push(entity);
-        }
+    let mut is_shown = Vec::with_capacity(page.items.len());
+    for entity in &page.items {
+        is_shown.push(may::<P>(cx, entity, Operation::Read).await?);
     }
-    Ok(Page {
-        items,
-        has_more: page.has_more,
-    })
+    Ok(page.keep(&is_shown))
 }
 
 /// Whether the caller may do `operation` with `entity`.

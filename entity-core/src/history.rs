@@ -98,8 +98,10 @@ impl History {
         if let Some(archive) = search.archive {
             return Self::of_page(archive, count.await?).map(Some);
         }
+        let shown = u64::try_from(page.items.len()).unwrap_or_default();
+        let is_long = page.places.end().is_none() || shown >= ARCHIVE_PAGE;
         let is_current =
-            search.cursor.is_none() && Self::is_reached(search.window(), page.has_more);
+            search.cursor.is_none() && is_long && Self::is_reached(search.window(), page.has_more);
         if !is_followed || !is_current {
             return Ok(None);
         }

@@ -12,10 +12,12 @@ pub use form::{Form, FormPurpose, Refusal};
 pub use item::Item;
 
 use crate::entity::Version;
-use crate::history::History;
+use crate::error::Result;
+use crate::history::{ARCHIVE_PAGE, History};
 use crate::projection::Projection;
 use crate::request::Verb;
 use crate::schema::Schema;
+use crate::search::{Places, Walk};
 
 /// An answer.
 #[derive(Debug)]
@@ -175,6 +177,8 @@ pub struct Collection {
     pub limit: u64,
     /// Whether the list goes on behind them.
     pub has_more: bool,
+    /// Where they stand in the list.
+    pub places: Places,
     /// The cursor by which it goes on, if the client walks by cursors.
     pub cursor: Option<String>,
     /// How many there are in all, if the client asked and it is known.
@@ -185,6 +189,8 @@ pub struct Collection {
     pub is_searched: bool,
     /// What was said of what is shown of the entities.
     pub projection: Projection,
+    /// How a walk by cursors goes on behind any of them.
+    pub walk: Option<Walk>,
 }
 
 impl Collection {
@@ -197,12 +203,49 @@ impl Collection {
             start: 0,
             limit: 1,
             has_more: false,
+            places: Places::default(),
             cursor: None,
             total: None,
             history: None,
             is_searched: false,
             projection: Projection::default(),
+            walk: None,
         }
+    }
+
+    /// How many of the list stand before the part that follows this one.
+    pub fn next_start(&self) -> u64 {
+        let passed = self.places.end().unwrap_or(self.limit);
+        self.start.saturating_add(passed)
+    }
+
+    /// Whether it is a page of an archive, which holds the same number of entities whatever they take.
+    pub fn is_fixed(&self) -> bool {
+        self.history.is_some_and(|it| it.page.is_some())
+    }
+
+    /// The first `count` entities alone, of which there are more. The next part begins behind them.
+    ///
+    /// # Errors
+    /// An entity can't be serialised, or no cursor leads behind it.
+    pub fn first(&self, count: usize) -> Result<Self> {
+        let items: Vec<Item> = self.items.iter().take(count).cloned().collect();
+        let cursor = match &self.walk {
+            Some(walk) => walk.behind(&items)?,
+            None => None,
+        };
+        // What ends before the archive begins leads to no archive.
+        let reaches = u64::try_from(items.len()).is_ok_and(|it| it >= ARCHIVE_PAGE);
+        Ok(Self {
+            has_more: true,
+            places: self.places.first(count),
+            cursor,
+            history: self.history.filter(|it| it.page.is_some() || reaches),
+            projection: self.projection.clone(),
+            walk: self.walk.clone(),
+            items,
+            ..*self
+        })
     }
 
     /// The state of all of it: changes whenever one of the entities or the list does.

@@ -19,7 +19,7 @@ use crate::reply::{
     Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Offer, Reference, Reply, Value,
 };
 use crate::request::Verb;
-use crate::search::{Grammar, Page, Search, Window, find};
+use crate::search::{Grammar, Page, Search, Walk, Window, find};
 
 pub(crate) fn read<'a, P: Read>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a, Result<Reply>> {
     Box::pin(async move {
@@ -358,6 +358,7 @@ struct Place {
     total: Option<u64>,
     history: Option<History>,
     is_searched: bool,
+    walk: Option<Walk>,
 }
 
 impl Place {
@@ -372,6 +373,7 @@ impl Place {
             total: total.map(|it| search.count_within(it)),
             history: None,
             is_searched: true,
+            walk: Walk::of(search),
         })
     }
 }
@@ -393,11 +395,13 @@ async fn collection_reply<P: Provider>(
         start: window.start,
         limit: window.limit,
         has_more: page.has_more,
+        places: page.places,
         cursor: place.cursor,
         total: place.total,
         history: place.history,
         is_searched: place.is_searched,
         projection,
+        walk: place.walk,
     };
     Ok(Reply {
         body: Body::Collection(collection),

@@ -28,6 +28,7 @@ mod filter;
 mod fold;
 mod needle;
 mod order;
+mod page;
 mod select;
 mod window;
 
@@ -46,6 +47,7 @@ pub use filter::{Filter, Operator, Test};
 pub use fold::fold;
 pub use needle::Needle;
 pub use order::Order;
+pub use page::{Page, Places, Walk};
 pub(crate) use select::find;
 pub use select::select;
 pub use window::Window;
@@ -101,33 +103,6 @@ pub struct Search {
     pub scope: Scope,
     /// Values of the further parameters that the type declares.
     pub parameters: Vec<(String, String)>,
-}
-
-/// A part of a list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page<T> {
-    /// The entities, in order.
-    pub items: Vec<T>,
-    /// Whether the list goes on behind them.
-    pub has_more: bool,
-}
-
-impl<T> Page<T> {
-    /// All there is.
-    pub fn whole(items: Vec<T>) -> Self {
-        Self {
-            items,
-            has_more: false,
-        }
-    }
-
-    /// The first `limit` of `items`, of which one more than that was fetched if there are more.
-    pub fn cut(mut items: Vec<T>, limit: u64) -> Self {
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let has_more = items.len() > limit;
-        items.truncate(limit);
-        Self { items, has_more }
-    }
 }
 
 /// What lists of a type can be asked.
@@ -402,14 +377,16 @@ impl Search {
             return Ok(self.cursor.clone());
         };
         let count = u64::try_from(items.len()).unwrap_or(u64::MAX);
-        Ok(Some(cursor.behind(self.keys(last)?, count)))
+        Ok(Some(
+            cursor.behind(page::keys_of(&self.order, last)?, count),
+        ))
     }
+}
 
-    fn keys(&self, entity: &impl Entity) -> Result<Vec<Cell>> {
-        let data = serde_json::to_value(entity).map_err(Error::internal)?;
-        let keys = self.order.iter().map(|it| Cell::of_field(it.field, &data));
-        Ok(keys.collect())
-    }
+/// The keys of `order` that an entity with these fields has.
+fn keys(order: &[Order], data: &serde_json::Value) -> Vec<Cell> {
+    let keys = order.iter().map(|it| Cell::of_field(it.field, data));
+    keys.collect()
 }
 
 /// Whether `_search` looks into the field.

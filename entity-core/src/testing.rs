@@ -175,6 +175,7 @@ pub fn shared(authorizer: impl Authorizer + 'static) -> Shared {
         authorizer: Arc::new(authorizer),
         services: Services::default(),
         base_url: Arc::from("http://localhost"),
+        answer_bytes: 8 << 20,
         sanitizer: Arc::new(AsItComes),
     }
 }

@@ -91,8 +91,9 @@ fn write(columns: &[Column], items: &[Item], view: &View<'_>) -> Result<Vec<u8>>
     let names = columns.iter().map(Column::name);
     rows.write_record(names.map(Cow::into_owned))
         .map_err(Error::internal)?;
-    for item in items {
+    for (index, item) in items.iter().enumerate() {
         write_row(&mut rows, columns, &tree::of_entity(item, view.base_url)?)?;
+        view.check_list(rows.get_ref().len(), index)?;
     }
     rows.into_inner()
         .map_err(|error| Error::internal(error.into_error()))

@@ -11,9 +11,6 @@ use serde_json::Serializer;
 pub(crate) use self::safe::METADATA;
 use self::safe::Safe;
 
-/// The most bytes that a list may take: no list of sensible entities comes near.
-const MAX_LIST_BYTES: usize = 64 << 20;
-
 /// Writes JSON.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Json;
@@ -37,7 +34,7 @@ impl Renderer for Json {
         match body {
             Body::Empty => {}
             Body::Entity(item) => write_entity(&mut buffer, item, view.base_url)?,
-            Body::Collection(it) => write_collection(&mut buffer, it, view.base_url)?,
+            Body::Collection(it) => write_collection(&mut buffer, it, view)?,
             Body::Value(value) => write_value(&mut buffer, &value.data)?,
             Body::Bytes(_) | Body::Forward(_) | Body::Form(_) => {
                 return Err(Error::not_acceptable(&["html"]));
@@ -170,7 +167,7 @@ fn write_key(buffer: &mut Vec<u8>, name: &str) -> Result<()> {
     Ok(())
 }
 
-fn write_collection(buffer: &mut Vec<u8>, collection: &Collection, base_url: &str) -> Result<()> {
+fn write_collection(buffer: &mut Vec<u8>, collection: &Collection, view: &View<'_>) -> Result<()> {
     buffer.extend_from_slice(b"{\"entityPrefix\":");
     write_value(buffer, collection.prefix)?;
     buffer.push(b',');
@@ -180,10 +177,8 @@ fn write_collection(buffer: &mut Vec<u8>, collection: &Collection, base_url: &st
         if index > 0 {
             buffer.push(b',');
         }
-        write_entity(buffer, item, base_url)?;
-        if buffer.len() > MAX_LIST_BYTES {
-            return Err(Error::internal("the list takes too many bytes"));
-        }
+        write_entity(buffer, item, view.base_url)?;
+        view.check_list(buffer.len(), index)?;
     }
     buffer.extend_from_slice(b"]}");
     Ok(())
@@ -193,6 +188,17 @@ fn write_safely<T: Serialize + ?Sized>(buffer: &mut Vec<u8>, value: &T) -> Resul
     let mut safe = Safe::default();
     value
         .serialize(&mut Serializer::with_formatter(buffer, &mut safe))
-        .map_err(Error::internal)?;
+        .map_err(refuse)?;
     Ok(safe)
+}
+
+/// What can't be written: nothing but the limits of [`Safe`] keeps bytes from being put into memory.
+fn refuse(error: serde_json::Error) -> Error {
+    match error.is_io() {
+        true => Error::insufficient_storage(
+            "this takes more than one answer may have: ask for parts of it, or for fewer fields",
+        )
+        .with_source(error),
+        false => Error::internal(error),
+    }
 }

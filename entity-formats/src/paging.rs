@@ -32,7 +32,7 @@ pub fn paging_links(
         links.push(("prev", url("_start", &previous.to_string())));
     }
     if collection.has_more {
-        let next = start.saturating_add(limit).to_string();
+        let next = collection.next_start().to_string();
         links.push(match &collection.cursor {
             Some(cursor) => ("next", url("_cursor", cursor)),
             None => ("next", url("_start", &next)),

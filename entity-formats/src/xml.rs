@@ -101,8 +101,9 @@ fn write_collection(
     let start =
         BytesStart::new(&*name).with_attributes([("entityPrefix".as_bytes(), prefix.as_bytes())]);
     out.write_event(Event::Start(start))?;
-    for item in &collection.items {
+    for (index, item) in collection.items.iter().enumerate() {
         write_entity(out, item, view)?;
+        view.check_list(out.get_ref().len(), index)?;
     }
     Ok(out.write_event(Event::End(BytesEnd::new(&*name)))?)
 }

@@ -21,6 +21,7 @@ use futures::future::BoxFuture;
 use tokio_util::task::TaskTracker;
 
 use crate::admission::Admission;
+use crate::answers::AnswerMemory;
 use crate::audit::{AuditLog, AuditOptions};
 use crate::auth::directory::Accounts;
 use crate::auth::evidence::{PasswordCheck, TrustedHeader};
@@ -88,6 +89,8 @@ pub struct Inner {
     pub audit: AuditLog,
     /// The databases.
     pub storage: Storage,
+    /// The memory that large answers share.
+    pub(crate) answers: AnswerMemory,
     /// Work that goes on when its client has gone.
     pub tasks: TaskTracker,
     /// What load balancers ask for.
@@ -192,6 +195,7 @@ impl App {
             cookie,
             audit,
             storage,
+            answers: AnswerMemory::new(config.answer_memory.0),
             tasks: TaskTracker::new(),
             health: health.clone(),
             metrics,
@@ -286,6 +290,7 @@ fn dispatcher(
         authorizer: authorizer.clone(),
         services,
         base_url: config.server_url().into(),
+        answer_bytes: config.answer_bytes.0,
         sanitizer: Arc::new(HtmlSanitizer::new(cores())),
     };
     let journal = Journal {

@@ -175,6 +175,11 @@ settings! {
         /// The largest body of any other kind.
         other_body: ByteSize = "limits.otherBody", "LECTERN_LIMITS_OTHERBODY", "1MiB";
 
+        /// Most bytes that a list or a batch is answered with: a list goes on at the address of its next part.
+        answer_bytes: ByteSize = "limits.answerBytes", "LECTERN_LIMITS_ANSWERBYTES", "8MiB";
+        /// Most bytes that large answers may hold in memory together; further ones wait a little and are then refused.
+        answer_memory: ByteSize = "limits.answerMemory", "LECTERN_LIMITS_ANSWERMEMORY", "64MiB";
+
         /// How long connections are still accepted after the signal to stop, so that load balancers notice.
         drain_delay: Duration = "shutdown.drainDelay", "LECTERN_SHUTDOWN_DRAINDELAY", "3";
         /// How long after the signal the service stops, whatever is still going on.

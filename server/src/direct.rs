@@ -240,6 +240,7 @@ pub(crate) fn view<'a>(
         absolute: entity_providers::html::absolute,
         user: session.map(|it| it.display_name()),
         csrf_token: session.map(|it| it.csrf_token()),
+        most_bytes: exchange.answer_bytes.unwrap_or(app.config.answer_bytes.0),
     }
 }
 

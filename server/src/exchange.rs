@@ -42,6 +42,8 @@ pub(crate) struct Exchange {
     pub(crate) is_part: bool,
     /// Its right to run. Parts of a batch have none of their own.
     pub(crate) admitted: Option<Admitted>,
+    /// Most bytes of a list in its answer, where those are fewer than usual.
+    pub(crate) answer_bytes: Option<usize>,
 }
 
 /// The name of `method`; those of nearly all requests are copied nowhere.
@@ -83,6 +85,7 @@ impl Exchange {
             context,
             is_part: false,
             admitted: Some(admitted),
+            answer_bytes: None,
         }
     }
 
@@ -107,6 +110,7 @@ impl Exchange {
             context: self.context.clone(),
             is_part: true,
             admitted: None,
+            answer_bytes: None,
         }
     }
 

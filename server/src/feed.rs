@@ -23,7 +23,7 @@ use entity_core::{
     Error, List, Need, Operation, Outcome, Page, Permit, Provider, Read, Result, Search, Update,
     Verb, Version, gate, shape,
 };
-use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect, QueryTrait as _};
 use serde::Serialize;
 
 pub(crate) use fetch::{PAGE, ReadAs, handle};
@@ -222,10 +222,14 @@ impl List for Feeds {
         }
         let select = QuerySelect::query(&mut statement);
         entity_core::db::apply(select, search, &SCHEMA, "feed");
-        let rows = statement.all(&cx.db()?.scanning()).await?;
-        let feeds = rows.into_iter().map(|it| Feed::of(cx, it));
-        let feeds = feeds.collect::<Result<_>>()?;
-        Ok(Page::cut(feeds, search.limit))
+        let measure = cx.measure(search);
+        let page: Page<table::Model> = cx.db()?.models(statement.as_query(), measure).await?;
+        let feeds = page.items.into_iter().map(|it| Feed::of(cx, it));
+        Ok(Page {
+            items: feeds.collect::<Result<_>>()?,
+            has_more: page.has_more,
+            places: page.places,
+        })
     }
 }
 

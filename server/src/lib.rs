@@ -7,6 +7,7 @@
 //! A service with further entity types is a binary of its own that links their crates and calls [`run`].
 
 pub mod admission;
+mod answers;
 pub mod api;
 pub mod app;
 pub mod audit;

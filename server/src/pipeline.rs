@@ -221,12 +221,12 @@ async fn checked(app: &App, mut exchange: Exchange) -> Response {
 /// What may write goes on to its end even if the client goes away.
 async fn uninterrupted(app: &App, exchange: Exchange) -> Response {
     if exchange.parts.method.is_safe() {
-        return route(app, exchange).await;
+        return route_and_hold(app, exchange).await;
     }
     let context = exchange.context.clone();
     let task = app.tasks.spawn({
         let app = app.clone();
-        async move { route(&app, exchange).await }
+        async move { route_and_hold(&app, exchange).await }
     });
     match task.await {
         Ok(response) => response,
@@ -239,6 +239,17 @@ pub(crate) fn places(registry: &Registry) -> Vec<String> {
     let types = registry.routes().map(|it| format!("/direct/{}", it.prefix));
     let others = ["/direct", "/api", "/api/login", "/api/logout", feed::MOUNT];
     types.chain(others.map(ToOwned::to_owned)).collect()
+}
+
+/// Answers when there is room for the answer, if that is a large one.
+async fn route_and_hold(app: &App, exchange: Exchange) -> Response {
+    let (context, method) = (exchange.context.clone(), exchange.parts.method.clone());
+    let response = route(app, exchange).await;
+    if method == Method::HEAD {
+        return response;
+    }
+    let held = app.answers.hold(response, !method.is_safe()).await;
+    held.unwrap_or_else(|error| error::respond(&error, &context))
 }
 
 async fn route(app: &App, exchange: Exchange) -> Response {

@@ -3,6 +3,7 @@
 mod disk;
 mod enrolment;
 mod html;
+mod large_answers;
 mod login_flood;
 mod nested_batch;
 mod overload;

@@ -32,6 +32,8 @@ pub struct Memory {
     pub resident: u64,
     /// Without files.
     pub anonymous: u64,
+    /// The most that was ever in memory.
+    pub peak: u64,
 }
 
 impl Process {
@@ -72,6 +74,17 @@ impl Process {
 
     /// The same for the database at `url`, with `folder` as its working folder.
     pub fn start_service_at(program: &Path, url: &str, folder: &Path, has_demo: bool) -> Self {
+        Self::start_service_with(program, url, folder, has_demo, &[])
+    }
+
+    /// The same with these variables in its environment.
+    pub fn start_service_with(
+        program: &Path,
+        url: &str,
+        folder: &Path,
+        has_demo: bool,
+        environment: &[(&str, &str)],
+    ) -> Self {
         Self::start(program, |command, port| {
             command
                 .env("LECTERN_LISTEN", format!("127.0.0.1:{port}"))
@@ -79,6 +92,7 @@ impl Process {
                 .env("LECTERN_LOG_LEVEL", "warn")
                 .env("LECTERN_SHUTDOWN_DRAINDELAY", "0")
                 .envs(without_limits())
+                .envs(environment.iter().copied())
                 .current_dir(folder);
             if has_demo {
                 command.arg("--demo");
@@ -145,6 +159,7 @@ impl Process {
         Memory {
             resident: value("VmRSS:"),
             anonymous: value("RssAnon:"),
+            peak: value("VmHWM:"),
         }
     }
 

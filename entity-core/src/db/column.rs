@@ -39,6 +39,35 @@ pub trait Column: Sized {
     fn read(row: &mut Row<'_>) -> Result<Self, DbErr>;
 }
 
+/// How many bytes a value takes.
+trait Bytes {
+    fn bytes(&self) -> usize;
+}
+
+impl Bytes for String {
+    fn bytes(&self) -> usize {
+        self.len()
+    }
+}
+
+impl<T: Bytes> Bytes for Option<T> {
+    fn bytes(&self) -> usize {
+        self.as_ref().map_or(0, Bytes::bytes)
+    }
+}
+
+macro_rules! fixed_bytes {
+    ($($type:ty),*) => {$(
+        impl Bytes for $type {
+            fn bytes(&self) -> usize {
+                size_of::<Self>()
+            }
+        }
+    )*};
+}
+
+fixed_bytes!(i64, i32, f64, bool);
+
 macro_rules! plain_columns {
     ($($type:ty => $column:ident, $null:ident;)*) => {$(
         impl Column for $type {
@@ -47,7 +76,9 @@ macro_rules! plain_columns {
                 self.clone().into()
             }
             fn read(row: &mut Row<'_>) -> Result<Self, DbErr> {
-                row.cell()
+                let cell: Self = row.cell()?;
+                row.weigh(cell.bytes());
+                Ok(cell)
             }
         }
         impl Column for Option<$type> {
@@ -57,7 +88,9 @@ macro_rules! plain_columns {
                 self.clone().into()
             }
             fn read(row: &mut Row<'_>) -> Result<Self, DbErr> {
-                row.cell()
+                let cell: Self = row.cell()?;
+                row.weigh(cell.bytes());
+                Ok(cell)
             }
         }
     )*};

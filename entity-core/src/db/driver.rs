@@ -2,6 +2,7 @@
 
 use std::future::Future;
 
+use futures::TryStreamExt as _;
 use sea_orm::sqlx::query::Query;
 use sea_orm::sqlx::{
     AssertSqlSafe, Database, Error as DriverError, Executor as _, IntoArguments, Postgres, Sqlite,
@@ -11,6 +12,7 @@ use sea_orm::{ExecResult, QueryResult, Statement, Values};
 use sea_query_sqlx::SqlxValues;
 
 use super::failure;
+use super::lane::Take;
 
 type Done<T> = Result<T, DriverError>;
 
@@ -48,6 +50,13 @@ pub(super) trait Driver: Database {
         connection: &mut Self::Connection,
         statement: &Statement,
     ) -> impl Future<Output = Done<Vec<QueryResult>>> + Send;
+
+    /// Hands row after row that answers `statement` to `take`, until it wants no more.
+    fn each(
+        connection: &mut Self::Connection,
+        statement: &Statement,
+        take: &mut Take<'_>,
+    ) -> impl Future<Output = Done<()>> + Send;
 }
 
 fn query<D>(statement: &Statement) -> Query<'_, D, SqlxValues>
@@ -92,6 +101,20 @@ macro_rules! run_statements {
         ) -> Done<Vec<QueryResult>> {
             let found = query::<$driver>(statement).fetch_all(connection).await;
             found.map(|rows| rows.into_iter().map(QueryResult::from).collect())
+        }
+
+        async fn each(
+            connection: &mut Self::Connection,
+            statement: &Statement,
+            take: &mut Take<'_>,
+        ) -> Done<()> {
+            let mut rows = query::<$driver>(statement).fetch(connection);
+            while let Some(row) = rows.try_next().await? {
+                if !take(QueryResult::from(row)) {
+                    break;
+                }
+            }
+            Ok(())
         }
     };
 }

@@ -66,18 +66,33 @@ impl File {
         statement: &Statement,
         mut read: impl FnMut(&mut Row<'_>) -> Result<T>,
     ) -> Result<Option<Vec<T>>> {
+        let mut found = Vec::new();
+        let is_done = self.each(statement, |row| {
+            found.push(read(row)?);
+            Ok(true)
+        })?;
+        Ok(is_done.then_some(found))
+    }
+
+    /// Lets `take` see row after row that answers `statement`, until it wants no more. Whether that did not take too
+    /// long for here.
+    pub(super) fn each(
+        &self,
+        statement: &Statement,
+        mut take: impl FnMut(&mut Row<'_>) -> Result<bool>,
+    ) -> Result<bool> {
         let reader = self.take()?;
         reader.set_end(Some(Instant::now() + SHORT));
-        let found = query(&reader.connection, statement, &mut read);
+        let done = query(&reader.connection, statement, &mut take);
         reader.set_end(None);
-        match found {
-            Ok(found) => {
+        match done {
+            Ok(()) => {
                 self.lock().push(reader);
-                Ok(Some(found))
+                Ok(true)
             }
             Err(error) if is_interrupted(&error) => {
                 self.lock().push(reader);
-                Ok(None)
+                Ok(false)
             }
             Err(error) => Err(error),
         }
@@ -126,19 +141,20 @@ fn open(path: &Path) -> rusqlite::Result<Reader> {
     Ok(Reader { connection, end })
 }
 
-fn query<T>(
+fn query(
     connection: &Connection,
     statement: &Statement,
-    read: &mut impl FnMut(&mut Row<'_>) -> Result<T>,
-) -> Result<Vec<T>> {
+    take: &mut impl FnMut(&mut Row<'_>) -> Result<bool>,
+) -> Result<()> {
     let mut prepared = connection.prepare_cached(&statement.sql)?;
     let values = statement.values.iter().flat_map(|it| &it.0).map(Bound);
     let mut rows = prepared.query(rusqlite::params_from_iter(values))?;
-    let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        found.push(read(&mut Row::of_file(row))?);
+        if !take(&mut Row::of_file(row))? {
+            break;
+        }
     }
-    Ok(found)
+    Ok(())
 }
 
 /// A value as rusqlite binds it.

@@ -13,6 +13,9 @@ use sea_orm::{
 use super::Session;
 use crate::error::Error;
 
+/// What is done with each row; whether another one is wanted.
+pub type Take<'a> = dyn FnMut(QueryResult) -> bool + Send + 'a;
+
 /// Connections that only read, for one kind of statement. How many there are is bounded, and so is who waits.
 #[async_trait]
 pub trait Lane: fmt::Debug + Send + Sync {
@@ -22,6 +25,13 @@ pub trait Lane: fmt::Debug + Send + Sync {
     /// # Errors
     /// No connection became free: [`refusal`]. The statement took too long, or the database refuses it.
     async fn query_all(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr>;
+
+    /// Hands row after row that answers `statement` to `take`, until it wants no more: then the statement is stopped.
+    /// Otherwise as [`query_all`](Self::query_all).
+    ///
+    /// # Errors
+    /// Those of [`query_all`](Self::query_all); `take` may have seen rows by then.
+    async fn each(&self, statement: Statement, take: &mut Take<'_>) -> Result<(), DbErr>;
 
     /// What was done with statements so far.
     fn counts(&self) -> LaneCounts;

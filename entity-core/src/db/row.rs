@@ -9,6 +9,7 @@ use super::Column;
 pub struct Row<'a> {
     source: Source<'a>,
     next: usize,
+    bytes: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -28,7 +29,11 @@ impl<'a> Row<'a> {
     }
 
     fn from(source: Source<'a>) -> Self {
-        Self { source, next: 0 }
+        Self {
+            source,
+            next: 0,
+            bytes: 0,
+        }
     }
 
     /// The next column.
@@ -37,6 +42,15 @@ impl<'a> Row<'a> {
     /// There is none, or it holds something else.
     pub fn take<T: Column>(&mut self) -> Result<T, DbErr> {
         T::read(self)
+    }
+
+    /// How many bytes the columns have that were read so far.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(super) fn weigh(&mut self, bytes: usize) {
+        self.bytes = self.bytes.saturating_add(bytes);
     }
 
     /// The next column, as a type that both drivers know.

@@ -180,11 +180,8 @@ pub async fn list<T: Table>(cx: &Context, search: &Search) -> Result<Page<T>> {
     let db = cx.db()?;
     let statement = db.get_database_backend().build(&statement);
     let read = |row: &mut Row<'_>| Ok(T::from_row(row)?);
-    let items = match is_short(search) {
-        true => db.rows(statement, read).await?,
-        false => db.scan(statement, read).await?,
-    };
-    Ok(Page::cut(items, search.limit))
+    db.page(statement, cx.measure(search).short(is_short(search)), read)
+        .await
 }
 
 /// Whether the index leads to the rows that `search` asks for, and past few others.

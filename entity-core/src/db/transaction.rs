@@ -22,6 +22,7 @@ use sqlx_core::transaction::TransactionManager;
 use super::driver::Driver;
 use super::failure;
 use super::faults::Faults;
+use super::lane::Take;
 use crate::error::{Error, Result};
 
 /// How long a COMMIT may take. Whoever waits longer is told that the outcome is unknown.
@@ -83,6 +84,18 @@ impl Transaction {
         match self.0 {
             Kind::Sqlite(it) => it.into_inner().commit().await,
             Kind::Postgres(it) => it.into_inner().commit().await,
+        }
+    }
+
+    /// Hands row after row that answers `statement` to `take`, until it wants no more.
+    pub(super) async fn each(
+        &self,
+        statement: &Statement,
+        take: &mut Take<'_>,
+    ) -> Result<(), DbErr> {
+        match &self.0 {
+            Kind::Sqlite(it) => it.lock().await.each(statement, take).await,
+            Kind::Postgres(it) => it.lock().await.each(statement, take).await,
         }
     }
 }
@@ -173,6 +186,12 @@ impl<D: Driver> Open<D> {
         self.check()?;
         let found = D::query_all(&mut self.connection, statement).await;
         self.see(found).map_err(query_error)
+    }
+
+    async fn each(&mut self, statement: &Statement, take: &mut Take<'_>) -> Result<(), DbErr> {
+        self.check()?;
+        let done = D::each(&mut self.connection, statement, take).await;
+        self.see(done).map_err(query_error)
     }
 
     /// After an error nothing more is done: SQLite might do it outside of the transaction.

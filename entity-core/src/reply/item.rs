@@ -12,10 +12,11 @@ use crate::entity::{Entity, EventEntry, FeedEntry, Version};
 use crate::projection::{Chosen, Projection};
 use crate::schema::Schema;
 
-/// One entity of whatever type, as renderers see it.
+/// One entity of whatever type, as renderers see it. Cloning it is cheap.
+#[derive(Clone)]
 pub struct Item {
     prefix: &'static str,
-    entity: Box<dyn Erased>,
+    entity: Arc<dyn Erased>,
     projection: Option<Arc<Projection>>,
     expanded: Option<Vec<(&'static str, Arc<Self>)>>,
 }
@@ -101,7 +102,7 @@ impl Item {
     pub fn new<E: Entity>(prefix: &'static str, entity: E) -> Self {
         Self {
             prefix,
-            entity: Box::new(entity),
+            entity: Arc::new(entity),
             projection: None,
             expanded: None,
         }
@@ -111,7 +112,7 @@ impl Item {
     pub fn sample(prefix: &'static str, schema: &'static Schema) -> Self {
         Self {
             prefix,
-            entity: Box::new(Sample(schema)),
+            entity: Arc::new(Sample(schema)),
             projection: None,
             expanded: None,
         }
@@ -201,6 +202,11 @@ impl Item {
     /// The entity's own fields, as far as they are shown, without metadata.
     pub fn data(&self) -> impl Serialize + '_ {
         Shown(self)
+    }
+
+    /// All of the entity's own fields, whatever is shown of them.
+    pub(crate) fn whole(&self) -> &(dyn ErasedSerialize + Send + Sync) {
+        self.entity.data()
     }
 
     /// The entities that are shown beside fields which refer to them, with the names of these fields.

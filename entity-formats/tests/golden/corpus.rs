@@ -366,8 +366,6 @@ fn archive() -> History {
 pub(crate) fn answers() -> Vec<(&'static str, Body)> {
     let list = |notes: Vec<Note>, history: Option<History>| {
         Body::Collection(Collection {
-            prefix: "note",
-            schema: &NOTE,
             items: notes.into_iter().map(item).collect(),
             start: 3,
             limit: 2,
@@ -376,7 +374,7 @@ pub(crate) fn answers() -> Vec<(&'static str, Body)> {
             total: None,
             history,
             is_searched: true,
-            projection: entity_core::Projection::default(),
+            ..Collection::empty("note", &NOTE)
         })
     };
     vec![
@@ -466,6 +464,7 @@ pub(crate) fn view_of<'a>(path: &'a str, query: &'a str) -> View<'a> {
         absolute: |html, base| format!("{base}: {html}"),
         user: Some(HOSTILE),
         csrf_token: Some("token\""),
+        most_bytes: usize::MAX,
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A list leaves out what the caller does not see, so that its pages are full.
 
-use entity_core::db::Row as Columns;
+use entity_core::db::{Measure, Row as Columns};
 use entity_core::schema::Role;
 use entity_core::search::{Cell, Test};
 use entity_core::wire::Millis;
@@ -33,8 +33,10 @@ pub(super) struct Question<'a> {
     pub(super) order: Order,
     /// How many to leave out at the beginning.
     pub(super) start: u64,
-    /// How many to fetch at most.
+    /// How many to fetch at most: one more than are wanted.
     pub(super) fetch: u64,
+    /// How much of them is read.
+    pub(super) measure: Measure,
 }
 
 /// The sites of a list.
@@ -99,9 +101,9 @@ pub(super) async fn find(
                 order,
                 start: search.start,
                 fetch: search.fetch(),
+                measure: cx.measure(search),
             };
-            let found = list(cx, &question).await?;
-            Ok(Page::cut(found, search.limit))
+            list(cx, &question).await
         }
     }
 }
@@ -130,18 +132,16 @@ fn plain_order(search: &Search, place: Place<'_>) -> Option<Order> {
 }
 
 /// The announcements that `question` asks for and the caller sees.
-pub(super) async fn list(cx: &Context, question: &Question<'_>) -> Result<Vec<Announcement>> {
+pub(super) async fn list(cx: &Context, question: &Question<'_>) -> Result<Page<Announcement>> {
     let statement = match question.place {
         Place::Site(site) => statement(cx, question, &Powers::in_site(cx, site).await?)?,
         _ => statement(cx, question, &Powers::everywhere(cx).await?)?,
     };
     let read = |row: &mut Columns<'_>| from_row(cx, row);
-    let mut found = match question.start <= db::MOST_PASSED {
-        true => cx.db()?.rows(statement, read).await?,
-        false => cx.db()?.scan(statement, read).await?,
-    };
-    add_groups(cx, &mut found).await?;
-    Ok(found)
+    let measure = question.measure.short(question.start <= db::MOST_PASSED);
+    let mut page = cx.db()?.page(statement, measure, read).await?;
+    add_groups(cx, &mut page.items).await?;
+    Ok(page)
 }
 
 /// The statement that answers `question` for a caller with `powers`.
@@ -173,8 +173,8 @@ async fn search(cx: &Context, search: &Search, within: Within<'_>) -> Result<Pag
     db::apply(&mut statement, search, schema(), "a");
     let statement = cx.db()?.get_database_backend().build(&statement);
     let read = |row: &mut Columns<'_>| from_row(cx, row);
-    let found = cx.db()?.scan(statement, read).await?;
-    let mut page = Page::cut(found, search.limit);
+    let measure = cx.measure(search);
+    let mut page = cx.db()?.page(statement, measure, read).await?;
     add_groups(cx, &mut page.items).await?;
     Ok(page)
 }

@@ -322,6 +322,7 @@ async fn the_list_of_a_site_is_read_off_its_index() {
         order: Order::NewestFirst,
         start: 0,
         fetch: 50,
+        measure: cx.measure_items(10),
     };
     let statement = query::statement(&cx, &question(BIOLOGY), &Powers::<bool>::default()).unwrap();
     let powers = Powers {

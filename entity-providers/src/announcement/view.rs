@@ -101,8 +101,9 @@ async fn ask(cx: &Context, place: Place<'_>) -> Result<Page<Announcement>> {
         order: Order::NewestFirst,
         start: 0,
         fetch: MAX_LIMIT.saturating_add(1),
+        measure: cx.measure_items(MAX_LIMIT),
     };
-    let page = Page::cut(query::list(cx, &question).await?, MAX_LIMIT);
+    let page = query::list(cx, &question).await?;
     gate::retain::<Announcements>(cx, page).await
 }
 

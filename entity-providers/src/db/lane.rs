@@ -6,17 +6,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use entity_core::db::{Lane as LaneTrait, LaneCounts, refusal};
+use entity_core::db::{Lane as LaneTrait, LaneCounts, Take, refusal};
+use futures::TryStreamExt as _;
 use sea_orm::sqlx::pool::PoolOptions;
 use sea_orm::sqlx::postgres::PgConnectOptions;
 use sea_orm::sqlx::sqlite::SqliteConnectOptions;
 use sea_orm::sqlx::{self, Postgres, Sqlite};
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DbBackend, DbErr, QueryResult, RuntimeErr,
-    SqlxPostgresConnector, SqlxSqliteConnector, Statement,
+    SqlxPostgresConnector, SqlxSqliteConnector, Statement, StreamTrait as _,
 };
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout};
 
 /// How many may wait for each connection: more than it serves in the time that they wait.
@@ -208,37 +210,49 @@ fn count(counter: &AtomicU64) {
 #[derive(Clone, Debug)]
 pub(super) struct Shared(pub(super) Arc<Lane>);
 
-#[async_trait]
-impl LaneTrait for Shared {
-    async fn query_all(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
+impl Shared {
+    /// A connection of the lane, whose next statement has the time that statements of the lane have.
+    async fn start(&self) -> Result<Running, DbErr> {
         let lane = &self.0;
         let Some(taken) = lane.take().await else {
             count(&lane.refused);
             return Err(refusal());
         };
-        let mut running = Running {
+        taken.0.start(Instant::now() + lane.limit);
+        Ok(Running {
             lane: Arc::clone(lane),
             taken: Some(taken),
-        };
-        let Some((place, _)) = &running.taken else {
-            return Err(refusal());
-        };
-        place.start(Instant::now() + lane.limit);
-        let asked = place.connection.query_all_raw(statement);
-        match timeout(lane.limit + GRACE, asked).await {
-            Ok(done) => {
-                if done.as_ref().is_err_and(is_stopped) {
-                    count(&lane.stopped);
+        })
+    }
+}
+
+#[async_trait]
+impl LaneTrait for Shared {
+    async fn query_all(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
+        let running = self.start().await?;
+        let asked = running.connection()?.query_all_raw(statement);
+        let done = timeout(self.0.limit + GRACE, asked).await;
+        running.end(done)
+    }
+
+    async fn each(&self, statement: Statement, take: &mut Take<'_>) -> Result<(), DbErr> {
+        let mut running = self.start().await?;
+        let connection = running.connection()?;
+        let read = async {
+            let mut rows = connection.stream_raw(statement).await?;
+            while let Some(row) = rows.try_next().await? {
+                if !take(row) {
+                    return Ok(false);
                 }
-                running.finish();
-                done
             }
-            Err(_elapsed) => {
-                count(&lane.stopped);
-                let elapsed = sqlx::Error::Io(std::io::ErrorKind::TimedOut.into());
-                Err(DbErr::Query(RuntimeErr::SqlxError(elapsed.into())))
-            }
+            Ok(true)
+        };
+        let done = timeout(self.0.limit + GRACE, read).await;
+        if let Ok(Ok(false)) = done {
+            running.stop();
+            return Ok(());
         }
+        running.end(done).map(|_is_whole| ())
     }
 
     fn counts(&self) -> LaneCounts {
@@ -271,21 +285,34 @@ struct Running {
 }
 
 impl Running {
-    fn finish(&mut self) {
+    fn connection(&self) -> Result<&DatabaseConnection, DbErr> {
+        let taken = self.taken.as_ref();
+        taken.map(|it| &it.0.connection).ok_or_else(refusal)
+    }
+
+    /// What came of the statement. One that did not end in time is stopped.
+    fn end<T>(mut self, done: Result<Result<T, DbErr>, Elapsed>) -> Result<T, DbErr> {
+        let Ok(done) = done else {
+            count(&self.lane.stopped);
+            let elapsed = sqlx::Error::Io(std::io::ErrorKind::TimedOut.into());
+            return Err(DbErr::Query(RuntimeErr::SqlxError(elapsed.into())));
+        };
+        if done.as_ref().is_err_and(is_stopped) {
+            count(&self.lane.stopped);
+        }
         if let Some((place, permit)) = self.taken.take() {
             place.end();
             self.lane.give_back(place, permit);
         }
+        done
     }
-}
 
-impl Drop for Running {
-    fn drop(&mut self) {
+    /// Stops the statement, and gives its connection back when it can serve again.
+    fn stop(&mut self) {
         let Some((place, permit)) = self.taken.take() else {
             return;
         };
         let lane = Arc::clone(&self.lane);
-        count(&lane.abandoned);
         match Handle::try_current() {
             Ok(runtime) => drop(runtime.spawn(async move {
                 place.clear().await;
@@ -293,6 +320,15 @@ impl Drop for Running {
             })),
             // The process ends.
             Err(_no_runtime) => lane.give_back(place, permit),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.taken.is_some() {
+            count(&self.lane.abandoned);
+            self.stop();
         }
     }
 }

@@ -17,6 +17,9 @@ use super::lane::{Lane, Place, Shared};
 /// Most connections that write to PostgreSQL, unless a setting says otherwise.
 const POSTGRES_WRITERS: u32 = 16;
 
+/// How many rows a scan of a SQLite file reads ahead of whoever takes them: they are in memory, whatever is taken.
+const AHEAD: usize = 32;
+
 /// How many connections a service has, and how long its statements may read.
 #[derive(Clone, Copy, Debug)]
 pub struct Pools {
@@ -60,15 +63,15 @@ impl Pools {
 
     /// The lanes of a SQLite file that `options` open for reading.
     pub(super) fn sqlite_lanes(&self, options: &SqliteConnectOptions, faults: &Faults) -> Lanes {
-        let lane = |size: u32| {
+        let lane = |size: u32, options: SqliteConnectOptions| {
             let place = |_| Place::sqlite(pool::<Sqlite>(1, faults), options.clone());
             self.lane((0..size).map(place))
         };
         let all = self.sqlite_readers();
         let probe = pool::<Sqlite>(1, faults).min_connections(0);
         Lanes {
-            reads: Some(lane(all)),
-            scans: Some(lane(scans(all))),
+            reads: Some(lane(all, options.clone())),
+            scans: Some(lane(scans(all), options.clone().row_buffer_size(AHEAD))),
             probe: Some(SqlxSqliteConnector::from_sqlx_sqlite_pool(
                 probe.connect_lazy_with(options.clone()),
             )),

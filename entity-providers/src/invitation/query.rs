@@ -37,8 +37,10 @@ pub(super) async fn list(cx: &Context, search: &Search) -> Result<Page<Invitatio
     let names = Names::of_caller(cx).await?;
     let mut statement = select(seen(cx, &names).await?);
     db::apply(&mut statement, search, Invitation::schema(), "x");
-    let items = run(cx, statement, &names).await?;
-    Ok(Page::cut(items, search.limit))
+    let connection = cx.db()?;
+    let statement = connection.get_database_backend().build(&statement);
+    let read = |row: &mut Row<'_>| from_row(row, &names);
+    connection.page(statement, cx.measure(search), read).await
 }
 
 pub(super) async fn count(cx: &Context, search: &Search) -> Result<u64> {

@@ -74,12 +74,16 @@ pub(super) async fn list(
     db::apply(&mut statement, search, Membership::schema(), "x");
     let db = cx.db()?;
     let statement = db.get_database_backend().build(&statement);
-    let found = db.scan(statement, from_row).await?;
-    let mut items = Vec::with_capacity(found.len());
-    for membership in found {
+    let page = db.page(statement, cx.measure(search), from_row).await?;
+    let mut items = Vec::with_capacity(page.items.len());
+    for membership in page.items {
         items.push(conceal(cx, membership).await?);
     }
-    Ok(Page::cut(items, search.limit))
+    Ok(Page {
+        items,
+        has_more: page.has_more,
+        places: page.places,
+    })
 }
 
 /// How many memberships are wanted.

@@ -1,7 +1,7 @@
 //! Which sites a list holds.
 
 use entity_core::{Context, Entity, Error, Page, Result, Scope, Search, db};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect, Select};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect, QueryTrait, Select};
 
 use super::{Site, parts};
 use crate::authorizer;
@@ -22,10 +22,12 @@ pub(super) async fn among(cx: &Context, search: &Search, ids: Vec<String>) -> Re
 async fn part(cx: &Context, mut statement: Select<Sites>, search: &Search) -> Result<Page<Site>> {
     let query = QuerySelect::query(&mut statement);
     db::apply(query, search, Site::schema(), TABLE);
-    let page = Page::cut(statement.all(&cx.db()?.scanning()).await?, search.limit);
+    let measure = cx.measure(search);
+    let page: Page<Model> = cx.db()?.models(statement.as_query(), measure).await?;
     Ok(Page {
         items: complete(cx, page.items).await?,
         has_more: page.has_more,
+        places: page.places,
     })
 }
 

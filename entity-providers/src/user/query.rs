@@ -2,7 +2,7 @@
 
 use entity_core::{Context, Entity, Page, Result, Search, db};
 use sea_orm::sea_query::{Expr, ExprTrait, Func};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect, Select};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect, QueryTrait, Select};
 
 use super::User;
 use crate::db::user_account::{Column, Entity as Account, Model};
@@ -69,9 +69,9 @@ pub(super) async fn list(cx: &Context, search: &Search) -> Result<Page<User>> {
     let (mut statement, search) = asked(search)?;
     let query = QuerySelect::query(&mut statement);
     db::apply(query, &search, User::schema(), TABLE);
-    let rows = statement.all(&cx.db()?.scanning()).await?;
-    let users = rows.into_iter().map(|it| shown(cx, it, true)).collect();
-    Ok(Page::cut(users, search.limit))
+    let measure = cx.measure(&search);
+    let page = cx.db()?.models(statement.as_query(), measure).await?;
+    Ok(page.map(|it| shown(cx, it, true)))
 }
 
 pub(super) async fn count(cx: &Context, search: &Search) -> Result<u64> {

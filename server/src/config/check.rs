@@ -109,6 +109,12 @@ fn check_limits(config: &Config, problems: &mut Vec<Problem>) {
             problems.push(Problem::new(key, "must be longer than 0"));
         }
     }
+    if config.answer_bytes.0 > config.answer_memory.0 {
+        problems.push(Problem::new(
+            "limits.answerBytes",
+            "must not be larger than `limits.answerMemory`",
+        ));
+    }
     if config.hard_stop < config.drain_delay {
         problems.push(Problem::new(
             "shutdown.hardStop",

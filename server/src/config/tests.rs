@@ -209,6 +209,17 @@ fn durations_and_sizes_have_units() {
 }
 
 #[test]
+fn an_answer_fits_into_the_memory_of_answers() {
+    let blame = |of: &str, all: &str| {
+        blamed(&format!(
+            "[limits]\nanswerBytes = \"{of}\"\nanswerMemory = \"{all}\""
+        ))
+    };
+    assert_eq!(blame("8MiB", "1MiB"), ["limits.answerBytes"]);
+    assert!(from_file("[limits]\nanswerBytes = \"8MiB\"\nanswerMemory = \"8MiB\"").is_ok());
+}
+
+#[test]
 fn hosts_and_levels_that_mean_nothing_are_refused() {
     for level in ["%%", "inof", "info,sqlx=wran"] {
         assert_eq!(

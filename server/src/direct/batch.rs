@@ -8,6 +8,7 @@ mod operations;
 mod places;
 mod references;
 mod result;
+mod room;
 
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -47,6 +48,8 @@ struct Part {
     uri: Uri,
     headers: HeaderMap,
     body: Bytes,
+    /// Most bytes of a list in its answer.
+    answer_bytes: Option<usize>,
 }
 
 /// Whether `path` asks for a batch.
@@ -194,6 +197,14 @@ fn address(text: &str) -> Result<String> {
 }
 
 impl Part {
+    /// The same, answered with a list of no more than `bytes`.
+    fn within(self, bytes: usize) -> Self {
+        Self {
+            answer_bytes: Some(bytes),
+            ..self
+        }
+    }
+
     /// Sends it on its own; what it did and how it went is in the audit log as if it had come so. If the batch has
     /// a key, the request has one that is made of it and of `index`.
     async fn send(
@@ -268,7 +279,9 @@ impl Part {
     }
 
     fn into_exchange(self, outer: &Exchange) -> Exchange {
-        outer.part(self.method, self.uri, self.headers, self.body)
+        let mut exchange = outer.part(self.method, self.uri, self.headers, self.body);
+        exchange.answer_bytes = self.answer_bytes;
+        exchange
     }
 }
 

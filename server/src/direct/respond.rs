@@ -4,8 +4,10 @@ use axum::body::Body as HttpBody;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, LINK, LOCATION};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use axum::response::Response;
-use entity_core::format::{Format, Formats, View};
-use entity_core::{Body, Effect, Reference, Remark, Reply, Result, Version, encode_segment};
+use entity_core::format::{Format, Formats, Renderer, View};
+use entity_core::{
+    Body, Collection, Effect, Error, Reference, Remark, Reply, Result, Version, encode_segment,
+};
 
 use super::etag;
 use super::validators::{Validators, Watch, digest, is_tagged};
@@ -121,6 +123,60 @@ fn represent(reply: &Reply, asked: &Asked<'_>, formats: &Formats) -> Result<Resp
         return Ok(empty(status(&reply.effect, false)));
     }
     let renderer = formats.renderer_for(asked.format.name, &reply.body)?;
+    match &reply.body {
+        Body::Collection(list) => represent_list(reply, list, asked, renderer),
+        _ => written(reply, asked, renderer),
+    }
+}
+
+/// A list, or as much of its beginning as an answer may hold; what follows is at the address of the next part.
+fn represent_list(
+    reply: &Reply,
+    list: &Collection,
+    asked: &Asked<'_>,
+    renderer: &dyn Renderer,
+) -> Result<Response> {
+    if list.is_fixed() {
+        let most_bytes = usize::MAX;
+        let view = View {
+            most_bytes,
+            ..asked.view.clone()
+        };
+        return written(reply, &Asked { view, ..*asked }, renderer);
+    }
+    let mut count = list.items.len();
+    let mut done = written(reply, asked, renderer);
+    // Each time at least one entity less: one alone is always written.
+    while let Some(fitting) = done.as_ref().err().and_then(Error::fitting) {
+        count = fitting.min(count.saturating_sub(1)).max(1);
+        let part = Reply {
+            body: Body::Collection(list.first(count)?),
+            effect: reply.effect.clone(),
+            abilities: reply.abilities.clone(),
+            remarks: Vec::new(),
+        };
+        done = written(&part, asked, renderer);
+    }
+    done
+}
+
+/// Refuses a list that takes `written` bytes if those are too many, and tells how many entities may fit.
+fn check_list(body: &Body, written: usize, most: usize) -> Result<()> {
+    let count = match body {
+        Body::Collection(list) if written > most => list.items.len(),
+        _ => return Ok(()),
+    };
+    let fitting = count
+        .saturating_mul(most.div_ceil(1024))
+        .checked_div(written.div_ceil(1024));
+    match count > 1 {
+        true => Err(Error::list_too_large(fitting.unwrap_or(1))),
+        false => Ok(()),
+    }
+}
+
+/// The body as `renderer` writes it, or the news that the client already has it.
+fn written(reply: &Reply, asked: &Asked<'_>, renderer: &dyn Renderer) -> Result<Response> {
     let format = renderer.format();
     let known = version(&reply.body, format).map(Some);
     let known = known.map(|it| Validators::of(reply, asked, format, it));
@@ -130,6 +186,7 @@ fn represent(reply: &Reply, asked: &Asked<'_>, formats: &Formats) -> Result<Resp
         return Ok(response);
     }
     let bytes = renderer.render(&reply.body, &asked.view)?;
+    check_list(&reply.body, bytes.len(), asked.view.most_bytes)?;
     let validators = if let Some(known) = known {
         known
     } else {

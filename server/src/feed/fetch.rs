@@ -204,6 +204,7 @@ async fn show(
             absolute: entity_providers::html::absolute,
             user: None,
             csrf_token: None,
+            most_bytes: app.config.answer_bytes.0,
         },
         watch: watch(app, bound.owner.user_id()),
     };

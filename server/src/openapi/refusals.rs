@@ -213,6 +213,7 @@ impl Builder<'_> {
             abilities: Abilities::default(),
             user: None,
             csrf_token: None,
+            most_bytes: usize::MAX,
         };
         self.formats
             .all()

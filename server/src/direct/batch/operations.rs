@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::places::{Made, Results, fill, fill_path, fill_query, made};
 use super::result::{Outcome, Told};
+use super::room::{self, Room};
 use super::{MAX_PARTS, Part};
 use crate::admission::Units;
 use crate::app::App;
@@ -170,14 +171,15 @@ impl Operations {
         outer: &Exchange,
         key: Option<&Key>,
     ) -> Result<(Vec<String>, Vec<Outcome>)> {
-        let mut results = Results::new();
+        let (mut results, mut room) = (Results::new(), Room::of(app));
         let (mut addresses, mut outcomes) = (Vec::new(), Vec::new());
         for (index, operation) in self.operations.iter().enumerate() {
-            let (address, response) = match operation.prepare(app, outer, &results, self.is_xml) {
-                Ok((address, part)) => (address, part.send(app, outer, key, index).await),
-                Err(error) => (operation.path.clone(), outer.fail(&error)),
+            let (address, part) = match operation.prepare(app, outer, &results, self.is_xml) {
+                Ok((address, part)) => (address, Ok(part)),
+                Err(error) => (operation.path.clone(), Err(error)),
             };
-            let outcome = Outcome::of(response).await?;
+            let send = async |part: Part| part.send(app, outer, key, index).await;
+            let outcome = room::fill(&mut room, outer, part, send).await?;
             operation.remember(&outcome, &mut results);
             addresses.push(address);
             outcomes.push(outcome);
@@ -246,7 +248,7 @@ impl Operations {
         rows: &mut Vec<AuditRow>,
     ) -> Result<Response> {
         let mut atomic = app.dispatcher.atomic(&outer.origin).await?;
-        let mut results = Results::new();
+        let (mut results, mut room) = (Results::new(), Room::of(app));
         let (mut addresses, mut outcomes) = (Vec::new(), Vec::new());
         for (index, (operation, preparation)) in
             self.operations.iter().zip(preparations).enumerate()
@@ -255,9 +257,11 @@ impl Operations {
                 .prepare(app, outer, &results, self.is_xml)
                 .map_err(|error| at(index, error))?;
             let runner = Runner::Together(&mut atomic, preparation.clone());
+            let part = part.within(room.left()?);
             let (response, row) = part.send_within(app, outer, runner).await;
             rows.extend(row);
             let outcome = Outcome::of(response.map_err(|error| at(index, error))?).await?;
+            room.take(&outcome).map_err(|error| at(index, error))?;
             operation.remember(&outcome, &mut results);
             addresses.push(address);
             outcomes.push(outcome);
@@ -383,6 +387,7 @@ impl Operation {
             uri,
             headers,
             body,
+            answer_bytes: None,
         };
         Ok((address, part))
     }

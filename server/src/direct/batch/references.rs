@@ -10,6 +10,7 @@ use entity_core::{Error, Result, Verb};
 use serde::ser::{SerializeMap as _, Serializer as _};
 
 use super::result::{Outcome, Told};
+use super::room::{self, Room};
 use super::{MAX_PARTS, Part, REFERENCES};
 use crate::admission::Units;
 use crate::app::App;
@@ -118,12 +119,11 @@ impl References {
         key: Option<&Key>,
     ) -> Result<Response> {
         let mut outcomes = Vec::with_capacity(self.parts.len());
+        let mut room = Room::of(app);
         for reference in &self.parts {
-            let response = match self.part(reference) {
-                Ok(part) => part.send(app, outer, key, reference.index).await,
-                Err(error) => outer.fail(&error),
-            };
-            outcomes.push(Outcome::of(response).await?);
+            let part = self.part(reference);
+            let send = async |part: Part| part.send(app, outer, key, reference.index).await;
+            outcomes.push(room::fill(&mut room, outer, part, send).await?);
         }
         super::keep_apart(key, app, outer, &outcomes, |it| self.answer(app, it)).await?;
         self.answer(app, &outcomes)
@@ -167,6 +167,7 @@ impl References {
                 .map_err(|error| malformed(&reference.given).with_source(error))?,
             headers,
             body: Bytes::from(form),
+            answer_bytes: None,
         })
     }
 

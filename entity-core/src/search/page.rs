@@ -1,0 +1,175 @@
+//! A part of a list, and where its entities stand in the list.
+
+use super::{Cursor, Order, Search};
+use crate::entity::Entity;
+use crate::error::{Error, Result};
+use crate::reply::Item;
+
+/// A part of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page<T> {
+    /// The entities, in order.
+    pub items: Vec<T>,
+    /// Whether the list goes on behind them.
+    pub has_more: bool,
+    /// Where they stand in the list.
+    pub places: Places,
+}
+
+impl<T> Page<T> {
+    /// All there is.
+    pub fn whole(items: Vec<T>) -> Self {
+        Self {
+            items,
+            has_more: false,
+            places: Places::default(),
+        }
+    }
+
+    /// The first `limit` of `items`, of which one more than that was fetched if there are more.
+    pub fn cut(mut items: Vec<T>, limit: u64) -> Self {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let has_more = items.len() > limit;
+        items.truncate(limit);
+        Self {
+            items,
+            has_more,
+            places: Places::default(),
+        }
+    }
+
+    /// These `items`, which are fewer than the limit allows because more would take too many bytes.
+    pub fn ended(items: Vec<T>) -> Self {
+        let places = Places {
+            offsets: None,
+            end: Some(to_count(items.len())),
+        };
+        Self {
+            items,
+            has_more: true,
+            places,
+        }
+    }
+
+    /// The same part with each entity made something else.
+    pub fn map<U>(self, make: impl FnMut(T) -> U) -> Page<U> {
+        Page {
+            items: self.items.into_iter().map(make).collect(),
+            has_more: self.has_more,
+            places: self.places,
+        }
+    }
+
+    /// The same part without those of its entities for which `is_kept` says no.
+    #[must_use]
+    pub fn keep(self, is_kept: &[bool]) -> Self {
+        let places = self.places.keep(is_kept);
+        let kept = self.items.into_iter().zip(is_kept);
+        Self {
+            items: kept.filter(|it| *it.1).map(|it| it.0).collect(),
+            has_more: self.has_more,
+            places,
+        }
+    }
+}
+
+/// Where the entities of a part of a list stand in it, so that the next part begins at the right place when this one
+/// ends early.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// How many of the list stand between the beginning of the part and each entity; nothing if as many as are shown.
+    offsets: Option<Vec<u64>>,
+    /// How many of the list the part stands for, if those are fewer than its limit.
+    end: Option<u64>,
+}
+
+impl Places {
+    /// How many of the list the part stands for, if it ended before its limit.
+    pub fn end(&self) -> Option<u64> {
+        self.end
+    }
+
+    /// Those of the first `count` entities alone, of which there are more.
+    pub(crate) fn first(&self, count: usize) -> Self {
+        Self {
+            offsets: self
+                .offsets
+                .as_ref()
+                .map(|it| it.iter().take(count).copied().collect()),
+            end: Some(self.offset(count)),
+        }
+    }
+
+    fn offset(&self, index: usize) -> u64 {
+        let offset = self.offsets.as_ref().and_then(|it| it.get(index)).copied();
+        offset.unwrap_or_else(|| to_count(index))
+    }
+
+    fn keep(&self, is_kept: &[bool]) -> Self {
+        if is_kept.iter().all(|it| *it) {
+            return self.clone();
+        }
+        let kept = is_kept.iter().enumerate().filter(|it| *it.1);
+        Self {
+            offsets: Some(kept.map(|(index, _)| self.offset(index)).collect()),
+            end: self.end,
+        }
+    }
+}
+
+/// How a walk by cursors goes on behind any entity of a part.
+#[derive(Clone, Debug)]
+pub struct Walk {
+    cursor: Cursor,
+    order: Vec<Order>,
+}
+
+impl Walk {
+    /// That of `search`, if it walks.
+    pub(crate) fn of(search: &Search) -> Option<Self> {
+        let cursor = search.cursor.clone()?;
+        let order = search.order.clone();
+        Some(Self { cursor, order })
+    }
+
+    /// The cursor by which a client goes on behind `items`.
+    pub(crate) fn behind(&self, items: &[Item]) -> Result<Option<String>> {
+        let Some(last) = items.last() else {
+            return Ok(None);
+        };
+        let data = serde_json::to_value(last.whole()).map_err(Error::internal)?;
+        let keys = super::keys(&self.order, &data);
+        let cursor = self.cursor.behind(keys, to_count(items.len()));
+        cursor.write().map(Some)
+    }
+}
+
+/// The keys of `order` that `entity` has.
+pub(super) fn keys_of(order: &[Order], entity: &impl Entity) -> Result<Vec<super::Cell>> {
+    let data = serde_json::to_value(entity).map_err(Error::internal)?;
+    Ok(super::keys(order, &data))
+}
+
+fn to_count(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_part_begins_with_the_first_that_was_left_out() {
+        let page = Page::cut(vec!['a', 'b', 'c', 'd', 'e', 'f'], 5);
+        assert_eq!((page.has_more, page.places.end()), (true, None));
+        let page = page.keep(&[false, true, false, true, true]);
+        assert_eq!(page.items, ['b', 'd', 'e']);
+        // `c` is hidden: it is passed by.
+        assert_eq!(page.places.first(1).end(), Some(3));
+        assert_eq!(page.places.first(2).end(), Some(4));
+        let again = page.keep(&[true, false, true]);
+        assert_eq!(again.places.first(1).end(), Some(4));
+        let ended = Page::ended(vec![1, 2, 3]).keep(&[true, true, false]);
+        assert_eq!((ended.has_more, ended.places.end()), (true, Some(3)));
+    }
+}

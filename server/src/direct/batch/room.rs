@@ -1,0 +1,74 @@
+//! How many bytes the results of a batch may take together.
+
+use entity_core::{Error, Result};
+
+use super::Part;
+use super::result::Outcome;
+use crate::app::App;
+use crate::exchange::Exchange;
+
+/// About what a result takes besides its body: its address, its status and its headers.
+const FRAME: usize = 512;
+
+/// How many bytes the results of a batch may still take. When none are left, what follows is not carried out.
+#[derive(Debug)]
+pub(super) struct Room {
+    left: Option<usize>,
+}
+
+impl Room {
+    /// That of a whole batch.
+    pub(super) fn of(app: &App) -> Self {
+        Self {
+            left: Some(app.config.answer_bytes.0),
+        }
+    }
+
+    /// How many bytes are left.
+    ///
+    /// # Errors
+    /// None are.
+    pub(super) fn left(&self) -> Result<usize> {
+        self.left.ok_or_else(full)
+    }
+
+    /// Takes the room of `outcome`, which may have been too much.
+    ///
+    /// # Errors
+    /// It was.
+    pub(super) fn take(&mut self, outcome: &Outcome) -> Result<()> {
+        let bytes = outcome.body.len().saturating_add(FRAME);
+        self.left = self.left.and_then(|it| it.checked_sub(bytes));
+        match self.left {
+            Some(_) => Ok(()),
+            None => Err(full()),
+        }
+    }
+}
+
+/// What came of `part`, sent on its own by `send` if there is room for it. What was only read and is too much is left
+/// out; what wrote something is told, because it is done.
+pub(super) async fn fill(
+    room: &mut Room,
+    outer: &Exchange,
+    part: Result<Part>,
+    send: impl AsyncFnOnce(Part) -> axum::response::Response,
+) -> Result<Outcome> {
+    let prepared = part.and_then(|it| Ok((room.left()?, it)));
+    let (left, part) = match prepared {
+        Ok(prepared) => prepared,
+        Err(error) => return Outcome::of(outer.fail(&error)).await,
+    };
+    let is_safe = part.method.is_safe();
+    let outcome = Outcome::of(send(part.within(left)).await).await?;
+    match room.take(&outcome) {
+        Err(error) if is_safe => Outcome::of(outer.fail(&error)).await,
+        _ => Ok(outcome),
+    }
+}
+
+fn full() -> Error {
+    Error::insufficient_storage(
+        "the results of the batch take more bytes than an answer may have: send the rest in another batch",
+    )
+}

@@ -1,6 +1,6 @@
 //! HTML from clients, made harmless before a unit of work opens.
 //!
-//! Each field of the kind [`Html`](crate::Kind::Html) goes through the service's [`Sanitizer`] on its way in. What
+//! Each field of the kind [`Html`](crate::schema::Kind::Html) goes through the service's [`Sanitizer`] on its way in. What
 //! is short is sanitised where it is met. What is long would keep others waiting: it is sanitised
 //! apart, before the unit of work opens, and only looked up within. Where a text is not known before, because a
 //! patch makes it of what is there, the unit of work is given up, the text sanitised apart, and the unit of work run

@@ -1,6 +1,6 @@
 //! HTML from clients, made harmless, in time proportional to its size whatever its shape.
 //!
-//! Before ammonia parses a text, [`attributes`] and [`effort`] find out what parsing it takes, and refuse what would
+//! Before ammonia parses a text, `attributes` and `effort` find out what parsing it takes, and refuse what would
 //! take more than its size justifies. What ammonia writes is stored as it is and never edited.
 
 mod absolute;

@@ -3,7 +3,7 @@
 use entity_core::{Error, ErrorKind, Result};
 use http::HeaderMap;
 use secrecy::SecretString;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::evidence::Evidence;
 use super::password::MAX_PASSWORD;
@@ -55,14 +55,9 @@ pub fn from_body(shape: Shape, body: &[u8], names: Names) -> Result<Evidence> {
     match shape {
         Shape::Form => from_pairs(entity_formats::parse_pairs(body)?, names),
         Shape::Json => {
-            let mut fields: Map<String, Value> = serde_json::from_slice(body).map_err(|error| {
-                // The source would repeat parts of the body, that is, of a password.
-                Error::bad_request(format!(
-                    "the body must be a JSON object: line {}, column {}",
-                    error.line(),
-                    error.column()
-                ))
-            })?;
+            let Value::Object(mut fields) = entity_formats::parse_json(body)? else {
+                return Err(Error::bad_request("the body must be a JSON object"));
+            };
             let mut text = |name| match fields.remove(name) {
                 Some(Value::String(text)) => Ok(Some(text)),
                 None | Some(Value::Null) => Ok(None),
@@ -160,6 +155,16 @@ mod tests {
             ),
             (Shape::Json, r#"{"username":"ada","password":5}"#, None),
             (Shape::Json, r#"{"username":"ada","password":null}"#, None),
+            (
+                Shape::Json,
+                r#"{"username":"ada","password":"x","password":"y"}"#,
+                None,
+            ),
+            (
+                Shape::Json,
+                r#"{"username":"ada","username":"bob","password":"x"}"#,
+                None,
+            ),
             (Shape::Json, r#"["ada","x"]"#, None),
             (Shape::Json, "", None),
             (Shape::Json, r#"{"username":"a"#, None),

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::future::{BoxFuture, Either, select};
 
@@ -36,16 +36,27 @@ impl fmt::Debug for WriteLimit {
 
 /// One unit of work's time with the right to write.
 pub(crate) struct Hold {
-    /// Completes when the time is over; nothing where there is no limit.
-    end: Option<BoxFuture<'static, ()>>,
+    /// Nothing where there is no limit.
+    end: Option<End>,
     is_over: bool,
+}
+
+/// When the time is over.
+struct End {
+    /// Completes then, to end work that waits for something.
+    alarm: BoxFuture<'static, ()>,
+    /// The instant: a thread that work has blocked hears the alarm late.
+    instant: Instant,
 }
 
 impl Hold {
     /// The time under `limit`, which begins now.
     pub(crate) fn begin(limit: Option<&WriteLimit>) -> Self {
         Self {
-            end: limit.map(|it| it.timer.after(it.length)),
+            end: limit.map(|it| End {
+                alarm: it.timer.after(it.length),
+                instant: Instant::now() + it.length,
+            }),
             is_over: false,
         }
     }
@@ -61,13 +72,15 @@ impl Hold {
         let Some(end) = &mut self.end else {
             return work.await;
         };
-        // The time is looked at first, so that work which never waits for anything is not let off.
-        match select(end, pin!(work)).await {
-            Either::Left(((), _unfinished)) => {
-                self.is_over = true;
-                Err(overstayed())
-            }
-            Either::Right((done, _)) => done,
+        let done = match select(&mut end.alarm, pin!(work)).await {
+            Either::Left(((), _unfinished)) => None,
+            Either::Right((done, _)) => Some(done),
+        };
+        self.is_over = done.is_none() || Instant::now() >= end.instant;
+        match done {
+            // What failed tells more than that it took too long.
+            Some(done) if done.is_err() || !self.is_over => done,
+            _ => Err(overstayed()),
         }
     }
 }

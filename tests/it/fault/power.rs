@@ -126,19 +126,10 @@ async fn write(device: Device, author: Client, title: String) -> Vec<String> {
     acknowledged
 }
 
-/// Starts the service on the database at `url`; what it writes elsewhere goes into `folder`.
+/// Starts the service on the database at `url`, in `folder`, without a log: each cut would fill it.
 fn start(program: &Path, url: &str, folder: &Path, has_demo: bool) -> Process {
-    Process::start(program, |command, port| {
-        command
-            .env("LECTERN_LISTEN", format!("127.0.0.1:{port}"))
-            .env("LECTERN_DATABASE", url)
-            .env("LECTERN_LOG_LEVEL", "off")
-            .env("LECTERN_SHUTDOWN_DRAINDELAY", "0")
-            .current_dir(folder);
-        if has_demo {
-            command.arg("--demo");
-        }
-    })
+    let quiet = [("LECTERN_LOG_LEVEL", "off")];
+    Process::start_service_with(program, url, folder, has_demo, &quiet)
 }
 
 /// The control: with a lower setting than the service's the same disk does lose what was acknowledged.

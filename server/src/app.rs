@@ -149,6 +149,7 @@ impl App {
             Arc::clone(&parts.clock),
         );
         let health = Health::of_migrated();
+        watch_health(&health, &metrics);
         supervise::spawn(touches, health.clone());
         let sessions = Arc::new(sessions);
         let formats = Arc::clone(&parts.formats);
@@ -185,7 +186,6 @@ impl App {
             health.clone(),
         );
         watch_audit(&audit, &metrics);
-        watch_health(&health, &metrics);
         let app = Self(Arc::new(Inner {
             description: openapi::describe(dispatcher.registry(), &formats, &config),
             dispatcher,
@@ -320,20 +320,13 @@ fn limits(config: &Config) -> Limits {
 }
 
 fn watch_health(health: &Health, metrics: &Metrics) {
+    health.report_to(metrics.clone());
     let ask = |name, help, read: fn(Counters) -> u64| {
         let health = health.clone();
         metrics.ask(name, help, move || {
             i64::try_from(read(health.counters())).unwrap_or(i64::MAX)
         });
     };
-    ask("restarts", "Background tasks started again", |it| {
-        it.restarts
-    });
-    ask(
-        "audit_refused",
-        "Requests refused for want of audit rows",
-        |it| it.audit_refused,
-    );
     ask("audit_lost", "Audit rows left out", |it| it.audit_lost);
     ask(
         "lines_repeated",

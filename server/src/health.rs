@@ -8,7 +8,7 @@ mod listener;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use axum::Router;
@@ -22,7 +22,7 @@ use sea_orm::ConnectionTrait as _;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::app::{App, Inner};
-use crate::metrics::{self, Metrics};
+use crate::metrics::{self, Cause, Metrics};
 use crate::supervise::Task;
 
 pub use counters::Counters;
@@ -60,6 +60,7 @@ struct Known {
     /// What does not work as it should, and why.
     degraded: Mutex<BTreeMap<&'static str, &'static str>>,
     counts: Counts,
+    metrics: OnceLock<Metrics>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -102,11 +103,13 @@ impl Health {
     /// From now on `/readyz` tells that `part` does not work as it should, and why. Requests are still wanted.
     pub fn degrade(&self, part: &'static str, reason: &'static str) {
         self.parts().insert(part, reason);
+        self.show(part, true);
     }
 
     /// `part` works again.
     pub fn restore(&self, part: &'static str) {
         self.parts().remove(part);
+        self.show(part, false);
     }
 
     /// What does not work as it should, one line for each part; empty if all is well.
@@ -123,9 +126,18 @@ impl Health {
         self.0.counts.read()
     }
 
-    /// A task failed and is started again.
-    pub(crate) fn note_restart(&self) {
+    /// From now on `metrics` show what becomes known here.
+    pub(crate) fn report_to(&self, metrics: Metrics) {
+        // A service has one set of figures, and says so once.
+        let _set_before = self.0.metrics.set(metrics);
+    }
+
+    /// The task of this name failed and is started again.
+    pub(crate) fn note_restart(&self, task: &'static str) {
         self.0.counts.restarts.fetch_add(1, Ordering::Relaxed);
+        if let Some(metrics) = self.0.metrics.get() {
+            metrics.restarted(task);
+        }
     }
 
     /// The audit log found no room for the row of a request, which is refused if `is_refused`.
@@ -135,6 +147,9 @@ impl Health {
             false => &self.0.counts.audit_lost,
         };
         count.fetch_add(1, Ordering::Relaxed);
+        if let Some(metrics) = self.0.metrics.get().filter(|_| is_refused) {
+            metrics.refused(Cause::Audit);
+        }
     }
 
     /// The answer to whether requests are wanted: the status, and a line for each thing that is not as it should be.
@@ -149,6 +164,12 @@ impl Health {
         match lines.is_empty() {
             true => status.into_response(),
             false => (status, lines).into_response(),
+        }
+    }
+
+    fn show(&self, part: &'static str, is_degraded: bool) {
+        if let Some(metrics) = self.0.metrics.get() {
+            metrics.degraded(part, is_degraded);
         }
     }
 
@@ -286,6 +307,27 @@ mod tests {
         assert_eq!(health.ready_at(start + FRESH * 2), FINE, "it is back");
         health.drain();
         assert_eq!(health.ready_at(start + FRESH * 2), NOT, "draining");
+    }
+
+    #[test]
+    fn rel_8_metrics_show_what_is_degraded_restarted_and_refused() {
+        let (health, metrics) = (Health::default(), Metrics::default());
+        health.report_to(metrics.clone());
+        health.degrade("audit storage", "the disk is full");
+        health.note_restart("janitor");
+        health.note_unaudited(true);
+        health.note_unaudited(false);
+        for line in [
+            "lectern_degraded{part=\"audit storage\"} 1",
+            "lectern_task_restarts_total{task=\"janitor\"} 1",
+            "lectern_refusals_total{cause=\"audit\"} 1",
+        ] {
+            let text = metrics.to_text();
+            assert!(text.lines().any(|it| it == line), "{line}\n{text}");
+        }
+        health.restore("audit storage");
+        let text = metrics.to_text();
+        assert!(text.contains("lectern_degraded{part=\"audit storage\"} 0"));
     }
 
     #[test]

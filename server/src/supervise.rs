@@ -46,7 +46,7 @@ async fn keep<T: Task>(mut task: T, health: Health, steady: Duration) {
             Ok(()) => "it ended although the service goes on".to_owned(),
             Err(payload) => panic::text(&*payload).to_owned(),
         };
-        health.note_restart();
+        health.note_restart(T::NAME);
         health.degrade(T::NAME, "the task failed and is started again");
         tracing::error!(task = T::NAME, cause, "a task failed; starting it again");
         sleep(pause).await;

@@ -124,16 +124,21 @@ async fn admitted_in(
 
 /// What comes of `work`, if that is known before the deadline of its request.
 async fn in_time<T>(app: &App, until: Instant, work: impl Future<Output = Result<T>>) -> Result<T> {
-    match timeout_at(until, work).await {
-        Ok(done) => done,
-        Err(_elapsed) => {
-            app.metrics.refused(Cause::Deadline);
-            Err(Error::unavailable(
-                "the request took too long: try again",
-                later(),
-            ))
-        }
-    }
+    let too_long = || Error::unavailable("the request took too long: try again", later());
+    in_time_or(app, until, work, too_long).await
+}
+
+/// The same; after the deadline the client is told this.
+async fn in_time_or<T>(
+    app: &App,
+    until: Instant,
+    work: impl Future<Output = Result<T>>,
+    told: impl FnOnce() -> Error,
+) -> Result<T> {
+    timeout_at(until, work).await.unwrap_or_else(|_elapsed| {
+        app.metrics.refused(Cause::Deadline);
+        Err(told())
+    })
 }
 
 /// Finds out on whose behalf the request runs, and tells the name of the session.
@@ -191,7 +196,7 @@ async fn audited(app: &App, mut exchange: Exchange, until: Instant) -> Response 
 /// Ends the work on a request that takes too long, or that panics: one request fails, the service goes on.
 async fn bounded(app: &App, exchange: Exchange, until: Instant) -> Response {
     let context = exchange.context.clone();
-    let work = Box::pin(AssertUnwindSafe(checked(app, exchange)).catch_unwind());
+    let work = Box::pin(AssertUnwindSafe(checked(app, exchange, until)).catch_unwind());
     let work = work.map(|it| it.map_err(|panic| panic::to_error(&*panic)));
     match in_time(app, until, work).await {
         Ok(response) => response,
@@ -200,7 +205,7 @@ async fn bounded(app: &App, exchange: Exchange, until: Instant) -> Response {
 }
 
 /// Refuses what no endpoint should have to think about.
-async fn checked(app: &App, mut exchange: Exchange) -> Response {
+async fn checked(app: &App, mut exchange: Exchange, until: Instant) -> Response {
     if let Err(error) = guard::check_host(&exchange.parts, &app.config) {
         // A proxy before us may have seen another request, so nothing that follows can be trusted either.
         let mut response = exchange.fail(&error);
@@ -213,13 +218,14 @@ async fn checked(app: &App, mut exchange: Exchange) -> Response {
         Err(error) => Err(error),
     };
     match checked {
-        Ok(()) => uninterrupted(app, exchange).await,
+        Ok(()) => uninterrupted(app, exchange, until).await,
         Err(error) => exchange.fail(&error),
     }
 }
 
-/// What may write goes on to its end even if the client goes away.
-async fn uninterrupted(app: &App, exchange: Exchange) -> Response {
+/// What may write goes on to its end even if the client goes away or the deadline passes: whether it is done is then
+/// not known here.
+async fn uninterrupted(app: &App, exchange: Exchange, until: Instant) -> Response {
     if exchange.parts.method.is_safe() {
         return route_and_hold(app, exchange).await;
     }
@@ -228,10 +234,9 @@ async fn uninterrupted(app: &App, exchange: Exchange) -> Response {
         let app = app.clone();
         async move { route_and_hold(&app, exchange).await }
     });
-    match task.await {
-        Ok(response) => response,
-        Err(error) => error::respond(&Error::internal(error), &context),
-    }
+    let done = async { task.await.map_err(Error::internal) };
+    let done = in_time_or(app, until, done, Error::outcome_unknown).await;
+    done.unwrap_or_else(|error| error::respond(&error, &context))
 }
 
 /// Where the addresses that [`route`] knows begin.

@@ -48,10 +48,10 @@ impl TestApp {
 
     /// Starts the service on a PostgreSQL database with the demo university that it reaches by way of a proxy; `None`
     /// where PostgreSQL is not installed.
-    pub async fn behind_proxy() -> Option<(Self, Proxy)> {
+    pub async fn behind_proxy(settings: &[(&str, &str)]) -> Option<(Self, Proxy)> {
         let database = template::copy(Backend::Postgres).await?;
         let (database, proxy) = database.behind_proxy().await;
-        Some((Self::start(database, &[]).await, proxy))
+        Some((Self::start(database, settings).await, proxy))
     }
 
     async fn start_parts(

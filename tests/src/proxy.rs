@@ -1,5 +1,6 @@
-//! A proxy before a PostgreSQL server that loses the answer to a COMMIT when it is told to.
+//! A proxy before a PostgreSQL server that loses or holds back the answer to a COMMIT when it is told to.
 
+use std::future::pending;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,6 +19,8 @@ pub enum Cut {
     Before,
     /// The server carries it out, and the answer gets lost.
     After,
+    /// The server carries it out, and the answer never comes, although the connection stays.
+    Held,
 }
 
 /// What was decided on the next COMMIT; without a decision it passes, and so does the answer.
@@ -96,8 +99,10 @@ async fn pass(mut client: TcpStream, socket: &Path, cut: &Decision) -> std::io::
                     return Ok(());
                 }
                 server.write_all(bytes).await?;
-                if what == Some(Cut::After) {
-                    return server.read(&mut answered).await.map(drop);
+                match what {
+                    Some(Cut::After) => return server.read(&mut answered).await.map(drop),
+                    Some(Cut::Held) => pending().await,
+                    _ => {}
                 }
             }
             count = server.read(&mut answered) => {

@@ -51,36 +51,50 @@ pub(super) async fn titles(app: &TestApp) -> Vec<String> {
 
 /// Posts an announcement whose COMMIT gets lost. The service commits other things now and then, such as audit rows, so
 /// that the cut may meet one of these, and the announcement is made.
-async fn lose(proxy: &Proxy, cut: Cut, author: &Client, title: &str, key: Option<&str>) -> Answer {
+async fn lose(
+    proxy: &Proxy,
+    cut: Cut,
+    author: &Client,
+    title: &str,
+    key: Option<&str>,
+    accept: &str,
+) -> Answer {
     proxy.cut(cut);
-    let answer = post(author, title, key, "").await;
+    let answer = post(author, title, key, accept).await;
     assert!(proxy.has_cut(), "a COMMIT was sent");
     answer
 }
 
+/// Posts announcements until the COMMIT of one gets lost, and answers its title.
+async fn lose_one(proxy: &Proxy, cut: Cut, author: &Client, accept: &str) -> (String, Answer) {
+    for number in 0..10 {
+        let title = format!("{cut:?} {accept} {number}");
+        let answer = lose(proxy, cut, author, &title, None, accept).await;
+        if answer.status != StatusCode::CREATED {
+            return (title, answer);
+        }
+    }
+    panic!("no COMMIT of an announcement got lost");
+}
+
+fn expect_unknown(answer: &Answer) {
+    answer.expect(StatusCode::SERVICE_UNAVAILABLE);
+    assert!(!answer.headers.contains_key(RETRY_AFTER), "{answer:?}");
+    assert_eq!(answer.json()["error"]["code"], "outcome_unknown");
+}
+
 #[tokio::test]
 async fn rel_3_an_unknown_outcome_is_called_so() {
-    let Some((app, proxy)) = TestApp::behind_proxy().await else {
+    let Some((app, proxy)) = TestApp::behind_proxy(&[]).await else {
         return;
     };
     let author = app.user("instructor1").await;
     for (cut, expected) in [(Cut::Before, 0), (Cut::After, 1)] {
-        let mut title = format!("{cut:?}");
-        let mut answer = lose(&proxy, cut, &author, &title, None).await;
-        for further in 0..10 {
-            if answer.status != StatusCode::CREATED {
-                break;
-            }
-            title = format!("{cut:?} {further}");
-            answer = lose(&proxy, cut, &author, &title, None).await;
-        }
-        answer.expect(StatusCode::SERVICE_UNAVAILABLE);
-        assert!(!answer.headers.contains_key(RETRY_AFTER), "{answer:?}");
-        assert_eq!(answer.json()["error"]["code"], "outcome_unknown");
+        let (title, answer) = lose_one(&proxy, cut, &author, "").await;
+        expect_unknown(&answer);
         assert_eq!(count(&app, &title).await, expected, "{cut:?}");
     }
-    proxy.cut(Cut::After);
-    let answer = post(&author, "problem", None, "application/problem+json").await;
+    let (_, answer) = lose_one(&proxy, Cut::After, &author, "application/problem+json").await;
     assert_eq!(answer.json()["code"], "outcome_unknown", "{answer:?}");
     // Nobody pays for the connection that was lost.
     for number in 0..20 {
@@ -91,7 +105,7 @@ async fn rel_3_an_unknown_outcome_is_called_so() {
 
 #[tokio::test]
 async fn rel_3_a_request_with_a_key_is_done_once_whatever_gets_lost() {
-    let Some((app, proxy)) = TestApp::behind_proxy().await else {
+    let Some((app, proxy)) = TestApp::behind_proxy(&[]).await else {
         return;
     };
     let author = app.user("instructor1").await;
@@ -100,7 +114,7 @@ async fn rel_3_a_request_with_a_key_is_done_once_whatever_gets_lost() {
         for cut in [Cut::Before, Cut::After] {
             let title = format!("{cut:?} {round}");
             let key = format!("key-{cut:?}-{round}");
-            let first = lose(&proxy, cut, &author, &title, Some(&key)).await;
+            let first = lose(&proxy, cut, &author, &title, Some(&key), "").await;
             // The service finds out by the key when it was done.
             if first.status != StatusCode::CREATED {
                 first.expect(StatusCode::SERVICE_UNAVAILABLE);
@@ -113,4 +127,16 @@ async fn rel_3_a_request_with_a_key_is_done_once_whatever_gets_lost() {
         }
     }
     assert!(lost > 0, "no COMMIT of an announcement got lost");
+}
+
+#[tokio::test]
+async fn rel_3_a_write_that_goes_on_after_its_deadline_has_an_unknown_outcome() {
+    let settings = [("limits.requestDeadline", "1"), ("limits.bodyTimeout", "1")];
+    let Some((app, proxy)) = TestApp::behind_proxy(&settings).await else {
+        return;
+    };
+    let author = app.user("instructor1").await;
+    let (title, answer) = lose_one(&proxy, Cut::Held, &author, "").await;
+    expect_unknown(&answer);
+    assert_eq!(count(&app, &title).await, 1);
 }

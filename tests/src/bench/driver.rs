@@ -1,81 +1,240 @@
-//! Sends requests over connections that stay open, each the next one as soon as the answer is there.
+//! Sends requests over connections that stay open: each the next one as soon as the answer is there, or by a
+//! schedule that does not wait for answers.
+//!
+//! By schedule the latency of a request is counted from when it was due, also if no connection was free then: a
+//! server that stalls is not measured by the few requests that it let through. Timers are exact to a millisecond.
 
 use std::collections::BTreeMap;
-use std::str;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until, timeout};
 
-/// Requests under way at once.
-const CONNECTIONS: usize = 32;
-/// More than the head of an answer and the first part of its body.
-const BUFFER: usize = 64 * 1024;
+use super::wire::Connection;
+pub use super::wire::Request;
 
 /// What to send to whom.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Load {
     /// The port on this machine.
     pub port: u16,
-    /// The credential.
-    pub cookie: String,
-    /// What is asked for in turn.
-    pub asks: Vec<Ask>,
+    /// What is sent in turn.
+    pub requests: Arc<[Request]>,
     /// The status of a good answer.
     pub expected: u16,
+    /// How many connections are open.
+    pub connections: usize,
+    /// How many requests are due in a second; without it each connection sends the next one after an answer.
+    pub rate: Option<f64>,
+    /// How long an answer is waited for.
+    pub patience: Duration,
 }
 
-/// One request.
-#[derive(Clone, Debug)]
-pub struct Ask {
-    /// The path.
-    pub path: String,
-    /// The version that the client has already.
-    pub known: Option<String>,
+/// What came of a [`Load`].
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// How long it took, to the last answer.
+    pub elapsed: Duration,
+    /// How long each good answer took.
+    pub answers: Latencies,
+    /// All bytes of their bodies.
+    pub bytes: u64,
+    /// Other statuses, and how long each of them took.
+    pub refusals: BTreeMap<u16, Latencies>,
+    /// Requests without an answer in time.
+    pub timeouts: u64,
+    /// Connections that could not be made, or ended instead of an answer.
+    pub broken: u64,
+    /// Requests that were due and could not be sent, because no connection was free until the end.
+    pub unsent: u64,
 }
 
-impl Ask {
-    /// Asks for `path`.
-    pub fn plain(path: impl Into<String>) -> Self {
-        Self {
-            path: path.into(),
-            known: None,
+/// How long each of many took, in microseconds.
+#[derive(Clone, Debug, Default)]
+pub struct Latencies {
+    micros: Vec<u32>,
+}
+
+/// Who is next, and when.
+struct Schedule {
+    start: Instant,
+    until: Instant,
+    next: AtomicU32,
+    interval: Option<Duration>,
+}
+
+impl Load {
+    /// Sends for `duration`. Must be called outside of a runtime: it makes its own, of one thread.
+    pub fn run(&self, duration: Duration) -> Outcome {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        runtime.expect("a runtime").block_on(self.send(duration))
+    }
+
+    /// Sends for `duration`, and waits for the last answers.
+    pub async fn send(&self, duration: Duration) -> Outcome {
+        let start = Instant::now();
+        let schedule = Arc::new(Schedule {
+            start,
+            until: start + duration,
+            next: AtomicU32::new(0),
+            interval: self.rate.map(|it| Duration::from_secs_f64(1.0 / it)),
+        });
+        let mut workers = JoinSet::new();
+        for _ in 0..self.connections {
+            workers.spawn(work(self.clone(), Arc::clone(&schedule)));
+        }
+        let mut sum = Outcome::default();
+        for outcome in workers.join_all().await {
+            sum.add(outcome);
+        }
+        sum.elapsed = start.elapsed();
+        sum.answers.sort();
+        sum.refusals.values_mut().for_each(Latencies::sort);
+        sum
+    }
+}
+
+impl Schedule {
+    /// The number of the next request, and when it is due.
+    fn next(&self) -> (u32, Instant) {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let due = match self.interval {
+            Some(interval) => self.start + interval * number,
+            None => Instant::now(),
+        };
+        (number, due)
+    }
+}
+
+async fn work(load: Load, schedule: Arc<Schedule>) -> Outcome {
+    let mut outcome = Outcome::default();
+    let mut connection = None;
+    loop {
+        let (number, due) = schedule.next();
+        if due >= schedule.until {
+            return outcome;
+        }
+        let now = Instant::now();
+        if now >= schedule.until {
+            outcome.unsent += 1;
+            continue;
+        }
+        if due > now {
+            sleep_until(due).await;
+        }
+        let at = usize::try_from(number).unwrap_or_default() % load.requests.len();
+        let request = load.requests.get(at).expect("a request");
+        let exchanged = timeout(load.patience, exchange(&mut connection, load.port, request));
+        match exchanged.await {
+            Ok(Ok((status, bytes))) => outcome.note(&load, status, bytes, due.elapsed()),
+            Ok(Err(_closed)) => {
+                outcome.broken += 1;
+                connection = None;
+                // A server that has gone is not asked as fast as it refuses.
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            Err(_elapsed) => {
+                outcome.timeouts += 1;
+                connection = None;
+            }
         }
     }
 }
 
-/// What came of a [`Load`].
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// Answers with the expected status.
-    pub answers: u64,
-    /// How long it took.
-    pub elapsed: Duration,
-    /// How long each answer took, sorted.
-    pub latencies: Vec<Duration>,
-    /// All bytes of bodies.
-    pub bytes: u64,
-    /// Other statuses, and how often.
-    pub refusals: BTreeMap<u16, u64>,
+/// Sends on the connection, which is made if there is none.
+async fn exchange(
+    connection: &mut Option<Connection>,
+    port: u16,
+    request: &Request,
+) -> std::io::Result<(u16, u64)> {
+    let mut open = match connection.take() {
+        Some(open) => open,
+        None => Connection::open(port).await?,
+    };
+    let (answer, bytes) = open.exchange(request).await?;
+    if !answer.is_last {
+        *connection = Some(open);
+    }
+    Ok((answer.status, bytes))
 }
 
 impl Outcome {
-    /// Answers in a second.
+    /// Good answers in a second.
     pub fn rate(&self) -> f64 {
-        count(self.answers) / self.elapsed.as_secs_f64()
+        count(self.answers.count()) / self.elapsed.as_secs_f64()
     }
 
-    /// The latency that 99 of 100 answers stay below.
-    pub fn p99(&self) -> Duration {
-        let at = self.latencies.len().saturating_mul(99) / 100;
-        self.latencies.get(at).copied().unwrap_or_default()
+    /// How many were refused, whatever the status.
+    pub fn refused(&self) -> u64 {
+        self.refusals.values().map(Latencies::count).sum()
+    }
+
+    /// How long refusals took, whatever the status.
+    pub fn refusal_times(&self) -> Latencies {
+        let all = self.refusals.values().flat_map(|it| &it.micros);
+        let mut all = Latencies {
+            micros: all.copied().collect(),
+        };
+        all.sort();
+        all
+    }
+
+    /// All requests that were sent.
+    pub fn sent(&self) -> u64 {
+        self.answers.count() + self.refused() + self.timeouts + self.broken
     }
 
     /// The mean size of a body.
     pub fn body_size(&self) -> f64 {
-        count(self.bytes) / count(self.answers.max(1))
+        count(self.bytes) / count(self.answers.count().max(1))
+    }
+
+    fn note(&mut self, load: &Load, status: u16, bytes: u64, latency: Duration) {
+        if status == load.expected {
+            self.answers.add(latency);
+            self.bytes += bytes;
+        } else {
+            self.refusals.entry(status).or_default().add(latency);
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.answers.micros.extend(other.answers.micros);
+        self.bytes += other.bytes;
+        self.timeouts += other.timeouts;
+        self.broken += other.broken;
+        self.unsent += other.unsent;
+        for (status, latencies) in other.refusals {
+            let known = self.refusals.entry(status).or_default();
+            known.micros.extend(latencies.micros);
+        }
+    }
+}
+
+impl Latencies {
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.micros.len().try_into().unwrap_or(u64::MAX)
+    }
+
+    /// What `percent` of 100 stay below; nothing if there are none. Only once they are sorted.
+    pub fn below(&self, percent: usize) -> Duration {
+        let at = self.micros.len().saturating_mul(percent) / 100;
+        let micros = self.micros.get(at).copied().unwrap_or_default();
+        Duration::from_micros(micros.into())
+    }
+
+    fn add(&mut self, latency: Duration) {
+        let micros = u32::try_from(latency.as_micros()).unwrap_or(u32::MAX);
+        self.micros.push(micros);
+    }
+
+    fn sort(&mut self) {
+        self.micros.sort_unstable();
     }
 }
 
@@ -84,178 +243,111 @@ pub(crate) fn count(number: u64) -> f64 {
     f64::from(u32::try_from(number).unwrap_or(u32::MAX))
 }
 
-impl Load {
-    /// Sends for `duration`. Must be called outside of a runtime: it makes its own, of one thread.
-    pub fn run(&self, duration: Duration) -> Outcome {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .expect("a runtime of one thread");
-        runtime.block_on(self.send(duration))
-    }
-
-    async fn send(&self, duration: Duration) -> Outcome {
-        let requests: Arc<[Vec<u8>]> = self.asks.iter().map(|it| self.request(it)).collect();
-        let started = Instant::now();
-        let until = started + duration;
-        let mut workers = JoinSet::new();
-        for worker in 0..CONNECTIONS {
-            let first = worker * requests.len() / CONNECTIONS;
-            workers.spawn(work(
-                (self.port, self.expected),
-                Arc::clone(&requests),
-                first,
-                until,
-            ));
-        }
-        let mut sum = Outcome::nothing();
-        for outcome in workers.join_all().await {
-            sum.add(outcome);
-        }
-        sum.elapsed = started.elapsed();
-        sum.latencies.sort_unstable();
-        sum
-    }
-
-    fn request(&self, ask: &Ask) -> Vec<u8> {
-        let known = ask
-            .known
-            .as_ref()
-            .map(|it| format!("If-None-Match: {it}\r\n"))
-            .unwrap_or_default();
-        format!(
-            "GET {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nCookie: {}\r\n{known}\r\n",
-            ask.path, self.port, self.cookie
-        )
-        .into_bytes()
-    }
-}
-
-impl Outcome {
-    fn nothing() -> Self {
-        Self {
-            answers: 0,
-            elapsed: Duration::ZERO,
-            latencies: Vec::new(),
-            bytes: 0,
-            refusals: BTreeMap::new(),
-        }
-    }
-
-    fn add(&mut self, other: Self) {
-        self.answers += other.answers;
-        self.bytes += other.bytes;
-        self.latencies.extend(other.latencies);
-        for (status, number) in other.refusals {
-            *self.refusals.entry(status).or_default() += number;
-        }
-    }
-}
-
-async fn work(
-    (port, expected): (u16, u16),
-    requests: Arc<[Vec<u8>]>,
-    first: usize,
-    until: Instant,
-) -> Outcome {
-    let mut outcome = Outcome::nothing();
-    let mut connection = Connection::open(port).await;
-    for request in requests.iter().cycle().skip(first) {
-        let sent = Instant::now();
-        if sent >= until {
-            break;
-        }
-        let answer = connection.exchange(request).await;
-        match answer.status {
-            status if status == expected => {
-                outcome.answers += 1;
-                outcome.bytes += answer.length;
-                outcome.latencies.push(sent.elapsed());
-            }
-            other => *outcome.refusals.entry(other).or_default() += 1,
-        }
-    }
-    outcome
-}
-
-struct Answer {
-    status: u16,
-    length: u64,
-}
-
-struct Connection {
-    stream: TcpStream,
-    buffer: Vec<u8>,
-}
-
-impl Connection {
-    async fn open(port: u16) -> Self {
-        let stream = TcpStream::connect(("127.0.0.1", port))
-            .await
-            .expect("the server listens");
-        stream.set_nodelay(true).expect("a socket of TCP");
-        Self {
-            stream,
-            buffer: vec![0; BUFFER],
-        }
-    }
-
-    async fn exchange(&mut self, request: &[u8]) -> Answer {
-        self.stream
-            .write_all(request)
-            .await
-            .expect("an open connection");
-        let mut filled = 0;
-        let head = loop {
-            let free = self.buffer.get_mut(filled..).expect("room for the head");
-            let read = self.stream.read(free).await.expect("an open connection");
-            assert!(read > 0, "the server closed the connection");
-            filled += read;
-            let known = self.buffer.get(..filled).unwrap_or_default();
-            if let Some(end) = known.windows(4).position(|it| it == b"\r\n\r\n") {
-                break end + 4;
-            }
-        };
-        let (status, length) = parse(self.buffer.get(..head).unwrap_or_default());
-        let mut missing = (usize::try_from(length).expect("a small body") + head) - filled;
-        while missing > 0 {
-            let size = missing.min(BUFFER);
-            let free = self.buffer.get_mut(..size).expect("a smaller part");
-            let read = self.stream.read(free).await.expect("an open connection");
-            assert!(read > 0, "the server closed the connection");
-            missing -= read;
-        }
-        Answer { status, length }
-    }
-}
-
-/// The status, and the length of the body.
-fn parse(head: &[u8]) -> (u16, u64) {
-    let head = str::from_utf8(head).expect("a head of plain text");
-    let status = head.split(' ').nth(1).and_then(|it| it.parse().ok());
-    let length = head
-        .lines()
-        .filter_map(|it| it.split_once(':'))
-        .find(|(name, _)| name.eq_ignore_ascii_case("content-length"))
-        .and_then(|(_, value)| value.trim().parse().ok());
-    // News that nothing is new has no body.
-    (status.expect("a status"), length.unwrap_or_default())
-}
-
 #[cfg(test)]
 mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+
     use super::*;
 
     #[test]
-    fn the_head_of_an_answer_is_understood() {
-        let head = b"HTTP/1.1 200 OK\r\ncontent-type: a/b\r\nContent-Length: 12\r\n\r\n";
-        assert_eq!(parse(head), (200, 12));
+    fn one_in_a_hundred_may_be_slower_than_the_p99() {
+        let mut latencies = Latencies::default();
+        for millis in (1..=1000).rev() {
+            latencies.add(Duration::from_millis(millis));
+        }
+        latencies.sort();
+        assert_eq!(latencies.below(99), Duration::from_millis(991));
+        assert_eq!(latencies.below(50), Duration::from_millis(501));
     }
 
-    #[test]
-    fn one_in_a_hundred_may_be_slower_than_the_p99() {
-        let mut outcome = Outcome::nothing();
-        outcome.latencies = (1..=1000).map(Duration::from_millis).collect();
-        assert_eq!(outcome.p99(), Duration::from_millis(991));
+    /// Answers one request at a time on each connection, all after `pause`; every fourth one is refused.
+    async fn server(pause: Duration) -> u16 {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        tokio::spawn(async move {
+            let mut number = 0;
+            while let Ok((mut stream, _)) = listener.accept().await {
+                number += 1;
+                let status = if number % 4 == 0 {
+                    "503 Busy"
+                } else {
+                    "200 OK"
+                };
+                let answer = format!("HTTP/1.1 {status}\r\ncontent-length: 2\r\n\r\nok");
+                tokio::spawn(async move {
+                    let mut seen = [0; 1000];
+                    while stream.read(&mut seen).await.is_ok_and(|it| it > 0) {
+                        tokio::time::sleep(pause).await;
+                        if stream.write_all(answer.as_bytes()).await.is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+        });
+        port
+    }
+
+    fn load(port: u16, connections: usize, rate: Option<f64>) -> Load {
+        Load {
+            port,
+            requests: [Request::get("/a", &[])].into(),
+            expected: 200,
+            connections,
+            rate,
+            patience: Duration::from_secs(60),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_schedule_does_not_wait_for_answers() {
+        let port = server(Duration::from_millis(100)).await;
+        let outcome = load(port, 200, Some(500.0))
+            .send(Duration::from_millis(400))
+            .await;
+        assert_eq!(outcome.sent() + outcome.unsent, 200, "{outcome:?}");
+        assert!(outcome.refused() > 0 && outcome.answers.count() > outcome.refused());
+        assert_eq!((outcome.timeouts, outcome.broken), (0, 0));
+        assert!(outcome.answers.below(0) >= Duration::from_millis(100));
+    }
+
+    #[tokio::test]
+    async fn who_waits_for_a_connection_waits_for_the_server() {
+        let port = server(Duration::from_millis(100)).await;
+        // One connection takes ten in a second, and a hundred are due.
+        let outcome = load(port, 1, Some(100.0))
+            .send(Duration::from_millis(500))
+            .await;
+        assert_eq!(outcome.sent() + outcome.unsent, 50, "{outcome:?}");
+        assert!(outcome.unsent > 40, "{outcome:?}");
+        assert!(outcome.answers.below(99) >= Duration::from_millis(150));
+    }
+
+    #[tokio::test]
+    async fn without_a_rate_each_connection_sends_after_an_answer() {
+        let port = server(Duration::from_millis(20)).await;
+        let outcome = load(port, 3, None).send(Duration::from_millis(200)).await;
+        assert!((3..=33).contains(&outcome.sent()), "{outcome:?}");
+        assert_eq!(outcome.unsent, 0);
+    }
+
+    #[tokio::test]
+    async fn silence_and_a_closed_door_are_counted() {
+        let port = server(Duration::from_secs(60)).await;
+        let mut silent = load(port, 2, Some(100.0));
+        silent.patience = Duration::from_millis(50);
+        let outcome = silent.send(Duration::from_millis(100)).await;
+        assert!(
+            outcome.timeouts > 0 && outcome.sent() == outcome.timeouts,
+            "{outcome:?}"
+        );
+        let nobody = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let port = nobody.local_addr().expect("an address").port();
+        drop(nobody);
+        let outcome = load(port, 2, Some(100.0))
+            .send(Duration::from_millis(50))
+            .await;
+        assert_eq!(outcome.broken, outcome.sent(), "{outcome:?}");
     }
 }

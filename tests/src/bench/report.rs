@@ -54,7 +54,7 @@ impl Report {
 impl Measurement {
     /// Microseconds of a core for each answer.
     fn cost(&self) -> f64 {
-        count(self.cpu_time) / count(self.outcome.answers.max(1))
+        count(self.cpu_time) / count(self.outcome.answers.count().max(1))
     }
 }
 
@@ -80,7 +80,11 @@ impl fmt::Display for Report {
                     "{case:12} {server:10} {:>10.0} {:>10.1} {:>10.0} {:>10.0}",
                     median(rounds.iter().map(|it| it.outcome.rate())),
                     median(rounds.iter().map(Measurement::cost)),
-                    median(rounds.iter().map(|it| it.outcome.p99().as_secs_f64() * 1e6)),
+                    median(
+                        rounds
+                            .iter()
+                            .map(|it| it.outcome.answers.below(99).as_secs_f64() * 1e6)
+                    ),
                     median(rounds.iter().map(|it| it.outcome.body_size())),
                 )?;
             }

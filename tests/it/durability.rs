@@ -137,6 +137,15 @@ pub(crate) async fn announcements(url: &str) -> HashSet<String> {
     rows.into_iter().collect()
 }
 
+/// The titles of all announcements that were written by a test.
+pub(crate) async fn titles(url: &str) -> Vec<String> {
+    let connection = open(url).await;
+    let sql = "SELECT title FROM announcement WHERE title LIKE 'round %'";
+    let titles = column(&connection, sql).await;
+    connection.close().await.expect("the connection closes");
+    titles
+}
+
 /// Connects, and waits until nothing of a killed service is at work in a server any more.
 async fn open(url: &str) -> DatabaseConnection {
     let mut options = ConnectOptions::new(url);

@@ -9,6 +9,7 @@ mod migration;
 mod nth;
 mod power;
 mod restart;
+mod server_stops;
 mod storage;
 mod transaction;
 mod writer;

@@ -21,6 +21,12 @@ use crate::unit::Unit;
 pub trait Clock: Send + Sync {
     /// The present instant, in whole milliseconds.
     fn now(&self) -> DateTime<Utc>;
+
+    /// An instant to tell by how long ago something was: [`Self::now`], unless the clock of the machine was set while
+    /// the service ran. It goes on as time does then, so that nothing becomes old, or young again, all at once.
+    fn steady(&self) -> DateTime<Utc> {
+        self.now()
+    }
 }
 
 /// Makes ids.
@@ -122,6 +128,11 @@ impl Context {
     /// When this unit of work began. The same for all of it.
     pub fn now(&self) -> DateTime<Utc> {
         self.now
+    }
+
+    /// An instant to tell by how long ago something was; what is shown has [`Self::now`].
+    pub fn steady(&self) -> DateTime<Utc> {
+        self.shared.clock.steady()
     }
 
     /// An id that nobody else has.

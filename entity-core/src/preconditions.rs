@@ -64,7 +64,8 @@ impl Preconditions {
         self.require_match(state)?;
         let is_known = match (&self.if_none_match, self.if_modified_since, state.updated) {
             (Some(known), ..) => known.contain(state.version),
-            (None, Some(since), Some(updated)) => updated.timestamp() <= since.timestamp(),
+            // Not an earlier date either: a clock that was set back gives a newer state an older one.
+            (None, Some(since), Some(updated)) => updated.timestamp() == since.timestamp(),
             (None, ..) => false,
         };
         Ok(match is_known {

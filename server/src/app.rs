@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::num::NonZero;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::{self, Poll};
 use std::thread::available_parallelism;
 
@@ -38,6 +38,7 @@ use crate::janitor::Janitor;
 use crate::journal::Journal;
 use crate::metrics::Metrics;
 use crate::middleware::csrf::{self, CsrfOptions};
+use crate::retention::Aging;
 use crate::sanitizer::HtmlSanitizer;
 use crate::session::{CookieOptions, SameSite, SessionOptions, Sessions, SqlSessions};
 use crate::storage::Storage;
@@ -105,6 +106,7 @@ pub struct Inner {
     pub(crate) sightings: Sightings,
     /// Slows down who reads private feeds without a pause.
     pub(crate) pace: Pace,
+    aging: Aging,
     sessions: Arc<Sessions>,
     pub(crate) csrf: CsrfOptions,
 }
@@ -139,6 +141,7 @@ impl App {
     pub async fn start(config: Config, parts: Parts) -> Result<Self> {
         let url = config.database.expose();
         let storage = Storage::open_with(url, &parts.registry, pools(&config)).await?;
+        let aging = Aging::begin(&storage, &*parts.clock).await?;
         let metrics = Metrics::default();
         let admission = Arc::new(Admission::new(&config, &metrics));
         let passwords = Passwords::new(cores(), Arc::clone(&admission))?;
@@ -202,12 +205,13 @@ impl App {
             admission,
             sightings: Sightings::default(),
             pace: Pace::new(config.feeds_burst, delta(config.feeds_interval)),
+            aging,
             sessions,
             throttle,
             csrf,
             config,
         }));
-        supervise::spawn(Janitor::of(Arc::downgrade(&app.0)), health.clone());
+        supervise::spawn(Janitor::of(&app), health.clone());
         supervise::spawn(Watch::of(Arc::downgrade(&app.0)), health);
         Ok(app)
     }
@@ -217,9 +221,24 @@ impl App {
         self.dispatcher.shared().clock.now()
     }
 
+    /// An instant to tell by how long ago something was.
+    pub(crate) fn steady(&self) -> DateTime<Utc> {
+        self.dispatcher.shared().clock.steady()
+    }
+
+    /// The instant by which things are old enough to be removed.
+    pub(crate) fn aged(&self) -> DateTime<Utc> {
+        self.aging.now(&*self.dispatcher.shared().clock)
+    }
+
     /// The sessions.
     pub fn sessions(&self) -> &Sessions {
         &self.sessions
+    }
+
+    /// The service, as long as somebody else keeps it.
+    pub(crate) fn downgrade(&self) -> Weak<Inner> {
+        Arc::downgrade(&self.0)
     }
 
     /// Waits for work that its clients did not wait for, and for the audit log. On SQLite each file alone is whole then.

@@ -94,7 +94,7 @@ async fn execute(arguments: Arguments, config: Config) -> Result<(), Failure> {
 async fn start(config: Config) -> Result<App, Failure> {
     let registry = Registry::from_inventory()?;
     let parts = Parts {
-        clock: Arc::new(SystemClock),
+        clock: Arc::new(SystemClock::default()),
         ids: Arc::new(UuidIds::default()),
         registry,
         formats: Arc::new(entity_formats::standard()?),

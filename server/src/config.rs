@@ -205,6 +205,8 @@ settings! {
         /// are counted, in one row for each kind of them.
         audit_strangers: usize = "audit.strangers", "LECTERN_AUDIT_STRANGERS", "60";
 
+        /// How often the service removes what is over.
+        retention_interval: Duration = "retention.interval", "LECTERN_RETENTION_INTERVAL", "60";
         /// How long audit rows are kept.
         retention_audit: Duration = "retention.audit", "LECTERN_RETENTION_AUDIT", "4320h";
         /// How many audit rows of writes are kept, and how many of other requests. A row takes at most 1 KiB.

@@ -191,7 +191,7 @@ pub(crate) fn watch<'a>(app: &'a App, reader: Option<&'a str>) -> Watch<'a> {
     Watch {
         sightings: &app.sightings,
         reader,
-        now: app.now(),
+        now: app.steady(),
     }
 }
 

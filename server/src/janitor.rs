@@ -8,24 +8,31 @@ use entity_providers::db::{LARGE_JOURNAL, shrink_journal};
 
 use crate::app::{App, Inner};
 use crate::supervise::Task;
+use crate::system::STEP;
 use crate::telemetry;
 
-/// How often it looks.
-const PAUSE: Duration = Duration::from_mins(1);
+/// What a clock that is not believed is called among what is degraded.
+const CLOCK: &str = "clock";
 
 /// Cleans up until the service is gone. It holds no part of it while it waits.
 #[derive(Debug)]
 pub(crate) struct Janitor {
     app: Weak<Inner>,
+    /// How often it looks.
+    pause: Duration,
+    /// Whether it was told that the clock is not believed.
+    doubts: bool,
     /// What was told last of statements that did not come to their end.
     reported: LaneCounts,
 }
 
 impl Janitor {
     /// The janitor of `app`.
-    pub(crate) fn of(app: Weak<Inner>) -> Self {
+    pub(crate) fn of(app: &App) -> Self {
         Self {
-            app,
+            app: app.downgrade(),
+            pause: app.config.retention_interval,
+            doubts: false,
             reported: LaneCounts::default(),
         }
     }
@@ -36,10 +43,11 @@ impl Task for Janitor {
 
     async fn run(&mut self) {
         loop {
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(self.pause).await;
             let Some(app) = self.app.upgrade().map(App::from) else {
                 return;
             };
+            self.doubts = report_clock(&app, self.doubts);
             clean(&app).await;
             report_lanes(&app.storage.content.lanes, &mut self.reported);
         }
@@ -65,6 +73,29 @@ async fn clean(app: &App) {
             "can't shrink the journal of the database"
         );
     }
+}
+
+/// Tells whether the clock is believed when it comes to removing things, if that changed.
+fn report_clock(app: &App, doubted: bool) -> bool {
+    let off = app.now().signed_duration_since(app.aged());
+    let doubts = off.abs() > STEP;
+    match (doubted, doubts) {
+        (false, true) => {
+            let reason =
+                "it was set, or the service stood still for long: it is believed a day later";
+            app.health.degrade(CLOCK, reason);
+            tracing::warn!(
+                seconds = off.num_seconds(),
+                "the clock tells more or less time than has passed: nothing is removed by it for a day"
+            );
+        }
+        (true, false) => {
+            app.health.restore(CLOCK);
+            tracing::info!("the clock is believed again");
+        }
+        _ => {}
+    }
+    doubts
 }
 
 /// Tells how many statements did not come to their end since the last time, if any did not.

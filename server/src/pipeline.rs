@@ -92,7 +92,7 @@ async fn counted(
         _ if identify::has_evidence(app, &request.0, &arrived) => Sender::Undecided,
         _ => Sender::Stranger,
     };
-    let response = match app.admission.arrive(class, sender, &arrived, app.now()) {
+    let response = match app.admission.arrive(class, sender, &arrived, app.steady()) {
         Ok((admitted, quota)) => {
             let mut response = admitted_in(app, request, (arrived, known), context, admitted).await;
             if let Some(quota) = quota {
@@ -167,10 +167,9 @@ async fn audited(app: &App, mut exchange: Exchange, until: Instant) -> Response 
     let (time, context) = (app.now(), exchange.context.clone());
     let believed = in_time(app, until, identify::believe(app, &mut exchange)).await;
     let origin = exchange.origin.clone();
-    let settled = exchange
-        .admitted
-        .as_mut()
-        .map_or(Ok(()), |it| it.settle(&app.admission, &origin.caller, time));
+    let settled = exchange.admitted.as_mut().map_or(Ok(()), |it| {
+        it.settle(&app.admission, &origin.caller, app.steady())
+    });
     let response = match (settled, believed) {
         (Ok(()), Ok(())) => bounded(app, exchange, until).await,
         (Ok(()), Err(error)) => exchange.fail(&error),

@@ -1,31 +1,89 @@
 //! How long things are kept that nobody deletes: sessions that expired, audit rows, events, results of requests that may be repeated, failures
 //! to log in. What is over is removed a thousand rows at a time, with pauses, so that nobody else who writes waits for
 //! long.
+//!
+//! What was removed does not come back when the clock does. So a clock that is set while the service runs, or that tells
+//! a day more at the start than the newest row, is believed a day later; until then things get older as time passes.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use chrono::{DateTime, Utc};
 use entity_core::db::{Faults, Transaction};
-use entity_core::{Audit, Caller, Context, Origin, Result};
+use entity_core::{Audit, Caller, Clock, Context, Origin, Result};
 use entity_providers::invitation;
 use futures::future::BoxFuture;
-use sea_orm::{ConnectionTrait as _, DatabaseConnection};
+use sea_orm::{ConnectionTrait as _, DatabaseConnection, Statement};
 
 use crate::app::App;
 use crate::direct::idempotency;
 use crate::journal::OUTBOX;
+use crate::storage::Storage;
+use crate::system::{self, DOUBT, STEP};
 
 /// Most rows that are removed in one transaction.
-const STEP: u64 = 1_000;
+const ROWS: u64 = 1_000;
 /// How long others have the database to themselves between two steps.
 const PAUSE: Duration = Duration::from_millis(20);
+
+/// The time by which things become old enough to be removed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Aging {
+    /// The time of the newest row at the start, and when that was, if the clock told much more.
+    doubted: Option<(DateTime<Utc>, Instant)>,
+}
+
+impl Aging {
+    /// Compares `clock` with the newest rows of `storage`.
+    ///
+    /// # Errors
+    /// The database can't be read.
+    pub(crate) async fn begin(storage: &Storage, clock: &dyn Clock) -> Result<Self> {
+        let content = &storage.content.reader;
+        let mut newest = None;
+        for (db, table) in [
+            (content, OUTBOX),
+            (content, "audit"),
+            (storage.audit_of_reads.db(), "audit"),
+        ] {
+            newest = newest.max(time_of_last(db, table).await?);
+        }
+        let is_doubted = |it: &DateTime<Utc>| clock.steady().signed_duration_since(it) > DOUBT;
+        Ok(Self {
+            doubted: newest.filter(is_doubted).map(|it| (it, Instant::now())),
+        })
+    }
+
+    /// The present instant.
+    pub(crate) fn now(&self, clock: &dyn Clock) -> DateTime<Utc> {
+        let steady = clock.steady();
+        let Some((newest, start)) = self.doubted else {
+            return steady;
+        };
+        let passed = system::since(start, Instant::now());
+        match passed < DOUBT {
+            true => steady.min(newest + passed),
+            false => steady,
+        }
+    }
+}
+
+/// The time in the last row of `table`.
+async fn time_of_last(db: &DatabaseConnection, table: &str) -> Result<Option<DateTime<Utc>>> {
+    let sql = format!("SELECT time FROM {table} ORDER BY sequence DESC LIMIT 1");
+    let statement = Statement::from_string(db.get_database_backend(), sql);
+    let row = db.query_one_raw(statement).await?;
+    let time: Option<i64> = row.map(|it| it.try_get("", "time")).transpose()?;
+    Ok(time.and_then(DateTime::from_timestamp_millis))
+}
 
 /// Removes everything that is over.
 ///
 /// # Errors
 /// A database can't be written.
 pub(crate) async fn sweep(app: &App) -> Result<()> {
-    while app.sessions().sweep().await? > 0 {
+    let now = app.aged();
+    while app.sessions().sweep(now).await? > 0 {
         tokio::time::sleep(PAUSE).await;
     }
     let config = &app.config;
@@ -43,17 +101,17 @@ pub(crate) async fn sweep(app: &App) -> Result<()> {
     };
     let content = &app.storage.content;
     let reads = &app.storage.audit_of_reads;
-    outbox.sweep(app, &content.writer, &content.faults).await?;
-    audit.sweep(app, &content.writer, &content.faults).await?;
-    audit.sweep(app, reads.db(), reads.faults()).await?;
+    outbox.sweep(now, &content.writer, &content.faults).await?;
+    audit.sweep(now, &content.writer, &content.faults).await?;
+    audit.sweep(now, reads.db(), reads.faults()).await?;
     let throttle = app.throttle;
     in_steps(app, move |cx| {
-        Box::pin(async move { throttle.sweep(cx).await })
+        Box::pin(async move { throttle.sweep(cx, now).await })
     })
     .await?;
     let most = config.retention_idempotency_bytes.0;
-    in_steps(app, |cx| Box::pin(invitation::sweep(cx))).await?;
-    in_steps(app, move |cx| Box::pin(idempotency::sweep(cx, most))).await?;
+    in_steps(app, move |cx| Box::pin(invitation::sweep(cx, now))).await?;
+    in_steps(app, move |cx| Box::pin(idempotency::sweep(cx, now, most))).await?;
     app.storage.shrink().await
 }
 
@@ -75,28 +133,47 @@ struct Log {
 }
 
 impl Log {
-    async fn sweep(&self, app: &App, db: &DatabaseConnection, faults: &Faults) -> Result<()> {
-        let keeps = i64::try_from(self.keeps.as_millis()).unwrap_or(i64::MAX);
-        let cutoff = app.now().timestamp_millis().saturating_sub(keeps);
-        let table = self.table;
-        let end = self.end.unwrap_or(i64::MAX);
-        // All of these are numbers of ours.
-        let sql = format!(
-            "DELETE FROM {table} WHERE sequence IN (SELECT sequence FROM {table} ORDER BY sequence LIMIT {STEP})
-                AND sequence < {end}
-                AND (time < {cutoff} OR sequence <= (SELECT MAX(sequence) FROM {table}) - {})",
-            self.most
-        );
+    async fn sweep(
+        &self,
+        now: DateTime<Utc>,
+        db: &DatabaseConnection,
+        faults: &Faults,
+    ) -> Result<()> {
+        let sql = self.statement(now);
         loop {
             let transaction = Transaction::begin(db, faults).await?;
             let done = transaction.execute_unprepared(&sql).await?;
             transaction.commit().await?;
-            // A clock that was set back leaves younger rows before older ones, so that fewer than a step may go.
             if done.rows_affected() == 0 {
                 return Ok(());
             }
             tokio::time::sleep(PAUSE).await;
         }
+    }
+
+    /// Removes the first rows, as many of them as are over and at most a step.
+    ///
+    /// Rows come in one after the other, whatever the clock told. So one that seems to be over stays as long as one
+    /// before it does, and one whose time is yet to come goes with the next one that is over.
+    fn statement(&self, now: DateTime<Utc>) -> String {
+        let keeps = i64::try_from(self.keeps.as_millis()).unwrap_or(i64::MAX);
+        let cutoff = now.timestamp_millis().saturating_sub(keeps);
+        let present = (now + STEP).timestamp_millis();
+        let table = self.table;
+        let end = self.end.unwrap_or(i64::MAX);
+        let first =
+            format!("(SELECT sequence, time FROM {table} ORDER BY sequence LIMIT {ROWS}) AS first");
+        // All of these are numbers of ours.
+        format!(
+            "DELETE FROM {table} WHERE sequence IN (SELECT sequence FROM {first})
+                AND sequence < {end}
+                AND (sequence <= (SELECT MAX(sequence) FROM {table}) - {}
+                    OR sequence <= (SELECT MAX(sequence) FROM {first} WHERE time < {cutoff})
+                    AND sequence < COALESCE((SELECT MIN(sequence) FROM {first}
+                        WHERE time BETWEEN {cutoff} AND {present}), {}))",
+            self.most,
+            i64::MAX
+        )
     }
 }
 

@@ -1,5 +1,6 @@
 //! Faults of storage, machines and networks, one file for each kind.
 
+mod clock;
 mod commit;
 mod deadline;
 mod descriptors;

@@ -25,7 +25,7 @@ pub fn is_full() -> bool {
     env::var_os("FULL").is_some_and(|it| !it.is_empty() && it != "0")
 }
 
-fn skip(reason: &str) {
+pub(crate) fn skip(reason: &str) {
     assert!(
         env::var_os("REQUIRE_FAULTS").is_none_or(|it| it == "0"),
         "{reason}, and REQUIRE_FAULTS demands it"

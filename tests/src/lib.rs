@@ -13,6 +13,7 @@ pub mod app;
 pub mod artefacts;
 pub mod bench;
 pub mod client;
+pub mod clock;
 pub mod database;
 pub mod fault;
 mod postgres;

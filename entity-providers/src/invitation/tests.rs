@@ -8,7 +8,9 @@ use crate::db::invitation::Entity as Rows;
 use crate::testbed::{Testbed, texts};
 
 async fn sweep_once(bed: &Testbed) -> u64 {
-    let done = bed.write(Caller::anonymous(), |cx: &Context| Box::pin(sweep(cx)));
+    let done = bed.write(Caller::anonymous(), |cx: &Context| {
+        Box::pin(sweep(cx, cx.now()))
+    });
     done.await.unwrap()
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use chrono::TimeDelta;
-use entity_core::{Context, Error, Outcome, Result};
+use entity_core::{Context, DateTimeUtc, Error, Outcome, Result};
 use sea_orm::{
     ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter, QuerySelect,
 };
@@ -179,15 +179,15 @@ async fn end_others(cx: &Context, site: &str) -> Result<()> {
     Ok(())
 }
 
-/// Removes invitations that are over, a bounded number at a time; answers how many.
+/// Removes invitations that are over at `now`, a bounded number at a time; answers how many.
 ///
 /// # Errors
 /// The database can't be written.
-pub async fn sweep(cx: &Context) -> Result<u64> {
+pub async fn sweep(cx: &Context, now: DateTimeUtc) -> Result<u64> {
     let over: Vec<String> = Rows::find()
         .select_only()
         .column(Column::Id)
-        .filter(Column::Expires.lte(cx.now().timestamp_millis()))
+        .filter(Column::Expires.lte(now.timestamp_millis()))
         .limit(SWEEP)
         .into_tuple()
         .all(cx.db()?)

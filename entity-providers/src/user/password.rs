@@ -131,7 +131,9 @@ impl Own {
             ));
         };
         let tries = shared.service::<TryService>()?;
-        tries.0.ask(Guess::Password, &self.id, shared.clock.now())?;
+        tries
+            .0
+            .ask(Guess::Password, &self.id, shared.clock.steady())?;
         let passwords = shared.service::<PasswordService>()?;
         match passwords.0.verify(current, stored).await? {
             true => Ok(()),

@@ -21,7 +21,7 @@ pub(super) async fn require_free(cx: &Context, field: &str, word: &str, own: &st
     }
     let tries = cx.service::<TryService>()?;
     let account = cx.caller().user_id().unwrap_or_default();
-    tries.0.ask(Guess::Address, account, cx.now())?;
+    tries.0.ask(Guess::Address, account, cx.steady())?;
     let word = word.to_ascii_lowercase();
     let connection = cx.db()?;
     let backend = connection.get_database_backend();

@@ -22,6 +22,8 @@ use sea_orm::sea_query::OnConflict;
 use sea_orm::{IntoActiveModel as _, QuerySelect as _};
 use sha2::{Digest as _, Sha256};
 
+use crate::system::STEP;
+
 /// The most forgotten rows that one sweep removes.
 const SWEEP: u64 = 500;
 
@@ -108,7 +110,7 @@ impl Throttle {
     /// The database can't be reached.
     pub async fn wait(&self, cx: &Context, subject: &Subject) -> Result<Option<TimeDelta>> {
         let row = Entity::find_by_id(&subject.key).one(cx.db()?).await?;
-        Ok(row.and_then(|it| self.left(subject.kind, &it, cx.now())))
+        Ok(row.and_then(|it| self.left(subject.kind, &it, cx.steady())))
     }
 
     /// Counts a failure of `subject`.
@@ -121,7 +123,7 @@ impl Throttle {
             .lock_exclusive()
             .one(cx.db()?)
             .await?;
-        let row = self.counted(subject, before, cx.now());
+        let row = self.counted(subject, before, cx.steady());
         let replace = OnConflict::column(Column::Subject)
             .update_columns([Column::Failures, Column::LastFailure])
             .to_owned();
@@ -143,19 +145,16 @@ impl Throttle {
         Ok(())
     }
 
-    /// Removes counts that are forgotten anyway, a bounded number at a time; answers how many.
+    /// Removes counts that are forgotten anyway at `now`, a bounded number at a time; answers how many.
     ///
     /// # Errors
     /// The database can't be reached.
-    pub async fn sweep(&self, cx: &Context) -> Result<u64> {
+    pub async fn sweep(&self, cx: &Context, now: DateTime<Utc>) -> Result<u64> {
         let memory = self.options.memory.num_milliseconds();
         let fading = self
             .interval()
             .saturating_mul(self.options.burst_of_address);
-        let horizon = cx
-            .now()
-            .timestamp_millis()
-            .saturating_sub(memory.max(fading));
+        let horizon = now.timestamp_millis().saturating_sub(memory.max(fading));
         let old: Vec<String> = Entity::find()
             .select_only()
             .column(Column::Subject)
@@ -277,11 +276,13 @@ pub struct Model {
 }
 
 impl Model {
-    /// Milliseconds since then. Clocks that go backwards make nobody wait longer.
+    /// Milliseconds since then. A failure in the future was counted before the clock was set back: nobody knows how
+    /// long ago it was, and nobody is to wait until that time comes, so that it is forgotten.
     fn age(&self, now: DateTime<Utc>) -> i64 {
-        now.timestamp_millis()
-            .saturating_sub(self.last_failure)
-            .max(0)
+        match now.timestamp_millis().saturating_sub(self.last_failure) {
+            age if age < -STEP.num_milliseconds() => i64::MAX,
+            age => age.max(0),
+        }
     }
 }
 

@@ -104,6 +104,7 @@ fn check_limits(config: &Config, problems: &mut Vec<Problem>) {
         ("login.addressInterval", config.login_address_interval),
         ("feeds.interval", config.feeds_interval),
         ("admission.wait", config.admission_wait),
+        ("retention.interval", config.retention_interval),
     ] {
         if timeout.is_zero() {
             problems.push(Problem::new(key, "must be longer than 0"));

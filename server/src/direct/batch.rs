@@ -115,7 +115,7 @@ pub(super) async fn answer(
 /// Counts the requests of a batch as if each had come alone; answers what to say if they are too many.
 fn count(app: &App, exchange: &Exchange, units: Units) -> Option<Response> {
     let admitted = exchange.admitted.as_ref()?;
-    let counted = admitted.count_parts(&app.admission, units, app.now());
+    let counted = admitted.count_parts(&app.admission, units, app.steady());
     Some(counted.err()?.respond(&exchange.context))
 }
 

@@ -7,7 +7,7 @@ use axum::body::{Body, Bytes};
 use axum::http::response::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use entity_core::{Context, Error, ErrorKind, OUTCOME_UNKNOWN, Origin, Result, Verb};
 use http_body_util::BodyExt as _;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait as _, Order, Query};
@@ -143,7 +143,7 @@ impl Key {
             .from(Alias::new(TABLE))
             .and_where(Expr::col(Alias::new("user_id")).eq(self.user.as_str()))
             .and_where(Expr::col(Alias::new("key")).eq(self.text.as_str()))
-            .and_where(Expr::col(Alias::new("created")).gt(oldest(cx)));
+            .and_where(Expr::col(Alias::new("created")).gt(oldest(cx.steady())));
         let Some(row) = db.query_one(&statement).await? else {
             return Ok(None);
         };
@@ -244,7 +244,7 @@ impl Kept {
             .from_table(Alias::new(TABLE))
             .and_where(Expr::col(Alias::new("user_id")).eq(key.user.as_str()))
             .and_where(Expr::col(Alias::new("key")).eq(key.text.as_str()))
-            .and_where(Expr::col(Alias::new("created")).lte(oldest(cx)));
+            .and_where(Expr::col(Alias::new("created")).lte(oldest(cx.steady())));
         let mut insert = Query::insert();
         insert
             .into_table(Alias::new(TABLE))
@@ -258,7 +258,7 @@ impl Kept {
                 Expr::val(key.user.as_str()),
                 Expr::val(key.text.as_str()),
                 Expr::val(key.request.as_str()),
-                Expr::val(cx.now().timestamp_millis()),
+                Expr::val(cx.steady().timestamp_millis()),
                 Expr::val(self.status),
                 Expr::val(self.headers.as_str()),
                 Expr::val(Value::Bytes(Some(self.body.to_vec()))),
@@ -369,17 +369,17 @@ fn digest<const N: usize>(parts: [&[u8]; N]) -> String {
 }
 
 /// What was kept before this, in milliseconds, no longer counts.
-fn oldest(cx: &Context) -> i64 {
-    (cx.now() - KEPT).timestamp_millis()
+fn oldest(now: DateTime<Utc>) -> i64 {
+    (now - KEPT).timestamp_millis()
 }
 
-/// Removes some of what no longer counts, and of what is more than `most` bytes altogether; answers how many results.
+/// Removes some of what no longer counts at `now`, and of what is more than `most` bytes altogether; answers how many results.
 ///
 /// # Errors
 /// The database can't be written.
-pub(crate) async fn sweep(cx: &Context, most: usize) -> Result<u64> {
+pub(crate) async fn sweep(cx: &Context, now: DateTime<Utc>, most: usize) -> Result<u64> {
     let beyond = oldest_that_fits(cx, most).await?;
-    let last = beyond.map_or(oldest(cx), |it| Ord::max(it, oldest(cx)));
+    let last = beyond.map_or(oldest(now), |it| Ord::max(it, oldest(now)));
     let old = Query::select()
         .columns(["user_id", "key"].map(Alias::new))
         .from(Alias::new(TABLE))

@@ -83,7 +83,7 @@ async fn answer(app: &App, exchange: Exchange) -> Response {
         Ok(None) => return exchange.fail(&Error::not_found()),
         Err(error) => return exchange.fail(&error),
     };
-    let shown = match app.pace.ask(&bound.row.id, app.now()) {
+    let shown = match app.pace.ask(&bound.row.id, app.steady()) {
         Ok(()) => show(app, &exchange, &bound, &target).await.map_err(hide),
         Err(too_often) => Err(too_often),
     };

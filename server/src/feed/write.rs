@@ -257,7 +257,7 @@ async fn make_room(cx: &Context, user_id: &str) -> Result<()> {
     if feeds.len() < MAX_FEEDS {
         return Ok(());
     }
-    let Some(over) = feeds.iter().find(|it| it.is_over(cx.now())) else {
+    let Some(over) = feeds.iter().find(|it| it.is_over(cx.steady())) else {
         return Err(Error::conflict(format!(
             "you have {MAX_FEEDS} private feeds already: revoke one of them first"
         )));

@@ -275,13 +275,13 @@ impl Sessions {
         Ok(())
     }
 
-    /// Removes sessions that are over from the store, a bounded number at a time.
+    /// Removes sessions that are over at `now` from the store, a bounded number at a time.
     ///
     /// # Errors
     /// The store can't be reached.
-    pub async fn sweep(&self) -> Result<u64> {
+    pub async fn sweep(&self, now: DateTime<Utc>) -> Result<u64> {
         self.store
-            .remove_expired(self.now(), self.options.max_lifetime)
+            .remove_expired(now, self.options.max_lifetime)
             .await
     }
 

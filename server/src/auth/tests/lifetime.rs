@@ -121,9 +121,23 @@ async fn sess_12_what_is_over_is_swept_away() {
     let service = Service::start().await;
     let logged_in = service.log_in().await;
     service.clock.advance(TimeDelta::seconds(1800));
-    assert_eq!(service.sessions.sweep().await.unwrap(), 0);
+    assert_eq!(
+        service
+            .sessions
+            .sweep(service.sessions.now())
+            .await
+            .unwrap(),
+        0
+    );
     service.clock.advance(TimeDelta::seconds(1));
-    assert_eq!(service.sessions.sweep().await.unwrap(), 1);
+    assert_eq!(
+        service
+            .sessions
+            .sweep(service.sessions.now())
+            .await
+            .unwrap(),
+        1
+    );
     assert!(
         service
             .store

@@ -99,3 +99,26 @@ fn a_household_is_one_network() {
         Subject::account("ada", address())
     );
 }
+
+#[test]
+fn auth_4_a_clock_that_is_set_back_locks_nobody_out() {
+    let throttle = Throttle::default();
+    let years = 10 * 365 * 24 * HOUR;
+    for subject in [
+        Subject::account("ada", address()),
+        Subject::address(address()),
+    ] {
+        let mut row = None;
+        for _ in 0..200 {
+            row = Some(throttle.counted(&subject, row, instant(years)));
+        }
+        let waits = |now| throttle.left(subject.kind, row.as_ref().unwrap(), instant(now));
+        assert!(waits(years).is_some() && waits(years - 1_000).is_some());
+        assert_eq!(waits(0), None, "{subject:?}");
+        // It is counted as the first one.
+        assert_eq!(
+            throttle.counted(&subject, row.clone(), instant(0)).failures,
+            1
+        );
+    }
+}

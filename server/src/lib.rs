@@ -23,6 +23,7 @@ mod janitor;
 mod journal;
 pub mod listen;
 mod media;
+mod memory;
 pub mod metrics;
 pub mod middleware;
 pub mod migration;

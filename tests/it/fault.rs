@@ -6,6 +6,7 @@ mod deadline;
 mod descriptors;
 mod lock;
 mod logging;
+mod memory;
 mod migration;
 mod nth;
 mod power;

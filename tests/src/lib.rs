@@ -12,6 +12,7 @@ pub mod advisories;
 pub mod app;
 pub mod artefacts;
 pub mod bench;
+pub mod cgroup;
 pub mod client;
 pub mod clock;
 pub mod database;

@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::config::{Config, Problem, Profile};
 use crate::health::HealthListener;
 use crate::listen::{self, ListenOptions, descriptors};
-use crate::production;
+use crate::{memory, production};
 
 /// The storage failed: an input or output error, as `sysexits.h` numbers it.
 const STORAGE_FAILED: i32 = 74;
@@ -22,7 +22,7 @@ const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
 /// Serves until the process is told to stop; a second signal stops it at once.
 pub(super) async fn run(
-    config: Config,
+    mut config: Config,
     file: Option<&Path>,
     options: &Demo,
 ) -> Result<(), Failure> {
@@ -35,6 +35,7 @@ pub(super) async fn run(
             "demo data have a known password: serve them on a loopback address only, and not in production".into(),
         );
     }
+    memory::fit(&mut config);
     let mut listening = ListenOptions::from(&config);
     listening.connections = descriptors::provide(listening.connections);
     let listener = listen::bind(config.listen)

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use http::header::{AUTHORIZATION, VIA};
 use http::{HeaderName, StatusCode};
 use rusqlite::Connection;
 use tests::{Backend, Client, Database, OnBackend, TestApp};
@@ -90,4 +91,67 @@ async fn http_4_nobody_escapes_the_throttle_by_inventing_addresses() {
     let other = client(&app, "192.0.9.2");
     let guess = other.post_form("/api/login", "username=nobody&password=guess");
     guess.await.expect(StatusCode::UNAUTHORIZED);
+}
+
+/// The password of `student1`, as the header takes it.
+const BASIC: &str = "Basic c3R1ZGVudDE6bGVjdGVybi1kZW1v";
+
+#[tokio::test]
+async fn auth_7_a_password_in_a_header_comes_from_this_machine_and_through_no_proxy_on_it() {
+    let settings = [("auth.basic", "true")];
+    let app = TestApp::with_settings(Backend::Sqlite, &settings).await;
+    let app = app.expect("a file");
+    for (peer, header, expected) in [
+        ("127.0.0.1", None, StatusCode::OK),
+        ("192.0.2.9", None, StatusCode::UNAUTHORIZED),
+        (
+            "127.0.0.1",
+            Some((X_FORWARDED, "127.0.0.1")),
+            StatusCode::UNAUTHORIZED,
+        ),
+        (
+            "127.0.0.1",
+            Some((FORWARDED, "for=127.0.0.1")),
+            StatusCode::UNAUTHORIZED,
+        ),
+        (
+            "127.0.0.1",
+            Some((VIA, "1.1 proxy")),
+            StatusCode::UNAUTHORIZED,
+        ),
+    ] {
+        let mut client = client(&app, peer).with_header(AUTHORIZATION, BASIC);
+        if let Some((name, value)) = header {
+            client = client.with_header(name, value);
+        }
+        client.get("/direct/site.json").await.expect(expected);
+    }
+}
+
+#[tokio::test]
+async fn auth_7_the_name_that_a_proxy_tells_is_refused_if_it_comes_twice() {
+    let settings = [
+        ("proxy.trusted", "10.0.0.0/8"),
+        ("auth.trustedHeader", "remote-user"),
+    ];
+    let app = TestApp::with_settings(Backend::Sqlite, &settings).await;
+    let app = app.expect("a file");
+    let name = HeaderName::from_static("remote-user");
+    for (peer, names, expected) in [
+        ("10.0.0.1", &["student1"][..], StatusCode::OK),
+        ("10.0.0.1", &["admin", "student1"], StatusCode::BAD_REQUEST),
+        (
+            "10.0.0.1",
+            &["student1", "student1"],
+            StatusCode::BAD_REQUEST,
+        ),
+        ("10.0.0.1", &[], StatusCode::UNAUTHORIZED),
+        ("192.0.2.9", &["student1"], StatusCode::UNAUTHORIZED),
+    ] {
+        let mut client = client(&app, peer);
+        for value in names {
+            client = client.with_header(name.clone(), value);
+        }
+        client.get("/direct/site.json").await.expect(expected);
+    }
 }

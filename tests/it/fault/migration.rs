@@ -53,7 +53,10 @@ async fn rel_12_a_migration_that_is_blocked_says_by_whom_and_blocks_nobody_for_l
         begin.elapsed()
     };
     let begin = Instant::now();
-    let (migrated, waited) = tokio::join!(Storage::open(database.url(), &registry), reading);
+    // A migration without a limit would wait for the report, and this test for the migration.
+    let both = async { tokio::join!(Storage::open(database.url(), &registry), reading) };
+    let both = tokio::time::timeout(LIMIT * 2, both).await;
+    let (migrated, waited) = both.expect("the migration does not wait without end");
     let error = migrated.expect_err("the table is in use");
     assert!(
         begin.elapsed() < LIMIT && waited < LIMIT,

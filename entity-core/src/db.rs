@@ -12,6 +12,7 @@ mod row;
 mod search;
 mod table;
 mod transaction;
+pub mod usage;
 
 use std::any::Any;
 
@@ -36,6 +37,7 @@ pub use table::{
     MOST_PASSED, Table, TableSpec, count, create, delete, list, read, read_many, row, update,
 };
 pub use transaction::{Transaction, is_at_rest};
+pub use usage::Counted;
 
 /// A database. Its readers can't write.
 #[derive(Clone, Debug)]

@@ -33,6 +33,11 @@ pub trait Provider: Send + Sync + Sized + 'static {
     /// What it demands of those who read and write.
     const ACCESS: Access;
 
+    /// Its tables whose rows count as what an account and a site have. A type whose table the service looks after
+    /// needs to say nothing: see [`Counted::of`](crate::db::Counted::of).
+    #[cfg(feature = "sea-orm")]
+    const COUNTED: &'static [crate::db::Counted] = &[];
+
     /// Narrows [`ACCESS`](Self::ACCESS) for one entity: drafts, owners, groups.
     ///
     /// The gate asks for every entity that goes out and for every one that is written: before an update or a

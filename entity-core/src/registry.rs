@@ -52,6 +52,9 @@ pub struct Route {
     /// Statements that make its table, if it has one that the service looks after.
     #[cfg(feature = "sea-orm")]
     pub table: Option<fn() -> crate::db::TableSpec>,
+    /// Its tables whose rows count as what an account and a site have, as it declares them.
+    #[cfg(feature = "sea-orm")]
+    counted: &'static [crate::db::Counted],
     pub(crate) read: Option<Run>,
     pub(crate) load: Option<Load>,
     pub(crate) list: Option<Run>,
@@ -150,6 +153,8 @@ impl Route {
                 actions: Vec::new(),
                 #[cfg(feature = "sea-orm")]
                 table: None,
+                #[cfg(feature = "sea-orm")]
+                counted: P::COUNTED,
                 read: None,
                 load: None,
                 list: None,
@@ -160,6 +165,16 @@ impl Route {
                 ahead: Ahead::default(),
             },
             provider: std::marker::PhantomData,
+        }
+    }
+
+    /// Its tables whose rows count as what an account and a site have: those it declares, or else the one that the
+    /// service looks after.
+    #[cfg(feature = "sea-orm")]
+    pub fn counted(&self) -> Vec<crate::db::Counted> {
+        match (self.counted, self.table) {
+            ([], Some(table)) => vec![crate::db::Counted::of(&table())],
+            (declared, _) => declared.to_vec(),
         }
     }
 

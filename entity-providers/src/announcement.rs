@@ -13,6 +13,7 @@ mod visibility;
 mod write;
 
 use chrono::{DateTime, Utc};
+use entity_core::db::Counted;
 use entity_core::wire::Millis;
 use entity_core::{
     Access, Context, Delete, Entity, FeedEntry, List, Need, Operation, Page, Permit, Provider,
@@ -176,6 +177,12 @@ impl Provider for Announcements {
         update: Need::SiteOrOwn("annc.revise.any", "annc.revise.own"),
         delete: Need::SiteOrOwn("annc.delete.any", "annc.delete.own"),
     };
+    const COUNTED: &'static [Counted] = &[
+        Counted::new("announcement", &["title", "body", "attachments"])
+            .owned_by("created_by")
+            .within("site_id"),
+        Counted::new("announcement_group", &[]).within("site_id"),
+    ];
 
     async fn permits(cx: &Context, entity: &Announcement, operation: Operation) -> Result<Permit> {
         let facts = entity.facts(cx);

@@ -26,7 +26,7 @@ use epoch::Epoch;
 use grants::Grants;
 use kept::Kept;
 
-pub(crate) use grants::realm_of;
+pub(crate) use grants::{OF_SITE, realm_of};
 pub(crate) use maintained::keep_maintained;
 pub use sites::SiteFacts;
 pub use standing::{Member, Standing};

@@ -7,6 +7,7 @@ mod lane;
 pub(crate) mod migrate;
 mod pool;
 pub(crate) mod sql;
+mod usage;
 mod watch;
 
 pub mod announcement;
@@ -31,6 +32,7 @@ pub use connect::{connect, connect_with, look, look_at_file, make_file, make_pri
 pub use journal::{LARGE_JOURNAL, shrink_journal};
 pub use migrate::{ensure_tables, lacks, migrate};
 pub use pool::Pools;
+pub use usage::{count_tables, mend_usage, miscounted};
 
 /// The instant that a column holds in milliseconds.
 pub(crate) fn instant(millis: i64) -> entity_core::DateTimeUtc {

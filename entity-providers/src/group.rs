@@ -80,6 +80,7 @@ pub(crate) async fn add(cx: &Context, group: &site_group::Model, users: &[String
         let row = group_member::Model {
             group_id: group.id.clone(),
             user_id: it.clone(),
+            site_id: Some(group.site_id.clone()),
         };
         row.into_active_model()
     });

@@ -11,6 +11,7 @@ mod query;
 mod tests;
 mod write;
 
+use entity_core::db::Counted;
 use entity_core::{
     Access, Action, Actions, Answers, Context, Create, DateTimeUtc, Delete, Entity, List, Need,
     Operation, Page, Permit, Provider, Read, Result, Search, Verb, Version,
@@ -95,6 +96,9 @@ impl Provider for Invitations {
         update: Need::Superuser,
         delete: Need::Session,
     };
+    const COUNTED: &'static [Counted] = &[Counted::new("invitation", &["role", "invitee"])
+        .owned_by("invited_by")
+        .within("site_id")];
 
     async fn permits(
         cx: &Context,

@@ -21,6 +21,7 @@ mod tests;
 mod wanted;
 mod write;
 
+use entity_core::db::Counted;
 use entity_core::wire::Millis;
 use entity_core::{
     Access, Context, Entity, List, Need, Operation, Page, Permit, Provider, Read, Result, Scope,
@@ -152,6 +153,10 @@ impl Provider for Memberships {
         // Members of a joinable site may leave it: `permits` knows which it is.
         delete: Need::Session,
     };
+    const COUNTED: &'static [Counted] = &[
+        Counted::new("membership", &["role"]).within("site_id"),
+        Counted::new("group_member", &[]).within("site_id"),
+    ];
 
     async fn permits(cx: &Context, entity: &Membership, operation: Operation) -> Result<Permit> {
         match operation {

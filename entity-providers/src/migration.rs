@@ -13,6 +13,7 @@ mod m20261121_000008_announcement_text;
 mod m20261121_000010_account_types;
 mod m20261121_000011_invitations;
 mod m20261121_000020_folded_text;
+mod m20261121_000030_usage;
 
 use async_trait::async_trait;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr};
@@ -38,6 +39,7 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m20261121_000020_folded_text::USERS),
         Box::new(m20261121_000020_folded_text::EMPTIED),
         Box::new(m20261121_000020_folded_text::POSITIONS),
+        Box::new(m20261121_000030_usage::STEP),
     ]
 }
 

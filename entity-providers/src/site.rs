@@ -11,6 +11,7 @@ mod write;
 
 use std::collections::BTreeMap;
 
+use entity_core::db::Counted;
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
     Access, Action, Actions, Context, Create, Delete, Entity, FeedEntry, Fields, List, Need,
@@ -28,6 +29,29 @@ pub use parts::{Group, Owner, PageReference};
 pub struct Sites;
 
 entity_core::register!(Sites);
+
+/// A site counts in itself, and for whom it belongs to.
+const SITE: Counted = Counted::new(
+    "site",
+    &[
+        "title",
+        "type",
+        "short_description",
+        "description",
+        "contact_name",
+        "contact_email",
+        "joiner_role",
+        "skin",
+        "term",
+        "term_eid",
+    ],
+)
+.owned_by("owner_id")
+.within("id");
+/// What a site changes of the rights of its roles counts in it.
+const GRANT: Counted =
+    Counted::new("realm_grant", &["role", "function"]).within_path("realm", authorizer::OF_SITE);
+const GROUP: Counted = Counted::new("site_group", &["title", "description"]).within("site_id");
 
 /// A place where people of a course or a project work together.
 #[expect(
@@ -239,6 +263,7 @@ impl Provider for Sites {
         update: Need::Site("site.upd"),
         delete: Need::Site("site.del"),
     };
+    const COUNTED: &'static [Counted] = &[SITE, GROUP, GRANT];
 
     /// Whoever may visit it reads it, and whoever may join it.
     async fn permits(cx: &Context, site: &Site, operation: Operation) -> Result<Permit> {

@@ -15,6 +15,7 @@ mod write;
 
 use std::collections::BTreeMap;
 
+use entity_core::db::Counted;
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
     Access, Action, Actions, Answers, Arguments, Context, Create, Delete, Entity, Error, Fields,
@@ -46,6 +47,13 @@ pub const ENDS_FEEDS: &str = "endsFeeds";
 pub struct Users;
 
 entity_core::register!(Users);
+
+/// What is known of a person counts for that person, whoever made the account.
+const ACCOUNT: Counted = Counted::new(
+    "user_account",
+    &["eid", "email", "first_name", "last_name", "type", "props"],
+)
+.owned_by("id");
 
 /// A person who can log in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
@@ -166,6 +174,7 @@ impl Provider for Users {
         update: Need::Session,
         delete: Need::Superuser,
     };
+    const COUNTED: &'static [Counted] = &[ACCOUNT];
 
     async fn permits(cx: &Context, user: &User, operation: Operation) -> Result<Permit> {
         // Nobody has no id, and neither has the user that stands for nobody.

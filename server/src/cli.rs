@@ -79,7 +79,14 @@ async fn execute(arguments: Arguments, config: Config) -> Result<(), Failure> {
         }
         Some(Command::Demo) => operator::demo(config, &arguments.demo).await,
         Some(Command::Migrate) => {
-            Storage::open(config.database.expose(), &Registry::from_inventory()?).await?;
+            let registry = Registry::from_inventory()?;
+            let storage = Storage::open(config.database.expose(), &registry).await?;
+            let mended = entity_providers::db::mend_usage(&storage.content).await?;
+            if mended > 0 {
+                say(&format!(
+                    "counted anew: it was wrong for {mended} of the accounts and sites"
+                ));
+            }
             say("the database is up to date");
             Ok(())
         }

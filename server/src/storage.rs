@@ -59,6 +59,7 @@ impl Storage {
         let content = entity_providers::db::connect_with(url, pools).await?;
         entity_providers::db::migrate(&content, migrations).await?;
         entity_providers::db::ensure_tables(&content, registry).await?;
+        entity_providers::db::count_tables(&content, registry).await?;
         let reads = match content.writer.get_database_backend() {
             DbBackend::Sqlite => beside(url).await?,
             _ => content.clone(),

@@ -38,3 +38,4 @@ mod strict;
 mod third_party;
 mod throttle;
 mod tidy;
+mod usage;

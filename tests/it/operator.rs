@@ -130,6 +130,20 @@ both! {
         assert!(run(&database, &["doctor"]).await.status.success());
     }
 
+    async fn what_is_counted_wrong_is_told_by_the_doctor_and_mended_by_migrating(database: Database) {
+        assert!(run(&database, &["migrate"]).await.status.success());
+        change(&database, &["INSERT INTO usage (kind, id, entities, bytes) VALUES ('account', 'nobody', 1, 0)"]).await;
+        for (arguments, told) in [
+            ("doctor", "counted wrong for 1 of the accounts and sites: `lectern migrate` counts anew\n"),
+            ("migrate", "counted anew: it was wrong for 1 of the accounts and sites\n"),
+            ("doctor", "database: reached and up to date\n"),
+        ] {
+            let done = run(&database, &[arguments]).await;
+            assert!(done.status.success(), "{done:?}");
+            assert!(text(&done.stdout).contains(told), "{done:?}");
+        }
+    }
+
     async fn an_account_is_made_once_with_the_first_line_of_the_input(database: Database) {
         let made = user(&database, &["add", "bob"], "correct horse\r\nnot this\n").await;
         assert!(made.status.success(), "{made:?}");

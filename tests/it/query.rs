@@ -1,6 +1,6 @@
 //! Lists answer the same from a table of either database and from memory, whatever they are asked.
 
-mod dice;
+pub(crate) mod dice;
 mod sample;
 
 use std::sync::Arc;

@@ -55,17 +55,21 @@ pub struct TableSpec {
     pub key: &'static str,
     /// The column that lists are most often filtered by.
     pub site: Option<&'static str>,
+    /// The column with the internal id of the account that a row belongs to.
+    pub owner: Option<&'static str>,
 }
 
 impl TableSpec {
     /// The table of `T`.
     pub fn of<T: Table>() -> Self {
+        let column = |role| T::schema().role(role).and_then(|it| it.column);
         Self {
             name: T::TABLE,
             columns: T::COLUMNS,
             folded: folded_fields(T::schema()).map(|it| it.0).collect(),
             key: key(T::schema()),
-            site: T::schema().role(Role::Site).and_then(|it| it.column),
+            site: column(Role::Site),
+            owner: column(Role::Owner),
         }
     }
 

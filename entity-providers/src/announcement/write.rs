@@ -76,14 +76,15 @@ impl Create for Announcements {
     async fn create(cx: &Context, draft: NewAnnouncement) -> Result<Announcement> {
         check_dates(draft.release_date, draft.retract_date)?;
         let groups = draft.groups.unwrap_or_default();
-        check_groups(cx, &draft.site_id, &groups).await?;
+        let site = draft.site_id;
+        check_groups(cx, &site, &groups).await?;
         let attachments = attachment::store(draft.attachments.unwrap_or_default(), cx.base_url())?;
         let now = cx.now().timestamp_millis();
         let release_at = draft.release_date.map(to_millis);
         let id = cx.new_id();
         let model = announcement::Model {
             id: id.clone(),
-            channel: channel_of(&draft.site_id).to_owned(),
+            channel: channel_of(&site).to_owned(),
             title: draft.title,
             body: draft.body.unwrap_or_default(),
             created_by: cx.user_id()?.to_owned(),
@@ -94,8 +95,8 @@ impl Create for Announcements {
             release_at,
             retract_at: draft.retract_date.map(to_millis),
             is_restricted: !groups.is_empty(),
-            position: next_position(cx, &draft.site_id).await?,
-            site_id: draft.site_id,
+            position: next_position(cx, &site).await?,
+            site_id: site.clone(),
             highlight: draft.highlight,
             attachments,
             version: 1,
@@ -106,7 +107,7 @@ impl Create for Announcements {
         announcement::Entity::insert(model)
             .exec_without_returning(cx.db()?)
             .await?;
-        add_groups(cx, &id, groups).await?;
+        add_groups(cx, &id, &site, groups).await?;
         read_back(cx, &id).await
     }
 }
@@ -146,7 +147,7 @@ impl Update for Announcements {
             let groups = groups.unwrap_or_default();
             check_groups(cx, &current.site_id, &groups).await?;
             model.is_restricted = Set(!groups.is_empty());
-            replace_groups(cx, &current.announcement_id, groups).await?;
+            replace_groups(cx, &current, groups).await?;
         }
         store(cx, &current, model).await?;
         read_back(cx, &current.announcement_id).await
@@ -216,15 +217,16 @@ async fn check_groups(cx: &Context, site: &str, groups: &[String]) -> Result<()>
     }
 }
 
-async fn replace_groups(cx: &Context, id: &str, groups: Vec<String>) -> Result<()> {
+async fn replace_groups(cx: &Context, current: &Announcement, groups: Vec<String>) -> Result<()> {
+    let id = &current.announcement_id;
     announcement_group::Entity::delete_many()
         .filter(announcement_group::Column::AnnouncementId.eq(id))
         .exec(cx.db()?)
         .await?;
-    add_groups(cx, id, groups).await
+    add_groups(cx, id, &current.site_id, groups).await
 }
 
-async fn add_groups(cx: &Context, id: &str, mut groups: Vec<String>) -> Result<()> {
+async fn add_groups(cx: &Context, id: &str, site: &str, mut groups: Vec<String>) -> Result<()> {
     groups.sort();
     groups.dedup();
     if groups.is_empty() {
@@ -235,6 +237,7 @@ async fn add_groups(cx: &Context, id: &str, mut groups: Vec<String>) -> Result<(
         .map(|group_id| announcement_group::ActiveModel {
             announcement_id: Set(id.to_owned()),
             group_id: Set(group_id),
+            site_id: Set(Some(site.to_owned())),
         });
     announcement_group::Entity::insert_many(rows)
         .exec_without_returning(cx.db()?)

@@ -10,7 +10,7 @@ use super::ADMIN_SITE;
 use crate::db::realm_grant::{Column, Entity, Model};
 
 /// What begins the name of a realm that belongs to one site.
-const OF_SITE: &str = "/site/";
+pub(crate) const OF_SITE: &str = "/site/";
 /// The realm of plain sites, and what begins those of sites of a type.
 const TEMPLATE: &str = "!site.template";
 /// The realm of a user's own site, whose id begins with a tilde.

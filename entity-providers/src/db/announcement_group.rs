@@ -15,6 +15,8 @@ pub struct Model {
     /// The group.
     #[sea_orm(primary_key, auto_increment = false)]
     pub group_id: String,
+    /// The site of the group, in which the row counts. None if a node of a former version wrote it.
+    pub site_id: Option<String>,
 }
 
 /// None: what belongs together is joined where it is asked for.

@@ -13,6 +13,7 @@ use sea_orm::{
 use sea_orm_migration::{MigrationTrait, MigratorTraitSelf, SchemaManager};
 
 use super::fold::fill_folded;
+use super::usage;
 use super::watch::Watch;
 
 /// The key of the lock that processes which change tables take on PostgreSQL. Any number does that no
@@ -71,7 +72,7 @@ pub async fn ensure_tables(db: &Db, registry: &Registry) -> Result<()> {
     Ok(transaction.commit().await?)
 }
 
-/// What [`migrate`] and [`ensure_tables`] would add to `db`, by name. It is only read.
+/// What [`migrate`], [`ensure_tables`] and [`count_tables`](super::count_tables) would add to `db`, by name. It is only read.
 ///
 /// # Errors
 /// A newer version of the service has been at the database, or it can't be read.
@@ -96,6 +97,7 @@ pub async fn lacks(
         let additions = additions(&transaction, &spec, &present).await?;
         lacks.extend(additions.into_iter().map(|it| it.name));
     }
+    lacks.extend(usage::lacks(&transaction, registry).await?);
     Ok(lacks)
 }
 
@@ -104,7 +106,7 @@ pub async fn lacks(
 ///
 /// It waits as long as it takes for other processes that change tables, because nobody else waits for that lock. Tables
 /// are another matter: whoever wants to read one queues behind a change that waits for it.
-async fn begin_alone(db: &Db) -> Result<(DatabaseTransaction, Watch)> {
+pub(super) async fn begin_alone(db: &Db) -> Result<(DatabaseTransaction, Watch)> {
     let transaction = begin_patiently(db).await?;
     if transaction.get_database_backend() != DbBackend::Postgres {
         return Ok((transaction, Watch::default()));
@@ -202,16 +204,13 @@ struct Addition {
     statement: Statement,
 }
 
-async fn columns_of(
-    transaction: &DatabaseTransaction,
+/// The names of the columns of `table`; none if there is no such table.
+pub(super) async fn columns_of(
+    connection: &impl ConnectionTrait,
     table: &str,
 ) -> Result<HashSet<String>, DbErr> {
-    names(
-        transaction,
-        columns(transaction.get_database_backend()),
-        table,
-    )
-    .await
+    let sql = columns(connection.get_database_backend());
+    names(connection, sql, table).await
 }
 
 /// What makes the table of `spec`, which has the columns `present`, as it should be.
@@ -276,13 +275,14 @@ fn indexes(backend: DbBackend) -> &'static str {
     }
 }
 
-async fn names(
-    transaction: &DatabaseTransaction,
+/// The column `name` of what `sql` asks about `table`.
+pub(super) async fn names(
+    connection: &impl ConnectionTrait,
     sql: &str,
     table: &str,
 ) -> Result<HashSet<String>, DbErr> {
-    let backend = transaction.get_database_backend();
+    let backend = connection.get_database_backend();
     let statement = Statement::from_sql_and_values(backend, sql, [table.into()]);
-    let rows = transaction.query_all_raw(statement).await?;
+    let rows = connection.query_all_raw(statement).await?;
     rows.iter().map(|row| row.try_get("", "name")).collect()
 }

@@ -148,6 +148,7 @@ pub(super) async fn fill(cx: &Context, cast: &Cast, groups: &[(String, String)])
             addressed.push(announcement_group::Model {
                 announcement_id: row.id.clone(),
                 group_id: group_id.clone(),
+                site_id: Some(row.site_id.clone()),
             });
         }
         rows.push(row);

@@ -256,6 +256,7 @@ async fn fill_groups(cx: &Context, cast: &Cast) -> Result<Vec<(String, String)>>
         members.extend(students.into_iter().map(|it| group_member::Model {
             group_id: id.clone(),
             user_id: it.id.clone(),
+            site_id: Some(BIOLOGY.to_owned()),
         }));
         groups.push(site_group::Model {
             id: id.clone(),

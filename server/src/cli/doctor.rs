@@ -54,14 +54,20 @@ fn check(config: &Config, file: Option<&Path>, is_thorough: bool) -> Result<Vec<
 async fn look(config: &Config, registry: &Registry, is_thorough: bool) -> Result<Db, String> {
     let look = storage::look(config.database.expose(), registry, is_thorough).await;
     let look = look.map_err(|it| format!("database: {}", explain(&it)))?;
-    if look.lacks.is_empty() {
-        say("database: reached and up to date");
-        return Ok(look.content);
+    if !look.lacks.is_empty() {
+        return Err(format!(
+            "database: not up to date: `lectern migrate` adds {}",
+            look.lacks.join(", ")
+        ));
     }
-    Err(format!(
-        "database: not up to date: `lectern migrate` adds {}",
-        look.lacks.join(", ")
-    ))
+    let wrong = entity_providers::db::miscounted(&look.content).await;
+    match wrong.map_err(|it| format!("database: {}", explain(&it)))? {
+        0 => say("database: reached and up to date"),
+        wrong => say(&format!(
+            "database: reached; counted wrong for {wrong} of the accounts and sites: `lectern migrate` counts anew"
+        )),
+    }
+    Ok(look.content)
 }
 
 async fn inspect(

@@ -219,6 +219,7 @@ impl World {
                 rows.group_members.push(group_member::Model {
                     group_id: group.clone(),
                     user_id: person.id.clone(),
+                    site_id: Some(site.clone()),
                 });
                 (format!("{}::group:{group}", person.id), group)
             }
@@ -439,6 +440,7 @@ fn announcement_rows(state: &str, subject: &Subject, channel: &str) -> Rows {
         .extend(group.map(|it| announcement_group::Model {
             announcement_id: subject.marker.clone(),
             group_id: it.to_owned(),
+            site_id: None,
         }));
     rows
 }

@@ -155,6 +155,7 @@ impl World {
             rows.group_members.push(group_member::Model {
                 group_id: group.to_owned(),
                 user_id: world.people[member].id.clone(),
+                site_id: Some(world.sites["course"].clone()),
             });
         }
         world.store(rows).await;

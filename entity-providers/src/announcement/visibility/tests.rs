@@ -114,6 +114,7 @@ async fn insert(cx: &Context, case: Case, authors: [String; 2]) -> Result<()> {
         let row = announcement_group::Model {
             announcement_id: case.id.clone(),
             group_id,
+            site_id: None,
         };
         announcement_group::Entity::insert(row.into_active_model())
             .exec_without_returning(cx.db()?)

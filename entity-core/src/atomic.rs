@@ -51,8 +51,8 @@ impl<'d> Atomic<'d> {
     /// the last word on it, and its events and its audit row are written with it.
     ///
     /// # Errors
-    /// Whatever is wrong with the request or with the service; what `finish` says; one before it has failed; the
-    /// time is over.
+    /// Whatever is wrong with the request or with the service; somebody would have more than they may have; what
+    /// `finish` says; one before it has failed; the time is over.
     pub async fn run(
         &mut self,
         request: &Request,
@@ -129,6 +129,8 @@ async fn run_and_record(
     if request.verb.is_safe() {
         return Ok((reply, Vec::new()));
     }
+    #[cfg(feature = "sea-orm")]
+    crate::db::quota::check(cx).await?;
     let audit = finish.finish(cx, &reply).await?;
     let events = record(dispatcher, cx, audit).await?;
     Ok((reply, events))

@@ -8,6 +8,7 @@ mod file;
 mod folded;
 mod lane;
 mod page;
+pub(crate) mod quota;
 mod row;
 mod search;
 mod table;
@@ -31,6 +32,7 @@ pub use file::File;
 pub use folded::folded;
 pub use lane::{Lane, LaneCounts, Lanes, Scanning, Take, refusal};
 pub use page::Measure;
+pub use quota::{Quota, Quotas};
 pub use row::Row;
 pub use search::{apply, condition, count_rows};
 pub use table::{

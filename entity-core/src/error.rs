@@ -16,6 +16,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// The [code](Error::code) of a request of which nobody knows whether it was carried out.
 pub const OUTCOME_UNKNOWN: &str = "outcome_unknown";
 
+/// The [code](Error::code) of a request that would let somebody have more than they may have.
+pub const QUOTA_EXCEEDED: &str = "quota_exceeded";
+
 /// A failed request.
 ///
 /// The text is lower case, has no full stop and says what to do.
@@ -76,7 +79,7 @@ pub enum ErrorKind {
     TooManyRequests,
     /// The service can't answer now: try again.
     Unavailable,
-    /// The answer, or what is to be stored, would exceed a limit: ask for less, or delete something first.
+    /// The answer would exceed a limit: ask for less.
     InsufficientStorage,
     /// A defect of the service.
     Internal,
@@ -200,7 +203,13 @@ impl Error {
         )
     }
 
-    /// A limit of what may be stored or answered is reached; the text names it.
+    /// Somebody has as much as they may have; the text names the limit. It is for them to change that, so that nobody
+    /// should try again of itself, as programs do after failures of a service.
+    pub fn limit_reached(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorKind::Forbidden, message).with_code(QUOTA_EXCEEDED)
+    }
+
+    /// A limit of what may be answered is reached; the text names it.
     pub fn insufficient_storage(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorKind::InsufficientStorage, message)
     }

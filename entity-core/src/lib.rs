@@ -92,7 +92,7 @@ pub use context::{Clock, Context, Ids, Services, Shared};
 pub use dispatch::{Dispatcher, Finish, look_up};
 pub use entity::{Enclosure, Entity, EventEntry, FeedEntry, Version};
 pub use entity_core_derive::Entity;
-pub use error::{Error, ErrorKind, FieldError, OUTCOME_UNKNOWN, Result};
+pub use error::{Error, ErrorKind, FieldError, OUTCOME_UNKNOWN, QUOTA_EXCEEDED, Result};
 pub use event::{Audit, Event, EventSink};
 pub use history::{ARCHIVE, ARCHIVE_PAGE, ArchivePage, History};
 pub use hold::{Timer, WriteLimit};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use entity_core::{Context, Error, ErrorKind, Result};
+use entity_core::{Context, Result};
 use sea_orm::{ConnectionTrait, DbBackend};
 
 use crate::db::sql::Sql;
@@ -31,11 +31,6 @@ impl Default for Limits {
 /// The limits that are in force.
 pub(crate) fn of(cx: &Context) -> Result<Arc<Limits>> {
     cx.service()
-}
-
-/// What whoever has reached a limit is told; `message` names it.
-pub(crate) fn reached(message: String) -> Error {
-    Error::new(ErrorKind::Forbidden, message)
 }
 
 /// Lets requests of the account `id` that are counted come one after the other, so that two at once can't both be

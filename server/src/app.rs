@@ -10,6 +10,7 @@ use std::thread::available_parallelism;
 use axum::extract::Request;
 use axum::response::Response;
 use chrono::{DateTime, TimeDelta, Utc};
+use entity_core::db::{Quota, Quotas};
 use entity_core::format::Formats;
 use entity_core::{Clock, Dispatcher, Error, Ids, Registry, Result, Services, Shared, WriteLimit};
 use entity_formats::openapi::Document;
@@ -157,6 +158,7 @@ impl App {
         let sessions = Arc::new(sessions);
         let formats = Arc::clone(&parts.formats);
         let dispatcher = dispatcher(&config, parts, &storage, &authorizer, &sessions, &passwords);
+        watch_quotas(&dispatcher, &metrics);
         let cookie = cookie(&config).map_err(|error| Error::internal(error.to_string()))?;
         let csrf = csrf_options(&config)?;
         let throttle = Throttle::new(throttle_options(&config));
@@ -297,6 +299,7 @@ fn dispatcher(
     services.insert(Arc::clone(sessions));
     services.insert(Arc::new(PasswordService(Arc::new(passwords.clone()))));
     services.insert(Arc::new(limits(config)));
+    services.insert(Arc::new(quotas(config, storage)));
     services.insert(Arc::new(TryService(Arc::new(AccountTries::default()))));
     services.insert(Arc::clone(&registry));
     services.insert(Arc::new(Bounds {
@@ -329,8 +332,33 @@ fn dispatcher(
     }))
 }
 
+fn quotas(config: &Config, storage: &Storage) -> Quotas {
+    let account = Quota {
+        entities: config.quota_account_entities.into(),
+        bytes: count(config.quota_account_bytes.0),
+    };
+    let site = Quota {
+        entities: config.quota_site_entities.into(),
+        bytes: count(config.quota_site_bytes.0),
+    };
+    Quotas::new(account, site, storage.content.reader.clone())
+}
+
+fn watch_quotas(dispatcher: &Dispatcher, metrics: &Metrics) {
+    let Some(quotas) = dispatcher.shared().services.get::<Quotas>() else {
+        return;
+    };
+    let help = "Requests that were refused because an account or a site has all that it may have";
+    metrics.ask("quota_refusals", help, move || {
+        i64::try_from(quotas.refused()).unwrap_or(i64::MAX)
+    });
+}
+
+fn count(it: usize) -> u64 {
+    u64::try_from(it).unwrap_or(u64::MAX)
+}
+
 fn limits(config: &Config) -> Limits {
-    let count = |it| u64::try_from(it).unwrap_or(u64::MAX);
     Limits {
         sites_per_account: count(config.sites_per_account),
         invitations_per_site: count(config.invitations_per_site),

@@ -34,7 +34,7 @@ pub use setting::Setting;
 use setting::settings;
 use sheet::Sheet;
 pub use sheet::{Given, OTHER_VARIABLES, Source};
-pub use value::{ByteSize, DatabaseUrl, Value, WebOrigin};
+pub use value::{ByteLimit, ByteSize, DatabaseUrl, Value, WebOrigin};
 
 settings! {
     /// Everything that can be set.
@@ -105,6 +105,15 @@ settings! {
         invitations_per_site: usize = "invitations.perSite", "LECTERN_INVITATIONS_PERSITE", "500";
         /// How many invitations that one account made may be open.
         invitations_per_account: usize = "invitations.perAccount", "LECTERN_INVITATIONS_PERACCOUNT", "500";
+
+        /// How many entities one account may have made that are there still. 0: no limit.
+        quota_account_entities: u32 = "quota.accountEntities", "LECTERN_QUOTA_ACCOUNTENTITIES", "100000";
+        /// How many bytes of text these may have. 0: no limit.
+        quota_account_bytes: ByteLimit = "quota.accountBytes", "LECTERN_QUOTA_ACCOUNTBYTES", "256MiB";
+        /// How many entities may be in one site. 0: no limit.
+        quota_site_entities: u32 = "quota.siteEntities", "LECTERN_QUOTA_SITEENTITIES", "250000";
+        /// How many bytes of text these may have. 0: no limit.
+        quota_site_bytes: ByteLimit = "quota.siteBytes", "LECTERN_QUOTA_SITEBYTES", "1GiB";
 
         /// How often a private feed may be read without a pause.
         feeds_burst: usize = "feeds.burst", "LECTERN_FEEDS_BURST", "60";

@@ -7,6 +7,7 @@ mod large_answers;
 mod login_flood;
 mod nested_batch;
 mod overload;
+mod quota;
 mod rate;
 mod search;
 mod write_hold;

@@ -110,7 +110,7 @@ async fn demand_room(cx: &Context, site: &str, host: &str, more: usize) -> Resul
         ),
     ] {
         if open.count(cx.db()?).await?.saturating_add(more) > most {
-            return Err(limits::reached(format!(
+            return Err(Error::limit_reached(format!(
                 "{whose} may have {most} open invitations (`{setting}`): delete some of them first"
             )));
         }

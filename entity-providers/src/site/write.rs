@@ -134,7 +134,7 @@ async fn demand_room(cx: &Context, owner: &str) -> Result<()> {
         .await?;
     match made < most {
         true => Ok(()),
-        false => Err(limits::reached(format!(
+        false => Err(Error::limit_reached(format!(
             "an account may have {most} sites (`sites.perAccount`), and you have {made}: delete one of them first"
         ))),
     }

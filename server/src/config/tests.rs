@@ -192,6 +192,10 @@ fn durations_and_sizes_have_units() {
     assert_eq!(Duration::parse("12h"), Ok(Duration::from_hours(12)));
     assert_eq!(Duration::parse("100ms"), Ok(Duration::from_millis(100)));
     assert_eq!(ByteSize::parse("2 MiB"), Ok(ByteSize(2 * 1024 * 1024)));
+    assert_eq!(ByteSize::parse("1GiB"), Ok(ByteSize(1024 * 1024 * 1024)));
+    assert_eq!(ByteLimit::parse("0"), Ok(ByteLimit(0)));
+    assert_eq!(ByteLimit::parse("4KiB"), Ok(ByteLimit(4096)));
+    assert!(ByteLimit::parse("-1").is_err());
     for text in [
         "",
         "s",

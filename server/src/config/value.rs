@@ -118,7 +118,7 @@ impl Value for Duration {
     }
 }
 
-/// A size in memory or on the wire: bytes, or a number with a unit: `65536`, `64KiB`, `1MiB`.
+/// A size in memory, on the wire or on the disk: bytes, or a number with a unit: `65536`, `64KiB`, `1MiB`, `1GiB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByteSize(pub usize);
 
@@ -128,6 +128,8 @@ impl Value for ByteSize {
             (digits, 1024)
         } else if let Some(digits) = text.strip_suffix("MiB") {
             (digits, 1024 * 1024)
+        } else if let Some(digits) = text.strip_suffix("GiB") {
+            (digits, 1024 * 1024 * 1024)
         } else {
             (text, 1)
         };
@@ -138,7 +140,22 @@ impl Value for ByteSize {
             .and_then(|it| it.checked_mul(unit))
             .filter(|it| *it > 0)
             .map(Self)
-            .ok_or_else(|| "must be bytes, or a number with KiB or MiB".to_owned())
+            .ok_or_else(|| "must be bytes, or a number with KiB, MiB or GiB".to_owned())
+    }
+}
+
+/// A size that something may have at most; 0 is any size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ByteLimit(pub usize);
+
+impl Value for ByteLimit {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "0" => Ok(Self(0)),
+            text => ByteSize::parse(text)
+                .map(|it| Self(it.0))
+                .map_err(|message| format!("{message}, or 0")),
+        }
     }
 }
 

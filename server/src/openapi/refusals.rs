@@ -32,7 +32,7 @@ const MEANINGS: [(ErrorKind, &str); 15] = [
     ),
     (
         ErrorKind::Forbidden,
-        "The caller may not do this, or the request seems to be forged.",
+        "The caller may not do this, has as much as they may have, or the request seems to be forged.",
     ),
     (
         ErrorKind::NotFound,
@@ -74,7 +74,7 @@ const MEANINGS: [(ErrorKind, &str); 15] = [
     ),
     (
         ErrorKind::InsufficientStorage,
-        "A limit of what is stored or answered is reached; the message names it.",
+        "A limit of what is answered is reached; the message names it.",
     ),
 ];
 

@@ -1,0 +1,243 @@
+//! Limits of what an account and a site may have, asked for at the end of each request that writes.
+//!
+//! What they have is [counted](super::usage) by the database in the same transaction. On PostgreSQL the row that was
+//! counted up is locked until the transaction ends, and on SQLite one writes at a time: so two requests at once can't
+//! both be the last that is allowed.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use sea_orm::{ConnectionTrait, DatabaseConnection, Statement, Value};
+
+use super::Session;
+use crate::context::Context;
+use crate::error::{Error, Result};
+
+/// Most that one may have. 0: any number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Quota {
+    /// How many entities.
+    pub entities: u64,
+    /// How many bytes of what people wrote.
+    pub bytes: u64,
+}
+
+/// The quotas of a service, one of the [services](crate::Shared::services) of its units of work. Without it there are
+/// none.
+pub struct Quotas {
+    account: Quota,
+    site: Quota,
+    reader: DatabaseConnection,
+    refused: AtomicU64,
+}
+
+/// Whom a row of `usage` is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Account,
+    Site,
+}
+
+/// What somebody has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Usage {
+    kind: Kind,
+    id: String,
+    entities: u64,
+    bytes: u64,
+}
+
+/// A limit, and what there is of it.
+struct Measure {
+    setting: &'static str,
+    what: &'static str,
+    most: u64,
+    has: u64,
+}
+
+impl Quotas {
+    /// These; `reader` sees what is committed and nothing else.
+    pub fn new(account: Quota, site: Quota, reader: DatabaseConnection) -> Self {
+        Self {
+            account,
+            site,
+            reader,
+            refused: AtomicU64::new(0),
+        }
+    }
+
+    /// How many requests met a limit.
+    pub fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    fn of(&self, kind: Kind) -> Quota {
+        match kind {
+            Kind::Account => self.account,
+            Kind::Site => self.site,
+        }
+    }
+
+    fn measures(&self, usage: &Usage) -> [Measure; 2] {
+        let Quota { entities, bytes } = self.of(usage.kind);
+        let (of_entities, of_bytes) = match usage.kind {
+            Kind::Account => ("quota.accountEntities", "quota.accountBytes"),
+            Kind::Site => ("quota.siteEntities", "quota.siteBytes"),
+        };
+        [
+            Measure {
+                setting: of_entities,
+                what: "entities",
+                most: entities,
+                has: usage.entities,
+            },
+            Measure {
+                setting: of_bytes,
+                what: "bytes",
+                most: bytes,
+                has: usage.bytes,
+            },
+        ]
+    }
+
+    /// The limit that `now` is beyond and was less far beyond `before`, if there is one: who has too much may delete
+    /// some of it, and change it in any way that takes no more.
+    fn exceeded(&self, now: &Usage, before: &Usage) -> Option<Error> {
+        let [before_entities, before_bytes] = self.measures(before).map(|it| it.has);
+        let [entities, bytes] = self.measures(now);
+        let met = [(entities, before_entities), (bytes, before_bytes)]
+            .into_iter()
+            .find(|(it, before)| it.is_exceeded() && it.has > *before)?;
+        let (limit, before) = met;
+        let Measure {
+            setting,
+            what,
+            most,
+            has,
+        } = limit;
+        let whose = match now.kind {
+            Kind::Account => "your account has".to_owned(),
+            Kind::Site => format!("the site `{}` has", now.id),
+        };
+        Some(Error::limit_reached(format!(
+            "{whose} {before} {what} and would have {has} of at most {most} (`{setting}`): delete something first, or ask an administrator for more"
+        )))
+    }
+}
+
+impl Measure {
+    fn is_exceeded(&self) -> bool {
+        self.most > 0 && self.has > self.most
+    }
+}
+
+impl fmt::Debug for Quotas {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Quotas")
+            .field("account", &self.account)
+            .field("site", &self.site)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Account => "account",
+            Self::Site => "site",
+        }
+    }
+
+    fn of_name(name: &str) -> Self {
+        match name {
+            "account" => Self::Account,
+            _ => Self::Site,
+        }
+    }
+}
+
+/// Refuses what the request that runs in `cx` wrote if its caller, or a site that its events tell of, has more then
+/// than it may have. Administrators have no limits.
+///
+/// # Errors
+/// A limit is reached; the database can't be read.
+pub(crate) async fn check(cx: &Context) -> Result<()> {
+    let Some(quotas) = cx.shared.services.get::<Quotas>() else {
+        return Ok(());
+    };
+    let asked = concerned(cx, &quotas);
+    let Some(Session::Writer(db)) = cx.unit.as_any().downcast_ref() else {
+        return Ok(());
+    };
+    if asked.is_empty() {
+        return Ok(());
+    }
+    let mut far = usage(db, &asked).await?;
+    far.retain(|it| quotas.measures(it).iter().any(Measure::is_exceeded));
+    if far.is_empty() || cx.authorizer().is_superuser(cx).await? {
+        return Ok(());
+    }
+    let asked = far.iter().map(|it| (it.kind, it.id.clone())).collect();
+    let before = usage(&quotas.reader, &asked).await?;
+    for now in &far {
+        let found = before
+            .iter()
+            .find(|it| (it.kind, &it.id) == (now.kind, &now.id));
+        let none = Usage {
+            entities: 0,
+            bytes: 0,
+            ..now.clone()
+        };
+        if let Some(error) = quotas.exceeded(now, found.unwrap_or(&none)) {
+            quotas.refused.fetch_add(1, Ordering::Relaxed);
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// The account and the sites whose usage the request may have changed, of those that have a limit.
+fn concerned(cx: &Context, quotas: &Quotas) -> BTreeSet<(Kind, String)> {
+    let account = cx.caller().user_id().map(ToOwned::to_owned);
+    let account = account.map(|it| (Kind::Account, it));
+    let sites = cx.events().into_iter().filter_map(|it| it.site);
+    let all = account.into_iter().chain(sites.map(|it| (Kind::Site, it)));
+    all.filter(|(kind, _)| quotas.of(*kind) != Quota::default())
+        .collect()
+}
+
+/// What those of `asked` have who have something.
+async fn usage(db: &impl ConnectionTrait, asked: &BTreeSet<(Kind, String)>) -> Result<Vec<Usage>> {
+    let values = asked
+        .iter()
+        .flat_map(|(kind, id)| [Value::from(kind.name()), Value::from(id.as_str())]);
+    let backend = db.get_database_backend();
+    let places = places(backend, asked.len());
+    let sql = format!(
+        "SELECT kind, id, entities, bytes FROM usage WHERE (kind, id) IN (VALUES {places})"
+    );
+    let statement = Statement::from_sql_and_values(backend, sql, values);
+    let rows = db.query_all_raw(statement).await?;
+    let count = |it: i64| u64::try_from(it).unwrap_or_default();
+    let mut found = Vec::with_capacity(rows.len());
+    for row in rows {
+        found.push(Usage {
+            kind: Kind::of_name(&row.try_get_by_index::<String>(0)?),
+            id: row.try_get_by_index(1)?,
+            entities: count(row.try_get_by_index(2)?),
+            bytes: count(row.try_get_by_index(3)?),
+        });
+    }
+    Ok(found)
+}
+
+/// `pairs` places for two values each.
+fn places(backend: sea_orm::DbBackend, pairs: usize) -> String {
+    let place = |number: usize| match backend {
+        sea_orm::DbBackend::Postgres => format!("${number}"),
+        _ => "?".to_owned(),
+    };
+    let pair = |index: usize| format!("({}, {})", place(2 * index + 1), place(2 * index + 2));
+    (0..pairs).map(pair).collect::<Vec<_>>().join(", ")
+}

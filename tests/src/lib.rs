@@ -1,4 +1,4 @@
-//! The harness of the integration tests and of the benchmark: databases, the service itself, its users as clients.
+//! The harness of the integration tests and of what measures: databases, the service itself, its users as clients.
 #![expect(
     clippy::expect_used,
     clippy::missing_panics_doc,
@@ -11,6 +11,7 @@
 pub mod advisories;
 pub mod app;
 pub mod artefacts;
+pub mod bare;
 pub mod bench;
 pub mod cgroup;
 pub mod client;

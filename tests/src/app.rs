@@ -134,6 +134,11 @@ impl TestApp {
     pub fn database(&self) -> &Database {
         &self.database
     }
+
+    /// Its database, which it leaves.
+    pub(crate) fn into_database(self) -> Database {
+        self.database
+    }
 }
 
 /// What the service is made of, with this clock.
@@ -164,7 +169,7 @@ pub(crate) const WITHOUT_LIMITS: [(&str, &str); 5] = [
 
 /// The configuration of a service on the database at `url`: the defaults, and what `settings` say. Tests run on machines
 /// that are busy with other tests, so that a request may hold the right to write for longer.
-fn config(url: &str, settings: &[(&str, &str)]) -> Config {
+pub(crate) fn config(url: &str, settings: &[(&str, &str)]) -> Config {
     let own = [("database", url), ("limits.writeHold", "30")];
     let is_given = |key: &str| settings.iter().any(|it| it.0 == key);
     let without_limits = WITHOUT_LIMITS.iter().filter(|it| !is_given(it.0));

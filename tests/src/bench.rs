@@ -3,7 +3,7 @@
 //! The servers have one core, the driver another. Rounds are interleaved, and figures are medians: compare
 //! ratios of one run, not figures of two.
 
-mod data;
+pub(crate) mod data;
 pub mod driver;
 mod report;
 mod wire;
@@ -52,7 +52,7 @@ pub fn run(plan: Plan) {
             continue;
         };
         Process::start_service(&lectern, &database, true).stop();
-        let sample = runtime.block_on(data::fill(database.url()));
+        let sample = runtime.block_on(data::fill(database.url(), data::SIZE));
         // Batches ask for more than the audit log can store at once; here they wait for it, and are not refused.
         let process = Process::start_service_with(
             &lectern,

@@ -18,6 +18,7 @@ pub mod client;
 pub mod clock;
 pub mod database;
 pub mod fault;
+pub mod instructions;
 mod postgres;
 pub mod process;
 pub mod proxy;

@@ -1,4 +1,4 @@
-//! 100,000 announcements in 1,000 sites, the same at each run, written straight into the tables.
+//! Announcements in sites, the same at each run, written straight into the tables.
 
 use std::fmt::Write;
 
@@ -10,8 +10,11 @@ use sea_orm::{
 /// The password of the demo's accounts.
 pub(super) const PASSWORD: &str = "lectern-demo";
 
-const SITES: u32 = 1_000;
-const IN_SITE: u32 = 100;
+/// How much the benchmark asks for: 100,000 announcements.
+pub(super) const SIZE: Size = Size {
+    sites: 1_000,
+    in_site: 100,
+};
 const ROWS_IN_STATEMENT: u32 = 500;
 /// How many different announcements and sites are asked for.
 const ASKED: u32 = 1_000;
@@ -23,12 +26,21 @@ const PACE: i64 = 100_000;
 const PARAGRAPH: &str = "<p>The reading for the coming week is the third chapter. Please bring your notes \
     to the seminar on Thursday, and hand in the exercises before the lecture begins.</p>";
 
+/// How much is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size {
+    /// How many sites.
+    pub(crate) sites: u32,
+    /// How many announcements in each.
+    pub(crate) in_site: u32,
+}
+
 /// Paths of what was written.
-pub(super) struct Sample {
+pub(crate) struct Sample {
     /// Single announcements.
-    pub(super) ones: Vec<String>,
+    pub(crate) ones: Vec<String>,
     /// The newest 50 of a site.
-    pub(super) lists: Vec<String>,
+    pub(crate) lists: Vec<String>,
     /// The same as feeds.
     pub(super) feeds: Vec<String>,
     /// 50 single announcements at once.
@@ -36,7 +48,7 @@ pub(super) struct Sample {
 }
 
 /// Fills the database at `url`, which holds the demo's people.
-pub(super) async fn fill(url: &str) -> Sample {
+pub(crate) async fn fill(url: &str, size: Size) -> Sample {
     let mut options = ConnectOptions::new(url);
     options.max_connections(1).sqlx_logging(false);
     let connection = Database::connect(options)
@@ -45,10 +57,10 @@ pub(super) async fn fill(url: &str) -> Sample {
     let reader = user_id(&connection, "student1").await;
     let author = user_id(&connection, "instructor1").await;
     let transaction = connection.begin().await.expect("a transaction");
-    let statements = sites()
+    let statements = sites(size)
         .into_iter()
         .chain([memberships(&reader)])
-        .chain(announcements(&author));
+        .chain(announcements(&author, size));
     for sql in statements {
         transaction
             .execute_unprepared(&sql)
@@ -61,7 +73,7 @@ pub(super) async fn fill(url: &str) -> Sample {
         .await
         .expect("statistics");
     connection.close().await.expect("it closes");
-    sample()
+    Sample::of(size)
 }
 
 async fn user_id(connection: &DatabaseConnection, eid: &str) -> String {
@@ -77,10 +89,10 @@ async fn user_id(connection: &DatabaseConnection, eid: &str) -> String {
     row.try_get("", "id").expect("an id is text")
 }
 
-fn sites() -> Vec<String> {
+fn sites(size: Size) -> Vec<String> {
     statements(
         "site (id, title, type, is_published, is_pub_view, is_joinable, created, modified, version)",
-        SITES,
+        size.sites,
         |row, number| {
             write!(
                 row,
@@ -97,13 +109,13 @@ fn memberships(user: &str) -> String {
     )
 }
 
-fn announcements(author: &str) -> Vec<String> {
+fn announcements(author: &str, amount: Size) -> Vec<String> {
     statements(
         "announcement (id, site_id, channel, title, body, title_folded, body_folded, created_by, created, published, modified, \
          is_draft, is_restricted, position, attachments, version)",
-        SITES * IN_SITE,
+        amount.rows(),
         |row, number| {
-            let (site, place) = (number % SITES, number / SITES);
+            let (site, place) = (number % amount.sites, number / amount.sites);
             let time = EPOCH + i64::from(number) * PACE;
             let body = PARAGRAPH.repeat(3);
             let text = fold(&entity_core::plain_text(&body));
@@ -144,28 +156,37 @@ fn statements(
         .collect()
 }
 
-fn sample() -> Sample {
-    // A step without a common divisor with the number of rows spreads what is asked for over all of them.
-    let ones = (0..ASKED).map(|it| it * 7_919 % (SITES * IN_SITE));
-    let ids: Vec<String> = ones
-        .map(|it| format!("bench-{}:main:{}", it % SITES, announcement_id(it)))
-        .collect();
-    let list = |it: u32, format: &str| {
-        let site = it * 7 % SITES;
-        format!("/direct/announcement/site/bench-{site}.{format}?n=50")
-    };
-    let batch = |ids: &[String]| {
-        let references = ids.iter().map(|it| format!("announcement/{it}"));
-        let references: Vec<_> = references.collect();
-        format!("/direct/batch.json?_refs={}", references.join(","))
-    };
-    Sample {
-        batches: ids.chunks(50).map(batch).collect(),
-        ones: ids
-            .iter()
-            .map(|it| format!("/direct/announcement/{it}.json"))
-            .collect(),
-        lists: (0..ASKED).map(|it| list(it, "json")).collect(),
-        feeds: (0..ASKED).map(|it| list(it, "atom")).collect(),
+impl Size {
+    fn rows(self) -> u32 {
+        self.sites * self.in_site
+    }
+}
+
+impl Sample {
+    /// The paths of so much.
+    pub(crate) fn of(amount: Size) -> Self {
+        // A step without a common divisor with the number of rows spreads what is asked for over all of them.
+        let ones = (0..ASKED).map(|it| it * 7_919 % amount.rows());
+        let ids: Vec<String> = ones
+            .map(|it| format!("bench-{}:main:{}", it % amount.sites, announcement_id(it)))
+            .collect();
+        let list = |it: u32, format: &str| {
+            let site = it * 7 % amount.sites;
+            format!("/direct/announcement/site/bench-{site}.{format}?n=50")
+        };
+        let batch = |ids: &[String]| {
+            let references = ids.iter().map(|it| format!("announcement/{it}"));
+            let references: Vec<_> = references.collect();
+            format!("/direct/batch.json?_refs={}", references.join(","))
+        };
+        Self {
+            batches: ids.chunks(50).map(batch).collect(),
+            ones: ids
+                .iter()
+                .map(|it| format!("/direct/announcement/{it}.json"))
+                .collect(),
+            lists: (0..ASKED).map(|it| list(it, "json")).collect(),
+            feeds: (0..ASKED).map(|it| list(it, "atom")).collect(),
+        }
     }
 }

@@ -1,0 +1,82 @@
+//! What is asked for, of whom, and how often.
+
+use crate::bench::data::{Sample, Size};
+
+/// The rows that are asked for: few enough that they are written in a moment, and more in a site than a list shows.
+pub(super) const SIZE: Size = Size {
+    sites: 50,
+    in_site: 100,
+};
+/// How many different things are asked for: not always the same, and all of them before anything is counted.
+const DIFFERENT: usize = 5;
+/// How often each case is counted. The least is what it takes when nothing else happens meanwhile: now and then the
+/// service looks after what it remembers, which belongs to the time that passes and not to a request.
+pub(super) const SAMPLES: usize = 11;
+
+/// Who answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Contender {
+    /// The least that can serve the same rows.
+    Bare,
+    /// The service.
+    Lectern,
+}
+
+/// Requests that are alike.
+#[derive(Debug)]
+pub(super) struct Case {
+    pub(super) contender: Contender,
+    pub(super) name: &'static str,
+    /// The name of the case of the bare handler that this one is compared with.
+    pub(super) yardstick: &'static str,
+    /// The paths that are asked for in turn.
+    pub(super) paths: Vec<String>,
+    /// How often each of them is asked for in a sample.
+    pub(super) rounds: usize,
+}
+
+const ONE: &str = "one";
+const LIST: &str = "list of 50";
+/// The newer two thirds of a site, in an order that no index has: the statement runs where scans run.
+const FILTER: &str = "createdOn[gt]=2026-01-03T00:00:00Z&_order=title";
+
+/// All cases in the order in which they are counted: first those of the bare handler, beside which nothing runs.
+pub(super) fn all() -> Vec<Case> {
+    let sample = Sample::of(SIZE);
+    let ones = || sample.ones.iter().take(DIFFERENT).cloned().collect();
+    let lists = |end: &str| -> Vec<String> {
+        let paths = sample.lists.iter().take(DIFFERENT);
+        paths.map(|it| it.replace(".json", end)).collect()
+    };
+    let bare = |name, paths, rounds| Case {
+        contender: Contender::Bare,
+        name,
+        yardstick: name,
+        paths,
+        rounds,
+    };
+    let lectern = |name, yardstick, paths, rounds| Case {
+        contender: Contender::Lectern,
+        name,
+        yardstick,
+        paths,
+        rounds,
+    };
+    let filtered = lists(".json");
+    let filtered = filtered.iter().map(|it| format!("{it}&{FILTER}")).collect();
+    let fixed = |path: &str| vec![path.to_owned()];
+    let sites = fixed("/direct/site.json");
+    let user = fixed("/direct/user/current.json");
+    vec![
+        bare(ONE, ones(), 6),
+        bare(LIST, lists(".json"), 1),
+        lectern(ONE, ONE, ones(), 6),
+        lectern(LIST, LIST, lists(".json"), 1),
+        lectern("filtered list of 50", LIST, filtered, 1),
+        lectern("Atom of 50", LIST, lists(".atom"), 1),
+        lectern("XML of 50", LIST, lists(".xml"), 1),
+        lectern("HTML of 50", LIST, lists(".html"), 1),
+        lectern("site.json", LIST, sites, 3),
+        lectern("user/current", ONE, user, 30),
+    ]
+}

@@ -1,0 +1,109 @@
+//! Runs below callgrind: answers the requests of each case, and marks where a case begins and ends.
+
+use std::convert::Infallible;
+use std::hint::black_box;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::response::Response;
+use http::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use server::App;
+use server::middleware::address::Peer;
+use tower::Service;
+
+use super::cases::{self, Case, Contender, SAMPLES};
+use super::connection::Connection;
+use crate::{app, bare};
+
+/// The file of the database in its folder.
+pub(super) const FILE: &str = "lectern.db";
+/// The name that the client calls the server by.
+const HOST: &str = "127.0.0.1:8080";
+/// Where the client is.
+const PEER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 50_000);
+
+/// Serves the requests of all cases over the database in `folder`, on behalf of whom `cookie` tells.
+pub(super) fn serve_all(folder: &Path, cookie: &str) {
+    // One thread: what it does when does not depend on how many cores there are.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime of one thread");
+    runtime.block_on(async {
+        let file = folder.join(FILE);
+        let (bare, lectern): (Vec<Case>, Vec<Case>) = cases::all()
+            .into_iter()
+            .partition(|it| it.contender == Contender::Bare);
+        let router = bare::router(file.clone(), &format!("http://{HOST}"), cookie.to_owned());
+        for case in bare {
+            serve(&case, cookie, &router, None).await;
+        }
+        let url = format!("sqlite://{}", file.display());
+        let parts = app::parts(Arc::default());
+        let app = App::start(app::config(&url, &[]), parts)
+            .await
+            .expect("a service that starts");
+        for case in lectern {
+            serve(&case, cookie, &app, Some(&app)).await;
+        }
+    });
+}
+
+/// Serves the requests of `case` several times, each time between two marks, after a time that warms up. What the audit
+/// log of the service has to store of them is stored before the second mark.
+async fn serve<S: Serves>(case: &Case, cookie: &str, service: &S, app: Option<&App>) {
+    let requests: Vec<_> = case.paths.iter().map(|it| request(it, cookie)).collect();
+    for _warm_and_counted in 0..=SAMPLES {
+        mark();
+        let connection = Connection::new(&requests, case.rounds);
+        let connection = answer(service.clone(), connection).await;
+        assert_eq!(connection.left(), 0, "`{}` is not answered", case.name);
+        if let Some(app) = app {
+            app.audit.flush().await;
+        }
+    }
+    mark();
+}
+
+/// Before each call of this, callgrind writes what it has counted since the last one. See `callgrind.rs`.
+#[inline(never)]
+fn mark() {
+    black_box(());
+}
+
+trait Serves:
+    Service<Request<Body>, Response = Response, Error = Infallible, Future: Send> + Clone + Send + Sync
+{
+}
+
+impl<S> Serves for S where
+    S: Service<Request<Body>, Response = Response, Error = Infallible, Future: Send>
+        + Clone
+        + Send
+        + Sync
+{
+}
+
+/// Answers what `connection` asks, as the listener of the service does.
+async fn answer<S: Serves>(service: S, connection: Connection) -> Connection {
+    let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(Peer(PEER));
+        service.clone().call(request.map(Body::new))
+    });
+    let serving = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(None)
+        .half_close(false)
+        .serve_connection(TokioIo::new(connection), service);
+    let parts = serving.without_shutdown().await;
+    parts.expect("requests that make sense").io.into_inner()
+}
+
+fn request(path: &str, cookie: &str) -> Vec<u8> {
+    format!("GET {path} HTTP/1.1\r\nHost: {HOST}\r\nCookie: {cookie}\r\n\r\n").into_bytes()
+}

@@ -17,7 +17,7 @@ use super::table::TableSpec;
 pub use triggers::{Triggers, triggers};
 
 /// Which triggers a table has that is counted so: to be changed with them, so that they are made anew.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// A table whose rows count as what an account and a site have.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,16 +88,26 @@ impl Counted {
     /// What all rows of the table count: a statement that answers `kind`, `id`, `entities` and `bytes`, once for each
     /// account and each site that a row counts for.
     pub fn definition(&self, backend: DbBackend) -> String {
-        let all = format!("\"{}\"", self.table);
-        let shares = self.shares(backend, &Rows::of(&all), "");
-        format!("/* {VERSION} */ {}", shares.join(" UNION ALL "))
+        let all = self.selects(backend, &format!("\"{}\"", self.table), "");
+        format!("/* {VERSION} */ {}", all.join(" UNION ALL "))
     }
 
-    /// The same of `rows`, one statement for accounts and one for sites; `sign` is empty, or `-` for rows that went.
-    fn shares(&self, backend: DbBackend, rows: &Rows<'_>, sign: &str) -> Vec<String> {
-        let name = rows.name();
+    /// The same of `table`, one statement for accounts and one for sites; `sign` is empty, or `-` for rows that went.
+    fn selects(&self, backend: DbBackend, table: &str, sign: &str) -> Vec<String> {
+        let shares = self.shares(backend, "r");
+        let selects = shares.iter().map(|Share { kind, id, condition, bytes }| {
+            format!(
+                "SELECT '{kind}' AS kind, {id} AS id, {sign}1 AS entities, {sign}({bytes}) AS bytes \
+                 FROM {table} AS r WHERE {condition}"
+            )
+        });
+        selects.collect()
+    }
+
+    /// What a row counts that a statement calls `row`: for an account and for a site.
+    fn shares(&self, backend: DbBackend, row: &str) -> Vec<Share> {
         let bytes = self.texts.iter();
-        let bytes = bytes.map(|it| format!("coalesce(octet_length({name}.\"{it}\"), 0)"));
+        let bytes = bytes.map(|it| format!("coalesce(octet_length({row}.\"{it}\"), 0)"));
         let bytes = match self.texts.is_empty() {
             true => "0".to_owned(),
             false => bytes.collect::<Vec<_>>().join(" + "),
@@ -107,8 +117,8 @@ impl Counted {
             ("site", self.site, self.prefix),
         ];
         let shares = kinds.into_iter().filter_map(|(kind, column, prefix)| {
-            let column = format!("{name}.\"{}\"", column?);
-            let (id, has_one) = match prefix.len() {
+            let column = format!("{row}.\"{}\"", column?);
+            let (id, condition) = match prefix.len() {
                 0 => (column.clone(), format!("{column} IS NOT NULL")),
                 length => (
                     format!("substr({column}, {})", length + 1),
@@ -119,53 +129,39 @@ impl Counted {
                 DbBackend::Postgres => format!("CAST({id} AS text) COLLATE \"C\""),
                 _ => id,
             };
-            Some(format!(
-                "SELECT '{kind}' AS kind, {id} AS id, {sign}1 AS entities, {sign}({bytes}) AS bytes{} WHERE {has_one}",
-                rows.clause()
-            ))
+            Some(Share {
+                kind,
+                id,
+                condition,
+                bytes: bytes.clone(),
+            })
         });
         shares.collect()
     }
 }
 
-/// Where the rows are that are counted.
-enum Rows<'a> {
-    /// In this table.
-    Of(&'a str),
-    /// It is the row that a trigger of SQLite calls so.
-    One(&'a str),
+/// What a row counts for an account or for a site, in SQL.
+struct Share {
+    /// For which of the two.
+    kind: &'static str,
+    /// For which account or site.
+    id: String,
+    /// Whether it counts for any.
+    condition: String,
+    /// How many bytes.
+    bytes: String,
 }
 
-impl<'a> Rows<'a> {
-    fn of(table: &'a str) -> Self {
-        Self::Of(table)
-    }
-
-    fn name(&self) -> &str {
-        match self {
-            Self::Of(_) => "r",
-            Self::One(name) => name,
-        }
-    }
-
-    fn clause(&self) -> String {
-        match self {
-            Self::Of(table) => format!(" FROM {table} AS r"),
-            Self::One(_) => String::new(),
-        }
-    }
-}
-
-/// Adds `shares`, statements like those of [`Counted::definition`], to what is counted. Whoever runs several of these
+/// Adds what `selects`, statements like those of [`Counted::definition`], answer to what is counted. Whoever runs several of these
 /// at once meets the rows in the same order, so that no two wait for each other.
-pub fn add(shares: &[String]) -> String {
+pub fn add(selects: &[String]) -> String {
     format!(
         "INSERT INTO usage (kind, id, entities, bytes) \
          SELECT kind, id, CAST(sum(entities) AS BIGINT), CAST(sum(bytes) AS BIGINT) FROM ({}) AS change \
          GROUP BY kind, id HAVING sum(entities) <> 0 OR sum(bytes) <> 0 ORDER BY kind, id \
          ON CONFLICT (kind, id) DO UPDATE \
          SET entities = usage.entities + excluded.entities, bytes = usage.bytes + excluded.bytes",
-        shares.join(" UNION ALL ")
+        selects.join(" UNION ALL ")
     )
 }
 

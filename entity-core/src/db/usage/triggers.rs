@@ -6,7 +6,7 @@
 
 use sea_orm::DbBackend;
 
-use super::{Counted, Rows, add};
+use super::{Counted, Share, add};
 
 /// What makes a database count a table.
 #[derive(Clone, Debug)]
@@ -25,47 +25,84 @@ pub fn triggers(counted: &Counted, backend: DbBackend) -> Triggers {
     }
 }
 
-/// Forgets accounts and sites of `shares` that have nothing any more.
-fn forget(shares: &[String]) -> String {
-    format!(
-        "DELETE FROM usage WHERE entities = 0 AND bytes = 0 AND (kind, id) IN (SELECT kind, id FROM ({}) AS gone)",
-        shares.join(" UNION ALL ")
-    )
+impl Share {
+    /// Adds it.
+    fn give(&self) -> String {
+        let Self {
+            kind,
+            id,
+            condition,
+            bytes,
+        } = self;
+        format!(
+            "INSERT INTO usage (kind, id, entities, bytes) SELECT '{kind}', {id}, 1, {bytes} WHERE {condition} \
+             ON CONFLICT (kind, id) DO UPDATE SET entities = entities + 1, bytes = bytes + excluded.bytes; "
+        )
+    }
+
+    /// Takes it away.
+    fn take(&self) -> String {
+        let Self {
+            kind,
+            id,
+            condition,
+            bytes,
+        } = self;
+        format!(
+            "UPDATE usage SET entities = entities - 1, bytes = bytes - ({bytes}) \
+             WHERE kind = '{kind}' AND id = {id} AND {condition}; "
+        )
+    }
+
+    /// Forgets the account or the site if it has nothing any more.
+    fn forget(&self) -> String {
+        let Self { kind, id, .. } = self;
+        format!(
+            "DELETE FROM usage WHERE kind = '{kind}' AND id = {id} AND entities = 0 AND bytes = 0; "
+        )
+    }
 }
 
 fn sqlite(counted: &Counted) -> Triggers {
     let table = counted.table;
-    let backend = DbBackend::Sqlite;
-    let after = counted.shares(backend, &Rows::One("NEW"), "");
-    let before = counted.shares(backend, &Rows::One("OLD"), "-");
-    let both = [before.as_slice(), &after].concat();
-    let ids = counted.owner.iter().chain(&counted.site);
-    let columns = ids.chain(counted.texts.iter());
-    let columns = columns.map(|it| format!("\"{it}\"")).collect::<Vec<_>>();
+    let after = counted.shares(DbBackend::Sqlite, "NEW");
+    let before = counted.shares(DbBackend::Sqlite, "OLD");
+    let give: String = after.iter().map(Share::give).collect();
+    let take: String = before.iter().map(Share::take).collect();
+    let forget: String = before.iter().map(Share::forget).collect();
+    let columns = counted.owner.iter().chain(&counted.site);
+    let columns: Vec<_> = columns.chain(counted.texts.iter()).collect();
+    let names: Vec<_> = columns.iter().map(|it| format!("\"{it}\"")).collect();
+    let changes: Vec<_> = columns
+        .iter()
+        .map(|it| format!("OLD.\"{it}\" IS NOT NEW.\"{it}\""))
+        .collect();
+    let of_changed = (names.join(", "), changes.join(" OR "));
     let works = [
-        ("insert", "INSERT".to_owned(), vec![add(&after)]),
+        ("insert", "INSERT".to_owned(), String::new(), give.clone()),
         (
             "update",
-            format!("UPDATE OF {}", columns.join(", ")),
-            vec![add(&both), forget(&before)],
+            format!("UPDATE OF {}", of_changed.0),
+            format!("WHEN {}", of_changed.1),
+            format!("{take}{give}{forget}"),
         ),
         (
             "delete",
             "DELETE".to_owned(),
-            vec![add(&before), forget(&before)],
+            String::new(),
+            format!("{take}{forget}"),
         ),
     ];
     let mut triggers = Triggers {
         names: Vec::new(),
         statements: Vec::new(),
     };
-    for (name, event, work) in works {
+    for (name, event, condition, work) in works {
         let name = format!("usage_of_{table}_{name}");
-        let work = work.join("; ");
         triggers.statements.extend([
             format!("DROP TRIGGER IF EXISTS \"{name}\""),
             format!(
-                "CREATE TRIGGER \"{name}\" AFTER {event} ON \"{table}\" FOR EACH ROW BEGIN {work}; END"
+                "CREATE TRIGGER \"{name}\" AFTER {event} ON \"{table}\" FOR EACH ROW {condition} BEGIN {work}END"
             ),
         ]);
         triggers.names.push(name);
@@ -73,11 +110,19 @@ fn sqlite(counted: &Counted) -> Triggers {
     triggers
 }
 
+/// Forgets accounts and sites of `selects` that have nothing any more.
+fn forget(selects: &[String]) -> String {
+    format!(
+        "DELETE FROM usage WHERE entities = 0 AND bytes = 0 AND (kind, id) IN (SELECT kind, id FROM ({}) AS gone)",
+        selects.join(" UNION ALL ")
+    )
+}
+
 fn postgres(counted: &Counted) -> Triggers {
     let table = counted.table;
     let backend = DbBackend::Postgres;
-    let after = counted.shares(backend, &Rows::of("rows_after"), "");
-    let before = counted.shares(backend, &Rows::of("rows_before"), "-");
+    let after = counted.selects(backend, "rows_after", "");
+    let before = counted.selects(backend, "rows_before", "-");
     let both = [before.as_slice(), &after].concat();
     let function = format!("\"usage_of_{table}\"()");
     let mut triggers = Triggers {

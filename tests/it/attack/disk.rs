@@ -115,8 +115,10 @@ both! {
 async fn a_file_of_sqlite_shrinks_when_rows_go() {
     let app = TestApp::on_backend(Backend::Sqlite).await.expect("a file");
     let content = &databases(&app).await[0];
+    // Rows go in the order in which they came in.
     let filled = content.execute_unprepared(
-        "WITH RECURSIVE number(it) AS (SELECT 1 UNION ALL SELECT it + 1 FROM number WHERE it < 5000)
+        "DELETE FROM outbox;
+         WITH RECURSIVE number(it) AS (SELECT 1 UNION ALL SELECT it + 1 FROM number WHERE it < 5000)
          INSERT INTO outbox (kind, reference, time) SELECT 'x', printf('%2000d', it), 0 FROM number",
     );
     filled.await.expect("room");

@@ -29,7 +29,7 @@ pub use app::TestApp;
 pub use client::{Answer, Client};
 pub use database::{Backend, Database, OnBackend};
 
-/// Says on standard error what a run leaves out, even if the test that leaves it out succeeds.
+/// Says on standard error what a run leaves out or has measured, even if the test that does so succeeds.
 pub fn say(line: &str) {
     use std::io::Write;
     // The harness of tests keeps to itself what the macros print.

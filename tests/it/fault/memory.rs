@@ -194,11 +194,11 @@ both! {
         };
         let (lists, logins, written) = (sum(&lists), sum(&logins), sum(&counts));
         let peak = group.peak().unwrap_or_default() >> 20;
-        eprintln!(
+        tests::say(&format!(
             "in {} MiB: lists {lists:?}, logins {logins:?}, writes {written:?}; the group had {peak} MiB at most, the \
              service {own} MiB of its own",
             MEMORY >> 20,
-        );
+        ));
         // The rest is for what a faster machine does at once, and for files.
         assert!(own < MOST, "{own} MiB");
         assert!(lists.done > 0 && logins.done > 0 && written.done > 0);

@@ -195,10 +195,10 @@ async fn rel_10_a_server_that_is_stopped_at_once_costs_nothing_that_was_acknowle
     for outcome in clients.join_all().await {
         all.extend(outcome);
     }
-    let last = announce(&author, "round last").await.expect("an answer");
-    let last = id_of(last.expect(StatusCode::CREATED)).expect("an id");
+    let after = announce(&author, "round after").await.expect("an answer");
+    let after = id_of(after.expect(StatusCode::CREATED)).expect("an id");
     process.stop();
-    eprintln!(
+    tests::say(&format!(
         "{stops} stops: {} writes acknowledged, {} refused, {} unknown; {:?} reads answered and refused; the slowest \
          answer took {:?}, the longest return {back:?}",
         all.acknowledged.len(),
@@ -206,7 +206,7 @@ async fn rel_10_a_server_that_is_stopped_at_once_costs_nothing_that_was_acknowle
         all.unknown.len(),
         all.reads,
         all.slowest,
-    );
+    ));
     assert!(all.slowest < DEADLINE, "{:?}", all.slowest);
     let titles = titles(database.url()).await;
     let kept: HashSet<_> = titles.iter().collect();
@@ -218,5 +218,5 @@ async fn rel_10_a_server_that_is_stopped_at_once_costs_nothing_that_was_acknowle
     assert!(done.is_empty(), "done although refused: {done:?}");
     assert!(all.acknowledged.len() > stops * WRITERS && !all.refused.is_empty());
     // Each has its event and its audit row.
-    check(database.url(), &HashSet::from([last])).await;
+    check(database.url(), &HashSet::from([after])).await;
 }

@@ -303,6 +303,7 @@ fn dispatcher(
     services.insert(Arc::new(TryService(Arc::new(AccountTries::default()))));
     services.insert(Arc::clone(&registry));
     services.insert(Arc::new(Bounds {
+        keeps: config.retention_idempotency,
         keys: config.retention_idempotency_keys,
     }));
     services.insert(parts.formats);

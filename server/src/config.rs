@@ -224,7 +224,9 @@ settings! {
         retention_outbox: Duration = "retention.outbox", "LECTERN_RETENTION_OUTBOX", "720h";
         /// How many events are kept for those who follow them.
         retention_outbox_rows: usize = "retention.outboxRows", "LECTERN_RETENTION_OUTBOXROWS", "5000000";
-        /// How many results of requests with an `Idempotency-Key` are kept for one account, for a day each.
+        /// How long results of requests with an `Idempotency-Key` are kept.
+        retention_idempotency: Duration = "retention.idempotency", "LECTERN_RETENTION_IDEMPOTENCY", "24h";
+        /// How many of these results are kept for one account.
         retention_idempotency_keys: usize = "retention.idempotencyKeys", "LECTERN_RETENTION_IDEMPOTENCYKEYS", "1000";
         /// What these results may take of the disk altogether; beyond it the oldest are removed early.
         retention_idempotency_bytes: ByteSize = "retention.idempotencyBytes", "LECTERN_RETENTION_IDEMPOTENCYBYTES", "256MiB";

@@ -26,6 +26,7 @@ mod preconditions;
 mod public;
 mod query;
 mod repetition;
+mod replay;
 mod representation;
 mod role;
 mod session;

@@ -1,13 +1,16 @@
 //! `Idempotency-Key`: a POST that is sent again, because its answer got lost, is answered and not done again.
 //!
-//! The first result is kept in the transaction of what it tells of, for a day. Failures are not kept: nothing was
-//! done, so that trying again does no harm. Logins and logouts have no keys: their answers are never kept.
+//! The first result is kept in the transaction of what it tells of, for a day unless a setting says otherwise. Failures
+//! are not kept: nothing was done, so that trying again does no harm. Logins and logouts have no keys: their answers are
+//! never kept.
+
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::response::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use entity_core::{Context, Error, ErrorKind, OUTCOME_UNKNOWN, Origin, Result, Verb};
 use http_body_util::BodyExt as _;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait as _, Order, Query};
@@ -21,8 +24,6 @@ use crate::middleware::audit::Audited;
 
 /// The table of results.
 pub(crate) const TABLE: &str = "idempotency_key";
-/// How long a result is kept.
-const KEPT: TimeDelta = TimeDelta::days(1);
 /// Most characters of a key.
 const MAX_KEY: usize = 255;
 /// Most bytes of an answer that are kept. Of a longer one, only the head is.
@@ -33,6 +34,8 @@ pub(crate) const SWEEP: u64 = 500;
 /// How much is kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
+    /// How long a result is kept.
+    pub(crate) keeps: Duration,
     /// Most results of one account; a further one takes the place of the oldest.
     pub(crate) keys: usize,
 }
@@ -143,7 +146,7 @@ impl Key {
             .from(Alias::new(TABLE))
             .and_where(Expr::col(Alias::new("user_id")).eq(self.user.as_str()))
             .and_where(Expr::col(Alias::new("key")).eq(self.text.as_str()))
-            .and_where(Expr::col(Alias::new("created")).gt(oldest(cx.steady())));
+            .and_where(Expr::col(Alias::new("created")).gt(oldest(cx, cx.steady())?));
         let Some(row) = db.query_one(&statement).await? else {
             return Ok(None);
         };
@@ -244,7 +247,7 @@ impl Kept {
             .from_table(Alias::new(TABLE))
             .and_where(Expr::col(Alias::new("user_id")).eq(key.user.as_str()))
             .and_where(Expr::col(Alias::new("key")).eq(key.text.as_str()))
-            .and_where(Expr::col(Alias::new("created")).lte(oldest(cx.steady())));
+            .and_where(Expr::col(Alias::new("created")).lte(oldest(cx, cx.steady())?));
         let mut insert = Query::insert();
         insert
             .into_table(Alias::new(TABLE))
@@ -369,8 +372,10 @@ fn digest<const N: usize>(parts: [&[u8]; N]) -> String {
 }
 
 /// What was kept before this, in milliseconds, no longer counts.
-fn oldest(now: DateTime<Utc>) -> i64 {
-    (now - KEPT).timestamp_millis()
+fn oldest(cx: &Context, now: DateTime<Utc>) -> Result<i64> {
+    let keeps = cx.service::<Bounds>()?.keeps.as_millis();
+    let keeps = i64::try_from(keeps).unwrap_or(i64::MAX);
+    Ok(now.timestamp_millis().saturating_sub(keeps))
 }
 
 /// Removes some of what no longer counts at `now`, and of what is more than `most` bytes altogether; answers how many results.
@@ -379,7 +384,8 @@ fn oldest(now: DateTime<Utc>) -> i64 {
 /// The database can't be written.
 pub(crate) async fn sweep(cx: &Context, now: DateTime<Utc>, most: usize) -> Result<u64> {
     let beyond = oldest_that_fits(cx, most).await?;
-    let last = beyond.map_or(oldest(now), |it| Ord::max(it, oldest(now)));
+    let over = oldest(cx, now)?;
+    let last = beyond.map_or(over, |it| Ord::max(it, over));
     let old = Query::select()
         .columns(["user_id", "key"].map(Alias::new))
         .from(Alias::new(TABLE))

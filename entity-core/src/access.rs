@@ -223,4 +223,10 @@ pub trait Authorizer: Send + Sync {
 
     /// The sites in which the caller holds `function`.
     async fn scope(&self, cx: &Context, function: &str) -> Result<Scope>;
+
+    /// A number that is another one after every change to what decisions are made of, as the unit of work of `cx` sees
+    /// it; `None` if the authorizer counts no changes.
+    async fn epoch(&self, _cx: &Context) -> Result<Option<i64>> {
+        Ok(None)
+    }
 }

@@ -17,7 +17,7 @@ use crate::operation::Operation;
 use crate::path::DirectPath;
 use crate::preconditions::Preconditions;
 use crate::prepare::Preparation;
-use crate::registry::{Registry, Route};
+use crate::registry::{Call, Registry, Route};
 use crate::reply::{Body, Reply};
 use crate::request::{Origin, Request, Verb};
 use crate::unit::{Mode, Store};
@@ -190,6 +190,29 @@ impl Dispatcher {
             _ => None,
         };
         Ok(Preparation::of(texts).and(made))
+    }
+
+    /// Asks whether the caller of `request` may do what it asks for, as if it came now, and does nothing. What state an
+    /// entity must be in for it does not matter.
+    ///
+    /// # Errors
+    /// The caller may not; what the request is about is not there, or the caller may not know of it.
+    pub async fn permit(&self, request: &Request) -> Result<()> {
+        let (route, operation) = find(&self.registry, request)?;
+        let caller = &request.origin.caller;
+        let Some(permit) = operation.permit else {
+            return self.admit(&request.path, request.verb, caller);
+        };
+        let mut cx = self.begin(&request.origin, Mode::Read).await?;
+        cx.turn_to(&request.origin, Preparation::of(LongTexts::ahead()));
+        let call = Call {
+            preconditions: &Preconditions::default(),
+            ..operation.call(&self.registry, route, request)
+        };
+        let permitted = permit(&cx, call, operation.need).await;
+        permitted
+            .map(|_fields| ())
+            .map_err(|error| operation.told(caller, error))
     }
 
     /// Sanitises the long HTML of `request`, of which it is not clear whether the caller may send it: that shows

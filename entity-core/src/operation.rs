@@ -19,7 +19,10 @@ pub(crate) struct Operation<'a> {
     id: &'a str,
     arguments: &'a [String],
     pub(crate) need: Option<Need>,
+    /// Finds out ahead whether it would be run, if something is prepared for it.
     pub(crate) check: Option<Check>,
+    /// Finds out whether the caller may have it run.
+    pub(crate) permit: Option<Check>,
     /// What it answers, if it is an action.
     answers: Option<Answers>,
 }
@@ -216,6 +219,7 @@ fn choose<'a>(verb: Verb, id: &'a str, choices: &[Choice<'a>]) -> Result<Operati
             arguments: &[],
             need,
             check,
+            permit: check,
             answers: None,
         }),
         None => match offered().map(|it| it.0).collect::<Vec<_>>() {
@@ -252,7 +256,8 @@ fn find_action<'a>(
                 id,
                 arguments,
                 need: action.need,
-                check: action.check,
+                check: action.is_prepared.then_some(action.check),
+                permit: Some(action.check),
                 answers: Some(action.answers),
             }))
         }

@@ -86,7 +86,9 @@ pub struct ActionRoute {
     pub answers: Answers,
     pub(crate) grammar: Option<fn() -> Result<Grammar>>,
     pub(crate) run: Runner,
-    pub(crate) check: Option<Check>,
+    pub(crate) check: Check,
+    /// Whether something of its body is prepared before a unit of work opens.
+    pub(crate) is_prepared: bool,
 }
 
 impl ActionRoute {
@@ -375,12 +377,11 @@ fn erase<P: Provider + Read>(action: &Action<P>) -> ActionRoute {
         answers: action.answers,
         grammar: action.grammar,
         run: route::action(action),
-        check: action.is_prepared.then(|| -> Check {
-            match action.is_on_entity() {
-                true => prepare::action_on_entity::<P>,
-                false => prepare::action_on_collection,
-            }
-        }),
+        check: match action.is_on_entity() {
+            true => prepare::action_on_entity::<P>,
+            false => prepare::action_on_collection,
+        },
+        is_prepared: action.is_prepared,
     }
 }
 

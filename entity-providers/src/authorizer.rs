@@ -345,6 +345,10 @@ impl Authorizer for RoleAuthorizer {
         held.sort_unstable();
         Ok(Scope::Sites(held))
     }
+
+    async fn epoch(&self, cx: &Context) -> Result<Option<i64>> {
+        epoch::read(cx).await.map(Some)
+    }
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(IDEMPOTENCY_KEYS),
         Box::new(FOLDED_FEEDS),
         Box::new(IDEMPOTENCY_BOUNDS),
+        Box::new(IDEMPOTENCY_EPOCH),
     ]
 }
 
@@ -103,5 +104,14 @@ const IDEMPOTENCY_BOUNDS: Tables = Tables {
         "DROP INDEX idempotency_key_by_time",
         "CREATE INDEX idempotency_key_by_time ON idempotency_key (created, bytes)",
         "CREATE INDEX idempotency_key_by_user ON idempotency_key (user_id, created)",
+    ],
+};
+
+/// What permissions were made of when a result was kept, and what is told of a batch when they may be others.
+const IDEMPOTENCY_EPOCH: Tables = Tables {
+    name: "m20261122_000930_idempotency_epoch",
+    statements: &[
+        "ALTER TABLE idempotency_key ADD COLUMN epoch BIGINT",
+        "ALTER TABLE idempotency_key ADD COLUMN brief BYTES",
     ],
 };

@@ -21,7 +21,7 @@ pub(crate) use self::operations::HEADERS;
 use self::operations::Operations;
 use self::references::References;
 use self::result::Outcome;
-use super::idempotency::{self, IDEMPOTENCY_KEY, Key};
+use super::idempotency::{self, Again, IDEMPOTENCY_KEY, Key};
 use super::prefer::Preferences;
 use super::{Runner, negotiate, request, respond};
 use crate::admission::Units;
@@ -102,14 +102,14 @@ pub(super) async fn answer(
             return Ok(refused);
         }
         let work = references.run(app, exchange, key);
-        return idempotency::once(key, app, &exchange.origin, work).await;
+        return idempotency::once(key, app, Again::Batch(&exchange.origin), work).await;
     }
     let operations = Operations::read(exchange, is_xml)?;
     if let Some(refused) = count(app, exchange, operations.units()) {
         return Ok(refused);
     }
     let work = operations.run(app, exchange, key);
-    idempotency::once(key, app, &exchange.origin, work).await
+    idempotency::once(key, app, Again::Batch(&exchange.origin), work).await
 }
 
 /// Counts the requests of a batch as if each had come alone; answers what to say if they are too many.
@@ -119,23 +119,25 @@ fn count(app: &App, exchange: &Exchange, units: Units) -> Option<Response> {
     Some(counted.err()?.respond(&exchange.context))
 }
 
-/// What is kept for the key of a batch that came to `outcomes`; nothing if it has none. `answer` tells outcomes.
+/// What is kept for the key of a batch that came to `outcomes`, in full and in brief; nothing if it has none. `answer`
+/// tells outcomes.
 ///
 /// # Errors
 /// It is too much.
 fn kept<'k>(
     key: Option<&'k Key>,
     outcomes: &[Outcome],
-    answer: impl FnOnce(&[Outcome]) -> Result<Response>,
-) -> Result<Option<(&'k Key, Response)>> {
+    answer: impl Fn(&[Outcome]) -> Result<Response>,
+) -> Result<Option<(&'k Key, Response, Response)>> {
     let Some(key) = key else {
         return Ok(None);
     };
     let kept: Vec<_> = outcomes.iter().map(Outcome::to_kept).collect();
     let response = answer(&kept)?;
+    let brief: Vec<_> = outcomes.iter().map(Outcome::to_brief).collect();
     let size = response.body().size_hint().upper().unwrap_or(u64::MAX);
     match usize::try_from(size).is_ok_and(|it| it <= MAX_KEPT) {
-        true => Ok(Some((key, response))),
+        true => Ok(Some((key, response, answer(&brief)?))),
         false => Err(Error::new(
             ErrorKind::TooLarge,
             "the results are more than can be kept for the `Idempotency-Key`: read less in one batch",
@@ -154,15 +156,15 @@ async fn keep_apart(
     app: &App,
     outer: &Exchange,
     outcomes: &[Outcome],
-    answer: impl FnOnce(&[Outcome]) -> Result<Response>,
+    answer: impl Fn(&[Outcome]) -> Result<Response>,
 ) -> Result<()> {
     if outcomes.iter().any(Outcome::is_passing) {
         return Ok(());
     }
-    let Ok(Some((key, response))) = kept(key, outcomes, answer) else {
+    let Ok(Some((key, response, brief))) = kept(key, outcomes, answer) else {
         return Ok(());
     };
-    let kept = key.to_kept(response).await?;
+    let kept = key.to_kept(response, brief).await?;
     app.dispatcher
         .write(&outer.origin, move |cx| {
             let kept = kept.clone();

@@ -3,6 +3,12 @@
 //! The first result is kept in the transaction of what it tells of, for a day unless a setting says otherwise. Failures
 //! are not kept: nothing was done, so that trying again does no harm. Logins and logouts have no keys: their answers are
 //! never kept.
+//!
+//! Invariant: what was kept is told to nobody who could not send the request now. Where no permission changed since, it
+//! is told as it is. Otherwise the gate is asked as for a new request: whoever may no longer do this is refused; where
+//! the entity is gone or hidden by now, and for a batch, whose reads no gate asks about again, only how it went is told.
+
+mod sweep;
 
 use std::time::Duration;
 
@@ -11,10 +17,10 @@ use axum::http::response::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use chrono::{DateTime, Utc};
-use entity_core::{Context, Error, ErrorKind, OUTCOME_UNKNOWN, Origin, Result, Verb};
+use entity_core::{Context, Error, ErrorKind, OUTCOME_UNKNOWN, Origin, Request, Result, Verb};
 use http_body_util::BodyExt as _;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait as _, Order, Query};
-use sea_orm::{ConnectionTrait as _, Statement, Value};
+use sea_orm::{ConnectionTrait as _, Value};
 use sha2::{Digest as _, Sha256};
 
 use super::prefer::Preferences;
@@ -22,14 +28,14 @@ use crate::app::App;
 use crate::exchange::Exchange;
 use crate::middleware::audit::Audited;
 
+pub(crate) use sweep::{SWEEP, sweep};
+
 /// The table of results.
 pub(crate) const TABLE: &str = "idempotency_key";
 /// Most characters of a key.
 const MAX_KEY: usize = 255;
 /// Most bytes of an answer that are kept. Of a longer one, only the head is.
 const MAX_BODY: usize = 64 * 1024;
-/// Most results that one step of a sweep removes, so that it never keeps writers waiting.
-pub(crate) const SWEEP: u64 = 500;
 
 /// How much is kept.
 #[derive(Clone, Copy, Debug)]
@@ -114,27 +120,37 @@ impl Key {
         HeaderValue::try_from(text).map_err(Error::internal)
     }
 
-    /// The first answer to this key, if there was one.
+    /// The first answer to this key, if there was one, as far as the caller of `again` may be told it now.
     ///
     /// # Errors
-    /// It was the answer to another request; the database can't be read.
-    pub(super) async fn find(&self, app: &App, origin: &Origin) -> Result<Option<Response>> {
+    /// It was the answer to another request; the caller may no longer send this one; the database can't be read.
+    async fn find(&self, app: &App, again: &Again<'_>) -> Result<Option<Response>> {
         let found = app
             .dispatcher
-            .read(origin, |cx| {
+            .read(again.origin(), |cx| {
                 let key = self.clone();
-                Box::pin(async move { key.look_up(cx).await })
+                Box::pin(async move {
+                    let Some(kept) = key.look_up(cx).await? else {
+                        return Ok(None);
+                    };
+                    let epoch = cx.authorizer().epoch(cx).await?;
+                    let is_current = epoch.is_some() && kept.epoch == epoch;
+                    Ok(Some((kept, is_current)))
+                })
             })
             .await?;
-        let Some(kept) = found else {
+        let Some((kept, is_current)) = found else {
             return Ok(None);
         };
-        match kept.key.request == self.request {
-            true => Ok(Some(kept.into_response())),
-            false => Err(Error::new(
+        if kept.key.request != self.request {
+            return Err(Error::new(
                 ErrorKind::Unprocessable,
                 "this `Idempotency-Key` came with another request before: choose a new one",
-            )),
+            ));
+        }
+        match is_current || again.is_permitted(app).await? {
+            true => Ok(Some(kept.into_response())),
+            false => Ok(Some(kept.into_brief().into_response())),
         }
     }
 
@@ -142,7 +158,7 @@ impl Key {
         let db = cx.db()?;
         let mut statement = Query::select();
         statement
-            .columns(["request", "status", "headers", "body"].map(Alias::new))
+            .columns(["request", "status", "headers", "body", "epoch", "brief"].map(Alias::new))
             .from(Alias::new(TABLE))
             .and_where(Expr::col(Alias::new("user_id")).eq(self.user.as_str()))
             .and_where(Expr::col(Alias::new("key")).eq(self.text.as_str()))
@@ -151,6 +167,7 @@ impl Key {
             return Ok(None);
         };
         let body: Vec<u8> = row.try_get("", "body")?;
+        let brief: Option<Vec<u8>> = row.try_get("", "brief")?;
         Ok(Some(Kept {
             key: Self {
                 request: row.try_get("", "request")?,
@@ -159,6 +176,8 @@ impl Key {
             status: row.try_get("", "status")?,
             headers: row.try_get("", "headers")?,
             body: body.into(),
+            epoch: row.try_get("", "epoch")?,
+            brief: brief.map(Bytes::from),
         }))
     }
 
@@ -169,21 +188,22 @@ impl Key {
     pub(super) async fn keep(&self, cx: &Context, response: Response) -> Result<Response> {
         let (parts, body) = response.into_parts();
         let bytes = body.collect().await.map_err(Error::internal)?.to_bytes();
-        self.kept(&parts, bytes.clone())?.store(cx).await?;
+        self.kept(&parts, bytes.clone(), None)?.store(cx).await?;
         Ok(Response::from_parts(parts, Body::from(bytes)))
     }
 
-    /// `response` as it is kept.
+    /// `response` as it is kept, and `brief`, which says no more than how it went.
     ///
     /// # Errors
-    /// It can't be read.
-    pub(super) async fn to_kept(&self, response: Response) -> Result<Kept> {
+    /// They can't be read.
+    pub(super) async fn to_kept(&self, response: Response, brief: Response) -> Result<Kept> {
         let (parts, body) = response.into_parts();
         let bytes = body.collect().await.map_err(Error::internal)?.to_bytes();
-        self.kept(&parts, bytes)
+        let brief = brief.into_body().collect().await.map_err(Error::internal)?;
+        self.kept(&parts, bytes, Some(brief.to_bytes()))
     }
 
-    fn kept(&self, parts: &Parts, body: Bytes) -> Result<Kept> {
+    fn kept(&self, parts: &Parts, body: Bytes, brief: Option<Bytes>) -> Result<Kept> {
         let is_short = body.len() <= MAX_BODY;
         Ok(Kept {
             key: self.clone(),
@@ -193,35 +213,71 @@ impl Key {
                 true => body,
                 false => Bytes::new(),
             },
+            epoch: None,
+            brief: brief.filter(|it| it.len() <= MAX_BODY),
         })
     }
 }
 
-/// Answers what `key` was answered with before, or else what `work` comes to.
+/// What comes again.
+#[derive(Debug)]
+pub(super) enum Again<'a> {
+    /// This request.
+    Request(&'a Request),
+    /// A batch from here.
+    Batch(&'a Origin),
+}
+
+impl Again<'_> {
+    fn origin(&self) -> &Origin {
+        match self {
+            Self::Request(request) => &request.origin,
+            Self::Batch(origin) => origin,
+        }
+    }
+
+    /// Whether what it was answered with may be told again, although permissions have changed; otherwise, only how it
+    /// went.
+    ///
+    /// # Errors
+    /// The caller may no longer do this.
+    async fn is_permitted(&self, app: &App) -> Result<bool> {
+        let Self::Request(request) = self else {
+            return Ok(false);
+        };
+        match app.dispatcher.permit(request).await {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Answers what `key` was answered with before, as far as that may be told `again`, or else what `work` comes to.
 ///
 /// # Errors
-/// Those of `work`; the key came with another request before.
+/// Those of `work`; the key came with another request before; the caller may no longer do this.
 pub(super) async fn once(
     key: Option<&Key>,
     app: &App,
-    origin: &Origin,
+    again: Again<'_>,
     work: impl Future<Output = Result<Response>>,
 ) -> Result<Response> {
     let Some(key) = key else {
         return work.await;
     };
-    if let Some(kept) = key.find(app, origin).await? {
+    if let Some(kept) = key.find(app, &again).await? {
         return Ok(kept);
     }
     match work.await {
         // The result is kept with what it tells of: where it is found, the COMMIT came through. Where it is not found,
         // or nobody can look, the outcome remains unknown.
         Err(error) if error.code() == Some(OUTCOME_UNKNOWN) => {
-            let kept = key.find(app, origin).await;
+            let kept = key.find(app, &again).await;
             kept.ok().flatten().ok_or(error)
         }
         // Another request with the same key may have been faster: then its result is the answer.
-        Err(error) => key.find(app, origin).await?.ok_or(error),
+        Err(error) => key.find(app, &again).await?.ok_or(error),
         done => done,
     }
 }
@@ -233,6 +289,10 @@ pub(super) struct Kept {
     status: i32,
     headers: String,
     body: Bytes,
+    /// The number of what permissions were made of; known when it was stored.
+    epoch: Option<i64>,
+    /// The body of whom only how it went is told; nothing where the status says that.
+    brief: Option<Bytes>,
 }
 
 impl Kept {
@@ -248,12 +308,15 @@ impl Kept {
             .and_where(Expr::col(Alias::new("user_id")).eq(key.user.as_str()))
             .and_where(Expr::col(Alias::new("key")).eq(key.text.as_str()))
             .and_where(Expr::col(Alias::new("created")).lte(oldest(cx, cx.steady())?));
+        let epoch = cx.authorizer().epoch(cx).await?;
+        let brief = self.brief.as_ref().map(|it| it.to_vec());
         let mut insert = Query::insert();
         insert
             .into_table(Alias::new(TABLE))
             .columns(
                 [
                     "user_id", "key", "request", "created", "status", "headers", "body", "bytes",
+                    "epoch", "brief",
                 ]
                 .map(Alias::new),
             )
@@ -266,6 +329,8 @@ impl Kept {
                 Expr::val(self.headers.as_str()),
                 Expr::val(Value::Bytes(Some(self.body.to_vec()))),
                 Expr::val(self.bytes()),
+                Expr::val(epoch),
+                Expr::val(Value::Bytes(brief)),
             ]);
         cx.db()?.execute(&expired).await?;
         cx.db()?.execute(&insert).await?;
@@ -274,7 +339,8 @@ impl Kept {
 
     /// What it takes of the disk, about.
     fn bytes(&self) -> i64 {
-        let bytes = self.body.len() + self.headers.len() + ROW;
+        let brief = self.brief.as_ref().map_or(0, Bytes::len);
+        let bytes = self.body.len() + brief + self.headers.len() + ROW;
         i64::try_from(bytes).unwrap_or(i64::MAX)
     }
 
@@ -308,6 +374,20 @@ impl Kept {
         Ok(())
     }
 
+    /// What of it says no more than how it went.
+    fn into_brief(self) -> Self {
+        let body = self.brief.clone().unwrap_or_default();
+        let headers = match body.is_empty() {
+            true => without_content(&self.headers),
+            false => self.headers.clone(),
+        };
+        Self {
+            headers,
+            body,
+            ..self
+        }
+    }
+
     fn into_response(self) -> Response {
         let mut response = Response::new(Body::from(self.body));
         let status = u16::try_from(self.status).unwrap_or_default();
@@ -339,6 +419,13 @@ fn write_headers(headers: &HeaderMap, has_type: bool) -> Result<String> {
         .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
         .collect();
     serde_json::to_string(&kept).map_err(Error::internal)
+}
+
+/// What [`write_headers`] wrote, without what says of which kind the body is.
+fn without_content(headers: &str) -> String {
+    let mut kept: Vec<(String, String)> = serde_json::from_str(headers).unwrap_or_default();
+    kept.retain(|(name, _)| !name.starts_with("content-"));
+    serde_json::to_string(&kept).unwrap_or_default()
 }
 
 /// Whether an answer with these headers must not be stored.
@@ -376,42 +463,4 @@ fn oldest(cx: &Context, now: DateTime<Utc>) -> Result<i64> {
     let keeps = cx.service::<Bounds>()?.keeps.as_millis();
     let keeps = i64::try_from(keeps).unwrap_or(i64::MAX);
     Ok(now.timestamp_millis().saturating_sub(keeps))
-}
-
-/// Removes some of what no longer counts at `now`, and of what is more than `most` bytes altogether; answers how many results.
-///
-/// # Errors
-/// The database can't be written.
-pub(crate) async fn sweep(cx: &Context, now: DateTime<Utc>, most: usize) -> Result<u64> {
-    let beyond = oldest_that_fits(cx, most).await?;
-    let over = oldest(cx, now)?;
-    let last = beyond.map_or(over, |it| Ord::max(it, over));
-    let old = Query::select()
-        .columns(["user_id", "key"].map(Alias::new))
-        .from(Alias::new(TABLE))
-        .and_where(Expr::col(Alias::new("created")).lte(last))
-        .limit(SWEEP)
-        .take();
-    let pair = Expr::tuple(["user_id", "key"].map(|it| Expr::col(Alias::new(it))));
-    let mut statement = Query::delete();
-    statement
-        .from_table(Alias::new(TABLE))
-        .and_where(pair.in_subquery(old));
-    Ok(cx.db()?.execute(&statement).await?.rows_affected())
-}
-
-/// When the newest result was made that has no room if the results behind it take `most` bytes.
-async fn oldest_that_fits(cx: &Context, most: usize) -> Result<Option<i64>> {
-    let sql = format!(
-        "SELECT MAX(created) AS created FROM
-            (SELECT created, SUM(bytes) OVER (ORDER BY created DESC) AS total FROM {TABLE}) AS kept
-            WHERE total > {most}"
-    );
-    let db = cx.db()?;
-    let statement = Statement::from_string(db.get_database_backend(), sql);
-    let row = db.query_one_raw(statement).await?;
-    Ok(row
-        .map(|it| it.try_get("", "created"))
-        .transpose()?
-        .flatten())
 }

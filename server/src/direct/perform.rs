@@ -13,7 +13,7 @@ use entity_core::{
     Preparation, Reply, Request, Result, Verb,
 };
 
-use super::idempotency::{self, Key};
+use super::idempotency::{self, Again, Key};
 use super::prefer::{Preferences, Returned};
 use super::request::Parsed;
 use super::respond::{self, Preference};
@@ -185,8 +185,8 @@ impl Performance<'_> {
             let reply = self.app.dispatcher.dispatch(request).await?;
             return self.respond(&reply);
         }
-        let origin = &self.exchange.origin;
-        idempotency::once(self.key.as_ref(), self.app, origin, async {
+        let again = Again::Request(request);
+        idempotency::once(self.key.as_ref(), self.app, again, async {
             self.app.dispatcher.dispatch_and(request, self).await?;
             self.take_answer()
         })

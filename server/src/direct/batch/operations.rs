@@ -267,8 +267,8 @@ impl Operations {
             outcomes.push(outcome);
         }
         let answer = |it: &[Outcome]| self.answer(app, outer, &addresses, it);
-        if let Some((key, response)) = super::kept(key, &outcomes, answer)? {
-            let kept = key.to_kept(response).await?;
+        if let Some((key, response, brief)) = super::kept(key, &outcomes, answer)? {
+            let kept = key.to_kept(response, brief).await?;
             atomic
                 .during(|cx| Box::pin(async move { kept.store(cx).await }))
                 .await?;

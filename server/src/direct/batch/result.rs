@@ -1,5 +1,6 @@
 //! What came of one part of a batch.
 
+use axum::http::header::LOCATION;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use base64::Engine as _;
@@ -15,6 +16,9 @@ use crate::error::Message;
 
 /// The header that says how a body is written down that is no text.
 const TRANSFER_ENCODING: HeaderName = HeaderName::from_static("content-transfer-encoding");
+
+/// The headers that name what an answer is about.
+const NAMES: [&str; 2] = ["entityid", "entityreference"];
 
 /// The answer to one part.
 pub(super) struct Outcome {
@@ -58,6 +62,23 @@ impl Outcome {
                 body: self.body.clone(),
                 message: self.message.clone(),
             },
+        }
+    }
+
+    /// What is kept of it for whom only how it went is told, and what it made.
+    pub(super) fn to_brief(&self) -> Self {
+        let Self {
+            status, headers, ..
+        } = self.to_kept();
+        let is_name = |name: &HeaderName| *name == LOCATION || NAMES.contains(&name.as_str());
+        let named = headers.iter().filter(|(name, _)| is_name(name));
+        Self {
+            status,
+            headers: named
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+            body: String::new(),
+            message: None,
         }
     }
 

@@ -94,7 +94,7 @@ pub fn respond_with(
     log(error, status, context);
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
-    let message = Message(error.message().to_owned());
+    let message = Message(beginning(error.message(), LONGEST_TEXT));
     response.extensions_mut().insert(message);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
@@ -114,15 +114,36 @@ pub fn respond_with(
     response
 }
 
-/// The facts of `error`, for whatever format they are told in.
+/// Longest text of an error, in characters: texts repeat what was sent, and that may be long.
+const LONGEST_TEXT: usize = 1000;
+/// Longest name of a field of which something is said, and longest text about it.
+const LONGEST_FIELD: usize = 200;
+/// Most fields of which something is said.
+const MOST_FIELDS: usize = 32;
+
+/// The beginning of `text`, or all of it if it has no more than `most` characters.
+fn beginning(text: &str, most: usize) -> String {
+    let end = text.char_indices().nth(most).map(|it| it.0);
+    match end.and_then(|it| text.get(..it)) {
+        Some(beginning) => format!("{beginning}…"),
+        None => text.to_owned(),
+    }
+}
+
+/// The facts of `error`, for whatever format they are told in. They are bounded, whatever the request was.
 pub fn problem(error: &Error, context: &ErrorContext) -> Problem {
+    let told = error.field_errors().iter().take(MOST_FIELDS);
+    let fields = told.map(|it| FieldError {
+        name: beginning(&it.name, LONGEST_FIELD),
+        message: beginning(&it.message, LONGEST_FIELD),
+    });
     Problem {
         status: status(error.kind()).as_u16(),
         kind: error.kind(),
-        message: error.message().to_owned(),
+        message: beginning(error.message(), LONGEST_TEXT),
         timestamp: wire::iso(context.now),
         request_id: context.request_id.as_str().to_owned(),
-        fields: error.field_errors().to_vec(),
+        fields: fields.collect(),
         operation: error.operation(),
         code: error.code(),
     }

@@ -44,6 +44,7 @@ pub(crate) async fn serve(app: &App, request: Request) -> Response {
     };
     headers::add(&mut response, arrived.is_secure);
     response.headers_mut().insert(REQUEST_ID, id.to_header());
+    headers::bound(&mut response);
     match is_head {
         true => without_body(response),
         false => response,

@@ -2,6 +2,7 @@
 
 mod announcement;
 mod batch;
+mod bounded;
 mod bytes;
 mod calendar;
 mod conditional;

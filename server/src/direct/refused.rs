@@ -30,6 +30,7 @@ pub(crate) async fn form(
         false if is_mistake(error) => empty(app, exchange, path, verb, error).await?,
         _ => return None,
     };
+    let problem = error::problem(error, &exchange.context);
     form.refusal = Some(Refusal {
         kind: error.kind(),
         version: match error.kind() {
@@ -37,8 +38,8 @@ pub(crate) async fn form(
             _ => parsed.version.as_deref().and_then(Version::parse),
         },
         sent: parsed.input.fields,
-        message: error.message().to_owned(),
-        fields: error.field_errors().to_vec(),
+        message: problem.message,
+        fields: problem.fields,
     });
     let view = view(app, exchange, path, Abilities::default());
     let body = Body::Form(form);

@@ -2,7 +2,7 @@
 
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY,
-    STRICT_TRANSPORT_SECURITY, VARY, X_CONTENT_TYPE_OPTIONS,
+    SET_COOKIE, STRICT_TRANSPORT_SECURITY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
@@ -56,6 +56,35 @@ pub fn add(response: &mut Response, is_secure: bool) {
             STRICT_TRANSPORT_SECURITY,
             HeaderValue::from_static("max-age=31536000; includeSubDomains"),
         );
+    }
+}
+
+/// Most lines of a head. The connection adds up to four of its own, so that there are no more than 40: clients and
+/// proxies refuse answers with many.
+const MOST_LINES: usize = 36;
+/// Longest list that lines of one name are joined to, in bytes.
+const LONGEST_LIST: usize = 4096;
+
+/// Joins the lines of one name to a list where `response` has too many lines: that says the same. A list that is too
+/// long is left out; those that may become so name what the body tells too.
+pub fn bound(response: &mut Response) {
+    let headers = response.headers_mut();
+    if headers.len() <= MOST_LINES {
+        return;
+    }
+    let names: Vec<_> = headers.keys().cloned().collect();
+    // Cookies are no list.
+    for name in names.into_iter().filter(|it| *it != SET_COOKIE) {
+        let lines = headers.get_all(&name).iter().map(HeaderValue::as_bytes);
+        let lines: Vec<_> = lines.collect();
+        if lines.len() < 2 {
+            continue;
+        }
+        let list = lines.join(b", ".as_slice());
+        match HeaderValue::from_bytes(&list) {
+            Ok(joined) if list.len() <= LONGEST_LIST => drop(headers.insert(name, joined)),
+            _ => drop(headers.remove(&name)),
+        }
     }
 }
 

@@ -12,13 +12,13 @@ use chrono::TimeDelta;
 use entity_core::schema::Schema;
 use entity_core::{Context, Error, Result, db};
 use sea_orm::{
-    ActiveModelTrait, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, PaginatorTrait,
-    QueryFilter, QuerySelect, QueryTrait,
+    ActiveModelTrait, ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter,
 };
 
 use crate::announcement::MOTD_SITE;
 use crate::authorizer::ADMIN_SITE;
-use crate::db::{demo_password, site, user_account};
+use crate::db::{site, user_account};
+use crate::user::known;
 
 pub use people::{Cast, Person};
 pub use sites::{BIOLOGY, FIELD_TRIP, HISTORY, LAB_A, LAB_B};
@@ -52,38 +52,6 @@ pub async fn is_empty(cx: &Context) -> Result<bool> {
     Ok(users == 0 && sites == 0)
 }
 
-/// Whether somebody can log in to the database of `connection` with the password of the demo. It costs one query:
-/// nothing is hashed for it.
-///
-/// # Errors
-/// The database can't be read.
-pub async fn is_used(connection: &impl ConnectionTrait) -> Result<bool> {
-    let hashes = demo_password::Entity::find()
-        .select_only()
-        .column(demo_password::Column::Hash);
-    let accounts = user_account::Entity::find()
-        .filter(user_account::Column::PasswordHash.in_subquery(hashes.into_query()))
-        .filter(user_account::Column::IsDisabled.eq(false))
-        .count(connection)
-        .await?;
-    Ok(accounts > 0)
-}
-
-/// Notes that `hash` is another one of the password that `old` was made of, which may be that of the demo.
-pub(crate) async fn follow(cx: &Context, old: &str, hash: &str) -> Result<()> {
-    let known = demo_password::Entity::find_by_id(old).one(cx.db()?).await?;
-    if known.is_some() {
-        insert(cx, vec![known_hash(hash)]).await?;
-    }
-    Ok(())
-}
-
-fn known_hash(hash: &str) -> demo_password::Model {
-    demo_password::Model {
-        hash: hash.to_owned(),
-    }
-}
-
 /// Fills an empty database. Everybody has the password of which `password_hash` is the hash.
 ///
 /// # Errors
@@ -94,7 +62,7 @@ pub async fn fill(cx: &Context, password_hash: &str) -> Result<Summary> {
             "the database is not empty: demo data goes into an empty one only",
         ));
     }
-    insert(cx, vec![known_hash(password_hash)]).await?;
+    known::note(cx, password_hash).await?;
     let cast = people::fill(cx, password_hash).await?;
     let (sites, groups) = sites::fill(cx, &cast).await?;
     let announcements = news::fill(cx, &cast, &groups).await?;

@@ -3,6 +3,7 @@
 //! Users see and change themselves. Whoever may not see others gets the same answer for those that exist and
 //! those that don't, because ids and e-mail addresses can be guessed.
 
+pub mod known;
 mod login;
 mod lookup;
 mod name;

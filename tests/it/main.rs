@@ -21,6 +21,7 @@ mod feeds;
 mod health;
 mod hostile;
 mod idle;
+mod known_passwords;
 mod lost_update;
 mod operator;
 mod parity;

@@ -55,7 +55,7 @@ async fn change(database: &Database, statements: &[&str]) {
 }
 
 /// `lectern user …` with a password that comes through a pipe.
-async fn user(database: &Database, arguments: &[&str], input: &str) -> Output {
+pub(crate) async fn user(database: &Database, arguments: &[&str], input: &str) -> Output {
     let file = database.folder().join("input");
     fs::write(&file, input).expect("room for a file");
     Command::new(binary("lectern", false))

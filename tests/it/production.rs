@@ -79,7 +79,7 @@ both! {
                 "runs with full_page_writes = off",
             ]),
         }
-        expected.push("holds the accounts of the demo, whose password is known");
+        expected.push("holds accounts whose password is known");
 
         let refused = run(database, &["--profile", "production", "--config", &config]).await;
         assert!(!refused.status.success());

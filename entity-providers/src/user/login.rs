@@ -6,9 +6,8 @@ use entity_core::{Context, Result};
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 
-use super::{display_name, query};
+use super::{display_name, known, query};
 use crate::db::user_account::{Column, Entity as Account};
-use crate::demo;
 
 /// What logging in needs to know of a user.
 #[derive(Clone)]
@@ -76,7 +75,7 @@ pub async fn note_login(cx: &Context, id: &str) -> Result<()> {
 pub async fn keep_hash(cx: &Context, id: &str, hash: &str) -> Result<()> {
     let row = Account::find_by_id(id).one(cx.db()?).await?;
     if let Some(old) = row.and_then(|it| it.password_hash) {
-        demo::follow(cx, &old, hash).await?;
+        known::follow(cx, &old, hash).await?;
     }
     Account::update_many()
         .col_expr(Column::PasswordHash, Expr::val(hash))

@@ -24,7 +24,7 @@ pub async fn add(
     is_superuser: bool,
 ) -> Result<User> {
     let draft = Fields(Map::from_iter([("eid".to_owned(), eid.into())]));
-    let user = write::insert(cx, &draft, Some(password)).await?;
+    let user = write::insert(cx, &draft, Some(&password)).await?;
     if is_superuser {
         let row = membership::ActiveModel {
             user_id: Set(user.id.clone()),
@@ -41,6 +41,7 @@ pub async fn add(
             .exec_without_returning(cx.db()?)
             .await?;
     }
+    password.note(cx, &user).await?;
     cx.emit("user.add", &user.reference, None);
     Ok(user)
 }
@@ -51,10 +52,12 @@ pub async fn add(
 /// There is no such account.
 pub async fn set_password(cx: &Context, eid: &str, password: PasswordHash) -> Result<User> {
     let row = user_account::ActiveModel {
-        password_hash: Set(Some(password.0)),
+        password_hash: Set(Some(password.hash.clone())),
         ..Default::default()
     };
-    change(cx, eid, row).await
+    let user = change(cx, eid, row).await?;
+    password.note(cx, &user).await?;
+    Ok(user)
 }
 
 /// Shuts the account of `eid`; whoever is logged in with it no longer is.

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use entity_core::{Context, Error, ErrorKind, Fields, Prepare, Result, Shared};
 
 use super::tries::{Guess, TryService};
-use super::{Users, is_self, query};
+use super::{User, Users, is_self, known, query};
 use crate::fields::text;
 
 const LEAST_PASSWORD: usize = 8;
@@ -35,7 +35,39 @@ pub struct NewPassword(String);
 
 /// What is stored of a password.
 #[derive(Clone)]
-pub struct PasswordHash(pub(super) String);
+pub struct PasswordHash {
+    pub(super) hash: String,
+    /// What it was made of.
+    password: NewPassword,
+}
+
+impl PasswordHash {
+    /// Notes that everybody knows the password that `user` has now, if that is so.
+    pub(super) async fn note(&self, cx: &Context, user: &User) -> Result<()> {
+        match self.is_known(user) {
+            true => known::note(cx, &self.hash).await,
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses the password for `user` if everybody knows it: with such an account, a service may refuse to start.
+    ///
+    /// # Errors
+    /// Everybody knows it.
+    pub(super) fn refuse_known(&self, user: &User) -> Result<()> {
+        match self.is_known(user) {
+            true => Err(Error::field(
+                "password",
+                "is one that everybody tries first: choose another",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    fn is_known(&self, user: &User) -> bool {
+        known::is_known(&self.password.0, &[&user.eid, &user.email])
+    }
+}
 
 impl NewPassword {
     /// This one.
@@ -58,7 +90,10 @@ impl NewPassword {
     /// Too many passwords are hashed right now.
     pub async fn hash(&self, shared: &Shared) -> Result<PasswordHash> {
         let passwords = shared.service::<PasswordService>()?;
-        passwords.0.hash(&self.0).await.map(PasswordHash)
+        Ok(PasswordHash {
+            hash: passwords.0.hash(&self.0).await?,
+            password: self.clone(),
+        })
     }
 }
 

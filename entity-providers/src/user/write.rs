@@ -20,14 +20,16 @@ pub(crate) const TEACHING_TYPE: &str = "maintain";
 
 pub(super) async fn create(cx: &Context, draft: Fields) -> Result<User> {
     let hash = password::hash(cx, "", &draft).await?;
-    insert(cx, &draft, hash).await
+    let user = insert(cx, &draft, hash.as_ref()).await?;
+    hash.map_or(Ok(()), |it| it.refuse_known(&user))?;
+    Ok(user)
 }
 
 /// Makes the account with the password that `hash` was made of, whatever `draft` says.
 pub(super) async fn insert(
     cx: &Context,
     draft: &Fields,
-    hash: Option<PasswordHash>,
+    hash: Option<&PasswordHash>,
 ) -> Result<User> {
     let eid = text(draft, "eid").flatten().unwrap_or_default();
     let eid = check_eid(cx, eid.trim())?;
@@ -41,7 +43,7 @@ pub(super) async fn insert(
         first_name: Set(String::new()),
         last_name: Set(String::new()),
         r#type: Set(USUAL_TYPE.to_owned()),
-        password_hash: Set(hash.map(|it| it.0)),
+        password_hash: Set(hash.map(|it| it.hash.clone())),
         is_disabled: Set(false),
         props: Set("{}".to_owned()),
         last_login: Set(None),
@@ -69,12 +71,16 @@ pub(super) async fn update(cx: &Context, current: User, changes: Fields) -> Resu
     };
     let before = User::new(stored, cx.base_url());
     let mut row = ActiveModel {
-        password_hash: hash.map_or(NotSet, |it| Set(Some(it.0))),
+        password_hash: hash
+            .as_ref()
+            .map_or(NotSet, |it| Set(Some(it.hash.clone()))),
         ..Default::default()
     };
     set(cx, &mut row, &changes, &before).await?;
     let keeps_feeds = flag(&changes, "keepFeeds").unwrap_or_default();
-    store(cx, &current, row, keeps_feeds).await
+    let user = store(cx, &current, row, keeps_feeds).await?;
+    hash.map_or(Ok(()), |it| it.refuse_known(&user))?;
+    Ok(user)
 }
 
 /// Stores what `row` sets of `current`. A new password ends the private feeds as well, unless they are kept.

@@ -29,6 +29,10 @@ impl Directory for Accounts {
         user::note_login(cx, user_id).await
     }
 
+    async fn note_known(&self, cx: &Context, user_id: &str) -> Result<()> {
+        user::known::note_account(cx, user_id).await
+    }
+
     async fn keep_hash(&self, cx: &Context, user_id: &str, hash: &str) -> Result<()> {
         user::keep_hash(cx, user_id, hash).await
     }

@@ -79,6 +79,9 @@ pub trait Directory: Send + Sync {
     /// Notes that the user has just logged in.
     async fn note_login(&self, cx: &Context, user_id: &str) -> Result<()>;
 
+    /// Notes that the user has just logged in with a password that everybody knows.
+    async fn note_known(&self, cx: &Context, user_id: &str) -> Result<()>;
+
     /// Keeps a stronger hash of the password that the account has already.
     async fn keep_hash(&self, cx: &Context, user_id: &str, hash: &str) -> Result<()>;
 }

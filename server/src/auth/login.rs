@@ -7,8 +7,10 @@ use chrono::TimeDelta;
 use entity_core::{
     Audit, Caller, Context, Dispatcher, Error, ErrorKind, Origin, Reference, Result, User,
 };
+use entity_providers::user::known;
 use http::StatusCode;
 use moka::sync::Cache;
+use secrecy::ExposeSecret as _;
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
@@ -96,12 +98,19 @@ impl Login {
             }
             _ => None,
         };
+        let is_known = match &evidence {
+            Evidence::Password { password, .. } => {
+                known::is_known(password.expose_secret(), &[&account.eid])
+            }
+            _ => false,
+        };
         let session = self.open(account, origin)?;
         let work = Begin {
             sessions: Arc::clone(&self.parts.sessions),
             directory: Arc::clone(&self.parts.directory),
             throttle: self.parts.throttle,
             session: Arc::clone(&session.session),
+            is_known,
             stronger,
             old: old.map(Session::id),
             answered,
@@ -244,7 +253,6 @@ impl Login {
 
     /// The login counts for more than a stronger hash of its password: without one it goes on.
     async fn rehash(&self, password: &secrecy::SecretString) -> Option<String> {
-        use secrecy::ExposeSecret as _;
         self.parts
             .passwords
             .hash(password.expose_secret())
@@ -323,6 +331,8 @@ struct Begin {
     directory: Arc<dyn Directory>,
     throttle: Throttle,
     session: Arc<Session>,
+    /// Whether everybody knows the password.
+    is_known: bool,
     stronger: Option<String>,
     old: Option<crate::session::IdHash>,
     answered: StatusCode,
@@ -334,6 +344,9 @@ impl Begin {
         let subject = Subject::account(user, cx.origin().address);
         self.throttle.forget(cx, &subject).await?;
         self.directory.note_login(cx, user).await?;
+        if self.is_known {
+            self.directory.note_known(cx, user).await?;
+        }
         if let Some(hash) = &self.stronger {
             self.directory.keep_hash(cx, user, hash).await?;
         }

@@ -191,6 +191,15 @@ fn verify(argon2: &Argon2<'_>, password: &[u8], stored: &str) -> Result<Verified
     }
 }
 
+/// Whether `stored` is a hash of `password`. It takes as long as it takes: not for answers to requests.
+pub(crate) fn is_hash_of(password: &str, stored: &str) -> bool {
+    PasswordHash::new(stored).is_ok_and(|it| {
+        Argon2::default()
+            .verify_password(password.as_bytes(), &it)
+            .is_ok()
+    })
+}
+
 fn is_weak(stored: &PasswordHash) -> bool {
     let is_id = stored.algorithm == Algorithm::Argon2id.ident();
     let is_strong = Params::try_from(stored)

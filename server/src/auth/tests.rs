@@ -52,6 +52,10 @@ impl Directory for SomeAccounts {
         Ok(())
     }
 
+    async fn note_known(&self, _: &Context, _: &str) -> Result<()> {
+        Ok(())
+    }
+
     async fn keep_hash(&self, _: &Context, _: &str, _: &str) -> Result<()> {
         Ok(())
     }

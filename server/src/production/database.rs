@@ -1,12 +1,18 @@
 //! Databases that may lose what they acknowledged, that can do too much, or that strangers can log in to.
 
-use entity_core::Result;
 use entity_core::db::Db;
-use entity_providers::demo;
+use entity_core::{Error, Result};
+use entity_providers::user::known::{self, KNOWN_PASSWORDS, Suspect};
+use futures::future::join_all;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, Statement};
+use tokio::task::spawn_blocking;
 
 use super::Findings;
+use crate::auth::password::is_hash_of;
 use crate::config::Problem;
+
+/// Most super users whose passwords are tried: each takes about half a second of a core.
+const MOST_TRIED: u64 = 4;
 
 /// Settings of PostgreSQL without which a commit is no promise.
 const DURABLE: [&str; 3] = ["fsync", "synchronous_commit", "full_page_writes"];
@@ -19,18 +25,57 @@ pub(super) async fn inspect(db: &Db) -> Result<Findings> {
     if db.writer.get_database_backend() == DbBackend::Postgres {
         inspect_postgres(&db.writer, &mut findings).await?;
     }
-    findings.refused.extend(known_password(db).await?);
+    findings.refused.extend(match known_password(db).await? {
+        None => guessed_password(db).await?,
+        known => known,
+    });
     Ok(findings)
 }
 
-/// That strangers can log in to `db`, if they can.
+/// That strangers can log in to `db` with a password of which it was noted that everybody knows it, if they can.
 pub(super) async fn known_password(db: &Db) -> Result<Option<Problem>> {
-    Ok(demo::is_used(&db.reader).await?.then(|| {
-        finding(
-            "holds the accounts of the demo, whose password is known: give them other passwords (`lectern user \
-             passwd`), disable them (`lectern user disable`) or begin with an empty database",
-        )
-    }))
+    let found = known::known_accounts(&db.reader).await?;
+    Ok(refuse(&found.eids, found.count))
+}
+
+/// That strangers can log in to `db` as a super user, if they can. Something else than this service may have made such
+/// an account, and nobody may have logged in to it yet, so that the passwords are tried.
+async fn guessed_password(db: &Db) -> Result<Option<Problem>> {
+    let suspects = known::superusers(&db.reader, MOST_TRIED).await?;
+    let tries = suspects
+        .into_iter()
+        .map(|it| spawn_blocking(move || tried(it)));
+    let tried = join_all(tries).await.into_iter();
+    let eids: Vec<String> = tried
+        .filter_map(|it| it.map_err(Error::internal).transpose())
+        .collect::<Result<_>>()?;
+    Ok(refuse(&eids, u64::try_from(eids.len()).unwrap_or(u64::MAX)))
+}
+
+/// The external id of `suspect`, if it has a password that everybody knows.
+fn tried(suspect: Suspect) -> Option<String> {
+    let names = [suspect.eid.as_str(), suspect.email.as_str()];
+    let mut passwords = KNOWN_PASSWORDS.iter().chain(&names);
+    let is_known = passwords.any(|it| !it.is_empty() && is_hash_of(it, &suspect.hash));
+    is_known.then_some(suspect.eid)
+}
+
+fn refuse(eids: &[String], count: u64) -> Option<Problem> {
+    let named: Vec<String> = eids.iter().map(|it| format!("`{it}`")).collect();
+    let more = count.saturating_sub(u64::try_from(eids.len()).unwrap_or(u64::MAX));
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    (count > 0).then(|| {
+        finding(&format!(
+            "holds accounts whose password is known: {}{more} have that of the demo, one that everybody tries, or their \
+             own name; give them other passwords (`lectern user passwd`), disable them (`lectern user disable`) or \
+             begin with an empty database",
+            named.join(", ")
+        ))
+    })
 }
 
 async fn inspect_postgres(writer: &DatabaseConnection, findings: &mut Findings) -> Result<()> {

@@ -6,6 +6,7 @@ mod journal;
 mod lane;
 pub(crate) mod migrate;
 mod pool;
+mod pooler;
 pub(crate) mod sql;
 mod usage;
 mod watch;

@@ -9,6 +9,7 @@ mod logging;
 mod memory;
 mod migration;
 mod nth;
+mod pooler;
 mod power;
 mod restart;
 mod server_stops;

@@ -76,6 +76,17 @@ impl Database {
         }
     }
 
+    /// The socket of its PostgreSQL server.
+    ///
+    /// # Panics
+    /// It is a file, or of a server of a test's own.
+    pub(crate) fn socket(&self) -> PathBuf {
+        match &self.keeper {
+            Keeper::Postgres { database, .. } => database.socket(),
+            Keeper::Folder(_) => panic!("a file has no server"),
+        }
+    }
+
     /// The first database of `server`.
     pub fn of_server(server: &Server) -> Self {
         Self {

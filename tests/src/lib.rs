@@ -19,6 +19,7 @@ pub mod clock;
 pub mod database;
 pub mod fault;
 pub mod instructions;
+pub mod pooler;
 mod postgres;
 pub mod process;
 pub mod proxy;

@@ -20,6 +20,7 @@ use sea_orm::{
 use tokio::time::timeout;
 
 use super::pool::Pools;
+use super::pooler::{is_pooled, lost_settings, refused_by_pooler, shared_processes};
 
 /// A request that finds no free connection for this long gets an answer that says so.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -260,6 +261,14 @@ async fn postgres(options: PgConnectOptions, pools: Pools) -> Result<Db> {
     let faults = Faults::default();
     let writers = pools.postgres_writers();
     let writer = postgres_pool(writers, quiet(options.clone(), WRITING), &faults).await?;
+    match is_pooled(&quiet(options.clone(), WRITING)).await {
+        Ok(false) => {}
+        Ok(true) => return Err(shared_processes()),
+        Err(error) => {
+            let refused = refused_by_pooler(&error);
+            return Err(refused.unwrap_or_else(|| unreachable_database(error)));
+        }
+    }
     let reader = postgres_reader(options.clone(), pools, &faults).await?;
     Ok(Db {
         reader,
@@ -289,9 +298,7 @@ async fn postgres_reader(
     .await?;
     match found.as_str() {
         "on" => Ok(reader),
-        _ => Err(failure(
-            "the database does not open read-only connections: check what is between it and this service",
-        )),
+        _ => Err(lost_settings()),
     }
 }
 
@@ -333,6 +340,9 @@ async fn unreachable_server(options: &PgConnectOptions, error: sqlx::Error) -> E
         },
         error => error,
     };
+    if let Some(refused) = refused_by_pooler(&cause) {
+        return refused.with_source(cause);
+    }
     let server = match options.get_socket() {
         Some(socket) => socket.display().to_string(),
         None => format!("{} (port {})", options.get_host(), options.get_port()),

@@ -1,7 +1,7 @@
 //! The database: connecting, bringing its tables up to date, one module for each table.
 
+pub(crate) mod backlog;
 mod connect;
-pub(crate) mod fold;
 mod journal;
 mod lane;
 pub(crate) mod migrate;

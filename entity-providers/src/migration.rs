@@ -1,6 +1,7 @@
 //! The tables of this crate's types, in the steps in which they came about. There is no way back.
 
 mod default_grants;
+mod emptied;
 mod folded;
 mod m20261121_000001_accounts;
 mod m20261121_000002_sites;
@@ -34,6 +35,7 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m20261121_000008_announcement_text::STEP),
         Box::new(m20261121_000010_account_types::STEP),
         Box::new(m20261121_000011_invitations::STEP),
+        Box::new(m20261121_000011_invitations::ORIGINS),
         Box::new(m20261121_000020_folded_text::ANNOUNCEMENTS),
         Box::new(m20261121_000020_folded_text::SITES),
         Box::new(m20261121_000020_folded_text::USERS),

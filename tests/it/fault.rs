@@ -4,6 +4,7 @@ mod clock;
 mod commit;
 mod deadline;
 mod descriptors;
+mod filling;
 mod lock;
 mod logging;
 mod memory;

@@ -12,7 +12,7 @@ use sea_orm::{
 };
 use sea_orm_migration::{MigrationTrait, MigratorTraitSelf, SchemaManager};
 
-use super::fold::fill_folded;
+use super::backlog::{self, Task};
 use super::usage;
 use super::watch::Watch;
 
@@ -34,25 +34,41 @@ impl MigratorTraitSelf for Steps {
     }
 }
 
-/// Runs those of `migrations` that the database lacks: all of them or, if one fails, none. If it lacks none, it is
-/// enough that this connection may read and write rows.
+/// Runs those of `migrations` that the database lacks, and then what they left to be done row by row. If it lacks none,
+/// it is enough that this connection may read and write rows.
+///
+/// On SQLite all of them come to be or, if one fails, none. On PostgreSQL each has a transaction of its own, because
+/// nobody can read a table that was changed before the transaction ends; the next start goes on behind the last one that
+/// came to be. What is done row by row goes on where it was left.
 ///
 /// # Errors
 /// A newer version of the service has been at the database; a migration fails.
 pub async fn migrate(db: &Db, migrations: fn() -> Vec<Box<dyn MigrationTrait>>) -> Result<()> {
+    while run_steps(db, migrations).await? {}
+    backlog::work_off(db).await
+}
+
+/// Runs as many steps as go into one transaction. Whether there may be more.
+async fn run_steps(db: &Db, migrations: fn() -> Vec<Box<dyn MigrationTrait>>) -> Result<bool> {
     let (transaction, watch) = begin_alone(db).await?;
+    let at_once = match transaction.get_database_backend() {
+        DbBackend::Postgres => Some(1),
+        _ => None,
+    };
     let work = async {
         let steps = Steps(migrations);
         let known = steps.migrations();
         let done = done(&transaction, &steps).await?;
         refuse_newer(&known, &done)?;
-        if known.iter().any(|it| !done.contains(it.name())) {
-            steps.up(&transaction, None).await?;
+        let lacks_some = known.iter().any(|it| !done.contains(it.name()));
+        if lacks_some {
+            steps.up(&transaction, at_once).await?;
         }
-        Ok(())
+        Ok(lacks_some && at_once.is_some())
     };
-    watch.over(work).await?;
-    Ok(transaction.commit().await?)
+    let goes_on = watch.over(work).await?;
+    transaction.commit().await?;
+    Ok(goes_on)
 }
 
 /// Makes the tables of those registered types that leave theirs to the service, and adds the columns that
@@ -69,7 +85,8 @@ pub async fn ensure_tables(db: &Db, registry: &Registry) -> Result<()> {
         Ok(())
     };
     watch.over(work).await?;
-    Ok(transaction.commit().await?)
+    transaction.commit().await?;
+    backlog::work_off(db).await
 }
 
 /// What [`migrate`], [`ensure_tables`] and [`count_tables`](super::count_tables) would add to `db`, by name. It is only read.
@@ -98,6 +115,8 @@ pub async fn lacks(
         lacks.extend(additions.into_iter().map(|it| it.name));
     }
     lacks.extend(usage::lacks(&transaction, registry).await?);
+    let left = backlog::left(&transaction).await?;
+    lacks.extend(left.iter().map(ToString::to_string));
     Ok(lacks)
 }
 
@@ -126,7 +145,7 @@ pub(super) async fn begin_alone(db: &Db) -> Result<(DatabaseTransaction, Watch)>
 
 /// Begins a transaction that has the right to write from its first statement on. It is one of sea-orm's, as
 /// migrations must have it; whoever changes what people keep takes `entity_core::db::Transaction`.
-async fn begin_write(writer: &DatabaseConnection) -> Result<DatabaseTransaction, DbErr> {
+pub(super) async fn begin_write(writer: &DatabaseConnection) -> Result<DatabaseTransaction, DbErr> {
     let access_mode = match writer.get_database_backend() {
         DbBackend::Sqlite => None,
         _ => Some(AccessMode::ReadWrite),
@@ -193,7 +212,9 @@ async fn ensure_table(transaction: &DatabaseTransaction, spec: &TableSpec) -> Re
     let added: Vec<&Field> = spec.folded.iter().copied().filter(is_new).collect();
     // A table that has just been made has no rows whose text is to be folded.
     if !present.is_empty() && !added.is_empty() {
-        fill_folded(transaction, spec.name, spec.key, &added).await?;
+        let fold = |it: &&Field| Task::fold(spec.name, spec.key, it);
+        let tasks: Vec<_> = added.iter().filter_map(fold).collect();
+        backlog::add(transaction, tasks).await?;
     }
     Ok(())
 }

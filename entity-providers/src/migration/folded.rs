@@ -1,14 +1,14 @@
-//! A step that adds the columns with folded text to a table, and fills them.
+//! A step that adds the columns with folded text to a table, which are filled when all steps are done.
 
 use async_trait::async_trait;
 use entity_core::schema::Field;
 use sea_orm::DbErr;
 use sea_orm_migration::{MigrationName, MigrationTrait, SchemaManager};
 
-use crate::db::fold::fill_folded;
+use crate::db::backlog::{self, Task};
 
 /// A step that lets lists of a table look into the text of some fields: each gets the column that
-/// [`Field::folded_column`] names, and the rows that are there are filled, some hundred at a time.
+/// [`Field::folded_column`] names, and the rows that are there are filled afterwards, some hundred at a time.
 #[derive(Clone, Copy, Debug)]
 pub struct FoldedColumns {
     /// The date, a number and what it is about; never changed once it was released.
@@ -33,7 +33,9 @@ impl MigrationTrait for FoldedColumns {
             let sql = format!("ALTER TABLE {} ADD COLUMN {column} TEXT", self.table);
             super::define(manager, &[&sql]).await?;
         }
-        fill_folded(manager.get_connection(), self.table, "id", self.fields).await
+        let fold = |it: &&Field| Task::fold(self.table, "id", it);
+        let tasks: Vec<_> = self.fields.iter().filter_map(fold).collect();
+        backlog::add(manager.get_connection(), tasks).await
     }
 
     fn use_transaction(&self) -> Option<bool> {

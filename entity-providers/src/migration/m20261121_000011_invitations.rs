@@ -21,6 +21,11 @@ pub(super) const STEP: Tables = Tables {
         "CREATE INDEX invitation_by_inviter ON invitation (invited_by)",
         "CREATE INDEX invitation_by_end ON invitation (expires)",
         "ALTER TABLE membership ADD COLUMN origin TEXT NOT NULL DEFAULT 'mandate'",
-        "UPDATE membership SET origin = 'provided' WHERE is_provided",
     ],
+};
+
+/// A step of its own, because nobody can read a table that was changed before its transaction ends.
+pub(super) const ORIGINS: Tables = Tables {
+    name: "m20261121_000012_origins",
+    statements: &["UPDATE membership SET origin = 'provided' WHERE is_provided"],
 };

@@ -2,6 +2,7 @@
 
 use entity_core::schema::{Field, Kind};
 
+use super::emptied::EmptiedColumn;
 use super::{FoldedColumns, Tables};
 
 const fn text(column: &'static str) -> Field {
@@ -40,9 +41,10 @@ pub(super) const USERS: FoldedColumns = FoldedColumns {
 
 /// What announcements said was in a column of its own, which nothing reads any more. It is emptied and stays: a
 /// node of the former version that still runs writes it.
-pub(super) const EMPTIED: Tables = Tables {
+pub(super) const EMPTIED: EmptiedColumn = EmptiedColumn {
     name: "m20261121_000023_announcement_text_emptied",
-    statements: &["UPDATE announcement SET body_text = '' WHERE body_text <> ''"],
+    table: "announcement",
+    column: "body_text",
 };
 
 /// The last place among the announcements of a site is found without a look at the others.

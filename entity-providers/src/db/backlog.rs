@@ -1,0 +1,280 @@
+//! Work on the rows of a table that a change of the table leaves for later: it is done some hundred rows at a time, each
+//! time in a transaction of its own, so that those who read and write the table meanwhile wait for no more than that.
+//!
+//! What is left to do stands in the table `backlog`, in the transaction of the change. Whoever is stopped in between
+//! goes on at the next start. Invariant: what was done already, or written by others meanwhile, stays.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use entity_core::db::Db;
+use entity_core::schema::{Field, Kind};
+use entity_core::{Error, ErrorKind, Result};
+use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict, Order, Query, SimpleExpr};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, QueryResult};
+use sea_orm_migration::{IntoSchemaManagerConnection, SchemaManager};
+use tokio::time::sleep;
+
+use super::migrate::begin_write;
+
+const TABLE: &str = "backlog";
+const CREATE: &str = "CREATE TABLE IF NOT EXISTS backlog (
+    table_name TEXT NOT NULL, key_name TEXT NOT NULL, column_name TEXT NOT NULL, work TEXT NOT NULL,
+    PRIMARY KEY (table_name, column_name)
+)";
+/// Most rows that are changed in one transaction.
+const ROWS_AT_ONCE: u64 = 500;
+/// How long others have the tables to themselves between two transactions.
+const PAUSE: Duration = Duration::from_millis(5);
+/// How often a transaction that others were in the way of is tried again, at most.
+const TRIES: usize = 20;
+/// How often a table is gone through, at most: a node of a former version may write rows that lack something again.
+const PASSES: usize = 10;
+
+/// What is to be done with a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Work {
+    /// Its text is folded.
+    FoldText,
+    /// What its HTML says is folded.
+    FoldHtml,
+    /// It is emptied.
+    Empty,
+}
+
+impl Work {
+    const ALL: [(Self, &'static str); 3] = [
+        (Self::FoldText, "text"),
+        (Self::FoldHtml, "html"),
+        (Self::Empty, "empty"),
+    ];
+
+    fn name(self) -> &'static str {
+        let found = Self::ALL.iter().find(|it| it.0 == self);
+        found.map_or("", |it| it.1)
+    }
+}
+
+/// Work on one column of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Task {
+    table: String,
+    /// The column by which the rows are gone through: a text that is the key.
+    key: String,
+    column: String,
+    work: Work,
+}
+
+impl fmt::Display for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{} in all rows", self.table, self.column)
+    }
+}
+
+impl Task {
+    /// Filling the folded column of `field`, if it has one.
+    pub(crate) fn fold(table: &str, key: &str, field: &Field) -> Option<Self> {
+        field.folded_column()?;
+        let work = match field.kind {
+            Kind::Html(_) => Work::FoldHtml,
+            _ => Work::FoldText,
+        };
+        Some(Self::new(table, key, field.column?, work))
+    }
+
+    /// Emptying `column`.
+    pub(crate) fn empty(table: &str, key: &str, column: &str) -> Self {
+        Self::new(table, key, column, Work::Empty)
+    }
+
+    fn new(table: &str, key: &str, column: &str, work: Work) -> Self {
+        Self {
+            table: table.to_owned(),
+            key: key.to_owned(),
+            column: column.to_owned(),
+            work,
+        }
+    }
+
+    fn read(row: &QueryResult) -> Result<Self, DbErr> {
+        let name: String = row.try_get("", "work")?;
+        let work = Work::ALL.iter().find(|it| it.1 == name);
+        let (work, _name) = work.ok_or_else(|| DbErr::Custom(format!("unknown work `{name}`")))?;
+        Ok(Self {
+            table: row.try_get("", "table_name")?,
+            key: row.try_get("", "key_name")?,
+            column: row.try_get("", "column_name")?,
+            work: *work,
+        })
+    }
+
+    /// The column that is written.
+    fn target(&self) -> Alias {
+        match self.work {
+            Work::Empty => Alias::new(&*self.column),
+            Work::FoldText | Work::FoldHtml => Alias::new(format!("{}_folded", self.column)),
+        }
+    }
+
+    /// The rows in which there is something to do.
+    fn is_due(&self) -> SimpleExpr {
+        let own = Expr::col(Alias::new(&*self.column));
+        match self.work {
+            Work::Empty => own.ne(""),
+            _ => own.is_not_null().and(Expr::col(self.target()).is_null()),
+        }
+    }
+
+    /// What is written where the column is `text`.
+    fn made_of(&self, text: &str) -> String {
+        let field = |kind| Field::new("", kind, "").folded(text);
+        match self.work {
+            Work::FoldText => field(Kind::Text(0)),
+            Work::FoldHtml => field(Kind::Html(0)),
+            Work::Empty => String::new(),
+        }
+    }
+
+    /// Does it in all rows.
+    async fn run(&self, db: &Db) -> Result<()> {
+        for _ in 0..PASSES {
+            let mut last = None;
+            let mut is_clean = true;
+            while let Some(end) = self.run_part(db, last.as_deref()).await? {
+                last = Some(end);
+                is_clean = false;
+                sleep(PAUSE).await;
+            }
+            if is_clean {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Does it in the next rows behind `last`. The last of them, if there were any.
+    async fn run_part(&self, db: &Db, last: Option<&str>) -> Result<Option<String>> {
+        let mut tries = 1;
+        loop {
+            let done = self.try_part(db, last).await.map_err(Error::from);
+            match done {
+                Err(error) if tries < TRIES && is_in_the_way(&error) => tries += 1,
+                done => return done,
+            }
+            sleep(PAUSE).await;
+        }
+    }
+
+    async fn try_part(&self, db: &Db, last: Option<&str>) -> Result<Option<String>, DbErr> {
+        let transaction = begin_write(&db.writer).await?;
+        patiently(&transaction).await?;
+        let (key, own) = (|| Alias::new(&*self.key), || Alias::new(&*self.column));
+        let mut part = Query::select();
+        part.columns([key(), own()])
+            .from(Alias::new(&*self.table))
+            .and_where(self.is_due())
+            .and_where_option(last.map(|it| Expr::col(key()).gt(it)))
+            .order_by(key(), Order::Asc)
+            .limit(ROWS_AT_ONCE);
+        let mut end = None;
+        for row in transaction.query_all(&part).await? {
+            let (id, text): (String, String) = (row.try_get_by_index(0)?, row.try_get_by_index(1)?);
+            let mut statement = Query::update();
+            statement
+                .table(Alias::new(&*self.table))
+                .value(self.target(), self.made_of(&text))
+                .and_where(Expr::col(key()).eq(&*id))
+                // Whoever has written another text since has written what is made of it too.
+                .and_where(Expr::col(own()).eq(text));
+            transaction.execute(&statement).await?;
+            end = Some(id);
+        }
+        transaction.commit().await?;
+        Ok(end)
+    }
+}
+
+/// Whether it may go well when it is tried again: others hold rows, or wait for ours.
+fn is_in_the_way(error: &Error) -> bool {
+    error.is_transient() || error.kind() == ErrorKind::Unavailable
+}
+
+/// It takes as long as it takes to find rows; nobody waits for that.
+async fn patiently(transaction: &DatabaseTransaction) -> Result<(), DbErr> {
+    if transaction.get_database_backend() == DbBackend::Postgres {
+        let sql = "SET LOCAL statement_timeout = 0";
+        transaction.execute_unprepared(sql).await?;
+    }
+    Ok(())
+}
+
+/// Leaves `tasks` to be done when the transaction of `connection` is over.
+///
+/// # Errors
+/// The database refuses a statement.
+pub(crate) async fn add(connection: &impl ConnectionTrait, tasks: Vec<Task>) -> Result<(), DbErr> {
+    connection.execute_unprepared(CREATE).await?;
+    for task in tasks {
+        let mut insert = Query::insert();
+        insert
+            .into_table(Alias::new(TABLE))
+            .columns(["table_name", "key_name", "column_name", "work"].map(Alias::new))
+            .values_panic([
+                Expr::val(task.table),
+                Expr::val(task.key),
+                Expr::val(task.column),
+                Expr::val(task.work.name()),
+            ])
+            .on_conflict(OnConflict::new().do_nothing().to_owned());
+        connection.execute(&insert).await?;
+    }
+    Ok(())
+}
+
+/// What is left to be done.
+///
+/// # Errors
+/// The database can't be read.
+pub(crate) async fn left<'c, C>(connection: &'c C) -> Result<Vec<Task>, DbErr>
+where
+    C: ConnectionTrait,
+    &'c C: IntoSchemaManagerConnection<'c>,
+{
+    if !SchemaManager::new(connection).has_table(TABLE).await? {
+        return Ok(Vec::new());
+    }
+    let mut question = Query::select();
+    question
+        .columns(["table_name", "key_name", "column_name", "work"].map(Alias::new))
+        .from(Alias::new(TABLE))
+        .order_by(Alias::new("table_name"), Order::Asc)
+        .order_by(Alias::new("column_name"), Order::Asc);
+    let rows = connection.query_all(&question).await?;
+    rows.iter().map(Task::read).collect()
+}
+
+/// Does what is left, table by table.
+///
+/// # Errors
+/// A statement fails; what was done stays done.
+pub(crate) async fn work_off(db: &Db) -> Result<()> {
+    let left = left(&db.writer).await?;
+    let mut tables: BTreeMap<&str, usize> = BTreeMap::new();
+    for task in &left {
+        *tables.entry(&task.table).or_default() += 1;
+    }
+    for (table, columns) in tables {
+        tracing::info!(table, columns, "bringing the rows of `{table}` up to date");
+    }
+    for task in &left {
+        task.run(db).await?;
+        let mut delete = Query::delete();
+        delete
+            .from_table(Alias::new(TABLE))
+            .and_where(Expr::col(Alias::new("table_name")).eq(&*task.table))
+            .and_where(Expr::col(Alias::new("column_name")).eq(&*task.column));
+        db.writer.execute(&delete).await?;
+    }
+    Ok(())
+}

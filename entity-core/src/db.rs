@@ -62,9 +62,18 @@ pub enum Session {
     /// Reads, each statement on its own: from the file, where there is one, what is surely short.
     /// What may look at many rows has connections of its own. When the connection to a server is lost, it is tried
     /// once more.
-    Reader(DatabaseConnection, Option<File>, Lanes, Faults),
+    Reader(Reader),
     /// Reads and writes, in one transaction.
     Writer(Transaction),
+}
+
+/// What a unit of work that only reads has of a [`Db`].
+#[derive(Clone, Debug)]
+pub struct Reader {
+    connection: DatabaseConnection,
+    file: Option<File>,
+    lanes: Lanes,
+    faults: Faults,
 }
 
 #[async_trait]
@@ -81,12 +90,12 @@ impl Store for Db {
 impl Db {
     /// What reads this database.
     pub fn read(&self) -> Session {
-        Session::Reader(
-            self.reader.clone(),
-            self.file.clone(),
-            self.lanes.clone(),
-            self.faults.clone(),
-        )
+        Session::Reader(Reader {
+            connection: self.reader.clone(),
+            file: self.file.clone(),
+            lanes: self.lanes.clone(),
+            faults: self.faults.clone(),
+        })
     }
 }
 
@@ -102,7 +111,7 @@ impl Session {
         statement: Statement,
         mut read: impl FnMut(&mut Row<'_>) -> Result<T> + Send,
     ) -> Result<Vec<T>> {
-        let Self::Reader(_, Some(file), ..) = self else {
+        let Some(file) = self.file() else {
             return read_all(&self.query_all_raw(statement).await?, read);
         };
         match file.rows(&statement, &mut read)? {
@@ -134,7 +143,15 @@ fn read_all<T>(
 impl Session {
     fn lanes(&self) -> Option<&Lanes> {
         match self {
-            Self::Reader(_, _, lanes, _) => Some(lanes),
+            Self::Reader(reader) => Some(&reader.lanes),
+            Self::Writer(_) => None,
+        }
+    }
+
+    /// The file that may be read without a connection, if there is one.
+    fn file(&self) -> Option<&File> {
+        match self {
+            Self::Reader(reader) => reader.file.as_ref(),
             Self::Writer(_) => None,
         }
     }
@@ -142,8 +159,8 @@ impl Session {
     /// Whether a read failed because its connection to a server is lost. Those opened before it are closed then.
     fn has_lost(&self, error: &DbErr) -> bool {
         match self {
-            Self::Reader(.., faults) if failure::is_lost_in(error) => {
-                faults.see_in(error);
+            Self::Reader(reader) if failure::is_lost_in(error) => {
+                reader.faults.see_in(error);
                 true
             }
             _ => false,
@@ -182,18 +199,15 @@ impl Context {
 impl ConnectionTrait for Session {
     fn get_database_backend(&self) -> DbBackend {
         match self {
-            Self::Reader(it, ..) => it.get_database_backend(),
+            Self::Reader(it) => it.connection.get_database_backend(),
             Self::Writer(it) => it.get_database_backend(),
         }
     }
 
     async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
         match self {
-            Self::Reader(it, .., faults) => {
-                again(it, faults, statement, |it, statement| {
-                    it.execute_raw(statement)
-                })
-                .await
+            Self::Reader(reader) => {
+                again(reader, statement, |it, statement| it.execute_raw(statement)).await
             }
             Self::Writer(it) => it.execute_raw(statement).await,
         }
@@ -201,7 +215,7 @@ impl ConnectionTrait for Session {
 
     async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
         match self {
-            Self::Reader(it, ..) => it.execute_unprepared(sql).await,
+            Self::Reader(it) => it.connection.execute_unprepared(sql).await,
             Self::Writer(it) => it.execute_unprepared(sql).await,
         }
     }
@@ -211,8 +225,8 @@ impl ConnectionTrait for Session {
             return Ok(lane.query_all(statement).await?.into_iter().next());
         }
         match self {
-            Self::Reader(it, .., faults) => {
-                again(it, faults, statement, |it, statement| {
+            Self::Reader(reader) => {
+                again(reader, statement, |it, statement| {
                     it.query_one_raw(statement)
                 })
                 .await
@@ -226,8 +240,8 @@ impl ConnectionTrait for Session {
             return lane.query_all(statement).await;
         }
         match self {
-            Self::Reader(it, .., faults) => {
-                again(it, faults, statement, |it, statement| {
+            Self::Reader(reader) => {
+                again(reader, statement, |it, statement| {
                     it.query_all_raw(statement)
                 })
                 .await
@@ -240,22 +254,22 @@ impl ConnectionTrait for Session {
 /// What `read` answers. When the connection to the server is lost meanwhile, it is asked once more on another one:
 /// those that were opened before are closed by then.
 async fn again<'a, T, F>(
-    reader: &'a DatabaseConnection,
-    faults: &Faults,
+    reader: &'a Reader,
     statement: Statement,
     read: impl Fn(&'a DatabaseConnection, Statement) -> F,
 ) -> Result<T, DbErr>
 where
     F: Future<Output = Result<T, DbErr>>,
 {
-    if reader.get_database_backend() != DbBackend::Postgres {
-        return read(reader, statement).await;
+    let connection = &reader.connection;
+    if connection.get_database_backend() != DbBackend::Postgres {
+        return read(connection, statement).await;
     }
-    let done = read(reader, statement.clone()).await;
+    let done = read(connection, statement.clone()).await;
     match done {
         Err(error) if failure::is_lost_in(&error) => {
-            faults.see_in(&error);
-            read(reader, statement).await
+            reader.faults.see_in(&error);
+            read(connection, statement).await
         }
         done => done,
     }

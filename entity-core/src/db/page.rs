@@ -131,7 +131,7 @@ impl Session {
             Ok((item, row.bytes()))
         };
         let mut is_short = measure.is_short;
-        if let (Self::Reader(_, Some(file), ..), true) = (self, is_short) {
+        if let (Some(file), true) = (self.file(), is_short) {
             let mut collected = Collected::new(measure);
             if file.each(&statement, |row| collected.take(|| read(row)))? {
                 return Ok(collected.into_page());
@@ -198,7 +198,9 @@ impl Session {
         });
         match (lane, self) {
             (Some(lane), _) => lane.each(statement.clone(), &mut take).await?,
-            (None, Self::Reader(db, ..)) => each(db, statement.clone(), &mut take).await?,
+            (None, Self::Reader(reader)) => {
+                each(&reader.connection, statement.clone(), &mut take).await?
+            }
             (None, Self::Writer(transaction)) => transaction.each(statement, &mut take).await?,
         }
         Ok(failed.map_or(Ok(collected), Err))

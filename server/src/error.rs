@@ -1,7 +1,5 @@
 //! An error as HTTP: the one place where a kind becomes a status, and where error bodies are written.
 
-mod repeated;
-
 use axum::body::Body;
 use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
@@ -15,6 +13,7 @@ use serde::Serialize;
 use crate::app::App;
 use crate::direct::negotiate;
 use crate::middleware::request_id::RequestId;
+use crate::telemetry;
 
 /// What an error answer says besides the error.
 #[derive(Clone, Debug)]
@@ -171,10 +170,10 @@ fn allow(verbs: &[Verb]) -> HeaderValue {
     HeaderValue::from_str(&names.join(", ")).unwrap_or_else(|_| HeaderValue::from_static("OPTIONS"))
 }
 
-/// A defect of ours is logged here with its whole chain of causes, once in an interval for each cause; a client's
-/// mistake is not.
+/// A defect of ours is logged here with its whole chain of causes, whose number lets lines with the same ones be counted
+/// in place of written; a client's mistake is not.
 fn log(error: &Error, status: StatusCode, context: &ErrorContext) {
-    if !status.is_server_error() || !repeated::is_news(error) {
+    if !status.is_server_error() {
         return;
     }
     let mut causes = Vec::new();
@@ -183,10 +182,12 @@ fn log(error: &Error, status: StatusCode, context: &ErrorContext) {
         causes.push(it.to_string());
         cause = it.source();
     }
+    let causes = causes.join(": ");
     tracing::error!(
+        cause.id = telemetry::cause_id((error.message(), &causes)),
         request.id = context.request_id.as_str(),
         status = status.as_u16(),
-        causes = causes.join(": "),
+        causes,
         "request `{}` failed: {error}",
         context.request_id.as_str()
     );

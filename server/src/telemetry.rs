@@ -8,6 +8,7 @@ mod limit;
 mod unfailing;
 
 use std::error::Error;
+use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::sync::atomic::Ordering;
 
 use tracing_subscriber::EnvFilter;
@@ -61,6 +62,14 @@ pub(crate) fn tell_repeated() {
     for (source, count) in LIMITER.take() {
         tracing::warn!(source, count, "lines like others were not written");
     }
+}
+
+/// The number by which lines that tell the same cause are known, as their field `cause.id`: each cause has one line in a
+/// minute, and the further ones are counted.
+pub(crate) fn cause_id(cause: impl Hash) -> u64 {
+    let mut number = DefaultHasher::new();
+    cause.hash(&mut number);
+    number.finish().max(1)
 }
 
 /// `error` as a field of a log line, which then tells its causes too.

@@ -1,4 +1,7 @@
 //! Lines that repeat: each place in the code writes so many in a minute, the further ones are counted.
+//!
+//! A line that tells why something failed names its cause by the field [`CAUSE`]. Of those, each cause has one line in a
+//! minute for itself, however many others the place in the code writes.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -6,11 +9,18 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tracing::callsite::Identifier;
+use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Metadata, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 
 const MINUTE: Duration = Duration::from_mins(1);
+/// The field with the number of a cause, which is not 0.
+const CAUSE: &str = "cause.id";
+/// How many causes are told apart at a time; what is beyond them counts as one.
+const CAUSES: usize = 64;
+/// The number of all causes that are beyond those.
+const OTHERS: u64 = u64::MAX;
 
 /// What the process has logged of late.
 pub(super) static LIMITER: LazyLock<Limiter> = LazyLock::new(Limiter::default);
@@ -23,18 +33,38 @@ pub(super) struct Limit(pub(super) usize);
 impl<S: Subscriber> Layer<S> for Limit {
     fn event_enabled(&self, event: &Event<'_>, _context: Context<'_, S>) -> bool {
         let metadata = event.metadata();
-        *metadata.level() > Level::INFO || LIMITER.allows(metadata, self.0, Instant::now())
+        if *metadata.level() > Level::INFO {
+            return true;
+        }
+        let mut cause = Cause(0);
+        event.record(&mut cause);
+        LIMITER.allows(metadata, cause.0, self.0, Instant::now())
     }
 }
 
-/// Counts lines by the place in the code that they come from.
+/// The cause that a line names; 0 if it names none.
+struct Cause(u64);
+
+impl Visit for Cause {
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        if field.name() == CAUSE {
+            self.0 = value;
+        }
+    }
+
+    fn record_debug(&mut self, _field: &Field, _value: &dyn fmt::Debug) {}
+}
+
+/// Counts lines by the place in the code that they come from, and by the cause that they name.
 #[derive(Default)]
 pub(super) struct Limiter(Mutex<Seen>);
 
 #[derive(Default)]
 struct Seen {
-    /// As many as there are places that log.
-    places: HashMap<Identifier, Place>,
+    /// As many as there are places that log, and causes of late.
+    places: HashMap<(Identifier, u64), Place>,
+    /// How many of them are causes.
+    causes: usize,
     repeated: u64,
 }
 
@@ -48,21 +78,24 @@ struct Place {
 }
 
 impl Limiter {
-    fn allows(&self, metadata: &'static Metadata<'static>, limit: usize, now: Instant) -> bool {
+    fn allows(
+        &self,
+        metadata: &'static Metadata<'static>,
+        cause: u64,
+        limit: usize,
+        now: Instant,
+    ) -> bool {
         let mut seen = self.lock();
-        let place = seen
-            .places
-            .entry(metadata.callsite())
-            .or_insert_with(|| Place {
-                source: format!(
-                    "{}:{}",
-                    metadata.file().unwrap_or_else(|| metadata.target()),
-                    metadata.line().unwrap_or_default()
-                ),
-                since: now,
-                written: 0,
-                repeated: 0,
-            });
+        let (key, limit) = match cause {
+            0 => ((metadata.callsite(), 0), limit),
+            cause => (seen.key_of((metadata.callsite(), cause)), limit.min(1)),
+        };
+        let place = seen.places.entry(key).or_insert_with(|| Place {
+            source: source_of(metadata, cause),
+            since: now,
+            written: 0,
+            repeated: 0,
+        });
         if now.saturating_duration_since(place.since) >= MINUTE {
             place.since = now;
             place.written = 0;
@@ -81,17 +114,46 @@ impl Limiter {
         self.lock().repeated
     }
 
-    /// Which places have not written lines since this was last asked, and how many.
+    /// Which places have not written lines since this was last asked, and how many. Causes of which nothing was heard
+    /// meanwhile are forgotten.
     pub(super) fn take(&self) -> Vec<(String, u64)> {
         let mut seen = self.lock();
         let places = seen.places.values_mut().filter(|it| it.repeated > 0);
-        places
+        let told = places
             .map(|it| (it.source.clone(), std::mem::take(&mut it.repeated)))
-            .collect()
+            .collect();
+        seen.places
+            .retain(|key, place| key.1 == 0 || place.since.elapsed() < MINUTE);
+        seen.causes = seen.places.keys().filter(|it| it.1 != 0).count();
+        told
     }
 
     fn lock(&self) -> MutexGuard<'_, Seen> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Seen {
+    /// Under which key a cause is counted.
+    fn key_of(&mut self, key: (Identifier, u64)) -> (Identifier, u64) {
+        if self.places.contains_key(&key) {
+            return key;
+        }
+        if self.causes < CAUSES {
+            self.causes += 1;
+            return key;
+        }
+        (key.0, OTHERS)
+    }
+}
+
+/// Where a line comes from.
+fn source_of(metadata: &Metadata<'_>, cause: u64) -> String {
+    let file = metadata.file().unwrap_or_else(|| metadata.target());
+    let line = metadata.line().unwrap_or_default();
+    match cause {
+        0 => format!("{file}:{line}"),
+        cause => format!("{file}:{line}, cause {cause}"),
     }
 }
 
@@ -129,8 +191,8 @@ mod tests {
                 tracing::warn!(number, "refused");
             }
             tracing::error!("something else");
+            assert_eq!(WRITTEN.load(Ordering::Relaxed), 11);
         });
-        assert_eq!(WRITTEN.load(Ordering::Relaxed), 11);
         let told = LIMITER.take();
         let [(source, count)] = told.as_slice() else {
             panic!("{told:?}");
@@ -139,5 +201,18 @@ mod tests {
         assert_eq!(*count, 151_990);
         assert_eq!(LIMITER.repeated(), 151_990);
         assert!(LIMITER.take().is_empty());
+
+        // Each cause has a line for itself, unless there are causes without end.
+        let subscriber = tracing_subscriber::registry().with(Count).with(Limit(10));
+        tracing::subscriber::with_default(subscriber, || {
+            for _ in 0..3 {
+                for cause in 1..=10_000_u64 {
+                    tracing::error!(cause.id = cause, "failed");
+                }
+            }
+        });
+        assert_eq!(WRITTEN.load(Ordering::Relaxed), 11 + CAUSES + 1);
+        let told: u64 = LIMITER.take().iter().map(|it| it.1).sum();
+        assert_eq!(told, 30_000 - 65);
     }
 }

@@ -78,6 +78,21 @@ const MEANINGS: [(ErrorKind, &str); 15] = [
     ),
 ];
 
+const RETRY_AFTER: (&str, &str) = ("Retry-After", "How many seconds to wait.");
+/// What whoever sent too much is told, where that is a matter of requests in a second.
+const RATE_LIMITED: [(&str, &str); 3] = [
+    RETRY_AFTER,
+    (
+        "RateLimit-Policy",
+        "How many requests (`q`) may come in how many seconds (`w`), if that is the limit: `\"writes\";q=200;w=10`.",
+    ),
+    (
+        "RateLimit",
+        "How many are left (`r`), and in how many seconds (`t`) there is room for another one. Other answers have \
+         these two when less than half is left.",
+    ),
+];
+
 /// The name of the answer to requests whose header is too long.
 const OVERLONG: &str = "HeaderTooLong";
 
@@ -175,18 +190,18 @@ impl Builder<'_> {
             ("application/json".to_owned(), told),
             (PROBLEM_JSON.to_owned(), problem),
         ]);
-        let header = match kind {
-            ErrorKind::MethodNotAllowed => Some(("Allow", "The methods that this address takes.")),
-            ErrorKind::TooManyRequests | ErrorKind::Unavailable => {
-                Some(("Retry-After", "How many seconds to wait."))
-            }
+        let headers: &[_] = match kind {
+            ErrorKind::MethodNotAllowed => &[("Allow", "The methods that this address takes.")],
+            ErrorKind::TooManyRequests => &RATE_LIMITED,
+            ErrorKind::Unavailable => &[RETRY_AFTER],
             ErrorKind::Unauthenticated if self.config.auth_basic => {
-                Some(("WWW-Authenticate", "How else one may say who one is."))
+                &[("WWW-Authenticate", "How else one may say who one is.")]
             }
-            _ => None,
+            _ => &[],
         };
-        let header = header.map(|(name, meaning)| (name, text_header(meaning)));
-        response.headers.extend(header);
+        let headers = headers.iter();
+        let headers = headers.map(|(name, meaning)| (*name, text_header(meaning)));
+        response.headers.extend(headers);
         response
     }
 

@@ -119,6 +119,27 @@ both! {
         assert_eq!(passed(&student, LIST, 10).await, 0, "500 reads are used");
     }
 
+    async fn the_description_tells_of_the_limits(app: Limited) {
+        let document = app.0.anonymous().get("/api/openapi.json").await.json();
+        let responses = &document["components"]["responses"];
+        for mount in ["Direct", "Api"] {
+            let headers = &responses[format!("{mount}TooManyRequests")]["headers"];
+            for name in ["Retry-After", "RateLimit-Policy", "RateLimit"] {
+                assert!(headers[name]["description"].is_string(), "{mount}: {headers}");
+            }
+        }
+        let paths = document["paths"].as_object().expect("paths");
+        let operations = paths.iter().filter(|it| it.0.starts_with("/direct/")).flat_map(|(path, it)| {
+            it.as_object().expect("operations").iter().map(move |it| (path, it.0, &it.1["responses"]))
+        });
+        let mut count = 0;
+        for (path, method, responses) in operations.filter(|it| it.2.is_object()) {
+            assert!(responses["429"].is_object(), "{method} {path}");
+            count += 1;
+        }
+        assert!(count > 50, "{count} operations");
+    }
+
     async fn what_is_left_is_told_when_it_is_less_than_half(app: Limited) {
         let stranger = app.at("192.0.2.1", "").await;
         assert_eq!(passed(&stranger, LIST, 100).await, 100);

@@ -26,6 +26,7 @@ use entity_core::Error;
 use crate::config::{Config, Network};
 use crate::error::{self, ErrorContext};
 use crate::metrics::Metrics;
+use crate::telemetry;
 
 pub use class::Class;
 pub(crate) use class::PerClass;
@@ -164,6 +165,11 @@ impl Admission {
                 Ok(quota) => near = near.or(quota),
                 Err((error, quota, cause)) => {
                     self.metrics.refused(cause);
+                    tracing::warn!(
+                        cause.id = telemetry::cause_id(cause),
+                        "somebody sends too many requests, which are answered 429: `{}`",
+                        cause.name()
+                    );
                     return Err(Box::new(TooMany { error, quota }));
                 }
             }

@@ -7,6 +7,8 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
 
+use crate::rows::{databases, texts};
+
 const LIST: &str = "/direct/session/current.json";
 const BATCH: &str = "/direct/batch.json";
 const FINE: StatusCode = StatusCode::OK;
@@ -117,6 +119,21 @@ both! {
         let references = format!("{BATCH}?_refs={}", references.join(","));
         student.get(&references).await.expect(StatusCode::MULTI_STATUS);
         assert_eq!(passed(&student, LIST, 10).await, 0, "500 reads are used");
+    }
+
+    async fn log_3_what_is_refused_at_the_door_is_counted_in_place_of_audited(app: Limited) {
+        let one = app.at("192.0.2.1", "student1").await;
+        assert_eq!(passed(&one, LIST, 530).await, 500);
+        let metrics = app.0.service().metrics.to_text();
+        let line = "lectern_refusals_total{cause=\"account_rate\"} 30";
+        assert!(metrics.lines().any(|it| it == line), "{metrics}");
+        app.0.service().audit.flush().await;
+        let sql = format!("SELECT status || '' AS line FROM audit WHERE path = '{LIST}'");
+        let mut rows = Vec::new();
+        for connection in databases(&app.0).await {
+            rows.extend(texts(&connection, &sql).await);
+        }
+        assert_eq!(rows, vec!["200"; 500]);
     }
 
     async fn the_description_tells_of_the_limits(app: Limited) {

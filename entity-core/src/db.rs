@@ -11,11 +11,13 @@ mod page;
 pub(crate) mod quota;
 mod row;
 mod search;
+mod stop;
 mod table;
 mod transaction;
 pub mod usage;
 
 use std::any::Any;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use sea_orm::{
@@ -35,6 +37,7 @@ pub use page::Measure;
 pub use quota::{Quota, Quotas};
 pub use row::Row;
 pub use search::{apply, condition, count_rows};
+pub use stop::{Stop, Stops};
 pub use table::{
     MOST_PASSED, Table, TableSpec, count, create, delete, list, read, read_many, row, update,
 };
@@ -54,6 +57,8 @@ pub struct Db {
     pub lanes: Lanes,
     /// What is known to be wrong with it.
     pub faults: Faults,
+    /// What stops statements of its writers that nobody waits for any more, if something can.
+    pub stops: Option<Arc<dyn Stops>>,
 }
 
 /// What a unit of work reads and writes through.
@@ -81,7 +86,11 @@ impl Store for Db {
     async fn begin(&self, mode: Mode) -> Result<Box<dyn Unit>> {
         let session = match mode {
             Mode::Read => self.read(),
-            Mode::Write => Session::Writer(Transaction::begin(&self.writer, &self.faults).await?),
+            Mode::Write => {
+                let stops = self.stops.as_deref();
+                let begun = Transaction::begin_with(&self.writer, &self.faults, stops).await;
+                Session::Writer(begun?)
+            }
         };
         Ok(Box::new(session))
     }

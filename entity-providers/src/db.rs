@@ -8,6 +8,7 @@ pub(crate) mod migrate;
 mod pool;
 mod pooler;
 pub(crate) mod sql;
+mod stop;
 mod usage;
 mod watch;
 

@@ -210,6 +210,7 @@ async fn beside(url: &str) -> Result<Db> {
         file: None,
         lanes: Lanes::default(),
         faults,
+        stops: None,
     };
     entity_providers::db::migrate(&db, audit_migrations).await?;
     Ok(db)

@@ -219,6 +219,7 @@ async fn start(database: &Database, samples: Vec<Sample>) -> Dispatcher {
         file,
         lanes: Lanes::default(),
         faults: entity_core::db::Faults::default(),
+        stops: None,
     };
     Dispatcher::new(
         Arc::new(Registry::new(routes).expect("types that go together")),

@@ -1,5 +1,6 @@
 //! What transactions ask of the two drivers.
 
+use std::borrow::Cow;
 use std::future::Future;
 
 use futures::TryStreamExt as _;
@@ -18,8 +19,8 @@ type Done<T> = Result<T, DriverError>;
 
 /// A driver that [`Transaction`](super::Transaction) can work with.
 pub(super) trait Driver: Database {
-    /// Begins a transaction that may write.
-    const BEGIN: &'static str;
+    /// Begins a transaction that may write, on a connection that the server knows by `name` for as long as it is open.
+    fn begin(name: Option<&str>) -> Cow<'static, str>;
 
     /// Whether a connection lives on, in the transaction it was in, after a statement that failed so.
     fn spares(error: &DriverError) -> bool;
@@ -120,7 +121,9 @@ macro_rules! run_statements {
 }
 
 impl Driver for Sqlite {
-    const BEGIN: &'static str = "BEGIN IMMEDIATE";
+    fn begin(_name: Option<&str>) -> Cow<'static, str> {
+        Cow::Borrowed("BEGIN IMMEDIATE")
+    }
 
     fn spares(error: &DriverError) -> bool {
         failure::spares_sqlite(error)
@@ -134,7 +137,17 @@ impl Driver for Sqlite {
 }
 
 impl Driver for Postgres {
-    const BEGIN: &'static str = "BEGIN READ WRITE";
+    fn begin(name: Option<&str>) -> Cow<'static, str> {
+        const BEGIN: &str = "BEGIN READ WRITE";
+        match name {
+            // In the same message: no further way to the server and back.
+            Some(name) => Cow::Owned(format!(
+                "{BEGIN}; SET LOCAL application_name = '{}'",
+                name.replace('\'', "''")
+            )),
+            None => Cow::Borrowed(BEGIN),
+        }
+    }
 
     fn spares(error: &DriverError) -> bool {
         failure::spares_postgres(error)

@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::lock::Mutex;
 use sea_orm::sqlx::pool::PoolConnection;
-use sea_orm::sqlx::{self, Error as DriverError, Pool, Postgres, Sqlite};
+use sea_orm::sqlx::{self, AssertSqlSafe, Error as DriverError, Pool, Postgres, Sqlite};
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DbBackend, DbErr, ExecResult, QueryResult, RuntimeErr,
     Statement,
@@ -23,6 +23,7 @@ use super::driver::Driver;
 use super::failure;
 use super::faults::Faults;
 use super::lane::Take;
+use super::stop::{Stop, Stops};
 use crate::error::{Error, Result};
 
 /// How long a COMMIT may take. Whoever waits longer is told that the outcome is unknown.
@@ -44,12 +45,15 @@ struct Open<D: Driver> {
     connection: PoolConnection<D>,
     state: State,
     faults: Faults,
+    stop: Option<Box<dyn Stop>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// The transaction is open, and each of its statements succeeded.
     Open,
+    /// The transaction is open, and one of its statements runs, or was given up in the middle.
+    Running,
     /// The transaction is open, and one of its statements failed: it can only be rolled back.
     Failed,
     /// There is none: the connection may serve others.
@@ -64,14 +68,27 @@ impl Transaction {
     /// # Errors
     /// The database can't be reached, or nothing may be written to it.
     pub async fn begin(writer: &DatabaseConnection, faults: &Faults) -> Result<Self> {
+        Self::begin_with(writer, faults, None).await
+    }
+
+    /// The same, where a statement that is dropped in the middle is stopped by what `stops` makes. Without, it goes
+    /// on in the database until it is done.
+    ///
+    /// # Errors
+    /// Those of [`begin`](Self::begin).
+    pub async fn begin_with(
+        writer: &DatabaseConnection,
+        faults: &Faults,
+        stops: Option<&dyn Stops>,
+    ) -> Result<Self> {
         faults.check()?;
         if writer.get_database_backend() == DbBackend::Postgres {
             let pool = writer.get_postgres_connection_pool();
-            let open = Open::begin(pool, faults).await?;
+            let open = Open::begin(pool, faults, stops).await?;
             Ok(Self(Kind::Postgres(Mutex::new(open))))
         } else {
             let pool = writer.get_sqlite_connection_pool();
-            let open = Open::begin(pool, faults).await?;
+            let open = Open::begin(pool, faults, stops).await?;
             Ok(Self(Kind::Sqlite(Mutex::new(open))))
         }
     }
@@ -101,7 +118,11 @@ impl Transaction {
 }
 
 impl<D: Driver> Open<D> {
-    async fn begin(pool: &Pool<D>, faults: &Faults) -> Result<Self, DbErr> {
+    async fn begin(
+        pool: &Pool<D>,
+        faults: &Faults,
+        stops: Option<&dyn Stops>,
+    ) -> Result<Self, DbErr> {
         let mut may_try_again = true;
         loop {
             let connection = pool.acquire().await.map_err(|error| {
@@ -112,8 +133,10 @@ impl<D: Driver> Open<D> {
                 connection,
                 state: State::Doubtful,
                 faults: faults.clone(),
+                stop: stops.map(Stops::begin),
             };
-            let statement = Some(D::BEGIN.into_sql_str());
+            let name = open.stop.as_ref().and_then(|it| it.name());
+            let statement = Some(AssertSqlSafe(D::begin(name)).into_sql_str());
             match D::TransactionManager::begin(&mut open.connection, statement).await {
                 Ok(()) => {
                     open.state = State::Open;
@@ -165,38 +188,40 @@ impl<D: Driver> Open<D> {
     }
 
     async fn execute(&mut self, statement: &Statement) -> Result<ExecResult, DbErr> {
-        self.check()?;
+        self.start()?;
         let done = D::execute(&mut self.connection, statement).await;
         self.see(done).map_err(execution_error)
     }
 
     async fn execute_unprepared(&mut self, sql: &str) -> Result<ExecResult, DbErr> {
-        self.check()?;
+        self.start()?;
         let done = D::execute_unprepared(&mut self.connection, sql).await;
         self.see(done).map_err(execution_error)
     }
 
     async fn query_one(&mut self, statement: &Statement) -> Result<Option<QueryResult>, DbErr> {
-        self.check()?;
+        self.start()?;
         let found = D::query_one(&mut self.connection, statement).await;
         self.see(found).map_err(query_error)
     }
 
     async fn query_all(&mut self, statement: &Statement) -> Result<Vec<QueryResult>, DbErr> {
-        self.check()?;
+        self.start()?;
         let found = D::query_all(&mut self.connection, statement).await;
         self.see(found).map_err(query_error)
     }
 
     async fn each(&mut self, statement: &Statement, take: &mut Take<'_>) -> Result<(), DbErr> {
-        self.check()?;
+        self.start()?;
         let done = D::each(&mut self.connection, statement, take).await;
         self.see(done).map_err(query_error)
     }
 
-    /// After an error nothing more is done: SQLite might do it outside of the transaction.
-    fn check(&self) -> Result<(), DbErr> {
+    /// After an error nothing more is done: SQLite might do it outside of the transaction. Neither is it after a
+    /// statement that was given up in the middle.
+    fn start(&mut self) -> Result<(), DbErr> {
         if self.state == State::Open {
+            self.state = State::Running;
             return Ok(());
         }
         Err(DbErr::Custom(
@@ -205,13 +230,16 @@ impl<D: Driver> Open<D> {
     }
 
     fn see<T>(&mut self, done: Result<T, DriverError>) -> Result<T, DriverError> {
-        if let Err(error) = &done {
-            self.faults.see(error);
-            self.state = match D::spares(error) {
-                true => State::Failed,
-                false => State::Doubtful,
-            };
-        }
+        self.state = match &done {
+            Ok(_) => State::Open,
+            Err(error) => {
+                self.faults.see(error);
+                match D::spares(error) {
+                    true => State::Failed,
+                    false => State::Doubtful,
+                }
+            }
+        };
         done
     }
 }
@@ -224,6 +252,12 @@ impl<D: Driver> Drop for Open<D> {
             // the pool for the connection.
             State::Open | State::Failed => {
                 D::TransactionManager::start_rollback(&mut self.connection);
+            }
+            State::Running => {
+                if let Some(stop) = &self.stop {
+                    stop.stop();
+                }
+                self.connection.close_on_drop();
             }
             State::Doubtful => self.connection.close_on_drop(),
         }

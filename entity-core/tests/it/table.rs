@@ -99,6 +99,7 @@ impl Service {
             file: None,
             lanes: Lanes::default(),
             faults: entity_core::db::Faults::default(),
+            stops: None,
         };
         Self {
             _directory: directory,

@@ -4,6 +4,7 @@ use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use entity_core::db::{Db, Faults, File, Lanes, is_at_rest};
@@ -21,6 +22,7 @@ use tokio::time::timeout;
 
 use super::pool::Pools;
 use super::pooler::{is_pooled, lost_settings, refused_by_pooler, shared_processes};
+use super::stop::{FileStops, ServerStops};
 
 /// A request that finds no free connection for this long gets an answer that says so.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -32,6 +34,8 @@ const PING_AFTER: Duration = Duration::from_secs(30);
 const PREPARED: usize = 500;
 /// Rows that SQLite may be ahead of whoever reads them: a page, so that it does not stop in the middle.
 const ROWS: usize = 1024;
+/// What a PostgreSQL server knows this service as.
+const APPLICATION: &str = "lectern";
 /// How long a statement may write to PostgreSQL.
 const WRITING: Duration = Duration::from_secs(15);
 /// What the journal of a SQLite file keeps of the disk when it was larger, in bytes.
@@ -78,6 +82,7 @@ pub async fn look(url: &str) -> Result<Db> {
                 file: None,
                 lanes: Lanes::default(),
                 faults,
+                stops: None,
             })
         }
     }
@@ -109,6 +114,7 @@ pub async fn look_at_file(path: &Path) -> Result<Db> {
         file: None,
         lanes: Lanes::default(),
         faults,
+        stops: None,
     })
 }
 
@@ -175,7 +181,8 @@ async fn sqlite(options: SqliteConnectOptions, pools: Pools) -> Result<Db> {
         .disable_statement_logging();
     // The writer comes first: it makes the file, and a reader can't change the journal's mode.
     let faults = Faults::new(Some(path.clone()));
-    let writer = pool::<sqlx::Sqlite>(1, &faults)
+    let (writer, stops) = FileStops::of(pool::<sqlx::Sqlite>(1, &faults));
+    let writer = writer
         .connect_with(options.clone().create_if_missing(true))
         .await
         .map_err(unreachable_database)?;
@@ -190,6 +197,7 @@ async fn sqlite(options: SqliteConnectOptions, pools: Pools) -> Result<Db> {
         file: Some(File::new(path)),
         lanes: pools.sqlite_lanes(&options, &faults),
         faults,
+        stops: Some(stops),
     };
     for (connection, name) in [(&db.writer, "writer"), (&db.reader, "reader")] {
         require_pragma(connection, name, "journal_mode", "wal").await?;
@@ -270,12 +278,15 @@ async fn postgres(options: PgConnectOptions, pools: Pools) -> Result<Db> {
         }
     }
     let reader = postgres_reader(options.clone(), pools, &faults).await?;
+    let lanes = pools.postgres_lanes(&reading(options), &faults);
+    let control = lanes.probe.clone().unwrap_or_else(|| reader.clone());
     Ok(Db {
         reader,
         writer,
         file: None,
-        lanes: pools.postgres_lanes(&reading(options), &faults),
+        lanes,
         faults,
+        stops: Some(Arc::new(ServerStops::new(APPLICATION, control))),
     })
 }
 
@@ -305,7 +316,7 @@ async fn postgres_reader(
 /// What all connections to a server have in common, and how long a statement of these may take.
 pub(super) fn quiet(options: PgConnectOptions, time: Duration) -> PgConnectOptions {
     options
-        .application_name("lectern")
+        .application_name(APPLICATION)
         .statement_cache_capacity(PREPARED)
         .options([
             ("statement_timeout", format!("{}ms", time.as_millis())),

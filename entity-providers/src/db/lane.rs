@@ -13,20 +13,20 @@ use sea_orm::sqlx::postgres::PgConnectOptions;
 use sea_orm::sqlx::sqlite::SqliteConnectOptions;
 use sea_orm::sqlx::{self, Postgres, Sqlite};
 use sea_orm::{
-    ConnectionTrait, DatabaseConnection, DbBackend, DbErr, QueryResult, RuntimeErr,
-    SqlxPostgresConnector, SqlxSqliteConnector, Statement, StreamTrait as _,
+    ConnectionTrait, DatabaseConnection, DbErr, QueryResult, RuntimeErr, SqlxPostgresConnector,
+    SqlxSqliteConnector, Statement, StreamTrait as _,
 };
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout};
 
+use super::stop::{Timer, cancel, timed};
+
 /// How many may wait for each connection: more than it serves in the time that they wait.
 const WAITING: usize = 1024;
 /// How long they wait.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Steps of SQLite's machine between two looks at the time: some microseconds.
-const STEPS: i32 = 2_000;
 /// How long after its time a statement is given up that does not stop.
 const GRACE: Duration = Duration::from_millis(500);
 /// How often a connection whose statement was given up is tried before it serves again.
@@ -62,34 +62,12 @@ enum Stopper {
     },
 }
 
-/// Until when the statement of a connection may run: for ever, unless there is one.
-#[derive(Debug, Default)]
-struct Timer(Mutex<Option<Instant>>);
-
-impl Timer {
-    fn set(&self, end: Option<Instant>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = end;
-    }
-
-    fn may_go_on(&self) -> bool {
-        let end = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        end.is_none_or(|it| Instant::now() < it)
-    }
-}
-
 impl Place {
     /// A connection to a SQLite file.
     pub(super) fn sqlite(pool: PoolOptions<Sqlite>, options: SqliteConnectOptions) -> Self {
         let timer = Arc::new(Timer::default());
         let stopper = Stopper::Sqlite(Arc::clone(&timer));
-        let pool = pool.after_connect(move |connection, _| {
-            let timer = Arc::clone(&timer);
-            Box::pin(async move {
-                let mut handle = connection.lock_handle().await?;
-                handle.set_progress_handler(STEPS, move || timer.may_go_on());
-                Ok(())
-            })
-        });
+        let pool = timed(pool, move || Arc::clone(&timer));
         let pool = pool.min_connections(0).connect_lazy_with(options);
         Self {
             connection: SqlxSqliteConnector::from_sqlx_sqlite_pool(pool),
@@ -141,16 +119,8 @@ impl Place {
             Stopper::Sqlite(timer) => timer.set(Some(Instant::now())),
             Stopper::Postgres { process, control } => {
                 let process = process.load(Ordering::SeqCst);
-                let cancel = Statement::from_sql_and_values(
-                    DbBackend::Postgres,
-                    "SELECT pg_cancel_backend($1)",
-                    [process.into()],
-                );
-                // A server that can't be told ends the statement at its own limit.
-                if process != 0
-                    && let Err(error) = control.query_one_raw(cancel).await
-                {
-                    tracing::debug!(error = %error, "can't stop a statement that nobody waits for");
+                if process != 0 {
+                    cancel(control, "it.pid = $1", process.into()).await;
                 }
             }
         }

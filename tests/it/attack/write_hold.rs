@@ -1,11 +1,12 @@
 //! One request kept the only right to write for as long as it liked. It is ended and rolled back when its time is over.
 
 use std::future::pending;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use entity_core::{Access, Context, Create, Entity, Fields, Need, Provider, Read, Result, Route};
 use http::StatusCode;
 use http::header::RETRY_AFTER;
+use sea_orm::{ConnectionTrait as _, Database as Connection, DbBackend, Statement};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
@@ -13,13 +14,21 @@ use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
 const BATCH: &str = "/direct/batch.json";
 /// How long a request may hold the right to write here.
 const HOLD: &str = "200ms";
+/// Longer than anything here takes on a busy machine, and much shorter than [`ENDLESS`] counts.
+const LONG: Duration = Duration::from_secs(20);
+/// The table `counted` and how often its rows can be put together: what takes hours to find out.
+const ENDLESS: (&str, &str) = (
+    "WITH RECURSIVE counted (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM counted WHERE number < 30000)",
+    "SELECT count(*) FROM counted AS a, counted AS b, counted AS c",
+);
 
 /// Something that takes its time to be made.
 #[derive(Clone, Debug, Serialize, Entity)]
 struct Sleeper {
     #[entity(id)]
     id: String,
-    /// `waits` for ever, or `blocks` its thread for longer than a request may write.
+    /// `waits` for ever, `blocks` its thread for longer than a request may write, or has the database work for hours
+    /// at a single statement that `counts` or `changes`.
     #[entity(writable)]
     manner: String,
 }
@@ -52,10 +61,23 @@ impl Create for Sleepers {
             .get("manner")
             .and_then(Value::as_str)
             .unwrap_or_default();
-        if manner == "waits" {
-            pending::<()>().await;
+        let (table, endless) = ENDLESS;
+        match manner {
+            "waits" => pending::<()>().await,
+            "counts" => {
+                let db = cx.db()?;
+                let statement =
+                    Statement::from_string(db.get_database_backend(), format!("{table} {endless}"));
+                db.query_all_raw(statement).await?;
+            }
+            "changes" => {
+                let change = format!(
+                    "{table} UPDATE announcement SET title = 'Before' WHERE ({endless}) > 0"
+                );
+                cx.db()?.execute_unprepared(&change).await?;
+            }
+            _ => std::thread::sleep(Duration::from_millis(400)),
         }
-        std::thread::sleep(Duration::from_millis(400));
         Ok(Sleeper {
             id: cx.new_id(),
             manner: manner.to_owned(),
@@ -72,7 +94,8 @@ impl OnBackend for Hasty {
             .read()
             .create()
             .build();
-        let app = TestApp::with_type_and_settings(backend, route, &[("limits.writeHold", HOLD)]);
+        let settings = [("limits.writeHold", HOLD), ("pool.writers", "2")];
+        let app = TestApp::with_type_and_settings(backend, route, &settings);
         app.await.map(Self)
     }
 }
@@ -109,7 +132,57 @@ async fn expect_free(client: &Client) {
     assert!(!all.text().contains("Before"), "{}", all.text());
 }
 
+/// Waits until the server works on nothing [`ENDLESS`] any more.
+async fn is_quiet(app: &TestApp) {
+    let connection = Connection::connect(app.database().url()).await;
+    let connection = connection.expect("it connects");
+    if connection.get_database_backend() != DbBackend::Postgres {
+        return;
+    }
+    let sql = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' \
+        AND query LIKE '%counted%' AND pid <> pg_backend_pid()";
+    let begin = Instant::now();
+    loop {
+        let statement = Statement::from_string(DbBackend::Postgres, sql);
+        let running = connection
+            .query_all_raw(statement)
+            .await
+            .expect("an answer");
+        if running.is_empty() {
+            return;
+        }
+        assert!(
+            begin.elapsed() < LONG / 2,
+            "{} statements still run",
+            running.len()
+        );
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
 both! {
+    async fn a_statement_in_the_middle_is_stopped_and_rolled_back(app: Hasty) {
+        let app = app.0;
+        let teacher = app.user("instructor1").await;
+        let made = teacher.post("/direct/announcement.json", &news("Mine")["body"]).await;
+        let path = format!("announcement/{}", made.header("entityid").expect("an id"));
+        // More often than there are connections that write.
+        for manner in ["counts", "changes", "counts", "changes", "counts"] {
+            let begin = Instant::now();
+            let change = json!({"method": "PUT", "path": &path, "body": {"title": "Before"}});
+            let batch = json!({"atomic": true, "operations": [change, sleeper(manner)]});
+            expect_overstayed(&teacher.post(BATCH, &batch).await);
+            // The same row: others wait for it no longer than the request had it.
+            let changed = teacher.put(&format!("/direct/{path}.json"), &json!({"title": "Mine"})).await;
+            changed.expect(StatusCode::NO_CONTENT);
+            expect_free(&teacher).await;
+            let taken = begin.elapsed();
+            println!("{manner}: free after {taken:?}");
+            assert!(taken < LONG, "{manner}: {taken:?}");
+            is_quiet(&app).await;
+        }
+    }
+
     async fn a_request_that_waits_is_ended_and_rolled_back(app: Hasty) {
         let teacher = app.0.user("instructor1").await;
         expect_overstayed(&teacher.post("/direct/sleeper.json", &sleeper("waits")["body"]).await);

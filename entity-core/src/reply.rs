@@ -61,6 +61,17 @@ pub enum Body {
     Form(Form),
 }
 
+impl Body {
+    /// How many entities it has.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Entity(_) => 1,
+            Self::Collection(it) => it.items.len(),
+            _ => 0,
+        }
+    }
+}
+
 /// Bytes with a media type of their own: an image, a document.
 ///
 /// Browsers are told to keep them as a file, never to show them as a page of the service.

@@ -4,7 +4,7 @@ use entity_core::{Error, Result};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
-use crate::text::{escape, repair_name};
+use crate::text::{escape, escaped_length, repair_name};
 
 /// One result, and the element that it stands in.
 #[derive(Clone, Debug)]
@@ -25,12 +25,16 @@ pub struct PartElement<'a> {
     pub body: &'a str,
 }
 
+/// About what an element takes besides the body.
+const FRAME: usize = 512;
+
 /// Writes the results inside an element `root`.
 ///
 /// # Errors
 /// Writing failed.
 pub fn write(root: &str, parts: &[PartElement<'_>]) -> Result<Vec<u8>> {
-    let mut writer = Writer::new(Vec::new());
+    let bodies = parts.iter().map(|it| size(it.body).saturating_add(FRAME));
+    let mut writer = Writer::new(Vec::with_capacity(bodies.sum()));
     write_all(&mut writer, root, parts).map_err(Error::internal)?;
     Ok(writer.into_inner())
 }
@@ -83,6 +87,14 @@ fn write_element(writer: &mut Writer<Vec<u8>>, part: &PartElement<'_>) -> std::i
         None => write_text(writer, "content", part.body)?,
     }
     writer.write_event(Event::End(BytesEnd::new(&part.name)))
+}
+
+/// How many bytes a part's body takes among the others.
+pub fn size(body: &str) -> usize {
+    match document(body) {
+        Some(document) => document.len(),
+        None => body.chars().map(escaped_length).sum(),
+    }
 }
 
 /// The body without its declaration, if it is a document.

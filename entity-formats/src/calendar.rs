@@ -2,6 +2,8 @@
 //!
 //! All instants are in UTC. The clock is never asked: what a calendar says depends on its entities alone.
 
+use std::fmt::Write as _;
+
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use entity_core::format::{Format, Renderer, View};
 use entity_core::{Body, Error, EventEntry, Item, Result};
@@ -9,12 +11,15 @@ use icalendar::{
     Calendar, Component as _, Event, EventLike as _, EventStatus, Property, ValueType,
 };
 
+use crate::buffer::Buffer;
 use crate::feed::{clean, urn};
 use crate::json::entity_url;
 use crate::title;
 
 /// What made the calendar.
 const PRODUCT: &str = "-//Lectern//Lectern//EN";
+/// What a calendar ends with.
+const END: &str = "END:VCALENDAR\r\n";
 /// The most characters of a text. No calendar shows more, and folding lines that are much longer is slow.
 const MAX_TEXT: usize = 8_000;
 
@@ -62,8 +67,23 @@ impl Renderer for Ics {
         if let Some(title) = title {
             calendar.append_property(("X-WR-CALNAME", plain(&title).as_str()));
         }
-        calendar.extend(items.iter().filter_map(|item| event(item, view)));
-        Ok(calendar.to_string().into_bytes())
+        let mut buffer = Buffer::of(body, view);
+        let empty = calendar.to_string();
+        let (head, end) = match empty.strip_suffix(END) {
+            Some(head) => (head, END),
+            None => (empty.as_str(), ""),
+        };
+        let written = buffer.write_str(head).map_err(Error::internal);
+        buffer.check(written, 0)?;
+        for (index, item) in items.iter().enumerate() {
+            if let Some(event) = event(item, view) {
+                let written = event.fmt_write(&mut buffer).map_err(Error::internal);
+                buffer.check(written, index)?;
+            }
+        }
+        let written = buffer.write_str(end).map_err(Error::internal);
+        buffer.check(written, items.len().saturating_sub(1))?;
+        Ok(buffer.into_bytes())
     }
 }
 

@@ -13,6 +13,7 @@ use entity_core::schema::Schema;
 use entity_core::{Body, EXPANDED, Error, Item, Projection, Result};
 use serde_json::Value;
 
+use crate::buffer::Buffer;
 use crate::feed::clean;
 use crate::json::METADATA;
 use crate::text::replace_forbidden;
@@ -42,11 +43,12 @@ impl Renderer for Csv {
         match body {
             Body::Entity(item) => {
                 let columns = columns(item.schema(), item.projection(), view);
-                write(&columns, std::slice::from_ref(item), view)
+                let buffer = Buffer::of(body, view);
+                write(buffer, &columns, std::slice::from_ref(item), view)
             }
             Body::Collection(it) => {
                 let columns = columns(it.schema, Some(&it.projection), view);
-                write(&columns, &it.items, view)
+                write(Buffer::of(body, view), &columns, &it.items, view)
             }
             _ => Err(Error::not_acceptable(&["json", "xml", "html"])),
         }
@@ -84,19 +86,24 @@ impl Column {
     }
 }
 
-fn write(columns: &[Column], items: &[Item], view: &View<'_>) -> Result<Vec<u8>> {
+fn write(buffer: Buffer, columns: &[Column], items: &[Item], view: &View<'_>) -> Result<Vec<u8>> {
     let mut rows = WriterBuilder::new()
         .terminator(Terminator::CRLF)
-        .from_writer(Vec::with_capacity(2048));
+        .from_writer(buffer);
     let names = columns.iter().map(Column::name);
     rows.write_record(names.map(Cow::into_owned))
         .map_err(Error::internal)?;
     for (index, item) in items.iter().enumerate() {
-        write_row(&mut rows, columns, &tree::of_entity(item, view.base_url)?)?;
-        view.check_list(rows.get_ref().len(), index)?;
+        let tree = tree::of_entity(item, view.base_url)?;
+        let written = write_row(&mut rows, columns, &tree);
+        rows.get_ref().check(written, index)?;
     }
-    rows.into_inner()
-        .map_err(|error| Error::internal(error.into_error()))
+    let written = rows.flush().map_err(Error::internal);
+    rows.get_ref()
+        .check(written, items.len().saturating_sub(1))?;
+    let written = rows.into_inner();
+    let written = written.map_err(|error| Error::internal(error.into_error()));
+    written.map(Buffer::into_bytes)
 }
 
 fn columns(schema: &Schema, projection: Option<&Projection>, view: &View<'_>) -> Vec<Column> {
@@ -118,7 +125,7 @@ fn columns(schema: &Schema, projection: Option<&Projection>, view: &View<'_>) ->
     columns
 }
 
-fn write_row(rows: &mut Writer<Vec<u8>>, columns: &[Column], entity: &Value) -> Result<()> {
+fn write_row(rows: &mut Writer<Buffer>, columns: &[Column], entity: &Value) -> Result<()> {
     let cells = columns.iter().map(|it| cell(it.value(entity)).into_owned());
     rows.write_record(cells).map_err(Error::internal)
 }

@@ -10,6 +10,7 @@ use entity_core::schema::Schema;
 use entity_core::{Body, Collection, Enclosure, Error, FeedEntry, Item, Result};
 use uuid::Uuid;
 
+use crate::buffer::Buffer;
 use crate::json::entity_url;
 use crate::paging::{filters, page_url, paging_links, view_url_with_query};
 use crate::text::replace_forbidden;
@@ -59,11 +60,23 @@ fn is_feed(body: &Body) -> bool {
     }
 }
 
+/// What `write` writes of `body`. How many entities fit if not all do is not known: half of them are tried.
+fn written(
+    body: &Body,
+    view: &View<'_>,
+    write: impl FnOnce(&mut Buffer) -> Result<()>,
+) -> Result<Vec<u8>> {
+    let mut buffer = Buffer::of(body, view);
+    let done = write(&mut buffer);
+    buffer.check(done, body.count().div_ceil(2))?;
+    Ok(buffer.into_bytes())
+}
+
 impl Feed {
     fn of(body: &Body, view: &View<'_>, extension: &str) -> Result<Self> {
         match body {
             Body::Entity(item) => Ok(Self::of_entity(item, view, extension)),
-            Body::Collection(it) => Ok(Self::of_collection(it, view, extension)),
+            Body::Collection(it) => Self::of_collection(it, view, extension),
             _ => Err(Error::not_acceptable(&["json", "xml", "html"])),
         }
     }
@@ -74,12 +87,18 @@ impl Feed {
         Self::new(&title, item.schema(), entries, Vec::new(), view, extension)
     }
 
-    fn of_collection(collection: &Collection, view: &View<'_>, extension: &str) -> Self {
-        let entries = collection
-            .items
-            .iter()
-            .filter_map(|item| Entry::of(item, view))
-            .collect();
+    /// What is more than an answer may have is not even put together.
+    fn of_collection(collection: &Collection, view: &View<'_>, extension: &str) -> Result<Self> {
+        let (mut entries, mut bytes) = (Vec::new(), 0_usize);
+        for (index, item) in collection.items.iter().enumerate() {
+            let Some(entry) = Entry::of(item, view) else {
+                continue;
+            };
+            let content = entry.content.content.as_ref().map_or(0, String::len);
+            bytes = bytes.saturating_add(content);
+            view.check_list(bytes, index)?;
+            entries.push(entry);
+        }
         let paging = paging_links(collection, view, Some(extension))
             .into_iter()
             .map(|(relation, url)| match relation {
@@ -89,10 +108,10 @@ impl Feed {
             .collect();
         let title = title::of_list(collection, view);
         let (schema, history) = (collection.schema, collection.history);
-        Self {
+        Ok(Self {
             is_archive: history.is_some_and(|it| it.page.is_some()),
             ..Self::new(&title, schema, entries, paging, view, extension)
-        }
+        })
     }
 
     fn new(

@@ -16,6 +16,7 @@ mod subscription;
 mod value;
 
 use askama::Template;
+use askama::filters::{Escaper as _, Html as Markup};
 use entity_core::format::{Format, Problem, Renderer, View};
 use entity_core::schema::Field;
 use entity_core::{Body, Error, Form, FormPurpose, Result, label};
@@ -28,6 +29,7 @@ use self::list::ListPage;
 use self::problem::ProblemPage;
 use self::subscription::SubscriptionPage;
 use self::value::ValuePage;
+use crate::buffer::Buffer;
 use crate::text::replace_forbidden;
 use crate::tree;
 
@@ -61,13 +63,11 @@ impl Renderer for Html {
                 write(&EntityPage::of(item, &tree, frame, view))
             }
             Body::Collection(it) => {
-                let trees = it
-                    .items
-                    .iter()
-                    .map(|item| tree::of_entity(item, view.base_url))
-                    .collect::<Result<Vec<_>>>()?;
+                let trees = it.items.iter().map(|item| list::tree_of(item, view));
+                let trees = trees.collect::<Result<Vec<_>>>()?;
                 let frame = ListPage::frame(it, view).with_formats(body, view);
-                write(&ListPage::of(it, &trees, frame, view))
+                let page = ListPage::of(it, &trees, frame, view);
+                write_into(Buffer::of(body, view), &page, body.count())
             }
             Body::Value(it) => {
                 let tree = tree::of_value(&it.data)?;
@@ -100,8 +100,22 @@ fn write_form(form: &Form, view: &View<'_>) -> Result<Vec<u8>> {
 }
 
 fn write(page: &impl Template) -> Result<Vec<u8>> {
-    let text = page.render().map_err(Error::internal)?;
-    Ok(replace_forbidden(&text).into_owned().into_bytes())
+    write_into(Buffer::unlimited(), page, 1)
+}
+
+/// Writes the page of `count` entities. How many of them fit if not all do is not known: half of them are tried.
+fn write_into(mut buffer: Buffer, page: &impl Template, count: usize) -> Result<Vec<u8>> {
+    let written = page.render_into(&mut buffer).map_err(Error::internal);
+    buffer.check(written, count.div_ceil(2))?;
+    Ok(buffer.into_bytes())
+}
+
+/// `text` as pages show it: nothing in it is markup.
+pub fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    // Nothing fails that writes to memory.
+    let _done = Markup.write_escaped_str(&mut escaped, &replace_forbidden(text));
+    escaped
 }
 
 /// A text of an error as a sentence: `use this` → `Use this.`

@@ -2,6 +2,8 @@
 
 mod safe;
 
+use std::io::Write as _;
+
 use entity_core::format::{Format, Problem, Renderer, View};
 use entity_core::{Body, Collection, EXPANDED, Error, FieldError, Item, Reference, Result};
 use schemars::JsonSchema;
@@ -10,6 +12,7 @@ use serde_json::Serializer;
 
 pub(crate) use self::safe::METADATA;
 use self::safe::Safe;
+use crate::buffer::Buffer;
 
 /// Writes JSON.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,7 +33,7 @@ impl Renderer for Json {
     }
 
     fn render(&self, body: &Body, view: &View<'_>) -> Result<Vec<u8>> {
-        let mut buffer = Vec::with_capacity(1024);
+        let mut buffer = Buffer::of(body, view);
         match body {
             Body::Empty => {}
             Body::Entity(item) => write_entity(&mut buffer, item, view.base_url)?,
@@ -40,7 +43,7 @@ impl Renderer for Json {
                 return Err(Error::not_acceptable(&["html"]));
             }
         }
-        Ok(buffer)
+        Ok(buffer.into_bytes())
     }
 
     fn render_problem(&self, problem: &Problem, _view: &View<'_>) -> Option<Vec<u8>> {
@@ -58,10 +61,10 @@ pub(crate) fn is_data(body: &Body) -> bool {
 
 /// The object that tells an error, the same at every address.
 pub fn write_problem(problem: &Problem) -> Vec<u8> {
-    let mut buffer = Vec::with_capacity(256);
+    let mut buffer = Buffer::unlimited();
     let written = write_value(&mut buffer, &ProblemBody::of(problem));
     debug_assert!(written.is_ok(), "text and lists of text can be written");
-    buffer
+    buffer.into_bytes()
 }
 
 /// The object in which an error is told.
@@ -124,13 +127,13 @@ pub(crate) fn entity_url(base_url: &str, reference: &Reference) -> String {
 }
 
 /// Writes `value` as it is.
-pub(crate) fn write_value<T: Serialize + ?Sized>(buffer: &mut Vec<u8>, value: &T) -> Result<()> {
+pub(crate) fn write_value<T: Serialize + ?Sized>(buffer: &mut Buffer, value: &T) -> Result<()> {
     write_safely(buffer, value).map(drop)
 }
 
 /// Writes the entity's fields, behind them its metadata and the entities that it is shown with. A key that
 /// the entity writes itself wins.
-pub(crate) fn write_entity(buffer: &mut Vec<u8>, item: &Item, base_url: &str) -> Result<()> {
+pub(crate) fn write_entity(buffer: &mut Buffer, item: &Item, base_url: &str) -> Result<()> {
     let written = write_safely(buffer, &item.data())?;
     if buffer.pop() != Some(b'}') {
         return Err(Error::internal("an entity must be written as an object"));
@@ -153,38 +156,40 @@ pub(crate) fn write_entity(buffer: &mut Vec<u8>, item: &Item, base_url: &str) ->
         write_key(buffer, &format!("{name}{EXPANDED}"))?;
         write_entity(buffer, entity, base_url)?;
     }
-    buffer.push(b'}');
-    Ok(())
+    write_raw(buffer, b"}")
+}
+
+/// Writes `bytes`, which are JSON.
+fn write_raw(buffer: &mut Buffer, bytes: &[u8]) -> Result<()> {
+    buffer.write_all(bytes).map_err(too_large)
 }
 
 /// Begins a further entry of an object.
-fn write_key(buffer: &mut Vec<u8>, name: &str) -> Result<()> {
-    if buffer.last() != Some(&b'{') {
-        buffer.push(b',');
+fn write_key(buffer: &mut Buffer, name: &str) -> Result<()> {
+    if buffer.bytes().last() != Some(&b'{') {
+        write_raw(buffer, b",")?;
     }
     write_value(buffer, name)?;
-    buffer.push(b':');
-    Ok(())
+    write_raw(buffer, b":")
 }
 
-fn write_collection(buffer: &mut Vec<u8>, collection: &Collection, view: &View<'_>) -> Result<()> {
-    buffer.extend_from_slice(b"{\"entityPrefix\":");
+fn write_collection(buffer: &mut Buffer, collection: &Collection, view: &View<'_>) -> Result<()> {
+    write_raw(buffer, b"{\"entityPrefix\":")?;
     write_value(buffer, collection.prefix)?;
-    buffer.push(b',');
+    write_raw(buffer, b",")?;
     write_value(buffer, &format!("{}_collection", collection.prefix))?;
-    buffer.extend_from_slice(b":[");
+    write_raw(buffer, b":[")?;
     for (index, item) in collection.items.iter().enumerate() {
-        if index > 0 {
-            buffer.push(b',');
-        }
-        write_entity(buffer, item, view.base_url)?;
-        view.check_list(buffer.len(), index)?;
+        let separator: &[u8] = if index > 0 { b"," } else { b"" };
+        let written =
+            write_raw(buffer, separator).and_then(|()| write_entity(buffer, item, view.base_url));
+        buffer.check(written, index)?;
     }
-    buffer.extend_from_slice(b"]}");
-    Ok(())
+    let written = write_raw(buffer, b"]}");
+    buffer.check(written, collection.items.len().saturating_sub(1))
 }
 
-fn write_safely<T: Serialize + ?Sized>(buffer: &mut Vec<u8>, value: &T) -> Result<Safe> {
+fn write_safely<T: Serialize + ?Sized>(buffer: &mut Buffer, value: &T) -> Result<Safe> {
     let mut safe = Safe::default();
     value
         .serialize(&mut Serializer::with_formatter(buffer, &mut safe))
@@ -195,10 +200,14 @@ fn write_safely<T: Serialize + ?Sized>(buffer: &mut Vec<u8>, value: &T) -> Resul
 /// What can't be written: nothing but the limits of [`Safe`] keeps bytes from being put into memory.
 fn refuse(error: serde_json::Error) -> Error {
     match error.is_io() {
-        true => Error::insufficient_storage(
-            "this takes more than one answer may have: ask for parts of it, or for fewer fields",
-        )
-        .with_source(error),
+        true => too_large(error),
         false => Error::internal(error),
     }
+}
+
+fn too_large(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+    Error::insufficient_storage(
+        "this takes more than one answer may have: ask for parts of it, or for fewer fields",
+    )
+    .with_source(error)
 }

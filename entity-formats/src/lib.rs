@@ -9,6 +9,7 @@ use entity_core::RegistryError;
 use entity_core::format::Formats;
 
 pub mod batch;
+mod buffer;
 pub mod calendar;
 pub mod csv;
 pub mod feed;

@@ -2,10 +2,12 @@
 
 use std::io;
 
-use entity_core::{Error, Result};
+use entity_core::format::View;
+use entity_core::{Body, Error, Result};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
+use crate::buffer::Buffer;
 use crate::text::{escape, replace_forbidden};
 
 /// One subscription.
@@ -21,17 +23,19 @@ pub struct Outline {
     pub version: &'static str,
 }
 
-/// A document with these subscriptions.
+/// A document with these subscriptions, which are what `body` has, for `view`.
 ///
 /// # Errors
-/// Writing failed.
-pub fn write(title: &str, outlines: &[Outline]) -> Result<Vec<u8>> {
-    let mut out = Writer::new(Vec::with_capacity(1024));
-    document(&mut out, title, outlines).map_err(Error::internal)?;
-    Ok(out.into_inner())
+/// It takes more than an answer may have.
+pub fn write(title: &str, outlines: &[Outline], body: &Body, view: &View<'_>) -> Result<Vec<u8>> {
+    let mut out = Writer::new(Buffer::of(body, view));
+    let written = document(&mut out, title, outlines).map_err(Error::internal);
+    let buffer = out.into_inner();
+    buffer.check(written, body.count().div_ceil(2))?;
+    Ok(buffer.into_bytes())
 }
 
-fn document(out: &mut Writer<Vec<u8>>, title: &str, outlines: &[Outline]) -> io::Result<()> {
+fn document(out: &mut Writer<Buffer>, title: &str, outlines: &[Outline]) -> io::Result<()> {
     out.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
     let root = BytesStart::new("opml").with_attributes([("version", "2.0")]);
     out.write_event(Event::Start(root))?;
@@ -62,10 +66,10 @@ fn element(outline: &Outline) -> BytesStart<'static> {
     ])
 }
 
-fn open(out: &mut Writer<Vec<u8>>, name: &str) -> io::Result<()> {
+fn open(out: &mut Writer<Buffer>, name: &str) -> io::Result<()> {
     out.write_event(Event::Start(BytesStart::new(name)))
 }
 
-fn close(out: &mut Writer<Vec<u8>>, name: &str) -> io::Result<()> {
+fn close(out: &mut Writer<Buffer>, name: &str) -> io::Result<()> {
     out.write_event(Event::End(BytesEnd::new(name)))
 }

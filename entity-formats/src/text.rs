@@ -40,6 +40,17 @@ pub(crate) fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
+/// How many bytes [`escape`] makes of a character.
+pub(crate) fn escaped_length(c: char) -> usize {
+    match c {
+        '&' | '\r' => 5,
+        '<' | '>' => 4,
+        '"' => 6,
+        it if is_allowed(it) => it.len_utf8(),
+        _ => '\u{fffd}'.len_utf8(),
+    }
+}
+
 fn needs_escape(c: char) -> bool {
     matches!(c, '&' | '<' | '>' | '"' | '\r') || !is_allowed(c)
 }

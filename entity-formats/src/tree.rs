@@ -4,22 +4,23 @@ use entity_core::{Error, Item, Result};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::buffer::Buffer;
 use crate::json;
 
 /// The entity's fields and its metadata, exactly as JSON has them.
 pub(crate) fn of_entity(item: &Item, base_url: &str) -> Result<Value> {
-    let mut buffer = Vec::with_capacity(1024);
+    let mut buffer = Buffer::unlimited();
     json::write_entity(&mut buffer, item, base_url)?;
-    read(&buffer)
+    read(buffer.bytes())
 }
 
 /// The data, exactly as JSON has it.
 ///
 /// The way over JSON's bytes keeps one set of limits: writing stops at data that is too deep for a tree.
 pub(crate) fn of_value<T: Serialize + ?Sized>(data: &T) -> Result<Value> {
-    let mut buffer = Vec::with_capacity(1024);
+    let mut buffer = Buffer::unlimited();
     json::write_value(&mut buffer, data)?;
-    read(&buffer)
+    read(buffer.bytes())
 }
 
 fn read(buffer: &[u8]) -> Result<Value> {

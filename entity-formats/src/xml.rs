@@ -12,6 +12,7 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 use serde_json::{Map, Value};
 
+use crate::buffer::Buffer;
 use crate::json::{ProblemFacts, is_data};
 use crate::text::{escape, repair_name};
 use crate::tree;
@@ -40,11 +41,16 @@ impl Renderer for Xml {
     fn render(&self, body: &Body, view: &View<'_>) -> Result<Vec<u8>> {
         match body {
             Body::Empty => Ok(Vec::new()),
-            Body::Entity(item) => document(|out| write_entity(out, item, view)),
-            Body::Collection(it) => document(|out| write_collection(out, it, view)),
+            Body::Entity(item) => {
+                document(Buffer::of(body, view), |out| write_entity(out, item, view))
+            }
+            Body::Collection(it) => document(Buffer::of(body, view), |out| {
+                write_collection(out, it, view)
+            }),
             Body::Value(value) => {
                 let data = tree::of_value(&value.data)?;
-                document(|out| Ok(write(out, &value.name, &data, None)?))
+                let buffer = Buffer::of(body, view);
+                document(buffer, |out| Ok(write(out, &value.name, &data, None)?))
             }
             Body::Bytes(_) | Body::Forward(_) | Body::Form(_) => {
                 Err(Error::not_acceptable(&["html"]))
@@ -54,11 +60,12 @@ impl Renderer for Xml {
 
     fn render_problem(&self, problem: &Problem, _view: &View<'_>) -> Option<Vec<u8>> {
         let data = tree::of_value(&ProblemFacts::of(problem)).ok()?;
-        document(|out| Ok(write(out, "error", &data, None)?)).ok()
+        let buffer = Buffer::unlimited();
+        document(buffer, |out| Ok(write(out, "error", &data, None)?)).ok()
     }
 }
 
-type Out = Writer<Vec<u8>>;
+type Out = Writer<Buffer>;
 
 /// Why a document could not be written.
 struct Failure(Error);
@@ -75,14 +82,17 @@ impl From<io::Error> for Failure {
     }
 }
 
-fn document(content: impl FnOnce(&mut Out) -> Result<(), Failure>) -> Result<Vec<u8>> {
-    let mut out = Writer::new(Vec::with_capacity(2048));
+fn document(
+    buffer: Buffer,
+    content: impl FnOnce(&mut Out) -> Result<(), Failure>,
+) -> Result<Vec<u8>> {
+    let mut out = Writer::new(buffer);
     let declaration = Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None));
     out.write_event(declaration)
         .and_then(|()| out.write_event(Event::Text(BytesText::from_escaped("\n"))))
         .map_err(Error::internal)?;
     content(&mut out).map_err(|Failure(error)| error)?;
-    Ok(out.into_inner())
+    Ok(out.into_inner().into_bytes())
 }
 
 fn write_entity(out: &mut Out, item: &Item, view: &View<'_>) -> Result<(), Failure> {
@@ -102,10 +112,14 @@ fn write_collection(
         BytesStart::new(&*name).with_attributes([("entityPrefix".as_bytes(), prefix.as_bytes())]);
     out.write_event(Event::Start(start))?;
     for (index, item) in collection.items.iter().enumerate() {
-        write_entity(out, item, view)?;
-        view.check_list(out.get_ref().len(), index)?;
+        let written = write_entity(out, item, view).map_err(|Failure(error)| error);
+        out.get_ref().check(written, index)?;
     }
-    Ok(out.write_event(Event::End(BytesEnd::new(&*name)))?)
+    let written = out.write_event(Event::End(BytesEnd::new(&*name)));
+    let last = collection.items.len().saturating_sub(1);
+    Ok(out
+        .get_ref()
+        .check(written.map_err(Error::internal), last)?)
 }
 
 /// Writes `value` as the element `name`. `schema` tells of what kind the fields of `value` are.

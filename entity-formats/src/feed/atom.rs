@@ -8,6 +8,7 @@ use entity_core::format::{Format, Renderer, View};
 use entity_core::{Body, Enclosure, Error, Result};
 
 use super::{Entry, Feed, GENERATOR, HISTORY, is_feed};
+use crate::feed;
 
 /// Writes Atom.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,9 +29,10 @@ impl Renderer for Atom {
     }
 
     fn render(&self, body: &Body, view: &View<'_>) -> Result<Vec<u8>> {
-        write_feed(Feed::of(body, view, "atom")?)
-            .write_to(Vec::with_capacity(2048))
-            .map_err(Error::internal)
+        let feed = write_feed(Feed::of(body, view, "atom")?);
+        feed::written(body, view, |buffer| {
+            feed.write_to(buffer).map_err(Error::internal).map(drop)
+        })
     }
 }
 

@@ -9,6 +9,7 @@ use rss::extension::{Extension, ExtensionMap};
 use rss::{Category, Channel, Guid, Item};
 
 use super::{Entry, Feed, GENERATOR, HISTORY, is_feed};
+use crate::feed;
 
 /// Writes RSS.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,9 +30,10 @@ impl Renderer for Rss {
     }
 
     fn render(&self, body: &Body, view: &View<'_>) -> Result<Vec<u8>> {
-        write_channel(Feed::of(body, view, "rss")?)
-            .write_to(Vec::with_capacity(2048))
-            .map_err(Error::internal)
+        let channel = write_channel(Feed::of(body, view, "rss")?);
+        feed::written(body, view, |buffer| {
+            channel.write_to(buffer).map_err(Error::internal).map(drop)
+        })
     }
 }
 

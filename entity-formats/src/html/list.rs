@@ -5,10 +5,10 @@ mod filter;
 
 use askama::Template;
 use entity_core::format::View;
-use entity_core::{Collection, Item, Registry, encode_segment};
+use entity_core::{Collection, Item, Registry, Result, encode_segment};
 use serde_json::{Map, Value};
 
-use self::column::{Column, columns};
+use self::column::{Column, columns, is_simple};
 use self::filter::Filter;
 use super::entity::{Command, buttons, links};
 use super::form::is_prefilled;
@@ -16,7 +16,7 @@ use super::frame::Frame;
 use super::label;
 use super::query::Query;
 use super::shown::Shown;
-use crate::{paging_links, title};
+use crate::{paging_links, title, tree};
 
 /// A list.
 #[derive(Template)]
@@ -41,6 +41,16 @@ struct Row<'a> {
     title: String,
     /// One for each column but the first.
     cells: Vec<Shown<'a>>,
+}
+
+/// The fields of `item` that a list may show, so that long texts are not kept for nothing.
+pub(super) fn tree_of(item: &Item, view: &View<'_>) -> Result<Value> {
+    let mut tree = tree::of_entity(item, view.base_url)?;
+    if let Some(fields) = tree.as_object_mut() {
+        let schema = item.schema();
+        fields.retain(|name, _| schema.field(name).is_some_and(is_simple));
+    }
+    Ok(tree)
 }
 
 impl<'a> ListPage<'a> {

@@ -6,6 +6,7 @@ mod form;
 mod oracle;
 mod page;
 
+use entity_core::format::View;
 use entity_core::{ARCHIVE_PAGE, History};
 use entity_formats::standard;
 
@@ -112,6 +113,33 @@ fn data_that_never_ends_is_refused_before_the_stack_does_end() {
                 .is_err(),
             "{format}"
         );
+    }
+}
+
+#[test]
+fn a_list_that_is_a_byte_too_large_is_refused_by_whatever_writes_it() {
+    let formats = standard().unwrap();
+    let (_, body) = answers().swap_remove(0);
+    let within = |most_bytes| View {
+        most_bytes,
+        ..view()
+    };
+    for format in formats.offered(&body) {
+        let renderer = formats.renderer(format).unwrap();
+        let whole = renderer.render(&body, &view()).unwrap();
+        let fits = renderer.render(&body, &within(whole.len())).unwrap();
+        assert_eq!(fits, whole, "{format}");
+        let error = renderer
+            .render(&body, &within(whole.len() - 1))
+            .unwrap_err();
+        let fitting = error.fitting();
+        let is_less = |it: &usize| (1..=body.count()).contains(it);
+        assert!(fitting.as_ref().is_some_and(is_less), "{format}: {error:?}");
+        // One alone is written whatever it takes.
+        let (_, single) = answers().swap_remove(1);
+        if renderer.accepts(&single) {
+            assert!(renderer.render(&single, &within(1)).is_ok(), "{format}");
+        }
     }
 }
 

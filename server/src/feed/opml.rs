@@ -38,7 +38,7 @@ impl Renderer for Opml {
         for item in &collection.items {
             outlines.extend(of_feed(item, view.base_url)?);
         }
-        write("Private feeds", &outlines)
+        write("Private feeds", &outlines, body, view)
     }
 }
 

@@ -109,6 +109,14 @@ fn order_href(field: &Field, order: Option<Order>, view: &View<'_>) -> String {
         .behind(&view_url(view, Some("html")))
 }
 
+/// Whether a field is one value that may be short.
+pub(super) fn is_simple(field: &Field) -> bool {
+    !matches!(
+        field.kind,
+        Kind::Html(_) | Kind::List | Kind::Object | Kind::Moment
+    )
+}
+
 /// Whether a field is short, means something to people, and is there in at least one entity.
 fn is_shown(
     field: &Field,
@@ -116,10 +124,6 @@ fn is_shown(
     entities: &[&Map<String, Value>],
     registry: &Registry,
 ) -> bool {
-    let is_simple = !matches!(
-        field.kind,
-        Kind::Html(_) | Kind::List | Kind::Object | Kind::Moment
-    );
     let has_place = matches!(field.role, Some(Role::Id | Role::Title | Role::Version));
     let title = schema.role(Role::Title).map(|it| it.name.to_owned());
     let names_title = title.is_some_and(|it| reference::naming_fields(field.name).contains(&it));
@@ -139,5 +143,9 @@ fn is_shown(
         let is_opaque = leads_nowhere || is_nameless;
         is_there && !is_opaque && !reference::is_naming(field.name, schema.fields, entity, registry)
     };
-    is_simple && is_short && !has_place && !names_title && entities.iter().any(says_something)
+    is_simple(field)
+        && is_short
+        && !has_place
+        && !names_title
+        && entities.iter().any(says_something)
 }

@@ -163,6 +163,11 @@ impl Context {
         &*self.shared.authorizer
     }
 
+    /// How many bytes a list may be answered with.
+    pub fn answer_bytes(&self) -> usize {
+        self.shared.answer_bytes
+    }
+
     /// The public address of the service, without a slash at the end.
     pub fn base_url(&self) -> &str {
         &self.shared.base_url

@@ -5,11 +5,16 @@
 //! into being: that of the type's own lists, backwards. There is no page before it is full, so that what is new
 //! changes none. What is on no page yet is among the first of the list itself, which names the newest page.
 //!
+//! A page that takes more bytes than an answer may have is answered in parts: `_archive=3.20` is what is on the third
+//! page behind the first 20. Whoever walks to older pages comes by each part.
+//!
 //! Pages are counted among what the *reader* may see: an archive is a search like any other, through the same
 //! gate, with an order, a start and a limit of its own. Two readers may thus have different pages at the same
 //! address, and nothing that a reader may not see is on any of them. What a reader may see can change, because
 //! an old draft is finished, something is retracted or deleted, or the reader joins a group. The pages behind
 //! that place then move on or up by as much; those before it stay.
+
+use std::fmt;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::search::{Page, Search, Window};
@@ -26,21 +31,49 @@ const LAST_PAGE: u64 = 1 << 56;
 /// What says which part of a list is wanted, or in which order, and can't be said of an archive.
 const PARTS: [&str; 6] = ["_order", "_cursor", "_limit", "_start", "_page", "_perpage"];
 
-/// A page of an archive, by its number.
+/// A page of an archive, or a part of one: what is on it behind its first entities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ArchivePage(u64);
+pub struct ArchivePage {
+    number: u64,
+    passed: u64,
+}
+
+/// Writes it as it is asked for: `3`, or `3.20`.
+impl fmt::Display for ArchivePage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.passed {
+            0 => write!(f, "{}", self.number),
+            passed => write!(f, "{}.{passed}", self.number),
+        }
+    }
+}
 
 /// Where an answer stands in the history of its list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct History {
-    /// The number of the page of the archive that it is, counted from 1; `None` for what is current: it begins
-    /// with the newest, and reaches to the archive.
-    pub page: Option<u64>,
+    /// The page of the archive that it is; `None` for what is current: it begins with the newest, and reaches to
+    /// the archive.
+    pub page: Option<ArchivePage>,
     /// The number of the newest page of the archive; 0 if there is none yet.
     pub newest: u64,
+    /// Where the page goes on, if not all of it is shown.
+    pub rest: Option<ArchivePage>,
 }
 
 impl ArchivePage {
+    /// The page with this number, counted from 1.
+    pub fn new(number: u64) -> Self {
+        Self { number, passed: 0 }
+    }
+
+    /// What follows on the same page behind the first `count` of this one.
+    pub(crate) fn behind(self, count: u64) -> Self {
+        Self {
+            passed: self.passed.saturating_add(count),
+            ..self
+        }
+    }
+
     /// The page that `query` asks for, if it does.
     ///
     /// # Errors
@@ -64,21 +97,32 @@ impl ArchivePage {
                 format!("must not be given together with `{ARCHIVE}`"),
             ));
         }
-        match text.parse() {
-            Ok(number) if (1..=LAST_PAGE).contains(&number) => Ok(Some(Self(number))),
-            Ok(0) => Err(Error::field(ARCHIVE, "counts from 1")),
-            Ok(_) => Err(Error::field(ARCHIVE, "is too large")),
-            Err(error) => Err(
-                Error::field(ARCHIVE, "must be a whole number, 1 or greater").with_source(error),
-            ),
+        let (number, passed) = match text.split_once('.') {
+            Some((number, passed)) => (number, passed.parse()),
+            None => (text.as_str(), Ok(0)),
+        };
+        match (number.parse(), passed) {
+            (Ok(0), _) => Err(Error::field(ARCHIVE, "counts from 1")),
+            (Ok(number), Ok(passed)) if number <= LAST_PAGE && passed < ARCHIVE_PAGE => {
+                Ok(Some(Self { number, passed }))
+            }
+            (Ok(_), Ok(_)) => Err(Error::field(ARCHIVE, "is too large")),
+            (Err(error), _) | (_, Err(error)) => Err(Error::field(
+                ARCHIVE,
+                "must be a whole number, 1 or greater",
+            )
+            .with_source(error)),
         }
     }
 
     /// Which part of the list it is, in the order of the archive.
     pub fn window(self) -> Window {
+        let pages = self.number.saturating_sub(1);
         Window {
-            start: self.0.saturating_sub(1).saturating_mul(ARCHIVE_PAGE),
-            limit: ARCHIVE_PAGE,
+            start: pages
+                .saturating_mul(ARCHIVE_PAGE)
+                .saturating_add(self.passed),
+            limit: ARCHIVE_PAGE.saturating_sub(self.passed),
         }
     }
 }
@@ -96,7 +140,8 @@ impl History {
         count: impl Future<Output = Result<u64>> + Send,
     ) -> Result<Option<Self>> {
         if let Some(archive) = search.archive {
-            return Self::of_page(archive, count.await?).map(Some);
+            let history = Self::of_page(archive, count.await?)?;
+            return Ok(Some(history.cut(page.places.end())));
         }
         let shown = u64::try_from(page.items.len()).unwrap_or_default();
         let is_long = page.places.end().is_none() || shown >= ARCHIVE_PAGE;
@@ -118,10 +163,11 @@ impl History {
     /// The page is not full yet.
     pub fn of_page(page: ArchivePage, total: u64) -> Result<Self> {
         let newest = pages(total);
-        match page.0 <= newest {
+        match page.number <= newest {
             true => Ok(Self {
-                page: Some(page.0),
+                page: Some(page),
                 newest,
+                rest: None,
             }),
             false => Err(Error::new(ErrorKind::NotFound, not_full(newest))),
         }
@@ -132,6 +178,16 @@ impl History {
         Self {
             page: None,
             newest: pages(total),
+            rest: None,
+        }
+    }
+
+    /// The same where no more is shown than stands for the first `end` entities, if that is less than there are.
+    pub(crate) fn cut(self, end: Option<u64>) -> Self {
+        let rest = self.page.zip(end).map(|(page, end)| page.behind(end));
+        Self {
+            rest: rest.or(self.rest),
+            ..self
         }
     }
 
@@ -141,16 +197,25 @@ impl History {
         window.start == 0 && (!has_more || window.limit >= ARCHIVE_PAGE)
     }
 
-    /// The number of the next older page of the archive, if there is one.
-    pub fn older(self) -> Option<u64> {
-        let older = self.page.map_or(self.newest, |it| it.saturating_sub(1));
-        Some(older).filter(|it| *it > 0)
+    /// The next page of the archive towards the oldest, if there is one: the rest of this one comes first.
+    pub fn older(self) -> Option<ArchivePage> {
+        let number = match self.page {
+            Some(page) => page.number.saturating_sub(1),
+            None => self.newest,
+        };
+        let older = Some(number).filter(|it| *it > 0).map(ArchivePage::new);
+        self.rest.or(older)
     }
 
-    /// The number of the next newer page of the archive, if there is one.
-    pub fn newer(self) -> Option<u64> {
-        let newer = self.page?.saturating_add(1);
-        Some(newer).filter(|it| *it <= self.newest)
+    /// The next newer page of the archive, if there is one; of a part, its page from the beginning.
+    pub fn newer(self) -> Option<ArchivePage> {
+        let page = self.page?;
+        let number = match page.passed {
+            0 => page.number.saturating_add(1),
+            _ => page.number,
+        };
+        let newer = Some(number).filter(|it| *it <= self.newest);
+        newer.map(ArchivePage::new)
     }
 }
 
@@ -190,10 +255,16 @@ mod tests {
         let page = parse(&[("title", "x"), ("_archive", "3"), ("_order", "")]).unwrap();
         let window = page.unwrap().window();
         assert_eq!((window.start, window.limit), (100, 50));
+        let part = parse(&[("_archive", "3.20")]).unwrap().unwrap();
+        assert_eq!((part.window().start, part.window().limit), (120, 30));
+        assert_eq!(part.to_string(), "3.20");
         for (query, name) in [
             (&[("_archive", "0")][..], "_archive"),
             (&[("_archive", "")], "_archive"),
             (&[("_archive", "-1")], "_archive"),
+            (&[("_archive", "0.5")], "_archive"),
+            (&[("_archive", "1.50")], "_archive"),
+            (&[("_archive", "1.")], "_archive"),
             (&[("_archive", "x")], "_archive"),
             (&[("_archive", "99999999999999999999")], "_archive"),
             (&[("_archive", "9223372036854775807")], "_archive"),
@@ -215,13 +286,19 @@ mod tests {
             let error = History::of_page(page, total).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::NotFound, "{total}");
         }
-        let around = |total| {
-            let history = History::of_page(page, total).unwrap();
-            (history.older(), history.newer())
+        let told = |history: History| {
+            let told = [history.older(), history.newer()];
+            told.map(|it| it.map(|it| it.to_string()).unwrap_or_default())
         };
-        assert_eq!(around(100), (Some(1), None));
-        assert_eq!(around(149), (Some(1), None));
-        assert_eq!(around(150), (Some(1), Some(3)));
+        let around = |total| told(History::of_page(page, total).unwrap());
+        assert_eq!(around(100), ["1", ""]);
+        assert_eq!(around(149), ["1", ""]);
+        assert_eq!(around(150), ["1", "3"]);
+        let first = History::of_page(page, 150).unwrap().cut(Some(20));
+        assert_eq!(told(first), ["2.20", "3"]);
+        let second = History::of_page(page.behind(20), 150).unwrap();
+        assert_eq!(told(second), ["1", "2"]);
+        assert_eq!(told(second.cut(Some(7))), ["2.27", "2"]);
         let last = parse(&[("_archive", "72057594037927936")])
             .unwrap()
             .unwrap();
@@ -232,6 +309,7 @@ mod tests {
     fn what_is_current_leads_to_the_newest_page() {
         for (total, newest) in [(0, None), (49, None), (50, Some(1)), (149, Some(2))] {
             let history = History::of_newest(total);
+            let newest = newest.map(ArchivePage::new);
             assert_eq!(
                 (history.older(), history.newer()),
                 (newest, None),

@@ -230,11 +230,6 @@ impl Collection {
         self.start.saturating_add(passed)
     }
 
-    /// Whether it is a page of an archive, which holds the same number of entities whatever they take.
-    pub fn is_fixed(&self) -> bool {
-        self.history.is_some_and(|it| it.page.is_some())
-    }
-
     /// The first `count` entities alone, of which there are more. The next part begins behind them.
     ///
     /// # Errors
@@ -247,11 +242,13 @@ impl Collection {
         };
         // What ends before the archive begins leads to no archive.
         let reaches = u64::try_from(items.len()).is_ok_and(|it| it >= ARCHIVE_PAGE);
+        let history = self.history.filter(|it| it.page.is_some() || reaches);
+        let places = self.places.first(count);
         Ok(Self {
             has_more: true,
-            places: self.places.first(count),
+            history: history.map(|it| it.cut(places.end())),
+            places,
             cursor,
-            history: self.history.filter(|it| it.page.is_some() || reaches),
             projection: self.projection.clone(),
             walk: self.walk.clone(),
             items,

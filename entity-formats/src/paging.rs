@@ -1,7 +1,7 @@
 //! Addresses of the other parts of a list, and of the same thing in other formats.
 
 use entity_core::format::View;
-use entity_core::{ARCHIVE, Collection, History};
+use entity_core::{ARCHIVE, ArchivePage, Collection, History};
 
 use crate::input::form::parse_pairs;
 
@@ -54,10 +54,11 @@ fn archive_links(
     let Some(history) = history else {
         return Vec::new();
     };
-    let url = |page: u64| part_url(view, extension, Some(&format!("{ARCHIVE}={page}")));
+    let url = |page: ArchivePage| part_url(view, extension, Some(&format!("{ARCHIVE}={page}")));
     let current = history.page.map(|_| part_url(view, extension, None));
     [
         ("current", current),
+        ("next", history.rest.map(url)),
         ("prev-archive", history.older().map(url)),
         ("next-archive", history.newer().map(url)),
     ]

@@ -84,7 +84,7 @@ pub const LIST_PARAMETERS: &[ListParameter] = &[
 pub static ARCHIVE_PARAMETER: ListParameter = ListParameter {
     name: ARCHIVE,
     doc: "which page of the archive, from 1 with the oldest; not together with another part or order, and not \
-        before the page is full",
+        before the page is full; a page that takes too many bytes goes on where its `prev-archive` leads",
     least: Some(1),
     example: "1",
 };

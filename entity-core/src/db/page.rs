@@ -26,24 +26,19 @@ pub struct Measure {
 }
 
 impl Context {
-    /// How much is read of what `search` asks for. A page of an archive has a fixed number of entities.
+    /// How much is read of what `search` asks for.
     pub fn measure(&self, search: &Search) -> Measure {
-        let bytes = match search.archive {
-            Some(_) => usize::MAX,
-            None => self.shared.answer_bytes,
-        };
-        Measure {
-            items: search.limit,
-            bytes,
-            is_short: false,
-        }
+        self.measure_items(search.limit)
     }
 
     /// How much is read where up to `items` entities are wanted.
+    ///
+    /// What was read is in memory once more while it is prepared for some formats, and all of it beside what is
+    /// written: together, no more than twice what an answer may have.
     pub fn measure_items(&self, items: u64) -> Measure {
         Measure {
             items,
-            bytes: self.shared.answer_bytes,
+            bytes: self.answer_bytes().div_euclid(3),
             is_short: false,
         }
     }

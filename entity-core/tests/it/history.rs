@@ -139,6 +139,7 @@ async fn the_archive_is_the_list_backwards_as_far_as_it_fills_pages() {
     let newest = History {
         page: None,
         newest: 2,
+        rest: None,
     };
     assert_eq!(whole.history, Some(newest));
     let mut backwards: Vec<_> = whole.items.iter().map(Item::id).collect();

@@ -13,8 +13,8 @@ use entity_core::reply::Value;
 use entity_core::schema::{Field, Kind, Meaning, Role, Schema};
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
-    Abilities, Body, Collection, Enclosure, Entity, ErrorKind, EventEntry, FeedEntry, FieldError,
-    Form, FormPurpose, History, Item, Offer, Refusal, Registry, Verb, Version,
+    Abilities, ArchivePage, Body, Collection, Enclosure, Entity, ErrorKind, EventEntry, FeedEntry,
+    FieldError, Form, FormPurpose, History, Item, Offer, Refusal, Registry, Verb, Version,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -358,8 +358,9 @@ fn type_entry() -> TypeEntry {
 /// The second of four pages.
 fn archive() -> History {
     History {
-        page: Some(2),
+        page: Some(ArchivePage::new(2)),
         newest: 4,
+        rest: None,
     }
 }
 

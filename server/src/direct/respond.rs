@@ -136,14 +136,6 @@ fn represent_list(
     asked: &Asked<'_>,
     renderer: &dyn Renderer,
 ) -> Result<Response> {
-    if list.is_fixed() {
-        let most_bytes = usize::MAX;
-        let view = View {
-            most_bytes,
-            ..asked.view.clone()
-        };
-        return written(reply, &Asked { view, ..*asked }, renderer);
-    }
     let mut count = list.items.len();
     let mut done = written(reply, asked, renderer);
     // Each time at least one entity less: one alone is always written.

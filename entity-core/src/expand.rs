@@ -1,4 +1,5 @@
-//! Showing entities with what they refer to: one question to each type that is referred to.
+//! Showing entities with what they refer to: few questions to each type that is referred to, however many entities
+//! there are, and no more of the others than an answer has room for.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,9 +11,14 @@ use crate::error::{Error, Result};
 use crate::projection::Projection;
 use crate::registry::Registry;
 use crate::reply::Item;
+use crate::wire;
 
-/// Lets `items` show what `projection` says. References are loaded at once for all of them, and only what
-/// the caller may read.
+/// How many entities of other types are loaded before it is known how large they are.
+const FIRST: usize = 8;
+
+/// Lets `items` show what `projection` says, and answers how many of them do: a list ends where what it is shown with
+/// takes more bytes than an answer has room for. References are loaded for many at once, and only what the caller may
+/// read.
 ///
 /// # Errors
 /// A type that is referred to is not registered or can't be read one by one; its data can't be read.
@@ -21,17 +27,18 @@ pub(crate) async fn project(
     registry: &Registry,
     projection: &Projection,
     items: &mut [Item],
-) -> Result<()> {
-    if !projection.expand.is_empty() {
-        expand(cx, registry, projection, items).await?;
-    }
+) -> Result<usize> {
+    let shown = match projection.expand.is_empty() {
+        true => items.len(),
+        false => expand(cx, registry, projection, items).await?,
+    };
     if projection.is_said() {
         let projection = Arc::new(projection.clone());
         for item in items {
             item.show(Arc::clone(&projection));
         }
     }
-    Ok(())
+    Ok(shown)
 }
 
 async fn expand(
@@ -39,33 +46,109 @@ async fn expand(
     registry: &Registry,
     projection: &Projection,
     items: &mut [Item],
-) -> Result<()> {
-    let named = items
-        .iter()
-        .map(|it| references(it, projection))
-        .collect::<Result<Vec<_>>>()?;
-    let mut wanted: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (_, prefix, id) in named.iter().flatten() {
-        wanted.entry(prefix).or_default().insert(id);
+) -> Result<usize> {
+    let mut loaded = Loaded::default();
+    // What is read of the items themselves takes another part.
+    let most = cx.answer_bytes().div_euclid(4);
+    let (mut shown, mut step) = (0, FIRST);
+    while shown < items.len() && loaded.bytes <= most {
+        let mut wanted = Wanted::default();
+        let mut part = Vec::new();
+        for item in items.iter().skip(shown) {
+            let named = references(item, projection)?;
+            if !wanted.take(&named, &loaded, step) && !part.is_empty() {
+                break;
+            }
+            part.push(named);
+        }
+        loaded.load(cx, registry, wanted).await?;
+        let count = part.len();
+        for (item, named) in items.iter_mut().skip(shown).zip(part) {
+            item.expand(named.iter().filter_map(|it| loaded.find(it)).collect());
+        }
+        shown = shown.saturating_add(count);
+        step = loaded.step(most);
     }
-    let mut loaded: BTreeMap<(&str, String), Arc<Item>> = BTreeMap::new();
-    for (prefix, ids) in wanted {
-        let ids: Vec<String> = ids.into_iter().map(ToOwned::to_owned).collect();
-        let load = registry.route(prefix).and_then(|it| it.load);
-        let load = load.ok_or_else(|| {
-            Error::field("_expand", format!("`{prefix}` can't be shown with others"))
-        })?;
-        let found = load(cx, &ids).await?.into_iter();
-        loaded.extend(found.map(|it| ((prefix, it.id()), Arc::new(it))));
+    Ok(shown)
+}
+
+/// The ids of entities that are to be loaded, by the prefix of their type.
+#[derive(Default)]
+struct Wanted {
+    ids: BTreeMap<&'static str, BTreeSet<String>>,
+    count: usize,
+}
+
+impl Wanted {
+    /// Takes in those of `named` that are not `loaded`, unless there are more than `most` then. Whether it did; the
+    /// first are taken however many they are.
+    fn take(&mut self, named: &[Named], loaded: &Loaded, most: usize) -> bool {
+        let is_new = |(_, prefix, id): &&Named| {
+            let is_wanted = self.ids.get(prefix).is_some_and(|it| it.contains(id));
+            !is_wanted && !loaded.has(prefix, id)
+        };
+        let new: Vec<&Named> = named.iter().filter(is_new).collect();
+        let count = self.count.saturating_add(new.len());
+        if count > most && self.count > 0 {
+            return false;
+        }
+        self.count = count;
+        for (_, prefix, id) in new {
+            self.ids.entry(prefix).or_default().insert(id.clone());
+        }
+        true
     }
-    for (item, named) in items.iter_mut().zip(&named) {
-        let found = named.iter().filter_map(|(field, prefix, id)| {
-            let entity = loaded.get(&(*prefix, id.clone()))?;
-            Some((*field, Arc::clone(entity)))
-        });
-        item.expand(found.collect());
+}
+
+/// What was loaded so far, and what was looked for in vain.
+#[derive(Default)]
+struct Loaded {
+    entities: BTreeMap<&'static str, BTreeMap<String, Option<Arc<Item>>>>,
+    count: usize,
+    bytes: usize,
+}
+
+impl Loaded {
+    fn has(&self, prefix: &str, id: &str) -> bool {
+        self.entities
+            .get(prefix)
+            .is_some_and(|it| it.contains_key(id))
     }
-    Ok(())
+
+    fn find(&self, (field, prefix, id): &Named) -> Option<(&'static str, Arc<Item>)> {
+        let entity = self.entities.get(prefix)?.get(id)?.as_ref()?;
+        Some((*field, Arc::clone(entity)))
+    }
+
+    async fn load(&mut self, cx: &Context, registry: &Registry, wanted: Wanted) -> Result<()> {
+        for (prefix, ids) in wanted.ids {
+            let load = registry.route(prefix).and_then(|it| it.load);
+            let load = load.ok_or_else(|| {
+                Error::field("_expand", format!("`{prefix}` can't be shown with others"))
+            })?;
+            let ids: Vec<String> = ids.into_iter().collect();
+            let found = load(cx, &ids).await?;
+            let entities = self.entities.entry(prefix).or_default();
+            entities.extend(ids.into_iter().map(|it| (it, None)));
+            for item in found {
+                self.count = self.count.saturating_add(1);
+                self.bytes = self.bytes.saturating_add(wire::size_in_json(&item.data())?);
+                entities.insert(item.id(), Some(Arc::new(item)));
+            }
+        }
+        Ok(())
+    }
+
+    /// How many more may be loaded until they take `most` bytes, if those to come are as large as these.
+    fn step(&self, most: usize) -> usize {
+        let usual = self
+            .bytes
+            .checked_div(self.count)
+            .unwrap_or_default()
+            .max(1);
+        let left = most.saturating_sub(self.bytes);
+        left.checked_div(usual).unwrap_or_default().max(FIRST)
+    }
 }
 
 /// A field's name, the prefix of the type that it refers to, and the id that it holds.

@@ -387,7 +387,8 @@ async fn collection_reply<P: Provider>(
 ) -> Result<Reply> {
     let items = page.items.into_iter();
     let mut items: Vec<Item> = items.map(|it| Item::new(P::PREFIX, it)).collect();
-    let projection = call.project::<P>(cx, &mut items).await?;
+    let (projection, shown) = call.project::<P>(cx, &mut items).await?;
+    let is_whole = shown >= items.len();
     let collection = Collection {
         prefix: P::PREFIX,
         schema: P::Entity::schema(),
@@ -402,6 +403,10 @@ async fn collection_reply<P: Provider>(
         is_searched: place.is_searched,
         projection,
         walk: place.walk,
+    };
+    let collection = match is_whole {
+        true => collection,
+        false => collection.first(shown)?,
     };
     Ok(Reply {
         body: Body::Collection(collection),
@@ -428,11 +433,15 @@ fn form_reply<P: Provider>(entity: Option<P::Entity>, purpose: FormPurpose) -> R
 }
 
 impl Call<'_> {
-    /// Lets `items` show what the query says.
-    async fn project<P: Provider>(self, cx: &Context, items: &mut [Item]) -> Result<Projection> {
+    /// Lets `items` show what the query says. Answers too how many of them there is room for.
+    async fn project<P: Provider>(
+        self,
+        cx: &Context,
+        items: &mut [Item],
+    ) -> Result<(Projection, usize)> {
         let projection = Projection::parse(self.query, P::Entity::schema())?;
-        project(cx, self.registry, &projection, items).await?;
-        Ok(projection)
+        let shown = project(cx, self.registry, &projection, items).await?;
+        Ok((projection, shown))
     }
 
     /// Whether the form for the operation is asked for, not the operation itself.

@@ -1,7 +1,35 @@
-//! Forms of an instant on the wire, beside the ISO text that `DateTime<Utc>` itself has.
+//! Forms of an instant on the wire, beside the ISO text that `DateTime<Utc>` itself has, and how much data take there.
+
+use std::io;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::error::{Error, Result};
+
+/// How many bytes `value` takes as JSON.
+///
+/// # Errors
+/// It can't be serialised.
+pub fn size_in_json<T: Serialize + ?Sized>(value: &T) -> Result<usize> {
+    let mut counter = Counter(0);
+    serde_json::to_writer(&mut counter, value).map_err(Error::internal)?;
+    Ok(counter.0)
+}
+
+/// Counts what is written to it.
+struct Counter(usize);
+
+impl io::Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.saturating_add(bytes.len());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// ISO 8601 UTC text without a fraction: `2026-11-21T10:00:00Z`.
 pub fn iso(instant: DateTime<Utc>) -> String {

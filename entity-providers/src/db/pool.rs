@@ -18,7 +18,7 @@ use super::lane::{Lane, Place, Shared};
 const POSTGRES_WRITERS: u32 = 16;
 
 /// How many rows a scan of a SQLite file reads ahead of whoever takes them: they are in memory, whatever is taken.
-const AHEAD: usize = 32;
+const AHEAD: usize = 8;
 
 /// How many connections a service has, and how long its statements may read.
 #[derive(Clone, Copy, Debug)]

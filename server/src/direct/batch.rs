@@ -132,16 +132,25 @@ fn kept<'k>(
     let Some(key) = key else {
         return Ok(None);
     };
+    let too_large = || {
+        Error::new(
+            ErrorKind::TooLarge,
+            "the results are more than can be kept for the `Idempotency-Key`: read less in one batch",
+        )
+    };
+    // Nothing is copied of what is too much by itself.
+    let kept = outcomes.iter().filter(|it| !it.is_secret());
+    let bodies: usize = kept.map(|it| it.body.len()).sum();
+    if bodies > MAX_KEPT {
+        return Err(too_large());
+    }
     let kept: Vec<_> = outcomes.iter().map(Outcome::to_kept).collect();
     let response = answer(&kept)?;
     let brief: Vec<_> = outcomes.iter().map(Outcome::to_brief).collect();
     let size = response.body().size_hint().upper().unwrap_or(u64::MAX);
     match usize::try_from(size).is_ok_and(|it| it <= MAX_KEPT) {
         true => Ok(Some((key, response, answer(&brief)?))),
-        false => Err(Error::new(
-            ErrorKind::TooLarge,
-            "the results are more than can be kept for the `Idempotency-Key`: read less in one batch",
-        )),
+        false => Err(too_large()),
     }
 }
 
@@ -303,6 +312,13 @@ fn overall<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> StatusCode {
         true => StatusCode::OK,
         false => StatusCode::MULTI_STATUS,
     }
+}
+
+/// About how many bytes `outcomes` take in JSON. Memory for them is asked for at once.
+fn size<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Result<usize> {
+    let sizes = outcomes.into_iter().map(|it| it.size(false));
+    let bodies = sizes.map(|it| Ok(it?.saturating_add(room::FRAME)));
+    bodies.sum()
 }
 
 /// Answers `outcomes`, which `body` tells. If one of them must not be stored, nothing of the answer must be.

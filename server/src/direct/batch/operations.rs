@@ -171,7 +171,7 @@ impl Operations {
         outer: &Exchange,
         key: Option<&Key>,
     ) -> Result<(Vec<String>, Vec<Outcome>)> {
-        let (mut results, mut room) = (Results::new(), Room::of(app));
+        let (mut results, mut room) = (Results::new(), Room::of(app, self.is_xml));
         let (mut addresses, mut outcomes) = (Vec::new(), Vec::new());
         for (index, operation) in self.operations.iter().enumerate() {
             let (address, part) = match operation.prepare(app, outer, &results, self.is_xml) {
@@ -248,7 +248,7 @@ impl Operations {
         rows: &mut Vec<AuditRow>,
     ) -> Result<Response> {
         let mut atomic = app.dispatcher.atomic(&outer.origin).await?;
-        let (mut results, mut room) = (Results::new(), Room::of(app));
+        let (mut results, mut room) = (Results::new(), Room::of(app, self.is_xml));
         let (mut addresses, mut outcomes) = (Vec::new(), Vec::new());
         for (index, (operation, preparation)) in
             self.operations.iter().zip(preparations).enumerate()
@@ -303,7 +303,9 @@ impl Operations {
                 })
                 .collect(),
         };
-        serde_json::to_vec(&answer).map_err(Error::internal)
+        let mut bytes = Vec::with_capacity(super::size(outcomes)?);
+        serde_json::to_writer(&mut bytes, &answer).map_err(Error::internal)?;
+        Ok(bytes)
     }
 
     fn write_xml(&self, outcomes: &[Outcome], urls: &[String]) -> Result<Vec<u8>> {

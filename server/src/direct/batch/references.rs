@@ -119,7 +119,7 @@ impl References {
         key: Option<&Key>,
     ) -> Result<Response> {
         let mut outcomes = Vec::with_capacity(self.parts.len());
-        let mut room = Room::of(app);
+        let mut room = Room::of(app, self.is_xml);
         for reference in &self.parts {
             let part = self.part(reference);
             let send = async |part: Part| part.send(app, outer, key, reference.index).await;
@@ -275,7 +275,7 @@ fn malformed(given: &str) -> Error {
 }
 
 fn write_json(results: &[(&Reference, String, &Outcome)]) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(super::size(results.iter().map(|it| it.2))?);
     let mut serializer = serde_json::Serializer::new(&mut bytes);
     let mut map = serializer
         .serialize_map(Some(results.len()))

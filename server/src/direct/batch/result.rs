@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use entity_core::{Error, Result};
+use entity_core::{Error, Result, wire};
 use entity_formats::batch::PartElement;
 use http_body_util::BodyExt as _;
 use serde::Serialize;
@@ -103,6 +103,15 @@ impl Outcome {
                 (name, values.filter_map(|it| it.to_str().ok()).collect())
             })
             .collect()
+    }
+
+    /// How many bytes its body takes where all are told: one that is in another format is told as text.
+    pub(super) fn size(&self, is_xml: bool) -> Result<usize> {
+        match (is_xml, self.content()) {
+            (true, _) => Ok(entity_formats::batch::size(&self.body)),
+            (false, Some(text)) => wire::size_in_json(text),
+            (false, None) => Ok(self.body.len()),
+        }
     }
 
     /// The body as JSON, if it is an object or a list.

@@ -8,19 +8,21 @@ use crate::app::App;
 use crate::exchange::Exchange;
 
 /// About what a result takes besides its body: its address, its status and its headers.
-const FRAME: usize = 512;
+pub(super) const FRAME: usize = 512;
 
 /// How many bytes the results of a batch may still take. When none are left, what follows is not carried out.
 #[derive(Debug)]
 pub(super) struct Room {
     left: Option<usize>,
+    is_xml: bool,
 }
 
 impl Room {
-    /// That of a whole batch.
-    pub(super) fn of(app: &App) -> Self {
+    /// That of a whole batch, which is answered in XML or in JSON.
+    pub(super) fn of(app: &App, is_xml: bool) -> Self {
         Self {
             left: Some(app.config.answer_bytes.0),
+            is_xml,
         }
     }
 
@@ -37,7 +39,7 @@ impl Room {
     /// # Errors
     /// It was.
     pub(super) fn take(&mut self, outcome: &Outcome) -> Result<()> {
-        let bytes = outcome.body.len().saturating_add(FRAME);
+        let bytes = outcome.size(self.is_xml)?.saturating_add(FRAME);
         self.left = self.left.and_then(|it| it.checked_sub(bytes));
         match self.left {
             Some(_) => Ok(()),

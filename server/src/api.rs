@@ -12,6 +12,7 @@ mod user;
 
 use std::future::ready;
 
+use axum::http::header::LINK;
 use axum::http::{Method, Uri};
 use axum::response::Response;
 use entity_core::{DirectPath, Error, Result, Verb};
@@ -207,6 +208,15 @@ async fn answer(app: &App, exchange: &mut Exchange) -> Result<Response> {
         }
         Answer::Document(response) => Ok(response),
         Answer::Json(data) => call::json(&*data, envelope, app.now()),
+        Answer::Part(data, next) => {
+            let mut response = call::json(&*data, envelope, app.now())?;
+            let base_url = &app.dispatcher.shared().base_url;
+            let link = next.and_then(|it| call::link(base_url, &exchange.parts.uri, it));
+            if let Some(link) = link {
+                response.headers_mut().insert(LINK, link);
+            }
+            Ok(response)
+        }
     }
 }
 

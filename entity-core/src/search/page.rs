@@ -1,9 +1,12 @@
 //! A part of a list, and where its entities stand in the list.
 
-use super::{Cursor, Order, Search};
+use serde::Serialize;
+
+use super::{Cursor, Order, Search, Window};
 use crate::entity::Entity;
 use crate::error::{Error, Result};
 use crate::reply::Item;
+use crate::wire::size_in_json;
 
 /// A part of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +61,35 @@ impl<T> Page<T> {
             has_more: self.has_more,
             places: self.places,
         }
+    }
+
+    /// The same part, ended before what would take more than `most` bytes as JSON. The first is kept whatever it takes.
+    ///
+    /// # Errors
+    /// An entity can't be serialised.
+    pub fn within(mut self, most: usize) -> Result<Self>
+    where
+        T: Serialize,
+    {
+        let mut bytes = 0_usize;
+        for index in 0..self.items.len() {
+            let item = self.items.get(index);
+            let size = item.map(size_in_json).transpose()?.unwrap_or_default();
+            bytes = bytes.saturating_add(size).saturating_add(1);
+            if bytes > most && index > 0 {
+                self.items.truncate(index);
+                self.has_more = true;
+                self.places = self.places.first(index);
+                break;
+            }
+        }
+        Ok(self)
+    }
+
+    /// How many of the list stand before the part that follows this one, for which `window` asked, if one does.
+    pub fn next_start(&self, window: Window) -> Option<u64> {
+        let passed = self.places.end().unwrap_or(window.limit);
+        self.has_more.then(|| window.start.saturating_add(passed))
     }
 
     /// The same part without those of its entities for which `is_kept` says no.
@@ -167,8 +199,22 @@ mod tests {
         // `c` is hidden: it is passed by.
         assert_eq!(page.places.first(1).end(), Some(3));
         assert_eq!(page.places.first(2).end(), Some(4));
-        let again = page.keep(&[true, false, true]);
+        let again = page.clone().keep(&[true, false, true]);
         assert_eq!(again.places.first(1).end(), Some(4));
+        let window = Window {
+            start: 10,
+            limit: 5,
+        };
+        assert_eq!(page.next_start(window), Some(15));
+        // Three bytes each, and one between them.
+        let cut = page.clone().within(7).unwrap();
+        assert_eq!(
+            (cut.items.as_slice(), cut.next_start(window)),
+            (&['b'][..], Some(13))
+        );
+        assert_eq!(page.clone().within(0).unwrap().items, ['b']);
+        assert_eq!(page.clone().within(99).unwrap(), page);
+        assert_eq!(Page::whole(vec![1]).next_start(window), None);
         let ended = Page::ended(vec![1, 2, 3]).keep(&[true, true, false]);
         assert_eq!((ended.has_more, ended.places.end()), (true, Some(3)));
     }

@@ -4,7 +4,7 @@ mod writing;
 
 use std::collections::BTreeSet;
 
-use entity_core::{Entity, ErrorKind, Verb};
+use entity_core::{Entity, ErrorKind, Verb, Window};
 use sea_orm::ConnectionTrait;
 use serde_json::json;
 
@@ -282,7 +282,7 @@ async fn a_dashboard_shows_the_pinned_sites_only() {
     let bed = Testbed::demo().await;
     let sql = "UPDATE membership SET is_pinned = FALSE WHERE site_id = 'field-trip'";
     bed.db.writer.execute_unprepared(sql).await.unwrap();
-    let news = view::of_pinned_sites(&bed.reader("student1").await)
+    let (news, _next) = view::of_pinned_sites(&bed.reader("student1").await, Window::FIRST)
         .await
         .unwrap();
     let titles: Vec<_> = news
@@ -302,7 +302,7 @@ async fn a_dashboard_shows_the_pinned_sites_only() {
         url.starts_with("/portal/site/biology-101/tool/id-"),
         "{url}"
     );
-    let error = view::of_pinned_sites(&bed.reader("").await)
+    let error = view::of_pinned_sites(&bed.reader("").await, Window::FIRST)
         .await
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unauthenticated);

@@ -2,7 +2,7 @@
 
 use entity_core::db::Row;
 use entity_core::wire::iso;
-use entity_core::{Context, MAX_LIMIT, Need, Page, Result, Scope, encode_segment, gate};
+use entity_core::{Context, Need, Page, Result, Scope, Window, encode_segment, gate};
 use schemars::JsonSchema;
 use sea_orm::ConnectionTrait;
 use serde::Serialize;
@@ -69,16 +69,16 @@ struct Visited {
     placement: Option<String>,
 }
 
-/// The announcements of those sites that the caller keeps at hand.
+/// The announcements of those sites that the caller keeps at hand: the part `window` of them, and where it goes on.
 ///
 /// # Errors
 /// Nobody is logged in; the database can't be read.
-pub async fn of_pinned_sites(cx: &Context) -> Result<News> {
+pub async fn of_pinned_sites(cx: &Context, window: Window) -> Result<(News, Option<u64>)> {
     gate::demand_in_site(cx, Need::Session, None).await?;
     let scope = cx.authorizer().scope(cx, "annc.read").await?;
-    let page = ask(cx, Place::Pinned(&scope)).await?;
+    let page = ask(cx, Place::Pinned(&scope), window).await?;
     let sites = pinned_sites(cx, &scope).await?;
-    Ok(news(page, sites))
+    news(cx, page, sites, window)
 }
 
 /// The announcements of one site.
@@ -87,25 +87,29 @@ pub async fn of_pinned_sites(cx: &Context) -> Result<News> {
 /// Nobody is logged in; there is no such site; the caller may not read its announcements.
 pub async fn of_site(cx: &Context, site: &str) -> Result<News> {
     gate::demand_in_site(cx, Need::Site("annc.read"), Some(site)).await?;
-    let page = ask(cx, Place::Site(site)).await?;
+    let window = Window::FIRST;
+    let page = ask(cx, Place::Site(site), window).await?;
     let mut sql = Sql::new(cx.db()?.get_database_backend(), SITES);
     sql.push(" WHERE s.id = ").bind(site);
     let sites = visited(cx, sql).await?;
-    Ok(news(page, sites))
+    Ok(news(cx, page, sites, window)?.0)
 }
 
-async fn ask(cx: &Context, place: Place<'_>) -> Result<Page<Announcement>> {
+async fn ask(cx: &Context, place: Place<'_>, window: Window) -> Result<Page<Announcement>> {
     let question = Question {
         place,
         since: None,
         order: Order::NewestFirst,
-        start: 0,
-        fetch: MAX_LIMIT.saturating_add(1),
-        measure: cx.measure_items(MAX_LIMIT),
+        start: window.start,
+        fetch: window.limit.saturating_add(1),
+        measure: cx.measure_items(window.limit),
     };
     let page = query::list(cx, &question).await?;
     gate::retain::<Announcements>(cx, page).await
 }
+
+/// The most sites that are told beside the announcements.
+const MOST_SITES: i64 = 1000;
 
 const SITES: &str = "SELECT s.id, s.title, \
     (SELECT min(t.id) FROM site_tool t WHERE t.site_id = s.id AND t.tool_id = 'sakai.announcements') \
@@ -117,7 +121,7 @@ async fn pinned_sites(cx: &Context, scope: &Scope) -> Result<Vec<Visited>> {
         " JOIN membership m ON m.site_id = s.id WHERE m.is_active AND m.is_pinned AND m.user_id = ",
     )
     .bind(cx.user_id()?);
-    sql.push(" ORDER BY s.title, s.id");
+    sql.push(" ORDER BY s.title, s.id LIMIT ").bind(MOST_SITES);
     let mut sites = visited(cx, sql).await?;
     sites.retain(|it| scope.contains(&it.site_id));
     Ok(sites)
@@ -134,7 +138,13 @@ async fn visited(cx: &Context, sql: Sql) -> Result<Vec<Visited>> {
     cx.db()?.rows(sql.into_statement(), read).await
 }
 
-fn news(page: Page<Announcement>, sites: Vec<Visited>) -> News {
+/// As many of the announcements of `page`, for which `window` asked, as an answer has room for, and where they go on.
+fn news(
+    cx: &Context,
+    page: Page<Announcement>,
+    sites: Vec<Visited>,
+    window: Window,
+) -> Result<(News, Option<u64>)> {
     let url = |site_id: &str| {
         let site = sites.iter().find(|it| it.site_id == site_id);
         let path = format!("/portal/site/{}", encode_segment(site_id));
@@ -143,14 +153,12 @@ fn news(page: Page<Announcement>, sites: Vec<Visited>) -> News {
             None => path,
         }
     };
-    let announcements = page
-        .items
-        .into_iter()
-        .map(|it| {
-            let url = url(&it.site_id);
-            view(it, url)
-        })
-        .collect();
+    let page = page.map(|it| {
+        let url = url(&it.site_id);
+        view(it, url)
+    });
+    let page = page.within(cx.answer_bytes())?;
+    let next = page.next_start(window);
     let sites = sites
         .into_iter()
         .map(|it| SiteName {
@@ -158,10 +166,14 @@ fn news(page: Page<Announcement>, sites: Vec<Visited>) -> News {
             title: it.title,
         })
         .collect();
-    News {
-        announcements,
-        sites,
-    }
+    let announcements = page.items;
+    Ok((
+        News {
+            announcements,
+            sites,
+        },
+        next,
+    ))
 }
 
 fn view(announcement: Announcement, url: String) -> AnnouncementView {

@@ -1,10 +1,10 @@
 //! The sites of a user as the portal shows them: with their tools, their terms, and which are pinned.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use entity_core::{Context, Error, Page, Result, encode_segment, gate};
+use entity_core::{Context, Error, Page, Result, Window, encode_segment, gate};
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select};
 use serde::Serialize;
 
 use super::{Site, Sites};
@@ -83,11 +83,17 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// The published sites of the user `who` that the caller may see: `me`, an id or an external id.
+/// The published sites of the user `who` that the caller may see: `me`, an id or an external id. The part `window` of
+/// them, and where it goes on.
 ///
 /// # Errors
 /// Nobody is logged in; the caller may not see that user, or there is none.
-pub async fn of_user(cx: &Context, who: &str, only_pinned: bool) -> Result<SitesOfUser> {
+pub async fn of_user(
+    cx: &Context,
+    who: &str,
+    only_pinned: bool,
+    window: Window,
+) -> Result<(SitesOfUser, Option<u64>)> {
     let user = match who {
         "me" => cx.user_id()?.to_owned(),
         other
@@ -101,60 +107,76 @@ pub async fn of_user(cx: &Context, who: &str, only_pinned: bool) -> Result<Sites
         }
         other => gate::read::<Users>(cx, other).await?.id,
     };
-    let pins = pins(cx, &user, only_pinned).await?;
-    let sites = sites(cx, pins.keys()).await?;
-    let mut tools = tools(cx, &sites).await?;
-    let terms: BTreeMap<&str, &str> = sites.iter().filter_map(term).collect();
-    Ok(SitesOfUser {
-        terms: terms
-            .into_iter()
-            .map(|(id, name)| Term {
-                id: id.to_owned(),
-                name: name.to_owned(),
-            })
-            .collect(),
-        sites: sites
-            .iter()
-            .map(|site| {
-                entry(
-                    site,
-                    pins.get(&site.id) == Some(&true),
-                    tools.remove(&site.id).unwrap_or_default(),
-                )
-            })
-            .collect(),
-    })
+    let page = sites(cx, memberships(&user, only_pinned), window).await?;
+    let pins = pins(cx, &user, &page.items).await?;
+    let mut tools = tools(cx, &page.items).await?;
+    let page = page.map(|site| {
+        let tools = tools.remove(&site.id).unwrap_or_default();
+        Told {
+            entry: entry(&site, pins.contains(&site.id), tools),
+            term: term(&site).map(|(id, name)| (id.to_owned(), name.to_owned())),
+        }
+    });
+    let page = page.within(cx.answer_bytes())?;
+    let next = page.next_start(window);
+    let (mut terms, mut sites) = (BTreeMap::new(), Vec::new());
+    for Told { entry, term } in page.items {
+        sites.push(entry);
+        terms.extend(term);
+    }
+    let terms = terms.into_iter().map(|(id, name)| Term { id, name });
+    let terms = terms.collect();
+    Ok((SitesOfUser { terms, sites }, next))
 }
 
-/// The sites that the user actively belongs to, and whether each is pinned.
-async fn pins(cx: &Context, user: &str, only_pinned: bool) -> Result<HashMap<String, bool>> {
-    let mut memberships = membership::Entity::find()
+/// A site, and the id and the name of its term.
+#[derive(Serialize)]
+struct Told {
+    entry: SiteEntry,
+    term: Option<(String, String)>,
+}
+
+/// Where the user actively belongs.
+fn memberships(user: &str, only_pinned: bool) -> Select<membership::Entity> {
+    let memberships = membership::Entity::find()
         .filter(membership::Column::UserId.eq(user))
         .filter(membership::Column::IsActive.eq(true));
-    if only_pinned {
-        memberships = memberships.filter(membership::Column::IsPinned.eq(true));
+    match only_pinned {
+        true => memberships.filter(membership::Column::IsPinned.eq(true)),
+        false => memberships,
     }
-    let rows = memberships.all(cx.db()?).await?;
-    Ok(rows
-        .into_iter()
-        .map(|it| (it.site_id, it.is_pinned))
-        .collect())
 }
 
-async fn sites(cx: &Context, ids: impl Iterator<Item = &String>) -> Result<Vec<Site>> {
-    let rows = table::Entity::find()
-        .filter(table::Column::Id.is_in(ids))
+/// Those of `sites` that the user keeps at hand.
+async fn pins(cx: &Context, user: &str, sites: &[Site]) -> Result<HashSet<String>> {
+    let ids = sites.iter().map(|it| it.id.as_str());
+    let pinned = memberships(user, true)
+        .filter(membership::Column::SiteId.is_in(ids))
+        .all(cx.db()?)
+        .await?;
+    Ok(pinned.into_iter().map(|it| it.site_id).collect())
+}
+
+async fn sites(
+    cx: &Context,
+    memberships: Select<membership::Entity>,
+    window: Window,
+) -> Result<Page<Site>> {
+    let ids = memberships
+        .select_only()
+        .column(membership::Column::SiteId)
+        .into_query();
+    let select = table::Entity::find()
+        .filter(table::Column::Id.in_subquery(ids))
         .filter(table::Column::IsPublished.eq(true))
         .filter(table::Column::Type.is_not_null())
         .order_by_asc(table::Column::Title)
         .order_by_asc(table::Column::Id)
-        .all(cx.db()?)
-        .await?;
-    let sites = rows
-        .into_iter()
-        .map(|it| Site::new(it, cx.base_url()))
-        .collect();
-    Ok(gate::retain::<Sites>(cx, Page::whole(sites)).await?.items)
+        .limit(window.limit.saturating_add(1))
+        .offset(window.start);
+    let measure = cx.measure_items(window.limit);
+    let page: Page<table::Model> = cx.db()?.models(select.as_query(), measure).await?;
+    gate::retain::<Sites>(cx, page.map(|it| Site::new(it, cx.base_url()))).await
 }
 
 /// The tools by site, in the order of the pages that they are on.

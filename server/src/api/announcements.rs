@@ -8,12 +8,13 @@ use crate::openapi::{Contract, Success};
 
 /// What [`mine`] takes and answers.
 pub(super) const MINE: Contract =
-    Contract::new("portal", "listMyNews", Success::Data(shape::of::<News>));
+    Contract::new("portal", "listMyNews", Success::Part(shape::of::<News>));
 
 /// `GET /api/users/me/announcements`
 pub(super) async fn mine(call: Call<'_>) -> Result<Answer> {
-    let news = call
-        .read(|cx| Box::pin(announcement::of_pinned_sites(cx)))
+    let window = call.window()?;
+    let (news, next) = call
+        .read(|cx| Box::pin(announcement::of_pinned_sites(cx, window)))
         .await?;
-    Ok(Answer::json(news))
+    Ok(Answer::part(news, window, next))
 }

@@ -1,12 +1,12 @@
 //! What an endpoint is called with, and what it answers.
 
 use axum::body::Body;
-use axum::http::HeaderValue;
 use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, Uri};
 use axum::response::Response;
 use chrono::{DateTime, Utc};
 use entity_core::schemars::{Schema, json_schema};
-use entity_core::{Context, Error, Result};
+use entity_core::{Context, Error, MAX_LIMIT, Result, Window};
 use futures::future::BoxFuture;
 use serde::Serialize;
 
@@ -29,6 +29,8 @@ pub(crate) struct Call<'a> {
 pub(crate) enum Answer {
     /// Data, as JSON.
     Json(Box<dyn erased_serde::Serialize + Send>),
+    /// A part of a list, as JSON, and where the list goes on.
+    Part(Box<dyn erased_serde::Serialize + Send>, Option<Window>),
     /// A response of its own making, which was audited already.
     Response(Response),
     /// A response of its own making to a request that only read.
@@ -38,6 +40,16 @@ pub(crate) enum Answer {
 impl Answer {
     pub(crate) fn json(data: impl Serialize + Send + 'static) -> Self {
         Self::Json(Box::new(data))
+    }
+
+    /// `data` are the part `window` of a list, which goes on behind the first `next` of it, if it does.
+    pub(crate) fn part(
+        data: impl Serialize + Send + 'static,
+        window: Window,
+        next: Option<u64>,
+    ) -> Self {
+        let next = next.map(|start| Window { start, ..window });
+        Self::Part(Box::new(data), next)
     }
 }
 
@@ -68,6 +80,14 @@ impl Call<'_> {
             Some("true") => Ok(true),
             Some(_) => Err(Error::field(name, "must be true or false")),
         }
+    }
+
+    /// The part of a list that the query asks for.
+    ///
+    /// # Errors
+    /// A number is none; it is named.
+    pub(crate) fn window(&self) -> Result<Window> {
+        Window::parse(&self.query, MAX_LIMIT)
     }
 
     /// Reads on behalf of the caller.
@@ -104,6 +124,16 @@ pub(crate) fn envelope_schema(data: &Schema) -> Schema {
             "timestamp": { "type": "string", "format": "date-time" },
         },
     })
+}
+
+/// The header that leads to the part `window` of the list that `uri` names.
+pub(super) fn link(base_url: &str, uri: &Uri, window: Window) -> Option<HeaderValue> {
+    let (start, limit) = (window.start, window.limit);
+    let place = format!("_start={start}&_limit={limit}");
+    let own = entity_formats::filters(uri.query().unwrap_or_default());
+    let query = own.chain([place.as_str()]).collect::<Vec<_>>().join("&");
+    let link = format!("<{base_url}{}?{query}>; rel=\"next\"", uri.path());
+    HeaderValue::from_str(&link).ok()
 }
 
 /// `data` as an answer.

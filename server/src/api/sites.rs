@@ -17,7 +17,7 @@ pub(super) const OF_USER: Contract = Contract {
     ..Contract::new(
         "portal",
         "listSitesOfUser",
-        Success::Data(shape::of::<SitesOfUser>),
+        Success::Part(shape::of::<SitesOfUser>),
     )
 };
 
@@ -28,8 +28,9 @@ const PINNED: &str = "pinned";
 pub(super) async fn of_user(call: Call<'_>) -> Result<Answer> {
     let only_pinned = call.flag(PINNED)?;
     let who = call.variable("userId").to_owned();
-    let sites = call
-        .read(|cx| Box::pin(async move { portal::of_user(cx, &who, only_pinned).await }))
+    let window = call.window()?;
+    let (sites, next) = call
+        .read(|cx| Box::pin(async move { portal::of_user(cx, &who, only_pinned, window).await }))
         .await?;
-    Ok(Answer::json(sites))
+    Ok(Answer::part(sites, window, next))
 }

@@ -34,6 +34,8 @@ pub struct Contract {
     pub answer: Success,
     /// A shape of its own for a malformed request, beside that of all errors.
     pub malformed: Option<Shape>,
+    /// Whether its answer has an `ETag` by which a client may ask for news only.
+    pub has_version: bool,
     /// How it may be refused besides what all endpoints have in common.
     pub refusals: &'static [ErrorKind],
 }
@@ -43,6 +45,8 @@ pub struct Contract {
 pub enum Success {
     /// Data, which can be put into the envelope.
     Data(Shape),
+    /// A part of a list, which can be put into the envelope; a header leads to the next part.
+    Part(Shape),
     /// A document of its own making.
     Json(Shape),
     /// A page.
@@ -64,6 +68,7 @@ impl Contract {
             example: None,
             answer,
             malformed: None,
+            has_version: false,
             refusals: &[],
         }
     }

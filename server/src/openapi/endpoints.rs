@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use entity_core::catalog::{LIST_PARAMETERS, ListParameter};
 use entity_core::schemars::{Schema, json_schema};
 use entity_core::{ErrorKind, Need, shape};
 use entity_formats::json::ProblemBody;
@@ -10,14 +11,17 @@ use entity_formats::openapi::{
 };
 
 use super::contract::{Contract, Success};
+use super::entities::not_modified;
 use super::forms::page;
-use super::parameters::{segment, text_parameter};
+use super::parameters::{if_none_match, segment, text_parameter, window_parameter};
 use super::refusals::{self, Mount};
 use super::{Builder, empty, text_header};
 use crate::api::{ENVELOPE, Endpoint, envelope_schema};
 use crate::direct::request::verb;
 
 const JSON: &str = "application/json";
+/// Those parameters of lists that say which part of it is wanted.
+const WINDOW: [&str; 4] = ["_limit", "_start", "_page", "_perpage"];
 
 impl Builder<'_> {
     pub(super) fn add_endpoint(&mut self, endpoint: &Endpoint) {
@@ -68,11 +72,16 @@ impl Builder<'_> {
 
     fn endpoint_answers(&mut self, contract: &Contract) -> BTreeMap<String, Answer> {
         let (status, answer) = match contract.answer {
-            Success::Data(shape) => {
+            Success::Data(shape) | Success::Part(shape) => {
                 let data = shape(&mut self.generator);
                 let enveloped = envelope_schema(&data);
                 let either = json_schema!({ "anyOf": [data, enveloped] });
-                ("200", Answer::Own(json("The data.", either)))
+                let mut answer = json("The data.", either);
+                if matches!(contract.answer, Success::Part(_)) {
+                    let next = text_header("The next part of the list.");
+                    answer.headers.insert("Link", next);
+                }
+                ("200", Answer::Own(answer))
             }
             Success::Json(shape) => {
                 let data = shape(&mut self.generator);
@@ -87,6 +96,7 @@ impl Builder<'_> {
             }
         };
         let mut answers = BTreeMap::from([(status.to_owned(), answer)]);
+        answers.extend(contract.has_version.then(not_modified));
         if let Some(own) = contract.malformed {
             let usual = shape::of::<ProblemBody<'static>>(&mut self.generator);
             let own = own(&mut self.generator);
@@ -119,7 +129,11 @@ fn parameters(contract: &Contract) -> Vec<Parameter> {
     let variables = contract.variables.iter().map(|it| segment(it.0, it.1));
     let texts = contract.texts.iter().map(text_parameter);
     let envelope = (ENVELOPE, "whether to put the data into an envelope");
-    let has_envelope = matches!(contract.answer, Success::Data(_));
+    let has_envelope = matches!(contract.answer, Success::Data(_) | Success::Part(_));
+    let is_part = matches!(contract.answer, Success::Part(_));
+    let is_window = |it: &&ListParameter| WINDOW.contains(&it.name);
+    let window = LIST_PARAMETERS.iter().filter(is_window);
+    let window = window.map(window_parameter).filter(|_| is_part);
     let flags = contract
         .flags
         .iter()
@@ -133,7 +147,9 @@ fn parameters(contract: &Contract) -> Vec<Parameter> {
         schema: json_schema!({ "type": "boolean" }),
         example: None,
     });
-    variables.chain(texts).chain(flags).collect()
+    let version = contract.has_version.then(if_none_match);
+    let of_query = variables.chain(texts).chain(window).chain(flags);
+    of_query.chain(version).collect()
 }
 
 /// What a group of endpoints is about.

@@ -7,6 +7,15 @@ use entity_core::schemars::{Schema, json_schema};
 use entity_formats::openapi::{Location, Parameter};
 use serde_json::Value;
 
+/// Those of what is no entity.
+static NO_FIELDS: Fields = Fields {
+    doc: "",
+    fields: &[],
+    has_feed: false,
+    has_events: false,
+    has_history: false,
+};
+
 /// The parameter that stands for the id of an entity.
 pub(super) const ID: &str = "id";
 
@@ -32,6 +41,11 @@ pub(super) fn list_parameter(fields: &Fields, parameter: &ListParameter) -> Para
             .filter(|it| !it.is_empty())
             .map(Value::from),
     }
+}
+
+/// A parameter of lists that takes a number.
+pub(super) fn window_parameter(parameter: &ListParameter) -> Parameter {
+    list_parameter(&NO_FIELDS, parameter)
 }
 
 /// Fields that have an order, separated by commas.

@@ -73,14 +73,14 @@ pub const ENDPOINTS: &[Endpoint] = &[
         |call| Box::pin(announcements::mine(call)),
     ),
     Endpoint::get(
-        "/api/openapi.json",
+        docs::DOCUMENT_PATH,
         "This description, as an OpenAPI document.",
         docs::DOCUMENT,
         |call| Box::pin(ready(docs::document(&call))),
     )
     .open(),
     Endpoint::get(
-        "/api/docs",
+        docs::PAGE_PATH,
         "This description, as a page.",
         docs::PAGE,
         |call| Box::pin(ready(docs::page(&call))),

@@ -31,6 +31,7 @@ use crate::auth::password::Passwords;
 use crate::auth::throttle::{Throttle, ThrottleOptions};
 use crate::auth::tries::AccountTries;
 use crate::config::{self, Config};
+use crate::descriptions::Descriptions;
 use crate::direct::Sightings;
 use crate::direct::idempotency::Bounds;
 use crate::feed::pace::Pace;
@@ -81,6 +82,8 @@ pub struct Inner {
     pub formats: Arc<Formats>,
     /// What it says of itself.
     pub description: Document,
+    /// The same as it was written.
+    pub(crate) descriptions: Descriptions,
     /// Logs people in and out.
     pub login: Login,
     /// Hashes passwords.
@@ -193,6 +196,7 @@ impl App {
         watch_audit(&audit, &metrics);
         let app = Self(Arc::new(Inner {
             description: openapi::describe(dispatcher.registry(), &formats, &config),
+            descriptions: Descriptions::default(),
             dispatcher,
             formats,
             login,

@@ -14,6 +14,7 @@ pub mod audit;
 pub mod auth;
 pub mod cli;
 pub mod config;
+mod descriptions;
 mod direct;
 pub mod error;
 mod exchange;

@@ -1,9 +1,9 @@
 //! `/api/openapi.json` and `/api/docs`: what the whole service says of itself.
 
-use axum::body::Body;
-use axum::http::header::{CONTENT_TYPE, LOCATION};
+use axum::http::header::LOCATION;
 use axum::http::{HeaderValue, StatusCode};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::IntoResponse as _;
+use entity_core::format::{Renderer, View};
 use entity_core::{Abilities, DirectPath, Error, ErrorKind, Result, encode_segment};
 use entity_formats::html::explorer_page;
 use entity_formats::openapi::{Location, Operation};
@@ -14,12 +14,14 @@ use crate::openapi::{Contract, Success, any_object};
 
 /// What [`document`] takes and answers.
 pub(super) const DOCUMENT: Contract = Contract {
+    has_version: true,
     refusals: &[ErrorKind::Unauthenticated],
     ..Contract::new("description", "readDescription", Success::Json(any_object))
 };
 
 /// What [`page`] takes and answers.
 pub(super) const PAGE: Contract = Contract {
+    has_version: true,
     refusals: &[ErrorKind::Unauthenticated],
     ..Contract::new("description", "showDescription", Success::Page)
 };
@@ -37,6 +39,10 @@ pub(super) const TRY: Contract = Contract {
     ..Contract::new("description", "tryOperation", Success::SeeOther)
 };
 
+/// Where the description is as a document.
+pub(super) const DOCUMENT_PATH: &str = "/api/openapi.json";
+/// Where it is as a page.
+pub(super) const PAGE_PATH: &str = "/api/docs";
 /// The parameter that names the operation to try.
 const OPERATION: &str = "operation";
 /// The parameter that names the format to try it in.
@@ -44,18 +50,34 @@ const FORMAT: &str = "format";
 
 /// `GET /api/openapi.json`
 pub(super) fn document(call: &Call<'_>) -> Result<Answer> {
-    admit(call)?;
-    let bytes = serde_json::to_vec(&call.app.description).map_err(Error::internal)?;
-    Ok(Answer::Document(typed("application/json", bytes)))
+    describe(call, (DOCUMENT_PATH, "json"), |_view| {
+        serde_json::to_vec(&call.app.description).map_err(Error::internal)
+    })
 }
 
 /// `GET /api/docs`
 pub(super) fn page(call: &Call<'_>) -> Result<Answer> {
+    describe(call, (PAGE_PATH, "html"), |view| {
+        explorer_page(&call.app.description, view)
+    })
+}
+
+/// The description at `path`, as `write` makes it in the format `name`.
+fn describe(
+    call: &Call<'_>,
+    (path, name): (&str, &str),
+    write: impl FnOnce(&View<'_>) -> Result<Vec<u8>>,
+) -> Result<Answer> {
     admit(call)?;
-    let path = DirectPath::default();
-    let view = crate::direct::view(call.app, call.exchange, &path, Abilities::default());
-    let bytes = explorer_page(&call.app.description, &view)?;
-    Ok(Answer::Document(typed("text/html; charset=utf-8", bytes)))
+    let (app, exchange) = (call.app, call.exchange);
+    let format = app.formats.renderer(name).map(Renderer::format);
+    let format = format.ok_or_else(|| Error::internal("a format of every service is missing"))?;
+    let view = crate::direct::view(app, exchange, &DirectPath::default(), Abilities::default());
+    let headers = &exchange.parts.headers;
+    let described = app
+        .descriptions
+        .answer((path, format), headers, &view, write);
+    described.map(Answer::Document)
 }
 
 /// `GET /api/docs/try`: what a form without a script can't do by itself, to put values into a path.
@@ -134,11 +156,4 @@ fn admit(call: &Call<'_>) -> Result<()> {
         true => Err(Error::unauthenticated()),
         false => Ok(()),
     }
-}
-
-fn typed(media_type: &'static str, bytes: Vec<u8>) -> Response {
-    let mut response = Response::new(Body::from(bytes));
-    let value = HeaderValue::from_static(media_type);
-    response.headers_mut().insert(CONTENT_TYPE, value);
-    response
 }

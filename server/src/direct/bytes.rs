@@ -23,7 +23,7 @@ pub(super) fn respond(bytes: &Bytes, reply: &Reply, asked: &Asked<'_>) -> Result
         return Err(Error::not_acceptable(&[&bytes.media_type]));
     }
     let validators = Validators::of_bytes(&bytes.bytes);
-    if let Some(response) = validators.not_modified(reply, asked.headers)? {
+    if let Some(response) = validators.not_modified(&reply.effect, asked.headers)? {
         return Ok(response);
     }
     let mut response = Response::new(Body::from(bytes.bytes.clone()));

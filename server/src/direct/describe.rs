@@ -4,8 +4,9 @@ use axum::http::Method;
 use axum::response::Response;
 use entity_core::catalog::{Catalog, TypeEntry};
 use entity_core::reply::Value;
-use entity_core::{Body, DirectPath, Error, Result, Verb};
+use entity_core::{Abilities, Body, DirectPath, Error, Result, Verb, encode_segment};
 
+use super::negotiate::format_among;
 use crate::app::App;
 use crate::exchange::Exchange;
 
@@ -29,20 +30,29 @@ pub(crate) fn answer(app: &App, exchange: &Exchange, path: &DirectPath) -> Resul
     if super::request::verb(&exchange.parts.method) != Some(Verb::Get) {
         return Err(Error::method_not_allowed(vec![Verb::Get]));
     }
-    super::show(app, exchange, path, Body::Value(value(app, path)?))
-}
-
-fn value(app: &App, path: &DirectPath) -> Result<Value> {
     let registry = app.dispatcher.registry();
-    let data: Box<dyn erased_serde::Serialize + Send + Sync> = match path.segments.is_empty() {
-        true => Box::new(Catalog::of(registry, &app.formats)),
-        false => Box::new(TypeEntry::of(
-            registry.route(&path.prefix).ok_or_else(Error::not_found)?,
-            &app.formats,
-        )),
+    let described = match path.segments.is_empty() {
+        true => None,
+        false => Some(registry.route(&path.prefix).ok_or_else(Error::not_found)?),
     };
-    Ok(Value {
-        name: WORD.to_owned(),
-        data,
-    })
+    // The address of it that all others stand for.
+    let address = match described {
+        None => format!("/{WORD}"),
+        Some(route) => format!("/{}/{WORD}", encode_segment(route.prefix)),
+    };
+    let headers = &exchange.parts.headers;
+    let offered = app.formats.offered(&Body::Value(Value::sample()));
+    let format = format_among(&offered, path.format.as_deref(), headers, &app.formats)?;
+    let view = super::view(app, exchange, path, Abilities::default());
+    app.descriptions
+        .answer((&address, format), headers, &view, |view| {
+            let data: Box<dyn erased_serde::Serialize + Send + Sync> = match described {
+                None => Box::new(Catalog::of(registry, &app.formats)),
+                Some(route) => Box::new(TypeEntry::of(route, &app.formats)),
+            };
+            let name = WORD.to_owned();
+            let body = Body::Value(Value { name, data });
+            let renderer = app.formats.renderer_for(format.name, &body)?;
+            renderer.render(&body, view)
+        })
 }

@@ -173,7 +173,7 @@ fn written(reply: &Reply, asked: &Asked<'_>, renderer: &dyn Renderer) -> Result<
     let known = version(&reply.body, format).map(Some);
     let known = known.map(|it| Validators::of(reply, asked, format, it));
     if let Some(known) = &known
-        && let Some(response) = known.not_modified(reply, asked.headers)?
+        && let Some(response) = known.not_modified(&reply.effect, asked.headers)?
     {
         return Ok(response);
     }
@@ -184,7 +184,7 @@ fn written(reply: &Reply, asked: &Asked<'_>, renderer: &dyn Renderer) -> Result<
     } else {
         let version = is_tagged(format).then(|| digest(&bytes));
         let found = Validators::of(reply, asked, format, version);
-        if let Some(response) = found.not_modified(reply, asked.headers)? {
+        if let Some(response) = found.not_modified(&reply.effect, asked.headers)? {
             return Ok(response);
         }
         found

@@ -23,7 +23,7 @@ pub(crate) struct Watch<'a> {
 }
 
 /// The tag and the date of an answer, as far as it has them.
-pub(super) struct Validators {
+pub(crate) struct Validators {
     state: State,
     /// What the tag says of the format.
     format: &'static str,
@@ -57,27 +57,35 @@ impl Validators {
 
     /// Those of bytes in no format.
     pub(super) fn of_bytes(bytes: &[u8]) -> Self {
-        let version = Some(digest(bytes));
+        Self::of_state(digest(bytes), "bytes")
+    }
+
+    /// Those of what is in `version` in `format`, and no part of which has a date.
+    pub(crate) fn of_version(version: Version, format: Format) -> Self {
+        Self::of_state(version, format.name)
+    }
+
+    fn of_state(version: Version, format: &'static str) -> Self {
         Self {
             state: State {
-                version,
+                version: Some(version),
                 updated: None,
             },
-            format: "bytes",
+            format,
             is_dated_here: false,
         }
     }
 
-    /// The news that the client has what `reply` says already, if it does.
+    /// The news that the client has the answer to what had this `effect` already, if it does.
     ///
     /// # Errors
     /// The client does not mean what there is.
-    pub(super) fn not_modified(
+    pub(crate) fn not_modified(
         &self,
-        reply: &Reply,
+        effect: &Effect,
         headers: &HeaderMap,
     ) -> Result<Option<Response>> {
-        if reply.effect != Effect::Read {
+        if *effect != Effect::Read {
             return Ok(None);
         }
         let mut preconditions = etag::of_read(headers, self.format)?;
@@ -96,7 +104,7 @@ impl Validators {
     }
 
     /// Tells them.
-    pub(super) fn tell(&self, headers: &mut HeaderMap) {
+    pub(crate) fn tell(&self, headers: &mut HeaderMap) {
         respond::set(headers, ETAG, self.tag().as_deref());
         let date = self.state.updated.and_then(to_http_date);
         respond::set(headers, LAST_MODIFIED, date.as_deref());
@@ -122,7 +130,7 @@ pub(super) fn is_tagged(format: Format) -> bool {
 }
 
 /// The version of an answer of which nobody keeps count.
-pub(super) fn digest(bytes: &[u8]) -> Version {
+pub(crate) fn digest(bytes: &[u8]) -> Version {
     let hash = Sha256::digest(bytes);
     Version(
         hash.iter()

@@ -1,8 +1,9 @@
 //! `/direct/describe`
 
+use http::header::{ETAG, IF_NONE_MATCH};
 use http::{Method, StatusCode};
-use serde_json::Value;
-use tests::{TestApp, both};
+use serde_json::{Value, json};
+use tests::{Answer, TestApp, both};
 
 use super::{JSON, list, read, text};
 use crate::shape::assert_same;
@@ -56,6 +57,49 @@ both! {
             let keys = item.as_object().expect("an entity").keys();
             let sent = keys.filter(|it| !it.starts_with("entity")).collect::<Vec<_>>();
             assert_eq!(sent, described.iter().collect::<Vec<_>>(), "{prefix}");
+        }
+    }
+
+    async fn a_description_is_made_once_and_known_again(app: TestApp) {
+        let (maria, stranger) = (app.user("instructor1").await, app.anonymous());
+        for path in [
+            "/direct/describe.json", "/direct/describe.xml", "/direct/describe.html", "/direct",
+            "/direct/site/describe", "/direct/site/describe.html", "/api/openapi.json", "/api/docs",
+        ] {
+            for reader in [&maria, &stranger] {
+                let first = reader.get(path).await;
+                let tag = first.expect(StatusCode::OK).header(ETAG).expect("a tag").to_owned();
+                let again = reader.clone().with_header(IF_NONE_MATCH, &tag).get(path).await;
+                again.expect(StatusCode::NOT_MODIFIED);
+                assert_eq!((again.header(ETAG), again.body.len()), (Some(tag.as_str()), 0), "{path}");
+                let other = reader.clone().with_header(IF_NONE_MATCH, "\"00-json\"").get(path).await;
+                assert_eq!(other.expect(StatusCode::OK).body, first.body, "{path}");
+            }
+        }
+    }
+
+    async fn a_page_of_a_description_names_its_own_reader(app: TestApp) {
+        let admin = app.user("admin").await;
+        let renamed = json!({"firstName": "Jo<b>&", "lastName": "O'Hara"});
+        admin.put("/direct/user/student1.json", &renamed).await.expect(StatusCode::NO_CONTENT);
+        let (jo, maria) = (app.user("student1").await, app.user("instructor1").await);
+        for path in ["/direct/describe.html", "/direct/site/describe.html", "/api/docs"] {
+            // What a page made for its reader alone shows.
+            for reader in [&jo, &maria, &app.anonymous(), &jo] {
+                let own = reader.get("/direct/feed/new.html").await;
+                let page = reader.get(path).await;
+                let shown = |answer: &Answer| {
+                    let (_, behind) = answer.text().split_once("<body").expect("a page");
+                    let from = behind.find("Your account").unwrap_or(0);
+                    let token = behind.find("name=\"sakai_csrf_token\"").map(|it| behind[it..].lines().next().map(str::to_owned));
+                    (behind[from..].lines().next().map(str::to_owned).filter(|_| from > 0), token)
+                };
+                if own.status == StatusCode::OK {
+                    assert_eq!(shown(&page), shown(&own), "{path}");
+                } else {
+                    assert_eq!(shown(&page), (None, None), "{path}");
+                }
+            }
         }
     }
 

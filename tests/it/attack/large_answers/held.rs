@@ -1,0 +1,161 @@
+//! A request holds a few times what an answer may have, whatever it asks for and however many there are of it: measured
+//! from outside, each kind in a process of its own.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use http::StatusCode;
+use sea_orm::{ConnectionTrait as _, Database as Connection, DbBackend};
+use serde_json::{Value, json};
+use tests::app::PASSWORD;
+use tests::process::{Process, binary};
+use tests::{Backend, Client, Database, OnBackend, both};
+
+use super::BATCH;
+
+/// The most KiB of an answer.
+const ANSWER: u64 = 8 << 10;
+/// How many times that a list may hold while it is read, prepared and written; what the allocator and the drivers have
+/// for it is counted too.
+const LIST_HOLDS: u64 = 4;
+/// How many times that a batch may: the answers of its parts are there together with its own.
+const BATCH_HOLDS: u64 = 8;
+/// How many announcements there are, each of about a hundred kilobytes: more than any page of a list holds.
+const ROWS: u32 = 160;
+/// What was freed is given back at once, so that what the process has is what it holds.
+const AT_ONCE: [(&str, &str); 1] = [("MIMALLOC_PURGE_DELAY", "0")];
+const LIST: &str = "/direct/announcement/site/biology-101";
+
+/// A database of this kind on which services run as processes.
+struct Stored(Database);
+
+impl OnBackend for Stored {
+    async fn on_backend(backend: Backend) -> Option<Self> {
+        Database::on_backend(backend).await.map(Self)
+    }
+}
+
+/// What is asked for.
+enum Asked {
+    Get(String),
+    Post(String, Value),
+}
+
+/// What takes most, by all that writes lists: half of the texts are of a letter that each format writes with many.
+fn questions() -> Vec<Asked> {
+    let formats = ["json", "xml", "csv", "html", "atom", "rss"];
+    let mut asked: Vec<Asked> = formats
+        .iter()
+        .map(|it| Asked::Get(format!("{LIST}.{it}?_limit=1000")))
+        .collect();
+    asked.extend([
+        Asked::Get(format!("{LIST}.atom?_archive=2")),
+        Asked::Get(format!("{LIST}.json?_search=x&_expand=siteId,createdBy")),
+        Asked::Get("/api/users/me/announcements".to_owned()),
+    ]);
+    for format in ["json", "xml"] {
+        let operation =
+            |it: u32| json!({"method": "GET", "path": format!("announcement/row-{it}.{format}")});
+        let list =
+            json!({"method": "GET", "path": format!("announcement/site/biology-101.{format}")});
+        let singles: Vec<Value> = (1..=50).map(operation).collect();
+        let lists = vec![list; 50];
+        for batch in ["json", "xml"] {
+            let path = BATCH.replace("json", batch);
+            asked.push(Asked::Post(path.clone(), json!({"operations": singles})));
+            asked.push(Asked::Post(path, json!({"operations": lists})));
+        }
+    }
+    asked
+}
+
+/// Fills the site with announcements, most of which are of quotation marks or less-than signs alone.
+async fn fill(database: &Database) {
+    let connection = Connection::connect(database.url()).await;
+    let connection = connection.expect("it connects");
+    let (numbers, quotes) = match connection.get_database_backend() {
+        DbBackend::Postgres => (
+            format!("generate_series(1, {ROWS}) AS numbers (number)"),
+            "repeat(CASE number % 2 WHEN 0 THEN '\"' ELSE '&lt;' END, 100000 / (1 + number % 2 * 3))",
+        ),
+        _ => (
+            format!(
+                "(WITH RECURSIVE counted (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM counted \
+                    WHERE number < {ROWS}) SELECT number FROM counted) AS numbers"
+            ),
+            "replace(hex(zeroblob(50000 / (1 + number % 2 * 3))), '0', CASE number % 2 WHEN 0 THEN '\"' ELSE '&lt;' END)",
+        ),
+    };
+    let sql = format!(
+        "INSERT INTO announcement (id, site_id, channel, title, body, title_folded, body_folded, created_by, created, \
+            published, modified, is_draft, is_restricted, position, attachments, version) \
+         SELECT 'row-' || number, 'biology-101', 'main', 'x', '<p>' || {quotes} || '</p>', 'x', 'x', \
+            (SELECT min(id) FROM user_account), number, number, number, FALSE, FALSE, number, '[]', 1 FROM {numbers}"
+    );
+    connection.execute_unprepared(&sql).await.expect("rows");
+}
+
+/// The most KiB of memory that `process` takes while `work` is done, beyond what it has before.
+async fn held<T>(process: &Arc<Process>, work: impl Future<Output = T>) -> (u64, T) {
+    let before = process.memory().anonymous;
+    let is_over = Arc::new(AtomicBool::new(false));
+    let (watched, ends) = (Arc::clone(process), Arc::clone(&is_over));
+    let watch = thread::spawn(move || {
+        let mut most = before;
+        while !ends.load(Ordering::SeqCst) {
+            most = most.max(watched.memory().anonymous);
+            thread::sleep(Duration::from_micros(200));
+        }
+        most
+    });
+    let done = work.await;
+    is_over.store(true, Ordering::SeqCst);
+    let most = watch.join().expect("a watch");
+    (most.saturating_sub(before), done)
+}
+
+both! {
+    async fn a_request_holds_no_more_than_a_few_answers(stored: Stored) {
+        let database = stored.0;
+        let service = binary("lectern", false);
+        let start = || {
+            let (url, folder) = (database.url(), database.folder());
+            let process = Process::start_service_with(&service, url, &folder, true, &AT_ONCE);
+            Arc::new(process)
+        };
+        drop(start());
+        fill(&database).await;
+        let mut figures = Vec::new();
+        for asked in questions() {
+            let process = start();
+            let client = Client::on_port(process.port()).log_in("student1", PASSWORD).await;
+            // What the first request of all makes is not counted: connections, prepared statements.
+            client.get(&format!("{LIST}.json?_limit=1")).await.expect(StatusCode::OK);
+            client.post(BATCH, &json!({"operations": [{"method": "GET", "path": "site/biology-101"}]})).await;
+            let (most, answer, path) = match &asked {
+                Asked::Get(path) => {
+                    let (most, answer) = held(&process, client.get(path)).await;
+                    (most, answer, path)
+                }
+                Asked::Post(path, body) => {
+                    let (most, answer) = held(&process, client.post(path, body)).await;
+                    (most, answer, path)
+                }
+            };
+            assert!(answer.status.is_success(), "{path}: {}", answer.status);
+            let told = u64::try_from(answer.body.len() >> 10).expect("a small number");
+            println!("{path}: {most} KiB held for {told} KiB");
+            // Of each part that found no room, a batch says so.
+            let (room, times) = match path.contains("batch") {
+                true => (ANSWER + 100, BATCH_HOLDS),
+                false => (ANSWER, LIST_HOLDS),
+            };
+            if told > room || most > times * ANSWER {
+                figures.push((path.clone(), most, told));
+            }
+        }
+        assert!(figures.is_empty(), "{figures:?}");
+    }
+}

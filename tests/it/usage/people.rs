@@ -129,15 +129,7 @@ impl Actor {
                     .post("/direct/membership/unjoin/field-trip", &json!({}))
                     .await
             }
-            "make an account" => {
-                self.made += 1;
-                let body = json!({"eid": format!("{}-{}", self.eid, self.made), "firstName": text(dice, 30)});
-                let made = self.client.post("/direct/user.json", &body).await;
-                match made.header("entityid") {
-                    Some(id) if dice.below(2) == 0 => self.delete("user", id).await,
-                    _ => made,
-                }
-            }
+            "make an account" => self.make_account(dice).await,
             "change oneself" => {
                 let body = json!({"lastName": text(dice, 30)});
                 let own = self.client.get("/direct/user/current.json").await.json();
@@ -148,14 +140,7 @@ impl Actor {
                 let body = json!({"siteId": site, "question": text(dice, 80), "points": 3});
                 self.make("usage-poll", &body).await
             }
-            "change a question" => {
-                let id = pick(dice, &self.polls).unwrap_or_default();
-                let changes = json!({"hint": text(dice, 80)});
-                match dice.below(3) {
-                    0 => self.delete("usage-poll", &id).await,
-                    _ => self.change("usage-poll", &id, &changes).await,
-                }
-            }
+            "change a question" => self.change_question(dice).await,
             "do several things" => self.client.post(BATCH, &several(dice, &site)).await,
             _ => {
                 let rehearsal = self.client.clone().with_header(PREFER, "tx=rollback");
@@ -170,6 +155,30 @@ impl Actor {
     fn site(&self, dice: &mut Dice) -> Value {
         let id = format!("{}-{}", self.eid, dice.below(1_000_000));
         json!({"id": id, "title": text(dice, 30), "type": "project", "contactName": text(dice, 30)})
+    }
+
+    /// Makes an account, which is deleted again every other time.
+    async fn make_account(&mut self, dice: &mut Dice) -> Answer {
+        self.made += 1;
+        let eid = format!("{}-{}", self.eid, self.made);
+        let body = json!({"eid": eid, "firstName": text(dice, 30)});
+        let made = self.client.post("/direct/user.json", &body).await;
+        match made.header("entityid") {
+            Some(id) if dice.below(2) == 0 => self.delete("user", id).await,
+            _ => made,
+        }
+    }
+
+    /// Gives a question a hint or deletes it.
+    async fn change_question(&self, dice: &mut Dice) -> Answer {
+        let id = pick(dice, &self.polls).unwrap_or_default();
+        match dice.below(3) {
+            0 => self.delete("usage-poll", &id).await,
+            _ => {
+                let changes = json!({"hint": text(dice, 80)});
+                self.change("usage-poll", &id, &changes).await
+            }
+        }
     }
 
     /// Makes a group with somebody in it.

@@ -41,7 +41,7 @@ pub(crate) const POLLS: &str = "SELECT asked_by AS owner, site_id AS site, quest
 /// A type that says nothing of quotas.
 #[derive(Clone, Debug, Serialize, Deserialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(prefix = "usage-poll", table = "usage_poll", access = Site("poll"), verbs(read, list, create, update, delete))]
+#[entity(prefix = "usage-poll", table = "usage_poll", access = Site("inquiry"), verbs(read, list, create, update, delete))]
 struct Poll {
     #[entity(id)]
     id: String,

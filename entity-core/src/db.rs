@@ -216,7 +216,7 @@ impl ConnectionTrait for Session {
     async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
         match self {
             Self::Reader(reader) => {
-                again(reader, statement, |it, statement| it.execute_raw(statement)).await
+                again(reader, statement, sea_orm::ConnectionTrait::execute_raw).await
             }
             Self::Writer(it) => it.execute_raw(statement).await,
         }

@@ -142,7 +142,7 @@ mod tests {
         let ended = buffer.check(Ok(()), 14).unwrap_err();
         assert_eq!(ended.fitting(), Some(14));
         let mut whole = Buffer::unlimited();
-        whole.write_all(&[b'x'; 20_000]).unwrap();
+        whole.write_all(&vec![b'x'; 20_000]).unwrap();
         assert!(whole.check(Ok(()), 0).is_ok());
     }
 }

@@ -63,7 +63,7 @@ both! {
             let refused = admin.put("/direct/user/chosen.well", &json!({"password": password})).await;
             assert!(refused.expect(StatusCode::BAD_REQUEST).text().contains("choose another"));
         }
-        app.anonymous().log_in("chosen.well", "four random words").await;
+        let _client = app.anonymous().log_in("chosen.well", "four random words").await;
     }
 
     async fn conf_1_an_account_that_the_operator_gives_a_known_password_is_found(app: TestApp) {

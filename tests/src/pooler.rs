@@ -1,4 +1,4 @@
-//! PgBouncer before a database, for one test.
+//! `PgBouncer` before a database, for one test.
 
 use std::env;
 use std::fs;
@@ -24,7 +24,7 @@ kill -KILL $!
 wait
 "#;
 
-/// A running PgBouncer.
+/// A running `PgBouncer`.
 #[derive(Debug)]
 pub struct Pooler {
     folder: TempDir,

@@ -194,7 +194,7 @@ impl Session {
         match (lane, self) {
             (Some(lane), _) => lane.each(statement.clone(), &mut take).await?,
             (None, Self::Reader(reader)) => {
-                each(&reader.connection, statement.clone(), &mut take).await?
+                each(&reader.connection, statement.clone(), &mut take).await?;
             }
             (None, Self::Writer(transaction)) => transaction.each(statement, &mut take).await?,
         }

@@ -1,5 +1,5 @@
 //! Refusing what stands between this service and a PostgreSQL server and hands its processes round: a pooler such as
-//! PgBouncer.
+//! `PgBouncer`.
 //!
 //! The service keeps connections of its own, each with limits on its statements, with statements that stay prepared,
 //! and with a process that another connection can stop. A pooler drops the limits, and in its transaction mode gives
@@ -11,7 +11,7 @@ use entity_core::{Error, ErrorKind, Result};
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
 use sea_orm::sqlx::{self, ConnectOptions as _, Connection as _, Row as _};
 
-/// What PgBouncer says of settings that it does not know, in whatever version, and of a transaction in the mode that has
+/// What `PgBouncer` says of settings that it does not know, in whatever version, and of a transaction in the mode that has
 /// none.
 const REFUSALS: [&str; 2] = [
     "unsupported startup parameter",

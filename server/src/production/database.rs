@@ -42,11 +42,11 @@ pub(super) async fn known_password(db: &Db) -> Result<Option<Problem>> {
 /// an account, and nobody may have logged in to it yet, so that the passwords are tried.
 async fn guessed_password(db: &Db) -> Result<Option<Problem>> {
     let suspects = known::superusers(&db.reader, MOST_TRIED).await?;
-    let tries = suspects
+    let running = suspects
         .into_iter()
         .map(|it| spawn_blocking(move || tried(it)));
-    let tried = join_all(tries).await.into_iter();
-    let eids: Vec<String> = tried
+    let done = join_all(running).await.into_iter();
+    let eids: Vec<String> = done
         .filter_map(|it| it.map_err(Error::internal).transpose())
         .collect::<Result<_>>()?;
     Ok(refuse(&eids, u64::try_from(eids.len()).unwrap_or(u64::MAX)))

@@ -177,7 +177,6 @@ both! {
             changed.expect(StatusCode::NO_CONTENT);
             expect_free(&teacher).await;
             let taken = begin.elapsed();
-            println!("{manner}: free after {taken:?}");
             assert!(taken < LONG, "{manner}: {taken:?}");
             is_quiet(&app).await;
         }

@@ -90,9 +90,8 @@ both! {
                 let page = reader.get(path).await;
                 let shown = |answer: &Answer| {
                     let (_, behind) = answer.text().split_once("<body").expect("a page");
-                    let from = behind.find("Your account").unwrap_or(0);
-                    let token = behind.find("name=\"sakai_csrf_token\"").map(|it| behind[it..].lines().next().map(str::to_owned));
-                    (behind[from..].lines().next().map(str::to_owned).filter(|_| from > 0), token)
+                    let line_with = |mark: &str| behind.lines().find_map(|it| it.find(mark).and_then(|at| it.get(at..)).map(str::to_owned));
+                    (line_with("Your account"), line_with("name=\"sakai_csrf_token\""))
                 };
                 if own.status == StatusCode::OK {
                     assert_eq!(shown(&page), shown(&own), "{path}");

@@ -189,10 +189,10 @@ async fn rel_12_readers_and_writers_do_not_wait_while_rows_are_filled() {
     drop(opened.expect("a newer version"));
     let patience = Duration::from_secs(30);
     let reads = timeout(patience, reading).await.expect("it ends");
-    let (longest, reads) = reads.expect("no read waited for a lock");
+    let (longest, read_count) = reads.expect("no read waited for a lock");
     let writes = timeout(patience, writing).await.expect("it ends");
-    let writes = writes.expect("no write waited for a lock");
-    println!("{reads} reads, the longest {longest:?}; {writes} writes");
-    assert!(reads > 100 && writes > 10, "{reads} reads, {writes} writes");
+    let written = writes.expect("no write waited for a lock");
+    let told = format!("{read_count} reads, the longest {longest:?}; {written} writes");
+    assert!(read_count > 100 && written > 10, "{told}");
     check(&connect(&app).await).await;
 }

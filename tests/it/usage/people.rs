@@ -172,12 +172,11 @@ impl Actor {
     /// Gives a question a hint or deletes it.
     async fn change_question(&self, dice: &mut Dice) -> Answer {
         let id = pick(dice, &self.polls).unwrap_or_default();
-        match dice.below(3) {
-            0 => self.delete("usage-poll", &id).await,
-            _ => {
-                let changes = json!({"hint": text(dice, 80)});
-                self.change("usage-poll", &id, &changes).await
-            }
+        if dice.below(3) == 0 {
+            self.delete("usage-poll", &id).await
+        } else {
+            let changes = json!({"hint": text(dice, 80)});
+            self.change("usage-poll", &id, &changes).await
         }
     }
 

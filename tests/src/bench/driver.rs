@@ -296,7 +296,7 @@ mod tests {
             expected: 200,
             connections,
             rate,
-            patience: Duration::from_secs(60),
+            patience: Duration::from_mins(1),
         }
     }
 
@@ -334,7 +334,7 @@ mod tests {
 
     #[tokio::test]
     async fn silence_and_a_closed_door_are_counted() {
-        let port = server(Duration::from_secs(60)).await;
+        let port = server(Duration::from_mins(1)).await;
         let mut silent = load(port, 2, Some(100.0));
         silent.patience = Duration::from_millis(50);
         let outcome = silent.send(Duration::from_millis(100)).await;

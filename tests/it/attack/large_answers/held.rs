@@ -11,7 +11,7 @@ use sea_orm::{ConnectionTrait as _, Database as Connection, DbBackend};
 use serde_json::{Value, json};
 use tests::app::PASSWORD;
 use tests::process::{Process, binary};
-use tests::{Backend, Client, Database, OnBackend, both};
+use tests::{Backend, Client, Database, OnBackend, both, say};
 
 use super::BATCH;
 
@@ -146,7 +146,7 @@ both! {
             };
             assert!(answer.status.is_success(), "{path}: {}", answer.status);
             let told = u64::try_from(answer.body.len() >> 10).expect("a small number");
-            println!("{path}: {most} KiB held for {told} KiB");
+            say(&format!("{path}: {most} KiB held for {told} KiB"));
             // Of each part that found no room, a batch says so.
             let (room, times) = match path.contains("batch") {
                 true => (ANSWER + 100, BATCH_HOLDS),

@@ -142,7 +142,6 @@ both! {
             assert_eq!(found, 100, "{format}");
         }
         let loaded = LOADED.load(Ordering::SeqCst);
-        println!("{loaded} loaded at once");
         assert!(loaded <= 8, "{loaded} loaded at once");
     }
 
@@ -177,7 +176,7 @@ both! {
             let feed = json!({"path": "/announcement/site/biology-101", "title": title});
             reader.post("/direct/feed.json", &feed).await.expect(StatusCode::CREATED);
         }
-        let starts: Vec<String> = titles.iter().map(|it| it[..4].to_owned()).collect();
+        let starts: Vec<String> = (0..50).map(|it| format!("F{it:02}-")).collect();
         let (found, parts) = walk(&reader, "/direct/feed.opml", &starts).await;
         assert_eq!(found, vec![1; titles.len()]);
         assert!(parts > 1, "{parts} parts");
@@ -199,7 +198,6 @@ both! {
             answer.expect(StatusCode::OK);
             sizes.push((format, answer.body.len()));
         }
-        println!("{sizes:?}");
         assert!(sizes.iter().all(|it| it.1 < 2 << 20), "{sizes:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! A user of the service: a client with a cookie, in this process or over a socket.
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -60,6 +60,15 @@ impl Client {
     /// A stranger at a server on this machine.
     pub fn on_port(port: u16) -> Self {
         let connections = Connections::builder(TokioExecutor::new()).build_http();
+        Self::new(Way::Socket(connections), format!("127.0.0.1:{port}"))
+    }
+
+    /// The same, whose connections come from `address`, one of this machine.
+    pub fn on_port_from(port: u16, address: IpAddr) -> Self {
+        let mut connector = HttpConnector::new();
+        connector.set_local_address(Some(address));
+        connector.set_nodelay(true);
+        let connections = Connections::builder(TokioExecutor::new()).build(connector);
         Self::new(Way::Socket(connections), format!("127.0.0.1:{port}"))
     }
 
@@ -148,13 +157,23 @@ impl Client {
     }
 
     async fn request(&self, method: Method, path: &str, body: Option<(&str, Bytes)>) -> Answer {
+        let answer = self.try_request(method, path, body).await;
+        answer.expect("the server answers")
+    }
+
+    /// Sends a body of this media type, or none; an error if the server goes away.
+    pub async fn try_request(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<(&str, Bytes)>,
+    ) -> Result<Answer, Box<dyn std::error::Error + Send + Sync>> {
         let mut request = Request::builder().method(method).uri(self.address() + path);
         if let Some((media_type, _)) = &body {
             request = request.header(CONTENT_TYPE, *media_type);
         }
         let body = body.map_or_else(Body::empty, |(_, bytes)| Body::from(bytes));
-        let request = request.body(body).expect("a request that can be sent");
-        self.try_send(request).await.expect("the server answers")
+        self.try_send(request.body(body)?).await
     }
 
     /// What stands before a path in the target of a request.

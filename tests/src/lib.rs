@@ -19,12 +19,14 @@ pub mod clock;
 pub mod database;
 pub mod fault;
 pub mod instructions;
+pub mod long_table;
 pub mod pooler;
 mod postgres;
 pub mod process;
 pub mod proxy;
 pub mod server;
 mod template;
+pub mod trial;
 
 pub use app::TestApp;
 pub use client::{Answer, Client};

@@ -85,13 +85,28 @@ impl Process {
         has_demo: bool,
         environment: &[(&str, &str)],
     ) -> Self {
+        let without = without_limits().collect::<Vec<_>>();
+        let without = without.iter().map(|(name, value)| (name.as_str(), *value));
+        let environment = without
+            .chain(environment.iter().copied())
+            .collect::<Vec<_>>();
+        Self::start_limited_service(program, url, folder, has_demo, &environment)
+    }
+
+    /// The same with the limits on what clients may send that hold unless somebody says otherwise.
+    pub fn start_limited_service(
+        program: &Path,
+        url: &str,
+        folder: &Path,
+        has_demo: bool,
+        environment: &[(&str, &str)],
+    ) -> Self {
         Self::start(program, |command, port| {
             command
                 .env("LECTERN_LISTEN", format!("127.0.0.1:{port}"))
                 .env("LECTERN_DATABASE", url)
                 .env("LECTERN_LOG_LEVEL", "warn")
                 .env("LECTERN_SHUTDOWN_DRAINDELAY", "0")
-                .envs(without_limits())
                 .envs(environment.iter().copied())
                 .current_dir(folder);
             if has_demo {
@@ -163,6 +178,24 @@ impl Process {
         }
     }
 
+    /// Begins anew to note the most that is in memory.
+    pub fn forget_peak(&self) {
+        let path = self.proc_path("clear_refs");
+        fs::write(path, "5").expect("a running process of ours");
+    }
+
+    /// How many files and sockets it has open.
+    pub fn descriptors(&self) -> usize {
+        let entries = fs::read_dir(self.proc_path("fd"));
+        entries.expect("a running process of ours").count()
+    }
+
+    /// How many threads it has.
+    pub fn threads(&self) -> usize {
+        let entries = fs::read_dir(self.proc_path("task"));
+        entries.expect("a running process of ours").count()
+    }
+
     /// The microseconds of a core that it has used so far.
     pub fn cpu_time(&self) -> u64 {
         let stat = self.proc("stat");
@@ -172,8 +205,12 @@ impl Process {
     }
 
     fn proc(&self, file: &str) -> String {
-        let path = Path::new("/proc").join(self.child.id().to_string());
-        fs::read_to_string(path.join(file)).expect("a running process of Linux")
+        fs::read_to_string(self.proc_path(file)).expect("a running process of Linux")
+    }
+
+    fn proc_path(&self, file: &str) -> PathBuf {
+        let process = self.child.id().to_string();
+        Path::new("/proc").join(process).join(file)
     }
 
     fn end(&mut self) {

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use entity_core::db::LaneCounts;
 use http::StatusCode;
 use http::header::RETRY_AFTER;
-use sea_orm::{ConnectionTrait, Database as Connection, DatabaseConnection, DbBackend, Statement};
-use tests::{Backend, Client, OnBackend, TestApp, both};
+use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement};
+use tests::{Backend, Client, OnBackend, TestApp, both, long_table};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
@@ -16,10 +16,11 @@ const ROWS: u32 = 20_000;
 /// Longer than anything here takes on a busy machine.
 const LONG: Duration = Duration::from_secs(20);
 const NEWS: &str = "/direct/announcement.json";
+const SITE: &str = "biology-101";
 /// What is found by a key: by sea-orm, and by a statement of the type's own.
 const SINGLE: [&str; 2] = [
     "/direct/site/biology-101.json",
-    "/direct/announcement/row-1.json",
+    "/direct/announcement/biology-101-row-1.json",
 ];
 
 /// A service whose statements may read for half a second.
@@ -47,29 +48,7 @@ impl OnBackend for Patient {
 
 /// Fills the table of announcements with rows whose text is the letter `text`, many times.
 async fn fill(app: &TestApp, text: &str) -> DatabaseConnection {
-    let connection = Connection::connect(app.database().url()).await;
-    let connection = connection.expect("it connects");
-    let (numbers, repeated) = match connection.get_database_backend() {
-        DbBackend::Postgres => (
-            format!("generate_series(1, {ROWS}) AS numbers (number)"),
-            format!("repeat('{text}', 1500)"),
-        ),
-        _ => (
-            format!(
-                "(WITH RECURSIVE counted (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM counted \
-                    WHERE number < {ROWS}) SELECT number FROM counted) AS numbers"
-            ),
-            format!("replace(hex(zeroblob(750)), '0', '{text}')"),
-        ),
-    };
-    let sql = format!(
-        "INSERT INTO announcement (id, site_id, channel, title, body, title_folded, body_folded, created_by, created, \
-            published, modified, is_draft, is_restricted, position, attachments, version) \
-         SELECT 'row-' || number, 'biology-101', 'main', 'x', 'x', 'x', {repeated}, 'nobody', 0, 0, 0, FALSE, \
-            FALSE, number, '[]', 1 FROM {numbers}"
-    );
-    connection.execute_unprepared(&sql).await.expect("rows");
-    connection
+    long_table::fill(app.database().url(), SITE, text, ROWS).await
 }
 
 fn counts(app: &TestApp) -> LaneCounts {
@@ -77,9 +56,8 @@ fn counts(app: &TestApp) -> LaneCounts {
     lane.as_ref().expect("a lane for scans").counts()
 }
 
-/// A search that compares two hundred letters at each letter of the text.
 fn hard() -> String {
-    format!("{NEWS}?body[like]={}b", "a".repeat(198))
+    format!("{NEWS}?{}", long_table::hard_search())
 }
 
 /// Waits until the server works on no search any more.
@@ -106,7 +84,7 @@ async fn is_quiet(connection: &DatabaseConnection) {
 /// Searches at each place of the lane, one after the other.
 async fn all_places_serve(client: &Client) {
     for _ in 0..4 {
-        let path = format!("{NEWS}?_search=x&announcementId=row-1");
+        let path = format!("{NEWS}?_search=x&announcementId=biology-101-row-1");
         let answer = timeout(LONG, client.get(&path)).await.expect("in time");
         answer.expect(StatusCode::OK);
     }

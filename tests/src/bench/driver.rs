@@ -228,7 +228,13 @@ impl Latencies {
         Duration::from_micros(micros.into())
     }
 
-    fn add(&mut self, latency: Duration) {
+    /// The longest. Only once they are sorted.
+    pub fn longest(&self) -> Duration {
+        let micros = self.micros.last().copied().unwrap_or_default();
+        Duration::from_micros(micros.into())
+    }
+
+    pub(crate) fn add(&mut self, latency: Duration) {
         let micros = u32::try_from(latency.as_micros()).unwrap_or(u32::MAX);
         self.micros.push(micros);
     }

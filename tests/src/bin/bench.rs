@@ -1,17 +1,34 @@
 //! Measures the service beside a yardstick: `cargo run --release -p tests --bin bench [rounds] [seconds]`.
+//!
+//! `bench attacks [seconds] [name]` lets attackers loose on it, each for so long or only the one of this name, while
+//! others use it; `bench soak [minutes]` does so for a long time and watches what grows.
 
+use std::process::exit;
 use std::time::Duration;
 
 use tests::bench::{self, Plan};
+use tests::trial;
 
 fn main() {
-    let mut numbers = std::env::args()
-        .skip(1)
-        .filter_map(|it| it.parse::<u32>().ok());
-    let rounds = numbers.next().unwrap_or(5);
-    let seconds = numbers.next().unwrap_or(3);
-    bench::run(Plan {
-        rounds,
-        duration: Duration::from_secs(u64::from(seconds)),
-    });
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |at: usize, default: u32| {
+        let given = arguments.get(at).and_then(|it| it.parse().ok());
+        given.unwrap_or(default)
+    };
+    let seconds = |number: u32| Duration::from_secs(number.into());
+    let is_good = match arguments.first().map(String::as_str) {
+        Some("attacks") => {
+            let name = arguments.get(2).map(String::as_str);
+            trial::attacks(seconds(number(1, 30)), name.unwrap_or_default())
+        }
+        Some("soak") => trial::soak(seconds(60 * number(1, 15))),
+        _ => {
+            bench::run(Plan {
+                rounds: number(0, 5),
+                duration: seconds(number(1, 3)),
+            });
+            true
+        }
+    };
+    exit(i32::from(!is_good));
 }

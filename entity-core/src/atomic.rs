@@ -12,6 +12,7 @@ use crate::hold::Hold;
 use crate::prepare::Preparation;
 use crate::reply::Reply;
 use crate::request::{Origin, Request};
+use crate::turn::Turn;
 
 /// A unit of work that requests run in one after the other. Each sees what those before it wrote; dropping it gives
 /// everything up. Where the dispatcher has a [limit](crate::WriteLimit), all of it must be done before that is over.
@@ -24,16 +25,19 @@ pub struct Atomic<'d> {
     events: Vec<Event>,
     has_failed: bool,
     hold: Hold,
+    /// Comes last: the unit of work is over when it is given back.
+    _turn: Turn,
 }
 
 impl<'d> Atomic<'d> {
-    pub(crate) fn new(dispatcher: &'d Dispatcher, cx: Context, hold: Hold) -> Self {
+    pub(crate) fn new(dispatcher: &'d Dispatcher, cx: Context, hold: Hold, turn: Turn) -> Self {
         Self {
             dispatcher,
             cx,
             events: Vec::new(),
             has_failed: false,
             hold,
+            _turn: turn,
         }
     }
 

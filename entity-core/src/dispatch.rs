@@ -20,6 +20,7 @@ use crate::prepare::Preparation;
 use crate::registry::{Call, Registry, Route};
 use crate::reply::{Body, Reply};
 use crate::request::{Origin, Request, Verb};
+use crate::turn::{Turn, Turns};
 use crate::unit::{Mode, Store};
 
 /// How often a unit of work that lost a race is run, at most.
@@ -33,6 +34,7 @@ pub struct Dispatcher {
     pub(crate) sink: Arc<dyn EventSink>,
     shared: Arc<Shared>,
     limit: Option<WriteLimit>,
+    turns: Option<Arc<dyn Turns>>,
 }
 
 /// Has the last word on a request that writes.
@@ -69,6 +71,7 @@ impl Dispatcher {
             sink,
             shared: shared.into(),
             limit: None,
+            turns: None,
         }
     }
 
@@ -77,6 +80,14 @@ impl Dispatcher {
     #[must_use]
     pub fn with_write_limit(mut self, limit: Option<WriteLimit>) -> Self {
         self.limit = limit;
+        self
+    }
+
+    /// The same dispatcher, whose units of work write when `turns` say so; without, they wait for the store in the order
+    /// in which they come.
+    #[must_use]
+    pub fn with_turns(mut self, turns: Option<Arc<dyn Turns>>) -> Self {
+        self.turns = turns;
         self
     }
 
@@ -250,8 +261,13 @@ impl Dispatcher {
     /// # Errors
     /// The store can't be reached.
     pub async fn atomic(&self, origin: &Origin) -> Result<Atomic<'_>> {
+        let turn = match &self.turns {
+            Some(turns) => turns.wait(origin).await?,
+            None => Turn::free(),
+        };
         let cx = self.begin(origin, Mode::Write).await?;
-        Ok(Atomic::new(self, cx, Hold::begin(self.limit.as_ref())))
+        let hold = Hold::begin(self.limit.as_ref());
+        Ok(Atomic::new(self, cx, hold, turn))
     }
 
     /// Runs `request` in the unit of work of `cx`, and what it is forwarded to.

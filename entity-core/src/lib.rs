@@ -69,6 +69,7 @@ mod signs;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod text;
+mod turn;
 pub mod unit;
 mod value;
 pub mod wire;
@@ -114,3 +115,4 @@ pub use reply::{
 pub use request::{Origin, Request, Verb};
 pub use search::{Filter, MAX_LIMIT, Operator, Order, Page, Search, Window};
 pub use text::plain_text;
+pub use turn::{Turn, Turns};

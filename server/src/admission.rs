@@ -12,6 +12,7 @@ mod lane;
 mod meter;
 mod rate;
 mod shares;
+mod turn;
 
 use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::net::IpAddr;
@@ -21,7 +22,7 @@ use std::time::Duration;
 
 use axum::response::Response;
 use chrono::{DateTime, Utc};
-use entity_core::Error;
+use entity_core::{Error, Origin};
 
 use crate::config::{Config, Network};
 use crate::error::{self, ErrorContext};
@@ -35,6 +36,7 @@ pub(crate) use lane::{Lane, Place};
 pub(crate) use meter::{Meter, seconds};
 pub(crate) use rate::Quota;
 pub(crate) use shares::Who;
+pub(crate) use turn::WriteTurns;
 
 use rate::Rates;
 use shares::Limits;
@@ -114,6 +116,14 @@ impl Admission {
         Who {
             is_exempt: self.exempt.iter().any(|it| it.contains(address)),
             ..Who::group(self.key("network", network(address)))
+        }
+    }
+
+    /// Who sends what is of `origin`: the account or, without one, the network.
+    fn sender(&self, origin: &Origin) -> Who {
+        match &origin.caller.user {
+            Some(user) => self.account(&user.id),
+            None => self.network(origin.address),
         }
     }
 
@@ -234,6 +244,11 @@ fn limits(class: Class, config: &Config) -> Limits {
     let (of_group, of_member) = match class {
         // A whole campus may log in from one address; each name of it is tried once at a time.
         Class::Login => ((most, queue.saturating_sub(part(4)).max(1)), (1, part(8))),
+        // One is written at a time: who holds the right for long keeps no more than one place meanwhile.
+        Class::Write => {
+            let few = places.div_ceil(8);
+            ((few, part(4)), (few, part(4)))
+        }
         _ => ((most, part(4)), (most, part(4))),
     };
     Limits {

@@ -12,16 +12,19 @@ use axum::response::Response;
 use chrono::{DateTime, TimeDelta, Utc};
 use entity_core::db::{Quota, Quotas};
 use entity_core::format::Formats;
-use entity_core::{Clock, Dispatcher, Error, Ids, Registry, Result, Services, Shared, WriteLimit};
+use entity_core::{
+    Clock, Dispatcher, Error, Ids, Registry, Result, Services, Shared, Turns, WriteLimit,
+};
 use entity_formats::openapi::Document;
 use entity_providers::authorizer::RoleAuthorizer;
 use entity_providers::db::Pools;
 use entity_providers::limits::Limits;
 use entity_providers::user::{PasswordService, TryService};
 use futures::future::BoxFuture;
+use sea_orm::DbBackend;
 use tokio_util::task::TaskTracker;
 
-use crate::admission::Admission;
+use crate::admission::{Admission, WriteTurns};
 use crate::answers::AnswerMemory;
 use crate::audit::{AuditLog, AuditOptions};
 use crate::auth::directory::Accounts;
@@ -160,7 +163,8 @@ impl App {
         supervise::spawn(touches, health.clone());
         let sessions = Arc::new(sessions);
         let formats = Arc::clone(&parts.formats);
-        let dispatcher = dispatcher(&config, parts, &storage, &authorizer, &sessions, &passwords);
+        let dispatcher = dispatcher(&config, parts, &storage, &authorizer, &sessions, &passwords)
+            .with_turns(turns(&storage, &admission));
         watch_quotas(&dispatcher, &metrics);
         let cookie = cookie(&config).map_err(|error| Error::internal(error.to_string()))?;
         let csrf = csrf_options(&config)?;
@@ -335,6 +339,13 @@ fn dispatcher(
         length: config.write_hold,
         timer: Arc::new(TokioTimer),
     }))
+}
+
+/// A file is written by one unit of work at a time; a server looks after its writers itself.
+fn turns(storage: &Storage, admission: &Arc<Admission>) -> Option<Arc<dyn Turns>> {
+    let is_file = storage.content.writer.get_database_backend() == DbBackend::Sqlite;
+    let turns = || -> Arc<dyn Turns> { Arc::new(WriteTurns::new(Arc::clone(admission))) };
+    is_file.then(turns)
 }
 
 fn quotas(config: &Config, storage: &Storage) -> Quotas {

@@ -11,3 +11,4 @@ mod quota;
 mod rate;
 mod search;
 mod write_hold;
+mod write_turns;

@@ -117,6 +117,10 @@ impl Admitted {
             return Ok(());
         }
         let account = caller.user.as_ref().map(|it| admission.account(&it.id));
+        if self.place.is_none() {
+            // The place that it waits for behind its body is its account's, not one of those of its network.
+            self.who = account.unwrap_or(self.network);
+        }
         self.count(admission, account, now).map(drop)
     }
 

@@ -86,7 +86,7 @@ impl Create for Sleepers {
 }
 
 /// A service in which requests have little time to write.
-struct Hasty(TestApp);
+pub(super) struct Hasty(pub(super) TestApp);
 
 impl OnBackend for Hasty {
     async fn on_backend(backend: Backend) -> Option<Self> {
@@ -100,15 +100,15 @@ impl OnBackend for Hasty {
     }
 }
 
-fn news(title: &str) -> Value {
+pub(super) fn news(title: &str) -> Value {
     json!({"method": "POST", "path": "announcement", "body": {"siteId": "biology-101", "title": title}})
 }
 
-fn sleeper(manner: &str) -> Value {
+pub(super) fn sleeper(manner: &str) -> Value {
     json!({"method": "POST", "path": "sleeper", "body": {"manner": manner}})
 }
 
-fn expect_overstayed(answer: &Answer) {
+pub(super) fn expect_overstayed(answer: &Answer) {
     answer.expect(StatusCode::SERVICE_UNAVAILABLE);
     assert!(
         answer

@@ -32,7 +32,7 @@ pub use column::{Column, ColumnType};
 pub use faults::Faults;
 pub use file::File;
 pub use folded::folded;
-pub use lane::{Lane, LaneCounts, Lanes, Scanning, Take, refusal};
+pub use lane::{Lane, LaneCounts, Lanes, Scanning, Take, overrun, refusal};
 pub use page::Measure;
 pub use quota::{Quota, Quotas};
 pub use row::Row;

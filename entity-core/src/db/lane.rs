@@ -60,19 +60,26 @@ pub struct Lanes {
 }
 
 const FULL: &str = "no connection of the lane became free";
+const UNENDED: &str = "the statement did not end when its time was over";
 
 /// The error of a lane in which no connection became free.
 pub fn refusal() -> DbErr {
     DbErr::Conn(RuntimeErr::Internal(FULL.to_owned()))
 }
 
-/// What a client is told when a lane did not begin a statement; `None` for all other errors.
+/// The error of a lane whose statement ran on when its time was over, and is being stopped.
+pub fn overrun() -> DbErr {
+    DbErr::Query(RuntimeErr::Internal(UNENDED.to_owned()))
+}
+
+/// What a client is told when a lane did not begin or did not end a statement; `None` for all other errors.
 pub(super) fn refused(error: &DbErr) -> Option<Error> {
     match error {
         DbErr::Conn(RuntimeErr::Internal(text)) if text == FULL => Some(Error::unavailable(
             "too much is being looked for at the same time: try again",
             1,
         )),
+        DbErr::Query(RuntimeErr::Internal(text)) if text == UNENDED => Some(too_long()),
         _ => None,
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use entity_core::db::{Lane as LaneTrait, LaneCounts, Take, refusal};
+use entity_core::db::{Lane as LaneTrait, LaneCounts, Take, overrun, refusal};
 use futures::TryStreamExt as _;
 use sea_orm::sqlx::pool::PoolOptions;
 use sea_orm::sqlx::postgres::PgConnectOptions;
@@ -264,8 +264,7 @@ impl Running {
     fn end<T>(mut self, done: Result<Result<T, DbErr>, Elapsed>) -> Result<T, DbErr> {
         let Ok(done) = done else {
             count(&self.lane.stopped);
-            let elapsed = sqlx::Error::Io(std::io::ErrorKind::TimedOut.into());
-            return Err(DbErr::Query(RuntimeErr::SqlxError(elapsed.into())));
+            return Err(overrun());
         };
         if done.as_ref().is_err_and(is_stopped) {
             count(&self.lane.stopped);

@@ -35,8 +35,12 @@ pub struct Load {
 /// What came of a [`Load`].
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
+    /// For how long requests were sent.
+    pub duration: Duration,
     /// How long it took, to the last answer.
     pub elapsed: Duration,
+    /// How many good answers came while requests were sent.
+    pub in_time: u64,
     /// How long each good answer took.
     pub answers: Latencies,
     /// All bytes of their bodies.
@@ -91,6 +95,7 @@ impl Load {
         for outcome in workers.join_all().await {
             sum.add(outcome);
         }
+        sum.duration = duration;
         sum.elapsed = start.elapsed();
         sum.answers.sort();
         sum.refusals.values_mut().for_each(Latencies::sort);
@@ -130,7 +135,10 @@ async fn work(load: Load, schedule: Arc<Schedule>) -> Outcome {
         let request = load.requests.get(at).expect("a request");
         let exchanged = timeout(load.patience, exchange(&mut connection, load.port, request));
         match exchanged.await {
-            Ok(Ok((status, bytes))) => outcome.note(&load, status, bytes, due.elapsed()),
+            Ok(Ok((status, bytes))) => {
+                let is_good = outcome.note(&load, status, bytes, due.elapsed());
+                outcome.in_time += u64::from(is_good && Instant::now() < schedule.until);
+            }
             Ok(Err(_closed)) => {
                 outcome.broken += 1;
                 connection = None;
@@ -163,9 +171,9 @@ async fn exchange(
 }
 
 impl Outcome {
-    /// Good answers in a second.
+    /// Good answers in a second, of those that came while requests were sent.
     pub fn rate(&self) -> f64 {
-        count(self.answers.count()) / self.elapsed.as_secs_f64()
+        count(self.in_time) / self.duration.as_secs_f64()
     }
 
     /// How many were refused, whatever the status.
@@ -193,18 +201,22 @@ impl Outcome {
         count(self.bytes) / count(self.answers.count().max(1))
     }
 
-    fn note(&mut self, load: &Load, status: u16, bytes: u64, latency: Duration) {
-        if status == load.expected {
+    /// Notes an answer; answers whether it is good.
+    fn note(&mut self, load: &Load, status: u16, bytes: u64, latency: Duration) -> bool {
+        let is_good = status == load.expected;
+        if is_good {
             self.answers.add(latency);
             self.bytes += bytes;
         } else {
             self.refusals.entry(status).or_default().add(latency);
         }
+        is_good
     }
 
     fn add(&mut self, other: Self) {
         self.answers.micros.extend(other.answers.micros);
         self.bytes += other.bytes;
+        self.in_time += other.in_time;
         self.timeouts += other.timeouts;
         self.broken += other.broken;
         self.unsent += other.unsent;
@@ -315,6 +327,8 @@ mod tests {
         assert_eq!(outcome.sent() + outcome.unsent, 200, "{outcome:?}");
         assert!(outcome.refused() > 0 && outcome.answers.count() > outcome.refused());
         assert_eq!((outcome.timeouts, outcome.broken), (0, 0));
+        let late = outcome.answers.count() - outcome.in_time;
+        assert!(late > 0, "the last ones come behind the end: {outcome:?}");
         assert!(outcome.answers.below(0) >= Duration::from_millis(100));
     }
 

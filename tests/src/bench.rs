@@ -3,9 +3,12 @@
 //! The servers have one core, the driver another. Rounds are interleaved, and figures are medians: compare
 //! ratios of one run, not figures of two.
 
+mod crowd;
 pub(crate) mod data;
 pub mod driver;
+pub mod overload;
 mod report;
+mod table;
 mod wire;
 
 use std::fs;

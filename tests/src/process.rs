@@ -198,10 +198,7 @@ impl Process {
 
     /// The microseconds of a core that it has used so far.
     pub fn cpu_time(&self) -> u64 {
-        let stat = self.proc("stat");
-        let (_, numbers) = stat.rsplit_once(") ").unwrap_or_default();
-        let ticks = numbers.split(' ').skip(11).take(2);
-        ticks.filter_map(|it| it.parse::<u64>().ok()).sum::<u64>() * MICROSECONDS_IN_TICK
+        cpu_time(&self.proc("stat"))
     }
 
     fn proc(&self, file: &str) -> String {
@@ -225,6 +222,17 @@ impl Drop for Process {
             self.end();
         }
     }
+}
+
+/// The microseconds of a core that this process itself has used so far.
+pub(crate) fn own_cpu_time() -> u64 {
+    cpu_time(&fs::read_to_string("/proc/self/stat").expect("Linux"))
+}
+
+fn cpu_time(stat: &str) -> u64 {
+    let (_, numbers) = stat.rsplit_once(") ").unwrap_or_default();
+    let ticks = numbers.split(' ').skip(11).take(2);
+    ticks.filter_map(|it| it.parse::<u64>().ok()).sum::<u64>() * MICROSECONDS_IN_TICK
 }
 
 /// The variables that switch off what limits how much clients may send.

@@ -19,7 +19,7 @@ const ROWS_IN_STATEMENT: u32 = 500;
 /// How many different announcements and sites are asked for.
 const ASKED: u32 = 1_000;
 /// When the first announcement was written: 2026-01-01T00:00:00Z.
-const EPOCH: i64 = 1_767_225_600_000;
+pub(super) const EPOCH: i64 = 1_767_225_600_000;
 /// The share of a seven-day week that passes between two announcements, in milliseconds.
 const PACE: i64 = 100_000;
 /// About as long as announcements are.
@@ -49,11 +49,7 @@ pub(crate) struct Sample {
 
 /// Fills the database at `url`, which holds the demo's people.
 pub(crate) async fn fill(url: &str, size: Size) -> Sample {
-    let mut options = ConnectOptions::new(url);
-    options.max_connections(1).sqlx_logging(false);
-    let connection = Database::connect(options)
-        .await
-        .expect("the database is there");
+    let connection = connect(url).await;
     let reader = user_id(&connection, "student1").await;
     let author = user_id(&connection, "instructor1").await;
     let transaction = connection.begin().await.expect("a transaction");
@@ -68,12 +64,23 @@ pub(crate) async fn fill(url: &str, size: Size) -> Sample {
             .expect("the tables are as they are here");
     }
     transaction.commit().await.expect("it fits");
-    connection
-        .execute_unprepared("ANALYZE")
-        .await
-        .expect("statistics");
-    connection.close().await.expect("it closes");
+    finish(connection).await;
     Sample::of(size)
+}
+
+/// A connection to the database at `url`.
+pub(super) async fn connect(url: &str) -> DatabaseConnection {
+    let mut options = ConnectOptions::new(url);
+    options.max_connections(1).sqlx_logging(false);
+    let connected = Database::connect(options).await;
+    connected.expect("the database is there")
+}
+
+/// Lets the database look at what it has now, and closes the connection.
+pub(super) async fn finish(connection: DatabaseConnection) {
+    let analyzed = connection.execute_unprepared("ANALYZE").await;
+    analyzed.expect("statistics");
+    connection.close().await.expect("it closes");
 }
 
 async fn user_id(connection: &DatabaseConnection, eid: &str) -> String {

@@ -2,11 +2,14 @@
 //!
 //! `bench attacks [seconds] [name]` lets attackers loose on it, each for so long or only the one of this name, while
 //! others use it; `bench soak [minutes]` does so for a long time and watches what grows.
+//!
+//! `bench overload [seconds] [sqlite] [postgres] [list] [search] [write] [login] [pages]` sends ten times as much as it
+//! can do, each for so long; it measures another build of it if it is given the path of that.
 
 use std::process::exit;
 use std::time::Duration;
 
-use tests::bench::{self, Plan};
+use tests::bench::{self, Plan, overload};
 use tests::trial;
 
 fn main() {
@@ -22,6 +25,17 @@ fn main() {
             trial::attacks(seconds(number(1, 30)), name.unwrap_or_default())
         }
         Some("soak") => trial::soak(seconds(60 * number(1, 15))),
+        Some("overload") => {
+            let words = arguments.iter().skip(1).cloned();
+            let words = words.filter(|it| it.parse::<u32>().is_err());
+            let (paths, only) = words.partition::<Vec<_>, _>(|it| it.contains('/'));
+            overload::run(&overload::Plan {
+                duration: seconds(number(1, 10)),
+                only,
+                program: paths.first().map(Into::into),
+            });
+            true
+        }
         _ => {
             bench::run(Plan {
                 rounds: number(0, 5),

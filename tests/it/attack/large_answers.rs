@@ -105,7 +105,8 @@ async fn check_versions_of_parts(teacher: &Client) {
     ] {
         let path_of_one = format!("/direct/announcement/{id}.json");
         let changed = teacher
-            .put(&path_of_one, &json!({"title": "Changed"}))
+            // Another title than what an earlier round gave it.
+            .put(&path_of_one, &json!({"title": format!("Changed {}", tag.trim_matches('"'))}))
             .await;
         changed.expect(StatusCode::NO_CONTENT);
         reader.get(path).await.expect(expected);
@@ -229,7 +230,10 @@ async fn answers_that_nobody_reads_take_no_more_than_their_budget() {
         database.url(),
         &database.folder(),
         true,
-        &[("LECTERN_LIMITS_ANSWERMEMORY", "32MiB")],
+        &[
+            ("LECTERN_LIMITS_ANSWERMEMORY", "32MiB"),
+            ("LECTERN_LIMITS_ANSWERBYTES", "24MiB"),
+        ],
     );
     let client = Client::on_port(process.port())
         .log_in("instructor1", PASSWORD)

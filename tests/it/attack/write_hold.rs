@@ -13,7 +13,7 @@ use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
 
 const BATCH: &str = "/direct/batch.json";
 /// How long a request may hold the right to write here.
-const HOLD: &str = "200ms";
+const HOLD: &str = "500ms";
 /// Longer than anything here takes on a busy machine, and much shorter than [`ENDLESS`] counts.
 const LONG: Duration = Duration::from_secs(20);
 /// The table `counted` and how often its rows can be put together: what takes hours to find out.
@@ -76,7 +76,7 @@ impl Create for Sleepers {
                 );
                 cx.db()?.execute_unprepared(&change).await?;
             }
-            _ => std::thread::sleep(Duration::from_millis(400)),
+            _ => std::thread::sleep(Duration::from_secs(1)),
         }
         Ok(Sleeper {
             id: cx.new_id(),

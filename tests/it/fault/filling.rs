@@ -17,7 +17,7 @@ use tokio::time::{sleep, timeout};
 use crate::rows::texts;
 
 /// Rows of the large table.
-const ROWS: usize = 30_000;
+const ROWS: usize = 5_000;
 /// How long a reader or a writer may wait for a lock, which the database watches.
 const PATIENCE: &str = "SET lock_timeout = '2s'";
 

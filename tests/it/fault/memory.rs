@@ -24,7 +24,7 @@ use crate::durability::{announce, check, id_of};
 
 const MEMORY: u64 = 256 << 20;
 /// What of it the service may take, in MiB, where all of this is slow.
-const MOST: u64 = 170;
+const MOST: u64 = 230;
 /// For how long everybody asks at once.
 const LOAD: Duration = Duration::from_secs(8);
 /// Enough news for more than one answer.

@@ -161,7 +161,7 @@ settings! {
         /// How long a statement that reads may take in the database before it is stopped; the request is answered 503.
         statement_time: Duration = "limits.statementTime", "LECTERN_LIMITS_STATEMENTTIME", "2";
         /// How many connections to the database read; half of them are for searches and other statements that may look
-        /// at many rows. Empty: twice the processors, at least 16.
+        /// at many rows. Empty: twice the processors, at least 4, on PostgreSQL at least 16.
         readers: Option<usize> = "pool.readers", "LECTERN_POOL_READERS", "";
         /// How many connections to PostgreSQL write. Empty: 16. A SQLite file has one.
         writers: Option<usize> = "pool.writers", "LECTERN_POOL_WRITERS", "";

@@ -16,9 +16,6 @@ use super::lane::{Lane, Place, Shared};
 
 /// Most connections that write to PostgreSQL, unless a setting says otherwise.
 const POSTGRES_WRITERS: u32 = 16;
-/// How many connections read at least, unless a setting says otherwise. Half of them are for scans, of which requests
-/// that search may run fewer at a time: so everyday lists find one that are scans to the database alone.
-const READERS: u32 = 16;
 
 /// How many rows a scan of a SQLite file reads ahead of whoever takes them: they are in memory, whatever is taken.
 const AHEAD: usize = 8;
@@ -26,7 +23,7 @@ const AHEAD: usize = 8;
 /// How many connections a service has, and how long its statements may read.
 #[derive(Clone, Copy, Debug)]
 pub struct Pools {
-    /// How many connections read; `None`: twice as many as there are processors and at least 16.
+    /// How many connections read; `None`: twice as many as there are processors and at least 4, on PostgreSQL 16.
     pub readers: Option<u32>,
     /// How many connections write, on PostgreSQL; SQLite has one.
     pub writers: Option<u32>,
@@ -60,7 +57,8 @@ impl Pools {
     }
 
     fn postgres_all(&self) -> u32 {
-        self.readers.unwrap_or_else(usual_readers)
+        self.readers
+            .unwrap_or_else(|| usual_readers().max(POSTGRES_WRITERS))
     }
 
     /// The lanes of a SQLite file that `options` open for reading.
@@ -108,8 +106,5 @@ fn scans(readers: u32) -> u32 {
 
 fn usual_readers() -> u32 {
     let cores = available_parallelism().map_or(2, NonZero::get);
-    u32::try_from(cores)
-        .unwrap_or(2)
-        .saturating_mul(2)
-        .max(READERS)
+    u32::try_from(cores).unwrap_or(2).saturating_mul(2).max(4)
 }

@@ -106,7 +106,10 @@ async fn check_versions_of_parts(teacher: &Client) {
         let path_of_one = format!("/direct/announcement/{id}.json");
         let changed = teacher
             // Another title than what an earlier round gave it.
-            .put(&path_of_one, &json!({"title": format!("Changed {}", tag.trim_matches('"'))}))
+            .put(
+                &path_of_one,
+                &json!({"title": format!("Changed {}", tag.trim_matches('"'))}),
+            )
             .await;
         changed.expect(StatusCode::NO_CONTENT);
         reader.get(path).await.expect(expected);

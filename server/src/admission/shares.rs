@@ -3,7 +3,8 @@
 //! Everybody belongs to a group, an account or a network, and perhaps to a member of it. No group and no member may
 //! have all places or the whole queue. The next turn goes to the group with the fewest places, of these to the one
 //! whose last turn was longest ago, and within it by the same rule to a member: who asks rarely is served before
-//! who asks always.
+//! who asks always. Somebody new is taken for one whose last turn was the last but one: they are before whoever had
+//! that, and not before all who wait already.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
@@ -59,7 +60,7 @@ pub(crate) enum Refused {
 struct Share {
     running: usize,
     waiting: usize,
-    /// When it last got a turn, counted in turns.
+    /// When it last got a turn or, before that, when it came; counted in turns.
     last: u64,
 }
 
@@ -226,7 +227,11 @@ impl<T> Shares<T> {
     }
 
     fn change(&mut self, who: Who, change: impl Fn(&mut Share)) {
-        let group = self.groups.entry(who.group).or_default();
+        let new = Share {
+            last: self.turns.saturating_sub(1),
+            ..Share::default()
+        };
+        let group = self.groups.entry(who.group).or_insert(new);
         change(group);
         if group.is_nothing() {
             self.groups.remove(&who.group);
@@ -235,7 +240,7 @@ impl<T> Shares<T> {
             return;
         };
         let key = (who.group, member);
-        let share = self.members.entry(key).or_default();
+        let share = self.members.entry(key).or_insert(new);
         change(share);
         if share.is_nothing() {
             self.members.remove(&key);

@@ -140,3 +140,23 @@ fn who_leaves_is_forgotten() {
     assert!(shares.next().is_none());
     assert!(shares.groups.is_empty());
 }
+
+#[test]
+fn who_waits_is_not_overtaken_by_everybody_who_comes() {
+    let mut shares = Shares::new(Limits {
+        places: 1,
+        ..LIMITS
+    });
+    assert!(shares.start(Who::group(0)));
+    wait(&mut shares, 0, "again");
+    let mut running = Who::group(0);
+    // Before each turn there is somebody new.
+    let turns = (1..=100).position(|newcomer| {
+        wait(&mut shares, newcomer, "new");
+        shares.end(running, Duration::ZERO);
+        let (who, ticket) = shares.next().unwrap();
+        running = who;
+        ticket == "again"
+    });
+    assert_eq!(turns, Some(1), "one newcomer is first, and then it goes on");
+}

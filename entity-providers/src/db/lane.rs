@@ -264,6 +264,7 @@ impl Running {
     fn end<T>(mut self, done: Result<Result<T, DbErr>, Elapsed>) -> Result<T, DbErr> {
         let Ok(done) = done else {
             count(&self.lane.stopped);
+            self.stop();
             return Err(overrun());
         };
         if done.as_ref().is_err_and(is_stopped) {

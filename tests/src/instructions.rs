@@ -2,7 +2,7 @@
 //!
 //! The service and the yardstick answer requests from memory, in one thread, over the same rows; what other threads do
 //! for a request counts too. Absolute figures belong to a processor and a compiler: `tests/instructions.md` keeps the
-//! ratios to the yardstick, and holds them to [`TOLERANCE`].
+//! ratios to the yardstick, and holds them to five in a hundred.
 
 mod callgrind;
 mod cases;

@@ -5,6 +5,7 @@ mod commit;
 mod deadline;
 mod descriptors;
 mod filling;
+mod load;
 mod lock;
 mod logging;
 mod memory;

@@ -3,7 +3,8 @@
 //! It takes root. Where no group can be made, the tests say so in a line and do nothing, unless `REQUIRE_FAULTS` demands
 //! them.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -59,9 +60,20 @@ impl MemoryGroup {
         is_limited
     }
 
-    /// The file that takes the number of a process which is to be in the group.
-    pub fn processes(&self) -> PathBuf {
-        self.folder.join("cgroup.procs")
+    /// A program in `folder` that becomes `program` in this group, from its first byte of memory on.
+    ///
+    /// # Panics
+    /// It can't be written.
+    pub fn enter(&self, program: &Path, folder: &Path) -> PathBuf {
+        let path = folder.join("inside");
+        let text = format!(
+            "#!/bin/sh\necho $$ >'{}' && exec '{}' \"$@\"\n",
+            self.folder.join("cgroup.procs").display(),
+            program.display()
+        );
+        fs::write(&path, text).expect("a folder of ours");
+        fs::set_permissions(&path, Permissions::from_mode(0o700)).expect("a file of ours");
+        path
     }
 
     /// The most bytes that its processes had, as far as the kernel tells.

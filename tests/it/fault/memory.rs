@@ -4,7 +4,6 @@
 use std::collections::HashSet;
 use std::io::Write as _;
 use std::net::TcpStream;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -39,26 +38,19 @@ const WRITERS: usize = 4;
 /// Connections whose clients ask for a large answer and do not take it.
 const SLOW: usize = 12;
 
-/// Starts the service with this program in `group`, set up as it is by default but for the rates of accounts.
-fn start(group: &MemoryGroup, program: &Path, database: &Database) -> Process {
-    Process::start("sh", |command, port| {
-        command
-            .arg("-c")
-            .arg("echo $$ >\"$0\" && exec \"$@\"")
-            .arg(group.processes())
-            .arg(program)
-            .arg("--demo")
-            .env("LECTERN_LISTEN", format!("127.0.0.1:{port}"))
-            .env("LECTERN_DATABASE", database.url())
-            .env("LECTERN_LOG_LEVEL", "warn")
-            .env("LECTERN_SHUTDOWN_DRAINDELAY", "0")
-            // A busy machine may take longer for what a request does.
-            .env("LECTERN_LIMITS_WRITEHOLD", "30")
-            .env("LECTERN_RATE_READS", "0")
-            .env("LECTERN_RATE_WRITES", "0")
-            .env("LECTERN_RATE_STRANGERS", "0")
-            .current_dir(database.folder());
-    })
+/// How the service is set up: by default, but for the rates of accounts. A busy machine may take longer for a write.
+const SETTINGS: [(&str, &str); 4] = [
+    ("LECTERN_LIMITS_WRITEHOLD", "30"),
+    ("LECTERN_RATE_READS", "0"),
+    ("LECTERN_RATE_WRITES", "0"),
+    ("LECTERN_RATE_STRANGERS", "0"),
+];
+
+/// Starts the service in `group`.
+fn start(group: &MemoryGroup, database: &Database) -> Process {
+    let (url, folder) = (database.url(), database.folder());
+    let inside = group.enter(&program(), &folder);
+    Process::start_limited_service(&inside, url, &folder, true, &SETTINGS)
 }
 
 /// How often something was done, and how often refused.
@@ -148,7 +140,7 @@ both! {
         let Some(group) = MemoryGroup::new(MEMORY) else {
             return;
         };
-        let mut process = start(&group, &program(), &database);
+        let mut process = start(&group, &database);
         let stranger = Client::on_port(process.port());
         let mut authors = Vec::new();
         for name in ["instructor1", "ta1", "student1", "admin"] {

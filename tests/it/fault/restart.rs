@@ -1,19 +1,21 @@
 //! The database server restarts: clients are told to try again, and the service is back as soon as the server is.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use http::StatusCode;
-use http::header::RETRY_AFTER;
 use serde_json::json;
 use tests::server::Server;
 use tests::{Answer, Client, TestApp};
 use tokio::task::JoinSet;
+use tokio::time::sleep;
 
 use super::commit::titles;
+use super::load::{LIST, Load, is_unknown};
 
 const PATH: &str = "/direct/announcement.json";
-const LIST: &str = "/direct/announcement/site/biology-101.json";
 const CLIENTS: usize = 12;
+const WRITERS: usize = 12;
+const READERS: usize = 4;
 
 async fn write(author: &Client, title: &str) -> Answer {
     let body = json!({"siteId": "biology-101", "title": title, "body": "x"});
@@ -34,20 +36,6 @@ async fn crowd(author: &Client) -> Vec<StatusCode> {
         });
     }
     all.join_all().await
-}
-
-/// An answer while the server is away: the one that was asked for, or one that says when to try again.
-fn check(answer: &Answer) {
-    if answer.status.is_success() {
-        return;
-    }
-    answer.expect(StatusCode::SERVICE_UNAVAILABLE);
-    let is_unknown = answer.json()["error"]["code"] == "outcome_unknown";
-    assert_ne!(
-        answer.headers.contains_key(RETRY_AFTER),
-        is_unknown,
-        "{answer:?}"
-    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -71,11 +59,9 @@ async fn rel_10_a_restart_of_the_database_server_is_nobodys_failure() {
     server.stop_at_once();
     for _ in 0..3 {
         let read = author.get(LIST).await;
-        read.expect(StatusCode::SERVICE_UNAVAILABLE);
-        check(&read);
+        is_unknown(&read);
         let written = write(&author, "while it is away").await;
-        written.expect(StatusCode::SERVICE_UNAVAILABLE);
-        check(&written);
+        is_unknown(&written);
     }
     server.start_again();
     author.get(LIST).await.expect(StatusCode::OK);
@@ -91,30 +77,11 @@ async fn rel_10_a_restart_under_load_loses_nothing_that_was_acknowledged() {
     };
     let app = TestApp::on_server(&server).await;
     let author = app.user("instructor1").await;
-    let end = Instant::now() + Duration::from_millis(1_500);
-    let mut all = JoinSet::new();
-    for client in 0..CLIENTS {
-        let author = author.clone();
-        all.spawn(async move {
-            let mut done = Vec::new();
-            for number in 0.. {
-                if Instant::now() > end && number > 3 {
-                    break;
-                }
-                let title = format!("load {client} {number}");
-                let answer = write(&author, &title).await;
-                check(&answer);
-                if answer.status == StatusCode::CREATED {
-                    done.push(title);
-                }
-                check(&author.get(LIST).await);
-            }
-            done
-        });
-    }
-    tokio::time::sleep(Duration::from_millis(400)).await;
+    let load = Load::start(&author, WRITERS, READERS);
+    sleep(Duration::from_millis(400)).await;
     tokio::task::block_in_place(|| server.start_again());
-    let done = all.join_all().await.concat();
+    sleep(Duration::from_millis(600)).await;
+    let done = load.end().await.acknowledged;
     assert!(!done.is_empty());
     author.get(LIST).await.expect(StatusCode::OK);
     let kept = titles(&app).await;

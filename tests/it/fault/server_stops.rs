@@ -5,26 +5,22 @@
 
 use std::collections::HashSet;
 use std::env;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use http::StatusCode;
-use http::header::RETRY_AFTER;
 use tests::app::PASSWORD;
 use tests::fault::program;
 use tests::process::Process;
 use tests::server::Server;
-use tests::{Answer, Client, Database};
-use tokio::task::JoinSet;
+use tests::{Client, Database};
 use tokio::time::sleep;
 
+use super::load::{LIST, Load, is_unknown};
 use crate::durability::{announce, check, id_of, titles};
 
 const DEFAULT_STOPS: usize = 1;
 const WRITERS: usize = 8;
 const READERS: usize = 4;
-const LIST: &str = "/direct/announcement/site/biology-101.json";
 /// The deadline of a request, and some time for a busy machine.
 const DEADLINE: Duration = Duration::from_secs(15);
 /// How long it may take until the service notices that the server has gone, or is back.
@@ -36,92 +32,6 @@ fn number_of_stops() -> usize {
     let given = env::var_os("SERVER_STOPS");
     let given = given.and_then(|it| it.to_str()?.parse().ok());
     given.unwrap_or(DEFAULT_STOPS)
-}
-
-/// What became of the requests of one client.
-#[derive(Debug, Default)]
-struct Outcome {
-    acknowledged: HashSet<String>,
-    /// Those whose client was told to try again: they were not done.
-    refused: HashSet<String>,
-    /// Those of which nobody knows.
-    unknown: HashSet<String>,
-    /// Answers to reads: done and refused.
-    reads: [usize; 2],
-    slowest: Duration,
-}
-
-impl Outcome {
-    fn extend(&mut self, other: Self) {
-        self.acknowledged.extend(other.acknowledged);
-        self.refused.extend(other.refused);
-        self.unknown.extend(other.unknown);
-        self.reads = [
-            self.reads[0] + other.reads[0],
-            self.reads[1] + other.reads[1],
-        ];
-        self.slowest = self.slowest.max(other.slowest);
-    }
-}
-
-/// Whether an answer that is no success says that the outcome is unknown, by its own code. All others say when to try
-/// again.
-fn is_unknown(answer: &Answer) -> bool {
-    answer.expect(StatusCode::SERVICE_UNAVAILABLE);
-    let is_unknown = answer.json()["error"]["code"] == "outcome_unknown";
-    assert_ne!(
-        answer.headers.contains_key(RETRY_AFTER),
-        is_unknown,
-        "{answer:?}"
-    );
-    is_unknown
-}
-
-/// Writes until the end, at each stop too. No connection to the service breaks.
-async fn write(author: Client, writer: usize, load: Arc<Load>) -> Outcome {
-    let mut outcome = Outcome::default();
-    for number in 0.. {
-        if load.is_over.load(Ordering::SeqCst) {
-            break;
-        }
-        let stop = load.stop.load(Ordering::SeqCst);
-        let title = format!("round {stop} writer {writer} number {number}");
-        let begin = Instant::now();
-        let answer = announce(&author, &title).await;
-        let answer = answer.expect("the service goes on");
-        outcome.slowest = outcome.slowest.max(begin.elapsed());
-        if answer.status == StatusCode::CREATED {
-            outcome.acknowledged.insert(title);
-        } else if is_unknown(&answer) {
-            outcome.unknown.insert(title);
-        } else {
-            outcome.refused.insert(title);
-            sleep(Duration::from_millis(20)).await;
-        }
-    }
-    outcome
-}
-
-/// Reads until the end.
-async fn read(reader: Client, load: Arc<Load>) -> Outcome {
-    let mut outcome = Outcome::default();
-    while !load.is_over.load(Ordering::SeqCst) {
-        let begin = Instant::now();
-        let answer = reader.get(LIST).await;
-        outcome.slowest = outcome.slowest.max(begin.elapsed());
-        let is_refused = answer.status != StatusCode::OK;
-        assert!(!is_refused || !is_unknown(&answer), "{answer:?}");
-        outcome.reads[usize::from(is_refused)] += 1;
-        sleep(Duration::from_millis(20)).await;
-    }
-    outcome
-}
-
-/// What the clients are told.
-#[derive(Debug, Default)]
-struct Load {
-    stop: AtomicUsize,
-    is_over: AtomicBool,
 }
 
 /// Waits until `/readyz` has this status.
@@ -164,18 +74,11 @@ async fn rel_10_a_server_that_is_stopped_at_once_costs_nothing_that_was_acknowle
         Process::start_service_with(&program(), database.url(), &database.folder(), true, &usual);
     let stranger = Client::on_port(process.port());
     let author = stranger.clone().log_in("instructor1", PASSWORD).await;
-    let load = Arc::new(Load::default());
-    let mut clients = JoinSet::new();
-    for writer in 0..WRITERS {
-        clients.spawn(write(author.clone(), writer, Arc::clone(&load)));
-    }
-    for _ in 0..READERS {
-        clients.spawn(read(author.clone(), Arc::clone(&load)));
-    }
+    let load = Load::start(&author, WRITERS, READERS);
     let stops = number_of_stops();
     let mut back = Duration::ZERO;
     for stop in 0..stops {
-        load.stop.store(stop, Ordering::SeqCst);
+        load.begin_round(stop);
         // A different moment each time, so that it falls into each part of a write.
         let pause = 400 + u64::try_from(stop).unwrap_or_default() * 37 % 200;
         sleep(Duration::from_millis(pause)).await;
@@ -190,11 +93,7 @@ async fn rel_10_a_server_that_is_stopped_at_once_costs_nothing_that_was_acknowle
         assert!(process.wait(Duration::ZERO).is_none(), "the service ended");
     }
     sleep(Duration::from_millis(400)).await;
-    load.is_over.store(true, Ordering::SeqCst);
-    let mut all = Outcome::default();
-    for outcome in clients.join_all().await {
-        all.extend(outcome);
-    }
+    let all = load.end().await;
     let after = announce(&author, "round after").await.expect("an answer");
     let after = id_of(after.expect(StatusCode::CREATED)).expect("an id");
     process.stop();

@@ -5,8 +5,6 @@
 //! The runs at capacity and at ten times of it are by schedule. The service has one core and the driver the other;
 //! the PostgreSQL server, which does not sync, is on the service's.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -120,24 +118,11 @@ pub fn run(plan: &Plan) {
 fn start(program: &Path, database: &Database) -> (Process, Option<MemoryGroup>) {
     let group = MemoryGroup::new(MEMORY);
     let folder = database.folder();
-    let inside = group.as_ref().map(|it| enter(it, program, &folder));
+    let inside = group.as_ref().map(|it| it.enter(program, &folder));
     let program = inside.as_deref().unwrap_or(program);
     let process =
         Process::start_limited_service(program, database.url(), &folder, false, &WITHOUT_RATES);
     (process, group)
-}
-
-/// A program that becomes `program` in this group, from its first byte of memory on.
-fn enter(group: &MemoryGroup, program: &Path, folder: &Path) -> PathBuf {
-    let path = folder.join("inside");
-    let text = format!(
-        "#!/bin/sh\necho $$ >'{}' && exec '{}' \"$@\"\n",
-        group.processes().display(),
-        program.display()
-    );
-    fs::write(&path, text).expect("a folder of ours");
-    fs::set_permissions(&path, Permissions::from_mode(0o700)).expect("a file of ours");
-    path
 }
 
 impl Case {

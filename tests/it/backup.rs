@@ -15,6 +15,7 @@ use tests::{Backend, Client, Database, OnBackend, TestApp, both};
 use tokio::task::JoinSet;
 
 use crate::production::{run, text};
+use crate::usage::{assert_exact, counted};
 
 const WRITERS: usize = 4;
 
@@ -126,6 +127,48 @@ async fn rel_20_a_backup_made_under_load_has_what_was_acknowledged_before_it() {
     let app = TestApp::start(restored, &[]).await;
     let reader = app.user("instructor1").await;
     reader.get("/direct/site.json").await.expect(StatusCode::OK);
+}
+
+/// What accounts and sites are counted to have comes with a backup, is counted where the backup is of a service that did
+/// not count, and goes on to be counted.
+#[tokio::test]
+async fn what_is_counted_is_right_after_a_restore() {
+    let app = TestApp::with_settings(Backend::Sqlite, &[]).await;
+    let app = app.expect("a file");
+    let file = app.database().folder().join("backup");
+    let name = file.display().to_string();
+    let made = run(app.database(), &["backup", &name]).await;
+    assert!(made.status.success(), "{made:?}");
+    let at_backup = counted(&app).await;
+    assert!(at_backup.len() > 20, "{at_backup:?}");
+    announce(&app).await;
+    assert_ne!(counted(&app).await, at_backup);
+    for forgets in [false, true] {
+        if forgets {
+            let backup = Connection::open(&file).expect("the backup");
+            let sql = "DELETE FROM usage; DELETE FROM usage_source";
+            backup.execute_batch(sql).expect("it is forgotten");
+        }
+        let restored = Database::on_backend(Backend::Sqlite).await.expect("a file");
+        let done = run(&restored, &["restore", &name]).await;
+        assert!(done.status.success(), "{done:?}");
+        let place = restored.folder().join("lectern.db");
+        assert!(!column(&place, "SELECT id FROM usage").is_empty());
+        let app = TestApp::start(restored, &[]).await;
+        assert_eq!(counted(&app).await, at_backup);
+        assert_exact(&app, &[]).await;
+        announce(&app).await;
+        assert_ne!(counted(&app).await, at_backup);
+        assert_exact(&app, &[]).await;
+    }
+    assert_exact(&app, &[]).await;
+}
+
+async fn announce(app: &TestApp) {
+    let author = app.user("instructor1").await;
+    let body = json!({"siteId": "biology-101", "title": "After the backup"});
+    let answer = author.post("/direct/announcement.json", &body).await;
+    answer.expect(StatusCode::CREATED);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

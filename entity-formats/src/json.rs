@@ -61,6 +61,41 @@ pub(crate) fn is_data(body: &Body) -> bool {
 
 /// The object that tells an error, the same at every address.
 pub fn write_problem(problem: &Problem) -> Vec<u8> {
+    write_plain(problem).unwrap_or_else(|| write_any(problem))
+}
+
+/// The object of a problem that tells no more than all do, in characters that stand for themselves. A service that has
+/// too much to do tells it often: this takes a small part of what the serialiser does.
+fn write_plain(problem: &Problem) -> Option<Vec<u8>> {
+    let Problem {
+        status,
+        kind: _,
+        message,
+        timestamp,
+        request_id,
+        fields,
+        operation: None,
+        code: None,
+    } = problem
+    else {
+        return None;
+    };
+    let mut texts = [message, timestamp, request_id].into_iter();
+    if !fields.is_empty() || !texts.all(|it| it.bytes().all(is_plain)) {
+        return None;
+    }
+    let text = format!(
+        r#"{{"error":{{"status":"{status}","message":"{message}","timestamp":"{timestamp}","requestId":"{request_id}"}}}}"#
+    );
+    Some(text.into_bytes())
+}
+
+/// Whether this byte of a text stands in JSON for itself, and harms nobody in HTML.
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && !br#"\"<>&"#.contains(&byte)
+}
+
+fn write_any(problem: &Problem) -> Vec<u8> {
     let mut buffer = Buffer::unlimited();
     let written = write_value(&mut buffer, &ProblemBody::of(problem));
     debug_assert!(written.is_ok(), "text and lists of text can be written");
@@ -210,4 +245,45 @@ fn too_large(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Erro
         "this takes more than one answer may have: ask for parts of it, or for fewer fields",
     )
     .with_source(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use entity_core::ErrorKind;
+
+    use super::*;
+
+    #[test]
+    fn a_plain_problem_is_told_in_the_same_bytes_as_any_other() {
+        for (message, is_plain) in [
+            ("it's too much: try again", true),
+            ("~", true),
+            ("a \"b\"", false),
+            ("a\\b", false),
+            ("<b>", false),
+            ("a & b", false),
+            ("a\nb", false),
+            ("a\u{7f}", false),
+            ("\u{e9}", false),
+        ] {
+            let problem = Problem {
+                status: 503,
+                kind: ErrorKind::Unavailable,
+                message: message.to_owned(),
+                timestamp: "2026-11-21T10:00:00Z".to_owned(),
+                request_id: "0123456789abcdef".to_owned(),
+                fields: Vec::new(),
+                operation: None,
+                code: None,
+            };
+            assert_eq!(write_plain(&problem).is_some(), is_plain, "{message}");
+            assert_eq!(write_problem(&problem), write_any(&problem), "{message}");
+            let told = Problem {
+                code: Some("quota_exceeded"),
+                ..problem
+            };
+            assert_eq!(write_plain(&told), None);
+            assert_eq!(write_problem(&told), write_any(&told));
+        }
+    }
 }

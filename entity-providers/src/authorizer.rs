@@ -236,8 +236,12 @@ impl RoleAuthorizer {
         Ok(true)
     }
 
-    /// What is known of the sites `ids`; those that are not kept come in one go.
-    async fn sites(&self, cx: &Context, ids: &[&str]) -> Result<Vec<Arc<Option<SiteFacts>>>> {
+    /// What is known of the sites `ids`, in no order; those that are not kept come in one go.
+    pub(crate) async fn sites(
+        &self,
+        cx: &Context,
+        ids: &[&str],
+    ) -> Result<Vec<Arc<Option<SiteFacts>>>> {
         if !self.uses_kept(cx).await? {
             return self.load_sites(cx, ids).await;
         }

@@ -376,14 +376,5 @@ impl Actions for Sites {
     }
 }
 
-/// The roles of the site `id`, sorted.
-async fn roles(cx: &Context, id: &str) -> Result<Vec<String>> {
-    let facts = authorizer::of(cx)?.site(cx, id).await?;
-    Ok((*facts)
-        .as_ref()
-        .map(authorizer::SiteFacts::role_names)
-        .unwrap_or_default())
-}
-
 #[cfg(test)]
 mod tests;

@@ -72,7 +72,7 @@ pub(crate) struct TooMany {
 impl TooMany {
     /// Answers it, with what it tells of the limit.
     pub(crate) fn respond(self, context: &ErrorContext) -> Response {
-        let mut response = error::respond(&self.error, context);
+        let mut response = error::refuse(&self.error, context);
         self.quota.tell(response.headers_mut());
         response
     }

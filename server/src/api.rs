@@ -153,7 +153,7 @@ impl std::fmt::Debug for Endpoint {
 }
 
 /// Answers a request below `/api`.
-pub(crate) async fn handle(app: &App, mut exchange: Exchange) -> Response {
+pub(crate) async fn handle(app: &App, mut exchange: Box<Exchange>) -> Response {
     match answer(app, &mut exchange).await {
         Ok(response) => response,
         Err(error) => exchange.fail(&error),

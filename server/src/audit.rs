@@ -133,8 +133,8 @@ impl AuditLog {
             Ok(()) => true,
             // Nobody waits for a log that may have gaps.
             Err(Full(message)) if self.is_required => {
-                let sent = timeout(self.wait, self.queue.send(message)).await;
-                matches!(sent, Ok(Ok(())))
+                let sent = timeout(self.wait, self.queue.send(message));
+                matches!(Box::pin(sent).await, Ok(Ok(())))
             }
             Err(Full(_) | Closed(_)) => false,
         };

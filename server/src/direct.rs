@@ -49,14 +49,14 @@ pub(crate) enum Runner<'a, 'd> {
 }
 
 /// Answers a request below `/direct`.
-pub(crate) async fn handle(app: &App, mut exchange: Exchange) -> Response {
+pub(crate) async fn handle(app: &App, mut exchange: Box<Exchange>) -> Response {
     let path = match parse_path(app, &exchange.parts.uri) {
         Ok(path) => path,
         Err(error) => return fail(app, &exchange, &DirectPath::default(), &error),
     };
     match answer(app, &mut exchange, &path, Runner::Apart).await {
         Ok(response) => response,
-        Err(error) => match refused::form(app, &exchange, &path, &error).await {
+        Err(error) => match Box::pin(refused::form(app, &exchange, &path, &error)).await {
             Some(response) => response,
             None => fail(app, &exchange, &path, &error),
         },
@@ -103,7 +103,7 @@ pub(crate) async fn answer(
     exchange.read_body(limit, config.body_timeout).await?;
     match (logs_in, runner) {
         (false, runner) => perform::perform(app, exchange, path, sent, runner).await,
-        (true, Runner::Apart) => log_in(app, exchange).await,
+        (true, Runner::Apart) => Box::pin(log_in(app, exchange)).await,
         (true, Runner::Together(..) | Runner::Ahead(_)) => Err(Error::bad_request(
             "a login can't be part of a batch: send it alone",
         )),

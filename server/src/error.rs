@@ -68,6 +68,12 @@ pub fn status(kind: ErrorKind) -> StatusCode {
 
 /// Answers `error` in JSON.
 pub fn respond(error: &Error, context: &ErrorContext) -> Response {
+    with_message(refuse(error, context), error)
+}
+
+/// The same for a request that is refused before it is looked at: it is no part of another one, which would ask what
+/// its answer says.
+pub(crate) fn refuse(error: &Error, context: &ErrorContext) -> Response {
     let problem = problem(error, context);
     let (bytes, media_type) = match context.wants_problem {
         true => (
@@ -79,7 +85,7 @@ pub fn respond(error: &Error, context: &ErrorContext) -> Response {
             "application/json",
         ),
     };
-    respond_with(error, context, bytes.unwrap_or_default(), media_type)
+    of_body(error, context, bytes.unwrap_or_default(), media_type)
 }
 
 /// Answers `error` with a body that says the same in another format.
@@ -89,13 +95,27 @@ pub fn respond_with(
     body: Vec<u8>,
     media_type: &'static str,
 ) -> Response {
+    with_message(of_body(error, context, body, media_type), error)
+}
+
+fn with_message(mut response: Response, error: &Error) -> Response {
+    let message = Message(beginning(error.message(), LONGEST_TEXT));
+    response.extensions_mut().insert(message);
+    response
+}
+
+fn of_body(
+    error: &Error,
+    context: &ErrorContext,
+    body: Vec<u8>,
+    media_type: &'static str,
+) -> Response {
     let status = status(error.kind());
     log(error, status, context);
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
-    let message = Message(beginning(error.message(), LONGEST_TEXT));
-    response.extensions_mut().insert(message);
     let headers = response.headers_mut();
+    headers.reserve(HEADERS);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     if let Some(seconds) = error.retry_after() {
@@ -113,6 +133,8 @@ pub fn respond_with(
     response
 }
 
+/// How many headers the answer to an error has: room is made for them once.
+const HEADERS: usize = 12;
 /// Longest text of an error, in characters: texts repeat what was sent, and that may be long.
 const LONGEST_TEXT: usize = 1000;
 /// Longest name of a field of which something is said, and longest text about it.
@@ -122,6 +144,9 @@ const MOST_FIELDS: usize = 32;
 
 /// The beginning of `text`, or all of it if it has no more than `most` characters.
 fn beginning(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
     let end = text.char_indices().nth(most).map(|it| it.0);
     match end.and_then(|it| text.get(..it)) {
         Some(beginning) => format!("{beginning}…"),

@@ -3,7 +3,10 @@
 //! Each function is one step and calls the next one inwards, so that what a step does on the way in and on the
 //! way out stands together, and the order of the steps is what it looks like.
 
+use std::future::poll_fn;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+use std::task::Poll;
 
 use axum::body::{Body, HttpBody as _};
 use axum::extract::Request;
@@ -14,7 +17,7 @@ use axum::response::{IntoResponse as _, Response};
 use entity_core::{Error, Origin, Registry, Result, Verb};
 use entity_formats::STYLESHEET_PATH;
 use futures::FutureExt as _;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep_until};
 
 use crate::admission::{Admitted, Class, Sender, later};
 use crate::app::App;
@@ -40,7 +43,7 @@ pub(crate) async fn serve(app: &App, request: Request) -> Response {
     let context = ErrorContext::of(app, &parts.headers, id.clone());
     let mut response = match outside(app, &parts, &context) {
         Some(response) => response,
-        None => counted(app, (parts, body), arrived, context).await,
+        None => counted(app, Box::new((parts, body)), arrived, context).await,
     };
     headers::add(&mut response, arrived.is_secure);
     response.headers_mut().insert(REQUEST_ID, id.to_header());
@@ -81,7 +84,7 @@ fn outside(app: &App, parts: &Parts, context: &ErrorContext) -> Option<Response>
 /// is under its deadline.
 async fn counted(
     app: &App,
-    request: (Parts, Body),
+    request: Box<(Parts, Body)>,
     arrived: Arrived,
     context: ErrorContext,
 ) -> Response {
@@ -110,7 +113,7 @@ async fn counted(
 /// Waits for a place, as long as the request may take at all.
 async fn admitted_in(
     app: &App,
-    request: (Parts, Body),
+    request: Box<(Parts, Body)>,
     (arrived, known): (Arrived, Known),
     context: ErrorContext,
     mut admitted: Admitted,
@@ -118,25 +121,45 @@ async fn admitted_in(
     let until = Instant::now() + guard::deadline(&request.0.method, &app.config);
     let entered = admitted.enter(&app.admission, !request.1.is_end_stream());
     match in_time(app, until, entered).await {
-        Ok(()) => in_session(app, request, (arrived, known), (context, until), admitted).await,
-        Err(error) => error::respond(&error, &context),
+        // What is refused needs no room for all that follows.
+        Ok(()) => {
+            let session = in_session(app, request, (arrived, known), (context, until), admitted);
+            Box::pin(session).await
+        }
+        Err(error) => error::refuse(&error, &context),
     }
 }
 
 /// What comes of `work`, if that is known before the deadline of its request.
-async fn in_time<T>(app: &App, until: Instant, work: impl Future<Output = Result<T>>) -> Result<T> {
+fn in_time<T>(
+    app: &App,
+    until: Instant,
+    work: impl Future<Output = Result<T>>,
+) -> impl Future<Output = Result<T>> {
     let too_long = || Error::unavailable("the request took too long: try again", later());
-    in_time_or(app, until, work, too_long).await
+    in_time_or(app, until, work, too_long)
 }
 
-/// The same; after the deadline the client is told this.
+/// The same; after the deadline the client is told this. Most work is done at once, and no clock is set for that.
 async fn in_time_or<T>(
     app: &App,
     until: Instant,
     work: impl Future<Output = Result<T>>,
     told: impl FnOnce() -> Error,
 ) -> Result<T> {
-    timeout_at(until, work).await.unwrap_or_else(|_elapsed| {
+    let mut work = pin!(work);
+    let mut over = pin!(None);
+    let done = poll_fn(|cx| match work.as_mut().poll(cx) {
+        Poll::Ready(done) => Poll::Ready(Some(done)),
+        Poll::Pending => {
+            if over.is_none() {
+                over.set(Some(sleep_until(until)));
+            }
+            let over = over.as_mut().as_pin_mut();
+            over.map_or(Poll::Pending, |it| it.poll(cx).map(|()| None))
+        }
+    });
+    done.await.unwrap_or_else(|| {
         app.metrics.refused(Cause::Deadline);
         Err(told())
     })
@@ -145,7 +168,7 @@ async fn in_time_or<T>(
 /// Finds out on whose behalf the request runs, and tells the name of the session.
 async fn in_session(
     app: &App,
-    request: (Parts, Body),
+    request: Box<(Parts, Body)>,
     (arrived, known): (Arrived, Known),
     (context, until): (ErrorContext, Instant),
     admitted: Admitted,
@@ -155,7 +178,9 @@ async fn in_session(
         Ok(session) => session,
         Err(error) => return error::respond(&error, &context),
     };
-    let exchange = Exchange::new(request, session.clone(), arrived, context, admitted);
+    // It goes far, and is moved from step to step.
+    let exchange = Exchange::new(*request, session.clone(), arrived, context, admitted);
+    let exchange = Box::new(exchange);
     let mut response = audited(app, exchange, until).await;
     if let Some(session) = session {
         session::name(&mut response, &session);
@@ -164,7 +189,7 @@ async fn in_session(
 }
 
 /// Writes an audit row for every request whose answer has not written one in its own transaction.
-async fn audited(app: &App, mut exchange: Exchange, until: Instant) -> Response {
+async fn audited(app: &App, mut exchange: Box<Exchange>, until: Instant) -> Response {
     let (time, context) = (app.now(), exchange.context.clone());
     let believed = in_time(app, until, identify::believe(app, &mut exchange)).await;
     let origin = exchange.origin.clone();
@@ -194,7 +219,7 @@ async fn audited(app: &App, mut exchange: Exchange, until: Instant) -> Response 
 }
 
 /// Ends the work on a request that takes too long, or that panics: one request fails, the service goes on.
-async fn bounded(app: &App, exchange: Exchange, until: Instant) -> Response {
+async fn bounded(app: &App, exchange: Box<Exchange>, until: Instant) -> Response {
     let context = exchange.context.clone();
     let work = Box::pin(AssertUnwindSafe(checked(app, exchange, until)).catch_unwind());
     let work = work.map(|it| it.map_err(|panic| panic::to_error(&*panic)));
@@ -205,7 +230,7 @@ async fn bounded(app: &App, exchange: Exchange, until: Instant) -> Response {
 }
 
 /// Refuses what no endpoint should have to think about.
-async fn checked(app: &App, mut exchange: Exchange, until: Instant) -> Response {
+async fn checked(app: &App, mut exchange: Box<Exchange>, until: Instant) -> Response {
     if let Err(error) = guard::check_host(&exchange.parts, &app.config) {
         // A proxy before us may have seen another request, so nothing that follows can be trusted either.
         let mut response = exchange.fail(&error);
@@ -225,7 +250,7 @@ async fn checked(app: &App, mut exchange: Exchange, until: Instant) -> Response 
 
 /// What may write goes on to its end even if the client goes away or the deadline passes: whether it is done is then
 /// not known here.
-async fn uninterrupted(app: &App, exchange: Exchange, until: Instant) -> Response {
+async fn uninterrupted(app: &App, exchange: Box<Exchange>, until: Instant) -> Response {
     if exchange.parts.method.is_safe() {
         return route_and_hold(app, exchange).await;
     }
@@ -247,7 +272,7 @@ pub(crate) fn places(registry: &Registry) -> Vec<String> {
 }
 
 /// Answers when there is room for the answer, if that is a large one.
-async fn route_and_hold(app: &App, exchange: Exchange) -> Response {
+async fn route_and_hold(app: &App, exchange: Box<Exchange>) -> Response {
     let (context, method) = (exchange.context.clone(), exchange.parts.method.clone());
     let response = route(app, exchange).await;
     if method == Method::HEAD {
@@ -257,18 +282,19 @@ async fn route_and_hold(app: &App, exchange: Exchange) -> Response {
     held.unwrap_or_else(|error| error::respond(&error, &context))
 }
 
-async fn route(app: &App, exchange: Exchange) -> Response {
+async fn route(app: &App, exchange: Box<Exchange>) -> Response {
     let path = exchange.parts.uri.path();
     let is_below = |mount: &str| {
         path.strip_prefix(mount)
             .is_some_and(|it| it.is_empty() || it.starts_with('/'))
     };
+    // What comes most is to have no more room than it needs.
     if is_below("/direct") {
         direct::handle(app, exchange).await
     } else if is_below("/api") {
-        api::handle(app, exchange).await
+        Box::pin(api::handle(app, exchange)).await
     } else if is_below(feed::MOUNT) {
-        feed::handle(app, exchange).await
+        Box::pin(feed::handle(app, exchange)).await
     } else if path == "/" {
         to_start(&exchange)
     } else {

@@ -98,6 +98,13 @@ impl Roles {
         }
     }
 
+    /// The names of the roles, sorted.
+    pub(super) fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.by_name.keys().cloned().collect();
+        names.sort_unstable();
+        names
+    }
+
     pub(super) fn sorted(&self) -> BTreeMap<String, BTreeSet<String>> {
         self.by_name
             .iter()

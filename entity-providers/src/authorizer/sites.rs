@@ -36,7 +36,7 @@ impl SiteFacts {
 
     /// The names of the roles, sorted.
     pub fn role_names(&self) -> Vec<String> {
-        self.roles.sorted().into_keys().collect()
+        self.roles.names()
     }
 
     /// Whether roles of this site can be granted `function`: any role anywhere holds the like of it.

@@ -8,6 +8,7 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use serde::Serialize;
 
 use super::Site;
+use crate::authorizer;
 use crate::db::{site_group, site_page, user_account};
 use crate::group;
 use crate::user::display_name;
@@ -60,9 +61,10 @@ pub(super) async fn complete(cx: &Context, sites: &mut [Site]) -> Result<()> {
     }
     let mut pages = pages(cx, sites).await?;
     let names = owner_names(cx, sites).await?;
+    let mut roles = roles(cx, sites).await?;
     for site in sites {
         site.site_pages = pages.remove(&site.id).unwrap_or_default();
-        site.user_roles = super::roles(cx, &site.id).await?;
+        site.user_roles = roles.remove(&site.id).unwrap_or_default();
         if let Some((id, name)) = site.owner.as_ref().and_then(|it| names.get_key_value(it)) {
             site.site_owner = Owner {
                 user_id: id.clone(),
@@ -96,6 +98,14 @@ async fn pages(cx: &Context, sites: &[Site]) -> Result<HashMap<String, Vec<PageR
         pages.entry(row.site_id).or_default().push(page);
     }
     Ok(pages)
+}
+
+/// The roles of each, sorted.
+async fn roles(cx: &Context, sites: &[Site]) -> Result<HashMap<String, Vec<String>>> {
+    let ids: Vec<&str> = sites.iter().map(|it| it.id.as_str()).collect();
+    let facts = authorizer::of(cx)?.sites(cx, &ids).await?;
+    let facts = facts.iter().filter_map(|it| it.as_ref().as_ref());
+    Ok(facts.map(|it| (it.id.clone(), it.role_names())).collect())
 }
 
 async fn owner_names(cx: &Context, sites: &[Site]) -> Result<HashMap<String, String>> {

@@ -51,15 +51,17 @@ impl Lane {
     /// # Errors
     /// The queue is full, they have all that one may have, or they waited too long.
     pub(crate) async fn enter(&self, who: Who) -> Result<Place> {
-        let (sender, turn) = oneshot::channel();
-        let waited = {
+        let asked = {
             let mut shares = self.shares();
             if shares.start(who) {
                 return Ok(self.place(who));
             }
-            shares.wait(who, sender)
+            shares.check(who).map(|()| {
+                let (sender, turn) = oneshot::channel();
+                (shares.wait(who, sender), turn)
+            })
         };
-        let (number, gone) = waited.map_err(|refused| self.refuse(refused))?;
+        let ((number, gone), turn) = asked.map_err(|refused| self.refuse(refused))?;
         drop(gone);
         let _waiting = Waiting { lane: self, number };
         let since = Instant::now();

@@ -1,4 +1,4 @@
-//! Who runs and who waits in one class: the book that is kept, and the rules by which turns are given.
+//! Who runs and who waits in one class: the books that are kept, and the rules by which turns are given.
 //!
 //! Everybody belongs to a group, an account or a network, and perhaps to a member of it. No group and no member may
 //! have all places or the whole queue. The next turn goes to the group with the fewest places, of these to the one
@@ -7,6 +7,7 @@
 //! that, and not before all who wait already.
 
 use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::time::Duration;
 
 /// On whose account a request is counted.
@@ -70,6 +71,55 @@ impl Share {
     }
 }
 
+/// What those have who have something, by what tells them apart.
+#[derive(Debug, Default)]
+struct Book<K> {
+    all: HashMap<K, Share, BuildHasherDefault<Hashed>>,
+    /// How many of them wait.
+    waiting: usize,
+}
+
+impl<K: Copy + Eq + Hash> Book<K> {
+    fn get(&self, key: K) -> Share {
+        self.all.get(&key).copied().unwrap_or_default()
+    }
+
+    /// Changes what `key` has, which is `new` if it had nothing.
+    fn change(&mut self, key: K, new: Share, change: impl Fn(&mut Share)) {
+        let share = self.all.entry(key).or_insert(new);
+        let did_wait = share.waiting > 0;
+        change(share);
+        let (waits, is_nothing) = (share.waiting > 0, share.is_nothing());
+        self.waiting = self
+            .waiting
+            .saturating_add(usize::from(waits))
+            .saturating_sub(usize::from(did_wait));
+        if is_nothing {
+            self.all.remove(&key);
+        }
+    }
+}
+
+/// Tells numbers apart that nobody can choose, for they are hashes with a secret: they need no second one.
+#[derive(Debug, Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn write_u64(&mut self, number: u64) {
+        self.0 = self.0.rotate_left(32) ^ number;
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64((*byte).into());
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 /// Somebody who waits, with what tells them that their turn has come.
 struct Waiter<T> {
     who: Who,
@@ -77,13 +127,13 @@ struct Waiter<T> {
     ticket: T,
 }
 
-/// The book of one class.
+/// Who runs and who waits of one class.
 pub(crate) struct Shares<T> {
     limits: Limits,
     running: usize,
     waiters: VecDeque<Waiter<T>>,
-    groups: HashMap<u64, Share>,
-    members: HashMap<(u64, u64), Share>,
+    groups: Book<u64>,
+    members: Book<(u64, u64)>,
     turns: u64,
     numbers: u64,
     /// How long a place is held, on average.
@@ -96,8 +146,8 @@ impl<T> Shares<T> {
             limits,
             running: 0,
             waiters: VecDeque::new(),
-            groups: HashMap::new(),
-            members: HashMap::new(),
+            groups: Book::default(),
+            members: Book::default(),
             turns: 0,
             numbers: 0,
             service: Duration::ZERO,
@@ -134,10 +184,10 @@ impl<T> Shares<T> {
     /// # Errors
     /// They would, for this reason.
     pub(crate) fn check(&self, who: Who) -> Result<(), Refused> {
-        if self.may_run(who) {
+        let (group, member) = self.shares(who);
+        if self.has_place() && self.is_within(who, group, member) {
             return Ok(());
         }
-        let (group, member) = self.shares(who);
         let is_beyond =
             group.waiting >= self.limits.of_group.1 || member.waiting >= self.limits.of_member.1;
         if is_beyond && !who.is_exempt {
@@ -153,13 +203,9 @@ impl<T> Shares<T> {
         }
     }
 
-    /// Lets `who` wait; answers the number of their place in the queue. If the queue is full, the newest of the
-    /// group that has most of it goes, and their ticket is answered too.
-    ///
-    /// # Errors
-    /// As [`Shares::check`].
-    pub(crate) fn wait(&mut self, who: Who, ticket: T) -> Result<(u64, Option<T>), Refused> {
-        self.check(who)?;
+    /// Lets `who` wait, whom [`Shares::check`] lets; answers the number of their place in the queue. If the queue is
+    /// full, the newest of the group that has most of it goes, and their ticket is answered too.
+    pub(crate) fn wait(&mut self, who: Who, ticket: T) -> (u64, Option<T>) {
         let gone = match self.waiters.len() < self.limits.queue {
             true => None,
             false => self.evict(self.shares(who).0),
@@ -172,7 +218,7 @@ impl<T> Shares<T> {
             number,
             ticket,
         });
-        Ok((number, gone))
+        (number, gone)
     }
 
     /// Forgets whoever waits at `number`, if they still do.
@@ -192,18 +238,16 @@ impl<T> Shares<T> {
 
     /// Gives a place to whoever's turn it is; nothing if nobody can have one.
     pub(crate) fn next(&mut self) -> Option<(Who, T)> {
-        if self.running >= self.limits.places {
+        if !self.has_place() {
             return None;
         }
-        let eligible = self.waiters.iter().filter(|it| self.may_run(it.who));
-        let number = eligible
-            .min_by_key(|it| {
-                let (group, member) = self.shares(it.who);
-                let order = (group.running, group.last, member.running, member.last);
-                (order, it.number)
-            })?
-            .number;
-        let at = self.waiters.iter().position(|it| it.number == number)?;
+        let eligible = self.waiters.iter().enumerate().filter_map(|(at, it)| {
+            let (group, member) = self.shares(it.who);
+            let order = (group.running, group.last, member.running, member.last);
+            let is_eligible = self.is_within(it.who, group, member);
+            is_eligible.then_some((order, it.number, at))
+        });
+        let (.., at) = eligible.min()?;
         let waiter = self.waiters.remove(at)?;
         self.start(waiter.who);
         self.change(waiter.who, |it| it.waiting = it.waiting.saturating_sub(1));
@@ -212,18 +256,24 @@ impl<T> Shares<T> {
 
     fn may_run(&self, who: Who) -> bool {
         let (group, member) = self.shares(who);
+        self.has_place() && self.is_within(who, group, member)
+    }
+
+    fn has_place(&self) -> bool {
+        self.running < self.limits.places
+    }
+
+    /// Whether `who`, who has this, may have one more place.
+    fn is_within(&self, who: Who, group: Share, member: Share) -> bool {
         let is_within =
             group.running < self.limits.of_group.0 && member.running < self.limits.of_member.0;
-        self.running < self.limits.places && (is_within || who.is_exempt)
+        is_within || who.is_exempt
     }
 
     /// What the group of `who` has, and what they have themselves.
     fn shares(&self, who: Who) -> (Share, Share) {
-        let group = self.groups.get(&who.group).copied().unwrap_or_default();
-        let member = who
-            .member
-            .and_then(|it| self.members.get(&(who.group, it)).copied());
-        (group, member.unwrap_or_default())
+        let member = who.member.map(|it| self.members.get((who.group, it)));
+        (self.groups.get(who.group), member.unwrap_or_default())
     }
 
     fn change(&mut self, who: Who, change: impl Fn(&mut Share)) {
@@ -231,28 +281,17 @@ impl<T> Shares<T> {
             last: self.turns.saturating_sub(1),
             ..Share::default()
         };
-        let group = self.groups.entry(who.group).or_insert(new);
-        change(group);
-        if group.is_nothing() {
-            self.groups.remove(&who.group);
-        }
-        let Some(member) = who.member else {
-            return;
-        };
-        let key = (who.group, member);
-        let share = self.members.entry(key).or_insert(new);
-        change(share);
-        if share.is_nothing() {
-            self.members.remove(&key);
+        self.groups.change(who.group, new, &change);
+        if let Some(member) = who.member {
+            self.members.change((who.group, member), new, &change);
         }
     }
 
     /// How long one more would wait who has `own`: each other one that waits has a turn before their next one.
     fn expected_wait(&self, own: Share, is_member: bool) -> Duration {
-        let waits = |it: &&Share| it.waiting > 0;
         let all = match is_member {
-            true => self.members.values().filter(waits).count(),
-            false => self.groups.values().filter(waits).count(),
+            true => self.members.waiting,
+            false => self.groups.waiting,
         };
         let others = all.saturating_sub(usize::from(own.waiting > 0));
         let ahead = own
@@ -267,7 +306,7 @@ impl<T> Shares<T> {
 
     /// The group that has more of the queue than `group` would have with one more.
     fn greediest(&self, group: Share) -> Option<u64> {
-        let most = self.groups.iter().max_by_key(|(_, it)| it.waiting)?;
+        let most = self.groups.all.iter().max_by_key(|(_, it)| it.waiting)?;
         (most.1.waiting > group.waiting.saturating_add(1)).then_some(*most.0)
     }
 

@@ -233,7 +233,7 @@ impl Part {
         let exchange = self.into_exchange(outer);
         let (origin, time) = (exchange.origin.clone(), app.now());
         let context = exchange.context.clone();
-        let response = Box::pin(super::handle(app, exchange)).await;
+        let response = Box::pin(super::handle(app, Box::new(exchange))).await;
         if response.extensions().get::<Audited>().is_some() {
             return response;
         }

@@ -61,7 +61,9 @@ pub(super) async fn perform(
     };
     match runner {
         Runner::Apart => performance.run_apart().await,
-        Runner::Together(atomic, preparation) => performance.run_in(atomic, preparation).await,
+        Runner::Together(atomic, preparation) => {
+            Box::pin(performance.run_in(atomic, preparation)).await
+        }
         Runner::Ahead(preparation) => {
             *preparation = match app.dispatcher.prepare(&prepared.request).await {
                 // By its turn, those before it may have put right what is wrong with it now.
@@ -182,15 +184,16 @@ impl Performance<'_> {
     async fn run_apart(&self) -> Result<Response> {
         let request = &self.prepared.request;
         if request.verb.is_safe() {
-            let reply = self.app.dispatcher.dispatch(request).await?;
+            let reply = Box::pin(self.app.dispatcher.dispatch(request)).await?;
             return self.respond(&reply);
         }
         let again = Again::Request(request);
-        idempotency::once(self.key.as_ref(), self.app, again, async {
+        let once = idempotency::once(self.key.as_ref(), self.app, again, async {
             self.app.dispatcher.dispatch_and(request, self).await?;
             self.take_answer()
-        })
-        .await
+        });
+        // Writes need much room: who only reads is not to carry it along.
+        Box::pin(once).await
     }
 
     async fn run_in(&self, atomic: &mut Atomic<'_>, preparation: Preparation) -> Result<Response> {

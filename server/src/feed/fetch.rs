@@ -57,7 +57,7 @@ struct Target<'a> {
 }
 
 /// Answers a request below `/feeds`. An address that got about is not for search engines.
-pub(crate) async fn handle(app: &App, exchange: Exchange) -> Response {
+pub(crate) async fn handle(app: &App, exchange: Box<Exchange>) -> Response {
     let mut response = answer(app, exchange).await;
     response
         .headers_mut()
@@ -65,7 +65,7 @@ pub(crate) async fn handle(app: &App, exchange: Exchange) -> Response {
     response
 }
 
-async fn answer(app: &App, exchange: Exchange) -> Response {
+async fn answer(app: &App, exchange: Box<Exchange>) -> Response {
     if exchange.parts.method == Method::OPTIONS {
         return error::options(&[Verb::Get]);
     }

@@ -33,7 +33,8 @@ pub(crate) async fn believe(app: &App, exchange: &mut Exchange) -> Result<()> {
         return Ok(());
     }
     if let Some(evidence) = evidence(app, exchange)? {
-        let user = app.login.authenticate(&evidence, &exchange.origin).await?;
+        let user = app.login.authenticate(&evidence, &exchange.origin);
+        let user = Box::pin(user).await?;
         exchange.origin.caller = Caller::user(user.id, user.eid);
     }
     Ok(())

@@ -19,7 +19,10 @@ pub struct RequestId(Arc<str>);
 impl RequestId {
     /// A new one.
     pub fn new() -> Self {
-        Self(format!("{:016x}", rand::random::<u64>()).into())
+        let mut digits = [0; 16];
+        // Two digits for each byte: they fit.
+        let _fit = hex::encode_to_slice(rand::random::<[u8; 8]>(), &mut digits);
+        Self(str::from_utf8(&digits).unwrap_or_default().into())
     }
 
     /// That which a trusted proxy sent with these headers, or a new one if it is none that logs may have.

@@ -20,6 +20,18 @@ pub(super) enum Contender {
     Bare,
     /// The service.
     Lectern,
+    /// The service when all its places are taken: it refuses.
+    Full,
+}
+
+impl Contender {
+    /// The status of its answers.
+    pub(super) fn status(self) -> &'static str {
+        match self {
+            Self::Bare | Self::Lectern => "200",
+            Self::Full => "503",
+        }
+    }
 }
 
 /// Requests that are alike.
@@ -39,6 +51,12 @@ const ONE: &str = "one";
 const LIST: &str = "list of 50";
 /// The newer two thirds of a site, in an order that no index has: the statement runs where scans run.
 const FILTER: &str = "createdOn[gt]=2026-01-03T00:00:00Z&_order=title";
+
+/// The cases that `contender` answers, in their order.
+pub(super) fn of(contender: Contender) -> impl Iterator<Item = Case> {
+    let all = all().into_iter();
+    all.filter(move |it| it.contender == contender)
+}
 
 /// All cases in the order in which they are counted: first those of the bare handler, beside which nothing runs.
 pub(super) fn all() -> Vec<Case> {
@@ -78,5 +96,12 @@ pub(super) fn all() -> Vec<Case> {
         lectern("HTML of 50", LIST, lists(".html"), 1),
         lectern("site.json", LIST, sites, 3),
         lectern("user/current", ONE, user, 30),
+        Case {
+            contender: Contender::Full,
+            name: "refused for want of room",
+            yardstick: ONE,
+            paths: ones(),
+            rounds: 6,
+        },
     ]
 }

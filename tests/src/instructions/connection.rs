@@ -12,6 +12,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 #[derive(Debug)]
 pub(super) struct Connection {
     requests: Vec<Vec<u8>>,
+    /// The status of a good answer.
+    status: &'static str,
     /// How many requests are still to be sent.
     left: usize,
     turn: Turn,
@@ -31,9 +33,10 @@ enum Turn {
 }
 
 impl Connection {
-    /// A connection that sends all of `requests`, so many times.
-    pub(super) fn new(requests: &[Vec<u8>], rounds: usize) -> Self {
+    /// A connection that sends all of `requests`, so many times, and expects answers of this status.
+    pub(super) fn new(requests: &[Vec<u8>], rounds: usize, status: &'static str) -> Self {
         Self {
+            status,
             left: requests.len() * rounds,
             requests: requests.to_vec(),
             turn: Turn::Client,
@@ -52,7 +55,7 @@ impl Connection {
         }
         let missing = match self.turn {
             Turn::Client => panic!("the server answers what nobody asked"),
-            Turn::Server => length(bytes),
+            Turn::Server => length(bytes, self.status),
             Turn::Body(missing) => missing,
         };
         let missing = missing.checked_sub(bytes.len());
@@ -70,8 +73,8 @@ impl Connection {
 }
 
 /// How long the answer is of which these are the first bytes, its head among them.
-fn length(answer: &[u8]) -> usize {
-    let (head, body) = head(answer).unwrap_or_else(|| {
+fn length(answer: &[u8], status: &str) -> usize {
+    let (head, body) = head(answer, status).unwrap_or_else(|| {
         panic!(
             "no good answer of a known length: {}",
             String::from_utf8_lossy(answer)
@@ -80,10 +83,11 @@ fn length(answer: &[u8]) -> usize {
     head + body
 }
 
-/// The lengths of the head and of the body.
-fn head(answer: &[u8]) -> Option<(usize, usize)> {
+/// The lengths of the head and of the body, if the answer has this status.
+fn head(answer: &[u8], status: &str) -> Option<(usize, usize)> {
     const FIELD: &[u8] = b"\r\ncontent-length: ";
-    if !answer.starts_with(b"HTTP/1.1 200") {
+    let told = answer.strip_prefix(b"HTTP/1.1 ")?;
+    if !told.starts_with(status.as_bytes()) {
         return None;
     }
     let end = memmem::find(answer, b"\r\n\r\n")?;
@@ -158,20 +162,26 @@ mod tests {
     #[test]
     fn an_answer_ends_where_its_head_says() {
         let answer = b"HTTP/1.1 200 OK\r\netag: 1\r\ncontent-length: 12\r\n\r\n{";
-        assert_eq!(head(answer), Some((answer.len() - 1, 12)));
+        assert_eq!(head(answer, "200"), Some((answer.len() - 1, 12)));
         assert_eq!(
-            head(b"HTTP/1.1 404 Not Found\r\ncontent-length: 12\r\n\r\n"),
+            head(
+                b"HTTP/1.1 404 Not Found\r\ncontent-length: 12\r\n\r\n",
+                "200"
+            ),
             None
         );
         assert_eq!(
-            head(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"),
+            head(
+                b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n",
+                "200"
+            ),
             None
         );
     }
 
     #[test]
     fn a_request_is_sent_when_the_last_one_was_answered() {
-        let mut connection = Connection::new(&[b"a".to_vec(), b"b".to_vec()], 1);
+        let mut connection = Connection::new(&[b"a".to_vec(), b"b".to_vec()], 1, "200");
         let mut cx = Context::from_waker(Waker::noop());
         let mut read = |connection: &mut Connection| {
             let mut bytes = [0; 8];

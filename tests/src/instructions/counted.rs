@@ -5,10 +5,12 @@ use std::hint::black_box;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
+use std::task::{self, Waker};
 
 use axum::body::Body;
 use axum::response::Response;
 use http::Request;
+use http::header::{COOKIE, HOST as HOST_HEADER};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -36,22 +38,43 @@ pub(super) fn serve_all(folder: &Path, cookie: &str) {
         .expect("a runtime of one thread");
     runtime.block_on(async {
         let file = folder.join(FILE);
-        let (bare, lectern): (Vec<Case>, Vec<Case>) = cases::all()
-            .into_iter()
-            .partition(|it| it.contender == Contender::Bare);
         let router = bare::router(file.clone(), &format!("http://{HOST}"), cookie.to_owned());
-        for case in bare {
+        for case in cases::of(Contender::Bare) {
             serve(&case, cookie, &router, None).await;
         }
         let url = format!("sqlite://{}", file.display());
-        let parts = app::parts(Arc::default());
-        let app = App::start(app::config(&url, &[]), parts)
-            .await
-            .expect("a service that starts");
-        for case in lectern {
-            serve(&case, cookie, &app, Some(&app)).await;
+        let lectern = start(&url, &[]).await;
+        for case in cases::of(Contender::Lectern) {
+            serve(&case, cookie, &lectern, Some(&lectern)).await;
+        }
+        let full = start(&url, &[("admission.reads", "1"), ("admission.queue", "1")]).await;
+        for case in cases::of(Contender::Full) {
+            // One runs, and one waits.
+            let held = [(); 2].map(|()| take_place(&full, &case, cookie));
+            serve(&case, cookie, &full, Some(&full)).await;
+            drop(held);
         }
     });
+}
+
+async fn start(url: &str, settings: &[(&str, &str)]) -> App {
+    let parts = app::parts(Arc::default());
+    let app = App::start(app::config(url, settings), parts).await;
+    app.expect("a service that starts")
+}
+
+/// Sends a request of `case`, which keeps its place until it is dropped.
+fn take_place(app: &App, case: &Case, cookie: &str) -> impl Future {
+    let path = case.paths.first().expect("a path");
+    let request = Request::get(path).header(HOST_HEADER, HOST);
+    let request = request.header(COOKIE, cookie).extension(Peer(PEER));
+    let request = request.body(Body::empty()).expect("a request");
+    let mut held = app.clone().call(request);
+    let polled = held
+        .as_mut()
+        .poll(&mut task::Context::from_waker(Waker::noop()));
+    assert!(polled.is_pending(), "it waits for its place or its session");
+    held
 }
 
 /// Serves the requests of `case` several times, each time between two marks, after a time that warms up. What the audit
@@ -60,7 +83,7 @@ async fn serve<S: Serves>(case: &Case, cookie: &str, service: &S, app: Option<&A
     let requests: Vec<_> = case.paths.iter().map(|it| request(it, cookie)).collect();
     for _warm_and_counted in 0..=SAMPLES {
         mark();
-        let connection = Connection::new(&requests, case.rounds);
+        let connection = Connection::new(&requests, case.rounds, case.contender.status());
         let connection = answer(service.clone(), connection).await;
         assert_eq!(connection.left(), 0, "`{}` is not answered", case.name);
         if let Some(app) = app {

@@ -64,7 +64,7 @@ impl Table {
 fn title(case: &Case) -> String {
     match case.contender {
         Contender::Bare => format!("bare: {}", case.name),
-        Contender::Lectern => case.name.to_owned(),
+        Contender::Lectern | Contender::Full => case.name.to_owned(),
     }
 }
 
@@ -124,13 +124,13 @@ impl fmt::Display for Comparison<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{:22} {:>12} {:>8} {:>8} {:>10}",
+            "{:24} {:>12} {:>8} {:>8} {:>10}",
             "case", "instructions", "table", "ratio", "difference"
         )?;
         self.0.iter().try_for_each(|(row, known)| {
             writeln!(
                 f,
-                "{:22} {:>12} {:>8.3} {:>8.3} {:>8.2} %",
+                "{:24} {:>12} {:>8.3} {:>8.3} {:>8.2} %",
                 row.case,
                 row.instructions,
                 known.unwrap_or(f64::NAN),

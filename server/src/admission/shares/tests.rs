@@ -15,7 +15,16 @@ fn shares() -> Shares<&'static str> {
 }
 
 fn wait(shares: &mut Shares<&'static str>, group: u64, ticket: &'static str) -> u64 {
-    shares.wait(Who::group(group), ticket).unwrap().0
+    ask(shares, Who::group(group), ticket).unwrap().0
+}
+
+/// Lets `who` wait if they may.
+fn ask(
+    shares: &mut Shares<&'static str>,
+    who: Who,
+    ticket: &'static str,
+) -> Result<(u64, Option<&'static str>), Refused> {
+    shares.check(who).map(|()| shares.wait(who, ticket))
 }
 
 #[test]
@@ -27,7 +36,7 @@ fn one_group_has_neither_all_places_nor_the_whole_queue() {
         wait(&mut shares, 1, "a");
     }
     assert_eq!(
-        shares.wait(Who::group(1), "a").err(),
+        ask(&mut shares, Who::group(1), "a").err(),
         Some(Refused::Share),
         "a half of the queue is for others"
     );
@@ -37,7 +46,7 @@ fn one_group_has_neither_all_places_nor_the_whole_queue() {
         is_exempt: true,
         ..Who::group(1)
     };
-    assert!(shares.wait(exempt, "a").is_ok());
+    assert!(ask(&mut shares, exempt, "a").is_ok());
 }
 
 #[test]
@@ -67,7 +76,11 @@ fn turns_go_round() {
         }
     }
     assert_eq!(order, ["b1", "c", "a1", "b2", "a2", "a3"]);
-    assert!(shares.groups.is_empty(), "nothing is kept of who is gone");
+    assert!(
+        shares.groups.all.is_empty(),
+        "nothing is kept of who is gone"
+    );
+    assert_eq!(shares.groups.waiting, 0);
 }
 
 #[test]
@@ -83,10 +96,10 @@ fn members_take_turns_within_their_group() {
     };
     assert!(shares.start(member(1)));
     for _ in 0..2 {
-        assert!(shares.wait(member(1), "a").is_ok());
+        assert!(ask(&mut shares, member(1), "a").is_ok());
     }
-    assert_eq!(shares.wait(member(1), "a").err(), Some(Refused::Share));
-    assert!(shares.wait(member(2), "b").is_ok());
+    assert_eq!(ask(&mut shares, member(1), "a").err(), Some(Refused::Share));
+    assert!(ask(&mut shares, member(2), "b").is_ok());
     shares.end(member(1), Duration::ZERO);
     assert_eq!(shares.next().unwrap().1, "b");
 }
@@ -99,11 +112,11 @@ fn a_full_queue_gives_way_to_who_has_less_of_it() {
         wait(&mut shares, 1, "a");
     }
     wait(&mut shares, 2, "b");
-    let (_, gone) = shares.wait(Who::group(3), "c").unwrap();
+    let (_, gone) = ask(&mut shares, Who::group(3), "c").unwrap();
     assert_eq!(gone, Some("a"), "the newest of the greediest goes");
     assert_eq!(shares.waiting(), 4);
     assert_eq!(
-        shares.wait(Who::group(2), "b").err(),
+        ask(&mut shares, Who::group(2), "b").err(),
         Some(Refused::Full),
         "two for each: nobody has more"
     );
@@ -138,7 +151,7 @@ fn who_leaves_is_forgotten() {
     assert_eq!(shares.waiting(), 0);
     shares.end(Who::group(1), Duration::ZERO);
     assert!(shares.next().is_none());
-    assert!(shares.groups.is_empty());
+    assert!(shares.groups.all.is_empty());
 }
 
 #[test]

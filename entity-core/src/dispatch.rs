@@ -266,7 +266,7 @@ impl Dispatcher {
             None => Turn::free(),
         };
         let cx = self.begin(origin, Mode::Write).await?;
-        let hold = Hold::begin(self.limit.as_ref());
+        let hold = Hold::begin(self.limit.as_ref(), &origin.reading);
         Ok(Atomic::new(self, cx, hold, turn))
     }
 

@@ -61,7 +61,10 @@ async fn expand(
             }
             part.push(named);
         }
+        let before = loaded.bytes;
         loaded.load(cx, registry, wanted).await?;
+        let read = loaded.bytes.saturating_sub(before);
+        cx.origin().reading.take(read).await?;
         let count = part.len();
         for (item, named) in items.iter_mut().skip(shown).zip(part) {
             item.expand(named.iter().filter_map(|it| loaded.find(it)).collect());

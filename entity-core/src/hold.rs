@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use futures::future::{BoxFuture, Either, select};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::large::{Hurry, Reading};
 
 /// Waits, by a clock that never jumps.
 pub trait Timer: Send + Sync {
@@ -39,6 +40,8 @@ pub(crate) struct Hold {
     /// Nothing where there is no limit.
     end: Option<End>,
     is_over: bool,
+    /// Whoever may write waits for nothing else.
+    _hurry: Hurry,
 }
 
 /// When the time is over.
@@ -50,14 +53,15 @@ struct End {
 }
 
 impl Hold {
-    /// The time under `limit`, which begins now.
-    pub(crate) fn begin(limit: Option<&WriteLimit>) -> Self {
+    /// The time under `limit`, which begins now, of a request that has read what `reading` says.
+    pub(crate) fn begin(limit: Option<&WriteLimit>, reading: &Reading) -> Self {
         Self {
             end: limit.map(|it| End {
                 alarm: it.timer.after(it.length),
                 instant: Instant::now() + it.length,
             }),
             is_over: false,
+            _hurry: reading.hurry(),
         }
     }
 
@@ -90,7 +94,7 @@ impl fmt::Debug for Hold {
         f.debug_struct("Hold")
             .field("is_limited", &self.end.is_some())
             .field("is_over", &self.is_over)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

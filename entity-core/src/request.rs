@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::access::Caller;
 use crate::input::Input;
+use crate::large::Reading;
 use crate::path::DirectPath;
 use crate::preconditions::Preconditions;
 
@@ -81,4 +82,6 @@ pub struct Origin {
     pub method: Cow<'static, str>,
     /// The path without its query.
     pub path: Arc<str>,
+    /// How much it has read for its answer.
+    pub reading: Reading,
 }

@@ -13,6 +13,7 @@ use crate::context::{Clock, Context, Ids, Services, Shared};
 use crate::error::Result;
 use crate::event::{Audit, Event, EventSink};
 use crate::html::{Sanitized, Sanitizer, SentHtml};
+use crate::large::Reading;
 use crate::request::Origin;
 use crate::unit::{NoStore, Unit};
 
@@ -188,6 +189,7 @@ pub fn origin(caller: Caller) -> Origin {
         request_id: "test".into(),
         method: "GET".into(),
         path: "/".into(),
+        reading: Reading::default(),
     }
 }
 

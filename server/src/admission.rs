@@ -11,6 +11,7 @@ mod door;
 mod lane;
 mod meter;
 mod rate;
+mod seat;
 mod shares;
 mod turn;
 
@@ -35,12 +36,15 @@ pub(crate) use door::{Admitted, Sender};
 pub(crate) use lane::{Lane, Place};
 pub(crate) use meter::{Meter, seconds};
 pub(crate) use rate::Quota;
+pub(crate) use seat::Seated;
 pub(crate) use shares::Who;
 pub(crate) use turn::WriteTurns;
 
 use rate::Rates;
 use shares::Limits;
 
+/// How many requests wait at most that have read much.
+const LARGE_QUEUE: usize = 8;
 /// How long a login waits for its turn at most.
 const LOGIN_WAIT: Duration = Duration::from_secs(1);
 
@@ -220,6 +224,7 @@ fn names(class: Class) -> [&'static str; 2] {
         Class::Scan => ["running_scans", "queued_scans"],
         Class::Write => ["running_writes", "queued_writes"],
         Class::Login => ["running_logins", "queued_logins"],
+        Class::Large => ["running_large", "queued_large"],
     }
 }
 
@@ -237,8 +242,14 @@ fn limits(class: Class, config: &Config) -> Limits {
         Class::Scan => (config.admission_scans, cores.max(2)),
         Class::Write => (config.admission_writes, cores.saturating_mul(2).max(8)),
         Class::Login => (config.admission_logins, cores.saturating_mul(2)),
+        Class::Large => (config.admission_large, cores.div_ceil(2)),
     };
-    let (places, queue) = (given.unwrap_or(default), config.admission_queue);
+    let places = given.unwrap_or(default);
+    let queue = match class {
+        // Whoever waits has read what is to be answered, and has it in memory.
+        Class::Large => config.admission_queue.min(LARGE_QUEUE),
+        _ => config.admission_queue,
+    };
     let most = places.saturating_sub(places.div_ceil(4)).max(1);
     let part = |parts: usize| queue.div_ceil(parts);
     let (of_group, of_member) = match class {

@@ -1,8 +1,8 @@
 //! The memory that large answers share.
 //!
 //! An answer is in memory as a whole until its last byte was handed to the connection, and a client may take its time.
-//! Answers above [`LARGE`] therefore take a part of one budget. Who finds none waits, and as much again may wait; what
-//! is more than that is refused at once.
+//! Answers above [`COUNTED`] therefore take a part of one budget, of which the large ones leave a quarter to the others.
+//! Who finds none waits, and as much again may wait; what is more than that is refused at once.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,14 +11,18 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::response::Response;
-use entity_core::{Error, Result};
+use entity_core::{Error, Origin, Result, SMALL};
 use http_body_util::BodyExt as _;
 use hyper::body::{Frame, SizeHint};
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::block_in_place;
 use tokio::time::timeout;
 
+use crate::memory;
+
 /// Answers of no more bytes are not counted.
-const LARGE: usize = 64 << 10;
+const COUNTED: usize = 64 << 10;
 /// What is handed to a connection at once.
 const PIECE: usize = 64 << 10;
 /// What is counted in.
@@ -29,6 +33,14 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// The memory that large answers share.
 #[derive(Debug)]
 pub(crate) struct AnswerMemory {
+    small: Budget,
+    large: Budget,
+    is_memory_scarce: bool,
+}
+
+/// A part of it.
+#[derive(Debug)]
+struct Budget {
     /// For answers that are being sent.
     sent: Arc<Semaphore>,
     /// For answers that wait for the others.
@@ -39,15 +51,23 @@ pub(crate) struct AnswerMemory {
 impl AnswerMemory {
     /// Of this many bytes for answers that are sent, and as many for those that wait.
     pub(crate) fn new(bytes: usize) -> Self {
-        let units = u32::try_from(bytes / UNIT).unwrap_or(u32::MAX).max(1);
-        let semaphore = || {
-            let units = usize::try_from(units).unwrap_or(Semaphore::MAX_PERMITS);
-            Arc::new(Semaphore::new(units.min(Semaphore::MAX_PERMITS)))
-        };
+        let small = bytes / 4;
         Self {
-            sent: semaphore(),
-            waiting: semaphore(),
-            units,
+            small: Budget::new(small),
+            large: Budget::new(bytes.saturating_sub(small)),
+            is_memory_scarce: memory::is_scarce(),
+        }
+    }
+
+    /// Does `work` on the answer to a request of `origin`. If that is large, it takes long; then what else this thread
+    /// has to do goes on in another one, unless memory is scarce: each thread keeps some of what it gave back.
+    pub(crate) fn aside<T>(&self, origin: &Origin, work: impl FnOnce() -> T) -> T {
+        let has_threads = || {
+            Handle::try_current().is_ok_and(|it| it.runtime_flavor() == RuntimeFlavor::MultiThread)
+        };
+        match origin.reading.is_large() && !self.is_memory_scarce && has_threads() {
+            true => block_in_place(work),
+            false => work(),
         }
     }
 
@@ -59,10 +79,14 @@ impl AnswerMemory {
     pub(crate) async fn hold(&self, response: Response, is_done: bool) -> Result<Response> {
         let size = response.body().size_hint().exact();
         let size = size.and_then(|it| usize::try_from(it).ok());
-        let Some(size) = size.filter(|it| *it > LARGE) else {
+        let Some(size) = size.filter(|it| *it > COUNTED) else {
             return Ok(response);
         };
-        let place = match self.find(size).await {
+        let budget = match size > SMALL {
+            true => &self.large,
+            false => &self.small,
+        };
+        let place = match budget.find(size).await {
             Ok(place) => Some(place),
             Err(_full) if is_done => None,
             Err(full) => return Err(full),
@@ -70,6 +94,21 @@ impl AnswerMemory {
         let (head, body) = response.into_parts();
         let bytes = body.collect().await.map_err(Error::internal)?.to_bytes();
         Ok(Response::from_parts(head, Body::new(Held { bytes, place })))
+    }
+}
+
+impl Budget {
+    fn new(bytes: usize) -> Self {
+        let units = u32::try_from(bytes / UNIT).unwrap_or(u32::MAX).max(1);
+        let semaphore = || {
+            let units = usize::try_from(units).unwrap_or(Semaphore::MAX_PERMITS);
+            Arc::new(Semaphore::new(units.min(Semaphore::MAX_PERMITS)))
+        };
+        Self {
+            sent: semaphore(),
+            waiting: semaphore(),
+            units,
+        }
     }
 
     async fn find(&self, size: usize) -> Result<OwnedSemaphorePermit> {
@@ -146,7 +185,7 @@ mod tests {
         let sent = first.into_body().collect().await.unwrap().to_bytes();
         assert_eq!(sent.len(), 700 << 10);
         let second = memory.hold(answer(5 << 20), false).await.unwrap();
-        let third = async { memory.hold(answer(100 << 10), false).await };
+        let third = async { memory.hold(answer(300 << 10), false).await };
         let end = async {
             tokio::time::sleep(Duration::from_millis(100)).await;
             drop(second);

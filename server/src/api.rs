@@ -201,15 +201,19 @@ async fn answer(app: &App, exchange: &mut Exchange) -> Result<Response> {
         query: exchange.query()?,
     };
     let envelope = call.parameter(ENVELOPE) == Some("true");
+    let json = |data| {
+        app.answers
+            .aside(&exchange.origin, || call::json(data, envelope, app.now()))
+    };
     match (endpoint.run)(call).await? {
         Answer::Response(mut response) => {
             response.extensions_mut().insert(Audited);
             Ok(response)
         }
         Answer::Document(response) => Ok(response),
-        Answer::Json(data) => call::json(&*data, envelope, app.now()),
+        Answer::Json(data) => json(&*data),
         Answer::Part(data, next) => {
-            let mut response = call::json(&*data, envelope, app.now())?;
+            let mut response = json(&*data)?;
             let base_url = &app.dispatcher.shared().base_url;
             let link = next.and_then(|it| call::link(base_url, &exchange.parts.uri, it));
             if let Some(link) = link {

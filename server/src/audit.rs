@@ -172,7 +172,7 @@ mod tests {
     use std::borrow::Cow;
     use std::net::{IpAddr, Ipv4Addr};
 
-    use entity_core::{Caller, ErrorKind};
+    use entity_core::{Caller, ErrorKind, Reading};
 
     use super::*;
 
@@ -195,6 +195,7 @@ mod tests {
             request_id: "r".into(),
             method: Cow::Owned(method.to_owned()),
             path: path.into(),
+            reading: Reading::default(),
         };
         AuditRow::of(origin, DateTime::<Utc>::UNIX_EPOCH, StatusCode::OK)
     }

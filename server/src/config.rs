@@ -141,6 +141,8 @@ settings! {
         admission_writes: Option<usize> = "admission.writes", "LECTERN_ADMISSION_WRITES", "";
         /// How many logins run at once. Empty: two for each core.
         admission_logins: Option<usize> = "admission.logins", "LECTERN_ADMISSION_LOGINS", "";
+        /// How many large answers are made at once, each of which reads more than 256 KiB. Empty: one for two cores.
+        admission_large: Option<usize> = "admission.large", "LECTERN_ADMISSION_LARGE", "";
         /// How many requests of each kind wait for one of these places; further ones are refused at once.
         admission_queue: usize = "admission.queue", "LECTERN_ADMISSION_QUEUE", "64";
         /// How long a request waits for its place before it is refused, and how long one may have to expect to wait.

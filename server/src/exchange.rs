@@ -8,7 +8,7 @@ use axum::body::{Body, Bytes};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, Request, Uri};
 use axum::response::Response;
-use entity_core::{Caller, Error, ErrorKind, Origin, Result};
+use entity_core::{Caller, Error, ErrorKind, Origin, Reading, Result};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use tokio::time::timeout;
 
@@ -74,6 +74,7 @@ impl Exchange {
             request_id: context.request_id.to_shared(),
             method: name_of(&parts.method),
             path: path_text::stored(parts.uri.path()),
+            reading: Reading::new(admitted.seated().seat()),
         };
         Self {
             parts,

@@ -18,9 +18,19 @@ const GROUPS: [(&str, &str); 2] = [
     ("/sys/fs/cgroup", "memory.max"),
 ];
 
+/// Whether there is less than the defaults are made for.
+pub(crate) fn is_scarce() -> bool {
+    scarce().is_some()
+}
+
+/// What there is, if it is less than the defaults are made for.
+fn scarce() -> Option<u64> {
+    available().filter(|it| *it < USUAL)
+}
+
 /// Lets `config` ask for no more than the memory that there is has room for, and says so if that is less than it says.
 pub(crate) fn fit(config: &mut Config) {
-    let Some(bytes) = available().filter(|it| *it < USUAL) else {
+    let Some(bytes) = scarce() else {
         return;
     };
     if shrink(config, bytes) {

@@ -274,6 +274,8 @@ pub(crate) fn places(registry: &Registry) -> Vec<String> {
 /// Answers when there is room for the answer, if that is a large one.
 async fn route_and_hold(app: &App, exchange: Box<Exchange>) -> Response {
     let (context, method) = (exchange.context.clone(), exchange.parts.method.clone());
+    // An answer that waits for room was made, and no other one is until it has that.
+    let _seated = exchange.admitted.as_ref().map(Admitted::seated);
     let response = route(app, exchange).await;
     if method == Method::HEAD {
         return response;

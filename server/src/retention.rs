@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 use entity_core::db::{Faults, Transaction};
-use entity_core::{Audit, Caller, Clock, Context, Origin, Result};
+use entity_core::{Audit, Caller, Clock, Context, Origin, Reading, Result};
 use entity_providers::invitation;
 use futures::future::BoxFuture;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, Statement};
@@ -188,6 +188,7 @@ where
         request_id: "janitor".into(),
         method: "SWEEP".into(),
         path: "/".into(),
+        reading: Reading::default(),
     };
     loop {
         let step = app.dispatcher.write(&origin, |cx| {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 use entity_core::testing::FixedClock;
-use entity_core::{Caller, Effect, Origin, Reference, Registry, Route};
+use entity_core::{Caller, Effect, Origin, Reading, Reference, Registry, Route};
 use entity_providers::demo;
 use server::config::{self, Config, Given};
 use server::system::UuidIds;
@@ -193,5 +193,6 @@ fn origin() -> Origin {
         method: "POST".into(),
         path: "demo".into(),
         request_id: "demo".into(),
+        reading: Reading::default(),
     }
 }

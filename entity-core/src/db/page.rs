@@ -12,10 +12,11 @@ use sea_orm::{
 use super::{Row, Session, Take};
 use crate::context::Context;
 use crate::error::Result;
+use crate::large::{Reading, SMALL};
 use crate::search::{Page, Search};
 
 /// How much of what a statement finds is read.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Measure {
     /// How many entities at most.
     pub items: u64,
@@ -23,6 +24,8 @@ pub struct Measure {
     pub bytes: usize,
     /// Whether the statement finds its rows by an index: see [`Session::rows`].
     pub is_short: bool,
+    /// What the request has read already.
+    pub reading: Reading,
 }
 
 impl Context {
@@ -40,6 +43,7 @@ impl Context {
             items,
             bytes: self.answer_bytes().div_euclid(3),
             is_short: false,
+            reading: self.origin().reading.clone(),
         }
     }
 }
@@ -49,6 +53,20 @@ impl Measure {
     #[must_use]
     pub fn short(self, is_short: bool) -> Self {
         Self { is_short, ..self }
+    }
+
+    /// The same with no more than `bytes`.
+    fn within(&self, bytes: usize) -> Self {
+        Self {
+            bytes: self.bytes.min(bytes),
+            ..self.clone()
+        }
+    }
+
+    /// The page that was read, when it is the turn of its request to make an answer of so much.
+    async fn accept<T>(&self, collected: Collected<T>) -> Result<Page<T>> {
+        self.reading.take(collected.bytes).await?;
+        Ok(collected.into_page())
     }
 }
 
@@ -88,13 +106,23 @@ impl<T> Collected<T> {
             return Ok(false);
         }
         let (item, bytes) = read()?;
-        self.bytes = self.bytes.saturating_add(bytes);
+        let before = self.bytes;
+        self.bytes = before.saturating_add(bytes);
+        if before <= SMALL && self.bytes > SMALL {
+            // What is refused here is not read to its end in vain.
+            self.measure.reading.check(self.bytes)?;
+        }
         if self.bytes > self.measure.bytes && !self.items.is_empty() {
             self.end = End::Bytes;
             return Ok(false);
         }
         self.items.push(item);
         Ok(true)
+    }
+
+    /// Whether reading ended where there are as many bytes as there may be, and others may have up to `bytes`.
+    fn is_cut_below(&self, bytes: usize) -> bool {
+        self.end == End::Bytes && self.measure.bytes < bytes
     }
 
     fn into_page(self) -> Page<T> {
@@ -127,16 +155,18 @@ impl Session {
         };
         let mut is_short = measure.is_short;
         if let (Some(file), true) = (self.file(), is_short) {
-            let mut collected = Collected::new(measure);
-            if file.each(&statement, |row| collected.take(|| read(row)))? {
-                return Ok(collected.into_page());
+            // What is much is not read in the thread that asks.
+            let mut collected = Collected::new(measure.within(SMALL));
+            let is_done = file.each(&statement, |row| collected.take(|| read(row)))?;
+            if is_done && !collected.is_cut_below(measure.bytes) {
+                return measure.accept(collected).await;
             }
+            // The connections for what may be much read few rows ahead of whoever takes them.
             is_short = false;
         }
-        self.collect(statement, measure.short(is_short), |row| {
-            read(&mut Row::of(row))
-        })
-        .await
+        let part = measure.clone().short(is_short);
+        let collected = self.collect(&statement, part, |row| read(&mut Row::of(row)));
+        measure.accept(collected.await?).await
     }
 
     /// The same with rows that sea-orm reads.
@@ -149,27 +179,26 @@ impl Session {
         measure: Measure,
     ) -> Result<Page<M>> {
         let statement = self.get_database_backend().build(select);
-        self.collect(statement, measure, |row| {
-            Ok((M::from_query_result(row, "")?, bytes(row)))
-        })
-        .await
+        let read = |row: &QueryResult| Ok((M::from_query_result(row, "")?, bytes(row)));
+        let collected = self.collect(&statement, measure.clone(), read).await?;
+        measure.accept(collected).await
     }
 
     /// Reads as other reads do: once more when the connection to the server is lost.
     async fn collect<T: Send>(
         &self,
-        statement: Statement,
+        statement: &Statement,
         measure: Measure,
         mut read: impl FnMut(&QueryResult) -> Result<(T, usize)> + Send,
-    ) -> Result<Page<T>> {
-        let first = self.attempt(&statement, measure, &mut read).await;
+    ) -> Result<Collected<T>> {
+        let first = self.attempt(statement, measure.clone(), &mut read).await;
         let done = match first {
             Err(error) if self.has_lost(&error) => {
-                self.attempt(&statement, measure, &mut read).await
+                self.attempt(statement, measure, &mut read).await
             }
             done => done,
         };
-        Ok(done??.into_page())
+        done?
     }
 
     async fn attempt<T: Send>(
@@ -178,6 +207,7 @@ impl Session {
         measure: Measure,
         read: &mut (impl FnMut(&QueryResult) -> Result<(T, usize)> + Send),
     ) -> Result<Result<Collected<T>>, DbErr> {
+        let is_short = measure.is_short;
         let mut collected = Collected::new(measure);
         let mut failed = None;
         let mut take = |row: QueryResult| match collected.take(|| read(&row)) {
@@ -187,7 +217,7 @@ impl Session {
                 false
             }
         };
-        let lane = self.lanes().and_then(|lanes| match measure.is_short {
+        let lane = self.lanes().and_then(|lanes| match is_short {
             true => lanes.reads.as_ref(),
             false => lanes.scans.as_ref().or(lanes.reads.as_ref()),
         });

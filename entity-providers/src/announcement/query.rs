@@ -23,7 +23,7 @@ const TABLES: &str = " FROM announcement a JOIN site s ON s.id = a.site_id \
     LEFT JOIN user_account u ON u.id = a.created_by WHERE ";
 
 /// Which announcements are wanted.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Question<'a> {
     /// Where they are.
     pub(super) place: Place<'a>,
@@ -138,7 +138,10 @@ pub(super) async fn list(cx: &Context, question: &Question<'_>) -> Result<Page<A
         _ => statement(cx, question, &Powers::everywhere(cx).await?)?,
     };
     let read = |row: &mut Columns<'_>| from_row(cx, row);
-    let measure = question.measure.short(question.start <= db::MOST_PASSED);
+    let measure = question
+        .measure
+        .clone()
+        .short(question.start <= db::MOST_PASSED);
     let mut page = cx.db()?.page(statement, measure, read).await?;
     add_groups(cx, &mut page.items).await?;
     Ok(page)

@@ -16,6 +16,8 @@ pub enum Class {
     Write,
     /// Logs somebody in.
     Login,
+    /// Reads more for its answer than others may: no head tells that.
+    Large,
 }
 
 /// Where logins are sent to.
@@ -23,7 +25,13 @@ const LOGINS: [&str; 2] = ["/api/login", "/direct/session"];
 
 impl Class {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Read, Self::Scan, Self::Write, Self::Login];
+    pub const ALL: [Self; 5] = [
+        Self::Read,
+        Self::Scan,
+        Self::Write,
+        Self::Login,
+        Self::Large,
+    ];
 
     /// What it is called.
     pub fn name(self) -> &'static str {
@@ -32,6 +40,7 @@ impl Class {
             Self::Scan => "scan",
             Self::Write => "write",
             Self::Login => "login",
+            Self::Large => "large",
         }
     }
 
@@ -65,6 +74,7 @@ pub(crate) struct PerClass<T> {
     scan: T,
     write: T,
     login: T,
+    large: T,
 }
 
 impl<T> PerClass<T> {
@@ -75,6 +85,7 @@ impl<T> PerClass<T> {
             scan: make(Class::Scan),
             write: make(Class::Write),
             login: make(Class::Login),
+            large: make(Class::Large),
         }
     }
 
@@ -85,6 +96,7 @@ impl<T> PerClass<T> {
             Class::Scan => &self.scan,
             Class::Write => &self.write,
             Class::Login => &self.login,
+            Class::Large => &self.large,
         }
     }
 }

@@ -1,22 +1,24 @@
 //! A request at the door: what it is counted as, and whether it may come in.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 use entity_core::{Caller, Result};
+use tokio::task::yield_now;
 
-use super::{Admission, Class, Lane, Place, Quota, TooMany, Units, Who};
+use super::{Admission, Class, Lane, Quota, Seated, TooMany, Units, Who};
 use crate::middleware::address::Arrived;
 
 /// A request that was let in. Its place is given back when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Admitted {
     class: Class,
-    /// For whom its place is counted.
-    who: Who,
+    /// What it runs on, and for whom that is counted.
+    seated: Arc<Seated>,
     network: Who,
     /// For whom its rate is counted, once that is known.
     counted: Option<Counted>,
     lane: Option<Lane>,
-    place: Option<Place>,
 }
 
 /// Whose rate it is: that of an account or, without one, of the network.
@@ -55,11 +57,13 @@ impl Admission {
         };
         let mut admitted = Admitted {
             class,
-            who: account.unwrap_or(network),
+            seated: Arc::new(Seated::new(
+                account.unwrap_or(network),
+                self.lane(Class::Large).clone(),
+            )),
             network,
             counted: None,
             lane: None,
-            place: None,
         };
         let quota = match sender {
             Sender::Undecided => None,
@@ -87,7 +91,7 @@ impl Admitted {
         }
         self.lane = Some(lane.clone());
         match has_body {
-            true => lane.check(self.who),
+            true => lane.check(self.seated.who()),
             false => self.begin().await,
         }
     }
@@ -98,7 +102,10 @@ impl Admitted {
     /// There is no room.
     pub(crate) async fn begin(&mut self) -> Result<()> {
         if let Some(lane) = self.lane.take() {
-            self.place = Some(lane.enter(self.who).await?);
+            self.seated.sit(lane.enter(self.seated.who()).await?);
+            // All others that have come by now are seen before this one runs: what never waits would otherwise run one
+            // after the other, and they would wait where nobody counts them.
+            yield_now().await;
         }
         Ok(())
     }
@@ -117,11 +124,14 @@ impl Admitted {
             return Ok(());
         }
         let account = caller.user.as_ref().map(|it| admission.account(&it.id));
-        if self.place.is_none() {
-            // The place that it waits for behind its body is its account's, not one of those of its network.
-            self.who = account.unwrap_or(self.network);
-        }
+        // The place that it waits for behind its body is its account's, not one of those of its network.
+        self.seated.settle(account.unwrap_or(self.network));
         self.count(admission, account, now).map(drop)
+    }
+
+    /// What it runs on. That is left when all of these are dropped.
+    pub(crate) fn seated(&self) -> Arc<Seated> {
+        Arc::clone(&self.seated)
     }
 
     /// Counts the parts of a batch, one by one. The batch itself was counted as one.
@@ -137,7 +147,7 @@ impl Admitted {
         let account = self.counted.and_then(|it| it.account);
         let Units { reads, writes } = units;
         let further = match self.class {
-            Class::Read | Class::Scan => Units {
+            Class::Read | Class::Scan | Class::Large => Units {
                 reads: reads.saturating_sub(1),
                 writes,
             },
@@ -159,7 +169,7 @@ impl Admitted {
     ) -> Result<Option<Quota>, Box<TooMany>> {
         self.counted = Some(Counted { account });
         let units = match self.class {
-            Class::Read | Class::Scan => Units {
+            Class::Read | Class::Scan | Class::Large => Units {
                 reads: 1,
                 writes: 0,
             },
@@ -169,5 +179,38 @@ impl Admitted {
             },
         };
         admission.count(units, account, self.network, now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
+    use futures::FutureExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn rel_17_all_who_have_come_are_counted_before_one_of_them_runs() {
+        let admission = Admission::for_tests();
+        let arrived = Arrived {
+            peer: None,
+            address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            is_secure: false,
+        };
+        let arrive = || {
+            let sender = Sender::Account("a");
+            let admitted = admission.arrive(Class::Read, sender, &arrived, DateTime::UNIX_EPOCH);
+            let Ok((admitted, _quota)) = admitted else {
+                panic!("nobody sends too many");
+            };
+            admitted
+        };
+        let (mut first, mut second) = (arrive(), arrive());
+        let mut enters = Box::pin(first.enter(&admission, false));
+        assert!(enters.as_mut().now_or_never().is_none());
+        assert!(second.enter(&admission, false).now_or_never().is_none());
+        assert_eq!(admission.lane(Class::Read).running(), 2);
+        enters.await.unwrap();
     }
 }

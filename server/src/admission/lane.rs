@@ -75,6 +75,18 @@ impl Lane {
         }
     }
 
+    /// A place for `who`, if they can have one at once.
+    ///
+    /// # Errors
+    /// They can't.
+    pub(crate) fn try_enter(&self, who: Who) -> Result<Place> {
+        let may = self.shares().start(who);
+        match may {
+            true => Ok(self.place(who)),
+            false => Err(self.error(Cause::Full)),
+        }
+    }
+
     /// Whether `who` would be let in, without taking a place: what comes before is not worth while otherwise.
     ///
     /// # Errors
@@ -119,6 +131,10 @@ impl Lane {
             (Class::Login, _) => {
                 Error::unavailable("too many people log in right now: try again", later())
             }
+            (Class::Large, _) => Error::unavailable(
+                "too many large answers are being made: try again, or ask for less",
+                later(),
+            ),
             (_, Cause::Share) => Error::unavailable(
                 "too many requests of this account or network at the same time: send fewer at once",
                 later(),

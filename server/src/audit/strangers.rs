@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use entity_core::{Caller, Origin};
+use entity_core::{Caller, Origin, Reading};
 use tokio::time::Instant;
 
 use super::AuditRow;
@@ -140,6 +140,7 @@ impl Strangers {
                 request_id: "counted".into(),
                 method: kind.method.into(),
                 path: format!("{}/*", place.map_or("", String::as_str)).into(),
+                reading: Reading::default(),
             },
             status: kind.status,
             times: count.times,
@@ -183,6 +184,7 @@ mod tests {
                 request_id: "r".into(),
                 method: "GET".into(),
                 path: path.into(),
+                reading: Reading::default(),
             },
             status,
             times: 1,

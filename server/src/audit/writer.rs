@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use entity_core::{Caller, Origin};
+use entity_core::{Caller, Origin, Reading};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, timeout};
 
@@ -160,6 +160,7 @@ fn gap(time: DateTime<Utc>, lost: u64) -> AuditRow {
             request_id: "gap".into(),
             method: "GAP".into(),
             path: "/*".into(),
+            reading: Reading::default(),
         },
         status: 0,
         times: lost,

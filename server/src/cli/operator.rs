@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use entity_core::{Caller, Effect, ErrorKind, Origin, Reference};
+use entity_core::{Caller, Effect, ErrorKind, Origin, Reading, Reference};
 use entity_providers::demo::{self, Summary};
 use entity_providers::user::{NewPassword, PasswordHash, User, operator};
 use futures::future::BoxFuture;
@@ -145,5 +145,6 @@ fn origin(command: &str) -> Origin {
         request_id: "operator".into(),
         method: "CLI".into(),
         path: command.into(),
+        reading: Reading::default(),
     }
 }

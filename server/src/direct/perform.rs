@@ -235,7 +235,9 @@ impl Performance<'_> {
             prepared.preference,
             reply.abilities.clone(),
         );
-        let mut response = respond::respond(reply, &asked, &self.app.formats)?;
+        let mut response = self.app.answers.aside(&self.exchange.origin, || {
+            respond::respond(reply, &asked, &self.app.formats)
+        })?;
         respond::remark(response.headers_mut(), &reply.remarks);
         if prepared.request.verb.is_safe() {
             return Ok(response);

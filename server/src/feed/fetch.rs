@@ -208,7 +208,9 @@ async fn show(
         },
         watch: watch(app, bound.owner.user_id()),
     };
-    let mut response = respond(&reply, &asked, &app.formats)?;
+    let mut response = app
+        .answers
+        .aside(&exchange.origin, || respond(&reply, &asked, &app.formats))?;
     let kept = format!("private, max-age={}, must-revalidate", KEPT_MINUTES * 60);
     set(response.headers_mut(), CACHE_CONTROL, Some(&kept));
     Ok(response)

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use chrono::TimeDelta;
 use entity_core::schema::Schema;
-use entity_core::{Caller as Who, Context, Effect, Entity as _, Origin, Reference, Result, db};
+use entity_core::{
+    Caller as Who, Context, Effect, Entity as _, Origin, Reading, Reference, Result, db,
+};
 use entity_providers::announcement::Announcement;
 use entity_providers::db::{
     announcement, announcement_group, group_member, invitation, membership, realm_grant, site,
@@ -276,6 +278,7 @@ impl World {
             method: "POST".into(),
             path: "world".into(),
             request_id: "world".into(),
+            reading: Reading::default(),
         };
         let dispatcher = &self.app.service().dispatcher;
         let work = dispatcher.write(&origin, move |cx| {

@@ -3,6 +3,7 @@
 
 mod held;
 mod parts;
+mod turns;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -141,7 +141,7 @@ impl Operations {
         let (addresses, outcomes) = self.run_apart(app, outer, key).await?;
         let answer = |it: &[Outcome]| self.answer(app, outer, &addresses, it);
         super::keep_apart(key, app, outer, &outcomes, answer).await?;
-        answer(&outcomes)
+        app.answers.aside(&outer.origin, || answer(&outcomes))
     }
 
     fn answer(
@@ -261,7 +261,8 @@ impl Operations {
             let (response, row) = part.send_within(app, outer, runner).await;
             rows.extend(row);
             let outcome = Outcome::of(response.map_err(|error| at(index, error))?).await?;
-            room.take(&outcome).map_err(|error| at(index, error))?;
+            let taken = room.take(&outer.origin, &outcome).await;
+            taken.map_err(|error| at(index, error))?;
             operation.remember(&outcome, &mut results);
             addresses.push(address);
             outcomes.push(outcome);
@@ -273,7 +274,7 @@ impl Operations {
                 .during(|cx| Box::pin(async move { kept.store(cx).await }))
                 .await?;
         }
-        let response = answer(&outcomes)?;
+        let response = app.answers.aside(&outer.origin, || answer(&outcomes))?;
         if !Preferences::of(&outer.parts.headers).is_dry_run {
             let (log, told) = (app.storage.audit_of_writes.clone(), rows.clone());
             // What was only read is told in the same transaction as what was written.

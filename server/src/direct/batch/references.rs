@@ -126,7 +126,8 @@ impl References {
             outcomes.push(room::fill(&mut room, outer, part, send).await?);
         }
         super::keep_apart(key, app, outer, &outcomes, |it| self.answer(app, it)).await?;
-        self.answer(app, &outcomes)
+        app.answers
+            .aside(&outer.origin, || self.answer(app, &outcomes))
     }
 
     fn answer(&self, app: &App, outcomes: &[Outcome]) -> Result<Response> {

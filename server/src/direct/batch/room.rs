@@ -1,6 +1,6 @@
 //! How many bytes the results of a batch may take together.
 
-use entity_core::{Error, Result};
+use entity_core::{Error, Origin, Result};
 
 use super::Part;
 use super::result::Outcome;
@@ -34,15 +34,15 @@ impl Room {
         self.left.ok_or_else(full)
     }
 
-    /// Takes the room of `outcome`, which may have been too much.
+    /// Takes the room of `outcome` in the answer to a batch of `origin`, which may have been too much.
     ///
     /// # Errors
-    /// It was.
-    pub(super) fn take(&mut self, outcome: &Outcome) -> Result<()> {
+    /// It was, or the answer becomes large and it is not its turn.
+    pub(super) async fn take(&mut self, origin: &Origin, outcome: &Outcome) -> Result<()> {
         let bytes = outcome.size(self.is_xml)?.saturating_add(FRAME);
         self.left = self.left.and_then(|it| it.checked_sub(bytes));
         match self.left {
-            Some(_) => Ok(()),
+            Some(_) => origin.reading.take(bytes).await,
             None => Err(full()),
         }
     }
@@ -63,7 +63,7 @@ pub(super) async fn fill(
     };
     let is_safe = part.method.is_safe();
     let outcome = Outcome::of(send(part.within(left)).await).await?;
-    match room.take(&outcome) {
+    match room.take(&outer.origin, &outcome).await {
         Err(error) if is_safe => Outcome::of(outer.fail(&error)).await,
         _ => Ok(outcome),
     }

@@ -1,0 +1,204 @@
+//! Answers that are large: few are made at a time, so that neither the memory nor the processors of the service are
+//! taken by them.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+
+use crate::error::Result;
+
+/// Most bytes of stored entities that each request may make an answer of at once. What has read more waits for its turn.
+pub const SMALL: usize = 256 << 10;
+
+/// Lets one request go on whose answer is large.
+#[async_trait]
+pub trait LargeAnswer: Send + Sync {
+    /// Waits until it may.
+    ///
+    /// # Errors
+    /// There are too many of them, or its turn does not come in time.
+    async fn wait(&self) -> Result<()>;
+
+    /// Whether it would find room to wait, before more is read for it.
+    ///
+    /// # Errors
+    /// There are too many of them.
+    fn check(&self) -> Result<()>;
+
+    /// As [`wait`](Self::wait) for a request that keeps others waiting meanwhile: it may at once or not at all.
+    ///
+    /// # Errors
+    /// It may not.
+    fn try_now(&self) -> Result<()>;
+}
+
+/// How much one request has read for its answer. All clones are that of the same request.
+#[derive(Clone, Default)]
+pub struct Reading(Arc<State>);
+
+#[derive(Default)]
+struct State {
+    /// Nothing where large answers need no turn.
+    large: Option<Box<dyn LargeAnswer>>,
+    bytes: AtomicUsize,
+    is_large: AtomicBool,
+    is_hurried: AtomicBool,
+}
+
+impl Reading {
+    /// That of a request which `large` lets go on when its answer turns out to be large.
+    pub fn new(large: impl LargeAnswer + 'static) -> Self {
+        Self(Arc::new(State {
+            large: Some(Box::new(large)),
+            ..State::default()
+        }))
+    }
+
+    /// Whether its answer is large, and it is its turn.
+    pub fn is_large(&self) -> bool {
+        self.0.is_large.load(Ordering::Relaxed)
+    }
+
+    /// The request keeps others waiting until this is dropped, and does not wait itself.
+    pub(crate) fn hurry(&self) -> Hurry {
+        self.0.is_hurried.store(true, Ordering::Relaxed);
+        Hurry(self.clone())
+    }
+
+    /// How many bytes it may still read before it needs a turn.
+    fn left(&self) -> usize {
+        match self.0.large.is_none() || self.is_large() {
+            true => usize::MAX,
+            false => SMALL.saturating_sub(self.0.bytes.load(Ordering::Relaxed)),
+        }
+    }
+
+    /// Whether so many bytes more may be read now.
+    ///
+    /// # Errors
+    /// The answer becomes large, and there are too many of those.
+    pub fn check(&self, bytes: usize) -> Result<()> {
+        match (bytes > self.left(), &self.0.large) {
+            (true, Some(large)) => large.check(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes that it read so many bytes, and waits for its turn if that is more than any request may read.
+    ///
+    /// # Errors
+    /// Its turn does not come.
+    pub async fn take(&self, bytes: usize) -> Result<()> {
+        let left = self.left();
+        self.0.bytes.fetch_add(bytes, Ordering::Relaxed);
+        match bytes > left {
+            true => self.grow().await,
+            false => Ok(()),
+        }
+    }
+
+    async fn grow(&self) -> Result<()> {
+        let Some(large) = self.0.large.as_ref().filter(|_| !self.is_large()) else {
+            return Ok(());
+        };
+        match self.0.is_hurried.load(Ordering::Relaxed) {
+            true => large.try_now()?,
+            false => large.wait().await?,
+        }
+        self.0.is_large.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// As long as this is kept, a request waits for nothing.
+pub(crate) struct Hurry(Reading);
+
+impl Drop for Hurry {
+    fn drop(&mut self) {
+        self.0.0.is_hurried.store(false, Ordering::Relaxed);
+    }
+}
+
+impl fmt::Debug for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reading")
+            .field("bytes", &self.0.bytes)
+            .field("is_large", &self.0.is_large)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt as _;
+
+    use super::*;
+    use crate::error::Error;
+
+    /// Counts who waited, and lets nobody in who does not.
+    struct Gate(Arc<AtomicUsize>);
+
+    #[async_trait]
+    impl LargeAnswer for Gate {
+        async fn wait(&self) -> Result<()> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        }
+
+        fn check(&self) -> Result<()> {
+            Err(Error::unavailable("full", 1))
+        }
+
+        fn try_now(&self) -> Result<()> {
+            self.check()
+        }
+    }
+
+    #[test]
+    fn a_request_waits_once_when_it_reads_much() {
+        let waited = Arc::new(AtomicUsize::new(0));
+        let reading = Reading::new(Gate(Arc::clone(&waited)));
+        assert_eq!(reading.left(), SMALL);
+        reading.take(SMALL / 2).now_or_never().unwrap().unwrap();
+        reading.take(SMALL / 2).now_or_never().unwrap().unwrap();
+        assert_eq!((reading.left(), waited.load(Ordering::Relaxed)), (0, 0));
+        assert!(!reading.is_large());
+        assert!(reading.check(0).is_ok() && reading.check(1).is_err());
+        reading.clone().take(1).now_or_never().unwrap().unwrap();
+        reading.take(SMALL).now_or_never().unwrap().unwrap();
+        assert!(reading.is_large());
+        assert_eq!(reading.left(), usize::MAX);
+        assert_eq!(waited.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn whoever_keeps_others_waiting_does_not_wait() {
+        let waited = Arc::new(AtomicUsize::new(0));
+        let reading = Reading::new(Gate(Arc::clone(&waited)));
+        let hurry = reading.hurry();
+        reading.take(SMALL).now_or_never().unwrap().unwrap();
+        assert_eq!(
+            reading
+                .take(1)
+                .now_or_never()
+                .unwrap()
+                .unwrap_err()
+                .retry_after(),
+            Some(1)
+        );
+        assert!(!reading.is_large());
+        assert_eq!(waited.load(Ordering::Relaxed), 0);
+        drop(hurry);
+        reading.take(1).now_or_never().unwrap().unwrap();
+        assert!(reading.is_large());
+    }
+
+    #[test]
+    fn without_turns_everybody_reads_what_they_like() {
+        let reading = Reading::default();
+        reading.take(SMALL * 9).now_or_never().unwrap().unwrap();
+        assert_eq!(reading.left(), usize::MAX);
+    }
+}

@@ -1,0 +1,167 @@
+//! What a request runs on: a place of its class or, once its answer turns out to be large, one of the few for those.
+//!
+//! A request that waits to read much gives its first place back, so that everyday requests run meanwhile.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use entity_core::{LargeAnswer, Result};
+
+use super::lane::{Lane, Place};
+use super::shares::Who;
+
+/// The seat of one request. It is left when this is dropped, and nothing sits down again then.
+#[derive(Debug)]
+pub(crate) struct Seated(Seat);
+
+/// The same seat, for what may have to change its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Seat(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    /// Where large answers are made.
+    large: Lane,
+    book: Mutex<Book>,
+}
+
+#[derive(Debug)]
+struct Book {
+    who: Who,
+    place: Option<Place>,
+    is_left: bool,
+}
+
+impl Seated {
+    /// A seat without a place for `who`, whose answer is made by a place of `large` if it is large.
+    pub(super) fn new(who: Who, large: Lane) -> Self {
+        let book = Book {
+            who,
+            place: None,
+            is_left: false,
+        };
+        Self(Seat(Arc::new(Inner {
+            large,
+            book: Mutex::new(book),
+        })))
+    }
+
+    /// What lets the request go on when its answer turns out to be large.
+    pub(crate) fn seat(&self) -> Seat {
+        self.0.clone()
+    }
+
+    pub(super) fn who(&self) -> Who {
+        self.0.book().who
+    }
+
+    /// It is `who` whose seat this is, unless they have a place already.
+    pub(super) fn settle(&self, who: Who) {
+        let mut book = self.0.book();
+        if book.place.is_none() {
+            book.who = who;
+        }
+    }
+
+    pub(super) fn sit(&self, place: Place) {
+        self.0.sit(place);
+    }
+}
+
+impl Drop for Seated {
+    fn drop(&mut self) {
+        let place = {
+            let mut book = self.0.book();
+            book.is_left = true;
+            book.place.take()
+        };
+        // Outside of the lock: somebody else is given the place.
+        drop(place);
+    }
+}
+
+impl Seat {
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.0.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn sit(&self, place: Place) {
+        let given_back = {
+            let mut book = self.book();
+            match book.is_left {
+                true => Some(place),
+                false => book.place.replace(place),
+            }
+        };
+        drop(given_back);
+    }
+}
+
+#[async_trait]
+impl LargeAnswer for Seat {
+    async fn wait(&self) -> Result<()> {
+        let (who, place) = {
+            let mut book = self.book();
+            (book.who, book.place.take())
+        };
+        drop(place);
+        let place = self.0.large.enter(who).await?;
+        self.sit(place);
+        Ok(())
+    }
+
+    fn check(&self) -> Result<()> {
+        let who = self.book().who;
+        self.0.large.check(who)
+    }
+
+    fn try_now(&self) -> Result<()> {
+        let who = self.book().who;
+        let place = self.0.large.try_enter(who)?;
+        self.sit(place);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::Class;
+    use super::super::shares::Limits;
+    use super::*;
+    use crate::metrics::Metrics;
+
+    fn lane(class: Class) -> Lane {
+        let limits = Limits {
+            places: 1,
+            queue: 1,
+            wait: Duration::from_millis(50),
+            of_group: (1, 1),
+            of_member: (1, 1),
+        };
+        Lane::new(class, limits, Metrics::default())
+    }
+
+    #[tokio::test]
+    async fn dos_7_who_reads_much_gives_the_first_place_back_and_keeps_the_other_until_the_end() {
+        let (reads, large) = (lane(Class::Read), lane(Class::Large));
+        let who = Who::group(1);
+        let seated = Seated::new(who, large.clone());
+        seated.sit(reads.enter(who).await.unwrap());
+        let other = large.enter(Who::group(2)).await.unwrap();
+        let seat = seated.seat();
+        assert!(seat.try_now().is_err());
+        assert_eq!((reads.running(), large.running()), (1, 1));
+        // It waits in vain, and keeps nobody else waiting meanwhile.
+        assert!(seat.wait().await.is_err());
+        assert_eq!((reads.running(), large.waiting()), (0, 0));
+        drop(other);
+        seat.wait().await.unwrap();
+        assert_eq!(large.running(), 1);
+        drop(seated);
+        assert_eq!(large.running(), 0);
+        seat.try_now().unwrap();
+        assert_eq!(large.running(), 0);
+    }
+}

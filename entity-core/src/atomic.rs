@@ -13,11 +13,12 @@ use crate::prepare::Preparation;
 use crate::reply::Reply;
 use crate::request::{Origin, Request};
 use crate::turn::Turn;
+use crate::unit::{End, Ended};
 
 /// A unit of work that requests run in one after the other. Each sees what those before it wrote; dropping it gives
 /// everything up. Where the dispatcher has a [limit](crate::WriteLimit), all of it must be done before that is over.
 ///
-/// After an error it can only be dropped: the database may have given up already.
+/// After an error it can only be given up: the database may have done so already.
 #[derive(Debug)]
 pub struct Atomic<'d> {
     dispatcher: &'d Dispatcher,
@@ -26,7 +27,7 @@ pub struct Atomic<'d> {
     has_failed: bool,
     hold: Hold,
     /// Comes last: the unit of work is over when it is given back.
-    _turn: Turn,
+    turn: Turn,
 }
 
 impl<'d> Atomic<'d> {
@@ -37,7 +38,7 @@ impl<'d> Atomic<'d> {
             events: Vec::new(),
             has_failed: false,
             hold,
-            _turn: turn,
+            turn,
         }
     }
 
@@ -115,10 +116,55 @@ impl<'d> Atomic<'d> {
                 "a unit of work is committed after an error",
             ));
         }
-        self.hold.during(ready(Ok(()))).await?;
-        self.cx.unit.commit().await?;
-        self.dispatcher.sink.published(&self.events);
+        match self.hold.during(ready(Ok(()))).await {
+            Ok(()) => self.finish(End::Keep).await,
+            Err(error) => {
+                self.finish(End::GiveUp).await?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Ends it with what it came to: it is kept if that is no error, unless `end` says otherwise. What this answers may be
+    /// told: nothing of it rests on what others wrote that was not kept.
+    ///
+    /// # Errors
+    /// Those of `done` and of [`commit`](Self::commit); a transient one, if what it came to rests on what was not kept.
+    pub(crate) async fn end<T>(self, done: Result<T>, end: End) -> Result<T> {
+        match (&done, end) {
+            (Ok(_), End::Keep) => self.commit().await?,
+            _ => self.finish(End::GiveUp).await?,
+        }
+        done
+    }
+
+    async fn finish(self, end: End) -> Result<()> {
+        let Self {
+            dispatcher,
+            cx,
+            events,
+            mut turn,
+            ..
+        } = self;
+        turn.rest();
+        match cx.unit.end(end, turn.is_awaited()).await? {
+            Ended::Now => {
+                publish(dispatcher, end, &events);
+                drop(turn);
+            }
+            Ended::Later(outcome) => {
+                drop(turn);
+                outcome.await?;
+                publish(dispatcher, end, &events);
+            }
+        }
         Ok(())
+    }
+}
+
+fn publish(dispatcher: &Dispatcher, end: End, events: &[Event]) {
+    if end == End::Keep {
+        dispatcher.sink.published(events);
     }
 }
 

@@ -6,10 +6,12 @@ mod failure;
 mod faults;
 mod file;
 mod folded;
+mod group;
 mod lane;
 mod page;
 pub(crate) mod quota;
 mod row;
+mod savepoint;
 mod search;
 mod stop;
 mod table;
@@ -26,12 +28,13 @@ use sea_orm::{
 
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::unit::{Mode, Store, Unit};
+use crate::unit::{End, Ended, Mode, Store, Unit};
 
 pub use column::{Column, ColumnType};
 pub use faults::Faults;
 pub use file::File;
 pub use folded::folded;
+pub use group::Groups;
 pub use lane::{Lane, LaneCounts, Lanes, Scanning, Take, overrun, refusal};
 pub use page::Measure;
 pub use quota::{Quota, Quotas};
@@ -59,6 +62,8 @@ pub struct Db {
     pub faults: Faults,
     /// What stops statements of its writers that nobody waits for any more, if something can.
     pub stops: Option<Arc<dyn Stops>>,
+    /// Where units of work that share a COMMIT leave their transaction to the next one.
+    pub groups: Groups,
 }
 
 /// What a unit of work reads and writes through.
@@ -84,12 +89,17 @@ pub struct Reader {
 #[async_trait]
 impl Store for Db {
     async fn begin(&self, mode: Mode) -> Result<Box<dyn Unit>> {
+        let (writer, faults, stops) = (&self.writer, &self.faults, self.stops.as_deref());
         let session = match mode {
             Mode::Read => self.read(),
             Mode::Write => {
-                let stops = self.stops.as_deref();
-                let begun = Transaction::begin_with(&self.writer, &self.faults, stops).await;
-                Session::Writer(begun?)
+                self.groups.end().await;
+                Session::Writer(Transaction::begin_with(writer, faults, stops).await?)
+            }
+            Mode::Join | Mode::Share => {
+                let founds = mode == Mode::Share;
+                let begun = Transaction::begin_in(&self.groups, founds, writer, faults, stops);
+                Session::Writer(begun.await?)
             }
         };
         Ok(Box::new(session))
@@ -183,6 +193,17 @@ impl Unit for Session {
         match *self {
             Self::Reader(..) => Ok(()),
             Self::Writer(transaction) => transaction.commit().await,
+        }
+    }
+
+    fn is_joined(&self) -> bool {
+        matches!(self, Self::Writer(transaction) if transaction.is_joined())
+    }
+
+    async fn end(self: Box<Self>, end: End, is_awaited: bool) -> Result<Ended> {
+        match *self {
+            Self::Reader(..) => Ok(Ended::Now),
+            Self::Writer(transaction) => transaction.end(end, is_awaited).await,
         }
     }
 

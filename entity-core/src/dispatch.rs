@@ -21,7 +21,7 @@ use crate::registry::{Call, Registry, Route};
 use crate::reply::{Body, Reply};
 use crate::request::{Origin, Request, Verb};
 use crate::turn::{Turn, Turns};
-use crate::unit::{Mode, Store};
+use crate::unit::{End, Mode, Store};
 
 /// How often a unit of work that lost a race is run, at most.
 const TRIES: u32 = 4;
@@ -139,7 +139,8 @@ impl Dispatcher {
         let preparation = self.prepare(request).await?;
         let mut tries = 1;
         loop {
-            match self.try_request(request, &preparation, finish).await {
+            let mode = mode_of(tries);
+            match self.try_request(request, &preparation, finish, mode).await {
                 Err(error) if error.is_transient() && tries < TRIES => tries += 1,
                 done => return done,
             }
@@ -152,14 +153,15 @@ impl Dispatcher {
         request: &Request,
         preparation: &Preparation,
         finish: &dyn Finish,
+        mode: Mode,
     ) -> Result<Reply> {
-        let mut atomic = self.atomic(&request.origin).await?;
-        let reply = atomic.run(request, preparation.clone(), finish).await?;
-        match request.is_dry_run {
-            true => drop(atomic),
-            false => atomic.commit().await?,
-        }
-        Ok(reply)
+        let mut atomic = self.unit(&request.origin, mode).await?;
+        let done = atomic.run(request, preparation.clone(), finish).await;
+        let end = match request.is_dry_run {
+            true => End::GiveUp,
+            false => End::Keep,
+        };
+        atomic.end(done, end).await
     }
 
     /// Does what takes long of `request` before a unit of work opens for it: it sanitises long HTML, and what its
@@ -261,12 +263,23 @@ impl Dispatcher {
     /// # Errors
     /// The store can't be reached.
     pub async fn atomic(&self, origin: &Origin) -> Result<Atomic<'_>> {
+        self.unit(origin, Mode::Write).await
+    }
+
+    async fn unit(&self, origin: &Origin, mode: Mode) -> Result<Atomic<'_>> {
         let turn = match &self.turns {
-            Some(turns) => turns.wait(origin).await?,
+            Some(turns) => turns.wait(origin, mode == Mode::Share).await?,
             None => Turn::free(),
         };
-        let cx = self.begin(origin, Mode::Write).await?;
-        let hold = Hold::begin(self.limit.as_ref(), &origin.reading);
+        // Nobody waits for another one who has no limit.
+        let is_shared = mode == Mode::Share && turn.is_shared() && self.limit.is_some();
+        let mode = match (is_shared, turn.is_awaited()) {
+            (true, true) => Mode::Share,
+            (true, false) => Mode::Join,
+            (false, _) => Mode::Write,
+        };
+        let cx = self.begin(origin, mode).await?;
+        let hold = Hold::begin(self.limit.as_ref(), cx.unit.is_joined(), &origin.reading);
         Ok(Atomic::new(self, cx, hold, turn))
     }
 
@@ -303,7 +316,8 @@ impl Dispatcher {
         let preparation = Preparation::default();
         let mut tries = 1;
         loop {
-            match self.try_write(origin, &preparation, &work).await {
+            let mode = mode_of(tries);
+            match self.try_write(origin, &preparation, &work, mode).await {
                 Err(error) if error.is_transient() && tries < TRIES => tries += 1,
                 done => return done,
             }
@@ -316,23 +330,33 @@ impl Dispatcher {
         origin: &Origin,
         preparation: &Preparation,
         work: &W,
+        mode: Mode,
     ) -> Result<T>
     where
         T: Send,
         A: Into<Audit> + Send,
         W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<(T, A)>> + Send + Sync,
     {
-        let mut atomic = self.atomic(origin).await?;
+        let mut atomic = self.unit(origin, mode).await?;
         atomic.turn_to(origin, preparation.clone());
-        let (answer, audit) = atomic.during(work).await?;
-        atomic.record(audit.into()).await?;
-        atomic.commit().await?;
-        Ok(answer)
+        let done = match atomic.during(work).await {
+            Ok((answer, audit)) => atomic.record(audit.into()).await.map(|()| answer),
+            Err(error) => Err(error),
+        };
+        atomic.end(done, End::Keep).await
     }
 
     async fn begin(&self, origin: &Origin, mode: Mode) -> Result<Context> {
         let unit = self.store.begin(mode).await?;
         Ok(Context::new(Arc::clone(&self.shared), origin.clone(), unit))
+    }
+}
+
+/// A unit of work that shared a transaction in vain is run again by itself.
+fn mode_of(tries: u32) -> Mode {
+    match tries {
+        1 => Mode::Share,
+        _ => Mode::Write,
     }
 }
 

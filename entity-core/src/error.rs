@@ -239,6 +239,12 @@ impl Error {
         .with_code(OUTCOME_UNKNOWN)
     }
 
+    /// A unit of work shares a transaction that is lost, or it must not share one. Nothing of it was kept: the dispatcher
+    /// runs it again, by itself.
+    pub(crate) fn run_apart() -> Self {
+        Self::unavailable("the database is busy: try again", 1).transient()
+    }
+
     /// The caller asked too often; the next try may come after `seconds`.
     pub fn too_many_requests(message: impl Into<Cow<'static, str>>, seconds: u32) -> Self {
         let mut error = Self::new(ErrorKind::TooManyRequests, message);

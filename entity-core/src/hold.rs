@@ -14,6 +14,10 @@ use futures::future::{BoxFuture, Either, select};
 use crate::error::{Error, ErrorKind, Result};
 use crate::large::{Hurry, Reading};
 
+/// How long one unit of work may take for whose COMMIT others wait. One that needs longer is run again by itself, so
+/// that they do not wait for it.
+const PATIENCE: Duration = Duration::from_millis(50);
+
 /// Waits, by a clock that never jumps.
 pub trait Timer: Send + Sync {
     /// Completes after `duration`.
@@ -40,6 +44,8 @@ pub(crate) struct Hold {
     /// Nothing where there is no limit.
     end: Option<End>,
     is_over: bool,
+    /// Whether others wait until the end.
+    is_joined: bool,
     /// Whoever may write waits for nothing else.
     _hurry: Hurry,
 }
@@ -53,14 +59,23 @@ struct End {
 }
 
 impl Hold {
-    /// The time under `limit`, which begins now, of a request that has read what `reading` says.
-    pub(crate) fn begin(limit: Option<&WriteLimit>, reading: &Reading) -> Self {
+    /// The time under `limit`, which begins now, of a request that has read what `reading` says. It is short for a unit
+    /// of work that joined others.
+    pub(crate) fn begin(limit: Option<&WriteLimit>, is_joined: bool, reading: &Reading) -> Self {
+        let end = |limit: &WriteLimit| {
+            let length = match is_joined {
+                true => limit.length.min(PATIENCE),
+                false => limit.length,
+            };
+            End {
+                alarm: limit.timer.after(length),
+                instant: Instant::now() + length,
+            }
+        };
         Self {
-            end: limit.map(|it| End {
-                alarm: it.timer.after(it.length),
-                instant: Instant::now() + it.length,
-            }),
+            end: limit.map(end),
             is_over: false,
+            is_joined,
             _hurry: reading.hurry(),
         }
     }
@@ -71,7 +86,7 @@ impl Hold {
     /// Those of `work`; the time is over.
     pub(crate) async fn during<T>(&mut self, work: impl Future<Output = Result<T>>) -> Result<T> {
         if self.is_over {
-            return Err(overstayed());
+            return Err(overstayed(self.is_joined));
         }
         let Some(end) = &mut self.end else {
             return work.await;
@@ -84,7 +99,7 @@ impl Hold {
         match done {
             // What failed tells more than that it took too long.
             Some(done) if done.is_err() || !self.is_over => done,
-            _ => Err(overstayed()),
+            _ => Err(overstayed(self.is_joined)),
         }
     }
 }
@@ -94,14 +109,20 @@ impl fmt::Debug for Hold {
         f.debug_struct("Hold")
             .field("is_limited", &self.end.is_some())
             .field("is_over", &self.is_over)
+            .field("is_joined", &self.is_joined)
             .finish_non_exhaustive()
     }
 }
 
-/// The same request would take as long again, so that no time is named after which to send it again.
-fn overstayed() -> Error {
+/// The same request would take as long again, so that no time is named after which to send it again. One that joined
+/// others may well be done in time by itself.
+fn overstayed(is_joined: bool) -> Error {
+    if is_joined {
+        return Error::run_apart();
+    }
     Error::new(
         ErrorKind::Unavailable,
-        "the request held the right to write for too long and was rolled back: send fewer operations",
+        "the request held the right to write for too long and was rolled back: write less at a time, in a batch \
+         by fewer operations",
     )
 }

@@ -117,4 +117,4 @@ pub use reply::{
 pub use request::{Origin, Request, Verb};
 pub use search::{Filter, MAX_LIMIT, Operator, Order, Page, Search, Window};
 pub use text::plain_text;
-pub use turn::{Turn, Turns};
+pub use turn::{Right, Turn, Turns};

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 
-use entity_core::db::{Db, Faults, Lanes, is_at_rest};
+use entity_core::db::{Db, Faults, Groups, Lanes, is_at_rest};
 use entity_core::{Error, Registry, Result};
 use entity_providers::db::{Pools, offline};
 use sea_orm::sqlx::Sqlite;
@@ -211,6 +211,7 @@ async fn beside(url: &str) -> Result<Db> {
         lanes: Lanes::default(),
         faults,
         stops: None,
+        groups: Groups::default(),
     };
     entity_providers::db::migrate(&db, audit_migrations).await?;
     Ok(db)

@@ -5,6 +5,7 @@ mod commit;
 mod deadline;
 mod descriptors;
 mod filling;
+mod group;
 mod load;
 mod lock;
 mod logging;

@@ -5,7 +5,7 @@ mod sample;
 
 use std::sync::Arc;
 
-use entity_core::db::{Db, File, Lanes, Table, TableSpec, row};
+use entity_core::db::{Db, File, Groups, Lanes, Table, TableSpec, row};
 use entity_core::testing::{KeptEvents, ToldAuthorizer, origin, shared};
 use entity_core::{
     Body, Caller, Collection, DirectPath, Dispatcher, Error, ErrorKind, Input, Preconditions,
@@ -220,6 +220,7 @@ async fn start(database: &Database, samples: Vec<Sample>) -> Dispatcher {
         lanes: Lanes::default(),
         faults: entity_core::db::Faults::default(),
         stops: None,
+        groups: Groups::default(),
     };
     Dispatcher::new(
         Arc::new(Registry::new(routes).expect("types that go together")),

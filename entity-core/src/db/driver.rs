@@ -12,15 +12,16 @@ use sea_orm::sqlx::{
 use sea_orm::{ExecResult, QueryResult, Statement, Values};
 use sea_query_sqlx::SqlxValues;
 
-use super::failure;
 use super::lane::Take;
+use super::{failure, savepoint};
 
 type Done<T> = Result<T, DriverError>;
 
 /// A driver that [`Transaction`](super::Transaction) can work with.
 pub(super) trait Driver: Database {
     /// Begins a transaction that may write, on a connection that the server knows by `name` for as long as it is open.
-    fn begin(name: Option<&str>) -> Cow<'static, str>;
+    /// If several units of work share it, the first one has a savepoint.
+    fn begin(name: Option<&str>, is_shared: bool) -> Cow<'static, str>;
 
     /// Whether a connection lives on, in the transaction it was in, after a statement that failed so.
     fn spares(error: &DriverError) -> bool;
@@ -121,8 +122,11 @@ macro_rules! run_statements {
 }
 
 impl Driver for Sqlite {
-    fn begin(_name: Option<&str>) -> Cow<'static, str> {
-        Cow::Borrowed("BEGIN IMMEDIATE")
+    fn begin(_name: Option<&str>, is_shared: bool) -> Cow<'static, str> {
+        Cow::Borrowed(match is_shared {
+            true => savepoint::BEGIN,
+            false => "BEGIN IMMEDIATE",
+        })
     }
 
     fn spares(error: &DriverError) -> bool {
@@ -137,7 +141,7 @@ impl Driver for Sqlite {
 }
 
 impl Driver for Postgres {
-    fn begin(name: Option<&str>) -> Cow<'static, str> {
+    fn begin(name: Option<&str>, _is_shared: bool) -> Cow<'static, str> {
         const BEGIN: &str = "BEGIN READ WRITE";
         match name {
             // In the same message: no further way to the server and back.

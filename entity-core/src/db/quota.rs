@@ -178,6 +178,10 @@ pub(crate) async fn check(cx: &Context) -> Result<()> {
     if far.is_empty() || cx.authorizer().is_superuser(cx).await? {
         return Ok(());
     }
+    if db.is_joined() {
+        // What is committed is not what there was before this request.
+        return Err(Error::run_apart());
+    }
     let asked = far.iter().map(|it| (it.kind, it.id.clone())).collect();
     let before = usage(&quotas.reader, &asked).await?;
     for now in &far {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::lock::Mutex;
 use sea_orm::sqlx::pool::PoolConnection;
-use sea_orm::sqlx::{self, AssertSqlSafe, Error as DriverError, Pool, Postgres, Sqlite};
+use sea_orm::sqlx::{self, AssertSqlSafe, Error as DriverError, Pool, Postgres};
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DbBackend, DbErr, ExecResult, QueryResult, RuntimeErr,
     Statement,
@@ -22,34 +22,39 @@ use sqlx_core::transaction::TransactionManager;
 use super::driver::Driver;
 use super::failure;
 use super::faults::Faults;
+use super::group::{Groups, Member};
 use super::lane::Take;
 use super::stop::{Stop, Stops};
 use crate::error::{Error, Result};
+use crate::unit::{End, Ended};
 
 /// How long a COMMIT may take. Whoever waits longer is told that the outcome is unknown.
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A transaction that has the right to write from its first statement on. Dropping it gives up what it wrote.
 #[derive(Debug)]
-pub struct Transaction(Kind);
+pub struct Transaction {
+    kind: Kind,
+    is_joined: bool,
+}
 
 #[derive(Debug)]
 enum Kind {
-    Sqlite(Mutex<Open<Sqlite>>),
+    Sqlite(Mutex<Member>),
     Postgres(Mutex<Open<Postgres>>),
 }
 
 /// A connection and what is known of the transaction on it.
 #[derive(Debug)]
-struct Open<D: Driver> {
-    connection: PoolConnection<D>,
-    state: State,
-    faults: Faults,
+pub(super) struct Open<D: Driver> {
+    pub(super) connection: PoolConnection<D>,
+    pub(super) state: State,
+    pub(super) faults: Faults,
     stop: Option<Box<dyn Stop>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+pub(super) enum State {
     /// The transaction is open, and each of its statements succeeded.
     Open,
     /// The transaction is open, and one of its statements runs, or was given up in the middle.
@@ -84,13 +89,54 @@ impl Transaction {
         faults.check()?;
         if writer.get_database_backend() == DbBackend::Postgres {
             let pool = writer.get_postgres_connection_pool();
-            let open = Open::begin(pool, faults, stops).await?;
-            Ok(Self(Kind::Postgres(Mutex::new(open))))
+            let open = Open::begin(pool, faults, stops, false).await?;
+            Ok(Self::of(Kind::Postgres(Mutex::new(open)), false))
         } else {
             let pool = writer.get_sqlite_connection_pool();
-            let open = Open::begin(pool, faults, stops).await?;
-            Ok(Self(Kind::Sqlite(Mutex::new(open))))
+            let open = Open::begin(pool, faults, stops, false).await?;
+            Ok(Self::of_member(Member::alone(open)))
         }
+    }
+
+    /// The same, as a part of what `groups` commits at once, if somebody left it there or this one `founds` it: on SQLite,
+    /// units of work may share one COMMIT. All of them must have the right to write, one after the other.
+    ///
+    /// # Errors
+    /// Those of [`begin`](Self::begin).
+    pub(super) async fn begin_in(
+        groups: &Groups,
+        founds: bool,
+        writer: &DatabaseConnection,
+        faults: &Faults,
+        stops: Option<&dyn Stops>,
+    ) -> Result<Self> {
+        if writer.get_database_backend() == DbBackend::Postgres {
+            return Self::begin_with(writer, faults, stops).await;
+        }
+        faults.check()?;
+        if let Some(member) = groups.join().await {
+            return Ok(Self::of_member(member));
+        }
+        if !founds {
+            return Self::begin_with(writer, faults, stops).await;
+        }
+        let pool = writer.get_sqlite_connection_pool();
+        let open = Open::begin(pool, faults, stops, true).await?;
+        Ok(Self::of_member(groups.found(open)))
+    }
+
+    fn of(kind: Kind, is_joined: bool) -> Self {
+        Self { kind, is_joined }
+    }
+
+    fn of_member(member: Member) -> Self {
+        let is_joined = member.is_joined();
+        Self::of(Kind::Sqlite(Mutex::new(member)), is_joined)
+    }
+
+    /// Whether it sees what others wrote that is not durable yet, and is kept only if that is.
+    pub fn is_joined(&self) -> bool {
+        self.is_joined
     }
 
     /// Makes what was written durable and visible. When it succeeds, the transaction is over.
@@ -98,9 +144,21 @@ impl Transaction {
     /// # Errors
     /// Nothing was written or, if the [code](Error::code) of the error says so, nobody knows whether it was.
     pub async fn commit(self) -> Result<()> {
-        match self.0 {
-            Kind::Sqlite(it) => it.into_inner().commit().await,
-            Kind::Postgres(it) => it.into_inner().commit().await,
+        match self.end(End::Keep, false).await? {
+            Ended::Now => Ok(()),
+            Ended::Later(outcome) => outcome.await,
+        }
+    }
+
+    /// Ends it. If somebody waits to write, the COMMIT may be left to them.
+    ///
+    /// # Errors
+    /// Those of [`commit`](Self::commit).
+    pub(super) async fn end(self, end: End, is_awaited: bool) -> Result<Ended> {
+        match (self.kind, end) {
+            (Kind::Sqlite(it), _) => it.into_inner().end(end, is_awaited).await,
+            (Kind::Postgres(it), End::Keep) => it.into_inner().commit().await.map(|()| Ended::Now),
+            (Kind::Postgres(_), End::GiveUp) => Ok(Ended::Now),
         }
     }
 
@@ -110,8 +168,8 @@ impl Transaction {
         statement: &Statement,
         take: &mut Take<'_>,
     ) -> Result<(), DbErr> {
-        match &self.0 {
-            Kind::Sqlite(it) => it.lock().await.each(statement, take).await,
+        match &self.kind {
+            Kind::Sqlite(it) => it.lock().await.open()?.each(statement, take).await,
             Kind::Postgres(it) => it.lock().await.each(statement, take).await,
         }
     }
@@ -122,6 +180,7 @@ impl<D: Driver> Open<D> {
         pool: &Pool<D>,
         faults: &Faults,
         stops: Option<&dyn Stops>,
+        is_shared: bool,
     ) -> Result<Self, DbErr> {
         let mut may_try_again = true;
         loop {
@@ -136,7 +195,7 @@ impl<D: Driver> Open<D> {
                 stop: stops.map(Stops::begin),
             };
             let name = open.stop.as_ref().and_then(|it| it.name());
-            let statement = Some(AssertSqlSafe(D::begin(name)).into_sql_str());
+            let statement = Some(AssertSqlSafe(D::begin(name, is_shared)).into_sql_str());
             match D::TransactionManager::begin(&mut open.connection, statement).await {
                 Ok(()) => {
                     open.state = State::Open;
@@ -159,7 +218,7 @@ impl<D: Driver> Open<D> {
         }
     }
 
-    async fn commit(mut self) -> Result<()> {
+    pub(super) async fn commit(mut self) -> Result<()> {
         if self.state != State::Open || self.depth() != 1 {
             return Err(Error::internal("a transaction is committed after an error"));
         }
@@ -281,7 +340,7 @@ fn connection_error(error: DriverError) -> DbErr {
     DbErr::Conn(RuntimeErr::SqlxError(error.into()))
 }
 
-fn query_error(error: DriverError) -> DbErr {
+pub(super) fn query_error(error: DriverError) -> DbErr {
     DbErr::Query(RuntimeErr::SqlxError(error.into()))
 }
 
@@ -292,36 +351,36 @@ fn execution_error(error: DriverError) -> DbErr {
 #[async_trait]
 impl ConnectionTrait for Transaction {
     fn get_database_backend(&self) -> DbBackend {
-        match &self.0 {
+        match &self.kind {
             Kind::Sqlite(_) => DbBackend::Sqlite,
             Kind::Postgres(_) => DbBackend::Postgres,
         }
     }
 
     async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
-        match &self.0 {
-            Kind::Sqlite(it) => it.lock().await.execute(&statement).await,
+        match &self.kind {
+            Kind::Sqlite(it) => it.lock().await.open()?.execute(&statement).await,
             Kind::Postgres(it) => it.lock().await.execute(&statement).await,
         }
     }
 
     async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
-        match &self.0 {
-            Kind::Sqlite(it) => it.lock().await.execute_unprepared(sql).await,
+        match &self.kind {
+            Kind::Sqlite(it) => it.lock().await.open()?.execute_unprepared(sql).await,
             Kind::Postgres(it) => it.lock().await.execute_unprepared(sql).await,
         }
     }
 
     async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
-        match &self.0 {
-            Kind::Sqlite(it) => it.lock().await.query_one(&statement).await,
+        match &self.kind {
+            Kind::Sqlite(it) => it.lock().await.open()?.query_one(&statement).await,
             Kind::Postgres(it) => it.lock().await.query_one(&statement).await,
         }
     }
 
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
-        match &self.0 {
-            Kind::Sqlite(it) => it.lock().await.query_all(&statement).await,
+        match &self.kind {
+            Kind::Sqlite(it) => it.lock().await.open()?.query_all(&statement).await,
             Kind::Postgres(it) => it.lock().await.query_all(&statement).await,
         }
     }

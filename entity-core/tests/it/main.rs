@@ -8,6 +8,7 @@
 
 mod dispatcher;
 mod gate;
+mod group;
 mod history;
 mod lists;
 mod notes;

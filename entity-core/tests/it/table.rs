@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use entity_core::db::{Db, Lanes, TableSpec};
+use entity_core::db::{Db, Groups, Lanes, TableSpec};
 use entity_core::reply::{Body, Item};
 use entity_core::testing::{FixedClock, KeptEvents, ToldAuthorizer, origin, shared};
 use entity_core::{
@@ -100,6 +100,7 @@ impl Service {
             lanes: Lanes::default(),
             faults: entity_core::db::Faults::default(),
             stops: None,
+            groups: Groups::default(),
         };
         Self {
             _directory: directory,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use entity_core::db::{Db, Faults, File, Lanes, is_at_rest};
+use entity_core::db::{Db, Faults, File, Groups, Lanes, is_at_rest};
 use entity_core::{Error, Result};
 use sea_orm::sqlx::postgres::PgConnectOptions;
 use sea_orm::sqlx::sqlite::{
@@ -83,6 +83,7 @@ pub async fn look(url: &str) -> Result<Db> {
                 lanes: Lanes::default(),
                 faults,
                 stops: None,
+                groups: Groups::default(),
             })
         }
     }
@@ -115,6 +116,7 @@ pub async fn look_at_file(path: &Path) -> Result<Db> {
         lanes: Lanes::default(),
         faults,
         stops: None,
+        groups: Groups::default(),
     })
 }
 
@@ -198,6 +200,7 @@ async fn sqlite(options: SqliteConnectOptions, pools: Pools) -> Result<Db> {
         lanes: pools.sqlite_lanes(&options, &faults),
         faults,
         stops: Some(stops),
+        groups: Groups::default(),
     };
     for (connection, name) in [(&db.writer, "writer"), (&db.reader, "reader")] {
         require_pragma(connection, name, "journal_mode", "wal").await?;
@@ -287,6 +290,7 @@ async fn postgres(options: PgConnectOptions, pools: Pools) -> Result<Db> {
         lanes,
         faults,
         stops: Some(Arc::new(ServerStops::new(APPLICATION, control))),
+        groups: Groups::default(),
     })
 }
 

@@ -1,0 +1,64 @@
+//! The savepoint of one unit of work among several in a transaction on SQLite. There is always one: the next unit of
+//! work begins where the last one ended.
+//!
+//! It proves too that the transaction is still the one that it was set in: where SQLite has rolled back by itself, it is
+//! gone, and naming it fails.
+
+use std::time::Duration;
+
+use sea_orm::sqlx::Sqlite;
+use sqlx_core::rt::timeout;
+
+use super::driver::Driver as _;
+use super::transaction::{Open, State, query_error};
+use crate::error::{Error, Result};
+
+/// Begins a transaction with a savepoint.
+pub(super) const BEGIN: &str = "BEGIN IMMEDIATE; SAVEPOINT unit";
+const KEEP: &str = "RELEASE unit; SAVEPOINT unit";
+const GIVE_UP: &str = "ROLLBACK TO unit";
+/// How long a statement that was dropped in the middle may go on. Then it is stopped, and the transaction is lost.
+const GRACE: Duration = Duration::from_millis(50);
+
+impl Open<Sqlite> {
+    /// Makes what was done since the savepoint a part of the transaction.
+    ///
+    /// # Errors
+    /// One of its statements failed, or this does: it can't be kept.
+    pub(super) async fn keep(&mut self) -> Result<()> {
+        match self.state {
+            State::Open => self.mark(KEEP).await,
+            _ => Err(Error::internal("a unit of work is kept after an error")),
+        }
+    }
+
+    /// Gives up what was done since the savepoint. A statement that was dropped in the middle ends before.
+    ///
+    /// # Errors
+    /// The transaction is lost, or may be.
+    pub(super) async fn give_up(&mut self) -> Result<()> {
+        match self.state {
+            State::Open | State::Failed => self.mark(GIVE_UP).await,
+            State::Running => timeout(GRACE, self.mark(GIVE_UP))
+                .await
+                .map_err(Error::internal)?,
+            State::Ended | State::Doubtful => Err(Error::internal("a transaction is lost")),
+        }
+    }
+
+    async fn mark(&mut self, sql: &str) -> Result<()> {
+        self.state = State::Running;
+        let done = Sqlite::execute_unprepared(&mut self.connection, sql).await;
+        match done {
+            Ok(_) => {
+                self.state = State::Open;
+                Ok(())
+            }
+            Err(error) => {
+                self.faults.see(&error);
+                self.state = State::Doubtful;
+                Err(query_error(error).into())
+            }
+        }
+    }
+}

@@ -25,6 +25,7 @@ use axum::response::Response;
 use chrono::{DateTime, Utc};
 use entity_core::{Error, Origin};
 
+use crate::capacity::Capacity;
 use crate::config::{Config, Network};
 use crate::error::{self, ErrorContext};
 use crate::metrics::Metrics;
@@ -233,18 +234,19 @@ fn count(number: usize) -> i64 {
 }
 
 /// How many of a class run and wait, unless the configuration says otherwise. Reads are more than there are
-/// connections to read from, because their answers are written too; scans leave connections to the reads; writes
-/// are prepared beside each other although only one is written at a time.
+/// connections to read from, because their answers are written too; scans leave connections to lists; writes
+/// are prepared beside each other although only one is written at a time; large answers leave processors to the others.
 fn limits(class: Class, config: &Config) -> Limits {
     let cores = available_parallelism().map_or(1, NonZero::get);
-    let (given, default) = match class {
-        Class::Read => (config.admission_reads, cores.saturating_mul(4).max(8)),
-        Class::Scan => (config.admission_scans, cores.max(2)),
-        Class::Write => (config.admission_writes, cores.saturating_mul(2).max(8)),
-        Class::Login => (config.admission_logins, cores.saturating_mul(2)),
-        Class::Large => (config.admission_large, cores.div_ceil(2)),
+    let capacity = Capacity::of(config);
+    let given = |given: Option<usize>, default| given.unwrap_or(default);
+    let places = match class {
+        Class::Read => given(config.admission_reads, cores.saturating_mul(4).max(8)),
+        Class::Scan => capacity.searches,
+        Class::Write => capacity.writes,
+        Class::Login => given(config.admission_logins, cores.saturating_mul(2)),
+        Class::Large => given(config.admission_large, cores.div_ceil(2)),
     };
-    let places = given.unwrap_or(default);
     let queue = match class {
         // Whoever waits has read what is to be answered, and has it in memory.
         Class::Large => config.admission_queue.min(LARGE_QUEUE),

@@ -17,7 +17,6 @@ use entity_core::{
 };
 use entity_formats::openapi::Document;
 use entity_providers::authorizer::RoleAuthorizer;
-use entity_providers::db::Pools;
 use entity_providers::limits::Limits;
 use entity_providers::user::{PasswordService, TryService};
 use futures::future::BoxFuture;
@@ -33,6 +32,7 @@ use crate::auth::login::{Login, LoginParts};
 use crate::auth::password::Passwords;
 use crate::auth::throttle::{Throttle, ThrottleOptions};
 use crate::auth::tries::AccountTries;
+use crate::capacity::Capacity;
 use crate::config::{self, Config};
 use crate::descriptions::Descriptions;
 use crate::direct::Sightings;
@@ -147,7 +147,7 @@ impl App {
     /// The database can't be reached or is newer than the service; a setting makes no sense.
     pub async fn start(config: Config, parts: Parts) -> Result<Self> {
         let url = config.database.expose();
-        let storage = Storage::open_with(url, &parts.registry, pools(&config)).await?;
+        let storage = Storage::open_with(url, &parts.registry, Capacity::pools(&config)).await?;
         let aging = Aging::begin(&storage, &*parts.clock).await?;
         let metrics = Metrics::default();
         let admission = Arc::new(Admission::new(&config, &metrics));
@@ -421,15 +421,6 @@ fn throttle_options(config: &Config) -> ThrottleOptions {
         burst_of_address: count(config.login_address_failures),
         interval_of_address: delta(config.login_address_interval),
         ..ThrottleOptions::default()
-    }
-}
-
-fn pools(config: &Config) -> Pools {
-    let count = |it: Option<usize>| it.and_then(|it| u32::try_from(it).ok());
-    Pools {
-        readers: count(config.readers),
-        writers: count(config.writers),
-        statement_time: config.statement_time,
     }
 }
 

@@ -162,9 +162,15 @@ settings! {
         request_deadline: Duration = "limits.requestDeadline", "LECTERN_LIMITS_REQUESTDEADLINE", "10";
         /// How long a statement that reads may take in the database before it is stopped; the request is answered 503.
         statement_time: Duration = "limits.statementTime", "LECTERN_LIMITS_STATEMENTTIME", "2";
-        /// How many connections to the database read; half of them are for searches and other statements that may look
-        /// at many rows. Empty: twice the processors, at least 4, on PostgreSQL at least 16.
+        /// How many connections to the database find what they read by an index. Empty: twice the processors, at least
+        /// 4, on PostgreSQL at least 8. Fewer, with a warning, where the process may have few files open or little
+        /// memory; so it is for `pool.scans`.
         readers: Option<usize> = "pool.readers", "LECTERN_POOL_READERS", "";
+        /// How many connections to the database read what may take a look at many rows: searches, and lists that are
+        /// not of one site. Fewer requests search at once, whatever `admission.scans` says, so that lists find one.
+        /// Empty: 4 more than requests that run at once and may search, of `admission.scans` and `admission.writes`; at
+        /// most 64.
+        scans: Option<usize> = "pool.scans", "LECTERN_POOL_SCANS", "";
         /// How many connections to PostgreSQL write. Empty: 16. A SQLite file has one.
         writers: Option<usize> = "pool.writers", "LECTERN_POOL_WRITERS", "";
         /// How long one request may hold the right to write; then what it did is rolled back.

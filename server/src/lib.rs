@@ -12,6 +12,7 @@ pub mod api;
 pub mod app;
 pub mod audit;
 pub mod auth;
+mod capacity;
 pub mod cli;
 pub mod config;
 mod descriptions;

@@ -3,7 +3,7 @@
 //! HTTP/1.1 only. TLS is the business of the proxy in front.
 
 mod admission;
-pub mod descriptors;
+pub(crate) mod descriptors;
 mod io;
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::capacity::Capacity;
 use crate::config::Config;
 
 /// What the defaults are made for.
@@ -35,13 +36,15 @@ pub(crate) fn fit(config: &mut Config) {
     };
     if shrink(config, bytes) {
         tracing::warn!(
-            "there are only {} MiB of memory: answers take up to {} KiB and together {} MiB, and {} reads and {} searches \
-             run at once",
+            "there are only {} MiB of memory: answers take up to {} KiB and together {} MiB, {} reads and {} searches run \
+             at once, and {} and {} connections read from the database",
             bytes >> 20,
             config.answer_bytes.0 >> 10,
             config.answer_memory.0 >> 20,
             config.admission_reads.unwrap_or_default(),
             config.admission_scans.unwrap_or_default(),
+            config.readers.unwrap_or_default(),
+            config.scans.unwrap_or_default(),
         );
     }
 }
@@ -57,15 +60,12 @@ fn shrink(config: &mut Config, bytes: u64) -> bool {
         .unwrap_or(usize::MAX)
         .min(bytes / (64 << 20))
         .max(1);
-    let scans = config
-        .admission_scans
-        .unwrap_or(usize::MAX)
-        .min(bytes / (128 << 20))
-        .max(1);
-    let is_lower = (config.admission_reads, config.admission_scans) != (Some(reads), Some(scans));
+    let is_lower = config.admission_reads != Some(reads);
     config.admission_reads = Some(reads);
-    config.admission_scans = Some(scans);
-    is_lower || before != (config.answer_bytes.0, config.answer_memory.0)
+    let capacity = Capacity::of(config);
+    let within = capacity.within_memory(bytes);
+    within.tell(config);
+    is_lower || within != capacity || before != (config.answer_bytes.0, config.answer_memory.0)
 }
 
 /// The memory of the machine, or of the control group of this process if that is less.

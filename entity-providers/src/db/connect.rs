@@ -42,8 +42,10 @@ const WRITING: Duration = Duration::from_secs(15);
 const JOURNAL: &str = "67108864";
 /// What of a SQLite file is mapped into memory, in bytes.
 const MAPPED: &str = "268435456";
-/// What a SQLite connection may cache, in KiB, as the pragma counts it.
+/// What the SQLite connection that writes may cache, in KiB, as the pragma counts it.
 const CACHED: &str = "-8192";
+/// What each of the many that read may: the file is mapped, so that only pages of the journal are copied.
+const CACHED_BY_READER: &str = "-2048";
 
 /// Opens the database at `url`: `sqlite:///path/to/file` or `postgres://…`. A SQLite file is made if there
 /// is none.
@@ -188,8 +190,10 @@ async fn sqlite(options: SqliteConnectOptions, pools: Pools) -> Result<Db> {
         .connect_with(options.clone().create_if_missing(true))
         .await
         .map_err(unreachable_database)?;
-    let options = options.read_only(true);
-    let reader = pool::<sqlx::Sqlite>(pools.sqlite_readers(), &faults)
+    let options = options
+        .read_only(true)
+        .pragma("cache_size", CACHED_BY_READER);
+    let reader = pool::<sqlx::Sqlite>(pools.readers, &faults)
         .connect_with(options.clone())
         .await
         .map_err(unreachable_database)?;
@@ -270,8 +274,7 @@ async fn require_pragma(
 
 async fn postgres(options: PgConnectOptions, pools: Pools) -> Result<Db> {
     let faults = Faults::default();
-    let writers = pools.postgres_writers();
-    let writer = postgres_pool(writers, quiet(options.clone(), WRITING), &faults).await?;
+    let writer = postgres_pool(pools.writers, quiet(options.clone(), WRITING), &faults).await?;
     match is_pooled(&quiet(options.clone(), WRITING)).await {
         Ok(false) => {}
         Ok(true) => return Err(shared_processes()),
@@ -305,7 +308,7 @@ async fn postgres_reader(
     faults: &Faults,
 ) -> Result<DatabaseConnection> {
     let options = quiet(reading(options), pools.statement_time);
-    let reader = postgres_pool(pools.postgres_readers(), options, faults).await?;
+    let reader = postgres_pool(pools.readers, options, faults).await?;
     let found = setting(
         &reader,
         "SELECT current_setting('default_transaction_read_only') AS setting",

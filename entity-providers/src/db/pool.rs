@@ -1,8 +1,6 @@
 //! How many connections there are, and how long a statement may read.
 
-use std::num::NonZero;
 use std::sync::Arc;
-use std::thread::available_parallelism;
 use std::time::Duration;
 
 use entity_core::db::{Faults, Lane as LaneTrait, Lanes};
@@ -14,19 +12,18 @@ use sea_orm::{SqlxPostgresConnector, SqlxSqliteConnector};
 use super::connect::{pool, quiet};
 use super::lane::{Lane, Place, Shared};
 
-/// Most connections that write to PostgreSQL, unless a setting says otherwise.
-const POSTGRES_WRITERS: u32 = 16;
-
 /// How many rows a scan of a SQLite file reads ahead of whoever takes them: they are in memory, whatever is taken.
 const AHEAD: usize = 8;
 
 /// How many connections a service has, and how long its statements may read.
 #[derive(Clone, Copy, Debug)]
 pub struct Pools {
-    /// How many connections read; `None`: twice as many as there are processors and at least 4, on PostgreSQL 16.
-    pub readers: Option<u32>,
+    /// How many connections find rows by an index.
+    pub readers: u32,
+    /// How many connections are for statements that may look at any number of rows.
+    pub scans: u32,
     /// How many connections write, on PostgreSQL; SQLite has one.
-    pub writers: Option<u32>,
+    pub writers: u32,
     /// How long a statement that reads may take before it is stopped.
     pub statement_time: Duration,
 }
@@ -34,44 +31,25 @@ pub struct Pools {
 impl Default for Pools {
     fn default() -> Self {
         Self {
-            readers: None,
-            writers: None,
+            readers: 8,
+            scans: 4,
+            writers: 16,
             statement_time: Duration::from_secs(2),
         }
     }
 }
 
 impl Pools {
-    pub(super) fn sqlite_readers(&self) -> u32 {
-        self.readers.unwrap_or_else(usual_readers)
-    }
-
-    pub(super) fn postgres_writers(&self) -> u32 {
-        self.writers.unwrap_or(POSTGRES_WRITERS)
-    }
-
-    /// Those that are not kept for scans.
-    pub(super) fn postgres_readers(&self) -> u32 {
-        let all = self.postgres_all();
-        all.saturating_sub(scans(all)).max(1)
-    }
-
-    fn postgres_all(&self) -> u32 {
-        self.readers
-            .unwrap_or_else(|| usual_readers().max(POSTGRES_WRITERS))
-    }
-
     /// The lanes of a SQLite file that `options` open for reading.
     pub(super) fn sqlite_lanes(&self, options: &SqliteConnectOptions, faults: &Faults) -> Lanes {
         let lane = |size: u32, options: SqliteConnectOptions| {
             let place = |_| Place::sqlite(pool::<Sqlite>(1, faults), options.clone());
             self.lane((0..size).map(place))
         };
-        let all = self.sqlite_readers();
         let probe = pool::<Sqlite>(1, faults).min_connections(0);
         Lanes {
-            reads: Some(lane(all, options.clone())),
-            scans: Some(lane(scans(all), options.clone().row_buffer_size(AHEAD))),
+            reads: Some(lane(self.readers, options.clone())),
+            scans: Some(lane(self.scans, options.clone().row_buffer_size(AHEAD))),
             probe: Some(SqlxSqliteConnector::from_sqlx_sqlite_pool(
                 probe.connect_lazy_with(options.clone()),
             )),
@@ -93,18 +71,8 @@ impl Pools {
             |_| Place::postgres(pool::<Postgres>(1, faults), options.clone(), probe.clone());
         Lanes {
             reads: None,
-            scans: Some(self.lane((0..scans(self.postgres_all())).map(place))),
+            scans: Some(self.lane((0..self.scans).map(place))),
             probe: Some(probe),
         }
     }
-}
-
-/// How many of `readers` are for statements that may look at any number of rows.
-fn scans(readers: u32) -> u32 {
-    readers.div_euclid(2).max(1)
-}
-
-fn usual_readers() -> u32 {
-    let cores = available_parallelism().map_or(2, NonZero::get);
-    u32::try_from(cores).unwrap_or(2).saturating_mul(2).max(4)
 }

@@ -36,8 +36,8 @@ pub(super) async fn run(
         );
     }
     memory::fit(&mut config);
-    let mut listening = ListenOptions::from(&config);
-    listening.connections = descriptors::provide(listening.connections);
+    descriptors::provide(&mut config);
+    let listening = ListenOptions::from(&config);
     let listener = listen::bind(config.listen)
         .map_err(|error| format!("can't listen on {}: {error}", config.listen))?;
     let app = start(config).await?;

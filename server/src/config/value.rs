@@ -176,6 +176,11 @@ impl DatabaseUrl {
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
+
+    /// Whether it is a SQLite file, and no server.
+    pub fn is_file(&self) -> bool {
+        self.expose().starts_with("sqlite:")
+    }
 }
 
 /// What a path may hold and the part of a URL before `?` may not.

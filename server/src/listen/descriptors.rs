@@ -1,34 +1,65 @@
-//! How many files the process may have open, and how many connections that leaves room for.
+//! How many files the process may have open, and how many connections that leaves room for: those of clients, and those
+//! to the database.
 //!
 //! Each connection takes one, and so do the files of the database. Without a reserve for these, clients who only hold
 //! connections would make reads and writes of all others fail.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// How many files the service itself may need: databases, their connections, the log, and listeners.
-const RESERVE: u64 = 128;
+use crate::capacity::Capacity;
+use crate::config::Config;
 
-/// Raises the limit of open files to what so many connections need, as far as that is allowed; answers how many
-/// connections there may be, and says so if it is fewer.
-pub fn provide(connections: usize) -> usize {
-    let wanted = u64::try_from(connections).unwrap_or(u64::MAX);
-    let files = raise(wanted.saturating_add(RESERVE));
-    let allowed = allowed(wanted, files);
-    if allowed < wanted {
+/// How many files the service itself may need at least: databases, their connections, the log, and listeners.
+const RESERVE: usize = 128;
+/// How many of these have nothing to do with the database.
+const OTHERS: usize = 16;
+
+/// Raises the limit of open files to what `config` asks for, as far as that is allowed. Where it is not, `config` then
+/// asks for fewer connections, and the log says so.
+pub(crate) fn provide(config: &mut Config) {
+    let (clients, capacity) = (config.connections, Capacity::of(config));
+    let needed = clients.saturating_add(reserve(capacity));
+    let files = raise(u64::try_from(needed).unwrap_or(u64::MAX));
+    let (allowed, within) = plan(
+        clients,
+        capacity,
+        usize::try_from(files).unwrap_or(usize::MAX),
+    );
+    if allowed < clients {
         tracing::warn!(
-            "only {allowed} connections may be open instead of {wanted}, because the process may have {files} files \
-             open: raise its limit (`ulimit -n`) to {} or lower `limits.connections`",
-            wanted.saturating_add(RESERVE)
+            "only {allowed} connections may be open instead of {clients}, because the process may have {files} files \
+             open: raise its limit (`ulimit -n`) to {needed} or lower `limits.connections`"
         );
     }
-    usize::try_from(allowed).unwrap_or(connections)
+    if within != capacity {
+        tracing::warn!(
+            "only {} and {} connections read from the database instead of {} and {} (`pool.readers`, `pool.scans`), and \
+             {} searches run at once, because the process may have {files} files open: raise its limit (`ulimit -n`) to \
+             {needed}",
+            within.readers,
+            within.scans,
+            capacity.readers,
+            capacity.scans,
+            within.searches,
+        );
+        within.tell(config);
+    }
+    config.connections = allowed;
 }
 
-/// How many of the `wanted` connections there may be if so many files may be open.
-fn allowed(wanted: u64, files: u64) -> u64 {
+/// How many files the service itself may need.
+fn reserve(capacity: Capacity) -> usize {
+    capacity.files().saturating_add(OTHERS).max(RESERVE)
+}
+
+/// How many of the connections of so many `clients` there may be, and how many to the database, if so many files may be
+/// open.
+fn plan(clients: usize, capacity: Capacity, files: usize) -> (usize, Capacity) {
     // Where files are few, the service does with fewer, but connections have what is left of them.
-    let reserve = RESERVE.min(files / 4 * 3);
-    wanted.min(files.saturating_sub(reserve)).max(1)
+    let few = RESERVE.min(files / 4 * 3);
+    let own = reserve(capacity).min(few.max(files / 4));
+    let clients = clients.min(files.saturating_sub(own)).max(1);
+    (clients, capacity.within_files(own.saturating_sub(OTHERS)))
 }
 
 /// Raises the limit to `needed` if it is lower; answers the limit that holds then.
@@ -58,9 +89,12 @@ fn raise(needed: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Given;
 
     #[test]
     fn the_service_keeps_files_for_itself() {
+        let config = crate::config::load(&Given::default()).config.unwrap();
+        let capacity = Capacity::on(2, &config);
         for (wanted, files, expected) in [
             (12_000, 20_000, 12_000),
             (12_000, 12_128, 12_000),
@@ -70,7 +104,20 @@ mod tests {
             (8, 64, 8),
             (12_000, 0, 1),
         ] {
-            assert_eq!(allowed(wanted, files), expected, "{wanted} of {files}");
+            let (clients, within) = plan(wanted, capacity, files);
+            assert_eq!(clients, expected, "{wanted} of {files}");
+            assert_eq!(within == capacity, files >= 1_024, "{files}");
+            // There are never fewer than two of each.
+            let taken = clients + within.files() + OTHERS;
+            assert!(taken <= files || files < 64, "{taken} of {files}");
         }
+        let large = Capacity::on(64, &config);
+        assert!(large.files() > RESERVE);
+        assert_eq!(plan(12_000, large, 65_536), (12_000, large));
+        let (clients, within) = plan(12_000, large, 4_096);
+        assert!(within == large && clients + large.files() + OTHERS <= 4_096);
+        let (clients, within) = plan(12_000, large, 1_024);
+        assert!(within.scans < large.scans && within.searches < within.scans);
+        assert!(clients + within.files() + OTHERS <= 1_024);
     }
 }

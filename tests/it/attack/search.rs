@@ -4,10 +4,12 @@
 use std::time::{Duration, Instant};
 
 use entity_core::db::LaneCounts;
+use futures::future::join_all;
 use http::StatusCode;
 use http::header::RETRY_AFTER;
 use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement};
-use tests::{Backend, Client, OnBackend, TestApp, both, long_table};
+use serde_json::json;
+use tests::{Answer, Backend, Client, OnBackend, TestApp, both, long_table};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
@@ -15,8 +17,14 @@ use tokio::time::{sleep, timeout};
 const ROWS: u32 = 20_000;
 /// Longer than anything here takes on a busy machine.
 const LONG: Duration = Duration::from_secs(20);
+const LONG_STATEMENTS: (&str, &str) = ("limits.statementTime", "60");
+const LONG_REQUESTS: (&str, &str) = ("limits.requestDeadline", "60");
 const NEWS: &str = "/direct/announcement.json";
 const SITE: &str = "biology-101";
+/// Accounts that search at the same time, each more than once: more than there are places for anybody's searches.
+const SEARCHERS: usize = 5;
+/// What anybody asks for who comes in: lists that are not of one site.
+const EVERYDAY: [&str; 3] = ["/direct/site.json", NEWS, "/direct/announcement.atom"];
 /// What is found by a key: by sea-orm, and by a statement of the type's own.
 const SINGLE: [&str; 2] = [
     "/direct/site/biology-101.json",
@@ -28,20 +36,28 @@ struct Quick(TestApp);
 /// A service whose statements may read for longer than any test.
 struct Patient(TestApp);
 
+/// The same, with as many connections as are usual.
+struct Usual(TestApp);
+
 impl OnBackend for Quick {
     async fn on_backend(backend: Backend) -> Option<Self> {
-        let settings = [("limits.statementTime", "500ms"), ("pool.readers", "4")];
+        let settings = [("limits.statementTime", "500ms"), ("pool.scans", "4")];
         TestApp::with_settings(backend, &settings).await.map(Self)
     }
 }
 
 impl OnBackend for Patient {
     async fn on_backend(backend: Backend) -> Option<Self> {
-        let settings = [
-            ("limits.statementTime", "60"),
-            ("limits.requestDeadline", "60"),
-            ("pool.readers", "4"),
-        ];
+        let settings = [LONG_STATEMENTS, LONG_REQUESTS, ("pool.scans", "2")];
+        TestApp::with_settings(backend, &settings).await.map(Self)
+    }
+}
+
+impl OnBackend for Usual {
+    async fn on_backend(backend: Backend) -> Option<Self> {
+        // As few of both kinds as there may be, so that other tests find a processor too.
+        let few = [("admission.scans", "2"), ("admission.writes", "2")];
+        let settings = [LONG_STATEMENTS, LONG_REQUESTS, few[0], few[1]];
         TestApp::with_settings(backend, &settings).await.map(Self)
     }
 }
@@ -81,8 +97,8 @@ async fn is_quiet(connection: &DatabaseConnection) {
     }
 }
 
-/// Searches at each place of the lane, one after the other. One whose statement was stopped is back soon after.
-async fn all_places_serve(client: &Client) {
+/// Searches a few times, one after the other: stopped statements leave places that serve, soon after at the latest.
+async fn places_serve(client: &Client) {
     let path = format!("{NEWS}?_search=x&announcementId=biology-101-row-1");
     let served = async {
         let mut count = 0;
@@ -97,6 +113,42 @@ async fn all_places_serve(client: &Client) {
         }
     };
     timeout(LONG, served).await.expect("in time");
+}
+
+/// Lets all searchers search as much as they may, one by one and in batches, until the answer is dropped. Of both kinds
+/// all run that may run at once.
+async fn search_at_once(app: &TestApp) -> JoinSet<Answer> {
+    let operation = json!({"method": "GET", "path": hard().trim_start_matches("/direct/")});
+    let batch = json!({"operations": [operation]});
+    let mut searchers = Vec::new();
+    for number in 1..=SEARCHERS {
+        searchers.push(app.user(&format!("student{number}")).await);
+    }
+    let mut running = JoinSet::new();
+    for searcher in searchers {
+        let (other, batch) = (searcher.clone(), batch.clone());
+        running.spawn(async move { searcher.get(&hard()).await });
+        running.spawn(async move { other.post("/direct/batch.json", &batch).await });
+    }
+    let begin = Instant::now();
+    let waits = |metrics: &str, kind: &str| {
+        let line = metrics.lines().find_map(|it| it.strip_prefix(kind));
+        line.is_some_and(|it| it.trim() != "0")
+    };
+    loop {
+        let metrics = app.service().metrics.to_text();
+        if ["lectern_queued_scans", "lectern_queued_writes"]
+            .iter()
+            .all(|it| waits(&metrics, it))
+        {
+            break;
+        }
+        assert!(begin.elapsed() < LONG, "{metrics}");
+        sleep(Duration::from_millis(20)).await;
+    }
+    // Those that run come to their statements.
+    sleep(Duration::from_millis(500)).await;
+    running
 }
 
 /// Five words of many different letters beyond ASCII, none of which is in the text.
@@ -141,7 +193,7 @@ both! {
         assert!(answer.text().contains("narrow it"), "{}", answer.text());
         is_quiet(&connection).await;
         assert_eq!(counts(&app), LaneCounts { stopped: 1, abandoned: 0, refused: 0 });
-        all_places_serve(&client).await;
+        places_serve(&client).await;
     }
 
     async fn searches_never_take_the_last_reader(app: Quick) {
@@ -167,7 +219,24 @@ both! {
         assert!(counts.stopped >= 2 && counts.stopped < 40, "{counts:?}");
         client.get("/readyz").await.expect(StatusCode::OK);
         is_quiet(&connection).await;
-        all_places_serve(&client).await;
+        places_serve(&client).await;
+    }
+
+    async fn lists_find_a_connection_whatever_others_search_for(app: Usual) {
+        let app = app.0;
+        let connection = fill(&app, "a").await;
+        let reader = app.user("instructor1").await;
+        let mut searches = search_at_once(&app).await;
+        // A list that waited for a search would be refused after a second.
+        let asked = EVERYDAY.map(async |path| (path, timeout(LONG, reader.get(path)).await));
+        for (path, answer) in join_all(asked).await {
+            let answer = answer.expect("in time");
+            assert_eq!(answer.status, StatusCode::OK, "{path}: {}, {:?}", answer.text(), counts(&app));
+        }
+        assert_eq!(counts(&app), LaneCounts::default());
+        assert!(searches.try_join_next().is_none(), "the searches are not hard enough");
+        searches.shutdown().await;
+        is_quiet(&connection).await;
     }
 
     async fn a_search_whose_client_has_gone_is_stopped(app: Patient) {
@@ -182,6 +251,6 @@ both! {
             assert!(begin.elapsed() < LONG, "{:?}", counts(&app));
         }
         is_quiet(&connection).await;
-        all_places_serve(&client).await;
+        places_serve(&client).await;
     }
 }

@@ -329,6 +329,8 @@ pub(super) fn quiet(options: PgConnectOptions, time: Duration) -> PgConnectOptio
             ("statement_timeout", format!("{}ms", time.as_millis())),
             ("lock_timeout", "5s".to_owned()),
             ("idle_in_transaction_session_timeout", "60s".to_owned()),
+            // No statement may run for so long that compiling it pays.
+            ("jit", "off".to_owned()),
         ])
         .disable_statement_logging()
 }

@@ -29,7 +29,7 @@ use crate::audit::{AuditLog, AuditOptions};
 use crate::auth::directory::Accounts;
 use crate::auth::evidence::{PasswordCheck, TrustedHeader};
 use crate::auth::login::{Login, LoginParts};
-use crate::auth::password::Passwords;
+use crate::auth::password::{PasswordCost, Passwords};
 use crate::auth::throttle::{Throttle, ThrottleOptions};
 use crate::auth::tries::AccountTries;
 use crate::capacity::Capacity;
@@ -61,6 +61,8 @@ pub struct Parts {
     pub registry: Registry,
     /// The formats it speaks.
     pub formats: Arc<Formats>,
+    /// What hashing a password costs.
+    pub password_cost: PasswordCost,
 }
 
 impl std::fmt::Debug for Parts {
@@ -151,7 +153,7 @@ impl App {
         let aging = Aging::begin(&storage, &*parts.clock).await?;
         let metrics = Metrics::default();
         let admission = Arc::new(Admission::new(&config, &metrics));
-        let passwords = Passwords::new(cores(), Arc::clone(&admission))?;
+        let passwords = Passwords::new(cores(), parts.password_cost, Arc::clone(&admission))?;
         let authorizer = Arc::new(RoleAuthorizer::new());
         let (sessions, touches) = Sessions::new(
             session_options(&config),

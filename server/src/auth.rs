@@ -13,7 +13,7 @@ pub(crate) mod tries;
 pub use directory::Accounts;
 pub use evidence::{Account, Authenticator, Directory, Evidence, PasswordCheck, TrustedHeader};
 pub use login::{LoggedIn, Login, LoginParts};
-pub use password::Passwords;
+pub use password::{PasswordCost, Passwords};
 pub use throttle::{Throttle, ThrottleOptions};
 
 #[cfg(test)]

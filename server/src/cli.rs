@@ -16,6 +16,7 @@ use clap::Parser as _;
 use entity_core::{ErrorKind, Registry};
 
 use crate::app::{App, Parts};
+use crate::auth::PasswordCost;
 use crate::config::{self, Config, Given, Loaded};
 use crate::storage::Storage;
 use crate::system::{SystemClock, UuidIds};
@@ -105,6 +106,7 @@ async fn start(config: Config) -> Result<App, Failure> {
         ids: Arc::new(UuidIds::default()),
         registry,
         formats: Arc::new(entity_formats::standard()?),
+        password_cost: PasswordCost::default(),
     };
     Ok(App::start(config, parts).await?)
 }

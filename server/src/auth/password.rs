@@ -22,14 +22,40 @@ use crate::admission::{self, Admission, Class, Who};
 /// The longest password, in bytes.
 pub const MAX_PASSWORD: usize = 1024;
 
-const MEMORY_KIB: u32 = 19_456;
-const PASSES: u32 = 2;
 const LANES: u32 = 1;
+
+/// What hashing a password costs. Hashes that cost less are made anew when somebody logs in with them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PasswordCost {
+    /// The memory that it takes, in KiB.
+    pub memory: u32,
+    /// How often it goes through that.
+    pub passes: u32,
+}
+
+impl PasswordCost {
+    /// So little that it keeps nobody from guessing: for tests of something else, which log in all the time.
+    pub const NEXT_TO_NONE: Self = Self {
+        memory: 8,
+        passes: 1,
+    };
+}
+
+impl Default for PasswordCost {
+    /// What OWASP's Password Storage Cheat Sheet asks for at least.
+    fn default() -> Self {
+        Self {
+            memory: 19_456,
+            passes: 2,
+        }
+    }
+}
 
 /// Hashes and verifies passwords. One for a service.
 #[derive(Clone)]
 pub struct Passwords {
     argon2: Arc<Argon2<'static>>,
+    cost: PasswordCost,
     /// The hash of a password that nobody knows, verified when there is no account: that takes as long.
     dummy: Arc<str>,
     admission: Arc<Admission>,
@@ -55,18 +81,19 @@ pub enum Verified {
 }
 
 impl Passwords {
-    /// Verifies as many passwords at a time as `cores`.
+    /// Verifies as many passwords at a time as `cores`. New hashes have this `cost`.
     ///
     /// # Errors
     /// The operating system has no randomness to give.
-    pub(crate) fn new(cores: usize, admission: Arc<Admission>) -> Result<Self> {
-        let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(Error::internal)?;
+    pub(crate) fn new(cores: usize, cost: PasswordCost, admission: Arc<Admission>) -> Result<Self> {
+        let params = Params::new(cost.memory, cost.passes, LANES, None).map_err(Error::internal)?;
         let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
         let nobody = crate::session::id::SessionId::generate()?;
         let dummy = hash(&argon2, nobody.expose().as_bytes())?;
         let cores = cores.max(1);
         Ok(Self {
             argon2: Arc::new(argon2),
+            cost,
             dummy: dummy.into(),
             admission,
             workers: Arc::new(Semaphore::new(cores)),
@@ -114,10 +141,11 @@ impl Passwords {
         stored: Option<&str>,
     ) -> Result<Verified> {
         let (argon2, password) = (Arc::clone(&self.argon2), password.clone());
+        let cost = self.cost;
         let exists = stored.is_some();
         let stored = stored.map_or_else(|| Arc::clone(&self.dummy), Arc::from);
         let verified = self
-            .work(move || verify(&argon2, password.expose_secret().as_bytes(), &stored))
+            .work(move || verify(&argon2, cost, password.expose_secret().as_bytes(), &stored))
             .await?;
         Ok(if exists { verified } else { Verified::Wrong })
     }
@@ -177,14 +205,19 @@ fn hash(argon2: &Argon2<'_>, password: &[u8]) -> Result<String> {
         .map_err(|error| Error::internal(error.to_string()))
 }
 
-fn verify(argon2: &Argon2<'_>, password: &[u8], stored: &str) -> Result<Verified> {
+fn verify(
+    argon2: &Argon2<'_>,
+    cost: PasswordCost,
+    password: &[u8],
+    stored: &str,
+) -> Result<Verified> {
     use argon2::password_hash::Error::PasswordInvalid;
     let unreadable = |error: argon2::password_hash::Error| {
         Error::internal(format!("a stored password hash can't be used: {error}"))
     };
     let parsed = PasswordHash::new(stored).map_err(|error| unreadable(error.into()))?;
     match argon2.verify_password(password, &parsed) {
-        Ok(()) if is_weak(&parsed) => Ok(Verified::RightButWeak),
+        Ok(()) if is_weak(&parsed, cost) => Ok(Verified::RightButWeak),
         Ok(()) => Ok(Verified::Right),
         Err(PasswordInvalid) => Ok(Verified::Wrong),
         Err(error) => Err(unreadable(error)),
@@ -200,10 +233,11 @@ pub(crate) fn is_hash_of(password: &str, stored: &str) -> bool {
     })
 }
 
-fn is_weak(stored: &PasswordHash) -> bool {
+fn is_weak(stored: &PasswordHash, cost: PasswordCost) -> bool {
     let is_id = stored.algorithm == Algorithm::Argon2id.ident();
-    let is_strong = Params::try_from(stored)
-        .is_ok_and(|it| it.m_cost() >= MEMORY_KIB && it.t_cost() >= PASSES && it.p_cost() >= LANES);
+    let is_strong = Params::try_from(stored).is_ok_and(|it| {
+        it.m_cost() >= cost.memory && it.t_cost() >= cost.passes && it.p_cost() >= LANES
+    });
     !(is_id && is_strong)
 }
 
@@ -222,7 +256,7 @@ mod tests {
     }
 
     fn passwords(cores: usize) -> Passwords {
-        Passwords::new(cores, Admission::for_tests()).unwrap()
+        Passwords::new(cores, PasswordCost::default(), Admission::for_tests()).unwrap()
     }
 
     async fn check(passwords: &Passwords, password: &str, stored: Option<&str>) -> Verified {

@@ -22,7 +22,7 @@ use tempfile::TempDir;
 
 use super::evidence::{Account, Directory, Evidence, PasswordCheck, TrustedHeader};
 use super::login::{LoggedIn, Login, LoginParts};
-use super::password::Passwords;
+use super::password::{PasswordCost, Passwords};
 use super::throttle::{Throttle, ThrottleOptions};
 use crate::config::Value;
 use crate::session::provider::SessionProvider;
@@ -105,7 +105,12 @@ impl Service {
             events.clone(),
             shared,
         );
-        let passwords = Passwords::new(2, crate::admission::Admission::for_tests()).unwrap();
+        let passwords = Passwords::new(
+            2,
+            PasswordCost::default(),
+            crate::admission::Admission::for_tests(),
+        )
+        .unwrap();
         let check = PasswordCheck {
             passwords: passwords.clone(),
             allows_basic: false,

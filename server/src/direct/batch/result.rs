@@ -34,11 +34,13 @@ impl Outcome {
     pub(super) async fn of(response: Response) -> Result<Self> {
         let (mut parts, body) = response.into_parts();
         let bytes = body.collect().await.map_err(Error::internal)?.to_bytes();
-        let body = String::from_utf8(bytes.into()).unwrap_or_else(|error| {
+        let mut body = String::from_utf8(bytes.into()).unwrap_or_else(|error| {
             let base64 = HeaderValue::from_static("base64");
             parts.headers.insert(TRANSFER_ENCODING, base64);
             STANDARD.encode(error.as_bytes())
         });
+        // It is kept until all parts are done, without the room that it was written in.
+        body.shrink_to_fit();
         Ok(Self {
             status: parts.status,
             message: parts.extensions.remove(),

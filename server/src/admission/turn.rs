@@ -5,6 +5,9 @@
 //! then on, however many requests they send.
 //!
 //! Those who are brief share one COMMIT. Who took long lately has one of their own, so that nobody waits for them twice.
+//!
+//! After somebody took very long, for as long again only those may write who are known to be brief: many who take long,
+//! each for the first time, would otherwise keep the others waiting one after the other.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +15,9 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use entity_core::{Error, Origin, Result, Right, Turn, Turns};
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
+use tokio::time::sleep;
 
 use super::Admission;
 
@@ -23,6 +28,8 @@ const REMEMBERED: usize = 10_000;
 const NEXT_TO_NONE: Duration = Duration::from_millis(1);
 /// Who worked for no longer than this at a time lately, on average, shares a COMMIT with others.
 const BRIEF: Duration = Duration::from_millis(20);
+/// Who worked for longer than this lets those go first who are brief, for as long again.
+const LONG: Duration = Duration::from_millis(250);
 
 /// The turns of one file. All clones are the same turns.
 #[derive(Clone)]
@@ -39,6 +46,10 @@ struct Book<T> {
     /// Those who wait, the first one first.
     waiters: Vec<Waiter<T>>,
     held: HashMap<u64, Held>,
+    /// Until when only those may write who are known to be brief.
+    pause: Option<Instant>,
+    /// Whether somebody will look who is next when that is over.
+    is_timed: bool,
 }
 
 /// Somebody who waits.
@@ -89,12 +100,43 @@ impl WriteTurns {
         }
     }
 
-    /// Gives the right to whoever is next.
-    fn hand_on(&self) {
-        let next = self.book().next(Instant::now());
+    /// Gives the right, which nobody has, to whoever is next.
+    fn hand_on(&self, mut book: MutexGuard<'_, Book<oneshot::Sender<Guard>>>) {
+        let now = Instant::now();
+        let next = book.next(now);
+        let pause = book.time(now);
+        drop(book);
         if let Some(Waiter { who, ticket, .. }) = next {
             // Whoever has gone gives it back by dropping it, and so it goes on.
             drop(ticket.send(self.guard(who)));
+        }
+        if let Some(pause) = pause {
+            self.resume_after(pause);
+        }
+    }
+
+    /// Looks once more who is next when the pause is over.
+    fn resume_after(&self, pause: Duration) {
+        let turns = self.clone();
+        let resume = async move {
+            sleep(pause).await;
+            turns.resume();
+        };
+        match Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn(resume)),
+            // The service ends.
+            Err(_no_runtime) => {
+                self.book().pause = None;
+                self.resume();
+            }
+        }
+    }
+
+    fn resume(&self) {
+        let mut book = self.book();
+        book.is_timed = false;
+        if !book.is_taken {
+            self.hand_on(book);
         }
     }
 
@@ -113,8 +155,16 @@ impl Turns for WriteTurns {
             ticket,
             shares,
         };
-        if self.book().take(waiter) {
+        let now = Instant::now();
+        let (is_taken, pause) = {
+            let mut book = self.book();
+            (book.take(waiter, now), book.time(now))
+        };
+        if is_taken {
             return Ok(Turn::of(self.guard(who)));
+        }
+        if let Some(pause) = pause {
+            self.resume_after(pause);
         }
         turn.await.map(Turn::of).map_err(Error::internal)
     }
@@ -139,8 +189,9 @@ impl Drop for Guard {
         let now = Instant::now();
         let held = now.saturating_duration_since(self.since);
         let worked = self.worked.unwrap_or(held);
-        self.turns.book().note(self.who, held, worked, now);
-        self.turns.hand_on();
+        let mut book = self.turns.book();
+        book.note(self.who, held, worked, now);
+        self.turns.hand_on(book);
     }
 }
 
@@ -150,12 +201,14 @@ impl<T> Book<T> {
             is_taken: false,
             waiters: Vec::new(),
             held: HashMap::new(),
+            pause: None,
+            is_timed: false,
         }
     }
 
-    /// Takes the right for `waiter`, or lets them wait if somebody has it.
-    fn take(&mut self, waiter: Waiter<T>) -> bool {
-        if self.is_taken {
+    /// Takes the right for `waiter`, or lets them wait if somebody has it or comes before them.
+    fn take(&mut self, waiter: Waiter<T>, now: Instant) -> bool {
+        if self.is_taken || !self.may(waiter.who, now) {
             self.waiters.push(waiter);
             return false;
         }
@@ -177,6 +230,9 @@ impl<T> Book<T> {
             held.times += before.times;
         }
         self.held.insert(who, held);
+        if worked > LONG && self.has_brief_beside(who, now) {
+            self.pause = Some(now + worked);
+        }
         if self.held.len() > REMEMBERED {
             self.held.retain(|_, it| it.at(now).time > NEXT_TO_NONE);
         }
@@ -190,9 +246,32 @@ impl<T> Book<T> {
     }
 
     fn place_of_next(&self, now: Instant) -> Option<usize> {
-        let times = self.waiters.iter().map(|it| self.lately(it.who, now));
-        let next = times.enumerate().min_by_key(|(_, time)| *time);
+        let waiters = self.waiters.iter().enumerate();
+        let eligible = waiters.filter(|(_, it)| self.may(it.who, now));
+        let next = eligible.min_by_key(|(_, it)| self.lately(it.who, now));
         next.map(|(at, _)| at)
+    }
+
+    /// Whether it may be the turn of `who`.
+    fn may(&self, who: u64, now: Instant) -> bool {
+        let is_over = self.pause.is_none_or(|it| it <= now);
+        is_over || (self.held.contains_key(&who) && self.is_brief(who, now))
+    }
+
+    /// Whether others than `who` wrote lately, who are brief.
+    fn has_brief_beside(&self, who: u64, now: Instant) -> bool {
+        let mut others = self.held.iter().filter(|(it, _)| **it != who);
+        others.any(|(it, held)| held.at + HALF > now && self.is_brief(*it, now))
+    }
+
+    /// How long the pause is still, if somebody waits for nothing else and nobody has noted that yet.
+    fn time(&mut self, now: Instant) -> Option<Duration> {
+        let pause = self.pause?.saturating_duration_since(now);
+        if self.is_taken || self.is_timed || self.waiters.is_empty() {
+            return None;
+        }
+        self.is_timed = true;
+        Some(pause)
     }
 
     /// Whether the one whose turn it is next shares a COMMIT with the one before.
@@ -250,9 +329,9 @@ mod tests {
             let time = Duration::from_millis(millis);
             book.note(who, time, time, after(now));
         };
-        assert!(book.take(waiter(1, "first")));
+        assert!(book.take(waiter(1, "first"), begin));
         for (who, ticket) in [(1, "again"), (2, "other"), (3, "third"), (2, "other again")] {
-            assert!(!book.take(waiter(who, ticket)));
+            assert!(!book.take(waiter(who, ticket), begin));
         }
         note(&mut book, 1, 1_000, 1_000);
         assert_eq!(book.next(after(1_000)), Some(waiter(2, "other")));
@@ -262,7 +341,7 @@ mod tests {
         assert_eq!(book.next(after(1_055)), Some(waiter(2, "other again")));
         assert_eq!(book.next(after(1_060)), Some(waiter(1, "again")));
         assert_eq!(book.next(after(2_060)), None);
-        assert!(book.take(waiter(1, "alone")));
+        assert!(book.take(waiter(1, "alone"), after(3_000)));
     }
 
     #[test]
@@ -277,18 +356,43 @@ mod tests {
         assert!(book.is_brief(1, begin + 6 * HALF));
 
         assert!(!book.is_awaited(begin));
-        assert!(book.take(waiter(3, "writes")));
-        assert!(!book.take(waiter(1, "takes long")));
+        assert!(book.take(waiter(3, "writes"), begin));
+        assert!(!book.take(waiter(1, "takes long"), begin));
         assert!(!book.is_awaited(begin));
         let batch = Waiter {
             shares: false,
             ..waiter(4, "a batch")
         };
-        assert!(!book.take(batch));
+        assert!(!book.take(batch, begin));
         assert!(!book.is_awaited(begin));
         book.note(4, second, BRIEF, begin);
-        assert!(!book.take(waiter(5, "brief")));
+        assert!(!book.take(waiter(5, "brief"), begin));
         assert!(book.is_awaited(begin));
+    }
+
+    #[test]
+    fn dos_7_who_is_brief_waits_for_one_who_takes_long_and_not_for_the_next_one() {
+        let mut book = Book::new();
+        let begin = Instant::now();
+        let after = |millis| begin + Duration::from_millis(millis);
+        let millis = Duration::from_millis;
+        // Whoever writes alone never waits.
+        book.note(1, millis(1_000), millis(1_000), begin);
+        assert!(book.take(waiter(1, "again"), begin));
+        book.note(2, millis(5), millis(5), begin);
+        for (who, ticket) in [(3, "newcomer"), (4, "another")] {
+            assert!(!book.take(waiter(who, ticket), begin));
+        }
+        book.note(1, millis(1_000), millis(1_000), after(1_000));
+        assert_eq!(book.next(after(1_000)), None);
+        assert_eq!(book.time(after(1_000)), Some(millis(1_000)));
+        assert_eq!(book.time(after(1_000)), None);
+        assert!(book.take(waiter(2, "brief"), after(1_200)));
+        assert!(!book.take(waiter(2, "brief again"), after(1_200)));
+        assert_eq!(book.next(after(1_210)), Some(waiter(2, "brief again")));
+        assert_eq!(book.next(after(1_220)), None);
+        assert_eq!(book.next(after(2_000)), Some(waiter(3, "newcomer")));
+        assert!(!book.take(waiter(2, "brief"), after(2_000)));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use http::StatusCode;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
 use tests::app::PASSWORD;
-use tests::process::{Process, binary};
+use tests::process::{Process, service};
 use tests::{Backend, Client, Database, OnBackend, TestApp, both};
 use tokio::task::JoinSet;
 
@@ -62,7 +62,7 @@ fn announcements(file: &Path) -> HashSet<String> {
 async fn rel_20_a_backup_made_under_load_has_what_was_acknowledged_before_it() {
     let database = Database::on_backend(Backend::Sqlite).await.expect("a file");
     let restored = Database::on_backend(Backend::Sqlite).await.expect("a file");
-    let process = Process::start_service(&binary("lectern", false), &database, true);
+    let process = Process::start_service(&service(false), &database, true);
     let author = Client::on_port(process.port());
     let author = author.log_in("instructor1", PASSWORD).await;
     author.get("/direct/site.json").await.expect(StatusCode::OK);
@@ -174,7 +174,7 @@ async fn announce(app: &TestApp) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rel_5_after_a_stop_each_file_alone_is_whole() {
     let database = Database::on_backend(Backend::Sqlite).await.expect("a file");
-    let process = Process::start_service(&binary("lectern", false), &database, true);
+    let process = Process::start_service(&service(false), &database, true);
     let author = Client::on_port(process.port());
     let author = author.log_in("instructor1", PASSWORD).await;
     let body = json!({"siteId": "biology-101", "title": "The last one"});

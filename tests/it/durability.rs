@@ -10,7 +10,7 @@ use axum::body::Body;
 use http::{Request, StatusCode};
 use sea_orm::{ConnectOptions, ConnectionTrait, DatabaseConnection, DbBackend, Statement};
 use serde_json::json;
-use tests::process::{Process, binary};
+use tests::process::{Process, service};
 use tests::{Answer, Client, Database, both};
 use tokio::task::JoinSet;
 
@@ -29,7 +29,7 @@ const OTHERS: &str = "SELECT pid::text FROM pg_stat_activity WHERE datname = cur
 
 both! {
 async fn a_killed_service_keeps_what_it_acknowledged_and_nothing_by_halves(database: Database) {
-    let program = binary("lectern", false);
+    let program = service(false);
     Process::start_service(&program, &database, true).stop();
     let written_by_hand = announcements(database.url()).await.len();
     let mut acknowledged = HashSet::new();

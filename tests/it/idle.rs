@@ -7,7 +7,7 @@ use std::env;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use tests::process::{Process, binary, without_limits};
+use tests::process::{Process, service, without_limits};
 use tests::{Backend, Database, OnBackend};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -118,7 +118,7 @@ async fn dos_9_idle_connections_cost_little_and_are_not_in_the_way() {
         number + 1000
     );
     let database = Database::on_backend(Backend::Sqlite).await.expect("a file");
-    let process = Process::start(binary("lectern", false), |command, port| {
+    let process = Process::start(service(false), |command, port| {
         command
             .env("LECTERN_LISTEN", format!("127.0.0.1:{port}"))
             .env("LECTERN_DATABASE", database.url())

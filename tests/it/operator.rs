@@ -5,7 +5,7 @@ use std::process::Output;
 
 use sea_orm::{ConnectionTrait, Database as Connection};
 use serde_json::json;
-use tests::process::binary;
+use tests::process::service;
 use tests::{Backend, Database, OnBackend, TestApp, both};
 use tokio::process::Command;
 
@@ -58,7 +58,7 @@ async fn change(database: &Database, statements: &[&str]) {
 pub(crate) async fn user(database: &Database, arguments: &[&str], input: &str) -> Output {
     let file = database.folder().join("input");
     fs::write(&file, input).expect("room for a file");
-    Command::new(binary("lectern", false))
+    Command::new(service(false))
         .arg("user")
         .args(arguments)
         .env("LECTERN_DATABASE", database.url())
@@ -161,7 +161,7 @@ both! {
 #[tokio::test]
 async fn a_password_that_is_typed_is_not_shown() {
     let database = Database::on_backend(Backend::Sqlite).await.expect("a file");
-    let given = json!({"program": binary("lectern", false), "database": database.url()});
+    let given = json!({"program": service(false), "database": database.url()});
     let Some(shown) = python::run(TERMINAL, given.to_string().as_bytes(), Needs::Nothing) else {
         return;
     };

@@ -10,7 +10,7 @@ use entity_core::Registry;
 use sea_orm::ConnectionTrait;
 use server::production;
 use server::storage::Storage;
-use tests::process::{Process, binary};
+use tests::process::{Process, service};
 use tests::{Backend, Database, OnBackend, TestApp, both, database};
 use tokio::process::Command;
 use tokio::time::timeout;
@@ -27,7 +27,7 @@ fn write(file: &Path, text: &str, mode: u32) {
 
 /// Runs the program to its end, which must come by itself.
 pub(crate) async fn run(database: &Database, arguments: &[&str]) -> Output {
-    let program = binary("lectern", false);
+    let program = service(false);
     let ended = Command::new(program)
         .args(arguments)
         .env("LECTERN_DATABASE", database.url())
@@ -110,7 +110,7 @@ async fn conf_1_a_safe_service_starts_and_nobody_else_can_read_its_files() {
     let config = database.folder().join("lectern.toml");
     let safe = "profile = \"production\"\nsvc.serverUrl = \"https://lectern.example\"\n";
     write(&config, safe, 0o600);
-    let process = Process::start(binary("lectern", false), |command, port| {
+    let process = Process::start(service(false), |command, port| {
         command
             .arg("--config")
             .arg(&config)

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use tests::process::{Process, binary};
+use tests::process::{Process, service};
 use tests::{Backend, Database, OnBackend};
 
 /// Where the README says that the service listens.
@@ -77,7 +77,7 @@ async fn the_tour_of_the_readme_works_as_it_is_written() {
         return;
     }
     let database = Database::on_backend(Backend::Sqlite).await.expect("a file");
-    let process = Process::start_service(&binary("lectern", false), &database, true);
+    let process = Process::start_service(&service(false), &database, true);
     let readme = readme();
     let script = blocks(&readme, "sh")
         .join(&format!("printf '\\n{MARK}\\n'\n"))

@@ -19,7 +19,7 @@ use std::time::Duration;
 use self::driver::{Load, Outcome, Request};
 use self::report::{Measurement, Report};
 use crate::client::Client;
-use crate::process::{Memory, Process, binary};
+use crate::process::{Memory, Process, binary, service};
 use crate::{Backend, Database, OnBackend};
 
 /// Requests under way at once.
@@ -46,7 +46,7 @@ struct Contender {
 
 /// Measures and prints.
 pub fn run(plan: Plan) {
-    let lectern = binary("lectern", true);
+    let lectern = service(true);
     let bare = binary("bare", true);
     pin(0);
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");

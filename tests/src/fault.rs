@@ -12,14 +12,6 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
-use crate::process::binary;
-
-/// The program that is tried: `FAULT_PROGRAM`, which may be an older one to see it fail, or that of this workspace.
-pub fn program() -> PathBuf {
-    let given = env::var_os("FAULT_PROGRAM").map(PathBuf::from);
-    given.unwrap_or_else(|| binary("lectern", false))
-}
-
 /// Whether all of a long test is wanted, and not a sample of it.
 pub fn is_full() -> bool {
     env::var_os("FULL").is_some_and(|it| !it.is_empty() && it != "0")

@@ -7,6 +7,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -178,6 +179,17 @@ impl Process {
         }
     }
 
+    /// The most that it has in memory without files until `is_over`, in KiB, by a look now and then. Files that are mapped
+    /// are the machine's to drop.
+    pub fn most_memory_until(&self, is_over: &AtomicBool, between_looks: Duration) -> u64 {
+        let mut most = 0;
+        while !is_over.load(Ordering::SeqCst) {
+            most = most.max(self.memory().anonymous);
+            thread::sleep(between_looks);
+        }
+        most
+    }
+
     /// Begins anew to note the most that is in memory.
     pub fn forget_peak(&self) {
         let path = self.proc_path("clear_refs");
@@ -261,6 +273,12 @@ fn answers(port: u16) -> bool {
     stream.write_all(request.as_bytes()).is_ok()
         && stream.read_exact(&mut first).is_ok()
         && first == *b"HTTP/"
+}
+
+/// The service that is tried: that of this workspace or `SERVICE_PROGRAM`, which may be an older one to see it fail.
+pub fn service(is_release: bool) -> PathBuf {
+    let given = env::var_os("SERVICE_PROGRAM").map(PathBuf::from);
+    given.unwrap_or_else(|| binary("lectern", is_release))
 }
 
 /// A binary of the workspace, built if it is not up to date.

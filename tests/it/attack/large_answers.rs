@@ -13,7 +13,7 @@ use http::StatusCode;
 use http::header::{ETAG, IF_NONE_MATCH, LINK};
 use serde_json::{Value, json};
 use tests::app::PASSWORD;
-use tests::process::{Process, binary};
+use tests::process::{Process, service};
 use tests::{Answer, Backend, Client, Database, OnBackend, TestApp, both};
 
 const BATCH: &str = "/direct/batch.json";
@@ -228,7 +228,7 @@ fn ask_and_wait(port: u16, cookie: &str, path: &str) -> (TcpStream, Option<u16>)
 async fn answers_that_nobody_reads_take_no_more_than_their_budget() {
     const READERS: usize = 40;
     let database = Database::on_backend(Backend::Sqlite).await.expect("a file");
-    let service = binary("lectern", false);
+    let service = service(false);
     let process = Process::start_service_with(
         &service,
         database.url(),

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use tests::app::PASSWORD;
-use tests::process::{Process, binary};
+use tests::process::{Process, service};
 use tests::{Client, Database, both};
 use tokio::task::JoinSet;
 
@@ -23,7 +23,7 @@ const CONNECTIONS: usize = 16;
 
 /// Starts the service with few files; what it logs goes to a file.
 fn start(database: &Database, log: &Path) -> Process {
-    let program = binary("lectern", false);
+    let program = service(false);
     let log = File::create(log).expect("a file for the log");
     Process::start("sh", |command, port| {
         command

@@ -13,8 +13,7 @@ use http::{Request, StatusCode};
 use sea_orm::{ConnectionTrait as _, Statement};
 use serde_json::json;
 use tests::app::PASSWORD;
-use tests::fault::program;
-use tests::process::Process;
+use tests::process::{Process, service};
 use tests::{Backend, Client, Database, OnBackend as _, both};
 use tokio::task::JoinSet;
 
@@ -72,7 +71,7 @@ both! {
 fn start(database: &Database, has_demo: bool) -> Process {
     let (url, folder) = (database.url(), database.folder());
     let places = [("LECTERN_ADMISSION_WRITES", "128")];
-    Process::start_service_with(&program(), url, &folder, has_demo, &places)
+    Process::start_service_with(&service(false), url, &folder, has_demo, &places)
 }
 
 async fn log_in(process: &Process) -> Client {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use http::StatusCode;
 use rusqlite::Connection;
 use tests::app::PASSWORD;
-use tests::process::{Process, binary};
+use tests::process::{Process, service};
 use tests::{Backend, Client, Database, OnBackend};
 
 const PATH: &str = "/direct/site/biology-101.json";
@@ -44,7 +44,7 @@ fn audited(file: &Path) -> u32 {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn log_4_requests_are_audited_although_log_lines_cant_be_written() {
-    let program = binary("lectern", false);
+    let program = service(false);
     for stderr in [full_disk, closed_pipe] {
         let database = Database::on_backend(Backend::Sqlite).await.expect("a file");
         let audit = database.folder().join("lectern.db.audit");

@@ -13,8 +13,7 @@ use http::header::RETRY_AFTER;
 use serde_json::json;
 use tests::app::PASSWORD;
 use tests::cgroup::MemoryGroup;
-use tests::fault::program;
-use tests::process::Process;
+use tests::process::{Process, service};
 use tests::{Answer, Client, Database, both};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
@@ -49,7 +48,7 @@ const SETTINGS: [(&str, &str); 4] = [
 /// Starts the service in `group`.
 fn start(group: &MemoryGroup, database: &Database) -> Process {
     let (url, folder) = (database.url(), database.folder());
-    let inside = group.enter(&program(), &folder);
+    let inside = group.enter(&service(false), &folder);
     Process::start_limited_service(&inside, url, &folder, true, &SETTINGS)
 }
 

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use tests::Client;
-use tests::fault::{Injection, Mount, is_full, program};
-use tests::process::Process;
+use tests::fault::{Injection, Mount, is_full};
+use tests::process::{Process, service};
 
 use super::writer::{Outcome, Writer, is_audited, url};
 
@@ -84,5 +84,5 @@ async fn go_on(mut process: Process, writer: &mut Writer, folder: &Path) -> Proc
 }
 
 fn start(folder: &Path) -> Process {
-    Process::start_service_at(&program(), &url(folder), folder, true)
+    Process::start_service_at(&service(false), &url(folder), folder, true)
 }

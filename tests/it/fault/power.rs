@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use http::StatusCode;
 use rusqlite::Connection;
 use tests::Client;
-use tests::process::{Process, binary};
+use tests::process::{Process, service};
 use tokio::task::JoinSet;
 
 use crate::durability::{announce, announcements, check, id_of};
@@ -59,7 +59,7 @@ async fn rel_1_a_power_cut_loses_nothing_acknowledged() {
     let Some((device, folder)) = device() else {
         return;
     };
-    let program = binary("lectern", false);
+    let program = service(false);
     let url = format!("sqlite://{}/lectern.db", folder.path().display());
     let outside = tempfile::tempdir().expect("a folder");
     let mounted = device.mount(folder.path()).expect("mounted before");

@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 
 use http::StatusCode;
 use tests::app::PASSWORD;
-use tests::fault::program;
-use tests::process::Process;
+use tests::process::{Process, service};
 use tests::server::Server;
 use tests::{Client, Database};
 use tokio::time::sleep;
@@ -70,8 +69,13 @@ async fn rel_10_a_server_that_is_stopped_at_once_costs_nothing_that_was_acknowle
         ("LECTERN_ADMISSION_QUEUE", "64"),
         ("LECTERN_ADMISSION_WAIT", "500ms"),
     ];
-    let mut process =
-        Process::start_service_with(&program(), database.url(), &database.folder(), true, &usual);
+    let mut process = Process::start_service_with(
+        &service(false),
+        database.url(),
+        &database.folder(),
+        true,
+        &usual,
+    );
     let stranger = Client::on_port(process.port());
     let author = stranger.clone().log_in("instructor1", PASSWORD).await;
     let load = Load::start(&author, WRITERS, READERS);

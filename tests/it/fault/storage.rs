@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use http::StatusCode;
 use serde_json::json;
-use tests::fault::{Injection, Mount, program};
-use tests::process::Process;
+use tests::fault::{Injection, Mount};
+use tests::process::{Process, service};
 
 use super::writer::{Outcome, Writer, is_audited, url};
 
@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const MANY: u32 = 500;
 
 fn start(folder: &Path) -> Process {
-    Process::start_service_at(&program(), &url(folder), folder, true)
+    Process::start_service_at(&service(false), &url(folder), folder, true)
 }
 
 #[tokio::test]

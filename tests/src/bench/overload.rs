@@ -5,7 +5,7 @@
 //! The runs at capacity and at ten times of it are by schedule. The service has one core and the driver the other;
 //! the PostgreSQL server, which does not sync, is on the service's.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use super::crowd::{self, Crowd};
@@ -13,7 +13,7 @@ use super::driver::{Load, Outcome, Request, count};
 use super::table::{Row, Table};
 use super::{data, pin};
 use crate::cgroup::MemoryGroup;
-use crate::process::{Process, binary, own_cpu_time};
+use crate::process::{Process, own_cpu_time, service};
 use crate::{Backend, Database, OnBackend};
 
 /// Each account may send as much as it likes: what is refused is too much for the service.
@@ -48,8 +48,6 @@ pub struct Plan {
     pub duration: Duration,
     /// Names of storages and cases; all of those that are not named at all.
     pub only: Vec<String>,
-    /// The service, if it is not that of this workspace.
-    pub program: Option<PathBuf>,
 }
 
 impl Plan {
@@ -78,8 +76,7 @@ const CASES: [&str; 5] = ["list", "search", "write", "login", "pages"];
 
 /// Measures and prints.
 pub fn run(plan: &Plan) {
-    let given = plan.program.clone();
-    let program = given.unwrap_or_else(|| binary("lectern", true));
+    let program = service(true);
     pin(0);
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let backends = [Backend::Sqlite, Backend::Postgres];

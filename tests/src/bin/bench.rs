@@ -4,7 +4,9 @@
 //! others use it; `bench soak [minutes]` does so for a long time and watches what grows.
 //!
 //! `bench overload [seconds] [sqlite] [postgres] [list] [search] [write] [login] [pages]` sends ten times as much as it
-//! can do, each for so long; it measures another build of it if it is given the path of that.
+//! can do, each for so long.
+//!
+//! `SERVICE_PROGRAM` may be the path of another build of the service: all but the first measure that.
 
 use std::process::exit;
 use std::time::Duration;
@@ -27,12 +29,10 @@ fn main() {
         Some("soak") => trial::soak(seconds(60 * number(1, 15))),
         Some("overload") => {
             let words = arguments.iter().skip(1).cloned();
-            let words = words.filter(|it| it.parse::<u32>().is_err());
-            let (paths, only) = words.partition::<Vec<_>, _>(|it| it.contains('/'));
+            let only = words.filter(|it| it.parse::<u32>().is_err()).collect();
             overload::run(&overload::Plan {
                 duration: seconds(number(1, 10)),
                 only,
-                program: paths.first().map(Into::into),
             });
             true
         }

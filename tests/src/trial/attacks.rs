@@ -2,6 +2,8 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -18,10 +20,12 @@ use crate::bench::driver::Outcome;
 const LONGEST_READ: Duration = Duration::from_millis(50);
 const LONGEST_WRITE: Duration = Duration::from_millis(1_500);
 const LONGEST_LOGIN: Duration = Duration::from_secs(1);
-/// The most that the service may have in memory, in KiB.
+/// The most that the service may have in memory without files, in KiB.
 const MEMORY: u64 = 300 << 10;
 /// One request in so many may be told to come back.
 const REFUSED: u64 = 100;
+/// How long nobody looks at what is in memory.
+pub(super) const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 /// How long everybody rests between two attacks.
 const REST: Duration = Duration::from_secs(2);
 
@@ -31,7 +35,7 @@ struct Row {
     attack: Attack,
     answers: Answers,
     attackers: Tally,
-    /// The most that was in memory, in KiB.
+    /// The most that was in memory without files, in KiB.
     memory: u64,
     /// How much of one core the service used.
     cores: f64,
@@ -78,7 +82,7 @@ pub fn attacks(duration: Duration, name: &str) -> bool {
                 println!("{row}");
                 is_good &= row.misses().is_empty();
             }
-            std::thread::sleep(REST);
+            thread::sleep(REST);
         }
     }
     println!("4 joining people unasked is no load: tests/it/attack/enrolment.rs");
@@ -93,21 +97,26 @@ fn try_attack(
     duration: Duration,
 ) -> Row {
     let process = &ground.process;
-    process.forget_peak();
     let time = process.cpu_time();
     let begin = Instant::now();
     let attacking = sides.attackers.spawn({
         let ground = Arc::clone(ground);
         async move { attack.go_on(&ground, begin + duration).await }
     });
-    let answers = sides.others.block_on(others.go_on(duration));
-    let attackers = sides.attackers.block_on(attacking);
+    let is_over = AtomicBool::new(false);
+    let (answers, attackers, memory) = thread::scope(|scope| {
+        let watch = scope.spawn(|| process.most_memory_until(&is_over, BETWEEN_LOOKS));
+        let answers = sides.others.block_on(others.go_on(duration));
+        let attackers = sides.attackers.block_on(attacking);
+        is_over.store(true, Ordering::SeqCst);
+        (answers, attackers, watch.join().expect("a watch"))
+    });
     let used = Duration::from_micros(process.cpu_time() - time);
     Row {
         attack,
         answers,
         attackers: attackers.expect("an attack that ends"),
-        memory: process.memory().peak,
+        memory,
         cores: used.as_secs_f64() / begin.elapsed().as_secs_f64(),
         growth: 0,
     }

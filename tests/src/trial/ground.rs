@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::app::PASSWORD;
-use crate::process::{Process, binary};
+use crate::process::{Process, service};
 use crate::server::Server;
 use crate::{Backend, Client, Database, OnBackend, long_table, say};
 
@@ -110,7 +110,7 @@ impl Ground {
             Some(server) => Database::of_server(server),
             None => sides.others.block_on(Database::on_backend(backend))?,
         };
-        let lectern = binary("lectern", true);
+        let lectern = service(true);
         // The statuses tell what fails.
         let own = [("LECTERN_LOG_LEVEL", "off")];
         let settings = [&own, settings].concat();

@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::attack::Attack;
+use super::attacks::BETWEEN_LOOKS;
 use super::ground::{Ground, Sides};
 use super::level::{Course, Unit};
 use super::others::{Others, failed, longest, milliseconds, statuses};
@@ -28,7 +29,7 @@ const SETTINGS: [(&str, &str); 7] = [
 ];
 /// How often it is looked at.
 const PAUSE: Duration = Duration::from_secs(5);
-/// The most that the service may have in memory, in KiB.
+/// The most that the service may have in memory without files, in KiB.
 const MEMORY: u64 = 300 << 10;
 
 /// Goes on for `duration` on each of `backends`, and prints how everything developed. Whether all of it levelled off and nobody met a
@@ -56,11 +57,15 @@ fn soak_one(sides: &Sides, ground: &Arc<Ground>, duration: Duration) -> bool {
         let (ground, is_over) = (Arc::clone(ground), Arc::clone(&is_over));
         move || watch(&ground, begin, duration, &is_over)
     });
+    let memory = thread::spawn({
+        let (ground, is_over) = (Arc::clone(ground), Arc::clone(&is_over));
+        move || ground.process.most_memory_until(&is_over, BETWEEN_LOOKS)
+    });
     let answers = sides.others.block_on(others.go_on(duration));
     let attackers = sides.attackers.block_on(attacking);
     is_over.store(true, Ordering::SeqCst);
     let course = watching.join().expect("a course");
-    let memory = ground.process.memory().peak;
+    let memory = memory.join().expect("a watch");
     println!(
         "\n{:?}, {} s",
         ground.database.backend(),

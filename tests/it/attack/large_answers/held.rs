@@ -11,7 +11,7 @@ use sea_orm::{ConnectionTrait as _, Database as Connection, DbBackend};
 use serde_json::{Value, json};
 use tests::app::PASSWORD;
 use tests::fault::is_full;
-use tests::process::{Process, binary};
+use tests::process::{Process, service};
 use tests::{Answer, Backend, Client, Database, OnBackend, both, say};
 
 use super::BATCH;
@@ -28,6 +28,8 @@ const BATCH_HOLDS: u64 = 12;
 const ROWS: u32 = 160;
 /// What was freed is given back at once, so that what the process has is what it holds.
 const AT_ONCE: [(&str, &str); 1] = [("MIMALLOC_PURGE_DELAY", "0")];
+/// How long nobody looks at what is in memory.
+const BETWEEN_LOOKS: Duration = Duration::from_micros(200);
 pub(super) const LIST: &str = "/direct/announcement/site/biology-101";
 /// Those questions that hold most, of each kind.
 const WORST: [&str; 5] = [
@@ -139,14 +141,7 @@ async fn held<T>(process: &Arc<Process>, work: impl Future<Output = T>) -> (u64,
     let before = process.memory().anonymous;
     let is_over = Arc::new(AtomicBool::new(false));
     let (watched, ends) = (Arc::clone(process), Arc::clone(&is_over));
-    let watch = thread::spawn(move || {
-        let mut most = before;
-        while !ends.load(Ordering::SeqCst) {
-            most = most.max(watched.memory().anonymous);
-            thread::sleep(Duration::from_micros(200));
-        }
-        most
-    });
+    let watch = thread::spawn(move || watched.most_memory_until(&ends, BETWEEN_LOOKS));
     let done = work.await;
     is_over.store(true, Ordering::SeqCst);
     let most = watch.join().expect("a watch");
@@ -156,7 +151,7 @@ async fn held<T>(process: &Arc<Process>, work: impl Future<Output = T>) -> (u64,
 both! {
     async fn a_request_holds_no_more_than_a_few_answers(stored: Stored) {
         let database = stored.0;
-        let service = binary("lectern", false);
+        let service = service(false);
         let start = || {
             let (url, folder) = (database.url(), database.folder());
             let process = Process::start_service_with(&service, url, &folder, true, &AT_ONCE);

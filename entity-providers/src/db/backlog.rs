@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use entity_core::db::Db;
 use entity_core::schema::{Field, Kind};
@@ -25,6 +25,8 @@ const CREATE: &str = "CREATE TABLE IF NOT EXISTS backlog (
 )";
 /// Most rows that are changed in one transaction.
 const ROWS_AT_ONCE: u64 = 500;
+/// How long they are changed in one transaction: who writes one of them waits for its end, and not for two seconds.
+const TIME_AT_ONCE: Duration = Duration::from_millis(250);
 /// How long others have the tables to themselves between two transactions.
 const PAUSE: Duration = Duration::from_millis(5);
 /// How often a transaction that others were in the way of is tried again, at most.
@@ -177,8 +179,9 @@ impl Task {
             .and_where_option(last.map(|it| Expr::col(key()).gt(it)))
             .order_by(key(), Order::Asc)
             .limit(ROWS_AT_ONCE);
-        let mut end = None;
-        for row in transaction.query_all(&part).await? {
+        let rows = transaction.query_all(&part).await?;
+        let (mut end, begin) = (None, Instant::now());
+        for row in rows {
             let (id, text): (String, String) = (row.try_get_by_index(0)?, row.try_get_by_index(1)?);
             let mut statement = Query::update();
             statement
@@ -189,6 +192,9 @@ impl Task {
                 .and_where(Expr::col(own()).eq(text));
             transaction.execute(&statement).await?;
             end = Some(id);
+            if begin.elapsed() > TIME_AT_ONCE {
+                break;
+            }
         }
         transaction.commit().await?;
         Ok(end)

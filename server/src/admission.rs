@@ -8,6 +8,7 @@
 
 mod class;
 mod door;
+mod known_large;
 mod lane;
 mod meter;
 mod rate;
@@ -41,7 +42,9 @@ pub(crate) use seat::Seated;
 pub(crate) use shares::Who;
 pub(crate) use turn::WriteTurns;
 
+use known_large::KnownLarge;
 use rate::Rates;
+use seat::Large;
 use shares::Limits;
 
 /// How many requests wait at most that have read much.
@@ -53,6 +56,7 @@ const LOGIN_WAIT: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Admission {
     lanes: PerClass<Lane>,
+    known: KnownLarge,
     rates: Rates,
     exempt: Vec<Network>,
     keys: RandomState,
@@ -99,6 +103,7 @@ impl Admission {
         }
         Self {
             lanes,
+            known: KnownLarge::new(),
             rates: Rates::of(config),
             exempt: config.rate_exempt.clone(),
             keys: RandomState::new(),
@@ -109,6 +114,14 @@ impl Admission {
     /// The places of this class.
     pub(crate) fn lane(&self, class: Class) -> &Lane {
         self.lanes.get(class)
+    }
+
+    /// Where large answers are made.
+    fn large(&self) -> Large {
+        Large {
+            lane: self.lane(Class::Large).clone(),
+            known: self.known.clone(),
+        }
     }
 
     /// The account with this id.

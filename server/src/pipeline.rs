@@ -96,7 +96,12 @@ async fn counted(
         _ if identify::has_evidence(app, &request.0, &arrived) => Sender::Undecided,
         _ => Sender::Stranger,
     };
-    let response = match app.admission.arrive(class, sender, &arrived, app.steady()) {
+    let (method, uri) = (&request.0.method, &request.0.uri);
+    let asked = Some(uri).filter(|_| method.is_safe());
+    let arriving = app
+        .admission
+        .arrive(class, sender, &arrived, asked, app.steady());
+    let response = match arriving {
         Ok((admitted, quota)) => {
             let mut response = admitted_in(app, request, (arrived, known), context, admitted).await;
             if let Some(quota) = quota {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::http::Uri;
 use chrono::{DateTime, Utc};
 use entity_core::{Caller, Result};
 use tokio::task::yield_now;
@@ -39,7 +40,8 @@ pub(crate) enum Sender<'a> {
 }
 
 impl Admission {
-    /// Counts a request of this class, which `sender` sends, as far as it is known whose it is.
+    /// Counts a request of this class, which `sender` sends, as far as it is known whose it is. `asked` is its address
+    /// if it only reads.
     ///
     /// # Errors
     /// They send too many.
@@ -48,6 +50,7 @@ impl Admission {
         class: Class,
         sender: Sender<'_>,
         arrived: &Arrived,
+        asked: Option<&Uri>,
         now: DateTime<Utc>,
     ) -> Result<(Admitted, Option<Quota>), Box<TooMany>> {
         let network = self.network(arrived.address);
@@ -59,7 +62,8 @@ impl Admission {
             class,
             seated: Arc::new(Seated::new(
                 account.unwrap_or(network),
-                self.lane(Class::Large).clone(),
+                asked.map(|it| self.key("question", it)),
+                self.large(),
             )),
             network,
             counted: None,
@@ -89,6 +93,7 @@ impl Admitted {
             };
             return lane.check(somebody);
         }
+        self.seated.check()?;
         self.lane = Some(lane.clone());
         match has_body {
             true => lane.check(self.seated.who()),
@@ -200,7 +205,8 @@ mod tests {
         };
         let arrive = || {
             let sender = Sender::Account("a");
-            let admitted = admission.arrive(Class::Read, sender, &arrived, DateTime::UNIX_EPOCH);
+            let admitted =
+                admission.arrive(Class::Read, sender, &arrived, None, DateTime::UNIX_EPOCH);
             let Ok((admitted, _quota)) = admitted else {
                 panic!("nobody sends too many");
             };

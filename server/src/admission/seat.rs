@@ -3,10 +3,12 @@
 //! A request that waits to read much gives its first place back, so that everyday requests run meanwhile.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use async_trait::async_trait;
 use entity_core::{LargeAnswer, Result};
 
+use super::known_large::KnownLarge;
 use super::lane::{Lane, Place};
 use super::shares::Who;
 
@@ -21,8 +23,17 @@ pub(crate) struct Seat(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     /// Where large answers are made.
-    large: Lane,
+    large: Large,
+    /// What is asked for, if that can be asked for again.
+    asked: Option<u64>,
     book: Mutex<Book>,
+}
+
+/// Where large answers are made, and what is known to need one.
+#[derive(Clone, Debug)]
+pub(super) struct Large {
+    pub(super) lane: Lane,
+    pub(super) known: KnownLarge,
 }
 
 #[derive(Debug)]
@@ -33,8 +44,9 @@ struct Book {
 }
 
 impl Seated {
-    /// A seat without a place for `who`, whose answer is made by a place of `large` if it is large.
-    pub(super) fn new(who: Who, large: Lane) -> Self {
+    /// A seat without a place for `who`, who asks for what has the number `asked`, if it can be asked for again. The
+    /// answer is made by a place of `large` if it is large.
+    pub(super) fn new(who: Who, asked: Option<u64>, large: Large) -> Self {
         let book = Book {
             who,
             place: None,
@@ -42,6 +54,7 @@ impl Seated {
         };
         Self(Seat(Arc::new(Inner {
             large,
+            asked,
             book: Mutex::new(book),
         })))
     }
@@ -49,6 +62,19 @@ impl Seated {
     /// What lets the request go on when its answer turns out to be large.
     pub(crate) fn seat(&self) -> Seat {
         self.0.clone()
+    }
+
+    /// Whether it is worth while to look for the answer.
+    ///
+    /// # Errors
+    /// It is known to be large, and there is no room for those.
+    pub(super) fn check(&self) -> Result<()> {
+        let Inner { large, asked, .. } = &*self.0.0;
+        let question = asked.map(|it| (self.who().group, it));
+        match question.is_some_and(|it| large.known.is_large(it, Instant::now())) {
+            true => large.lane.check(self.who()),
+            false => Ok(()),
+        }
     }
 
     pub(super) fn who(&self) -> Who {
@@ -85,6 +111,15 @@ impl Seat {
         self.0.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What came of asking for a place for large answers. That it was refused is remembered.
+    fn tell<T>(&self, asked: Result<T>) -> Result<T> {
+        if let (Err(_), Some(number)) = (&asked, self.0.asked) {
+            let question = (self.book().who.group, number);
+            self.0.large.known.note(question, Instant::now());
+        }
+        asked
+    }
+
     fn sit(&self, place: Place) {
         let given_back = {
             let mut book = self.book();
@@ -105,19 +140,19 @@ impl LargeAnswer for Seat {
             (book.who, book.place.take())
         };
         drop(place);
-        let place = self.0.large.enter(who).await?;
+        let place = self.tell(self.0.large.lane.enter(who).await)?;
         self.sit(place);
         Ok(())
     }
 
     fn check(&self) -> Result<()> {
         let who = self.book().who;
-        self.0.large.check(who)
+        self.tell(self.0.large.lane.check(who))
     }
 
     fn try_now(&self) -> Result<()> {
         let who = self.book().who;
-        let place = self.0.large.try_enter(who)?;
+        let place = self.0.large.lane.try_enter(who)?;
         self.sit(place);
         Ok(())
     }
@@ -126,6 +161,8 @@ impl LargeAnswer for Seat {
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
+
+    use entity_core::ErrorKind;
 
     use super::super::Class;
     use super::super::shares::Limits;
@@ -147,7 +184,13 @@ mod tests {
     async fn dos_7_who_reads_much_gives_the_first_place_back_and_keeps_the_other_until_the_end() {
         let (reads, large) = (lane(Class::Read), lane(Class::Large));
         let who = Who::group(1);
-        let seated = Seated::new(who, large.clone());
+        let known = KnownLarge::new();
+        let lanes = Large {
+            lane: large.clone(),
+            known: known.clone(),
+        };
+        let seated = Seated::new(who, Some(7), lanes);
+        seated.check().unwrap();
         seated.sit(reads.enter(who).await.unwrap());
         let other = large.enter(Who::group(2)).await.unwrap();
         let seat = seated.seat();
@@ -156,6 +199,18 @@ mod tests {
         // It waits in vain, and keeps nobody else waiting meanwhile.
         assert!(seat.wait().await.is_err());
         assert_eq!((reads.running(), large.waiting()), (0, 0));
+        // The same is not looked for again as long as there is no room.
+        assert!(known.is_large((who.group, 7), Instant::now()));
+        seated.check().unwrap();
+        let next = tokio::spawn({
+            let large = large.clone();
+            async move { large.enter(Who::group(3)).await.map(drop) }
+        });
+        while large.waiting() == 0 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(seated.check().unwrap_err().kind(), ErrorKind::Unavailable);
+        assert!(next.await.unwrap().is_err());
         drop(other);
         seat.wait().await.unwrap();
         assert_eq!(large.running(), 1);

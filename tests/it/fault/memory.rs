@@ -23,7 +23,7 @@ use crate::durability::{announce, check, id_of};
 const MEMORY: u64 = 256 << 20;
 /// What of it the service may take, in MiB, where all of this is slow.
 const MOST: u64 = 230;
-/// For how long everybody asks at once.
+/// For how long everybody asks at once, and until when somebody is shown a list.
 const LOAD: Duration = Duration::from_secs(8);
 /// Enough news for more than one answer.
 const NEWS: usize = 60;
@@ -77,10 +77,16 @@ impl Count {
     }
 }
 
-async fn list(reader: Client, format: &'static str, is_over: Arc<AtomicBool>) -> Count {
+async fn list(
+    reader: Client,
+    format: &'static str,
+    is_over: Arc<AtomicBool>,
+    is_shown: Arc<AtomicBool>,
+) -> Count {
     let mut count = Count::default();
     while !is_over.load(Ordering::SeqCst) {
         count.note(&reader.get(&format!("{OF_SITE}.{format}")).await);
+        is_shown.fetch_or(count.done > 0, Ordering::SeqCst);
     }
     count
 }
@@ -147,12 +153,12 @@ both! {
         }
         let author = authors[0].clone();
         let mut ids = fill(&author).await;
-        let is_over = Arc::new(AtomicBool::new(false));
+        let (is_over, is_shown) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         let (mut lists, mut logins, mut writers) = (JoinSet::new(), JoinSet::new(), JoinSet::new());
         for number in 0..READERS {
             let reader = authors[number % authors.len()].clone();
             let format = LISTS[number / authors.len() % LISTS.len()];
-            lists.spawn(list(reader, format, Arc::clone(&is_over)));
+            lists.spawn(list(reader, format, Arc::clone(&is_over), Arc::clone(&is_shown)));
         }
         for number in 0..LOGINS {
             logins.spawn(log_in(stranger.clone(), format!("student{}", number + 2), Arc::clone(&is_over)));
@@ -164,7 +170,9 @@ both! {
         let slow: Vec<_> = (0..SLOW).map(|_| ask_and_wait(process.port(), cookie)).collect();
         let begin = Instant::now();
         let mut own = 0;
-        while begin.elapsed() < LOAD && process.wait(Duration::ZERO).is_none() {
+        // Those who do not take what they asked for leave room for few lists: a busy machine shows the first one late.
+        let goes_on = || begin.elapsed() < LOAD || (begin.elapsed() < LOAD * 4 && !is_shown.load(Ordering::SeqCst));
+        while goes_on() && process.wait(Duration::ZERO).is_none() {
             own = own.max(process.memory().anonymous >> 10);
             sleep(Duration::from_millis(10)).await;
         }
@@ -192,8 +200,7 @@ both! {
         ));
         // The rest is for what a faster machine does at once, and for files.
         assert!(own < MOST, "{own} MiB");
-        // Whoever does not take what they asked for leaves room for few lists, or for none.
-        assert!(lists.done + lists.refused > 0 && logins.done > 0 && written.done > 0);
+        assert!(lists.done > 0 && logins.done > 0 && written.done > 0);
         // As soon as they are gone, everything is answered again.
         author.get(&format!("{OF_SITE}.json")).await.expect(StatusCode::OK);
         assert_eq!(group.kills(), 0);

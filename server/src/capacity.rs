@@ -21,8 +21,8 @@ const LISTS: usize = 4;
 const MOST: usize = 64;
 /// With fewer of each kind the service does not work.
 const LEAST: usize = 2;
-/// What a reader and a connection for scans have of the memory. A SQLite connection may cache 8 MiB, and there are two
-/// for each reader.
+/// What a reader and a connection for scans have of the memory. A reader is two connections of SQLite,
+/// each of which may cache 2 MiB and prepares statements; a scan keeps rows ahead too.
 const MEMORY: [usize; 2] = [64 << 20, 32 << 20];
 
 /// The files that a connection to a SQLite file has open: that file and its journal.

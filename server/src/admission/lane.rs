@@ -189,6 +189,21 @@ impl fmt::Debug for Place {
 }
 
 #[cfg(test)]
+impl Lane {
+    /// One with a place, for which so many of anybody may wait for so long.
+    pub(super) fn of_one_place(class: Class, queue: usize, wait: std::time::Duration) -> Self {
+        let limits = Limits {
+            places: 1,
+            queue,
+            wait,
+            of_group: (1, queue),
+            of_member: (1, queue),
+        };
+        Self::new(class, limits, Metrics::default())
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use std::time::Duration;
 
@@ -198,14 +213,7 @@ mod tests {
     use super::*;
 
     fn lane(wait: Duration) -> Lane {
-        let limits = Limits {
-            places: 1,
-            queue: 2,
-            wait,
-            of_group: (1, 2),
-            of_member: (1, 2),
-        };
-        Lane::new(Class::Read, limits, Metrics::default())
+        Lane::of_one_place(Class::Read, 2, wait)
     }
 
     #[tokio::test]

@@ -165,19 +165,10 @@ mod tests {
     use entity_core::ErrorKind;
 
     use super::super::Class;
-    use super::super::shares::Limits;
     use super::*;
-    use crate::metrics::Metrics;
 
     fn lane(class: Class) -> Lane {
-        let limits = Limits {
-            places: 1,
-            queue: 1,
-            wait: Duration::from_millis(50),
-            of_group: (1, 1),
-            of_member: (1, 1),
-        };
-        Lane::new(class, limits, Metrics::default())
+        Lane::of_one_place(class, 1, Duration::from_millis(50))
     }
 
     #[tokio::test]

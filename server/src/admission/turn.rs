@@ -6,8 +6,10 @@
 //!
 //! Those who are brief share one COMMIT. Who took long lately has one of their own, so that nobody waits for them twice.
 //!
-//! After somebody took very long, for as long again only those may write who are known to be brief: many who take long,
-//! each for the first time, would otherwise keep the others waiting one after the other.
+//! A batch is expected to take long, so that it comes after the single operations of those who held the right as
+//! briefly. After somebody took very long, for as long again only single operations are written, of those who are not
+//! known to take long: many who take long, each for the first time, would otherwise keep the others waiting one after
+//! the other.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,7 +30,8 @@ const REMEMBERED: usize = 10_000;
 const NEXT_TO_NONE: Duration = Duration::from_millis(1);
 /// Who worked for no longer than this at a time lately, on average, shares a COMMIT with others.
 const BRIEF: Duration = Duration::from_millis(20);
-/// Who worked for longer than this lets those go first who are brief, for as long again.
+/// Who worked for longer than this lets single operations go first, for as long again. A batch is expected to take so
+/// long.
 const LONG: Duration = Duration::from_millis(250);
 
 /// The turns of one file. All clones are the same turns.
@@ -46,7 +49,7 @@ struct Book<T> {
     /// Those who wait, the first one first.
     waiters: Vec<Waiter<T>>,
     held: HashMap<u64, Held>,
-    /// Until when only those may write who are known to be brief.
+    /// Until when only single operations are written, of those who are brief.
     pause: Option<Instant>,
     /// Whether somebody will look who is next when that is over.
     is_timed: bool,
@@ -57,7 +60,7 @@ struct Book<T> {
 struct Waiter<T> {
     who: u64,
     ticket: T,
-    /// Whether they may share a COMMIT with the one before them.
+    /// Whether they may share a COMMIT with the one before them: it is a single operation.
     shares: bool,
 }
 
@@ -208,7 +211,7 @@ impl<T> Book<T> {
 
     /// Takes the right for `waiter`, or lets them wait if somebody has it or comes before them.
     fn take(&mut self, waiter: Waiter<T>, now: Instant) -> bool {
-        if self.is_taken || !self.may(waiter.who, now) {
+        if self.is_taken || !self.may(&waiter, now) {
             self.waiters.push(waiter);
             return false;
         }
@@ -247,15 +250,23 @@ impl<T> Book<T> {
 
     fn place_of_next(&self, now: Instant) -> Option<usize> {
         let waiters = self.waiters.iter().enumerate();
-        let eligible = waiters.filter(|(_, it)| self.may(it.who, now));
-        let next = eligible.min_by_key(|(_, it)| self.lately(it.who, now));
+        let eligible = waiters.filter(|(_, it)| self.may(it, now));
+        let next = eligible.min_by_key(|(_, it)| self.cost(it, now));
         next.map(|(at, _)| at)
     }
 
-    /// Whether it may be the turn of `who`.
-    fn may(&self, who: u64, now: Instant) -> bool {
+    /// Whether it may be the turn of `waiter`.
+    fn may(&self, waiter: &Waiter<T>, now: Instant) -> bool {
         let is_over = self.pause.is_none_or(|it| it <= now);
-        is_over || (self.held.contains_key(&who) && self.is_brief(who, now))
+        is_over || (waiter.shares && self.is_brief(waiter.who, now))
+    }
+
+    /// For how long `waiter` held the right lately, with what is expected of a batch.
+    fn cost(&self, waiter: &Waiter<T>, now: Instant) -> Duration {
+        let held = self.held.get(&waiter.who);
+        let lately = held.map_or(Duration::ZERO, |it| it.at(now).time);
+        let expected = if waiter.shares { Duration::ZERO } else { LONG };
+        lately + expected
     }
 
     /// Whether others than `who` wrote lately, who are brief.
@@ -285,13 +296,6 @@ impl<T> Book<T> {
         let held = self.held.get(&who).map(|it| it.at(now));
         held.is_none_or(|it| it.work <= BRIEF.mul_f64(it.times.max(1.0)))
     }
-
-    /// For how long `who` held the right lately.
-    fn lately(&self, who: u64, now: Instant) -> Duration {
-        self.held
-            .get(&who)
-            .map_or(Duration::ZERO, |it| it.at(now).time)
-    }
 }
 
 impl Held {
@@ -317,6 +321,13 @@ mod tests {
             who,
             ticket,
             shares: true,
+        }
+    }
+
+    fn batch(who: u64, ticket: &'static str) -> Waiter<&'static str> {
+        Waiter {
+            shares: false,
+            ..waiter(who, ticket)
         }
     }
 
@@ -359,11 +370,7 @@ mod tests {
         assert!(book.take(waiter(3, "writes"), begin));
         assert!(!book.take(waiter(1, "takes long"), begin));
         assert!(!book.is_awaited(begin));
-        let batch = Waiter {
-            shares: false,
-            ..waiter(4, "a batch")
-        };
-        assert!(!book.take(batch, begin));
+        assert!(!book.take(batch(4, "a batch"), begin));
         assert!(!book.is_awaited(begin));
         book.note(4, second, BRIEF, begin);
         assert!(!book.take(waiter(5, "brief"), begin));
@@ -381,7 +388,7 @@ mod tests {
         assert!(book.take(waiter(1, "again"), begin));
         book.note(2, millis(5), millis(5), begin);
         for (who, ticket) in [(3, "newcomer"), (4, "another")] {
-            assert!(!book.take(waiter(who, ticket), begin));
+            assert!(!book.take(batch(who, ticket), begin));
         }
         book.note(1, millis(1_000), millis(1_000), after(1_000));
         assert_eq!(book.next(after(1_000)), None);
@@ -391,8 +398,38 @@ mod tests {
         assert!(!book.take(waiter(2, "brief again"), after(1_200)));
         assert_eq!(book.next(after(1_210)), Some(waiter(2, "brief again")));
         assert_eq!(book.next(after(1_220)), None);
-        assert_eq!(book.next(after(2_000)), Some(waiter(3, "newcomer")));
+        assert_eq!(book.next(after(2_000)), Some(batch(3, "newcomer")));
         assert!(!book.take(waiter(2, "brief"), after(2_000)));
+    }
+
+    #[test]
+    fn dos_7_a_single_operation_comes_before_batches_of_those_who_held_the_right_as_briefly() {
+        let mut book = Book::new();
+        let begin = Instant::now();
+        let after = |millis| begin + Duration::from_millis(millis);
+        let second = Duration::from_secs(1);
+        // Attackers who wrote briefly before they begin.
+        (1..=3).for_each(|it| book.note(it, NEXT_TO_NONE, NEXT_TO_NONE, begin));
+        book.note(4, BRIEF, BRIEF, begin);
+        assert!(book.take(batch(1, "first"), begin));
+        for (who, ticket) in [(2, "second"), (3, "third")] {
+            assert!(!book.take(batch(who, ticket), begin));
+        }
+        assert!(!book.take(waiter(4, "single"), begin));
+        book.note(1, second, second, after(1_000));
+        assert_eq!(book.next(after(1_000)), Some(waiter(4, "single")));
+        // In the pause there are single operations only, also of somebody who is not known.
+        assert_eq!(book.next(after(1_020)), None);
+        assert!(book.take(waiter(5, "newcomer"), after(1_500)));
+        assert_eq!(book.next(after(1_510)), None);
+        // Who writes for long all in all comes after a batch, however briefly at a time.
+        for _ in 0..20 {
+            book.note(4, BRIEF, BRIEF, after(2_000));
+        }
+        assert_eq!(book.next(after(2_000)), Some(batch(2, "second")));
+        assert!(!book.take(waiter(4, "once more"), after(2_001)));
+        assert_eq!(book.next(after(2_010)), Some(batch(3, "third")));
+        assert_eq!(book.next(after(2_020)), Some(waiter(4, "once more")));
     }
 
     #[test]
@@ -400,7 +437,8 @@ mod tests {
         let mut book = Book::<()>::new();
         let begin = Instant::now();
         book.note(1, Duration::from_secs(1), Duration::ZERO, begin);
-        let half = book.lately(1, begin + HALF);
+        let lately = |book: &Book<()>, now| book.held.get(&1).map(|it| it.at(now).time);
+        let half = lately(&book, begin + HALF).unwrap();
         assert!((Duration::from_millis(499)..=Duration::from_millis(501)).contains(&half));
         let most = u64::try_from(REMEMBERED).unwrap();
         let none = Duration::ZERO;
@@ -408,6 +446,6 @@ mod tests {
         assert_eq!(book.held.len(), REMEMBERED);
         book.note(most, none, none, begin + HALF);
         assert_eq!(book.held.len(), 1);
-        assert_eq!(book.lately(1, begin + HALF), half);
+        assert_eq!(lately(&book, begin + HALF), Some(half));
     }
 }

@@ -68,20 +68,23 @@ impl Reading {
     }
 
     /// How many bytes it may still read before it needs a turn.
-    fn left(&self) -> usize {
+    pub(crate) fn left(&self) -> usize {
         match self.0.large.is_none() || self.is_large() {
             true => usize::MAX,
             false => SMALL.saturating_sub(self.0.bytes.load(Ordering::Relaxed)),
         }
     }
 
-    /// Whether so many bytes more may be read now.
+    /// Whether so many bytes more may be read now. Where they may not, they count nevertheless: the next operation of a
+    /// batch does not read as much again in vain.
     ///
     /// # Errors
     /// The answer becomes large, and there are too many of those.
     pub fn check(&self, bytes: usize) -> Result<()> {
         match (bytes > self.left(), &self.0.large) {
-            (true, Some(large)) => large.check(),
+            (true, Some(large)) => large.check().inspect_err(|_full| {
+                self.0.bytes.fetch_add(bytes, Ordering::Relaxed);
+            }),
             _ => Ok(()),
         }
     }
@@ -166,6 +169,9 @@ mod tests {
         assert_eq!((reading.left(), waited.load(Ordering::Relaxed)), (0, 0));
         assert!(!reading.is_large());
         assert!(reading.check(0).is_ok() && reading.check(1).is_err());
+        let refused = Reading::new(Gate(Arc::clone(&waited)));
+        assert!(refused.check(SMALL).is_ok() && refused.check(SMALL + 1).is_err());
+        assert_eq!(refused.left(), 0);
         reading.clone().take(1).now_or_never().unwrap().unwrap();
         reading.take(SMALL).now_or_never().unwrap().unwrap();
         assert!(reading.is_large());

@@ -15,8 +15,9 @@ use crate::config::Config;
 /// How many connections find rows by an index at least: to a SQLite file, and to a PostgreSQL server, which works beside
 /// the service.
 const READERS: [usize; 2] = [4, 8];
-/// How many connections for statements that may look at many rows are there for lists alone.
-const LISTS: usize = 4;
+/// How many connections for statements that may look at many rows are there for lists alone: those of SQLite are read by
+/// other connections, unless they are large.
+const LISTS: [usize; 2] = [4, 8];
 /// How many of these connections there are at most, unless a setting says otherwise.
 const MOST: usize = 64;
 /// With fewer of each kind the service does not work.
@@ -62,11 +63,16 @@ impl Capacity {
     pub(crate) fn on(cores: usize, config: &Config) -> Self {
         let is_file = config.database.is_file();
         let [least, of_server] = READERS;
-        let least = if is_file { least } else { of_server };
+        let [large_lists, all_lists] = LISTS;
+        let (least, lists) = if is_file {
+            (least, large_lists)
+        } else {
+            (of_server, all_lists)
+        };
         let twice = cores.saturating_mul(2);
         let searches = config.admission_scans.unwrap_or(cores.max(2));
         let writes = config.admission_writes.unwrap_or(twice.max(8));
-        let enough = searches.saturating_add(writes).saturating_add(LISTS);
+        let enough = searches.saturating_add(writes).saturating_add(lists);
         let scans = config.scans.unwrap_or(enough.min(MOST)).max(1);
         let usual = || usize::try_from(Pools::default().writers).unwrap_or(usize::MAX);
         Self {
@@ -181,14 +187,14 @@ mod tests {
 
     #[test]
     fn lists_have_connections_that_no_search_takes() {
-        for cores in [1, 2, 4, 8, 16, 20] {
-            for database in ["sqlite://x.db", "postgres://x"] {
+        for cores in [1, 2, 4, 8, 16, 18] {
+            for (database, lists) in ["sqlite://x.db", "postgres://x"].into_iter().zip(LISTS) {
                 let it = Capacity::on(cores, &config(&[("database", database)]));
-                assert!(it.scans >= it.searches + it.writes + LISTS, "{it:?}");
+                assert!(it.scans >= it.searches + it.writes + lists, "{it:?}");
             }
         }
         assert_eq!(on(2, &[]), [4, 14, 2]);
-        assert_eq!(on(8, &[("database", "postgres://x")]), [16, 28, 8]);
+        assert_eq!(on(8, &[("database", "postgres://x")]), [16, 32, 8]);
         assert_eq!(on(64, &[]), [128, 64, 63]);
         // A setting is taken as it is, but no search takes the last connection.
         assert_eq!(on(2, &[("admission.scans", "8")]), [4, 20, 8]);

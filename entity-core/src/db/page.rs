@@ -74,6 +74,8 @@ impl Measure {
 struct Collected<T> {
     items: Vec<T>,
     bytes: usize,
+    /// How many the request may read before it needs a turn.
+    left: usize,
     measure: Measure,
     end: End,
 }
@@ -94,6 +96,7 @@ impl<T> Collected<T> {
         Self {
             items: Vec::new(),
             bytes: 0,
+            left: measure.reading.left(),
             measure,
             end: End::Whole,
         }
@@ -108,7 +111,7 @@ impl<T> Collected<T> {
         let (item, bytes) = read()?;
         let before = self.bytes;
         self.bytes = before.saturating_add(bytes);
-        if before <= SMALL && self.bytes > SMALL {
+        if before <= self.left && self.bytes > self.left {
             // What is refused here is not read to its end in vain.
             self.measure.reading.check(self.bytes)?;
         }
@@ -218,7 +221,9 @@ impl Session {
             }
         };
         let lane = self.lanes().and_then(|lanes| match is_short {
-            true => lanes.reads.as_ref(),
+            true => lanes.reads.as_ref().or(lanes.scans.as_ref()),
+            // Their connections can be told to send no more: one without that would be sent all that is left before it
+            // serves again.
             false => lanes.scans.as_ref().or(lanes.reads.as_ref()),
         });
         match (lane, self) {

@@ -9,9 +9,9 @@ use async_trait::async_trait;
 use entity_core::db::{Lane as LaneTrait, LaneCounts, Take, overrun, refusal};
 use futures::TryStreamExt as _;
 use sea_orm::sqlx::pool::PoolOptions;
-use sea_orm::sqlx::postgres::PgConnectOptions;
+use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
 use sea_orm::sqlx::sqlite::SqliteConnectOptions;
-use sea_orm::sqlx::{self, Postgres, Sqlite};
+use sea_orm::sqlx::{self, Connection as _, Postgres, Sqlite};
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DbErr, QueryResult, RuntimeErr, SqlxPostgresConnector,
     SqlxSqliteConnector, Statement, StreamTrait as _,
@@ -19,7 +19,7 @@ use sea_orm::{
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::error::Elapsed;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::stop::{Timer, cancel, timed};
 
@@ -29,6 +29,10 @@ const WAITING: usize = 1024;
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How long after its time a statement is given up that does not stop.
 const GRACE: Duration = Duration::from_millis(500);
+/// `query_canceled` of PostgreSQL.
+const CANCELED: &str = "57014";
+/// How long after the service has started connections are opened that nobody used yet.
+const IDLE: Duration = Duration::from_secs(5);
 /// How often a connection whose statement was given up is tried before it serves again.
 const TRIES: usize = 5;
 
@@ -93,6 +97,7 @@ impl Place {
                 Ok(())
             })
         });
+        let pool = pool.after_release(|connection, _| Box::pin(settle(connection)));
         let pool = pool.min_connections(0).connect_lazy_with(options);
         Self {
             connection: SqlxPostgresConnector::from_sqlx_postgres_pool(pool),
@@ -133,6 +138,19 @@ impl Place {
     }
 }
 
+/// Whether `connection` can serve again. The answer of a statement that was stopped ends with an error, at which the pool
+/// would close its connection: a new one costs more than most statements.
+async fn settle(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
+    for _ in 0..TRIES {
+        match connection.ping().await {
+            Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(CANCELED) => {}
+            Err(error) => return Err(error),
+            Ok(()) => return Ok(true),
+        }
+    }
+    Ok(false)
+}
+
 impl Lane {
     /// A lane of these connections, whose statements may take `limit`.
     pub(super) fn new(places: impl IntoIterator<Item = Place>, limit: Duration) -> Arc<Self> {
@@ -147,6 +165,36 @@ impl Lane {
             abandoned: AtomicU64::default(),
             refused: AtomicU64::default(),
         })
+    }
+
+    /// Opens the connections one after the other, for as long as the lane is there: who asks first, and many at once,
+    /// need not wait for that.
+    pub(super) fn open_soon(self: &Arc<Self>) {
+        let (lane, size) = (Arc::downgrade(self), self.places().len());
+        let Ok(runtime) = Handle::try_current() else {
+            return;
+        };
+        drop(runtime.spawn(async move {
+            sleep(IDLE).await;
+            for _ in 0..size {
+                let Some(lane) = lane.upgrade() else { return };
+                lane.open_one().await;
+            }
+        }));
+    }
+
+    /// Opens the connection that was used least, if one is free.
+    async fn open_one(&self) {
+        let Ok(_permit) = self.free.try_acquire() else {
+            return;
+        };
+        let Some(place) = self.places().pop_back() else {
+            return;
+        };
+        if let Err(error) = place.connection.ping().await {
+            tracing::debug!(%error, "a connection was not opened in advance");
+        }
+        self.places().push_front(place);
     }
 
     /// A connection of the lane, when one is free.
@@ -251,7 +299,7 @@ fn is_stopped(error: &DbErr) -> bool {
     };
     let code = error.as_database_error();
     let code = code.and_then(sqlx::error::DatabaseError::code);
-    matches!(code.as_deref(), Some("9" | "57014"))
+    matches!(code.as_deref(), Some("9" | CANCELED))
 }
 
 /// A statement on its way. When nobody waits for it any more, it is stopped, and its connection is given back when

@@ -60,6 +60,13 @@ impl Pools {
         Arc::new(Shared(Lane::new(places, self.statement_time)))
     }
 
+    /// A lane whose connections take long to open.
+    fn lane_to_server(&self, places: impl IntoIterator<Item = Place>) -> Arc<dyn LaneTrait> {
+        let lane = Lane::new(places, self.statement_time);
+        lane.open_soon();
+        Arc::new(Shared(lane))
+    }
+
     /// The lanes of a PostgreSQL server that `options` open for reading. Other readers measure the time themselves.
     pub(super) fn postgres_lanes(&self, options: &PgConnectOptions, faults: &Faults) -> Lanes {
         let options = quiet(options.clone(), self.statement_time);
@@ -71,7 +78,7 @@ impl Pools {
             |_| Place::postgres(pool::<Postgres>(1, faults), options.clone(), probe.clone());
         Lanes {
             reads: None,
-            scans: Some(self.lane((0..self.scans).map(place))),
+            scans: Some(self.lane_to_server((0..self.scans).map(place))),
             probe: Some(probe),
         }
     }

@@ -1,6 +1,7 @@
 //! Lists and batches had no size: one request took gigabytes. A list ends where its bytes end, and goes on at the next
 //! address; a batch carries out what its answer has room for; answers that nobody reads share a budget.
 
+mod connections;
 mod held;
 mod parts;
 mod turns;

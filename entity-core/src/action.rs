@@ -10,7 +10,6 @@ use futures::future::BoxFuture;
 use crate::access::Need;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::history::History;
 use crate::input::Input;
 use crate::path::DirectPath;
 use crate::provider::{List, Provider};
@@ -252,8 +251,6 @@ pub struct Arguments {
     pub query: Arc<[(String, String)]>,
     /// The body.
     pub input: Input,
-    /// Whether the client keeps a history, and is told where the older part of it is.
-    pub wants_history: bool,
     /// What the query asks, if the action can be asked what lists of the type can be asked.
     pub search: Option<Search>,
 }
@@ -320,8 +317,6 @@ pub enum Outcome<P: Provider> {
         search: Search,
         /// How many there are in all that the caller may read, if that was asked.
         total: Option<u64>,
-        /// Where they stand in the history of the list, if it has one: what [`History::of`] says.
-        history: Option<History>,
     },
     /// All entities of a list, of which those are answered that the caller may read and `search` asks for.
     Whole {

@@ -16,7 +16,7 @@ use crate::search::Operator;
 
 pub use address::{Address, Place};
 pub use formats::FormatsEntry;
-pub use list::{ARCHIVE_PARAMETER, LIST_PARAMETERS, ListParameter, list_parameters};
+pub use list::{LIST_PARAMETERS, ListParameter};
 
 /// All registered types.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -172,7 +172,7 @@ impl TypeEntry {
             fields: route.schema.fields.iter().map(field).collect(),
             max: is_list.then_some(route.max),
             search: match is_list {
-                true => list_parameters(route.schema).map(parameter).collect(),
+                true => LIST_PARAMETERS.iter().map(parameter).collect(),
                 false => Vec::new(),
             },
             parameters: parameters(route.parameters),

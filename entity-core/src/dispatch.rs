@@ -379,7 +379,6 @@ pub async fn look_up(
         preconditions: Preconditions::default(),
         is_dry_run: false,
         wants_abilities: false,
-        wants_history: false,
         origin: cx.origin().clone(),
     };
     run(registry, cx, &request).await

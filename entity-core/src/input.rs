@@ -270,7 +270,6 @@ mod tests {
         ],
         has_feed: false,
         has_events: false,
-        has_history: false,
     };
 
     fn input(value: Value, is_textual: bool) -> Input {
@@ -338,7 +337,6 @@ mod tests {
         ],
         has_feed: false,
         has_events: false,
-        has_history: false,
     };
 
     #[test]

@@ -140,7 +140,6 @@ impl<'a> Operation<'a> {
             input: &request.input,
             preconditions: &request.preconditions,
             wants_abilities: request.wants_abilities,
-            wants_history: request.wants_history,
         }
     }
 }

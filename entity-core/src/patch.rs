@@ -175,7 +175,6 @@ mod tests {
         ],
         has_feed: false,
         has_events: false,
-        has_history: false,
     };
 
     fn current() -> Map<String, Value> {

@@ -105,7 +105,6 @@ mod tests {
         ],
         has_feed: false,
         has_events: false,
-        has_history: false,
     };
 
     fn parse(query: &[(&str, &str)]) -> Result<Projection> {

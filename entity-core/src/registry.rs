@@ -129,7 +129,6 @@ pub(crate) struct Call<'a> {
     pub(crate) input: &'a Input,
     pub(crate) preconditions: &'a Preconditions,
     pub(crate) wants_abilities: bool,
-    pub(crate) wants_history: bool,
 }
 
 impl<'a> Call<'a> {
@@ -426,7 +425,7 @@ impl Registry {
     ///
     /// # Errors
     /// A prefix is claimed twice, reserved or illegal; a type or an action has no declared permission; an
-    /// action's name is reserved or taken; the arguments of an action, or the history of a type, make no sense.
+    /// action's name is reserved or taken; the arguments of an action make no sense.
     pub fn new(routes: impl IntoIterator<Item = Route>) -> Result<Self, RegistryError> {
         let mut registry = Self::default();
         for route in routes {

@@ -13,7 +13,6 @@ pub use item::Item;
 
 use crate::entity::Version;
 use crate::error::Result;
-use crate::history::{ARCHIVE_PAGE, History};
 use crate::projection::Projection;
 use crate::request::Verb;
 use crate::schema::Schema;
@@ -194,8 +193,6 @@ pub struct Collection {
     pub cursor: Option<String>,
     /// How many there are in all, if the client asked and it is known.
     pub total: Option<u64>,
-    /// Where they stand in the history of the list, if the type has one and the client wants to know.
-    pub history: Option<History>,
     /// Whether it can be asked what lists of the type can be asked: to filter, to search, to order.
     pub is_searched: bool,
     /// What was said of what is shown of the entities.
@@ -217,7 +214,6 @@ impl Collection {
             places: Places::default(),
             cursor: None,
             total: None,
-            history: None,
             is_searched: false,
             projection: Projection::default(),
             walk: None,
@@ -240,14 +236,9 @@ impl Collection {
             Some(walk) => walk.behind(&items)?,
             None => None,
         };
-        // What ends before the archive begins leads to no archive.
-        let reaches = u64::try_from(items.len()).is_ok_and(|it| it >= ARCHIVE_PAGE);
-        let history = self.history.filter(|it| it.page.is_some() || reaches);
-        let places = self.places.first(count);
         Ok(Self {
             has_more: true,
-            history: history.map(|it| it.cut(places.end())),
-            places,
+            places: self.places.first(count),
             cursor,
             projection: self.projection.clone(),
             walk: self.walk.clone(),
@@ -264,9 +255,7 @@ impl Collection {
             .iter()
             .map(|it| it.version().map(|version| (it.id(), version)))
             .collect::<Option<_>>()?;
-        // A page of an archive shows its neighbours, and not how many pages there are.
-        let neighbours = self.history.map(|it| (it.page, it.older(), it.newer()));
-        let place = (self.start, self.has_more, self.total, neighbours);
+        let place = (self.start, self.has_more, self.total);
         Some(Version::of(&(versions, place)))
     }
 }

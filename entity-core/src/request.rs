@@ -63,8 +63,6 @@ pub struct Request {
     pub is_dry_run: bool,
     /// Whether the reply is for a person, who is shown what else can be done here.
     pub wants_abilities: bool,
-    /// Whether the reply is for a program that keeps a history, which is told where the older part of it is.
-    pub wants_history: bool,
     /// Who asks, and by which way.
     pub origin: Origin,
 }

@@ -11,7 +11,6 @@ use crate::entity::Entity;
 use crate::error::{Error, ErrorKind, Result};
 use crate::expand::project;
 use crate::gate;
-use crate::history::History;
 use crate::projection::Projection;
 use crate::provider::{Create, Delete, List, Provider, Read, Update};
 use crate::registry::{ActionRoute, Call, Route, Runner};
@@ -48,17 +47,7 @@ pub(crate) fn list<'a, P: List>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a
             true => gate::count::<P>(cx, search.clone()).await?,
             false => None,
         };
-        // What can't be counted has no pages.
-        let count = async {
-            Ok(gate::count::<P>(cx, search.clone())
-                .await?
-                .unwrap_or_default())
-        };
-        let is_followed = call.follows_history() && P::Entity::schema().has_history;
-        let place = Place {
-            history: History::of(&search, &page, is_followed, count).await?,
-            ..Place::of(&search, &page, total)?
-        };
+        let place = Place::of(&search, &page, total)?;
         let mut reply = collection_reply::<P>(cx, call, page, search.window(), place).await?;
         if call.wants_abilities {
             reply.abilities = list_abilities::<P>(cx, call.route, search.site()).await?;
@@ -221,12 +210,8 @@ async fn action_reply<P: Read>(
             page,
             search,
             total,
-            history,
         } => {
-            let place = Place {
-                history,
-                ..Place::of(&search, &page, total)?
-            };
+            let place = Place::of(&search, &page, total)?;
             let page = gate::retain::<P>(cx, page).await?;
             let reply = collection_reply::<P>(cx, call, page, search.window(), place).await?;
             with_list_abilities::<P>(cx, call, need, Reply { effect, ..reply }).await
@@ -356,7 +341,6 @@ async fn offers(
 struct Place {
     cursor: Option<String>,
     total: Option<u64>,
-    history: Option<History>,
     is_searched: bool,
     walk: Option<Walk>,
 }
@@ -371,7 +355,6 @@ impl Place {
                 false => search.next_cursor(&page.items)?,
             },
             total: total.map(|it| search.count_within(it)),
-            history: None,
             is_searched: true,
             walk: Walk::of(search),
         })
@@ -399,7 +382,6 @@ async fn collection_reply<P: Provider>(
         places: page.places,
         cursor: place.cursor,
         total: place.total,
-        history: place.history,
         is_searched: place.is_searched,
         projection,
         walk: place.walk,
@@ -449,19 +431,12 @@ impl Call<'_> {
         self.verb.is_safe()
     }
 
-    /// Whether the client wants to know where the older part of a list is, which it has in the list's own order.
-    fn follows_history(self) -> bool {
-        let is_order = |(name, value): &(String, String)| name == "_order" && !value.is_empty();
-        self.wants_history && !self.query.iter().any(is_order)
-    }
-
     fn to_arguments(self, declared: &[Argument], grammar: Option<Grammar>) -> Result<Arguments> {
         let named = declared.iter().zip(self.arguments);
         Ok(Arguments {
             path: named.map(|(it, value)| (it.name, value.clone())).collect(),
             query: self.query.into(),
             input: self.input.clone(),
-            wants_history: self.follows_history(),
             search: grammar.map(|it| it.parse(self.query)).transpose()?,
         })
     }

@@ -19,9 +19,6 @@ pub struct Schema {
     pub has_feed: bool,
     /// Whether the type's entities have a beginning and an end, so that calendars show them.
     pub has_events: bool,
-    /// Whether feeds of the type have an archive: see [`ARCHIVE`](crate::ARCHIVE). Its lists begin with what
-    /// was created last, leave out by themselves what the reader may not see, and can be counted.
-    pub has_history: bool,
 }
 
 /// One field.

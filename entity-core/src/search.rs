@@ -10,7 +10,6 @@
 //! | `_order=title,createdDate_desc` | The order, by any number of fields. What is equal is ordered by the type's own last key, so that there is always one order only. |
 //! | `_limit`, `_start` | How many, and how many to leave out; `_perpage` and `_page` count from 1. |
 //! | `_cursor` | Empty, it begins a walk; the `Link` header names the address of the next part. A walk neither leaves out nor repeats what stays, whatever others write meanwhile. |
-//! | `_archive=1` | A page of the archive, if the type has a history: see [`ARCHIVE`]. It has an order and a part of its own. |
 //! | `_count=exact` | `X-Total-Count` tells how many there are in all. |
 //! | `_fields`, `_expand` | What is shown of each entity: see [`Projection`]. |
 //!
@@ -35,7 +34,6 @@ mod window;
 use crate::access::Scope;
 use crate::entity::{Entity, Version};
 use crate::error::{Error, Result};
-use crate::history::{ARCHIVE, ArchivePage};
 use crate::projection::Projection;
 use crate::provider::List;
 use crate::registry::Route;
@@ -95,8 +93,6 @@ pub struct Search {
     pub most: Option<u64>,
     /// Where to go on, if the list is walked by a cursor. There is nothing to leave out then.
     pub cursor: Option<Cursor>,
-    /// The page of the archive that is wanted. Order, start and limit are those of it.
-    pub archive: Option<ArchivePage>,
     /// Whether the client wants to know how many there are in all.
     pub is_counted: bool,
     /// The sites that the caller may read. Set by the gate: a provider applies it and never widens it.
@@ -172,7 +168,6 @@ impl Grammar {
             match name {
                 "_cursor" => cursor = Some(value),
                 "_count" => search.is_counted = parse_count(value)?,
-                ARCHIVE if self.schema.has_history => {}
                 _ if numbers.read(name, value)? => {}
                 _ => {
                     question.push((name, value));
@@ -189,9 +184,6 @@ impl Grammar {
         }
         let window = numbers.resolve(self.max)?;
         (search.start, search.limit) = (window.start, window.limit);
-        if self.schema.has_history {
-            self.seek(&mut search, ArchivePage::parse(query)?);
-        }
         self.complete(&mut search);
         question.sort_unstable();
         let question = Version::of(&(self.prefix, question)).0;
@@ -199,17 +191,6 @@ impl Grammar {
             .map(|it| Cursor::parse(it, question, &search.order))
             .transpose()?;
         Ok(search)
-    }
-
-    /// Lets `search` ask for the page `archive`: the list of the type, backwards.
-    fn seek(&self, search: &mut Search, archive: Option<ArchivePage>) {
-        search.archive = archive;
-        if let Some(page) = archive {
-            let window = page.window();
-            (search.start, search.limit) = (window.start, window.limit);
-            search.order.clone_from(&self.order);
-            search.reverse();
-        }
     }
 
     /// Takes one pair in; answers with what must not be given twice.

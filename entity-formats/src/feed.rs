@@ -19,10 +19,6 @@ use crate::title;
 /// The namespace of the ids of feeds and entries. Another one would make every entry new to every reader.
 const NAMESPACE: Uuid = Uuid::from_u128(0x6f1b_2c0e_7a54_5d1b_9b0e_3a52_c1f4_87d3);
 
-/// The namespace of feeds with a history, the prefix it is given, and the element that marks a page of an
-/// archive (RFC 5005).
-const HISTORY: (&str, &str, &str) = ("http://purl.org/syndication/history/1.0", "fh", "archive");
-
 /// What made the feed.
 const GENERATOR: &str = "Lectern";
 
@@ -39,8 +35,6 @@ struct Feed {
     paging: Vec<(&'static str, String)>,
     /// For how many minutes a reader may keep it, if that is known.
     minutes: Option<u32>,
-    /// Whether it is a page of an archive.
-    is_archive: bool,
     entries: Vec<Entry>,
 }
 
@@ -107,11 +101,8 @@ impl Feed {
             })
             .collect();
         let title = title::of_list(collection, view);
-        let (schema, history) = (collection.schema, collection.history);
-        Ok(Self {
-            is_archive: history.is_some_and(|it| it.page.is_some()),
-            ..Self::new(&title, schema, entries, paging, view, extension)
-        })
+        let schema = collection.schema;
+        Ok(Self::new(&title, schema, entries, paging, view, extension))
     }
 
     fn new(
@@ -132,7 +123,6 @@ impl Feed {
             self_url: clean(&view_url_with_query(view, extension)),
             paging,
             minutes: view.own_address.map(|it| it.minutes),
-            is_archive: false,
             entries,
         }
     }

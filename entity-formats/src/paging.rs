@@ -1,25 +1,20 @@
 //! Addresses of the other parts of a list, and of the same thing in other formats.
 
+use entity_core::Collection;
 use entity_core::format::View;
-use entity_core::{ARCHIVE, ArchivePage, Collection, History};
 
 use crate::input::form::parse_pairs;
 
 /// The query parameters that choose a part of a list.
-pub(crate) const WINDOW: [&str; 6] = ["_start", "_limit", "_page", "_perpage", "_cursor", ARCHIVE];
+pub(crate) const WINDOW: [&str; 5] = ["_start", "_limit", "_page", "_perpage", "_cursor"];
 
 /// The absolute addresses of the first, previous, next and last part of `collection`, as far as there are any
-/// and they are known, with the names of their relations; of a page of an archive those of its neighbours and
-/// of what is current. `extension` is the format that the addresses ask for.
+/// and they are known, with the names of their relations. `extension` is the format that the addresses ask for.
 pub fn paging_links(
     collection: &Collection,
     view: &View<'_>,
     extension: Option<&str>,
 ) -> Vec<(&'static str, String)> {
-    let archive = archive_links(collection.history, view, extension);
-    if collection.history.is_some_and(|it| it.page.is_some()) {
-        return archive;
-    }
     let (start, limit) = (collection.start, collection.limit);
     let url = |name, place: &str| {
         let place = format!("{name}={place}&_limit={limit}");
@@ -41,30 +36,7 @@ pub fn paging_links(
     if let Some(last) = collection.total.and_then(|it| last_start(it, start, limit)) {
         links.push(("last", url("_start", &last.to_string())));
     }
-    links.extend(archive);
     links
-}
-
-/// The pages of the archive beside what stands at `history`, by the relations of RFC 5005.
-fn archive_links(
-    history: Option<History>,
-    view: &View<'_>,
-    extension: Option<&str>,
-) -> Vec<(&'static str, String)> {
-    let Some(history) = history else {
-        return Vec::new();
-    };
-    let url = |page: ArchivePage| part_url(view, extension, Some(&format!("{ARCHIVE}={page}")));
-    let current = history.page.map(|_| part_url(view, extension, None));
-    [
-        ("current", current),
-        ("next", history.rest.map(url)),
-        ("prev-archive", history.older().map(url)),
-        ("next-archive", history.newer().map(url)),
-    ]
-    .into_iter()
-    .filter_map(|(relation, url)| Some((relation, url?)))
-    .collect()
 }
 
 /// Where the last part begins, if parts go on from `start` as they do.

@@ -51,7 +51,7 @@ entity_core::register!(Announcements);
 /// News for the members of a site.
 #[derive(Clone, Debug, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(feed = Self::to_feed, version = Self::to_version, history)]
+#[entity(feed = Self::to_feed, version = Self::to_version)]
 pub struct Announcement {
     /// Site, channel and announcement, joined by colons.
     #[entity(id)]

@@ -216,7 +216,6 @@ impl Testbed {
             preconditions: if_match.into(),
             is_dry_run: false,
             wants_abilities: false,
-            wants_history: false,
             origin: origin(self.caller(eid)),
         };
         let reply = self.dispatcher.dispatch(&request).await;

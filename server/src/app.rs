@@ -35,7 +35,6 @@ use crate::auth::tries::AccountTries;
 use crate::capacity::Capacity;
 use crate::config::{self, Config};
 use crate::descriptions::Descriptions;
-use crate::direct::Sightings;
 use crate::direct::idempotency::Bounds;
 use crate::feed::pace::Pace;
 use crate::health::{Counters, Health, Watch};
@@ -111,8 +110,6 @@ pub struct Inner {
     pub(crate) admission: Arc<Admission>,
     /// Counts failures to log in.
     pub(crate) throttle: Throttle,
-    /// Remembers since when lists are as they are.
-    pub(crate) sightings: Sightings,
     /// Slows down who reads private feeds without a pause.
     pub(crate) pace: Pace,
     aging: Aging,
@@ -215,7 +212,6 @@ impl App {
             health: health.clone(),
             metrics,
             admission,
-            sightings: Sightings::default(),
             pace: Pace::new(config.feeds_burst, delta(config.feeds_interval)),
             aging,
             sessions,

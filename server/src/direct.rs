@@ -12,7 +12,6 @@ mod prefer;
 mod refused;
 pub(crate) mod request;
 pub(crate) mod respond;
-mod sightings;
 pub(crate) mod validators;
 
 use std::sync::Arc;
@@ -31,8 +30,6 @@ use crate::error;
 use crate::exchange::Exchange;
 use crate::middleware::audit::Audited;
 use respond::{Asked, Preference};
-pub(crate) use sightings::Sightings;
-use validators::Watch;
 
 /// The header that tells by which kinds of documents an address may be patched.
 const ACCEPT_PATCH: HeaderName = HeaderName::from_static("accept-patch");
@@ -182,16 +179,6 @@ fn asked<'a>(
         is_named: path.format.is_some(),
         preference,
         view: view(app, exchange, path, abilities),
-        watch: watch(app, exchange.origin.caller.user_id()),
-    }
-}
-
-/// What remembers since when the lists are as they are that `reader` reads.
-pub(crate) fn watch<'a>(app: &'a App, reader: Option<&'a str>) -> Watch<'a> {
-    Watch {
-        sightings: &app.sightings,
-        reader,
-        now: app.steady(),
     }
 }
 

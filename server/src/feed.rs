@@ -109,7 +109,6 @@ static SCHEMA: Schema = Schema {
     ],
     has_feed: false,
     has_events: false,
-    has_history: false,
 };
 
 impl Entity for Feed {

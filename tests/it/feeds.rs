@@ -1,7 +1,6 @@
 //! `/feeds`: what whoever has the address of a private feed reads, and what stands nowhere else.
 
 mod address;
-mod archive;
 mod making;
 mod reading;
 mod secrecy;

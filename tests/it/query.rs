@@ -166,7 +166,6 @@ async fn ask(
         preconditions: Preconditions::default(),
         is_dry_run: false,
         wants_abilities: false,
-        wants_history: false,
         origin: origin(Caller::user("ada", "ada")),
     };
     let reply = dispatcher.dispatch(&request).await;

@@ -15,7 +15,6 @@ pub(crate) struct TypeAttributes {
     pub(crate) feed: Option<Path>,
     pub(crate) event: Option<Path>,
     pub(crate) version: Option<Path>,
-    pub(crate) has_history: bool,
     pub(crate) plural: Option<LitStr>,
     pub(crate) rename_all: Option<String>,
     pub(crate) doc: String,
@@ -50,7 +49,6 @@ impl TypeAttributes {
             "feed" => self.feed = Some(meta.value()?.parse()?),
             "event" => self.event = Some(meta.value()?.parse()?),
             "version" => self.version = Some(meta.value()?.parse()?),
-            "history" => self.has_history = true,
             "plural" => self.plural = Some(meta.value()?.parse()?),
             "access" => self.access = Some(parse_access(meta)?),
             "verbs" => {
@@ -63,7 +61,7 @@ impl TypeAttributes {
             }
             _ => {
                 return Err(meta.error(
-                    "unknown attribute: use prefix, plural, table, access, verbs, feed, event, version or history",
+                    "unknown attribute: use prefix, plural, table, access, verbs, feed, event or version",
                 ));
             }
         }

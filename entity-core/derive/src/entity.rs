@@ -19,7 +19,6 @@ pub(crate) fn implement(
     let has_feed = feed.is_some();
     let event = attributes.event.as_ref().map(event);
     let has_events = event.is_some();
-    let has_history = attributes.has_history;
     let id = fields.role("Id").map(|it| &it.ident).ok_or_else(|| {
         syn::Error::new(
             name.span(),
@@ -43,7 +42,6 @@ pub(crate) fn implement(
                     fields: &[#(#schema),*],
                     has_feed: #has_feed,
                     has_events: #has_events,
-                    has_history: #has_history,
                 };
                 &SCHEMA
             }

@@ -26,7 +26,6 @@ use crate::field::Fields;
 /// | `verbs(read, list, create, update, delete)` | the verbs that are written for you; leave one out to write it by hand |
 /// | `feed = path` | a `fn(&Self) -> FeedEntry`; without it a title, an `updated` field and a table make one |
 /// | `event = path` | a `fn(&Self) -> EventEntry`; with it calendars show the entities |
-/// | `history` | its feeds have an archive: see `entity_core::ARCHIVE`; lists of a table then begin with what was created last |
 /// | `version = path` | a `fn(&Self) -> Version`; without it a field with the role `version` is used |
 /// | `plural = "People"` | what people call several of them; without it, it is made of the prefix |
 ///

@@ -34,7 +34,7 @@ pub(crate) fn implement(
     let verbs = attributes
         .verbs
         .iter()
-        .map(|it| implement_verb(name, it, attributes, fields))
+        .map(|it| implement_verb(name, it, fields))
         .collect::<syn::Result<Vec<_>>>()?;
     if table.is_none() && !verbs.is_empty() {
         return Err(syn::Error::new(
@@ -106,12 +106,7 @@ fn to_access(access: &Access) -> TokenStream {
     }
 }
 
-fn implement_verb(
-    name: &Ident,
-    verb: &Ident,
-    attributes: &TypeAttributes,
-    fields: &Fields,
-) -> syn::Result<TokenStream> {
+fn implement_verb(name: &Ident, verb: &Ident, fields: &Fields) -> syn::Result<TokenStream> {
     Ok(match verb.to_string().as_str() {
         "read" => quote! {
             impl ::entity_core::Read for #name {
@@ -126,11 +121,8 @@ fn implement_verb(
                 }
             }
         },
-        "list" => {
-            let order = order(verb, attributes, fields)?;
-            quote! {
+        "list" => quote! {
             impl ::entity_core::List for #name {
-                #order
                 async fn list(
                     cx: &::entity_core::Context,
                     search: &::entity_core::Search,
@@ -144,8 +136,7 @@ fn implement_verb(
                     ::entity_core::db::count::<Self>(cx, search).await.map(::std::option::Option::Some)
                 }
             }
-            }
-        }
+        },
         "create" => {
             let site = site(fields);
             quote! {
@@ -186,26 +177,6 @@ fn implement_verb(
             ));
         }
     })
-}
-
-/// The order of the lists of a type with a history: what was created last comes first.
-fn order(
-    verb: &Ident,
-    attributes: &TypeAttributes,
-    fields: &Fields,
-) -> syn::Result<Option<TokenStream>> {
-    if !attributes.has_history {
-        return Ok(None);
-    }
-    let wire = |role: &str| fields.role(role).map(|it| it.wire.as_str());
-    let (Some(created), Some(id)) = (wire("Created"), wire("Id")) else {
-        return Err(syn::Error::new(
-            verb.span(),
-            "a history needs a field that says when: mark it with #[entity(created)]",
-        ));
-    };
-    let order = format!("{created}_desc,{id}");
-    Ok(Some(quote!(const ORDER: &'static str = #order;)))
 }
 
 fn site(fields: &Fields) -> TokenStream {

@@ -1,8 +1,5 @@
 //! What every list can be asked, whatever its type.
 
-use crate::history::ARCHIVE;
-use crate::schema::Schema;
-
 /// A query parameter of every list.
 #[derive(Clone, Copy, Debug)]
 pub struct ListParameter {
@@ -79,18 +76,3 @@ pub const LIST_PARAMETERS: &[ListParameter] = &[
         example: "",
     },
 ];
-
-/// A further one, of lists that have a history.
-pub static ARCHIVE_PARAMETER: ListParameter = ListParameter {
-    name: ARCHIVE,
-    doc: "which page of the archive, from 1 with the oldest; not together with another part or order, and not \
-        before the page is full; a page that takes too many bytes goes on where its `prev-archive` leads",
-    least: Some(1),
-    example: "1",
-};
-
-/// Those of lists of a type with these fields.
-pub fn list_parameters(schema: &Schema) -> impl Iterator<Item = &'static ListParameter> {
-    let archive = schema.has_history.then_some(&ARCHIVE_PARAMETER);
-    LIST_PARAMETERS.iter().chain(archive)
-}

@@ -1,9 +1,8 @@
 //! What must hold of a type before a service starts with it.
 
 use super::{ActionRoute, RegistryError, Route};
-use crate::history::ARCHIVE_PAGE;
 use crate::projection::EXPANDED;
-use crate::schema::{Field, Role, Schema};
+use crate::schema::{Field, Schema};
 use crate::search::Order;
 
 /// Prefixes that the service itself answers.
@@ -12,30 +11,6 @@ const RESERVED: [&str; 2] = ["batch", "describe"];
 pub(crate) const RESERVED_WORDS: [&str; 4] = ["describe", "new", "edit", "delete"];
 /// The argument that every action on one entity has already.
 const ID: &str = "id";
-
-/// What is wrong with the history of `route`, if it has one.
-fn history(route: &Route) -> Option<String> {
-    if !route.schema.has_history {
-        return None;
-    }
-    if route.list.is_none() || !route.schema.has_feed {
-        return Some("has a history, but no list or no feed that could show it".to_owned());
-    }
-    if route.max < ARCHIVE_PAGE {
-        return Some(format!(
-            "has a history: its lists must answer {ARCHIVE_PAGE} entities at least"
-        ));
-    }
-    let order = Order::declared(route.order, route.schema).ok()?;
-    let is_newest_first = |it: &Order| it.field.role == Some(Role::Created) && it.is_descending;
-    match order.first().is_some_and(is_newest_first) {
-        true => None,
-        false => Some(
-            "has a history: the order of its lists must begin with the field that is `created`, descending"
-                .to_owned(),
-        ),
-    }
-}
 
 /// What is wrong with the arguments of `action`.
 fn arguments(action: &ActionRoute) -> Option<String> {
@@ -104,9 +79,6 @@ pub(super) fn route(route: &Route) -> Result<(), RegistryError> {
         return refuse(&format!(
             "has a column `{taken}`, which is where the folded text of another field is: rename it"
         ));
-    }
-    if let Some(reason) = history(route) {
-        return refuse(&reason);
     }
     for (index, action) in route.actions.iter().enumerate() {
         if let Some(reason) = arguments(action) {

@@ -22,7 +22,6 @@ static SCHEMA: Schema = Schema {
     ],
     has_feed: false,
     has_events: false,
-    has_history: false,
 };
 
 fn grammar() -> Grammar {
@@ -215,7 +214,6 @@ fn a_list_without_anything_to_search_says_so() {
         fields: &[Field::new("id", Kind::Text(9), "").role(Role::Id)],
         has_feed: false,
         has_events: false,
-        has_history: false,
     };
     let grammar = Grammar {
         schema: &PLAIN,

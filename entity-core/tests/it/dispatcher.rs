@@ -161,7 +161,6 @@ fn request(eid: &str, verb: Verb, address: &str) -> Request {
         preconditions: Preconditions::default(),
         is_dry_run: false,
         wants_abilities: false,
-        wants_history: false,
         origin: origin(caller(eid)),
     }
 }

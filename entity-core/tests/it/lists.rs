@@ -165,7 +165,6 @@ fn request(path: DirectPath, query: &[(&str, &str)]) -> Request {
         preconditions: Preconditions::default(),
         is_dry_run: false,
         wants_abilities: false,
-        wants_history: false,
         origin: origin(Caller::user("ada", "ada")),
     }
 }

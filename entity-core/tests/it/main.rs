@@ -9,7 +9,6 @@
 mod dispatcher;
 mod gate;
 mod group;
-mod history;
 mod lists;
 mod notes;
 mod prepare;

@@ -310,7 +310,6 @@ fn request(eid: &str, verb: Verb, path: &str, body: Value) -> Request {
         preconditions: Preconditions::default(),
         is_dry_run: false,
         wants_abilities: false,
-        wants_history: false,
         origin: origin(caller(eid)),
     }
 }

@@ -134,7 +134,6 @@ impl Service {
             preconditions: if_match.into(),
             is_dry_run: false,
             wants_abilities: false,
-            wants_history: false,
             origin: origin(Caller::user("ada", "ada")),
         };
         self.dispatcher.dispatch(&request).await

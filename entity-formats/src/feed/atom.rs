@@ -1,13 +1,10 @@
 //! Answers as Atom (RFC 4287).
 
-use std::collections::BTreeMap;
-
 use atom_syndication as atom;
-use atom_syndication::extension::{Extension, ExtensionMap};
 use entity_core::format::{Format, Renderer, View};
 use entity_core::{Body, Enclosure, Error, Result};
 
-use super::{Entry, Feed, GENERATOR, HISTORY, is_feed};
+use super::{Entry, Feed, GENERATOR, is_feed};
 use crate::feed;
 
 /// Writes Atom.
@@ -46,18 +43,6 @@ fn write_feed(feed: Feed) -> atom::Feed {
     }
     // An entry without an author needs one of the feed.
     let needs_author = feed.entries.iter().any(|it| it.content.author.is_none());
-    let (namespace, prefix, element) = HISTORY;
-    let marks = feed.is_archive.then(|| {
-        let mark = Extension {
-            name: format!("{prefix}:{element}"),
-            ..Extension::default()
-        };
-        let marks = BTreeMap::from([(element.to_owned(), vec![mark])]);
-        (prefix.to_owned(), marks)
-    });
-    let namespaces = feed
-        .is_archive
-        .then(|| (prefix.to_owned(), namespace.to_owned()));
     atom::Feed {
         id: feed.id,
         title: atom::Text::plain(feed.title),
@@ -72,8 +57,6 @@ fn write_feed(feed: Feed) -> atom::Feed {
             ..atom::Generator::default()
         }),
         links,
-        extensions: ExtensionMap::from_iter(marks),
-        namespaces: BTreeMap::from_iter(namespaces),
         entries: feed.entries.into_iter().map(write_entry).collect(),
         ..atom::Feed::default()
     }

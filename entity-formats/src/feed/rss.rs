@@ -8,7 +8,7 @@ use rss::extension::dublincore::DublinCoreExtension;
 use rss::extension::{Extension, ExtensionMap};
 use rss::{Category, Channel, Guid, Item};
 
-use super::{Entry, Feed, GENERATOR, HISTORY, is_feed};
+use super::{Entry, Feed, GENERATOR, is_feed};
 use crate::feed;
 
 /// Writes RSS.
@@ -42,24 +42,13 @@ fn write_channel(feed: Feed) -> Channel {
     for (relation, url) in feed.paging {
         links.push(atom_link(relation, url));
     }
-    let (history, prefix, element) = HISTORY;
     let namespaces = [
         ("atom", "http://www.w3.org/2005/Atom"),
         ("dc", "http://purl.org/dc/elements/1.1/"),
     ]
-    .into_iter()
-    .chain(feed.is_archive.then_some((prefix, history)));
-    let marks = feed.is_archive.then(|| {
-        let mark = Extension {
-            name: format!("{prefix}:{element}"),
-            ..Extension::default()
-        };
-        let marks = BTreeMap::from([(element.to_owned(), vec![mark])]);
-        (prefix.to_owned(), marks)
-    });
+    .into_iter();
     let links = BTreeMap::from([("link".to_owned(), links)]);
-    let mut extensions = ExtensionMap::from([("atom".to_owned(), links)]);
-    extensions.extend(marks);
+    let extensions = ExtensionMap::from([("atom".to_owned(), links)]);
     Channel {
         // The format wants a description that is not empty.
         description: match feed.description.is_empty() {

@@ -60,10 +60,7 @@ impl<'a> ListPage<'a> {
         if !title::is_whole(collection, view.path) {
             frame = frame.below_type(collection.prefix);
         }
-        frame.paging = paging_links(collection, view, Some("html"))
-            .into_iter()
-            .filter_map(|(relation, url)| Some((page_relation(relation)?, url)))
-            .collect();
+        frame.paging = paging_links(collection, view, Some("html"));
         frame
     }
 
@@ -128,16 +125,6 @@ fn caption(collection: &Collection) -> String {
         (true, _) => format!("{first} to {last}, and there are more"),
         (false, 0) => format!("{last} in all"),
         (false, _) => format!("{first} to {last}, the last ones"),
-    }
-}
-
-/// What pages call the relation `relation`: they have no words for archives, and always lead to the list itself.
-fn page_relation(relation: &'static str) -> Option<&'static str> {
-    match relation {
-        "current" => None,
-        "prev-archive" => Some("prev"),
-        "next-archive" => Some("next"),
-        other => Some(other),
     }
 }
 

@@ -1,6 +1,5 @@
 //! The query of a page's address, to make the links that change it.
 
-use entity_core::ARCHIVE;
 use entity_core::format::View;
 
 use crate::input::form::{parse_pairs, write_pairs};
@@ -13,7 +12,7 @@ pub(super) const SEARCH: &str = "_search";
 /// The parameter that says how long a part of a list is.
 pub(super) const LIMIT: &str = "_limit";
 /// Parameters that say where in a list a part begins: in another order that is another place.
-const PLACE: [&str; 4] = ["_start", "_page", "_cursor", ARCHIVE];
+const PLACE: [&str; 3] = ["_start", "_page", "_cursor"];
 
 /// The names and values of a query, in order.
 #[derive(Clone)]

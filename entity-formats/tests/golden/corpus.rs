@@ -13,8 +13,8 @@ use entity_core::reply::Value;
 use entity_core::schema::{Field, Kind, Meaning, Role, Schema};
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
-    Abilities, ArchivePage, Body, Collection, Enclosure, Entity, ErrorKind, EventEntry, FeedEntry,
-    FieldError, Form, FormPurpose, History, Item, Offer, Refusal, Registry, Verb, Version,
+    Abilities, Body, Collection, Enclosure, Entity, ErrorKind, EventEntry, FeedEntry, FieldError,
+    Form, FormPurpose, Item, Offer, Refusal, Registry, Verb, Version,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -90,14 +90,12 @@ static NOTE: Schema = Schema {
     fields: FIELDS,
     has_feed: true,
     has_events: true,
-    has_history: false,
 };
 static SESSION: Schema = Schema {
     doc: "",
     fields: &[],
     has_feed: false,
     has_events: false,
-    has_history: false,
 };
 
 impl Entity for Note {
@@ -355,17 +353,8 @@ fn type_entry() -> TypeEntry {
     }
 }
 
-/// The second of four pages.
-fn archive() -> History {
-    History {
-        page: Some(ArchivePage::new(2)),
-        newest: 4,
-        rest: None,
-    }
-}
-
 pub(crate) fn answers() -> Vec<(&'static str, Body)> {
-    let list = |notes: Vec<Note>, history: Option<History>| {
+    let list = |notes: Vec<Note>| {
         Body::Collection(Collection {
             items: notes.into_iter().map(item).collect(),
             start: 3,
@@ -373,13 +362,12 @@ pub(crate) fn answers() -> Vec<(&'static str, Body)> {
             has_more: true,
             cursor: None,
             total: None,
-            history,
             is_searched: true,
             ..Collection::empty("note", &NOTE)
         })
     };
     vec![
-        ("list", list(notes(), None)),
+        ("list", list(notes())),
         ("entity", Body::Entity(item(notes().swap_remove(0)))),
         ("create", form(FormPurpose::Create, None)),
         (
@@ -428,7 +416,6 @@ pub(crate) fn answers() -> Vec<(&'static str, Body)> {
         ),
         ("type", value("describe", type_entry())),
         ("nothing", Body::Empty),
-        ("archive", list(notes(), Some(archive()))),
     ]
 }
 

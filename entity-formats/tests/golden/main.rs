@@ -7,7 +7,6 @@ mod oracle;
 mod page;
 
 use entity_core::format::View;
-use entity_core::{ARCHIVE_PAGE, History};
 use entity_formats::standard;
 
 use corpus::{HOSTILE, answers, notes, problem, view};
@@ -54,7 +53,7 @@ fn forms_are_pages_only_and_feeds_need_a_type_that_has_them() {
         let offered = formats.offered(&body);
         let expected: &[&str] = match name {
             "create" | "edit" | "refused" | "outdated" | "delete" | "outdated-delete" => &["html"],
-            "list" | "entity" | "archive" => &["json", "xml", "html", "atom", "rss", "csv", "ics"],
+            "list" | "entity" => &["json", "xml", "html", "atom", "rss", "csv", "ics"],
             _ => &["json", "xml", "html"],
         };
         assert_eq!(offered, expected, "{name}");
@@ -158,28 +157,5 @@ fn paging_links_keep_the_query_and_replace_its_window() {
             ("prev", format!("{base}&_start=1&_limit=2")),
             ("next", format!("{base}&_start=5&_limit=2")),
         ]
-    );
-}
-
-#[test]
-fn a_page_of_an_archive_links_to_its_neighbours_and_what_is_current_to_the_newest() {
-    let (_, body) = answers().pop().unwrap();
-    let entity_core::Body::Collection(mut list) = body else {
-        panic!("a list")
-    };
-    let base = "https://lms.example/direct/note/site/a%20b.rss?_search=x%26y";
-    assert_eq!(
-        entity_formats::paging_links(&list, &view(), Some("rss")),
-        [
-            ("current", base.to_owned()),
-            ("prev-archive", format!("{base}&_archive=1")),
-            ("next-archive", format!("{base}&_archive=3")),
-        ]
-    );
-    (list.start, list.has_more) = (0, false);
-    list.history = Some(History::of_newest(10 * ARCHIVE_PAGE + 1));
-    assert_eq!(
-        entity_formats::paging_links(&list, &view(), Some("rss")),
-        [("prev-archive", format!("{base}&_archive=10"))]
     );
 }

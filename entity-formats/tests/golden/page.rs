@@ -201,7 +201,6 @@ fn a_password_is_never_written_into_a_page() {
         ],
         has_feed: false,
         has_events: false,
-        has_history: false,
     };
     let mut refusal = refusal();
     for name in ["_username", "_password"] {

@@ -2,8 +2,7 @@
 
 use chrono::TimeDelta;
 use entity_core::{
-    ARCHIVE, Action, Actions, Answers, Arguments, Context, Error, History, Need, Outcome, Result,
-    Scope, Search, Verb,
+    Action, Actions, Answers, Arguments, Context, Error, Need, Outcome, Result, Scope, Search, Verb,
 };
 
 use super::query::{self, Place, Within};
@@ -111,14 +110,7 @@ async fn collection(
     arguments: &Arguments,
     place: Place<'_>,
 ) -> Result<Outcome<Announcements>> {
-    let narrowed = without_archive(arguments);
     let search = cut(arguments)?;
-    if let Some(other) = narrowed.filter(|_| search.archive.is_some()) {
-        return Err(Error::field(
-            other,
-            format!("must not be given together with `{ARCHIVE}`"),
-        ));
-    }
     let within = Within {
         place,
         since: since(cx, arguments),
@@ -128,22 +120,11 @@ async fn collection(
         true => Some(query::count(cx, &search, within).await?),
         false => None,
     };
-    let is_followed = arguments.wants_history && narrowed.is_none();
-    let count = query::count(cx, &search, within);
-    let history = History::of(&search, &page, is_followed, count).await?;
     Ok(Outcome::Part {
         page,
         search,
         total,
-        history,
     })
-}
-
-/// The parameter that leaves some of the list out or turns it round, so that it has no archive.
-fn without_archive(arguments: &Arguments) -> Option<&'static str> {
-    let mut numbers = ["n", "d"].into_iter();
-    let narrows = numbers.find(|it| number(arguments, it).is_some());
-    narrows.or_else(|| is_turned(arguments).then_some("a"))
 }
 
 /// Whether what came out first is wanted first.
@@ -161,7 +142,7 @@ fn cut(arguments: &Arguments) -> Result<Search> {
     let is_ordered = arguments
         .parameter("_order")
         .is_some_and(|it| !it.is_empty());
-    if is_turned(arguments) && !is_ordered && search.archive.is_none() {
+    if is_turned(arguments) && !is_ordered {
         search.reverse();
     }
     Ok(search)

@@ -185,7 +185,6 @@ async fn part(cx: &Context, search: Search) -> Result<Outcome<Memberships>> {
         page,
         search,
         total,
-        history: None,
     })
 }
 

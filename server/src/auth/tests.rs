@@ -174,7 +174,6 @@ impl Service {
                 preconditions: Preconditions::default(),
                 is_dry_run: false,
                 wants_abilities: false,
-                wants_history: false,
                 origin: origin(caller),
             })
             .await?;

@@ -26,7 +26,6 @@ static SCHEMA: Schema = Schema {
     ],
     has_feed: false,
     has_events: false,
-    has_history: false,
 };
 
 /// Whether the form is asked for.

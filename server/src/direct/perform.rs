@@ -108,7 +108,6 @@ fn prepare(app: &App, exchange: &mut Exchange, path: &DirectPath, sent: Verb) ->
         preconditions,
         is_dry_run: preferences.is_dry_run,
         wants_abilities: format.name == "html",
-        wants_history: format.is_feed,
         origin: exchange.origin.clone(),
     };
     Ok(Prepared {

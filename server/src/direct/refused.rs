@@ -101,7 +101,6 @@ async fn empty(
         preconditions: Preconditions::default(),
         is_dry_run: false,
         wants_abilities: true,
-        wants_history: false,
         origin: exchange.origin.clone(),
     };
     match app.dispatcher.dispatch(&request).await.ok()?.body {

@@ -10,7 +10,7 @@ use entity_core::{
 };
 
 use super::etag;
-use super::validators::{Validators, Watch, digest, is_tagged};
+use super::validators::{Validators, digest, is_tagged};
 
 const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 const ENTITY_ID: HeaderName = HeaderName::from_static("entityid");
@@ -39,7 +39,6 @@ pub(crate) struct Asked<'a> {
     pub(crate) is_named: bool,
     pub(crate) preference: Preference,
     pub(crate) view: View<'a>,
-    pub(crate) watch: Watch<'a>,
 }
 
 /// The status of what a request did.
@@ -171,7 +170,7 @@ fn check_list(body: &Body, written: usize, most: usize) -> Result<()> {
 fn written(reply: &Reply, asked: &Asked<'_>, renderer: &dyn Renderer) -> Result<Response> {
     let format = renderer.format();
     let known = version(&reply.body, format).map(Some);
-    let known = known.map(|it| Validators::of(reply, asked, format, it));
+    let known = known.map(|it| Validators::of(reply, format, it));
     if let Some(known) = &known
         && let Some(response) = known.not_modified(&reply.effect, asked.headers)?
     {
@@ -183,7 +182,7 @@ fn written(reply: &Reply, asked: &Asked<'_>, renderer: &dyn Renderer) -> Result<
         known
     } else {
         let version = is_tagged(format).then(|| digest(&bytes));
-        let found = Validators::of(reply, asked, format, version);
+        let found = Validators::of(reply, format, version);
         if let Some(response) = found.not_modified(&reply.effect, asked.headers)? {
             return Ok(response);
         }

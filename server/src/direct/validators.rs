@@ -5,53 +5,33 @@ use axum::http::header::{ETAG, LAST_MODIFIED};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use chrono::{DateTime, Utc};
-use entity_core::format::{Format, View};
+use entity_core::format::Format;
 use entity_core::{Body, Effect, Freshness, Reply, Result, State, Version};
 use sha2::{Digest as _, Sha256};
 
 use super::etag;
-use super::respond::{self, Asked};
-use super::sightings::Sightings;
-
-/// Who asks for a list, and what remembers since when it is as it is.
-#[derive(Clone, Copy)]
-pub(crate) struct Watch<'a> {
-    pub(crate) sightings: &'a Sightings,
-    /// The internal id of the user on whose behalf the list was read.
-    pub(crate) reader: Option<&'a str>,
-    pub(crate) now: DateTime<Utc>,
-}
+use super::respond;
 
 /// The tag and the date of an answer, as far as it has them.
 pub(crate) struct Validators {
     state: State,
     /// What the tag says of the format.
     format: &'static str,
-    /// Whether only the very date counts that was told for it.
-    is_dated_here: bool,
 }
 
 impl Validators {
     /// Those of `reply`, which is in `version`, in `format`.
-    pub(super) fn of(
-        reply: &Reply,
-        asked: &Asked<'_>,
-        format: Format,
-        version: Option<Version>,
-    ) -> Self {
-        let updated = match (&reply.body, version) {
+    pub(super) fn of(reply: &Reply, format: Format, version: Option<Version>) -> Self {
+        let updated = match &reply.body {
             _ if !is_tagged(format) => None,
-            (Body::Entity(item), _) if format.is_feed => item.updated_in_feed(),
-            (Body::Entity(item), _) => item.updated(),
-            (Body::Collection(_), Some(version)) if reply.effect == Effect::Read => {
-                asked.watch.since(&asked.view, format, version)
-            }
+            Body::Entity(item) if format.is_feed => item.updated_in_feed(),
+            Body::Entity(item) => item.updated(),
+            // The dates of its entries do not tell when a list changed: one of them may have been deleted.
             _ => None,
         };
         Self {
             state: State { version, updated },
             format: format.name,
-            is_dated_here: matches!(reply.body, Body::Collection(_)),
         }
     }
 
@@ -72,7 +52,6 @@ impl Validators {
                 updated: None,
             },
             format,
-            is_dated_here: false,
         }
     }
 
@@ -88,10 +67,7 @@ impl Validators {
         if *effect != Effect::Read {
             return Ok(None);
         }
-        let mut preconditions = etag::of_read(headers, self.format)?;
-        if self.is_dated_here && preconditions.if_modified_since != self.state.updated {
-            preconditions.if_modified_since = None;
-        }
+        let preconditions = etag::of_read(headers, self.format)?;
         match preconditions.judge_read(self.state)? {
             Freshness::Stale => Ok(None),
             Freshness::Fresh => {
@@ -112,15 +88,6 @@ impl Validators {
 
     fn tag(&self) -> Option<String> {
         Some(etag::tag(self.state.version?, self.format))
-    }
-}
-
-impl Watch<'_> {
-    /// Since when the list that `view` shows in `format` is in `version`.
-    fn since(&self, view: &View<'_>, format: Format, version: Version) -> Option<DateTime<Utc>> {
-        let own = view.own_address.as_ref().map(|it| it.url);
-        let list = (self.reader, own, view.path, view.query, format.name);
-        self.sightings.since(&list, version, self.now)
     }
 }
 

@@ -23,7 +23,6 @@ use crate::app::App;
 use crate::direct::negotiate;
 use crate::direct::request::verb;
 use crate::direct::respond::{Asked, Preference, respond, set};
-use crate::direct::watch;
 use crate::exchange::Exchange;
 use crate::{error, telemetry};
 
@@ -169,7 +168,6 @@ async fn show(
             preconditions: Preconditions::default(),
             is_dry_run: false,
             wants_abilities: false,
-            wants_history: true,
             origin,
         })
         .await?;
@@ -206,7 +204,6 @@ async fn show(
             csrf_token: None,
             most_bytes: app.config.answer_bytes.0,
         },
-        watch: watch(app, bound.owner.user_id()),
     };
     let mut response = app
         .answers

@@ -1,6 +1,6 @@
 //! Whether a user may read at an address now: a feed that shows nothing is refused when it is made.
 
-use entity_core::{ARCHIVE, Body, Context, Error, ErrorKind, Registry, Reply, Result, look_up};
+use entity_core::{Body, Context, Error, ErrorKind, Registry, Reply, Result, look_up};
 
 use super::address::Address;
 
@@ -26,12 +26,8 @@ pub(super) fn is_content(reply: &Reply) -> bool {
     matches!(reply.body, Body::Entity(_) | Body::Collection(_))
 }
 
-/// The same question about one entity: no more is needed to know. A page of an archive is asked for as a whole:
-/// whether there is one is part of the question.
+/// The same question about one entity: no more is needed to know.
 fn one_of(query: Vec<(String, String)>) -> Vec<(String, String)> {
-    if query.iter().any(|(name, _)| name == ARCHIVE) {
-        return query;
-    }
     let said = query
         .into_iter()
         .filter(|(name, _)| !matches!(name.as_str(), "_limit" | "_perpage"));

@@ -11,17 +11,13 @@ use super::{Builder, bytes, empty};
 
 impl Builder<'_> {
     pub(super) fn add_action(&mut self, kind: &Type<'_>, action: &ActionRoute) {
-        let has_archive = action.is_searched() && kind.fields().has_history;
         for count in action.segments() {
             let arguments = action.arguments.get(..count).unwrap_or(&action.arguments);
             let operation = self.action(kind, action, arguments);
             self.add(
                 (Mount::Direct, &path(kind, action, arguments)),
                 action.verb,
-                (
-                    action.need.unwrap_or(Need::Superuser),
-                    refusals(action, has_archive),
-                ),
+                (action.need.unwrap_or(Need::Superuser), refusals(action)),
                 operation,
             );
         }
@@ -177,9 +173,8 @@ fn operation_id(kind: &Type<'_>, action: &ActionRoute, count: usize) -> String {
 }
 
 /// How `action` may be refused besides what all operations have in common.
-fn refusals(action: &ActionRoute, has_archive: bool) -> &'static [ErrorKind] {
-    // A page of an archive may not be full yet.
-    let is_about_something = action.is_on_entity || has_archive || !action.arguments.is_empty();
+fn refusals(action: &ActionRoute) -> &'static [ErrorKind] {
+    let is_about_something = action.is_on_entity || !action.arguments.is_empty();
     match (action.verb.is_safe(), is_about_something) {
         (true, false) => &[],
         (true, true) => &[ErrorKind::NotFound],

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use entity_core::catalog::{
-    Address, LIST_PARAMETERS, ListParameter, Place, TypeEntry, list_parameters,
-};
+use entity_core::catalog::{Address, LIST_PARAMETERS, ListParameter, Place, TypeEntry};
 use entity_core::format::Formats;
 use entity_core::schema::Schema as Fields;
 use entity_core::schemars::json_schema;
@@ -182,7 +180,9 @@ impl Builder<'_> {
 
     /// What its list can be asked.
     pub(super) fn list_parameters(&mut self, kind: &Type<'_>) -> Vec<Parameter> {
-        let common = list_parameters(kind.fields()).map(|it| list_parameter(kind.fields(), it));
+        let common = LIST_PARAMETERS
+            .iter()
+            .map(|it| list_parameter(kind.fields(), it));
         let own = kind.route.parameters.iter().map(text_parameter);
         let mut parameters: Vec<Parameter> = common.chain(own).collect();
         for field in kind.fields().fields.iter().filter(|it| it.column.is_some()) {

@@ -1,6 +1,6 @@
 //! What whoever has the address of a private feed is answered there.
 
-use entity_core::catalog::{ARCHIVE_PARAMETER, LIST_PARAMETERS};
+use entity_core::catalog::LIST_PARAMETERS;
 use entity_core::schemars::json_schema;
 use entity_core::{Entity as _, ErrorKind, Need, Provider as _, Verb};
 use entity_formats::is_window_parameter;
@@ -49,11 +49,7 @@ impl Builder<'_> {
         let formats = formats.filter(|it| it.is_feed || it.name == PAGE);
         let headers = [
             ("ETag", "The version of the feed."),
-            (
-                "Last-Modified",
-                "Since when the service has seen it as it is.",
-            ),
-            ("Link", "The other parts of the feed, and its archive."),
+            ("Link", "The other parts of the feed."),
         ];
         Response {
             description: "The feed, in the format that the name ends with; a page about it for those who prefer `text/html`.".to_owned(),
@@ -81,7 +77,6 @@ fn parameters() -> Vec<Parameter> {
     ];
     let parts = LIST_PARAMETERS
         .iter()
-        .chain([&ARCHIVE_PARAMETER])
         .filter(|it| is_window_parameter(it.name))
         .map(|it| list_parameter(Feed::schema(), it));
     path.into_iter()

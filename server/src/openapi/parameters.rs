@@ -13,7 +13,6 @@ static NO_FIELDS: Fields = Fields {
     fields: &[],
     has_feed: false,
     has_events: false,
-    has_history: false,
 };
 
 /// The parameter that stands for the id of an entity.

@@ -81,7 +81,6 @@ static SCHEMA: Schema = Schema {
     ],
     has_feed: false,
     has_events: false,
-    has_history: false,
 };
 
 impl Entity for SessionEntity {

@@ -4,7 +4,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use entity_core::{DateTimeUtc, Entity, EventEntry, Route};
-use http::header::{ACCEPT, CONTENT_TYPE, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED};
+use http::header::{ACCEPT, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use http::{StatusCode, header};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -224,11 +224,9 @@ both! {
         let teacher = app.0.user("instructor1").await;
         add(&teacher, json!({})).await;
         let first = teacher.get(LIST).await;
-        for (given, asked) in [(ETAG, IF_NONE_MATCH), (LAST_MODIFIED, IF_MODIFIED_SINCE)] {
-            let value = first.header(&given).expect("a version and a date").to_owned();
-            let again = teacher.clone().with_header(asked, &value).get(LIST).await;
-            again.expect(StatusCode::NOT_MODIFIED);
-        }
+        let tag = first.header(ETAG).expect("a version");
+        let again = teacher.clone().with_header(IF_NONE_MATCH, tag).get(LIST).await;
+        again.expect(StatusCode::NOT_MODIFIED);
     }
 
     async fn a_calendar_has_a_private_address(app: WithAppointments) {

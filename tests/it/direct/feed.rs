@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use chrono::TimeDelta;
 use feed_rs::model::Feed;
 use http::StatusCode;
-use http::header::{CONTENT_TYPE, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED};
+use http::header::{CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use serde_json::json;
 use tests::{Client, TestApp, both};
 
@@ -184,12 +184,10 @@ both! {
         let student = app.user("student1").await;
         for path in feeds() {
             let first = student.get(&path).await;
-            for (given, asked) in [(ETAG, IF_NONE_MATCH), (LAST_MODIFIED, IF_MODIFIED_SINCE)] {
-                let value = first.header(&given).expect("a version and a date").to_owned();
-                let answer = student.clone().with_header(asked, &value).get(&path).await;
-                answer.expect(StatusCode::NOT_MODIFIED);
-                assert!(answer.body.is_empty(), "{path} {given}");
-            }
+            let tag = first.header(ETAG).expect("a version");
+            let answer = student.clone().with_header(IF_NONE_MATCH, tag).get(&path).await;
+            answer.expect(StatusCode::NOT_MODIFIED);
+            assert!(answer.body.is_empty(), "{path}");
         }
     }
 
@@ -204,11 +202,9 @@ both! {
         let news = json!({"siteId": "biology-101", "title": "New"});
         teacher.post("/direct/announcement", &news).await.expect(StatusCode::CREATED);
         for (path, first) in before {
-            for (given, asked) in [(ETAG, IF_NONE_MATCH), (LAST_MODIFIED, IF_MODIFIED_SINCE)] {
-                let value = first.header(&given).expect("a version and a date").to_owned();
-                let answer = student.clone().with_header(asked, &value).get(&path).await;
-                answer.expect(StatusCode::OK);
-            }
+            let tag = first.header(ETAG).expect("a version");
+            let answer = student.clone().with_header(IF_NONE_MATCH, tag).get(&path).await;
+            answer.expect(StatusCode::OK);
         }
     }
 

@@ -2,9 +2,7 @@
 
 use chrono::TimeDelta;
 use http::StatusCode;
-use http::header::{
-    CACHE_CONTROL, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, REFERRER_POLICY,
-};
+use http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH, REFERRER_POLICY};
 use serde_json::{Value, json};
 use tests::{Client, TestApp, both};
 
@@ -166,12 +164,10 @@ both! {
             let first = stranger.get(&path).await;
             assert_eq!(first.header(CACHE_CONTROL), Some("private, max-age=300, must-revalidate"));
             assert_eq!(first.header(REFERRER_POLICY), Some("no-referrer"));
-            for (given, asked) in [(ETAG, IF_NONE_MATCH), (LAST_MODIFIED, IF_MODIFIED_SINCE)] {
-                let value = first.header(&given).expect("a version and a date").to_owned();
-                let again = stranger.clone().with_header(asked, &value).get(&path).await;
-                again.expect(StatusCode::NOT_MODIFIED);
-                assert!(again.body.is_empty(), "{path}");
-            }
+            let tag = first.header(ETAG).expect("a version");
+            let again = stranger.clone().with_header(IF_NONE_MATCH, tag).get(&path).await;
+            again.expect(StatusCode::NOT_MODIFIED);
+            assert!(again.body.is_empty(), "{path}");
         }
         let tag = stranger.get(&feed.path("atom")).await.header(ETAG).expect("a version").to_owned();
         let news = json!({"siteId": "biology-101", "title": "New"});

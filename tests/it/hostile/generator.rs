@@ -73,9 +73,8 @@ const SEGMENTS: [&str; 28] = [
 const EXTENSIONS: [&str; 12] = [
     "", "", ".json", ".xml", ".html", ".atom", ".rss", ".csv", ".ics", ".opml", ".exe", ".",
 ];
-const KEYS: [&str; 35] = [
+const KEYS: [&str; 34] = [
     "_limit",
-    "_archive",
     "_start",
     "_page",
     "_perpage",

@@ -99,7 +99,6 @@ impl Actions for Sample {
                     page: db::list::<Self>(cx, &search).await?,
                     total: Some(db::count::<Self>(cx, &search).await?),
                     search,
-                    history: None,
                 })
             })
         })]

@@ -77,7 +77,6 @@ async fn read<T: Table + entity_core::Read<Entity = T>>(db: &Db, id: &str) -> Va
         preconditions: Preconditions::default(),
         is_dry_run: false,
         wants_abilities: false,
-        wants_history: false,
         origin: origin(Caller::user("ada", "ada")),
     };
     let reply = dispatcher.dispatch(&request).await.expect("a poll");

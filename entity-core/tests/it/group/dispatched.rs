@@ -263,7 +263,6 @@ async fn dos_quotas_count_what_those_before_in_the_same_commit_have_freed() {
         preconditions: Preconditions::default(),
         is_dry_run: false,
         wants_abilities: false,
-        wants_history: false,
         origin: origin(caller("ada")),
     };
     let more = service.dispatcher.dispatch(&more);

@@ -34,7 +34,7 @@ pub(super) const LIST: &str = "/direct/announcement/site/biology-101";
 /// Those questions that hold most, of each kind.
 const WORST: [&str; 5] = [
     "xml",
-    "archive",
+    "atom",
     "search",
     "singles in xml, batch in xml",
     "lists in xml, batch in json",
@@ -84,7 +84,6 @@ fn questions() -> Vec<Question> {
         .collect();
     let search = format!("{LIST}.json?_search=x&_expand=siteId,createdBy");
     questions.extend([
-        Question::get("archive", format!("{LIST}.atom?_archive=2")),
         Question::get("search", search),
         Question::get("api", "/api/users/me/announcements".to_owned()),
     ]);

@@ -1,7 +1,6 @@
-//! What had no size besides plain lists: pages of archives, what lists are shown with, the lists of the portal,
+//! What had no size besides plain lists: what lists are shown with, the lists of the portal,
 //! subscriptions.
 
-use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use entity_core::{
@@ -13,7 +12,7 @@ use serde::Serialize;
 use serde_json::json;
 use tests::{Answer, Backend, OnBackend, TestApp, both};
 
-use super::{COUNT, MOST, Small, announce, news, walk};
+use super::{COUNT, MOST, Small, announce, walk};
 
 /// The path that the `Link` of an answer gives the relation `relation`.
 fn link(answer: &Answer, relation: &str) -> Option<String> {
@@ -90,40 +89,6 @@ impl OnBackend for Hoarding {
 }
 
 both! {
-    async fn a_page_of_an_archive_is_answered_in_parts(app: Small) {
-        let teacher = app.0.user("instructor1").await;
-        for number in 0..50 {
-            let answer = teacher.post("/direct/announcement.json", &news(&format!("Old-{number:02}"), 4 << 10)).await;
-            answer.expect(StatusCode::CREATED);
-        }
-        for format in ["json", "xml", "atom", "rss", "html"] {
-            let (mut parts, mut ids) = (0, Vec::new());
-            let mut address = Some(format!("/direct/announcement/site/biology-101.{format}?_archive=1"));
-            while let Some(path) = address {
-                let answer = teacher.get(&path).await;
-                answer.expect(StatusCode::OK);
-                assert!(answer.body.len() <= MOST, "{path}: {} bytes", answer.body.len());
-                if format == "json" {
-                    let list = answer.json()["announcement_collection"].as_array().cloned().expect("a list");
-                    ids.extend(list.iter().map(|it| it["entityId"].to_string()));
-                }
-                parts += 1;
-                let (next, older) = (link(&answer, "next"), link(&answer, "prev-archive"));
-                assert_eq!(next, older, "{path}");
-                address = next;
-                assert!(parts < 50, "{path}: it has no end");
-            }
-            assert!(parts > 2 || format == "html", "{format}: {parts} parts");
-            if format == "json" {
-                assert_eq!((ids.len(), ids.iter().collect::<BTreeSet<_>>().len()), (50, 50));
-            }
-        }
-        let part = teacher.get("/direct/announcement/site/biology-101.json?_archive=1.7").await;
-        assert_eq!(link(&part, "next-archive").as_deref(), Some("/direct/announcement/site/biology-101?_archive=1"));
-        let beyond = teacher.get("/direct/announcement/site/biology-101.json?_archive=1.50").await;
-        beyond.expect(StatusCode::BAD_REQUEST);
-    }
-
     async fn a_list_is_shown_with_as_much_as_an_answer_holds(app: Hoarding) {
         let reader = app.0.user("student1").await;
         for format in ["json", "xml"] {

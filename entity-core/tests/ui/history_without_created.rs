@@ -1,8 +1,0 @@
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize, entity_core::Entity)]
-#[entity(prefix = "note", table = "note", access = Public, verbs(list), history)]
-struct Note {
-    #[entity(id)]
-    note_id: String,
-}
-
-fn main() {}

@@ -9,6 +9,8 @@ use std::time::Duration;
 pub(super) enum Unit {
     /// KiB of memory.
     Memory,
+    /// KiB of files that are mapped. They become more with what is read; the kernel takes them back when it needs memory.
+    Mapped,
     /// Bytes of storage.
     Storage,
     /// Rows of a table.
@@ -36,6 +38,7 @@ impl Unit {
     fn allowance(self) -> u64 {
         match self {
             Self::Memory => 16 << 10,
+            Self::Mapped => u64::MAX,
             Self::Storage => 8 << 20,
             Self::Rows => 500,
             Self::Handles => 16,
@@ -85,7 +88,7 @@ impl Thirds {
     /// Whether it is higher in the last third than in the second by more than a tenth, and by more than its unit allows.
     fn grows(&self, unit: Unit) -> bool {
         let [_, second, last] = self.highest;
-        last > second + (second / 10).max(unit.allowance())
+        last > second.saturating_add((second / 10).max(unit.allowance()))
     }
 }
 
@@ -112,7 +115,7 @@ impl fmt::Display for Course {
 impl fmt::Display for Unit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Memory => "KiB",
+            Self::Memory | Self::Mapped => "KiB",
             Self::Storage => "bytes",
             Self::Rows => "rows",
             Self::Handles => "open",

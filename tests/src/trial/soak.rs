@@ -135,8 +135,9 @@ fn watch(ground: &Ground, begin: Instant, duration: Duration, is_over: &AtomicBo
         let elapsed = begin.elapsed();
         let mut note = |unit, name: &str, value| course.note(elapsed, unit, name, value);
         let memory = process.memory();
-        note(Unit::Memory, "memory", memory.resident);
         note(Unit::Memory, "memory without files", memory.anonymous);
+        let of_files = memory.resident.saturating_sub(memory.anonymous);
+        note(Unit::Mapped, "files in memory", of_files);
         note(Unit::Handles, "descriptors", handles(process.descriptors()));
         note(Unit::Handles, "threads", handles(process.threads()));
         for (name, value) in &bytes {

@@ -9,15 +9,14 @@ use super::tally::{NO_ANSWER, Tally};
 use crate::app::PASSWORD;
 use crate::bench::driver::{Load, Outcome, Request};
 
-/// How many of each kind are sent in a second.
-const READS: f64 = 100.0;
-const WRITES: f64 = 5.0;
-const SEARCHES: f64 = 1.0;
-const LOGINS: f64 = 1.0;
+/// How many of each kind are sent in a second, and by how many connections: a request that is due finds one, and none is
+/// idle for so long that the service closes it.
+const READS: (f64, usize) = (100.0, 300);
+const WRITES: (f64, usize) = (5.0, 50);
+const SEARCHES: (f64, usize) = (1.0, 10);
+const LOGINS: (f64, usize) = (1.0, 10);
 /// Nobody waits longer.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// So many connections that a request that is due finds one.
-const CONNECTIONS: usize = 300;
 /// How many announcements are corrected in turn, and how often each before it is as it was first.
 const CORRECTED: usize = 10;
 const VERSIONS: usize = 5;
@@ -48,11 +47,11 @@ impl Others {
         let search = format!("/direct/announcement/site/{COURSE}.json?_search=lab");
         let form = format!("username=student10&password={PASSWORD}");
         let login = Request::post("/api/login", &[], (FORM, &form));
-        let load = |rate, requests: Vec<Request>, status: StatusCode| Load {
+        let load = |(rate, connections), requests: Vec<Request>, status: StatusCode| Load {
             port: ground.process.port(),
             requests: requests.into(),
             expected: status.as_u16(),
-            connections: CONNECTIONS,
+            connections,
             rate: Some(rate),
             patience: PATIENCE,
         };

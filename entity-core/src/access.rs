@@ -1,4 +1,4 @@
-//! Who asks, what a type demands, and who decides.
+//! Callers, the access requirements of entity types, and the authorizer that decides about them.
 
 use std::sync::Arc;
 
@@ -7,16 +7,16 @@ use async_trait::async_trait;
 use crate::context::Context;
 use crate::error::Result;
 
-/// On whose behalf a request runs.
+/// The identity on whose behalf a request runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caller {
     /// The logged-in user, if there is one.
     pub user: Option<Arc<User>>,
-    /// The handle of the session: names it without being its credential.
+    /// The handle of the session: it identifies the session but is no credential for it.
     pub session: Option<Arc<str>>,
 }
 
-/// The facts of a logged-in user that every part of the service may need.
+/// The identifiers of a logged-in user, which every part of the service may need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct User {
     /// The internal id.
@@ -26,12 +26,13 @@ pub struct User {
 }
 
 impl Caller {
-    /// Nobody.
+    /// Creates a caller who is not logged in.
     pub fn anonymous() -> Self {
         Self::default()
     }
 
-    /// The user with this id and external id, without a session: for tests and for work of the service itself.
+    /// Creates a caller who is the user with this id and external id, without a session: for tests and for work that
+    /// the service does itself.
     pub fn user(id: impl Into<String>, eid: impl Into<String>) -> Self {
         Self {
             user: Some(Arc::new(User {
@@ -42,45 +43,47 @@ impl Caller {
         }
     }
 
-    /// The internal id of the user, if somebody is logged in.
+    /// Returns the internal id of the user, if the caller is logged in.
     pub fn user_id(&self) -> Option<&str> {
         self.user.as_ref().map(|it| it.id.as_str())
     }
 
-    /// Whether nobody is logged in.
+    /// Returns whether the caller is not logged in.
     pub fn is_anonymous(&self) -> bool {
         self.user.is_none()
     }
 }
 
-/// What a caller must hold.
+/// An access requirement that a caller must meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// Nothing.
+    /// No requirement: everybody is admitted.
     Public,
-    /// A session.
+    /// The caller has a session.
     Session,
-    /// Super-user rights.
+    /// The caller has super-user rights.
     Superuser,
-    /// This function in the entity's site.
+    /// The caller holds this function in the site of the entity.
     Site(&'static str),
-    /// The first function in the entity's site, or the second one and be the entity's owner.
+    /// The caller holds the first function in the site of the entity, or holds the second one there and owns the
+    /// entity.
     SiteOrOwn(&'static str, &'static str),
-    /// This function at the level of the account, in no site.
+    /// The caller holds this function at the level of the account, in no site.
     Account(&'static str),
-    /// With a session, the other need. Without one, this function in the entity's site, which the public holds
-    /// where the site is open to its view: `Need::PublicView("annc.read", &Need::Site("annc.read"))`. What the
-    /// public may not see is refused as if it were not there: a login may help.
+    /// With a session, the caller meets the other need. Without one, the public holds this function in the site of the
+    /// entity, as it does where the site is open to public view:
+    /// `Need::PublicView("annc.read", &Need::Site("annc.read"))`. For an entity that the public may not see, an
+    /// anonymous caller gets the same error as for one that does not exist: it asks for a login, which may help.
     PublicView(&'static str, &'static Self),
 }
 
 impl Need {
-    /// Whether somebody without a session may have it.
+    /// Returns whether a caller without a session may meet this need.
     pub const fn is_public(self) -> bool {
         matches!(self, Self::Public | Self::PublicView(..))
     }
 
-    /// What it comes to for `caller`.
+    /// Resolves `PublicView` for `caller`: to `Site` for an anonymous caller, and to the other need for all others.
     pub(crate) fn of(self, caller: &Caller) -> Self {
         match self {
             Self::PublicView(function, _) if caller.is_anonymous() => Self::Site(function),
@@ -89,37 +92,37 @@ impl Need {
         }
     }
 
-    /// Whether `caller` sees some of what needs it only because that is public.
+    /// Returns whether `caller` is anonymous and this need admits such callers only to what the public may see.
     pub(crate) fn is_partly_public(self, caller: &Caller) -> bool {
         caller.is_anonymous() && matches!(self, Self::PublicView(..))
     }
 }
 
-/// What a type demands of those who read and write its entities.
+/// The access requirements of a type, one for each operation.
 ///
-/// There is no default: a forgotten declaration must not be a leak.
-/// [`Provider::permits`](crate::Provider::permits) narrows it for one entity.
+/// There is no default, so that a forgotten declaration can't expose data.
+/// [`Provider::permits`](crate::Provider::permits) restricts the access to single entities further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// To read one and to see it in lists.
+    /// The requirement to read an entity and to see it in lists.
     pub read: Need,
-    /// To create one.
+    /// The requirement to create an entity.
     pub create: Need,
-    /// To change one.
+    /// The requirement to change an entity.
     pub update: Need,
-    /// To delete one.
+    /// The requirement to delete an entity.
     pub delete: Need,
 }
 
 impl Access {
-    /// Everybody reads, nobody but super users writes.
+    /// Everybody may read; only super users may write.
     pub const PUBLIC: Self = Self::new(Need::Public, Need::Superuser);
-    /// Whoever has a session reads, nobody but super users writes.
+    /// Everybody with a session may read; only super users may write.
     pub const SESSION: Self = Self::new(Need::Session, Need::Superuser);
-    /// Super users only.
+    /// Only super users may read and write.
     pub const SUPERUSER: Self = Self::new(Need::Superuser, Need::Superuser);
 
-    /// One need to read and one for all writes.
+    /// Creates requirements from one need for reading and one for all writes.
     pub const fn new(read: Need, write: Need) -> Self {
         Self {
             read,
@@ -129,7 +132,7 @@ impl Access {
         }
     }
 
-    /// What `operation` demands.
+    /// Returns the need for `operation`.
     pub const fn need(&self, operation: Operation) -> Need {
         match operation {
             Operation::Read => self.read,
@@ -140,60 +143,60 @@ impl Access {
     }
 }
 
-/// What is done with an entity, as permissions see it.
+/// An operation on an entity, as permissions distinguish operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
-    /// It is shown, alone, in a list or in a feed.
+    /// The entity is shown, alone, in a list or in a feed.
     Read,
-    /// It comes into being.
+    /// The entity is created.
     Create,
-    /// It changes.
+    /// The entity is changed.
     Update,
-    /// It is deleted.
+    /// The entity is deleted.
     Delete,
 }
 
-/// A provider's word on one entity.
+/// The decision of a provider about an operation on one entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permit {
-    /// Nothing speaks against it.
+    /// The provider has no objection.
     Allowed,
-    /// The caller may know of it and may not do this.
+    /// The caller may know of the entity but may not carry out the operation.
     Forbidden,
-    /// The caller must not know that it exists.
+    /// The caller must not learn that the entity exists.
     Hidden,
 }
 
-/// The authorizer's word on a function in a site.
+/// The decision of the authorizer about a function in a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// The caller holds it.
+    /// The caller holds the function.
     Granted,
-    /// The caller does not hold it.
+    /// The caller does not hold the function.
     Denied,
-    /// There is no such site.
+    /// The site does not exist.
     UnknownSite,
 }
 
 impl Decision {
-    /// Whether the caller holds it.
+    /// Returns whether the caller holds the function.
     pub fn is_granted(self) -> bool {
         self == Self::Granted
     }
 }
 
-/// The sites that a list may show entities of.
+/// The sites whose entities a list may show.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum Scope {
-    /// Every site, and what belongs to none.
+    /// All sites, and the entities that belong to no site.
     #[default]
     Everything,
-    /// These.
+    /// Only the sites with these ids.
     Sites(Vec<String>),
 }
 
 impl Scope {
-    /// Whether `site` is within.
+    /// Returns whether `site` is within the scope.
     pub fn contains(&self, site: &str) -> bool {
         match self {
             Self::Everything => true,
@@ -202,30 +205,30 @@ impl Scope {
     }
 }
 
-/// Decides who holds which function where. The only place that knows roles.
+/// Decides who holds which function in which site. Nothing else knows about roles.
 ///
-/// Functions are names such as `annc.read`. A function whose stem no role knows follows the site's own
-/// rights: `….read` needs `site.visit`, everything else `site.upd`.
+/// Functions are named permissions such as `annc.read`. A function whose stem occurs in no role follows the rights on
+/// the site itself: `….read` requires `site.visit`, every other function `site.upd`.
 #[async_trait]
 pub trait Authorizer: Send + Sync {
-    /// Whether the caller holds `function` in `site`.
+    /// Returns whether the caller holds `function` in `site`.
     ///
     /// # Errors
-    /// The question could not be decided. Every method below says so in the same way, and no caller takes
-    /// an error for a yes.
+    /// Returns an error if the question can't be decided. The same holds for every method below, and no caller takes an
+    /// error for a grant.
     async fn decide(&self, cx: &Context, function: &str, site: &str) -> Result<Decision>;
 
-    /// Whether the caller's account holds `function`, in no site.
+    /// Returns whether the caller's account holds `function`, in no site.
     async fn holds(&self, cx: &Context, function: &str) -> Result<bool>;
 
-    /// Whether the caller is a super user.
+    /// Returns whether the caller is a super user.
     async fn is_superuser(&self, cx: &Context) -> Result<bool>;
 
-    /// The sites in which the caller holds `function`.
+    /// Returns the sites in which the caller holds `function`.
     async fn scope(&self, cx: &Context, function: &str) -> Result<Scope>;
 
-    /// A number that is another one after every change to what decisions are made of, as the unit of work of `cx` sees
-    /// it; `None` if the authorizer counts no changes.
+    /// Returns a number that differs after every change to the data on which decisions depend, as the unit of work of
+    /// `cx` sees that data; `None` if the authorizer does not count changes.
     async fn epoch(&self, _cx: &Context) -> Result<Option<i64>> {
         Ok(None)
     }

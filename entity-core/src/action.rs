@@ -1,4 +1,4 @@
-//! Actions: named verbs of a type, on one entity or on the collection.
+//! Actions: named operations of a type, on one entity or on the collection.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -18,7 +18,7 @@ use crate::request::Verb;
 use crate::search::{Grammar, Page, Search, Window};
 use crate::shape::Shape;
 
-/// A named verb. Built by [`Action::on_entity`] or [`Action::on_collection`].
+/// A named operation of a type. Built by [`Action::on_entity`] or [`Action::on_collection`].
 ///
 /// ```
 /// use entity_core::{Action, Arguments, Context, Need, Outcome, Provider, Result, Verb};
@@ -38,98 +38,100 @@ use crate::shape::Shape;
 /// }
 /// ```
 pub struct Action<P: Provider> {
-    /// Its name in the URL.
+    /// The name of the action in the URL.
     pub name: &'static str,
-    /// The verb it takes.
+    /// The verb of the requests that run the action.
     pub verb: Verb,
-    /// What the caller must hold, besides being allowed to read the entity.
-    /// On a collection, a need in a site is looked up in the site that the first argument names.
+    /// The requirement that the caller must meet, besides being allowed to read the entity. For an action on the
+    /// collection, a need in a site applies to the site that the first argument names. The registry refuses an action
+    /// without a need.
     pub need: Option<Need>,
-    /// What it does, for the description.
+    /// The description of the action.
     pub doc: &'static str,
-    /// Query parameters it takes, each with what it does.
+    /// The query parameters that the action takes, each with its description.
     pub parameters: &'static [(&'static str, &'static str)],
-    /// The further path segments it takes, in order.
+    /// The path segments that the action takes after its name, in order.
     pub arguments: Vec<Argument>,
-    /// What it answers when all goes well.
+    /// The kind of a successful answer.
     pub answers: Answers,
-    /// Whether its body is [prepared](crate::Prepare) before the unit of work opens.
+    /// Whether the body is [prepared](crate::Prepare) before the unit of work opens.
     pub is_prepared: bool,
-    /// What lists of the type can be asked, if it can be asked that too.
+    /// The grammar of the type's list queries, if the action accepts such queries too.
     pub grammar: Option<fn() -> Result<Grammar>>,
-    /// What runs.
+    /// The function that carries out the action.
     pub handler: Handler<P>,
 }
 
-/// A path segment behind the name of an action.
+/// A path segment that follows the name of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Argument {
-    /// What it is called, such as `siteId`.
+    /// The name of the segment, such as `siteId`.
     pub name: &'static str,
-    /// What it means.
+    /// The description of the segment.
     pub doc: &'static str,
-    /// Whether it must be there. What may be left out stands behind what must be there.
+    /// Whether the segment is required. Optional segments follow all required ones.
     pub is_required: bool,
 }
 
 impl Argument {
-    /// How many segments a path may have that takes `arguments`.
+    /// Returns the smallest and the largest number of path segments that an action with `arguments` takes.
     pub(crate) fn count(arguments: &[Self]) -> RangeInclusive<usize> {
         let required = arguments.iter().filter(|it| it.is_required).count();
         required..=arguments.len()
     }
 }
 
-/// What an action answers when all goes well, for the description.
+/// The declared kind of an action's successful answer.
 #[derive(Clone, Copy, Debug)]
 pub enum Answers {
-    /// Nobody said.
+    /// The action declares nothing.
     Unsaid,
-    /// Nothing.
+    /// An answer without content.
     Nothing,
     /// One entity of the type.
     Entity,
     /// An entity of the type, which the action created.
     Created,
-    /// Entities of the type. Under a need of the [public's view](Need::PublicView), it is empty for strangers where
-    /// the site shows them nothing, and not refused.
+    /// Entities of the type. Under a need of the [public's view](Need::PublicView), an anonymous caller is not refused
+    /// in a site that shows the public nothing, but gets an empty list.
     Collection,
-    /// Entities of the type with another prefix, to whose list or searched action it forwards.
+    /// Entities of the type with this other prefix, to whose list or searched action the action forwards.
     CollectionOf(&'static str),
-    /// Data that is no entity.
+    /// Data of this shape that is no entity.
     Value(Shape),
-    /// Bytes of one of these media types; `*/*` where that is known only when they are there.
+    /// Bytes of one of these media types; `*/*` if the media type is known only once the bytes exist.
     Bytes(&'static [&'static str]),
 }
 
 impl Answers {
-    /// Whether it is a list of entities of the type: of those only that the caller may read, however many those are.
+    /// Returns whether the answer is a list of entities of the type: of only those that the caller may read, however
+    /// few they are.
     pub(crate) fn are_a_list(self) -> bool {
         matches!(self, Self::Collection)
     }
 }
 
-/// What an action runs.
+/// The function that carries out an action.
 pub enum Handler<P: Provider> {
-    /// On one entity, which the gate has loaded and checked.
+    /// The handler of an action on one entity, which the gate has loaded and checked.
     Entity(EntityHandler<P>),
-    /// On the collection.
+    /// The handler of an action on the collection.
     Collection(CollectionHandler<P>),
 }
 
-/// Runs on one entity.
+/// A function that carries out an action on one entity.
 pub type EntityHandler<P> = for<'a> fn(
     &'a Context,
     <P as Provider>::Entity,
     Arguments,
 ) -> BoxFuture<'a, Result<Outcome<P>>>;
 
-/// Runs on the collection.
+/// A function that carries out an action on the collection.
 pub type CollectionHandler<P> =
     for<'a> fn(&'a Context, Arguments) -> BoxFuture<'a, Result<Outcome<P>>>;
 
 impl<P: Provider> Action<P> {
-    /// An action on one entity: `/prefix/id/name`.
+    /// Creates an action on one entity: `/prefix/id/name`.
     pub fn on_entity(
         verb: Verb,
         name: &'static str,
@@ -139,7 +141,7 @@ impl<P: Provider> Action<P> {
         Self::new(verb, name, need, Handler::Entity(handler))
     }
 
-    /// An action on the collection: `/prefix/name`.
+    /// Creates an action on the collection: `/prefix/name`.
     pub fn on_collection(
         verb: Verb,
         name: &'static str,
@@ -164,27 +166,27 @@ impl<P: Provider> Action<P> {
         }
     }
 
-    /// Says what it does.
+    /// Sets the description of the action.
     #[must_use]
     pub fn doc(mut self, doc: &'static str) -> Self {
         self.doc = doc;
         self
     }
 
-    /// Declares the query parameters it takes, each with what it does.
+    /// Declares the query parameters that the action takes, each with its description.
     #[must_use]
     pub fn parameters(mut self, parameters: &'static [(&'static str, &'static str)]) -> Self {
         self.parameters = parameters;
         self
     }
 
-    /// Declares the next path segment that it takes: how [`Arguments::argument`] calls it, and what it means.
+    /// Declares the next path segment: the name by which [`Arguments::argument`] finds it, and its description.
     #[must_use]
     pub fn argument(self, name: &'static str, doc: &'static str) -> Self {
         self.add_argument(name, doc, true)
     }
 
-    /// Declares a path segment that may be left out, with all behind it.
+    /// Declares a path segment that may be left out, together with all segments after it.
     #[must_use]
     pub fn optional_argument(self, name: &'static str, doc: &'static str) -> Self {
         self.add_argument(name, doc, false)
@@ -199,22 +201,22 @@ impl<P: Provider> Action<P> {
         self
     }
 
-    /// Says what it answers.
+    /// Declares the kind of a successful answer.
     #[must_use]
     pub fn answers(mut self, answers: Answers) -> Self {
         self.answers = answers;
         self
     }
 
-    /// Lets its body be prepared before the unit of work opens, as the type [says](crate::Prepare).
+    /// Lets the body be prepared before the unit of work opens, as the type [declares](crate::Prepare).
     #[must_use]
     pub fn prepared(mut self) -> Self {
         self.is_prepared = true;
         self
     }
 
-    /// It can be asked what lists of the type can be asked, besides its own parameters: the handler gets that as
-    /// [`Arguments::search`], and whatever else a query says is refused.
+    /// Lets the action accept the list queries of the type, besides its own parameters: the handler gets the parsed
+    /// query as [`Arguments::search`], and any other parameter is refused.
     #[must_use]
     pub fn searched(mut self) -> Self
     where
@@ -224,7 +226,7 @@ impl<P: Provider> Action<P> {
         self
     }
 
-    /// Whether it is an action on one entity.
+    /// Returns whether this is an action on one entity.
     pub fn is_on_entity(&self) -> bool {
         matches!(self.handler, Handler::Entity(_))
     }
@@ -242,30 +244,30 @@ impl<P: Provider> fmt::Debug for Handler<P> {
     }
 }
 
-/// What an action is called with.
+/// The data with which an action is called.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments {
-    /// The path segments behind the action's name, decoded, each with the name that the action gave it.
+    /// The path segments after the name of the action, decoded, each with the name that the action declares for it.
     pub path: Vec<(&'static str, String)>,
-    /// The query's pairs, decoded.
+    /// The name-value pairs of the query, decoded.
     pub query: Arc<[(String, String)]>,
-    /// The body.
+    /// The body of the request.
     pub input: Input,
-    /// What the query asks, if the action can be asked what lists of the type can be asked.
+    /// The parsed list query, if the action accepts list queries of the type.
     pub search: Option<Search>,
 }
 
 impl Arguments {
-    /// The path segment that the action called `name`.
+    /// Returns the path segment that the action declares as `name`.
     ///
     /// # Errors
-    /// It is not there.
+    /// Returns an error if the path has no such segment.
     pub fn argument(&self, name: &str) -> Result<&str> {
         self.optional(name)
             .ok_or_else(|| Error::bad_request(format!("the path must name a `{name}`")))
     }
 
-    /// The path segment that the action called `name`, if it is there.
+    /// Returns the path segment that the action declares as `name`, if the path has it.
     pub fn optional(&self, name: &str) -> Option<&str> {
         self.path
             .iter()
@@ -273,17 +275,17 @@ impl Arguments {
             .map(|(_, value)| value.as_str())
     }
 
-    /// What the query asks of the list.
+    /// Returns the parsed list query.
     ///
     /// # Errors
-    /// The action was not declared to take it: a defect, not the caller's fault.
+    /// Returns an error if the action does not declare that it accepts list queries: a defect, not the caller's fault.
     pub fn search(&self) -> Result<&Search> {
         self.search
             .as_ref()
             .ok_or_else(|| Error::internal("an action that is not declared `searched` searches"))
     }
 
-    /// The query parameter `name`.
+    /// Returns the value of the query parameter `name`, if the query has it.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         self.query
             .iter()
@@ -292,56 +294,56 @@ impl Arguments {
     }
 }
 
-/// What an action answers.
+/// The result of an action.
 pub enum Outcome<P: Provider> {
-    /// Nothing.
+    /// Success, without content.
     Done,
-    /// An entity of the type, which the caller must be allowed to read. If the action itself needs nothing
-    /// ([`Need::Public`]), [`Provider::permits`] alone decides.
+    /// An entity of the type, which the caller must be allowed to read. If the need of the action is [`Need::Public`],
+    /// [`Provider::permits`] alone decides.
     Entity(P::Entity),
     /// An entity of the type that the action created; checked like [`Outcome::Entity`].
     Created(P::Entity),
-    /// Entities of the type; those that the caller may not read are left out.
+    /// Entities of the type. Those that the caller may not read are left out of the answer.
     Collection {
-        /// The entities, and whether there are more behind them.
+        /// The entities, and whether the list continues after them.
         page: Page<P::Entity>,
-        /// Which part of the list they are: what the links to the other parts are made of. An action that
-        /// does not cut its list answers [`Window::FIRST`] and a page without more.
+        /// The part of the list that the page is, from which the links to the other parts are made. An action that does
+        /// not divide its list uses [`Window::FIRST`] and a page after which nothing follows.
         window: Window,
     },
-    /// The part of a list that `search` asks for; what the caller may not read is left out.
+    /// The part of a list that `search` asks for. Entities that the caller may not read are left out of the answer.
     Part {
-        /// The entities, and whether there are more behind them.
+        /// The entities, and whether the list continues after them.
         page: Page<P::Entity>,
-        /// What was asked: that of [`Arguments::search`], perhaps narrowed.
+        /// The query: that of [`Arguments::search`], perhaps narrowed.
         search: Search,
-        /// How many there are in all that the caller may read, if that was asked.
+        /// The number of all entities that match and that the caller may read, if the query asks for it.
         total: Option<u64>,
     },
-    /// All entities of a list, of which those are answered that the caller may read and `search` asks for.
+    /// All entities of a list. The answer has those that the caller may read and `search` asks for.
     Whole {
         /// The entities.
         entities: Vec<P::Entity>,
-        /// What was asked: that of [`Arguments::search`].
+        /// The query: that of [`Arguments::search`].
         search: Search,
     },
     /// Data that is no entity.
     Value(Box<dyn ErasedSerialize + Send + Sync>),
-    /// Bytes with a media type of their own, which no format writes: an image, a document.
+    /// Bytes with their own media type, which are sent as they are and not in a format: an image, a document.
     Bytes(Bytes),
     /// The answer of another address below `/direct`, read on behalf of the same caller.
     Forward(DirectPath),
-    /// One of the other answers, with facts beside it; made by [`Outcome::remark`].
+    /// One of the other outcomes, with remarks; made by [`Outcome::remark`].
     Remarked(Box<Self>, Vec<Remark>),
 }
 
 impl<P: Provider> Outcome<P> {
-    /// Data that is no entity.
+    /// Creates an outcome from data that is no entity.
     pub fn value(data: impl serde::Serialize + Send + Sync + 'static) -> Self {
         Self::Value(Box::new(data))
     }
 
-    /// The same answer with a fact beside it. One that forwards has none.
+    /// Adds a remark to the outcome: a fact that is sent beside the body. An outcome that forwards carries no remarks.
     #[must_use]
     pub fn remark(self, name: &'static str, value: impl Into<String>) -> Self {
         let remark = Remark {

@@ -1,4 +1,4 @@
-//! One unit of work for one request or several.
+//! A unit of work for one request or several.
 
 use std::future::ready;
 
@@ -15,10 +15,11 @@ use crate::request::{Origin, Request};
 use crate::turn::Turn;
 use crate::unit::{End, Ended};
 
-/// A unit of work that requests run in one after the other. Each sees what those before it wrote; dropping it gives
-/// everything up. Where the dispatcher has a [limit](crate::WriteLimit), all of it must be done before that is over.
+/// A unit of work in which requests run one after another. Each request sees what the earlier ones wrote; dropping the
+/// unit of work rolls all of it back. Where the dispatcher has a [limit](crate::WriteLimit), everything must be done
+/// within that time.
 ///
-/// After an error it can only be given up: the database may have done so already.
+/// After an error the unit of work can only be rolled back: the database may have done so already.
 #[derive(Debug)]
 pub struct Atomic<'d> {
     dispatcher: &'d Dispatcher,
@@ -26,7 +27,7 @@ pub struct Atomic<'d> {
     events: Vec<Event>,
     has_failed: bool,
     hold: Hold,
-    /// Comes last: the unit of work is over when it is given back.
+    /// Declared last and therefore dropped last: the unit of work is over when the turn is given back.
     turn: Turn,
 }
 
@@ -42,22 +43,22 @@ impl<'d> Atomic<'d> {
         }
     }
 
-    /// The context of the request that ran last.
+    /// Returns the context of the request that ran last.
     pub fn context(&self) -> &Context {
         &self.cx
     }
 
-    /// Goes on with a request of `origin`, for which `preparation` was made.
+    /// Switches to a request of `origin`, with the `preparation` made for it.
     pub(crate) fn turn_to(&mut self, origin: &Origin, preparation: Preparation) {
         self.cx.turn_to(origin, preparation);
     }
 
-    /// Runs `request`, for which `preparation` was [made](Dispatcher::prepare) before. If it writes, `finish` has
-    /// the last word on it, and its events and its audit row are written with it.
+    /// Runs `request`, for which `preparation` was [made](Dispatcher::prepare) before. If the request writes, `finish`
+    /// may still refuse it, and its events and its audit row are stored in the same unit of work.
     ///
     /// # Errors
-    /// Whatever is wrong with the request or with the service; somebody would have more than they may have; what
-    /// `finish` says; one before it has failed; the time is over.
+    /// Returns an error if the request is wrong, if the service fails, if a quota would be exceeded, if `finish` fails,
+    /// if the database has failed in an earlier request, or if the time is over.
     pub async fn run(
         &mut self,
         request: &Request,
@@ -73,11 +74,11 @@ impl<'d> Atomic<'d> {
         Ok(reply)
     }
 
-    /// Does `work` as a part of this unit of work, and drops it where it stands when the time is over. What `work`
-    /// uses it owns or clones into the future that it answers.
+    /// Runs `work` as a part of this unit of work, and drops it unfinished when the time is over. The future that
+    /// `work` returns must own what it uses besides the context.
     ///
     /// # Errors
-    /// Those of `work`; one before it has failed; the time is over.
+    /// Fails as `work` does, when an earlier request of the unit of work has failed, and when the time is over.
     pub async fn during<T>(
         &mut self,
         work: impl for<'a> FnOnce(&'a Context) -> BoxFuture<'a, Result<T>>,
@@ -88,7 +89,7 @@ impl<'d> Atomic<'d> {
         done
     }
 
-    /// Stores what the work that was done last told, and what the audit log is told of it.
+    /// Stores the events that the last work emitted, and its audit row.
     pub(crate) async fn record(&mut self, audit: Audit) -> Result<()> {
         self.check()?;
         let work = record(self.dispatcher, &self.cx, audit);
@@ -105,11 +106,12 @@ impl<'d> Atomic<'d> {
         }
     }
 
-    /// Makes everything durable, then tells the followers. This is not cut off: what came of it would not be known.
+    /// Commits everything, then notifies the followers of the events. The commit is not interrupted when the time is
+    /// over, because its outcome would be unknown.
     ///
     /// # Errors
-    /// Nothing was written or, if the code of the error is [`OUTCOME_UNKNOWN`](crate::OUTCOME_UNKNOWN), nobody knows
-    /// whether it was. If the time was over before, nothing was written.
+    /// Returns an error if nothing was written or, with the code [`OUTCOME_UNKNOWN`](crate::OUTCOME_UNKNOWN), if it is
+    /// unknown whether anything was written. If the time was over before the commit, nothing was written.
     pub async fn commit(mut self) -> Result<()> {
         if self.has_failed {
             return Err(Error::internal(
@@ -125,11 +127,12 @@ impl<'d> Atomic<'d> {
         }
     }
 
-    /// Ends it with what it came to: it is kept if that is no error, unless `end` says otherwise. What this answers may be
-    /// told: nothing of it rests on what others wrote that was not kept.
+    /// Ends the unit of work and returns `done`: commits if `done` is `Ok` and `end` is [`End::Keep`], and rolls back
+    /// otherwise. What this returns may be disclosed: it does not depend on writes of others that were not kept.
     ///
     /// # Errors
-    /// Those of `done` and of [`commit`](Self::commit); a transient one, if what it came to rests on what was not kept.
+    /// Fails as `done` or [`commit`](Self::commit) does, and with a transient error if the units of work that this one
+    /// joined were not kept.
     pub(crate) async fn end<T>(self, done: Result<T>, end: End) -> Result<T> {
         match (&done, end) {
             (Ok(_), End::Keep) => self.commit().await?,
@@ -168,7 +171,8 @@ fn publish(dispatcher: &Dispatcher, end: End, events: &[Event]) {
     }
 }
 
-/// Runs `request` in the unit of work of `cx`. Answers too what it told, which is stored by then.
+/// Runs `request` in the unit of work of `cx`. Returns the reply and the events of the request, which are stored by
+/// then.
 async fn run_and_record(
     dispatcher: &Dispatcher,
     cx: &Context,
@@ -186,7 +190,7 @@ async fn run_and_record(
     Ok((reply, events))
 }
 
-/// Stores what was told in the unit of work of `cx` since this was last done, and answers it.
+/// Stores the events that were emitted in the unit of work of `cx` since the last call, and returns them.
 async fn record(dispatcher: &Dispatcher, cx: &Context, audit: Audit) -> Result<Vec<Event>> {
     let events = cx.take_events();
     dispatcher.sink.record(cx, &events, audit).await?;

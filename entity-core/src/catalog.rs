@@ -1,4 +1,4 @@
-//! What is registered, as data. Start page and description read this; nobody writes it down again.
+//! The catalog of the registered types, as data: the single source of the start page and the description.
 
 mod address;
 mod formats;
@@ -29,65 +29,65 @@ pub struct Catalog {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TypeEntry {
-    /// Its prefix.
+    /// The prefix of the type.
     pub prefix: &'static str,
-    /// What people call several of them.
+    /// The plural name of the type, as people read it.
     pub title: String,
-    /// What it is.
+    /// The description of the type.
     pub description: &'static str,
-    /// The crate it comes from.
+    /// The name of the crate that defines the type.
     pub crate_name: &'static str,
-    /// That crate's version.
+    /// The version of that crate.
     pub crate_version: &'static str,
-    /// What it can do.
+    /// The names of the capabilities of the type, such as `read` or `list`.
     pub capabilities: Vec<&'static str>,
-    /// What it answers at which address; its actions are listed apart.
+    /// The operations of the type and their addresses; actions are listed apart.
     pub addresses: Vec<Address>,
-    /// The formats it is read and written in.
+    /// The formats in which the type is read and written.
     pub formats: FormatsEntry,
-    /// The fields of its entities.
+    /// The fields of the type's entities.
     pub fields: Vec<FieldEntry>,
-    /// Most entities in one answer of its list; null if it has none.
+    /// The maximum number of entities in one answer of the type's list; null if the type has no list.
     pub max: Option<u64>,
-    /// Query parameters that its list has in common with all lists.
+    /// The query parameters that the type's list has in common with all lists.
     pub search: Vec<ParameterEntry>,
-    /// Query parameters of its list beyond these and the fields.
+    /// The query parameters of the type's list beyond these and the fields.
     pub parameters: Vec<ParameterEntry>,
-    /// Its actions.
+    /// The actions of the type.
     pub actions: Vec<ActionEntry>,
-    /// What it demands, by operation.
+    /// The permissions that the type demands, one for each operation.
     pub permissions: Vec<PermissionEntry>,
 }
 
-/// One field.
+/// One field of a type.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FieldEntry {
-    /// Its name on the wire.
+    /// The name of the field in requests and answers.
     pub name: &'static str,
-    /// What it means.
+    /// The description of the field.
     pub description: &'static str,
-    /// What its values are.
+    /// The kind of the field's values, such as `text`.
     pub kind: &'static str,
-    /// Most characters, if it is text.
+    /// The maximum number of characters, if the field is text or HTML.
     pub limit: Option<usize>,
-    /// Whether an entity can't be created without it.
+    /// Whether the field is required to create an entity.
     pub required: bool,
-    /// Whether an entity may have null in its place, or leave it out.
+    /// Whether an entity may have null in the field, or leave the field out.
     pub nullable: bool,
-    /// When it may be written: `never`, `create`, `always`.
+    /// The times at which clients may write the field: `never`, `create` or `always`.
     pub writable: &'static str,
-    /// Whether lists can be filtered and ordered by it.
+    /// Whether lists can be filtered and ordered by the field.
     pub searchable: bool,
-    /// The operators by which lists can be asked for its values.
+    /// The operators with which lists can be filtered by the field.
     pub operators: Vec<&'static str>,
-    /// The prefix of the type of which it holds an id; `_expand` shows that entity.
+    /// The prefix of the type whose ids the field holds; `_expand` shows the entity that an id refers to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub references: Option<&'static str>,
-    /// The only texts that clients may write into it.
+    /// The only texts that clients may write into the field, if it is limited to some.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub choices: &'static [&'static str],
-    /// What a new entity has in it, as text, if the client says nothing.
+    /// The value of the field in a new entity, as text, if the client sends none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<&'static str>,
 }
@@ -95,57 +95,57 @@ pub struct FieldEntry {
 /// One query parameter.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ParameterEntry {
-    /// Its name.
+    /// The name of the parameter.
     pub name: &'static str,
-    /// What it does.
+    /// The effect of the parameter.
     pub description: &'static str,
 }
 
 /// One action.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ActionEntry {
-    /// Its name in the URL.
+    /// The name of the action in the URL.
     pub name: &'static str,
-    /// The method it takes.
+    /// The HTTP method of the action.
     pub method: &'static str,
-    /// `entity` or `collection`.
+    /// The target of the action: `entity` or `collection`.
     pub target: &'static str,
-    /// What it does.
+    /// The description of the action.
     pub description: &'static str,
-    /// What the caller must hold.
+    /// The permission that the caller must hold.
     pub permission: String,
-    /// What it answers: `nothing`, `entity`, `created`, `collection`, `data`, or `unsaid`.
+    /// The kind of a successful answer: `nothing`, `entity`, `created`, `collection`, `data`, `bytes`, or `unsaid`.
     pub answers: &'static str,
-    /// The further segments of its path, in order.
+    /// The path segments that the action takes after its name, in order.
     pub arguments: Vec<ArgumentEntry>,
-    /// Query parameters it takes.
+    /// The query parameters that the action takes.
     pub parameters: Vec<ParameterEntry>,
-    /// Whether it takes the query parameters of the type's list too.
+    /// Whether the action also takes the query parameters of the type's list.
     pub searched: bool,
 }
 
-/// A further segment of the path of an action.
+/// A path segment that follows the name of an action.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct ArgumentEntry {
-    /// What it is called.
+    /// The name of the segment.
     pub name: &'static str,
-    /// What it means.
+    /// The description of the segment.
     pub description: &'static str,
-    /// Whether it must be there.
+    /// Whether the segment is required.
     pub required: bool,
 }
 
-/// What one operation demands.
+/// The permission that one operation demands.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PermissionEntry {
-    /// The operation.
+    /// The name of the operation.
     pub operation: &'static str,
-    /// What the caller must hold.
+    /// The permission that the caller must hold.
     pub permission: String,
 }
 
 impl Catalog {
-    /// What `registry` holds, read and written in `formats`.
+    /// Creates the catalog of the types in `registry`, which are read and written in `formats`.
     pub fn of(registry: &Registry, formats: &Formats) -> Self {
         Self {
             types: registry
@@ -157,7 +157,7 @@ impl Catalog {
 }
 
 impl TypeEntry {
-    /// What `route` leads to, read and written in `formats`.
+    /// Creates the entry of the type behind `route`, which is read and written in `formats`.
     pub fn of(route: &Route, formats: &Formats) -> Self {
         let is_list = route.list.is_some();
         Self {
@@ -183,7 +183,7 @@ impl TypeEntry {
 }
 
 impl Kind {
-    /// What people call it.
+    /// Returns the name of the kind, such as `text`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Text(_) => "text",
@@ -199,7 +199,7 @@ impl Kind {
         }
     }
 
-    /// Most characters, if it is text.
+    /// Returns the maximum number of characters, if the kind is text or HTML.
     pub fn limit(self) -> Option<usize> {
         match self {
             Self::Text(limit) | Self::Html(limit) => Some(limit),

@@ -1,4 +1,4 @@
-//! The context of one unit of work: who asks, the clock, the ids, the data, the events.
+//! The context of one unit of work: the caller, the clock, the ids, the data, the events.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -17,35 +17,36 @@ use crate::reply::Remark;
 use crate::request::Origin;
 use crate::unit::Unit;
 
-/// Tells the time. The service has one clock; tests own theirs.
+/// Tells the time. A service has one clock; tests provide their own.
 pub trait Clock: Send + Sync {
-    /// The present instant, in whole milliseconds.
+    /// Returns the present instant, in whole milliseconds.
     fn now(&self) -> DateTime<Utc>;
 
-    /// An instant to tell by how long ago something was: [`Self::now`], unless the clock of the machine was set while
-    /// the service ran. It goes on as time does then, so that nothing becomes old, or young again, all at once.
+    /// Returns an instant for measuring ages: [`Self::now`], unless the clock of the machine was set while the service
+    /// ran. Then the result continues at the pace at which time passes, so that nothing becomes old, or young again,
+    /// all at once.
     fn steady(&self) -> DateTime<Utc> {
         self.now()
     }
 }
 
-/// Makes ids.
+/// Generates ids.
 pub trait Ids: Send + Sync {
-    /// An id that nobody else has, made at `now`; ids made later sort behind.
+    /// Returns a unique id, generated at `now`; ids generated later sort after it.
     fn new_id(&self, now: DateTime<Utc>) -> String;
 }
 
-/// Things of the service that providers share: caches, stores, settings. One value for each type.
+/// The values that the providers of a service share, such as caches, stores and settings: one of each type.
 #[derive(Clone, Default)]
 pub struct Services(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
 
 impl Services {
-    /// Adds `service`; it replaces one of the same type.
+    /// Adds `service`, which replaces an earlier one of the same type.
     pub fn insert<T: Send + Sync + 'static>(&mut self, service: Arc<T>) {
         self.0.insert(TypeId::of::<T>(), service);
     }
 
-    /// The service of this type.
+    /// Returns the service of type `T`, if there is one.
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.0
             .get(&TypeId::of::<T>())
@@ -59,30 +60,30 @@ impl fmt::Debug for Services {
     }
 }
 
-/// What every unit of work of a service shares.
+/// The parts of a service that all its units of work share.
 #[derive(Clone)]
 pub struct Shared {
     /// The clock.
     pub clock: Arc<dyn Clock>,
     /// The source of ids.
     pub ids: Arc<dyn Ids>,
-    /// Who decides about functions.
+    /// The authorizer, which decides who holds which function.
     pub authorizer: Arc<dyn Authorizer>,
-    /// Things that providers share.
+    /// The values that providers share.
     pub services: Services,
-    /// The public address of the service, without a slash at the end.
+    /// The public base URL of the service, without a trailing slash.
     pub base_url: Arc<str>,
-    /// Most bytes of stored entities that are read for one list, and that one list is answered with.
+    /// The maximum number of bytes of stored entities that are read for one list, and of the answer with that list.
     pub answer_bytes: usize,
-    /// Makes HTML from clients harmless. Every field of that kind goes through it on the way in.
+    /// The sanitiser that makes HTML from clients harmless. Every HTML field passes through it before it is stored.
     pub sanitizer: Arc<dyn Sanitizer>,
 }
 
 impl Shared {
-    /// The service of type `T`.
+    /// Returns the service of type `T`.
     ///
     /// # Errors
-    /// The service was set up without one: a defect, not the caller's fault.
+    /// Returns an error if the service was set up without a value of this type: a defect, not the caller's fault.
     pub fn service<T: Send + Sync + 'static>(&self) -> Result<Arc<T>> {
         self.services.get::<T>().ok_or_else(|| {
             Error::internal(format!("no service of type {}", std::any::type_name::<T>()))
@@ -98,7 +99,7 @@ impl fmt::Debug for Shared {
     }
 }
 
-/// One unit of work. Dropping it gives up what it wrote; only the dispatcher can commit it.
+/// One unit of work. Dropping it rolls back what it wrote; only the dispatcher can commit it.
 pub struct Context {
     pub(crate) shared: Arc<Shared>,
     pub(crate) origin: Origin,
@@ -110,7 +111,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// A unit of work of `origin` on `unit`.
+    /// Creates the context of a unit of work for `origin` on `unit`.
     pub fn new(shared: impl Into<Arc<Shared>>, origin: Origin, unit: Box<dyn Unit>) -> Self {
         let shared = shared.into();
         let now = shared.clock.now();
@@ -125,73 +126,74 @@ impl Context {
         }
     }
 
-    /// When this unit of work began. The same for all of it.
+    /// Returns when this unit of work began, which is the same throughout it.
     pub fn now(&self) -> DateTime<Utc> {
         self.now
     }
 
-    /// An instant to tell by how long ago something was; what is shown has [`Self::now`].
+    /// Returns an instant for measuring ages; times that are shown come from [`Self::now`].
     pub fn steady(&self) -> DateTime<Utc> {
         self.shared.clock.steady()
     }
 
-    /// An id that nobody else has.
+    /// Returns a new unique id.
     pub fn new_id(&self) -> String {
         self.shared.ids.new_id(self.now)
     }
 
-    /// On whose behalf it runs.
+    /// Returns the caller on whose behalf the unit of work runs.
     pub fn caller(&self) -> &Caller {
         &self.origin.caller
     }
 
-    /// The internal id of the user on whose behalf it runs.
+    /// Returns the internal id of the user on whose behalf the unit of work runs.
     ///
     /// # Errors
-    /// Nobody is logged in.
+    /// Returns an error if nobody is logged in.
     pub fn user_id(&self) -> Result<&str> {
         self.caller().user_id().ok_or_else(Error::unauthenticated)
     }
 
-    /// How the request came in.
+    /// Returns the origin of the request: its sender and the way in which it came in.
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
 
-    /// Who decides about functions.
+    /// Returns the authorizer, which decides who holds which function.
     pub fn authorizer(&self) -> &dyn Authorizer {
         &*self.shared.authorizer
     }
 
-    /// How many bytes a list may be answered with.
+    /// Returns the maximum number of bytes of an answer with a list.
     pub fn answer_bytes(&self) -> usize {
         self.shared.answer_bytes
     }
 
-    /// The public address of the service, without a slash at the end.
+    /// Returns the public base URL of the service, without a trailing slash.
     pub fn base_url(&self) -> &str {
         &self.shared.base_url
     }
 
-    /// The service of type `T`.
+    /// Returns the service of type `T`.
     ///
     /// # Errors
-    /// The service was set up without one: a defect, not the caller's fault.
+    /// Returns an error if the service was set up without a value of this type: a defect, not the caller's fault.
     pub fn service<T: Send + Sync + 'static>(&self) -> Result<Arc<T>> {
         self.shared.service()
     }
 
-    /// The store's own unit of work; [`Context::db`] is the convenient way to it.
+    /// Returns the store's own unit of work; [`Context::db`] is the convenient way to access a database.
     pub fn unit(&self) -> &dyn Unit {
         &*self.unit
     }
 
-    /// Tells that `kind` happened to `reference`. Stored when the unit of work is committed.
+    /// Emits an event: `kind` happened to `reference`. The event is stored when the unit of work is committed.
     pub fn emit(&self, kind: impl Into<String>, reference: impl Into<String>, site: Option<&str>) {
         self.emit_with(kind, reference, site, Map::new());
     }
 
-    /// The same with `details`: what followers need to know beside it, and never a secret.
+    /// Emits an event as [`emit`](Self::emit) does, with `details`: further facts that followers need, and never a
+    /// secret.
     pub fn emit_with(
         &self,
         kind: impl Into<String>,
@@ -213,13 +215,14 @@ impl Context {
             .push(event);
     }
 
-    /// Goes on with another request of the same unit of work, and with what was prepared for it.
+    /// Switches to another request of the same unit of work, with what was prepared for that request.
     pub(crate) fn turn_to(&mut self, origin: &Origin, preparation: Preparation) {
         self.origin.clone_from(origin);
         self.preparation = preparation;
     }
 
-    /// Says `value` beside the entity that this request answers with: a header of this name, never a secret.
+    /// Adds a remark to the entity with which this request is answered: `value` is sent as a header with this `name`,
+    /// so it must never be a secret.
     pub fn remark(&self, name: &'static str, value: impl Into<String>) {
         let value = value.into();
         self.remarks
@@ -228,17 +231,17 @@ impl Context {
             .push(Remark { name, value });
     }
 
-    /// The remarks since this was last called.
+    /// Takes the remarks that were added since the last call.
     pub(crate) fn take_remarks(&self) -> Vec<Remark> {
         std::mem::take(&mut self.remarks.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The events since this was last called.
+    /// Takes the events that were emitted since the last call.
     pub(crate) fn take_events(&self) -> Vec<Event> {
         std::mem::take(&mut self.events.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The events so far.
+    /// Returns the events that were emitted so far and are not recorded yet.
     pub fn events(&self) -> Vec<Event> {
         self.events
             .lock()

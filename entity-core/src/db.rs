@@ -1,4 +1,4 @@
-//! Storage by sea-orm: one writer, many readers, and ready-made verbs over a table.
+//! Storage with sea-orm: one writer, many readers, and ready-made operations on a table.
 
 mod column;
 mod driver;
@@ -54,30 +54,31 @@ pub struct Db {
     pub reader: DatabaseConnection,
     /// Connections that write: on SQLite there is one.
     pub writer: DatabaseConnection,
-    /// The file behind them, where there is one and it may be read without them.
+    /// The SQLite file behind the connections, if there is one that may be read without them.
     pub file: Option<File>,
-    /// Connections that kinds of statements have for themselves.
+    /// The connections that are reserved for certain kinds of statements.
     pub lanes: Lanes,
-    /// What is known to be wrong with it.
+    /// The known faults of the database.
     pub faults: Faults,
-    /// What stops statements of its writers that nobody waits for any more, if something can.
+    /// The source of the handles that stop a writer's statement when nobody waits for it any more, if statements can be
+    /// stopped.
     pub stops: Option<Arc<dyn Stops>>,
-    /// Where units of work that share a COMMIT leave their transaction to the next one.
+    /// The place where each unit of work that shares a COMMIT leaves its transaction to the next one.
     pub groups: Groups,
 }
 
-/// What a unit of work reads and writes through.
+/// The session with a database through which a unit of work reads and writes.
 #[derive(Debug)]
 pub enum Session {
-    /// Reads, each statement on its own: from the file, where there is one, what is surely short.
-    /// What may look at many rows has connections of its own. When the connection to a server is lost, it is tried
-    /// once more.
+    /// Reads, each statement on its own: a statement that is certain to be short runs on the file, where there is one.
+    /// Statements that may look at many rows use connections of their own. When the connection to a server is lost, the
+    /// statement is tried once more.
     Reader(Reader),
     /// Reads and writes, in one transaction.
     Writer(Transaction),
 }
 
-/// What a unit of work that only reads has of a [`Db`].
+/// The parts of a [`Db`] that a read-only unit of work needs.
 #[derive(Clone, Debug)]
 pub struct Reader {
     connection: DatabaseConnection,
@@ -107,7 +108,7 @@ impl Store for Db {
 }
 
 impl Db {
-    /// What reads this database.
+    /// Returns a session that reads this database.
     pub fn read(&self) -> Session {
         Session::Reader(Reader {
             connection: self.reader.clone(),
@@ -119,12 +120,12 @@ impl Db {
 }
 
 impl Session {
-    /// What `read` makes of each row that answers `statement`, which finds its rows by an index and no more
-    /// than an answer holds. It may be run in the thread that asks, so that it must be short: a
-    /// millisecond, not ten. What takes much longer is begun again by [`Session::scan`].
+    /// Runs `statement` and returns what `read` makes of each row. The statement must find its rows by an index and
+    /// return no more rows than an answer holds. It may run in the calling thread, so it must be short: a millisecond,
+    /// not ten. A statement that takes much longer is started again by [`Session::scan`].
     ///
     /// # Errors
-    /// The database can't be read, or `read` fails.
+    /// Returns an error if the database can't be read or `read` fails.
     pub async fn rows<T>(
         &self,
         statement: Statement,
@@ -139,10 +140,10 @@ impl Session {
         }
     }
 
-    /// The same for a statement that may look at any number of rows.
+    /// Runs a statement that may look at any number of rows, and otherwise does the same as [`rows`](Self::rows).
     ///
     /// # Errors
-    /// The database can't be read, or `read` fails.
+    /// Returns an error if the database can't be read or `read` fails.
     pub async fn scan<T>(
         &self,
         statement: Statement,
@@ -167,7 +168,7 @@ impl Session {
         }
     }
 
-    /// The file that may be read without a connection, if there is one.
+    /// Returns the file that may be read without a connection, if there is one.
     fn file(&self) -> Option<&File> {
         match self {
             Self::Reader(reader) => reader.file.as_ref(),
@@ -175,7 +176,8 @@ impl Session {
         }
     }
 
-    /// Whether a read failed because its connection to a server is lost. Those opened before it are closed then.
+    /// Returns whether a read failed because its connection to a server is lost. If so, records the loss, so that
+    /// connections opened before it are closed.
     fn has_lost(&self, error: &DbErr) -> bool {
         match self {
             Self::Reader(reader) if failure::is_lost_in(error) => {
@@ -213,10 +215,10 @@ impl Unit for Session {
 }
 
 impl Context {
-    /// The database of this unit of work: a pool for reads, the transaction for writes.
+    /// Returns the database session of this unit of work: a pool for reads, the transaction for writes.
     ///
     /// # Errors
-    /// The service keeps its data elsewhere.
+    /// Returns an error if the service keeps its data elsewhere.
     pub fn db(&self) -> Result<&Session> {
         self.unit()
             .as_any()
@@ -281,8 +283,8 @@ impl ConnectionTrait for Session {
     }
 }
 
-/// What `read` answers. When the connection to the server is lost meanwhile, it is asked once more on another one:
-/// those that were opened before are closed by then.
+/// Runs `statement` with `read`. When the connection to the server is lost meanwhile, runs it once more on another one:
+/// connections that were opened before the loss are closed by then.
 async fn again<'a, T, F>(
     reader: &'a Reader,
     statement: Statement,
@@ -305,7 +307,7 @@ where
     }
 }
 
-/// The kind of a database error, found once, here.
+/// Maps a database error to its kind, in this one place.
 impl From<DbErr> for Error {
     fn from(error: DbErr) -> Self {
         use sea_orm::SqlErr::{ForeignKeyConstraintViolation, UniqueConstraintViolation};

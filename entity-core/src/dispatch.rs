@@ -1,4 +1,4 @@
-//! Request → Reply: finds the operation, runs it in one unit of work, commits.
+//! The dispatcher: finds the operation that a request asks for, runs it in one unit of work and commits.
 
 use std::sync::Arc;
 
@@ -23,10 +23,10 @@ use crate::request::{Origin, Request, Verb};
 use crate::turn::{Turn, Turns};
 use crate::unit::{End, Mode, Store};
 
-/// How often a unit of work that lost a race is run, at most.
+/// The maximum number of attempts at a unit of work that fails with a transient error, such as a lost race.
 const TRIES: u32 = 4;
 
-/// Runs requests. One for a service, shared by everything that serves.
+/// Runs requests, each in a unit of work. A service has one dispatcher, which all its parts share.
 #[derive(Clone)]
 pub struct Dispatcher {
     registry: Arc<Registry>,
@@ -37,17 +37,18 @@ pub struct Dispatcher {
     turns: Option<Arc<dyn Turns>>,
 }
 
-/// Has the last word on a request that writes.
+/// A hook that runs in the unit of work of a writing request, before the commit, and can still reject the request.
 #[async_trait]
 pub trait Finish: Send + Sync {
-    /// Sees the reply before anything is committed, and may write. Answers what the audit log is told.
+    /// Inspects the reply before anything is committed, and may write in the same unit of work. Returns the entry for
+    /// the audit log.
     ///
     /// # Errors
-    /// Whatever should keep the request from being carried out: nothing is written then.
+    /// Returns an error if the request must not be carried out; nothing is written then.
     async fn finish(&self, cx: &Context, reply: &Reply) -> Result<Audit>;
 }
 
-/// Lets everything pass.
+/// The [`Finish`] hook that rejects nothing.
 struct Unconditional;
 
 #[async_trait]
@@ -58,7 +59,7 @@ impl Finish for Unconditional {
 }
 
 impl Dispatcher {
-    /// A dispatcher of these parts.
+    /// Creates a dispatcher that has no write limit and no turns.
     pub fn new(
         registry: Arc<Registry>,
         store: Arc<dyn Store>,
@@ -75,37 +76,37 @@ impl Dispatcher {
         }
     }
 
-    /// The same dispatcher, whose units of work may hold the right to write no longer than `limit` says; without
-    /// one, they may for any time.
+    /// Limits the time for which each unit of work may hold the right to write. With `None`, that time is unlimited.
     #[must_use]
     pub fn with_write_limit(mut self, limit: Option<WriteLimit>) -> Self {
         self.limit = limit;
         self
     }
 
-    /// The same dispatcher, whose units of work write when `turns` say so; without, they wait for the store in the order
-    /// in which they come.
+    /// Lets `turns` decide when each unit of work may write. With `None`, units of work wait for the store in the order
+    /// in which they arrive.
     #[must_use]
     pub fn with_turns(mut self, turns: Option<Arc<dyn Turns>>) -> Self {
         self.turns = turns;
         self
     }
 
-    /// What is registered.
+    /// Returns the registry of providers.
     pub fn registry(&self) -> &Registry {
         &self.registry
     }
 
-    /// What its units of work share.
+    /// Returns what all units of work share, such as the clock and the authorizer.
     pub fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
 
-    /// Refuses a caller without a session, unless what the address means is declared public. Asked before
-    /// anything else about the request is looked at, so that strangers learn nothing from the answer.
+    /// Refuses a caller without a session, unless `path` and `verb` select an operation that is declared public. This
+    /// is called before anything else about the request is examined, so that the response reveals nothing to strangers:
+    /// where there is no operation at all, they get the same error.
     ///
     /// # Errors
-    /// Nobody is logged in.
+    /// Returns an error if the caller is not logged in and the operation is not public.
     pub fn admit(&self, path: &DirectPath, verb: Verb, caller: &Caller) -> Result<()> {
         let need = || {
             let route = self.registry.route(&path.prefix)?;
@@ -117,18 +118,21 @@ impl Dispatcher {
         }
     }
 
-    /// Answers `request`. What it wrote is committed, together with its events, when this returns.
+    /// Runs `request` and returns its reply. By then, everything that the request wrote is committed together with its
+    /// events. What a dry run wrote is rolled back.
     ///
     /// # Errors
-    /// Whatever is wrong with the request or with the service. Nothing was written then.
+    /// Returns an error if the request is wrong or the service fails. Nothing was written then, unless the code of the
+    /// error is [`OUTCOME_UNKNOWN`](crate::OUTCOME_UNKNOWN).
     pub async fn dispatch(&self, request: &Request) -> Result<Reply> {
         self.dispatch_and(request, &Unconditional).await
     }
 
-    /// The same, where `finish` has the last word on a request that writes.
+    /// Runs `request` as [`dispatch`](Self::dispatch) does and, if the request writes, calls `finish` before the
+    /// commit.
     ///
     /// # Errors
-    /// Those of [`dispatch`](Self::dispatch) and of `finish`. Nothing was written then.
+    /// Fails as [`dispatch`](Self::dispatch) does. Also fails as `finish` does, and nothing was written then.
     pub async fn dispatch_and(&self, request: &Request, finish: &dyn Finish) -> Result<Reply> {
         // What leads nowhere does not wait for the right to write.
         find(&self.registry, request)?;
@@ -164,11 +168,12 @@ impl Dispatcher {
         atomic.end(done, end).await
     }
 
-    /// Does what takes long of `request` before a unit of work opens for it: it sanitises long HTML, and what its
-    /// type [declares](crate::Prepare), once it is clear that the caller may do what it asks for.
+    /// Does the slow work for `request` before a unit of work opens for it: sanitises its long HTML and does the work
+    /// that its type [declares](crate::Prepare), once it is clear that the caller may do what the request asks for.
+    /// Returns an empty preparation if there is no such work.
     ///
     /// # Errors
-    /// Whatever is wrong with the request or with the service.
+    /// Returns an error if the request is wrong or the service fails.
     pub async fn prepare(&self, request: &Request) -> Result<Preparation> {
         let (route, operation) = find(&self.registry, request)?;
         let texts = self.texts_of(route, request);
@@ -205,11 +210,12 @@ impl Dispatcher {
         Ok(Preparation::of(texts).and(made))
     }
 
-    /// Asks whether the caller of `request` may do what it asks for, as if it came now, and does nothing. What state an
-    /// entity must be in for it does not matter.
+    /// Checks whether the caller of `request` may do what it asks for, as if it arrived now, without doing it. The
+    /// preconditions of the request on the state of an entity are ignored.
     ///
     /// # Errors
-    /// The caller may not; what the request is about is not there, or the caller may not know of it.
+    /// Returns an error if the caller may not do it, or if the target of the request does not exist or the caller may
+    /// not know of it.
     pub async fn permit(&self, request: &Request) -> Result<()> {
         let (route, operation) = find(&self.registry, request)?;
         let caller = &request.origin.caller;
@@ -228,11 +234,12 @@ impl Dispatcher {
             .map_err(|error| operation.told(caller, error))
     }
 
-    /// Sanitises the long HTML of `request`, of which it is not clear whether the caller may send it: that shows
-    /// when those before it in the same unit of work were carried out.
+    /// Sanitises the long HTML of `request` without checking whether the caller may send it. For a request whose
+    /// permission depends on the requests that run before it in the same unit of work.
     ///
     /// # Errors
-    /// Too many texts wait to be sanitised.
+    /// Returns an error if nothing handles the path and verb of `request`, or if too many texts are waiting to be
+    /// sanitised.
     pub async fn prepare_unseen(&self, request: &Request) -> Result<Preparation> {
         let (route, _operation) = find(&self.registry, request)?;
         let texts = self.texts_of(route, request);
@@ -249,19 +256,20 @@ impl Dispatcher {
         texts
     }
 
-    /// Sanitises the long HTML that a unit of work met which could not be known before, so that it can be run again.
+    /// Sanitises the long HTML that a unit of work came across and that could not be known before, so that the unit of
+    /// work can run again.
     ///
     /// # Errors
-    /// Too many texts wait to be sanitised.
+    /// Returns an error if too many texts are waiting to be sanitised.
     pub async fn catch_up(&self, origin: &Origin, preparation: &Preparation) -> Result<()> {
         let texts = &preparation.texts;
         texts.catch_up(&self.shared, &origin.caller).await
     }
 
-    /// Begins a unit of work for several requests, which come to be all together or not at all.
+    /// Begins a unit of work for several requests, which are committed all together or not at all.
     ///
     /// # Errors
-    /// The store can't be reached.
+    /// Returns an error if the turn to write does not come, or if the store can't begin a unit of work.
     pub async fn atomic(&self, origin: &Origin) -> Result<Atomic<'_>> {
         self.unit(origin, Mode::Write).await
     }
@@ -283,15 +291,16 @@ impl Dispatcher {
         Ok(Atomic::new(self, cx, hold, turn))
     }
 
-    /// Runs `request` in the unit of work of `cx`, and what it is forwarded to.
+    /// Runs `request` in the unit of work of `cx`. If the reply forwards to another path, returns the reply of that
+    /// path.
     pub(crate) async fn run(&self, cx: &Context, request: &Request) -> Result<Reply> {
         run(&self.registry, cx, request).await
     }
 
-    /// Runs `work` on data that it can't change.
+    /// Runs `work` in a unit of work that can only read.
     ///
     /// # Errors
-    /// Those of `work`, and that the store can't be reached.
+    /// Fails as `work` does, and when the store can't be reached.
     pub async fn read<T>(
         &self,
         origin: &Origin,
@@ -302,11 +311,14 @@ impl Dispatcher {
     }
 
     /// Runs `work` in one transaction and commits it with its events and its audit row.
-    /// What `work` uses it owns or clones into the future that it answers.
-    /// `work` answers what the audit log is told; it is run again when it lost a race against another transaction.
+    ///
+    /// The future that `work` returns must own everything that it uses besides the context. Its output is the result
+    /// and the entry for the audit log. `work` runs again when it fails with a transient error, such as a lost race
+    /// against another transaction.
     ///
     /// # Errors
-    /// Those of `work`, and that the store can't be reached. Nothing was written then.
+    /// Fails as `work` does, and when the store can't be reached. Nothing was written then, unless the code of the
+    /// error is [`OUTCOME_UNKNOWN`](crate::OUTCOME_UNKNOWN).
     pub async fn write<T, A, W>(&self, origin: &Origin, work: W) -> Result<T>
     where
         T: Send,
@@ -352,7 +364,8 @@ impl Dispatcher {
     }
 }
 
-/// A unit of work that shared a transaction in vain is run again by itself.
+/// Returns the mode of the attempt number `tries`, counted from 1: only the first one may share a transaction with
+/// other units of work.
 fn mode_of(tries: u32) -> Mode {
     match tries {
         1 => Mode::Share,
@@ -360,11 +373,11 @@ fn mode_of(tries: u32) -> Mode {
     }
 }
 
-/// What `path` and `query` answer in the unit of work of `cx`, to its caller: for providers that refer to
-/// addresses, and whose callers must be able to read there.
+/// Reads `path` with `query` in the unit of work of `cx`, on behalf of its caller. For providers whose entities refer
+/// to addresses that the caller must be able to read.
 ///
 /// # Errors
-/// Whatever a request for it is refused with.
+/// Fails as a `GET` request for that path does.
 pub async fn look_up(
     registry: &Registry,
     cx: &Context,

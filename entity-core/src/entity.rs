@@ -1,4 +1,4 @@
-//! What an entity is: fields with meanings, an id, a title, a version, an entry in a feed.
+//! The `Entity` trait, and what an entity shows of itself: its version and its entries in feeds and calendars.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use crate::schema::Schema;
 
-/// One thing of a registered type, as clients see it.
+/// An instance of a registered entity type, as clients see it.
 ///
-/// `#[derive(Entity)]` writes this from the struct's fields:
+/// `#[derive(Entity)]` implements this trait from the fields of a struct:
 ///
 /// ```
 /// use entity_core::Entity;
@@ -22,7 +22,7 @@ use crate::schema::Schema;
 /// struct Room {
 ///     #[entity(id)]
 ///     room_id: String,
-///     /// What the door says.
+///     /// The name on the door.
 ///     #[entity(title)]
 ///     name: String,
 /// }
@@ -32,137 +32,140 @@ use crate::schema::Schema;
 /// assert_eq!(Room::schema().field("roomId").map(|it| it.name), Some("roomId"));
 /// ```
 pub trait Entity: Serialize + Send + Sync + 'static {
-    /// The fields and what they mean.
+    /// Returns the schema: the fields and their meanings.
     fn schema() -> &'static Schema;
 
-    /// The id: unique within the type, and the last part of the entity's URL.
+    /// Returns the id, which is unique within the type and is the last segment of the entity's URL.
     fn id(&self) -> Cow<'_, str>;
 
-    /// What a person calls it.
+    /// Returns the title, by which people know the entity.
     fn title(&self) -> Option<Cow<'_, str>> {
         None
     }
 
-    /// The site it belongs to; permissions are looked up there.
+    /// Returns the id of the site that the entity belongs to. Permissions are looked up in that site.
     fn site(&self) -> Option<&str> {
         None
     }
 
-    /// The user whom it belongs to, by internal id.
+    /// Returns the internal id of the user who owns the entity.
     fn owner(&self) -> Option<&str> {
         None
     }
 
-    /// Changes whenever anything a client sees of it changes; `None` if nobody keeps count.
+    /// Returns the version, which changes whenever anything changes that clients see of the entity, or `None` if the
+    /// type keeps no versions.
     fn version(&self) -> Option<Version> {
         None
     }
 
-    /// When anything of it that a client sees last changed, if that is written down.
+    /// Returns when anything last changed that clients see of the entity, or `None` if that is not recorded.
     fn updated(&self) -> Option<DateTime<Utc>> {
         None
     }
 
-    /// Its entry in a feed. A type has feeds only if its schema says so.
+    /// Returns the entry of the entity in feeds. A type has feeds only if its schema says so.
     fn feed_entry(&self) -> Option<FeedEntry> {
         None
     }
 
-    /// Its entry in a calendar. A type has events only if its schema says so.
+    /// Returns the entry of the entity in calendars. A type has events only if its schema says so.
     fn event_entry(&self) -> Option<EventEntry> {
         None
     }
 
-    /// Whether it tells now what it never tells again, such as a new secret. An answer with it is shown to
-    /// the client even where its like is left out or redirected, and nothing on the way may keep a copy.
+    /// Returns whether this value carries something that is shown only in this response, such as a new secret. Such a
+    /// response has a body even where others of its kind are empty or a redirect, and must not be stored by any cache.
     fn is_told_once(&self) -> bool {
         false
     }
 }
 
-/// The state that an entity is in. Two states of one entity have different versions.
+/// Identifies the state of an entity. Different states of one entity have different versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Version(pub u64);
 
 impl Version {
-    /// The version of whatever `parts` tell apart: row versions, ids, dates.
+    /// Returns the hash of `parts` as a version. The parts must tell the states apart, as row versions, ids and dates
+    /// do.
     pub fn of(parts: &impl Hash) -> Self {
         let mut hasher = DefaultHasher::new();
         parts.hash(&mut hasher);
         Self(hasher.finish())
     }
 
-    /// The version that a text names; `None` if it is none that was ever written.
+    /// Parses a version from the hexadecimal number that its `Display` implementation writes, or returns `None`.
     pub fn parse(text: &str) -> Option<Self> {
         u64::from_str_radix(text, 16).ok().map(Self)
     }
 }
 
-/// Writes the version as clients carry it: in tags, and in the forms that they fill in.
+/// Writes the version as 16 hexadecimal digits, the form in which it stands in entity tags and HTML forms.
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)
     }
 }
 
-/// What a feed reader is told about an entity.
+/// The entry of an entity in a feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeedEntry {
-    /// The headline, plain text.
+    /// The headline, as plain text.
     pub title: String,
-    /// When it last changed. Nothing else may move this. Readers are told when it came out instead, if that was
-    /// later.
+    /// The time of the last change. Nothing but a change of the entity may move it. Feeds show `published` instead, if
+    /// that is later.
     pub updated: DateTime<Utc>,
-    /// When it came out.
+    /// The time of publication.
     pub published: Option<DateTime<Utc>>,
-    /// Who wrote it: a name, plain text.
+    /// The name of the author, as plain text.
     pub author: Option<String>,
-    /// The text, sanitised HTML.
+    /// The text, as sanitised HTML.
     pub content: Option<String>,
-    /// Words it is filed under, plain text.
+    /// The categories, as plain text.
     pub categories: Vec<String>,
-    /// Files that belong to it.
+    /// The attached files.
     pub enclosures: Vec<Enclosure>,
 }
 
-/// What a calendar is told about an entity.
+/// The entry of an entity in a calendar.
 ///
-/// Its name in calendars is made of its reference, so that it stays the same for ever.
+/// Its UID is derived from the reference of the entity, so that it never changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventEntry {
-    /// The headline, plain text.
+    /// The headline, as plain text.
     pub summary: String,
-    /// The text, plain.
+    /// The description, as plain text.
     pub description: Option<String>,
-    /// Where it takes place, plain text.
+    /// The location, as plain text.
     pub location: Option<String>,
-    /// When it begins.
+    /// The time at which the event begins.
     pub start: DateTime<Utc>,
-    /// When it is over.
+    /// The time at which the event ends.
     pub end: DateTime<Utc>,
-    /// Whether it takes whole days: those from the one that it begins on to the one that it is over on.
+    /// Whether the event takes whole days: those from the day of `start` to the day of `end`, both included. An `end`
+    /// at midnight belongs to the day before.
     pub is_all_day: bool,
-    /// Whether it does not take place after all. Calendars must be told, so it stays in their list.
+    /// Whether the event is cancelled. A cancelled event stays in the list, so that calendars learn of it.
     pub is_cancelled: bool,
-    /// Counts the changes, so that calendars know the newer of two.
+    /// The number of changes, by which calendars tell the newer of two entries.
     pub sequence: u32,
-    /// When it was made.
+    /// The time at which the event was created.
     pub created: Option<DateTime<Utc>>,
-    /// When it last changed. Nothing else may move this.
+    /// The time of the last change. Nothing but a change of the event may move it.
     pub updated: DateTime<Utc>,
-    /// How it repeats: the value of an iCalendar `RRULE`, such as `FREQ=WEEKLY;COUNT=5`.
+    /// The recurrence rule: the value of an iCalendar `RRULE`, such as `FREQ=WEEKLY;COUNT=5`.
     pub recurrence: Option<String>,
 }
 
-/// A file that belongs to a feed entry.
+/// A file that is attached to a feed entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Enclosure {
-    /// Where it is, absolute.
+    /// The absolute URL of the file.
     pub url: String,
-    /// Its name, plain text.
+    /// The name of the file, as plain text.
     pub name: String,
-    /// Its media type.
+    /// The media type of the file.
     pub media_type: String,
-    /// Its size in bytes, if known.
+    /// The size of the file in bytes, if known.
     pub length: Option<u64>,
 }

@@ -1,7 +1,7 @@
-//! What went wrong, in terms of the caller's request.
+//! Errors, in terms of the caller's request.
 //!
-//! An error has a public text, which a client may read, and a private source, which only the log gets.
-//! It knows nothing of HTTP: the server turns a kind into a status in one place.
+//! An error has a public message, which a client may read, and a private source, which only the log gets. It is
+//! independent of HTTP: the server maps each kind to a status in one place.
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
@@ -10,19 +10,19 @@ use std::fmt;
 use crate::entity::Version;
 use crate::request::Verb;
 
-/// The result of everything in this crate.
+/// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The [code](Error::code) of a request of which nobody knows whether it was carried out.
+/// The [code](Error::code) of an error after which it is unknown whether the request was carried out.
 pub const OUTCOME_UNKNOWN: &str = "outcome_unknown";
 
-/// The [code](Error::code) of a request that would let somebody have more than they may have.
+/// The [code](Error::code) of the error for a request that would exceed a quota.
 pub const QUOTA_EXCEEDED: &str = "quota_exceeded";
 
-/// A failed request.
+/// The error of a failed request.
 ///
-/// The text is lower case, has no full stop and says what to do.
-/// It never holds SQL, paths, secrets or ids of things that the caller may not see.
+/// The message is in lower case, has no full stop and says what to do. It never contains SQL, file paths, secrets or
+/// ids of things that the caller may not see.
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -48,7 +48,7 @@ pub struct FieldError {
     pub message: String,
 }
 
-/// What a client can do about an error. There is one kind for each different reaction.
+/// The kind of an error, which says what the client can do about it. There is one kind for each different reaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
     /// The request is malformed: send another one.
@@ -86,7 +86,7 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    /// An error of `kind` with a public text.
+    /// Creates an error of `kind` with a public message.
     pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
         Self(Box::new(Inner {
             kind,
@@ -103,12 +103,12 @@ impl Error {
         }))
     }
 
-    /// The request is malformed.
+    /// Creates the error for a malformed request.
     pub fn bad_request(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorKind::BadRequest, message)
     }
 
-    /// One field of the input is wrong.
+    /// Creates the error for one invalid field of the input.
     pub fn field(name: impl Into<String>, message: impl Into<String>) -> Self {
         Self::fields(vec![FieldError {
             name: name.into(),
@@ -116,7 +116,7 @@ impl Error {
         }])
     }
 
-    /// Several fields of the input are wrong.
+    /// Creates the error for several invalid fields of the input, all named in its message.
     pub fn fields(fields: Vec<FieldError>) -> Self {
         let text = fields
             .iter()
@@ -128,14 +128,14 @@ impl Error {
         error
     }
 
-    /// What one field of the input says is taken.
+    /// Creates the error for a field of the input whose value is already taken: a conflict.
     pub fn taken(name: impl Into<String>, message: impl Into<String>) -> Self {
         let mut error = Self::field(name, message);
         error.0.kind = ErrorKind::Conflict;
         error
     }
 
-    /// There is no session.
+    /// Creates the error for a request without a session that needs one.
     pub fn unauthenticated() -> Self {
         Self::new(
             ErrorKind::Unauthenticated,
@@ -143,7 +143,7 @@ impl Error {
         )
     }
 
-    /// The caller may not do this.
+    /// Creates the error for a caller who may not do this.
     pub fn forbidden() -> Self {
         Self::new(
             ErrorKind::Forbidden,
@@ -151,12 +151,12 @@ impl Error {
         )
     }
 
-    /// There is nothing here, or nothing that the caller may know of.
+    /// Creates the error for an address with nothing behind it, or nothing that the caller may know of.
     pub fn not_found() -> Self {
         Self::new(ErrorKind::NotFound, "there is nothing at this address")
     }
 
-    /// The address does not take this verb; `allow` are those it takes.
+    /// Creates the error for a verb that the address does not support; `allow` are the verbs that it supports.
     pub fn method_not_allowed(allow: Vec<Verb>) -> Self {
         let names = allow
             .iter()
@@ -171,7 +171,7 @@ impl Error {
         error
     }
 
-    /// The format is not offered here; `offered` are those that are.
+    /// Creates the error for a format that is not offered here; `offered` are the names of the formats that are.
     pub fn not_acceptable(offered: &[&str]) -> Self {
         Self::new(
             ErrorKind::NotAcceptable,
@@ -182,12 +182,12 @@ impl Error {
         )
     }
 
-    /// The request contradicts the present state.
+    /// Creates the error for a request that contradicts the present state.
     pub fn conflict(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorKind::Conflict, message)
     }
 
-    /// The entity changed since the caller read it.
+    /// Creates the error for an entity that changed since the caller read it.
     pub fn precondition_failed() -> Self {
         Self::new(
             ErrorKind::PreconditionFailed,
@@ -195,7 +195,7 @@ impl Error {
         )
     }
 
-    /// The request is meant for something that is there, and there is nothing.
+    /// Creates the error for a request with `If-Match` where nothing exists that could match.
     pub fn nothing_matches() -> Self {
         Self::new(
             ErrorKind::PreconditionFailed,
@@ -203,18 +203,19 @@ impl Error {
         )
     }
 
-    /// Somebody has as much as they may have; the text names the limit. It is for them to change that, so that nobody
-    /// should try again of itself, as programs do after failures of a service.
+    /// Creates the error for a quota that is used up, with the code [`QUOTA_EXCEEDED`]; `message` names the limit. It
+    /// takes a person to make room, so the error does not invite programs to retry by themselves, as they do after
+    /// failures of a service.
     pub fn limit_reached(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorKind::Forbidden, message).with_code(QUOTA_EXCEEDED)
     }
 
-    /// A limit of what may be answered is reached; the text names it.
+    /// Creates the error for an answer that would exceed a limit; `message` names the limit.
     pub fn insufficient_storage(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorKind::InsufficientStorage, message)
     }
 
-    /// A list takes more bytes than an answer may have: its first `fitting` entities do not.
+    /// Creates the error for a list that takes more bytes than an answer may have. Its first `fitting` entities fit.
     pub fn list_too_large(fitting: usize) -> Self {
         let mut error = Self::insufficient_storage(
             "the list takes more bytes than an answer may have: ask for fewer entities",
@@ -223,14 +224,15 @@ impl Error {
         error
     }
 
-    /// The service can't answer now; try again after `seconds`.
+    /// Creates the error for a service that can't answer now; the client may try again after `seconds`.
     pub fn unavailable(message: impl Into<Cow<'static, str>>, seconds: u32) -> Self {
         let mut error = Self::new(ErrorKind::Unavailable, message);
         error.0.retry_after = Some(seconds);
         error
     }
 
-    /// Nobody knows whether the request was carried out: the answer to the COMMIT got lost.
+    /// Creates the error for a request of which it is unknown whether it was carried out, because the response to the
+    /// COMMIT was lost.
     pub fn outcome_unknown() -> Self {
         Self::new(
             ErrorKind::Unavailable,
@@ -239,20 +241,20 @@ impl Error {
         .with_code(OUTCOME_UNKNOWN)
     }
 
-    /// A unit of work shares a transaction that is lost, or it must not share one. Nothing of it was kept: the dispatcher
-    /// runs it again, by itself.
+    /// Creates the error for a unit of work whose shared transaction was lost, or that must not share one. Nothing of
+    /// it was kept. The error is transient: the dispatcher runs the unit of work again in a transaction of its own.
     pub(crate) fn run_apart() -> Self {
         Self::unavailable("the database is busy: try again", 1).transient()
     }
 
-    /// The caller asked too often; the next try may come after `seconds`.
+    /// Creates the error for a caller who sent too many requests; the client may try again after `seconds`.
     pub fn too_many_requests(message: impl Into<Cow<'static, str>>, seconds: u32) -> Self {
         let mut error = Self::new(ErrorKind::TooManyRequests, message);
         error.0.retry_after = Some(seconds);
         error
     }
 
-    /// A defect of the service. The source goes to the log, never to the client.
+    /// Creates the error for a defect of the service. The source goes to the log, never to the client.
     pub fn internal(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::new(
             ErrorKind::Internal,
@@ -261,88 +263,88 @@ impl Error {
         .with_source(source)
     }
 
-    /// Adds the private cause.
+    /// Adds the private source, which only the log gets.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.0.source = Some(source.into());
         self
     }
 
-    /// Adds a word by which programs tell this error from others of its kind.
+    /// Adds a code, by which programs tell this error from others of its kind.
     #[must_use]
     pub fn with_code(mut self, code: &'static str) -> Self {
         self.0.code = Some(code);
         self
     }
 
-    /// Marks a failure that the same work may not meet again, such as a lost serialisation race.
-    /// The dispatcher then runs the unit of work once more.
+    /// Marks the error as transient: the same work may succeed when it is run again, as after a lost serialisation
+    /// race. The dispatcher then runs the unit of work again.
     #[must_use]
     pub fn transient(mut self) -> Self {
         self.0.is_transient = true;
         self
     }
 
-    /// Adds the version that the entity is in.
+    /// Adds the current version of the entity.
     #[must_use]
     pub fn with_version(mut self, version: Option<Version>) -> Self {
         self.0.version = version;
         self
     }
 
-    /// Says which operation of a batch failed, counted from 0.
+    /// Adds the index of the operation of a batch that failed, counted from 0.
     #[must_use]
     pub fn in_operation(mut self, index: usize) -> Self {
         self.0.operation = Some(index);
         self
     }
 
-    /// Which operation of a batch failed, counted from 0.
+    /// Returns the index of the operation of a batch that failed, counted from 0.
     pub fn operation(&self) -> Option<usize> {
         self.0.operation
     }
 
-    /// The word by which programs tell this error from others of its kind.
+    /// Returns the code, by which programs tell this error from others of its kind.
     pub fn code(&self) -> Option<&'static str> {
         self.0.code
     }
 
-    /// How many entities of a list can be answered, if all of them are too many.
+    /// Returns the number of entities at the beginning of a list that fit into an answer, if the whole list does not.
     pub fn fitting(&self) -> Option<usize> {
         self.0.fitting
     }
 
-    /// What the client can do about it.
+    /// Returns the kind, which says what the client can do about the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// The public text.
+    /// Returns the public message.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// The fields of the input that were refused.
+    /// Returns the fields of the input that were refused.
     pub fn field_errors(&self) -> &[FieldError] {
         &self.0.fields
     }
 
-    /// The verbs that the address takes, when the verb was the problem.
+    /// Returns the verbs that the address supports, if the verb was the problem.
     pub fn allow(&self) -> &[Verb] {
         &self.0.allow
     }
 
-    /// The version that the entity is in, when the caller named another one.
+    /// Returns the current version of the entity, if the caller named another one.
     pub fn version(&self) -> Option<Version> {
         self.0.version
     }
 
-    /// Seconds to wait before the next try, when waiting helps.
+    /// Returns the number of seconds to wait before the next attempt, if waiting helps.
     pub fn retry_after(&self) -> Option<u32> {
         self.0.retry_after
     }
 
-    /// Whether the same unit of work may succeed when it is run again at once.
+    /// Returns whether the same unit of work may succeed when it is run again at once.
     pub fn is_transient(&self) -> bool {
         self.0.is_transient
     }

@@ -1,4 +1,4 @@
-//! What happened: events of one request, stored with the change they tell of.
+//! Events and audit log entries of a request, stored in the same transaction as the change that they describe.
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -8,31 +8,32 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::reply::Effect;
 
-/// Something that happened, worth telling others.
+/// An event: something that happened to an entity and that followers are told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// What kind of thing: the function that was used, such as `annc.new`.
+    /// The kind of the event: the function that was used, such as `annc.new`.
     pub kind: String,
-    /// Of which entity: `/prefix/id`.
+    /// The reference of the entity: `/prefix/id`.
     pub reference: String,
-    /// By which user.
+    /// The internal id of the user who caused the event, if there is one.
     pub actor: Option<String>,
-    /// In which site.
+    /// The id of the site of the entity, if it belongs to one.
     pub site: Option<String>,
-    /// When.
+    /// The time of the event.
     pub time: DateTime<Utc>,
-    /// What else there is to know, a few facts by name. Most events have none.
+    /// A few further facts, by name. Most events have none.
     pub details: Map<String, Value>,
 }
 
-/// What the audit log is told of a request that writes.
+/// The entry in the audit log for a request that writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Audit {
-    /// What it did. How that is answered is not known, or nobody asked: the service did it of itself.
+    /// The effect of the request. The status of the response is not known, or there is no response because the service
+    /// acted by itself.
     Done(Effect),
-    /// How it is answered: the status, as the transport counts.
+    /// The status of the response, as a number of the transport.
     Answered(u16),
-    /// Nothing. What was written stays although the request fails; its row follows when it is answered.
+    /// No entry yet. What was written stays although the request fails; its row follows with the response.
     Later,
 }
 
@@ -42,15 +43,15 @@ impl From<Effect> for Audit {
     }
 }
 
-/// Takes the events of a unit of work.
+/// Receives the events of units of work.
 #[async_trait]
 pub trait EventSink: Send + Sync {
     /// Stores `events` and the audit row in the unit of work of `cx`, before it is committed.
     ///
     /// # Errors
-    /// They can't be stored; then nothing of the unit of work is.
+    /// Returns an error if they can't be stored; then nothing of the unit of work is.
     async fn record(&self, cx: &Context, events: &[Event], audit: Audit) -> Result<()>;
 
-    /// Tells the followers on this machine, after the commit.
+    /// Notifies the followers on this machine of `events`, after the commit.
     fn published(&self, events: &[Event]);
 }

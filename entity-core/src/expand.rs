@@ -1,5 +1,5 @@
-//! Showing entities with what they refer to: few questions to each type that is referred to, however many entities
-//! there are, and no more of the others than an answer has room for.
+//! Expansion of references: shows entities together with the entities that they refer to. Each referenced type is
+//! queried few times, however many entities are shown, and no more is loaded than an answer has room for.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use crate::registry::Registry;
 use crate::reply::Item;
 use crate::wire;
 
-/// How many entities of other types are loaded before it is known how large they are.
+/// The number of referenced entities that are loaded before their size is known. Later steps load at least as many.
 const FIRST: usize = 8;
 
-/// Lets `items` show what `projection` says, and answers how many of them do: a list ends where what it is shown with
-/// takes more bytes than an answer has room for. References are loaded for many at once, and only what the caller may
+/// Applies `projection` to `items` and returns how many of them can be shown: a list ends where the expanded entities
+/// take more bytes than an answer has room for. References are loaded in bulk, and only entities that the caller may
 /// read.
 ///
 /// # Errors
-/// A type that is referred to is not registered or can't be read one by one; its data can't be read.
+/// Returns an error if a referenced type is not registered or can't be read by id, or if its data can't be read.
 pub(crate) async fn project(
     cx: &Context,
     registry: &Registry,
@@ -75,7 +75,7 @@ async fn expand(
     Ok(shown)
 }
 
-/// The ids of entities that are to be loaded, by the prefix of their type.
+/// The ids of the entities to load, by the prefix of their type.
 #[derive(Default)]
 struct Wanted {
     ids: BTreeMap<&'static str, BTreeSet<String>>,
@@ -83,8 +83,8 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// Takes in those of `named` that are not `loaded`, unless there are more than `most` then. Whether it did; the
-    /// first are taken however many they are.
+    /// Adds the references of `named` that are not `loaded`, unless that makes more than `most` in all. The first ones
+    /// are added however many they are. Returns whether they were added.
     fn take(&mut self, named: &[Named], loaded: &Loaded, most: usize) -> bool {
         let is_new = |(_, prefix, id): &&Named| {
             let is_wanted = self.ids.get(prefix).is_some_and(|it| it.contains(id));
@@ -103,7 +103,7 @@ impl Wanted {
     }
 }
 
-/// What was loaded so far, and what was looked for in vain.
+/// The entities loaded so far, and the ids that were looked up without a result.
 #[derive(Default)]
 struct Loaded {
     entities: BTreeMap<&'static str, BTreeMap<String, Option<Arc<Item>>>>,
@@ -142,7 +142,8 @@ impl Loaded {
         Ok(())
     }
 
-    /// How many more may be loaded until they take `most` bytes, if those to come are as large as these.
+    /// Returns how many more entities may be loaded before all take `most` bytes, if the next ones are as large as
+    /// those so far; at least [`FIRST`].
     fn step(&self, most: usize) -> usize {
         let usual = self
             .bytes
@@ -154,7 +155,7 @@ impl Loaded {
     }
 }
 
-/// A field's name, the prefix of the type that it refers to, and the id that it holds.
+/// The name of a field, the prefix of the type that it refers to, and the id that it holds.
 type Named = (&'static str, &'static str, String);
 
 fn references(item: &Item, projection: &Projection) -> Result<Vec<Named>> {

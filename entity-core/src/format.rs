@@ -1,4 +1,4 @@
-//! The seams that formats fill: data → bytes, and bytes → data.
+//! The interfaces that formats implement: a renderer writes answers as bytes, a parser reads bodies from bytes.
 
 use std::collections::BTreeMap;
 
@@ -7,22 +7,22 @@ use crate::input::Input;
 use crate::registry::{Registry, RegistryError};
 use crate::reply::{Abilities, Body};
 
-/// A format's name and media type.
+/// The description of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
-    /// The extension in a URL: `json`.
+    /// The name, which is the extension in a URL, such as `json`.
     pub name: &'static str,
     /// The media type of an answer, with its parameters.
     pub media_type: &'static str,
-    /// Further media types that an `Accept` header may ask for it by.
+    /// Further media types by which an `Accept` header may ask for this format.
     pub aliases: &'static [&'static str],
-    /// Whether programs subscribe to answers in it, so that they say when they last changed and may be had
-    /// at private addresses.
+    /// Whether programs subscribe to answers in this format. An answer with one entity then carries the date of its
+    /// entry in feeds or calendars, and the format is offered at private addresses.
     pub is_feed: bool,
 }
 
 impl Format {
-    /// The media type without its parameters.
+    /// Returns the media type without its parameters.
     pub fn essence(&self) -> &'static str {
         self.media_type
             .split(';')
@@ -32,38 +32,41 @@ impl Format {
     }
 }
 
-/// What a renderer may know of the request besides the answer itself.
+/// The facts about a request that a renderer may use besides the answer itself.
 #[derive(Clone, Debug)]
 pub struct View<'a> {
-    /// The public address of the service, without a slash at the end.
+    /// The public URL of the service, without a trailing slash.
     pub base_url: &'a str,
-    /// The request's path behind `/direct`, without the format, percent-encoded, beginning with a slash.
+    /// The path of the request behind `/direct`, percent-encoded, with a leading slash and without the format.
     pub path: &'a str,
-    /// The request's query as it was sent, without the question mark. Empty if there is none.
+    /// The query of the request as it was sent, without the question mark; empty if there is none.
     pub query: &'a str,
-    /// The address of what is shown, where it is not the path below `/direct`.
+    /// The address of the answer, if it is another one than the path below `/direct`.
     pub own_address: Option<OwnAddress<'a>>,
-    /// What else the caller may do here.
+    /// The operations that the caller may do from here.
     pub abilities: Abilities,
-    /// The formats that the service speaks: what the same is also there in.
+    /// The formats of the service, in which the same content may also be offered.
     pub formats: &'a Formats,
-    /// The registered types: what references lead to.
+    /// The registered types, which references lead to.
     pub registry: &'a Registry,
-    /// Makes the addresses in sanitised HTML absolute, as they are seen from the address behind it.
+    /// Returns sanitised HTML (the first argument) with its URLs made absolute, relative to a base URL (the second
+    /// one).
     pub absolute: fn(&str, &str) -> String,
-    /// The display name of the caller, if somebody is logged in.
+    /// The display name of the caller, if the caller is logged in.
     pub user: Option<&'a str>,
-    /// The token that forms must carry, if the session has one.
+    /// The CSRF token that forms must carry, if there is a session.
     pub csrf_token: Option<&'a str>,
-    /// Most bytes that a list may be written with.
+    /// The maximum number of bytes of a rendered list.
     pub most_bytes: usize,
 }
 
 impl View<'_> {
-    /// Ends the writing of a list that takes too many bytes: `written` are there behind the entity at `index`.
+    /// Checks the size of a list while it is rendered; `written` is the number of bytes so far, up to and including the
+    /// entity at `index`.
     ///
     /// # Errors
-    /// These are too many, and it was not the first entity, which is written whatever it takes.
+    /// Returns an error if these are more than the limit, except for the first entity, which is rendered whatever its
+    /// size.
     pub fn check_list(&self, written: usize, index: usize) -> Result<()> {
         match written > self.most_bytes && index > 0 {
             true => Err(Error::list_too_large(index)),
@@ -72,94 +75,94 @@ impl View<'_> {
     }
 }
 
-/// An address that stands for a path below `/direct` and its query.
+/// An address that stands for a path below `/direct` and its query, such as that of a private feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OwnAddress<'a> {
-    /// The absolute address, without format and query.
+    /// The absolute URL, without format and query.
     pub url: &'a str,
-    /// The name of the format that it ends with: what programs read there, and pages lead to.
+    /// The name of the format at the end of the address, which programs read and pages link to.
     pub format: &'a str,
-    /// What it is called.
+    /// The title of the content.
     pub title: &'a str,
-    /// For how many minutes a reader may keep what it read there.
+    /// The number of minutes for which a reader may cache the content.
     pub minutes: u32,
-    /// What was sent as its query. The rest of [`View::query`] is known to the address.
+    /// The query as it was sent to this address. The rest of [`View::query`] is stored with the address.
     pub query: &'a str,
 }
 
-/// An error as clients are told about it.
+/// An error as it is reported to clients.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    /// The status.
+    /// The HTTP status code.
     pub status: u16,
-    /// The kind it came from.
+    /// The kind of the error.
     pub kind: ErrorKind,
-    /// What is wrong and what to do.
+    /// The message: what is wrong and what to do.
     pub message: String,
-    /// When, ISO 8601.
+    /// The time of the error, as ISO 8601.
     pub timestamp: String,
-    /// The request's id, to find it in the log.
+    /// The id of the request, by which it is found in the log.
     pub request_id: String,
     /// The fields of the input that were refused.
     pub fields: Vec<FieldError>,
-    /// Which operation of a batch failed, counted from 0.
+    /// The index of the operation of a batch that failed, counted from 0.
     pub operation: Option<usize>,
-    /// The word by which programs tell this error from others with its status.
+    /// The code by which programs tell this error from others with its status.
     pub code: Option<&'static str>,
 }
 
 /// Writes answers in one format.
 pub trait Renderer: Send + Sync {
-    /// The format.
+    /// Returns the format.
     fn format(&self) -> Format;
 
-    /// Whether `body` can be written in this format at all.
+    /// Returns whether `body` can be rendered in this format at all.
     fn accepts(&self, _body: &Body) -> bool {
         true
     }
 
-    /// Writes `body`.
+    /// Renders `body`.
     ///
     /// # Errors
-    /// The body can't be written: it is too deep or too large, or serialising it failed.
+    /// Returns an error if the body can't be rendered: it is too deep or too large, or its serialisation fails.
     fn render(&self, body: &Body, view: &View<'_>) -> Result<Vec<u8>>;
 
-    /// Writes an error, or `None` if errors of this format are told in JSON.
+    /// Renders an error, or returns `None` if errors in this format are reported as JSON.
     fn render_problem(&self, _problem: &Problem, _view: &View<'_>) -> Option<Vec<u8>> {
         None
     }
 }
 
-/// Reads bodies of one kind.
+/// Parses request bodies of one media type.
 pub trait Parser: Send + Sync {
-    /// The media type that it reads, without parameters.
+    /// Returns the media type that this parser reads, without parameters.
     fn media_type(&self) -> &'static str;
 
-    /// The format name by which a URL may ask for it.
+    /// Returns the name of the format, by which a URL may ask for this parser.
     fn name(&self) -> &'static str;
 
-    /// Reads `body`.
+    /// Parses `body`.
     ///
     /// # Errors
-    /// The body is not well-formed.
+    /// Returns an error if the body is not well-formed.
     fn parse(&self, body: &[u8]) -> Result<Input>;
 }
 
-/// A format as it was submitted; made by [`register_format!`](crate::register_format).
+/// The registration of a format; created by [`register_format!`](crate::register_format).
 #[derive(Clone, Copy, Debug)]
 pub struct FormatRegistration {
-    /// The crate that it comes from.
+    /// The name of the crate that registers the format.
     pub origin: &'static str,
-    /// Makes what writes it.
+    /// The constructor of the renderer.
     pub renderer: fn() -> Box<dyn Renderer>,
-    /// Makes what reads it, if bodies can be sent in it.
+    /// The constructor of the parser, if bodies can be sent in this format.
     pub parser: Option<fn() -> Box<dyn Parser>>,
 }
 
 inventory::collect!(FormatRegistration);
 
-/// Registers a format: `register_format!(Csv);`, or `register_format!(Csv, CsvParser);` if bodies can be sent
-/// in it. Each is an expression that makes the renderer or the parser.
+/// Registers a format: `register_format!(Csv);`, or `register_format!(Csv, CsvParser);` if bodies can be sent in it.
+/// Each argument is an expression that creates the renderer or the parser.
 #[macro_export]
 macro_rules! register_format {
     ($renderer:expr $(, $parser:expr)? $(,)?) => {
@@ -175,23 +178,23 @@ macro_rules! register_format {
     (@parser $parser:expr) => { ::std::option::Option::Some(|| ::std::boxed::Box::new($parser)) };
 }
 
-/// The formats that a service speaks.
+/// The formats that a service supports.
 pub struct Formats {
     renderers: Vec<Box<dyn Renderer>>,
     parsers: Vec<Box<dyn Parser>>,
 }
 
 impl Formats {
-    /// These formats. The first one is the default.
+    /// Creates the set of these formats. The first renderer is the default.
     pub fn new(renderers: Vec<Box<dyn Renderer>>, parsers: Vec<Box<dyn Parser>>) -> Self {
         Self { renderers, parsers }
     }
 
-    /// These formats, which come from the crate `origin`, and behind them those that the linked crates
-    /// registered, in the order of their names.
+    /// Appends the formats that the linked crates registered, in the order of their names. The formats so far come from
+    /// the crate `origin`.
     ///
     /// # Errors
-    /// A name is claimed twice, or can't stand at the end of a URL.
+    /// Returns an error if a name is claimed twice, or can't stand at the end of a URL.
     pub fn with_registered(mut self, origin: &'static str) -> Result<Self, RegistryError> {
         let mut origins: BTreeMap<_, _> = self.all().map(|it| (it.name, origin)).collect();
         let mut registered: Vec<_> = inventory::iter::<FormatRegistration>
@@ -214,22 +217,22 @@ impl Formats {
         Ok(self)
     }
 
-    /// All formats, the default first.
+    /// Returns all formats, the default first.
     pub fn all(&self) -> impl Iterator<Item = Format> {
         self.renderers.iter().map(|it| it.format())
     }
 
-    /// The names of the formats that bodies are read in.
+    /// Returns the names of the formats in which bodies can be sent.
     pub fn inputs(&self) -> impl Iterator<Item = &'static str> {
         self.parsers.iter().map(|it| it.name())
     }
 
-    /// Whether `name` is a format.
+    /// Returns whether `name` is the name of a format.
     pub fn is_format(&self, name: &str) -> bool {
         self.renderer(name).is_some()
     }
 
-    /// The renderer of the format `name`.
+    /// Returns the renderer of the format `name`.
     pub fn renderer(&self, name: &str) -> Option<&dyn Renderer> {
         self.renderers
             .iter()
@@ -237,7 +240,8 @@ impl Formats {
             .map(|it| &**it)
     }
 
-    /// The parser of the media type `essence`.
+    /// Returns the parser for the media type `essence`. The parser `json` also reads `application/…+json`; the parser
+    /// `xml` also reads `text/xml` and `application/…+xml`.
     pub fn parser(&self, essence: &str) -> Option<&dyn Parser> {
         let is_suffixed =
             |suffix: &str| essence.starts_with("application/") && essence.ends_with(suffix);
@@ -252,7 +256,7 @@ impl Formats {
             .map(|it| &**it)
     }
 
-    /// The parser of the format `name`.
+    /// Returns the parser of the format `name`.
     pub fn parser_named(&self, name: &str) -> Option<&dyn Parser> {
         self.parsers
             .iter()
@@ -260,7 +264,7 @@ impl Formats {
             .map(|it| &**it)
     }
 
-    /// The names of the formats in which `body` can be written.
+    /// Returns the names of the formats in which `body` can be rendered.
     pub fn offered(&self, body: &Body) -> Vec<&'static str> {
         self.renderers
             .iter()
@@ -269,7 +273,7 @@ impl Formats {
             .collect()
     }
 
-    /// The names of the formats in which programs can subscribe to `body`.
+    /// Returns the names of the formats in which programs can subscribe to `body`.
     pub fn offered_feeds(&self, body: &Body) -> Vec<&'static str> {
         self.renderers
             .iter()
@@ -278,10 +282,10 @@ impl Formats {
             .collect()
     }
 
-    /// The renderer of `name`, if it can write `body`.
+    /// Returns the renderer of the format `name`, if it can render `body`.
     ///
     /// # Errors
-    /// It can't; the error lists those that can.
+    /// Returns an error if it can't; the error lists the formats that can.
     pub fn renderer_for(&self, name: &str, body: &Body) -> Result<&dyn Renderer> {
         self.renderer(name)
             .filter(|it| it.accepts(body))
@@ -289,7 +293,7 @@ impl Formats {
     }
 }
 
-/// A name is what follows the last dot of a URL.
+/// Checks that `name` is legal behind the last dot of a URL: lower case letters and digits, a letter first.
 fn check_name(name: &str, origin: &str) -> Result<(), RegistryError> {
     let is_legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     match name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(is_legal) {

@@ -1,9 +1,9 @@
-//! Load, check, act: the only place where a request meets a provider.
+//! The gate: loads entities, checks permissions and acts. It is the only place where a request reaches a provider.
 //!
-//! Invariant: no entity leaves a provider, and none is written, without [`Provider::ACCESS`] and
-//! [`Provider::permits`] having been asked about it. Everything that answers with entities (item, list,
-//! action, `/api` view) comes through here. One exception: what a public action answers is public as far as
-//! [`Provider::ACCESS`] goes, so that only [`Provider::permits`] is asked.
+//! Invariant: no entity leaves a provider, and none is written, without a check of [`Provider::ACCESS`] and
+//! [`Provider::permits`] for it. Everything that returns entities (single entity, list, action, `/api` view) goes
+//! through this module. One exception: what a public action returns counts as public for [`Provider::ACCESS`], so that
+//! only [`Provider::permits`] is checked.
 
 use crate::access::{Caller, Decision, Need, Operation, Permit, Scope};
 use crate::context::Context;
@@ -17,13 +17,14 @@ use crate::repetition;
 use crate::reply::Reference;
 use crate::search::{Grammar, Page, Search};
 
-/// Most entities that are looked at to find the next one, or to count them.
+/// The maximum number of entities that are examined to find the next visible one, or to count them.
 const MOST_LOOKED_AT: usize = 10_000;
 
-/// The entity with this id, if the caller may read it.
+/// Returns the entity with this id, if the caller may read it.
 ///
 /// # Errors
-/// Nobody is logged in; there is no such entity or the caller may not know of it; the caller may not read it.
+/// Returns an error if nobody is logged in, if there is no such entity or the caller may not know of it, or if the
+/// caller may not read it.
 pub async fn read<P: Read>(cx: &Context, id: &str) -> Result<P::Entity> {
     admit(cx.caller(), P::ACCESS.read)?;
     let entity = P::read(cx, id).await?.ok_or_else(Error::not_found)?;
@@ -31,10 +32,10 @@ pub async fn read<P: Read>(cx: &Context, id: &str) -> Result<P::Entity> {
     Ok(entity)
 }
 
-/// Those of the entities with these ids that the caller may read.
+/// Returns the entities with these ids, without those that the caller may not read.
 ///
 /// # Errors
-/// The data can't be read, or a question could not be decided.
+/// Returns an error if the data can't be read, or if a permission could not be decided.
 pub async fn read_many<P: Read>(cx: &Context, ids: &[String]) -> Result<Vec<P::Entity>> {
     if admit(cx.caller(), P::ACCESS.read).is_err() {
         return Ok(Vec::new());
@@ -43,13 +44,14 @@ pub async fn read_many<P: Read>(cx: &Context, ids: &[String]) -> Result<Vec<P::E
     Ok(retain::<P>(cx, Page::whole(found)).await?.items)
 }
 
-/// The entities that `search` asks for and the caller may read.
+/// Lists the entities that match `search` and that the caller may read.
 ///
-/// A walk by a cursor goes on until it finds one of them: where it stands is told by what the caller has seen.
+/// A walk by a cursor continues until it finds such an entity or the end of the list, because the next cursor is made
+/// from the last entity that the caller has seen.
 ///
 /// # Errors
-/// Nobody is logged in; the caller may not list this type, or not the site that the search names; too much
-/// is hidden from the caller to walk past it.
+/// Returns an error if nobody is logged in, if the caller may not list this type or the site that the search names, or
+/// if too many entities are hidden from the caller to walk past them.
 pub async fn list<P: List>(cx: &Context, mut search: Search) -> Result<Page<P::Entity>> {
     Grammar::of::<P>()?.complete(&mut search);
     search.scope = scope(cx, P::ACCESS.read, search.site()).await?;
@@ -73,11 +75,11 @@ pub async fn list<P: List>(cx: &Context, mut search: Search) -> Result<Page<P::E
     }
 }
 
-/// How many entities `search` asks for that the caller may read, whatever part of them is wanted. `None` if
-/// that takes looking at too many.
+/// Counts the entities that match `search` and that the caller may read, regardless of the part that the search wants.
+/// Returns `None` if that takes examining too many.
 ///
 /// # Errors
-/// Those of [`list`].
+/// Fails as [`list`] does.
 pub async fn count<P: List>(cx: &Context, mut search: Search) -> Result<Option<u64>> {
     Grammar::of::<P>()?.complete(&mut search);
     search.scope = scope(cx, P::ACCESS.read, search.site()).await?;
@@ -102,7 +104,7 @@ pub async fn count<P: List>(cx: &Context, mut search: Search) -> Result<Option<u
     }
 }
 
-/// Those entities of `page`, which a list found for `scope`, that the caller may read.
+/// Removes from `page`, which was listed for `scope`, the entities that the caller may not read.
 async fn visible<P: Provider>(
     cx: &Context,
     scope: &Scope,
@@ -121,7 +123,7 @@ async fn visible<P: Provider>(
 /// Creates an entity from `input`.
 ///
 /// # Errors
-/// Nobody is logged in; the input is wrong; the caller may not create this.
+/// Returns an error if nobody is logged in, if the input is invalid, or if the caller may not create the entity.
 pub async fn create<P: Create>(cx: &Context, input: &Input) -> Result<P::Entity> {
     let draft: P::Draft = creation::<P>(cx, input)?.decode()?;
     demand_in_site(cx, P::ACCESS.create, P::site(&draft)).await?;
@@ -131,7 +133,7 @@ pub async fn create<P: Create>(cx: &Context, input: &Input) -> Result<P::Entity>
     Ok(entity)
 }
 
-/// The fields that a creation from `input` is given.
+/// Returns the fields for a creation from `input`, checked against the schema and with sanitised HTML.
 pub(crate) fn creation<P: Create>(cx: &Context, input: &Input) -> Result<Fields> {
     admit(cx.caller(), P::ACCESS.create)?;
     if input.patch.is_some() {
@@ -145,12 +147,12 @@ pub(crate) fn creation<P: Create>(cx: &Context, input: &Input) -> Result<Fields>
     texts.sanitize(&cx.shared, html::type_of::<P>(), fields)
 }
 
-/// Changes the entity `id` by `input`. Where that says nothing but what is there already, nothing is written and
-/// nothing told: the entity keeps its version and its dates.
+/// Updates the entity `id` from `input`. If the input only repeats the present values, nothing is written and no event
+/// is emitted: the entity keeps its version and its dates.
 ///
 /// # Errors
-/// Nobody is logged in; there is no such entity; the caller may not change it; the input is wrong; it is in
-/// a state that `preconditions` rule out.
+/// Returns an error if nobody is logged in, if there is no such entity, if the caller may not change it, if the input
+/// is invalid, or if `preconditions` rule out the state of the entity.
 pub async fn update<P: Update>(
     cx: &Context,
     id: &str,
@@ -170,7 +172,8 @@ pub async fn update<P: Update>(
     Ok(entity)
 }
 
-/// The entity `id`, if the caller may change it, and the fields that a change of it by `input` is given.
+/// Returns the entity `id`, if the caller may change it, and the fields for a change of it by `input`, checked against
+/// the schema and with sanitised HTML.
 pub(crate) async fn revision<P: Update>(
     cx: &Context,
     id: &str,
@@ -185,7 +188,7 @@ pub(crate) async fn revision<P: Update>(
     Ok((current, fields))
 }
 
-/// The entity `id`, if the caller may run an action on it that needs `need`.
+/// Returns the entity `id`, if the caller may run an action on it that requires `need`.
 pub(crate) async fn read_to_act<P: Read>(cx: &Context, id: &str, need: Need) -> Result<P::Entity> {
     admit(cx.caller(), need)?;
     let entity = read::<P>(cx, id).await?;
@@ -193,11 +196,11 @@ pub(crate) async fn read_to_act<P: Read>(cx: &Context, id: &str, need: Need) -> 
     Ok(entity)
 }
 
-/// Deletes the entity `id`.
+/// Deletes the entity `id` and returns a reference to it.
 ///
 /// # Errors
-/// Nobody is logged in; there is no such entity; the caller may not delete it; it is in a
-/// state that `preconditions` rule out.
+/// Returns an error if nobody is logged in, if there is no such entity, if the caller may not delete it, or if
+/// `preconditions` rule out the state of the entity.
 pub async fn delete<P: Delete>(
     cx: &Context,
     id: &str,
@@ -212,10 +215,11 @@ pub async fn delete<P: Delete>(
     Ok(reference)
 }
 
-/// Leaves of `page` what the caller may read. For entities that an action found on a way of its own.
+/// Removes from `page` the entities that the caller may not read. For entities that an action found by means of its
+/// own.
 ///
 /// # Errors
-/// The question could not be decided.
+/// Returns an error if a permission could not be decided.
 pub async fn retain<P: Provider>(cx: &Context, page: Page<P::Entity>) -> Result<Page<P::Entity>> {
     let mut is_shown = Vec::with_capacity(page.items.len());
     for entity in &page.items {
@@ -224,10 +228,10 @@ pub async fn retain<P: Provider>(cx: &Context, page: Page<P::Entity>) -> Result<
     Ok(page.keep(&is_shown))
 }
 
-/// Whether the caller may do `operation` with `entity`.
+/// Returns whether the caller may do `operation` with `entity`.
 ///
 /// # Errors
-/// The question could not be decided.
+/// Returns an error if a permission could not be decided.
 pub async fn may<P: Provider>(
     cx: &Context,
     entity: &P::Entity,
@@ -236,15 +240,15 @@ pub async fn may<P: Provider>(
     is_granted(check::<P>(cx, entity, operation).await)
 }
 
-/// Whether the caller holds what an action needs, in `site` if that is where it is looked up.
+/// Returns whether the caller meets the need of an action. A need in a site is looked up in `site`.
 ///
 /// # Errors
-/// The question could not be decided.
+/// Returns an error if a permission could not be decided.
 pub(crate) async fn may_run(cx: &Context, need: Need, site: Option<&str>) -> Result<bool> {
     is_granted(demand_in_site(cx, need, site).await)
 }
 
-/// A refusal as an answer.
+/// Converts the result of a check into a bool: a refusal is `false`. Other errors are returned.
 fn is_granted<T>(checked: Result<T>) -> Result<bool> {
     use crate::ErrorKind::{BadRequest, Forbidden, NotFound, Unauthenticated};
     match checked {
@@ -257,10 +261,10 @@ fn is_granted<T>(checked: Result<T>) -> Result<bool> {
     }
 }
 
-/// Insists that the caller may do `operation` with `entity`.
+/// Checks that the caller may do `operation` with `entity`.
 ///
 /// # Errors
-/// The caller may not, or may not know of it.
+/// Returns an error if the caller may not do it, or may not know of the entity.
 pub async fn require<P: Provider>(
     cx: &Context,
     entity: &P::Entity,
@@ -269,7 +273,7 @@ pub async fn require<P: Provider>(
     check::<P>(cx, entity, operation).await.map(|_function| ())
 }
 
-/// Insists that the caller may be answered with `entity` by an action that needs `need`.
+/// Checks that an action that requires `need` may return `entity` to the caller.
 pub(crate) async fn require_answer<P: Provider>(
     cx: &Context,
     need: Need,
@@ -285,10 +289,11 @@ pub(crate) async fn require_answer<P: Provider>(
     }
 }
 
-/// Whether the caller may create an entity of the type, in `site` or, without one, anywhere.
+/// Returns whether the caller may create an entity of the type in `site` or, without a site, anywhere. Where the type
+/// demands no more than a session, [`Provider::offers_creation`] decides.
 ///
 /// # Errors
-/// The question could not be decided.
+/// Returns an error if a permission could not be decided.
 pub async fn may_create<P: Provider>(cx: &Context, site: Option<&str>) -> Result<bool> {
     if admit(cx.caller(), P::ACCESS.create).is_err() {
         return Ok(false);
@@ -308,10 +313,12 @@ pub async fn may_create<P: Provider>(cx: &Context, site: Option<&str>) -> Result
     }
 }
 
-/// Checks what an action needs. In a site, that is the one named by `site`.
+/// Checks that the caller meets `need`, and returns the function that was used, if any. A need in a site is looked up
+/// in `site`.
 ///
 /// # Errors
-/// Nobody is logged in; there is no such site; the caller does not hold what is needed.
+/// Returns an error if nobody is logged in, if the need is one in a site and `site` is missing or does not exist, or if
+/// the caller does not meet the need.
 pub async fn demand_in_site(
     cx: &Context,
     need: Need,
@@ -328,7 +335,7 @@ pub async fn demand_in_site(
     }
 }
 
-/// Nobody gets past without a session, unless the need is public: asked before anything is looked up.
+/// Refuses a caller without a session, unless the need is public. This is called before anything is looked up.
 pub(crate) fn admit(caller: &Caller, need: Need) -> Result<()> {
     match caller.is_anonymous() && !need.is_public() {
         true => Err(Error::unauthenticated()),
@@ -336,7 +343,7 @@ pub(crate) fn admit(caller: &Caller, need: Need) -> Result<()> {
     }
 }
 
-/// What whoever may not do something is told: a stranger, that a login may help.
+/// Returns the error for a caller who may not do something: an anonymous caller is asked to log in.
 fn refusal(caller: &Caller) -> Error {
     match caller.is_anonymous() {
         true => Error::unauthenticated(),
@@ -354,7 +361,8 @@ async fn load_to_write<P: Read>(cx: &Context, id: &str, operation: Operation) ->
     Ok(current)
 }
 
-/// Asks the authorizer, then the provider. Answers the function that was used.
+/// Asks the authorizer, then the provider, and returns the function that was used. An entity that the provider hides is
+/// not found, whatever the authorizer decides.
 async fn check<P: Provider>(
     cx: &Context,
     entity: &P::Entity,
@@ -407,7 +415,7 @@ async fn demand_of_account(cx: &Context, need: Need) -> Result<Option<&'static s
     }
 }
 
-/// The sites of which a list may show entities; one of them only, if the search names it.
+/// Returns the sites whose entities a list may show: only `site`, if the search names one.
 async fn scope(cx: &Context, need: Need, site: Option<&str>) -> Result<Scope> {
     admit(cx.caller(), need)?;
     match (need.of(cx.caller()), site) {
@@ -433,7 +441,7 @@ async fn granted(cx: &Context, function: &str, site: &str) -> Result<()> {
     told(cx.caller(), decision)
 }
 
-/// `decision` as `caller` is told it.
+/// Converts `decision` into the result for `caller`: an unknown site is not found.
 fn told(caller: &Caller, decision: Decision) -> Result<()> {
     match decision {
         Decision::Granted => Ok(()),
@@ -442,7 +450,7 @@ fn told(caller: &Caller, decision: Decision) -> Result<()> {
     }
 }
 
-/// The state of `entity`, as preconditions ask for it.
+/// Returns the state of `entity` against which preconditions are evaluated.
 pub(crate) fn state(entity: &impl Entity) -> State {
     State {
         version: entity.version(),

@@ -1,8 +1,8 @@
-//! How long one unit of work may hold the right to write.
+//! The limit on the time for which one unit of work may hold the right to write.
 //!
-//! On SQLite one unit of work writes at a time, and on PostgreSQL one that writes keeps rows from others. A unit of
-//! work that takes too long is therefore ended, between two of its steps or in the middle of one, and rolled back.
-//! This crate has no timer of its own: the service gives it one.
+//! On SQLite one unit of work writes at a time, and on PostgreSQL one that writes locks rows that others need. A unit
+//! of work that takes too long is therefore ended, between two of its steps or in the middle of one, and rolled back.
+//! This crate has no timer of its own: the service provides one.
 
 use std::fmt;
 use std::pin::pin;
@@ -14,22 +14,22 @@ use futures::future::{BoxFuture, Either, select};
 use crate::error::{Error, ErrorKind, Result};
 use crate::large::{Hurry, Reading};
 
-/// How long one unit of work may take for whose COMMIT others wait. One that needs longer is run again by itself, so
-/// that they do not wait for it.
+/// The time limit for a unit of work that joined the transaction of others, whose COMMIT waits for it. A unit of work
+/// that takes longer is run again in a transaction of its own, so that the others do not wait for it.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Waits, by a clock that never jumps.
+/// A timer on a clock that never jumps.
 pub trait Timer: Send + Sync {
-    /// Completes after `duration`.
+    /// Returns a future that completes after `duration`.
     fn after(&self, duration: Duration) -> BoxFuture<'static, ()>;
 }
 
-/// How long one unit of work may hold the right to write, counted from when it was given that right.
+/// The limit on the time for which one unit of work may hold the right to write, counted from when it got that right.
 #[derive(Clone)]
 pub struct WriteLimit {
-    /// How long.
+    /// The maximum time.
     pub length: Duration,
-    /// What tells when that is over.
+    /// The timer that tells when the time is over.
     pub timer: Arc<dyn Timer>,
 }
 
@@ -39,28 +39,28 @@ impl fmt::Debug for WriteLimit {
     }
 }
 
-/// One unit of work's time with the right to write.
+/// The time for which one unit of work holds the right to write.
 pub(crate) struct Hold {
-    /// Nothing where there is no limit.
+    /// The end of the time; `None` if there is no limit.
     end: Option<End>,
     is_over: bool,
-    /// Whether others wait until the end.
+    /// Whether the unit of work joined the transaction of others, whose COMMIT waits for it.
     is_joined: bool,
-    /// Whoever may write waits for nothing else.
+    /// Keeps the request from waiting for anything else while it holds the right to write.
     _hurry: Hurry,
 }
 
-/// When the time is over.
+/// The end of the time.
 struct End {
-    /// Completes then, to end work that waits for something.
+    /// A future that completes at the end, to stop work that waits for something.
     alarm: BoxFuture<'static, ()>,
-    /// The instant: a thread that work has blocked hears the alarm late.
+    /// The instant of the end. It is checked too, because a thread that is blocked by the work notices the alarm late.
     instant: Instant,
 }
 
 impl Hold {
-    /// The time under `limit`, which begins now, of a request that has read what `reading` says. It is short for a unit
-    /// of work that joined others.
+    /// Starts the time under `limit` for the request whose bytes `reading` counts. The time is shorter for a unit of
+    /// work that joined the transaction of others.
     pub(crate) fn begin(limit: Option<&WriteLimit>, is_joined: bool, reading: &Reading) -> Self {
         let end = |limit: &WriteLimit| {
             let length = match is_joined {
@@ -80,10 +80,10 @@ impl Hold {
         }
     }
 
-    /// What `work` comes to, if it does before the time is over; else it is dropped where it stands.
+    /// Runs `work` and returns its result, if it completes before the time is over. Otherwise drops it unfinished.
     ///
     /// # Errors
-    /// Those of `work`; the time is over.
+    /// Fails as `work` does, and when the time is over.
     pub(crate) async fn during<T>(&mut self, work: impl Future<Output = Result<T>>) -> Result<T> {
         if self.is_over {
             return Err(overstayed(self.is_joined));
@@ -114,8 +114,9 @@ impl fmt::Debug for Hold {
     }
 }
 
-/// The same request would take as long again, so that no time is named after which to send it again. One that joined
-/// others may well be done in time by itself.
+/// Returns the error for a unit of work that held the right to write for too long. The same request would take as long
+/// again, so the error names no time after which to retry. A unit of work that joined others may well finish in time in
+/// a transaction of its own, so its error is transient.
 fn overstayed(is_joined: bool) -> Error {
     if is_joined {
         return Error::run_apart();

@@ -1,10 +1,10 @@
-//! HTML from clients, made harmless before a unit of work opens.
+//! Sanitising of HTML from clients; long texts are sanitised before a unit of work opens.
 //!
-//! Each field of the kind [`Html`](crate::schema::Kind::Html) goes through the service's [`Sanitizer`] on its way in. What
-//! is short is sanitised where it is met. What is long would keep others waiting: it is sanitised
-//! apart, before the unit of work opens, and only looked up within. Where a text is not known before, because a
-//! patch makes it of what is there, the unit of work is given up, the text sanitised apart, and the unit of work run
-//! again. Providers need not know of any of it.
+//! Each field of the kind [`Html`](crate::schema::Kind::Html) goes through the service's [`Sanitizer`] on its way in. A
+//! short text is sanitised where it is encountered. A long one would keep others waiting: it is sanitised separately,
+//! before the unit of work opens, and only looked up inside it. If a text is not known in advance, because a patch
+//! makes it from existing data, the unit of work is rolled back, the text is sanitised separately, and the unit of work
+//! runs again. Providers need not know of any of this.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,38 +23,39 @@ use crate::provider::Provider;
 use crate::schema::{Kind, Schema};
 use crate::signs;
 
-/// After how many seconds a client may try again whose text was another one each time that the unit of work ran.
+/// The number of seconds after which a client may try again if its text was a different one in each run of the unit of
+/// work.
 const RETRY_AFTER: u32 = 1;
 
-/// A text, sanitised; or why it is refused, to be said of its field.
+/// The sanitised text, or the reason why it is refused, as a message about its field.
 pub type Sanitized = std::result::Result<String, String>;
 
-/// A text that was sent for an entity of a type: addresses in it are relative to the pages of that type.
+/// A text that was sent for an entity of a type. URLs in it are relative to the pages of that type.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SentHtml {
     /// The prefix of the type.
     pub prefix: &'static str,
-    /// The text.
+    /// The HTML as it was sent.
     pub text: Arc<str>,
 }
 
-/// Makes HTML from clients harmless. The service has one.
+/// Makes HTML from clients harmless. A service has one sanitiser.
 #[async_trait]
 pub trait Sanitizer: Send + Sync {
-    /// Whether sanitising the text would keep others waiting who share this thread or the unit of work.
+    /// Returns whether sanitising `text` would keep others waiting who share this thread or the unit of work.
     fn takes_long(&self, text: &str) -> bool;
 
-    /// The text, sanitised on this thread: it does not take long.
+    /// Sanitises `html` on this thread. Only called for texts that do not take long.
     fn sanitize(&self, html: &SentHtml) -> Sanitized;
 
-    /// The text, sanitised elsewhere on behalf of `caller`.
+    /// Sanitises `html` away from this thread, on behalf of `caller`.
     ///
     /// # Errors
-    /// Too many texts wait to be sanitised.
+    /// Returns an error if too many texts are waiting to be sanitised.
     async fn sanitize_apart(&self, caller: &Caller, html: SentHtml) -> Result<Sanitized>;
 }
 
-/// The long texts of one request: those that were sanitised, and those that are still to be.
+/// The long texts of one request: those that are sanitised, and those that are still to be.
 #[derive(Debug, Default)]
 pub(crate) struct LongTexts {
     is_ahead: bool,
@@ -67,7 +68,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl LongTexts {
-    /// For a look ahead, which only finds out which texts there are.
+    /// Creates the collection for a look ahead, which only finds out which texts there are.
     pub(crate) fn ahead() -> Self {
         Self {
             is_ahead: true,
@@ -75,7 +76,7 @@ impl LongTexts {
         }
     }
 
-    /// Notes the long texts that `input` has for fields of `schema`, as far as they are told by it alone.
+    /// Notes the long texts that `input` has for HTML fields of `schema`, as far as they follow from the input alone.
     pub(crate) fn note(&self, shared: &Shared, (prefix, schema): Type, input: &Input) {
         for (name, text) in texts_in(input) {
             let is_html = is_html(schema, name);
@@ -86,17 +87,17 @@ impl LongTexts {
         }
     }
 
-    /// Notes the texts that a look ahead met.
+    /// Notes the texts that a look ahead found.
     pub(crate) fn note_missed_by(&self, ahead: &Self) {
         lock(&self.missed).append(&mut lock(&ahead.missed));
     }
 
-    /// Whether texts were met that are not sanitised.
+    /// Returns whether texts were noted that are not sanitised yet.
     pub(crate) fn misses_some(&self) -> bool {
         !lock(&self.missed).is_empty()
     }
 
-    /// Sanitises the texts that were met and are not sanitised.
+    /// Sanitises the texts that were noted and are not sanitised yet.
     pub(crate) async fn catch_up(&self, shared: &Shared, caller: &Caller) -> Result<()> {
         let missed = std::mem::take(&mut *lock(&self.missed));
         for html in missed {
@@ -131,10 +132,10 @@ impl LongTexts {
         }
     }
 
-    /// `fields` with the HTML in them sanitised. Looking ahead, long texts stay as they are.
+    /// Returns `fields` with the HTML in them sanitised. During a look ahead, long texts stay as they are.
     ///
     /// # Errors
-    /// A text is refused; one that is long was not sanitised before.
+    /// Returns an error if a text is refused, or if a long one was not sanitised before.
     pub(crate) fn sanitize(
         &self,
         shared: &Shared,
@@ -168,15 +169,15 @@ impl LongTexts {
     }
 }
 
-/// The prefix of a type and its fields.
+/// The prefix and the schema of a type.
 pub(crate) type Type = (&'static str, &'static Schema);
 
-/// Those of `P`.
+/// Returns the prefix and the schema of `P`.
 pub(crate) fn type_of<P: Provider>() -> Type {
     (P::PREFIX, P::Entity::schema())
 }
 
-/// Whether the type has HTML.
+/// Returns whether the type has HTML fields.
 pub(crate) fn has_html(schema: &Schema) -> bool {
     let is_html = |kind| matches!(kind, Kind::Html(_));
     schema.fields.iter().any(|it| is_html(it.kind))
@@ -187,8 +188,7 @@ fn is_html(schema: &Schema, name: &str) -> bool {
     field.is_some_and(|it| matches!(it.kind, Kind::Html(_)))
 }
 
-/// The texts that an input has, each with the name of its field: those that a patch makes of what is there are not
-/// among them.
+/// Returns the texts in `input`, each with the name of its field, without those that a patch makes from existing data.
 fn texts_in(input: &Input) -> Vec<(&str, &str)> {
     let fields = match &input.patch {
         Some(Patch::Operations(operations)) => {
@@ -213,11 +213,12 @@ fn text_of(operation: &PatchOperation) -> Option<(&str, &str)> {
 }
 
 impl Context {
-    /// The HTML that a client sent for an entity of `P`, made harmless: for actions, which read their bodies
-    /// themselves. Fields of entities come to providers like that.
+    /// Sanitises HTML that a client sent for an entity of `P`. For actions, which read their bodies themselves; the
+    /// fields of entities are sanitised before providers get them. Errors name `field`.
     ///
     /// # Errors
-    /// It is refused; or it is long and was not known before, so that the unit of work is run again.
+    /// Returns an error if the HTML is refused, or if it is long and was not known before; then the unit of work is run
+    /// again.
     pub fn sanitize<P: Provider>(&self, field: &str, html: &str) -> Result<String> {
         let sent = SentHtml {
             prefix: P::PREFIX,

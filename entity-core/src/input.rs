@@ -1,4 +1,4 @@
-//! A request's body as data, checked against a schema and decoded into what an author declared.
+//! The body of a request as data, which is checked against a schema and decoded into a type of the provider.
 
 use std::borrow::Cow;
 
@@ -14,25 +14,25 @@ use crate::registry::Registry;
 use crate::schema::{Field, Kind, Schema, Writable};
 use crate::shape;
 
-/// What the name of a list ends with, behind the prefix of its type.
+/// The suffix of the name of a list, behind the prefix of its type.
 const COLLECTION: &str = "_collection";
-/// Keys of every entity that say where it is; they are never input.
+/// The metadata keys that every entity has on the wire. Clients can't write them.
 const METADATA: [&str; 4] = ["entityReference", "entityURL", "entityId", "entityTitle"];
 
-/// A body, parsed and not yet checked. No body is the empty one.
+/// A body, parsed and not yet checked. A missing body is an empty input.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Input {
     /// The fields that were sent.
     pub fields: Map<String, Value>,
-    /// Whether the format has text only, so that numbers and the like are still to be read from it.
+    /// Whether the format has only text, so that numbers and other values are still to be parsed from it.
     pub is_textual: bool,
-    /// Whether it came from an HTML form.
+    /// Whether the body came from an HTML form.
     pub is_form: bool,
-    /// Whether fields that can't be written are refused; otherwise they are left out.
+    /// Whether fields that can't be written are refused instead of left out.
     pub is_strict: bool,
-    /// The difference to what there is, where the body told one instead of fields.
+    /// The patch document, if the body is one instead of fields.
     pub patch: Option<Patch>,
-    /// What the body calls the whole, where its format makes it say so.
+    /// The name of the root element of the body, if its format has one.
     pub root: Option<String>,
 }
 
@@ -42,11 +42,10 @@ pub struct Input {
 pub struct Fields(pub Map<String, Value>);
 
 impl Input {
-    /// The fields that it comes to for `current`: those that it has or, where it tells a difference, those that
-    /// it changes.
+    /// Resolves a patch against `current` into the fields that it changes. Returns an input without a patch as it is.
     ///
     /// # Errors
-    /// The difference does not fit `current`.
+    /// Returns an error if the patch does not fit `current`.
     pub(crate) fn resolve<E: Entity>(&self, current: &E) -> Result<Cow<'_, Self>> {
         let Some(patch) = &self.patch else {
             return Ok(Cow::Borrowed(self));
@@ -61,7 +60,7 @@ impl Input {
         }))
     }
 
-    /// Removes the root when it is an object of its own named `prefix`.
+    /// Unwraps the fields of the root, if the input has a single field, which is named `prefix` and holds an object.
     #[must_use]
     pub fn unwrap_root(mut self, prefix: &str) -> Self {
         if self.fields.len() == 1
@@ -72,11 +71,11 @@ impl Input {
         self
     }
 
-    /// Refuses what is called like entities of another type than `prefix`, or like a list of entities: it was meant for
-    /// something else. Any other name says nothing.
+    /// Refuses an input whose root is named like entities of another type than `prefix`, or like a list of entities,
+    /// because it was meant for something else. Any other name is accepted.
     ///
     /// # Errors
-    /// It is; the error names both.
+    /// Returns an error if the root has such a name; the error has both names.
     pub(crate) fn require_root(&self, cx: &Context, prefix: &str) -> Result<()> {
         let Some(root) = self.root.as_deref().filter(|it| *it != prefix) else {
             return Ok(());
@@ -91,12 +90,15 @@ impl Input {
         }
     }
 
-    /// The fields that may be written, checked.
+    /// Checks the fields against `schema` and returns those that may be written. On creation, adds the default values
+    /// of fields that were not sent.
     ///
-    /// What a client may not write is left out if it is declared, and refused if it is not.
+    /// A declared field that the client may not write is left out or, if the input is strict, refused. An undeclared
+    /// field is refused.
     ///
     /// # Errors
-    /// Unknown fields, values of the wrong kind and missing required fields, all named.
+    /// Returns an error if there are unknown fields, values of the wrong kind or missing required fields; it names them
+    /// all.
     pub fn check(&self, schema: &Schema, on_create: bool) -> Result<Fields> {
         let mut checked = Map::new();
         let mut errors = Vec::new();
@@ -194,15 +196,15 @@ impl Input {
 }
 
 impl Fields {
-    /// Decodes the fields into a type that the author declared.
+    /// Decodes the fields into a type that the provider declares.
     ///
     /// # Errors
-    /// A field is missing or can't be decoded; the error names it.
+    /// Returns an error if a field is missing or can't be decoded; the error names it.
     pub fn decode<T: DeserializeOwned>(self) -> Result<T> {
         shape::deserialize(Value::Object(self.0))
     }
 
-    /// The text of a field, if it was sent and is text.
+    /// Returns the text of a field, if it was sent and is text.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name).and_then(Value::as_str)
     }
@@ -212,23 +214,23 @@ fn is_text(kind: Kind) -> bool {
     matches!(kind, Kind::Text(_) | Kind::Html(_))
 }
 
-/// Whether something was sent of which the field says more than its kind.
+/// Returns whether `value` is not null and the field declares a shape for it besides its kind.
 fn is_shaped(field: &Field, value: &Value) -> bool {
     field.shape.is_some() && !value.is_null()
 }
 
-/// Whether a form has lines of text in the place of values of the kind.
+/// Returns whether forms represent values of the kind as lines of text.
 fn is_structure(kind: Kind) -> bool {
     matches!(kind, Kind::List | Kind::Object)
 }
 
-/// Whether a check box was ticked: a browser sends nothing of one that is not, so that pages have `false` in
-/// front of each, and `true` behind that is what the box adds.
+/// Returns whether a check box was ticked. A browser sends nothing for an unticked box, so pages send `false` in front
+/// of each box, and a ticked box adds `true` behind it.
 fn is_tick(kind: Kind, values: &[Value]) -> bool {
     kind == Kind::Boolean && values == ["false", "true"]
 }
 
-/// Adds what new entities have where the client said nothing.
+/// Adds the default values of the fields that the client left out or sent as null.
 fn fill(schema: &Schema, checked: &mut Map<String, Value>) {
     for field in schema.writable(true) {
         let is_said = checked.get(field.name).is_some_and(|it| !it.is_null());

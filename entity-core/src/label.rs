@@ -1,6 +1,6 @@
-//! What people call things that have names for programs.
+//! Labels for people, made from the names that programs use.
 
-/// A name of the wire as people write: `createdOn` → `Created on`.
+/// Converts a name on the wire into a label: `createdOn` → `Created on`.
 pub fn label(name: &str) -> String {
     let mut label = String::with_capacity(name.len() + 4);
     let mut chars = name.chars().peekable();
@@ -25,7 +25,7 @@ pub fn label(name: &str) -> String {
     label
 }
 
-/// What people call several entities of the type `prefix`, unless the type says it itself: `poll` → `Polls`.
+/// Returns the label for several entities of the type `prefix`, for types that do not declare one: `poll` → `Polls`.
 pub(crate) fn plural(prefix: &str) -> String {
     let one = label(prefix);
     let is_consonant = |c: char| !matches!(c, 'a' | 'e' | 'i' | 'o' | 'u');

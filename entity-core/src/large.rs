@@ -1,5 +1,5 @@
-//! Answers that are large: few are made at a time, so that neither the memory nor the processors of the service are
-//! taken by them.
+//! Large answers: only a few are produced at a time, so that they do not take up the memory and the processors of the
+//! service.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,38 +9,40 @@ use async_trait::async_trait;
 
 use crate::error::Result;
 
-/// Most bytes of stored entities that each request may make an answer of at once. What has read more waits for its turn.
+/// The number of bytes of stored entities that every request may read for its answer without a turn. A request that
+/// reads more waits for its turn.
 pub const SMALL: usize = 256 << 10;
 
-/// Lets one request go on whose answer is large.
+/// The turn of one request whose answer is large.
 #[async_trait]
 pub trait LargeAnswer: Send + Sync {
-    /// Waits until it may.
+    /// Waits for the turn.
     ///
     /// # Errors
-    /// There are too many of them, or its turn does not come in time.
+    /// Returns an error if too many requests have large answers, or if the turn does not come in time.
     async fn wait(&self) -> Result<()>;
 
-    /// Whether it would find room to wait, before more is read for it.
+    /// Checks whether there is room for the request to wait, before more is read for it.
     ///
     /// # Errors
-    /// There are too many of them.
+    /// Returns an error if too many requests have large answers.
     fn check(&self) -> Result<()>;
 
-    /// As [`wait`](Self::wait) for a request that keeps others waiting meanwhile: it may at once or not at all.
+    /// Takes the turn at once or not at all. Used instead of [`wait`](Self::wait) for a request that keeps others
+    /// waiting meanwhile.
     ///
     /// # Errors
-    /// It may not.
+    /// Returns an error if it is not the turn of the request now.
     fn try_now(&self) -> Result<()>;
 }
 
-/// How much one request has read for its answer. All clones are that of the same request.
+/// The count of bytes that one request has read for its answer. All clones share the count of the same request.
 #[derive(Clone, Default)]
 pub struct Reading(Arc<State>);
 
 #[derive(Default)]
 struct State {
-    /// Nothing where large answers need no turn.
+    /// The turn of the request; `None` if large answers need no turn.
     large: Option<Box<dyn LargeAnswer>>,
     bytes: AtomicUsize,
     is_large: AtomicBool,
@@ -48,7 +50,7 @@ struct State {
 }
 
 impl Reading {
-    /// That of a request which `large` lets go on when its answer turns out to be large.
+    /// Creates the count of a request that waits for `large` once its answer turns out to be large.
     pub fn new(large: impl LargeAnswer + 'static) -> Self {
         Self(Arc::new(State {
             large: Some(Box::new(large)),
@@ -56,18 +58,19 @@ impl Reading {
         }))
     }
 
-    /// Whether its answer is large, and it is its turn.
+    /// Returns whether the answer of the request is large and its turn has come.
     pub fn is_large(&self) -> bool {
         self.0.is_large.load(Ordering::Relaxed)
     }
 
-    /// The request keeps others waiting until this is dropped, and does not wait itself.
+    /// Marks the request as one that keeps others waiting, and must not wait itself, until the returned guard is
+    /// dropped.
     pub(crate) fn hurry(&self) -> Hurry {
         self.0.is_hurried.store(true, Ordering::Relaxed);
         Hurry(self.clone())
     }
 
-    /// How many bytes it may still read before it needs a turn.
+    /// Returns the number of bytes that the request may still read before it needs a turn.
     pub(crate) fn left(&self) -> usize {
         match self.0.large.is_none() || self.is_large() {
             true => usize::MAX,
@@ -75,11 +78,11 @@ impl Reading {
         }
     }
 
-    /// Whether so many bytes more may be read now. Where they may not, they count nevertheless: the next operation of a
-    /// batch does not read as much again in vain.
+    /// Checks whether `bytes` more may be read now. If not, they are counted nevertheless, so that the next operation
+    /// of a batch does not read as much again in vain.
     ///
     /// # Errors
-    /// The answer becomes large, and there are too many of those.
+    /// Returns an error if the answer becomes large and too many requests have large answers.
     pub fn check(&self, bytes: usize) -> Result<()> {
         match (bytes > self.left(), &self.0.large) {
             (true, Some(large)) => large.check().inspect_err(|_full| {
@@ -89,10 +92,10 @@ impl Reading {
         }
     }
 
-    /// Notes that it read so many bytes, and waits for its turn if that is more than any request may read.
+    /// Counts `bytes` as read, and waits for the turn of the request if that makes more than every request may read.
     ///
     /// # Errors
-    /// Its turn does not come.
+    /// Returns an error if the turn does not come.
     pub async fn take(&self, bytes: usize) -> Result<()> {
         let left = self.left();
         self.0.bytes.fetch_add(bytes, Ordering::Relaxed);
@@ -115,7 +118,7 @@ impl Reading {
     }
 }
 
-/// As long as this is kept, a request waits for nothing.
+/// A guard; as long as it is kept, the request does not wait for its turn.
 pub(crate) struct Hurry(Reading);
 
 impl Drop for Hurry {
@@ -140,7 +143,7 @@ mod tests {
     use super::*;
     use crate::error::Error;
 
-    /// Counts who waited, and lets nobody in who does not.
+    /// A fake turn that counts the waiting requests and admits no request that does not wait.
     struct Gate(Arc<AtomicUsize>);
 
     #[async_trait]

@@ -1,6 +1,6 @@
-//! The framework of Lectern: entity types that register themselves, and one way from a request to a reply.
+//! The core framework of Lectern: entity types that register themselves, and one pipeline from request to reply.
 //!
-//! A type of entity is a struct. This is a whole one, with a table, search, forms and feeds:
+//! An entity type is a struct. This complete example has a table, search, forms and feeds:
 //!
 //! ```
 //! use entity_core::{DateTimeUtc, Entity};
@@ -14,7 +14,7 @@
 //!     note_id: String,
 //!     #[entity(site)]
 //!     site_id: String,
-//!     /// What it is about.
+//!     /// The subject line.
 //!     #[entity(title, search, required)]
 //!     subject: String,
 //!     #[entity(updated)]
@@ -23,9 +23,9 @@
 //! entity_core::register!(Note);
 //! ```
 //!
-//! One request followed through: [`DirectPath`] takes the URL apart, [`Dispatcher`] finds the operation of the
-//! [`Route`] and opens a unit of work, the [`gate`] loads, checks and acts, and the [`Reply`] goes to a
-//! [`Renderer`](format::Renderer). This crate knows no HTTP, no format and no table of its own.
+//! A request passes through these stages: [`DirectPath`] parses the URL, [`Dispatcher`] finds the operation of the
+//! [`Route`] and opens a unit of work, the [`gate`] loads, checks and acts, and a [`Renderer`](format::Renderer) writes
+//! the [`Reply`]. This crate is independent of HTTP, and defines no format and no table of its own.
 
 pub mod access;
 pub mod action;

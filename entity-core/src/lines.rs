@@ -1,4 +1,4 @@
-//! Lists and objects as people write them into a form: an item on each line, or `name=value`.
+//! The text form of lists and objects in HTML forms: one item on each line, or one pair `name=value`.
 //!
 //! ```text
 //! lab                                       term=3
@@ -6,16 +6,17 @@
 //! {"name":"map.pdf","url":"/access/map"}
 //! ```
 //!
-//! An item of a list that is an object is written as JSON on its line, and so is text that would not come back
-//! as it is: `"{"`. What has other values than these is written as JSON as a whole: `[1, 2]`. Whatever
-//! [`write()`] writes, the form's decoder reads back equal.
+//! An item of a list that is an object is written as JSON on its line, and so is text that would not be read back
+//! unchanged, such as `"{"`. A list or an object with other values than these is written as JSON as a whole: `[1, 2]`.
+//! Whatever [`write()`] writes, the form's decoder reads back equal.
 
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 use crate::schema::{Field, Kind};
 
-/// A list or an object as text that a person may change; other values as they are.
+/// Returns a list or an object as text that a person can edit. Other values are returned as plain text, null as empty
+/// text.
 pub fn write(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -38,10 +39,10 @@ pub fn write(value: &Value) -> String {
     }
 }
 
-/// Reads what a form has in the place of a list or an object.
+/// Parses the text that a form has for a list or an object.
 ///
 /// # Errors
-/// A line is not what it has to be; the error names the field and the line.
+/// Returns an error if the text is malformed; it names the field and, where a single line is malformed, that line.
 pub(crate) fn read(field: &Field, text: &str) -> Result<Value> {
     let wrong = |message: String| Error::field(field.name, message);
     match field.kind {
@@ -56,7 +57,7 @@ pub(crate) fn read(field: &Field, text: &str) -> Result<Value> {
     }
 }
 
-/// The lines that say something, with their numbers.
+/// Returns the lines that are not blank, trimmed, with their numbers counted from 1.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let lines = (1..).zip(text.lines().map(str::trim));
     lines.filter(|(_, line)| !line.is_empty())
@@ -106,7 +107,7 @@ fn pair(line: &str) -> Option<(String, String)> {
     Some((name, value))
 }
 
-/// Whether a line of its own can be told from the others of a list.
+/// Returns whether an item of a list can be written on a line of its own.
 fn is_item(item: &Value) -> bool {
     matches!(item, Value::String(_) | Value::Object(_))
 }
@@ -132,7 +133,7 @@ fn write_text(text: &Value) -> String {
     }
 }
 
-/// Whether text on a line comes back as it is.
+/// Returns whether `text`, written on a line, is read back unchanged.
 fn is_plain(text: &str) -> bool {
     text.trim() == text && !text.contains(char::is_control) && !text.starts_with(['{', '[', '"'])
 }

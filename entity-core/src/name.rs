@@ -1,16 +1,16 @@
-//! Names that addresses can't have: words with a meaning of their own, and what ends like a format.
+//! The check for names that can't stand in URLs: words with a meaning of their own, and names that end like a format.
 
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::format::Formats;
 use crate::registry::{RESERVED_WORDS, Registry};
 
-/// Refuses `name` for an entity of the type `prefix` if the address behind the type's would mean something else: one
-/// of the words that all types have there, an action of this type, or a format. Asked by every provider whose clients
-/// choose ids, or other names by which entities are read; `field` is the one that they send it in.
+/// Refuses `name` for an entity of the type `prefix` if the URL below that of the type would mean something else: a
+/// word that is reserved in all types, an action on the collection, or a format. Every provider must call this whose
+/// clients choose ids, or other names by which entities are read. `field` is the field in which the name was sent.
 ///
 /// # Errors
-/// It is such a name.
+/// Returns an error about `field` if the name is refused.
 pub fn check_name(cx: &Context, prefix: &str, field: &str, name: &str) -> Result<()> {
     let registry = cx.service::<Registry>().ok();
     let route = registry.as_deref().and_then(|it| it.route(prefix));

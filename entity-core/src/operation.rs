@@ -1,4 +1,4 @@
-//! What a path and a verb mean for a type: one of its plain operations, or one of its actions.
+//! Resolves a path and a verb to an operation of a type: one of its plain operations, or one of its actions.
 
 use futures::future::BoxFuture;
 
@@ -12,18 +12,18 @@ use crate::registry::{ActionRoute, Call, Registry, Route, Run};
 use crate::reply::{Body, Reply, Value};
 use crate::request::{Request, Verb};
 
-/// What a path and a verb mean for a route.
+/// The operation that a path and a verb select on a route.
 #[derive(Clone, Copy)]
 pub(crate) struct Operation<'a> {
     run: &'a dyn RunCall,
     id: &'a str,
     arguments: &'a [String],
     pub(crate) need: Option<Need>,
-    /// Finds out ahead whether it would be run, if something is prepared for it.
+    /// The check, ahead of the unit of work, whether the operation would run; `None` if nothing is prepared for it.
     pub(crate) check: Option<Check>,
-    /// Finds out whether the caller may have it run.
+    /// The check whether the caller may run the operation.
     pub(crate) permit: Option<Check>,
-    /// What it answers, if it is an action.
+    /// The kind of answer, if the operation is an action.
     answers: Option<Answers>,
 }
 
@@ -107,8 +107,9 @@ impl<'a> Operation<'a> {
         self.run.run(cx, call)
     }
 
-    /// `error` as `caller` is told it. Where only some of what there is may be seen without a session, strangers
-    /// are refused all else alike, whether it is there or not. A list tells them whether there is such a site.
+    /// Converts `error` into the one that `caller` gets. Where only some entities are visible without a session, an
+    /// anonymous caller is asked to log in for all others alike, whether they exist or not. A list still tells
+    /// anonymous callers whether its site exists.
     pub(crate) fn told(&self, caller: &Caller, error: Error) -> Error {
         let is_concealed = self.need.is_some_and(|it| it.is_partly_public(caller));
         match error.kind() {
@@ -144,10 +145,10 @@ impl<'a> Operation<'a> {
     }
 }
 
-/// The verbs that an address takes, for `OPTIONS`.
+/// Returns the verbs that an address supports, for `OPTIONS`.
 ///
 /// # Errors
-/// There is nothing at this address.
+/// Returns an error if there is nothing at this address.
 pub fn allowed(registry: &Registry, path: &DirectPath) -> Result<Vec<Verb>> {
     let route = registry.route(&path.prefix).ok_or_else(Error::not_found)?;
     match verbs(route, path) {
@@ -156,8 +157,8 @@ pub fn allowed(registry: &Registry, path: &DirectPath) -> Result<Vec<Verb>> {
     }
 }
 
-/// The media types in which the address answers by itself, in none of the formats: those of an action that answers
-/// bytes, and of nothing else.
+/// Returns the media types in which the address answers independently of the formats: those of an action that answers
+/// with bytes, and none for anything else.
 pub fn media_types(registry: &Registry, path: &DirectPath, verb: Verb) -> &'static [&'static str] {
     let found = registry.route(&path.prefix);
     match found.map(|it| Operation::find(it, path, verb)) {
@@ -169,8 +170,8 @@ pub fn media_types(registry: &Registry, path: &DirectPath, verb: Verb) -> &'stat
     }
 }
 
-/// What the address answers when all goes well, without anything in it: by it one knows beforehand in which formats
-/// it can be had. Nothing where that is not declared, and where there is nothing.
+/// Returns an empty sample of a successful answer of the address, which shows in advance which formats can render the
+/// answer. Returns `None` if the kind of answer is not declared or is bytes, or if there is nothing at the address.
 pub fn sample(registry: &Registry, path: &DirectPath, verb: Verb) -> Option<Body> {
     let route = registry.route(&path.prefix)?;
     match Operation::find(route, path, verb).ok()?.answers {
@@ -194,7 +195,7 @@ fn plain_sample(route: &Route, segments: &[String], verb: Verb) -> Body {
     }
 }
 
-/// The verbs that `path` takes, which may be none.
+/// Returns the verbs that `path` supports, which may be none.
 pub(crate) fn verbs(route: &Route, path: &DirectPath) -> Vec<Verb> {
     Verb::ALL
         .into_iter()
@@ -202,7 +203,8 @@ pub(crate) fn verbs(route: &Route, path: &DirectPath) -> Vec<Verb> {
         .collect()
 }
 
-/// A verb that an address may take, what runs if the type can do it, what that needs, and what checks it ahead.
+/// A verb that an address may support, the function to run if the type can do it, its need, and its check ahead of the
+/// unit of work.
 type Choice<'a> = (Verb, Option<&'a Run>, Option<Need>, Option<Check>);
 
 fn choose<'a>(verb: Verb, id: &'a str, choices: &[Choice<'a>]) -> Result<Operation<'a>> {
@@ -228,8 +230,11 @@ fn choose<'a>(verb: Verb, id: &'a str, choices: &[Choice<'a>]) -> Result<Operati
     }
 }
 
-/// The action that `segments` name, on the collection first. A name that exists with other verbs only is
-/// a wrong verb, unless the plain operation on an entity of that id takes this one.
+/// Finds the action that `segments` name, preferring actions on the collection. Returns `None` if they name no action.
+///
+/// # Errors
+/// Returns an error if the action exists with other verbs only, if too many or too few segments follow its name, or if
+/// one of these is blank.
 fn find_action<'a>(
     route: &'a Route,
     segments: &'a [String],
@@ -273,7 +278,7 @@ fn find_action<'a>(
     }
 }
 
-/// An argument of spaces is none.
+/// Refuses blank arguments.
 fn refuse_blank(action: &ActionRoute, arguments: &[String]) -> Result<()> {
     let mut given = action.arguments.iter().zip(arguments);
     match given.find(|(_, value)| value.trim().is_empty()) {

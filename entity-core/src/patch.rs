@@ -1,6 +1,7 @@
-//! Patch documents: a change that is told as a difference to what there is.
+//! Patch documents: changes that are described as differences to the present state of an entity.
 //!
-//! Both kinds come down to the fields that they change, with their new values, and go on as any other input does.
+//! Both kinds are resolved to the fields that they change, with their new values, which are then treated like any other
+//! input.
 
 use json_patch::{PatchErrorKind, PatchOperation};
 use serde_json::{Map, Value};
@@ -9,25 +10,25 @@ use crate::error::{Error, FieldError, Result};
 use crate::input::Input;
 use crate::schema::{Schema, Writable};
 
-/// Most operations of one document.
+/// The maximum number of operations in one document.
 const MAX_OPERATIONS: usize = 200;
-/// Most bytes that `copy` operations may add to an entity, all together.
+/// The maximum number of bytes that all `copy` operations of a document may add to an entity together.
 const MAX_COPIED: usize = 1 << 20;
 
-/// A patch document, well-formed.
+/// A well-formed patch document.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Patch {
-    /// Fields with new values, where null stands for none (RFC 7396).
+    /// A merge patch: fields with new values, where null stands for no value (RFC 7396).
     Merge(Map<String, Value>),
-    /// Operations on the entity as it is read (RFC 6902).
+    /// A JSON Patch: operations on the entity as clients read it (RFC 6902).
     Operations(Vec<PatchOperation>),
 }
 
 impl Patch {
-    /// Reads a merge patch.
+    /// Parses a merge patch.
     ///
     /// # Errors
-    /// It is not an object.
+    /// Returns an error if `document` is not an object.
     pub fn merge(document: Value) -> Result<Self> {
         match document {
             Value::Object(fields) => Ok(Self::Merge(fields)),
@@ -35,10 +36,10 @@ impl Patch {
         }
     }
 
-    /// Reads a JSON Patch.
+    /// Parses a JSON Patch.
     ///
     /// # Errors
-    /// It is not a list of operations, or there are too many.
+    /// Returns an error if `document` is not a list of operations, or if there are too many.
     pub fn operations(document: Value) -> Result<Self> {
         let operations: Vec<PatchOperation> =
             serde_json::from_value(document).map_err(|error| {
@@ -55,10 +56,12 @@ impl Patch {
         }
     }
 
-    /// What the document changes of `current`, an entity of `schema` as clients read it.
+    /// Returns the fields that the patch changes in `current`, an entity of `schema` as clients read it, with their new
+    /// values.
     ///
     /// # Errors
-    /// An operation does not fit what there is, or changes a field that nobody may change.
+    /// Returns an error if an operation does not fit the entity, copies too much, or changes a field that can't be
+    /// changed.
     pub(crate) fn resolve(&self, current: Map<String, Value>, schema: &Schema) -> Result<Input> {
         let fields = match self {
             Self::Merge(patch) => merged(current, patch),
@@ -71,7 +74,7 @@ impl Patch {
     }
 }
 
-/// The new values of the fields that `patch` names.
+/// Returns the new values of the fields that `patch` names.
 fn merged(mut current: Map<String, Value>, patch: &Map<String, Value>) -> Map<String, Value> {
     patch
         .iter()
@@ -83,7 +86,7 @@ fn merged(mut current: Map<String, Value>, patch: &Map<String, Value>) -> Map<St
         .collect()
 }
 
-/// The fields that are otherwise after the operations than before, with their new values.
+/// Returns the fields that differ after the operations, with their new values; null for removed fields.
 fn changed(
     current: &Map<String, Value>,
     operations: &[PatchOperation],
@@ -116,7 +119,8 @@ fn changed(
     Ok(changed)
 }
 
-/// Whoever names a field one by one means to change it: one that can't be changed is not left out in silence.
+/// Refuses changes of fields that can't be changed. A JSON Patch names each field on purpose, so such a field is not
+/// left out silently.
 fn refuse_read_only(changed: &Map<String, Value>, schema: &Schema) -> Result<()> {
     let errors: Vec<FieldError> = changed
         .keys()
@@ -136,7 +140,8 @@ fn refuse_read_only(changed: &Map<String, Value>, schema: &Schema) -> Result<()>
     }
 }
 
-/// How many bytes of JSON the operation copies: repeated copies of a growing value would grow without end.
+/// Returns the number of bytes of JSON that the operation copies. Without a limit, repeated copies of a growing value
+/// would grow without end.
 fn size_of_copy(document: &Value, operation: &PatchOperation) -> usize {
     match operation {
         PatchOperation::Copy(copy) => document

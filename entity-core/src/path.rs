@@ -1,4 +1,4 @@
-//! The URL grammar of `/direct`: text after the mount point → [`DirectPath`], and back.
+//! The URL grammar of `/direct`: parses the text after the mount point into a [`DirectPath`], and writes it back.
 //!
 //! ```text
 //! /prefix[/segment …][.format]
@@ -13,14 +13,14 @@ use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_enco
 
 use crate::error::{Error, Result};
 
-/// Longest path, in bytes, as it was sent.
+/// The maximum length of a path as it was sent, in bytes.
 pub const MAX_PATH: usize = 4096;
-/// Longest segment, in bytes, after decoding.
+/// The maximum length of a decoded segment, in bytes.
 pub const MAX_SEGMENT: usize = 255;
-/// Most segments behind the prefix.
+/// The maximum number of segments behind the prefix.
 pub const MAX_SEGMENTS: usize = 8;
 
-/// What must be written as `%XX` inside a segment.
+/// The characters that must be percent-encoded inside a segment.
 const SEGMENT: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -39,22 +39,24 @@ const SEGMENT: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
-/// An address below `/direct`, taken apart. The empty prefix is the start page.
+/// A parsed path below `/direct`. The empty prefix is the start page.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct DirectPath {
-    /// The entity type's prefix.
+    /// The prefix of the entity type.
     pub prefix: String,
-    /// What follows the prefix, decoded, without the format.
+    /// The segments behind the prefix, decoded, without the format.
     pub segments: Vec<String>,
     /// The format named by the last segment's extension.
     pub format: Option<String>,
 }
 
 impl DirectPath {
-    /// Takes `raw` apart, the text behind `/direct` as it was sent: empty, or beginning with a slash.
+    /// Parses `raw`, the text behind `/direct` as it was sent: empty, or beginning with a slash. `is_format` tells
+    /// whether an extension is the name of a format.
     ///
     /// # Errors
-    /// Malformed paths: empty segments, `.` and `..`, undecodable text, control characters, too long.
+    /// Returns an error if the path is too long or has too many segments, or if a segment is empty, `.` or `..`, too
+    /// long, can't be decoded, or has a character that is refused, such as a control character.
     pub fn parse(raw: &str, is_format: impl Fn(&str) -> bool) -> Result<Self> {
         if raw.len() > MAX_PATH {
             return Err(Error::new(
@@ -86,7 +88,7 @@ impl DirectPath {
         })
     }
 
-    /// The path of `prefix` and `segments`, without a format.
+    /// Creates the path of `prefix` and `segments`, without a format.
     pub fn new<S: Into<String>>(prefix: &str, segments: impl IntoIterator<Item = S>) -> Self {
         Self {
             prefix: prefix.to_owned(),
@@ -96,7 +98,7 @@ impl DirectPath {
     }
 }
 
-/// Writes the path as it belongs behind `/direct`, percent-encoded.
+/// Writes the path percent-encoded, as it stands behind `/direct`.
 impl fmt::Display for DirectPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "/{}", encode_segment(&self.prefix))?;
@@ -110,7 +112,7 @@ impl fmt::Display for DirectPath {
     }
 }
 
-/// `text` as one segment of a path.
+/// Percent-encodes `text` as one segment of a path.
 pub fn encode_segment(text: &str) -> String {
     utf8_percent_encode(text, SEGMENT).to_string()
 }
@@ -153,7 +155,8 @@ fn has_whole_escapes(raw: &str) -> bool {
         .all(|it| it.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2)
 }
 
-/// Control characters, separators of other grammars, and characters that make text read as other text.
+/// Returns whether `c` is refused in a segment: a control character, a separator of another grammar, or a character
+/// that makes text look like other text.
 fn is_refused(c: char) -> bool {
     c.is_control()
         || matches!(c, '/' | '\\' | ';' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')

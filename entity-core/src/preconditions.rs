@@ -1,65 +1,67 @@
-//! What a client demands of the state that it finds, judged in the order of RFC 9110, section 13.2.2.
+//! Preconditions of a request on the present state, evaluated in the order of RFC 9110, section 13.2.2.
 
 use chrono::{DateTime, Utc};
 
 use crate::entity::Version;
 use crate::error::{Error, Result};
 
-/// What a client demands of the state of what it asks for or writes. The default demands nothing.
+/// The preconditions of a request on the state of what it reads or writes. The default has no condition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preconditions {
-    /// In which states it means it.
+    /// The states in which the request may proceed, from `If-Match` or `If-Unmodified-Since`.
     pub if_match: Option<IfMatch>,
-    /// In which states it does not mean it.
+    /// The versions from `If-None-Match`: a write of one of them is refused, and a read of one of them finds that the
+    /// client has it already.
     pub if_none_match: Option<Versions>,
-    /// Since when something must have changed, in whole seconds as HTTP has them. Only a request that reads, and
-    /// that names no states in which it is not meant, is asked about it.
+    /// The date from `If-Modified-Since`, in whole seconds as in HTTP: the client has the state with this date already.
+    /// Only evaluated for a request that reads and has no `if_none_match`.
     pub if_modified_since: Option<DateTime<Utc>>,
 }
 
-/// States that a client names.
+/// A set of versions that a client names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Versions {
-    /// Whichever there is: there must be something at all.
+    /// Any version: something must exist.
     Any,
-    /// One of these.
+    /// One of these versions.
     OneOf(Vec<Version>),
 }
 
-/// Names the states in which a request is meant.
+/// The states in which a request may proceed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IfMatch {
     /// Any version: the entity must exist.
     Any,
-    /// One of these.
+    /// One of these versions.
     Versions(Vec<Version>),
-    /// Whichever has not changed since this instant, in whole seconds as HTTP has them.
+    /// Any version that has not changed since this instant, in whole seconds as in HTTP.
     UnchangedSince(DateTime<Utc>),
 }
 
-/// The state of something that is there.
+/// The state of something that exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct State {
-    /// Its version, if anybody keeps count.
+    /// The version, if versions are kept.
     pub version: Option<Version>,
-    /// When it last changed, if that is written down.
+    /// The time of the last change, if it is recorded.
     pub updated: Option<DateTime<Utc>>,
 }
 
-/// What comes of a request that reads.
+/// The outcome of the preconditions of a request that reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {
-    /// The client does not have what there is: it is sent.
+    /// The client does not have the present state: it is sent.
     Stale,
-    /// The client has it already.
+    /// The client has the present state already.
     Fresh,
 }
 
 impl Preconditions {
-    /// Whether the client that reads something in `state` has it already.
+    /// Evaluates the preconditions of a request that reads something in `state`, and returns whether the client has it
+    /// already.
     ///
     /// # Errors
-    /// It is in none of the states in which the request is meant.
+    /// Returns an error if `if_match` rules out `state`.
     pub fn judge_read(&self, state: State) -> Result<Freshness> {
         self.require_match(state)?;
         let is_known = match (&self.if_none_match, self.if_modified_since, state.updated) {
@@ -74,10 +76,10 @@ impl Preconditions {
         })
     }
 
-    /// Insists that something in `state` may be written.
+    /// Checks that the preconditions allow a write of something in `state`.
     ///
     /// # Errors
-    /// It is in none of the states in which the request is meant, or in one of those in which it is not.
+    /// Returns an error if `if_match` or `if_none_match` rules out `state`.
     pub fn judge_write(&self, state: State) -> Result<()> {
         self.require_match(state)?;
         match &self.if_none_match {
@@ -86,10 +88,10 @@ impl Preconditions {
         }
     }
 
-    /// Insists that a request is meant where there is nothing yet.
+    /// Checks that the preconditions allow a request where nothing exists yet.
     ///
     /// # Errors
-    /// It is meant for something that is there.
+    /// Returns an error if `if_match` demands something that exists.
     pub fn judge_absence(&self) -> Result<()> {
         match self.if_match {
             Some(IfMatch::Any | IfMatch::Versions(_)) => Err(Error::nothing_matches()),
@@ -131,8 +133,8 @@ impl Versions {
 }
 
 impl IfMatch {
-    /// Whether something in `version`, which last changed at `updated`, is meant. About what has no date nothing
-    /// is said by a date.
+    /// Returns whether the condition holds for something in `version` that last changed at `updated`. A condition on
+    /// the date holds for anything without a date.
     fn holds(&self, version: Option<Version>, updated: Option<DateTime<Utc>>) -> bool {
         match self {
             Self::Any => true,

@@ -1,9 +1,9 @@
-//! A step before the unit of work: what takes long and needs no data is done while nobody waits for the store.
+//! Preparation before the unit of work: slow work that needs no data is done while nobody waits for the store.
 //!
-//! Where a provider declares [`Prepare`], a write of its type goes this way: a session that only reads finds out
-//! whether the request is well-formed, its entity there and the caller allowed to write it, and is given back;
-//! the work is done; the unit of work opens, and everything is checked again, because meanwhile it may have
-//! changed. Other types take no such way.
+//! Where a provider declares [`Prepare`], a write of its type takes these steps: a session that only reads finds out
+//! whether the request is well-formed, its entity exists and the caller may write it, and is given back; the work is
+//! done; the unit of work opens, and everything is checked again, because it may have changed meanwhile. A creation or
+//! an update with long HTML takes the same steps; most other writes skip them.
 
 use std::any::Any;
 use std::fmt;
@@ -21,7 +21,7 @@ use crate::input::Fields;
 use crate::provider::{Create, Provider, Read, Update};
 use crate::registry::Call;
 
-/// It turns something of what a client sends into something else, which takes long: a password into its hash.
+/// A provider that converts something that clients send, which takes long: for example a password into its hash.
 ///
 /// ```
 /// use entity_core::{Context, Fields, Prepare, Result};
@@ -34,22 +34,23 @@ use crate::registry::Call;
 /// }
 /// ```
 pub trait Prepare: Provider {
-    /// What it is made of.
+    /// The input of the conversion.
     type Raw: PartialEq + Send + Sync + 'static;
-    /// What it is turned into.
+    /// The result of the conversion.
     type Prepared: Send + Sync + 'static;
 
-    /// What there is to be prepared in these fields of a creation, of a change, or of the body of an action
-    /// that is declared [`prepared`](crate::Action::prepared). Long HTML in them is not sanitised yet where they are
-    /// looked at ahead: what is made of it is made again in the unit of work.
+    /// Returns what is to be prepared in these fields of a creation, of a change, or of the body of an action that is
+    /// declared [`prepared`](crate::Action::prepared), or `None` if there is nothing. When the fields are looked at
+    /// ahead of the unit of work, long HTML in them is not sanitised yet: what is made of it is made again in the unit
+    /// of work.
     fn raw(fields: &Fields) -> Option<Self::Raw>;
 
-    /// Adds to `raw` what the data say: asked by the session that finds out whether the entity `id`, which is empty for
-    /// one that is created, may be written. The unit of work asks again: where it finds something else, the work is
-    /// done anew.
+    /// Adds to `raw` what depends on the data. Called in the session that finds out whether the entity `id` may be
+    /// written; `id` is empty for a creation. The provider calls this again in the unit of work: if the result differs,
+    /// the work is done again.
     ///
     /// # Errors
-    /// The request is refused for what the data say.
+    /// Returns an error if the request is refused because of the data.
     fn complete(
         _cx: &Context,
         _id: &str,
@@ -58,27 +59,27 @@ pub trait Prepare: Provider {
         ready(Ok(raw))
     }
 
-    /// Does the work. It sees no data, which may be otherwise when the unit of work opens.
+    /// Does the work. It sees no data, which may have changed when the unit of work opens.
     ///
     /// # Errors
-    /// `raw` is not to be had in this way; the request is refused for it.
+    /// Returns an error if `raw` can't be prepared; the request is then refused with this error.
     fn prepare(
         shared: &Shared,
         raw: &Self::Raw,
     ) -> impl Future<Output = Result<Self::Prepared>> + Send;
 }
 
-/// What was prepared for one request: nothing, for most.
+/// The results of the preparation of one request; empty for most requests.
 #[derive(Clone, Default)]
 pub struct Preparation {
-    /// What the provider made.
+    /// The result of the work of the provider.
     made: Option<MadeByProvider>,
-    /// Its long texts.
+    /// The long texts of the request.
     pub(crate) texts: Arc<LongTexts>,
 }
 
 impl Preparation {
-    /// Only `texts`.
+    /// Creates a preparation with `texts` only.
     pub(crate) fn of(texts: LongTexts) -> Self {
         Self {
             made: None,
@@ -86,16 +87,16 @@ impl Preparation {
         }
     }
 
-    /// This one and what [`Work`] made.
+    /// Adds what [`Work`] made.
     pub(crate) fn and(self, made: Option<MadeByProvider>) -> Self {
         Self { made, ..self }
     }
 }
 
-/// What a provider made, of whatever type.
+/// The result of the work of a provider, of any type.
 pub(crate) type MadeByProvider = Arc<dyn Any + Send + Sync>;
 
-/// What was made of what, for the provider `P`.
+/// The result of the work of the provider `P`, with its input.
 struct Made<P: Prepare> {
     raw: P::Raw,
     prepared: Arc<P::Prepared>,
@@ -111,12 +112,12 @@ impl fmt::Debug for Preparation {
 }
 
 impl Context {
-    /// What the provider makes of `raw`. It was made before this unit of work opened, unless `raw` was not
-    /// known then: because the difference that a patch tells came to something else, or because an earlier
-    /// request of the same unit of work had a part in it. Then it is made now.
+    /// Returns what the provider makes of `raw`. It was made before this unit of work opened, unless `raw` was not
+    /// known then: because a patch came to something else, or because an earlier request of the same unit of work
+    /// affected it. In that case, it is made now.
     ///
     /// # Errors
-    /// Those of [`Prepare::prepare`].
+    /// Fails as [`Prepare::prepare`] does.
     pub async fn prepared<P: Prepare>(&self, raw: &P::Raw) -> Result<Arc<P::Prepared>> {
         let made = self.preparation.made.as_deref();
         match made.and_then(|it| it.downcast_ref::<Made<P>>()) {
@@ -126,25 +127,25 @@ impl Context {
     }
 }
 
-/// Finds out whether an operation would be run, and with which fields.
+/// Checks whether an operation would run, and returns its fields.
 pub(crate) type Check =
     for<'a> fn(&'a Context, Call<'a>, Option<Need>) -> BoxFuture<'a, Result<Fields>>;
 
-/// What there is to prepare: the [`Prepare::Raw`] of a provider.
+/// The input of the work: the [`Prepare::Raw`] of a provider, of any type.
 pub(crate) type Raw = Box<dyn Any + Send + Sync>;
 
-/// What there is to prepare in these fields, which are of the entity with this id.
+/// Finds the input of the work in these fields of the entity with this id, if there is any.
 type Look = for<'a> fn(&'a Context, &'a str, &'a Fields) -> BoxFuture<'a, Result<Option<Raw>>>;
 
-/// Prepares it.
+/// Does the work on its input.
 type Work = fn(Arc<Shared>, Raw) -> BoxFuture<'static, Result<MadeByProvider>>;
 
-/// What a type does ahead of its writes.
+/// The steps that a type takes ahead of its writes.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Ahead {
     pub(crate) create: Option<Check>,
     pub(crate) update: Option<Check>,
-    /// How it is found and how it is done.
+    /// The functions that find the input of the work and that do the work.
     pub(crate) work: Option<(Look, Work)>,
 }
 

@@ -1,14 +1,14 @@
-//! Finds out at compile time which capabilities a provider has.
+//! Detection of the capabilities of a provider at compile time.
 //!
-//! A method of [`Probe`] itself exists only if the provider has the capability; otherwise the method of the
-//! same name of [`Fallback`] is called, which leaves the route as it is. The fallback asks nothing of the
-//! provider, so that the compiler complains once, about what is no provider at all.
+//! An inherent method of [`Probe`] exists only if the provider has the capability; otherwise the method of the same
+//! name of [`Fallback`] is called, which leaves the route as it is. The fallback demands nothing of the provider, so
+//! that the compiler reports a type that is no provider only once.
 
 use crate::prepare::Prepare;
 use crate::provider::{Actions, Create, Delete, List, Read, Update};
 use crate::registry::{Route, RouteBuilder};
 
-/// Stands for the provider `P` without being one.
+/// A value that stands for the provider type `P`.
 #[derive(Clone, Copy, Debug)]
 pub struct Probe<P>(std::marker::PhantomData<P>);
 
@@ -21,14 +21,14 @@ impl<P> Default for Probe<P> {
 macro_rules! probes {
     ($($capability:ident $with:ident $method:ident;)*) => {
         $(impl<P: $capability> Probe<P> {
-            /// Adds the capability.
+            /// Adds the capability to `route`.
             #[must_use]
             pub fn $with(&self, route: RouteBuilder<P>) -> RouteBuilder<P> {
                 route.$method()
             }
         })*
 
-        /// What happens when the provider lacks a capability: nothing.
+        /// The methods for capabilities that a provider lacks, which do nothing.
         pub trait Fallback<P> {
             $(/// Leaves the route as it is.
             #[must_use]
@@ -42,7 +42,7 @@ macro_rules! probes {
                 route
             }
 
-            /// Ends the route.
+            /// Builds the route.
             #[must_use]
             fn build(&self, route: RouteBuilder<P>) -> Route {
                 route.build()
@@ -63,7 +63,7 @@ probes! {
 
 #[cfg(feature = "sea-orm")]
 impl<P: crate::provider::Provider<Entity: crate::db::Table>> Probe<P> {
-    /// Adds the table.
+    /// Adds the table of the provider to `route`.
     #[must_use]
     pub fn with_table(&self, route: RouteBuilder<P>) -> RouteBuilder<P> {
         route.table()

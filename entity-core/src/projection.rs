@@ -1,8 +1,8 @@
-//! What is shown of an entity: `_fields` leaves some of it out, `_expand` adds what it refers to.
+//! The projection of entities: `_fields` selects the fields of a reply, `_expand` adds the referenced entities.
 //!
-//! `_fields=title,siteId` shows these fields and the keys that every entity has. `_expand=siteId` shows the
-//! entity that the field names beside it, under the field's name and [`EXPANDED`]: `siteIdEntity`. What the
-//! caller may not read is not there.
+//! `_fields=title,siteId` shows these fields and the keys that every entity has. `_expand=siteId` adds the entity that
+//! the field refers to beside the field, under the field's name followed by [`EXPANDED`]: `siteIdEntity`. Entities that
+//! the caller may not read are left out.
 
 mod chosen;
 
@@ -13,35 +13,36 @@ use crate::schema::{Field, Schema};
 
 pub(crate) use chosen::Chosen;
 
-/// What follows the name of a field in the key of the entity that it refers to. The registry refuses types
-/// that have a field of such a name.
+/// The suffix that follows a field's name in the key of the entity that the field refers to. The registry refuses types
+/// that have a field with such a name.
 pub const EXPANDED: &str = "Entity";
 
-/// Most fields that one answer expands.
+/// The maximum number of fields that one request may expand.
 const MOST_EXPANDED: usize = 5;
 
-/// What is shown of an entity.
+/// The projection of an entity: the fields and the related entities that a reply shows.
 #[derive(Clone, Debug, Default)]
 pub struct Projection {
-    /// The names of the fields that are shown; all of them if nothing was said.
+    /// The names of the fields to show; `None` shows all fields.
     pub fields: Option<Arc<[&'static str]>>,
-    /// The fields beside which the entity that they refer to is shown.
+    /// The fields whose referenced entities are shown beside them.
     pub expand: Vec<&'static Field>,
 }
 
 impl Projection {
-    /// The parameters of a query that say it.
+    /// The query parameters that define a projection.
     pub const PARAMETERS: [&str; 2] = ["_fields", "_expand"];
 
-    /// Whether anything was said.
+    /// Returns whether the projection selects fields or expands any.
     pub(crate) fn is_said(&self) -> bool {
         self.fields.is_some() || !self.expand.is_empty()
     }
 
-    /// Reads `_fields` and `_expand`, and leaves the other pairs of `query` alone.
+    /// Parses `_fields` and `_expand`, and ignores the other pairs of `query`.
     ///
     /// # Errors
-    /// A field that the type does not have, or that refers to nothing; it is named.
+    /// Returns an error that names the parameter if it is given more than once, names a field that the type does not
+    /// have, or expands too many fields or a field that refers to no entity.
     pub fn parse(query: &[(String, String)], schema: &'static Schema) -> Result<Self> {
         let mut projection = Self::default();
         let fields = once(query, "_fields")?.map(|it| names("_fields", it, schema));
@@ -76,7 +77,7 @@ fn once<'a>(query: &'a [(String, String)], name: &str) -> Result<Option<&'a str>
     }
 }
 
-/// The fields that `text` names, each once.
+/// Parses a comma-separated list of field names and returns each field once.
 fn names(parameter: &str, text: &str, schema: &'static Schema) -> Result<Vec<&'static Field>> {
     let mut fields: Vec<&'static Field> = Vec::new();
     for name in text.split(',').map(str::trim).filter(|it| !it.is_empty()) {

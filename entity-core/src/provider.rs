@@ -1,7 +1,7 @@
-//! What an author writes: a provider and the capabilities it has.
+//! The traits that the author of an entity type implements: [`Provider`] and one trait for each capability.
 //!
-//! A provider is reached only through the [`gate`](crate::gate), which has already looked up permissions
-//! when one of these methods runs. None of them checks a permission itself.
+//! A provider is called only through the [`gate`](crate::gate), which checks permissions around each call. None of
+//! these methods checks a permission itself.
 
 use std::future::{Future, ready};
 
@@ -14,41 +14,40 @@ use crate::entity::Entity;
 use crate::error::{ErrorKind, Result};
 use crate::search::{MAX_LIMIT, Page, Search};
 
-/// A type of entity, under a prefix of its own.
+/// A type of entity that is served under its own URL prefix.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a provider",
     note = "implement `entity_core::Provider`, or derive `Entity` with `prefix`, `table`, `access` and `verbs`"
 )]
 pub trait Provider: Send + Sync + Sized + 'static {
-    /// One of its things.
+    /// The type of a single entity.
     type Entity: Entity;
 
-    /// The first segment of its URLs: lower case letters, digits, `-` and `_`.
+    /// The first segment of the type's URLs: lower case letters, digits, `-` and `_`, beginning with a letter.
     const PREFIX: &'static str;
 
-    /// What people call several of them, such as `People`: the heading of the list. Without it, it is made of
-    /// the prefix: `poll` → `Polls`.
+    /// The plural name of the type, such as `People`: the heading of its list. Without one, it is derived from the
+    /// prefix: `poll` → `Polls`.
     const PLURAL: Option<&'static str> = None;
 
-    /// What it demands of those who read and write.
+    /// The permissions that reading and writing require.
     const ACCESS: Access;
 
-    /// Its tables whose rows count as what an account and a site have. A type whose table the service looks after
-    /// needs to say nothing: see [`Counted::of`](crate::db::Counted::of).
+    /// The tables whose rows count towards the usage of an account and of a site. A type whose table is managed by the
+    /// service can leave this empty: see [`Counted::of`](crate::db::Counted::of).
     #[cfg(feature = "sea-orm")]
     const COUNTED: &'static [crate::db::Counted] = &[];
 
-    /// Narrows [`ACCESS`](Self::ACCESS) for one entity: drafts, owners, groups.
+    /// Narrows [`ACCESS`](Self::ACCESS) for a single entity, for example for drafts, owners or groups.
     ///
-    /// The gate asks for every entity that goes out and for every one that is written: before an update or a
-    /// deletion with the entity as it was, after a creation or an update with the entity as it is now.
-    /// The second answer is given inside the unit of work, so what it looks up is the new state already. A
-    /// rule about what the caller is or holds must therefore be decided by the first answer, or by
-    /// `create` or `update` before they write: a change that gives the caller a role would otherwise
-    /// permit itself.
+    /// The gate calls this for every entity that is returned and for every entity that is written: before an update or
+    /// a deletion with the entity's old state, after a creation or an update with its new state. The second call runs
+    /// inside the unit of work, so its queries already see the new state. A rule about what the caller is or holds must
+    /// therefore be decided by the first call, or by `create` or `update` before they write: a change that gives the
+    /// caller a role would otherwise permit itself.
     ///
     /// # Errors
-    /// The question could not be decided; the request fails and nothing is written.
+    /// Returns an error if the permission can't be decided; the request then fails and nothing is written.
     fn permits(
         _cx: &Context,
         _entity: &Self::Entity,
@@ -57,12 +56,12 @@ pub trait Provider: Send + Sync + Sized + 'static {
         ready(Ok(Permit::Allowed))
     }
 
-    /// Whether pages offer to create an entity, in `site` or, without one, at all. Asked where
-    /// [`ACCESS`](Self::ACCESS) demands no more than a session for it, because what it takes depends on what
-    /// is created. It permits nothing: [`permits`](Self::permits) does.
+    /// Returns whether pages offer to create an entity, in `site` or, without one, at all. This is called only if
+    /// [`ACCESS`](Self::ACCESS) requires no more than a session for a creation, because the requirements then depend on
+    /// what is created. The result grants nothing: [`permits`](Self::permits) decides.
     ///
     /// # Errors
-    /// The question could not be decided.
+    /// Returns an error if the question can't be decided.
     fn offers_creation(
         _cx: &Context,
         _site: Option<&str>,
@@ -71,20 +70,21 @@ pub trait Provider: Send + Sync + Sized + 'static {
     }
 }
 
-/// It can look up one entity: `GET /prefix/id`.
+/// The capability to look up one entity: `GET /prefix/id`.
 pub trait Read: Provider {
-    /// The entity with this id; `None` if there is none.
+    /// Returns the entity with this id, or `None` if there is none.
     ///
     /// # Errors
-    /// The data can't be read. A missing entity is no error.
+    /// Returns an error if the data can't be read. A missing entity is not an error.
     fn read(cx: &Context, id: &str) -> impl Future<Output = Result<Option<Self::Entity>>> + Send;
 
-    /// The entities with these ids, in any order, without those that don't exist. Lists that refer to this
-    /// type ask once for all they show: a type that is referred to answers with one look at its data.
-    /// Without a method of its own it looks once for each, and leaves out what it refuses.
+    /// Returns the entities with these ids, in any order, without those that don't exist. A list that expands
+    /// references to this type passes many ids in one call, so a type that is referred to should read them with one
+    /// query. The default implementation reads the entities one by one and skips those whose `read` fails with
+    /// `Forbidden`.
     ///
     /// # Errors
-    /// The data can't be read. A missing entity is no error.
+    /// Returns an error if the data can't be read. A missing entity is not an error.
     fn read_many(
         cx: &Context,
         ids: &[String],
@@ -103,70 +103,72 @@ pub trait Read: Provider {
     }
 }
 
-/// It can list its entities: `GET /prefix`.
+/// The capability to list entities: `GET /prefix`.
 pub trait List: Provider {
-    /// Query parameters beyond the fields of the schema, each with what it does.
+    /// The query parameters besides the fields of the schema, each as its name and its description.
     const PARAMETERS: &'static [(&'static str, &'static str)] = &[];
 
-    /// Most entities in one answer.
+    /// The maximum number of entities in one reply.
     const MAX: u64 = MAX_LIMIT;
 
-    /// The order of a list that asks for none, as `_order` has it. Its last key is a field that no two
-    /// entities share: it breaks the ties of every other order. Nothing stands for the id.
+    /// The default order of the list, in the syntax of `_order`. Its last key must be a field with a unique value for
+    /// each entity, because it breaks the ties of every other order. An empty string orders by the id.
     const ORDER: &'static str = "";
 
-    /// The entities that `search` asks for, of those sites only that `search.scope` holds.
-    /// What the caller may not see is left out already here, so that pages are full.
-    /// [`db::apply`](crate::db::apply) and [`search::select`](crate::search::select()) do all that a search
-    /// says, the one in SQL and the other in memory.
+    /// Returns the entities that `search` asks for, limited to the sites in `search.scope`. Entities that the caller
+    /// may not see should be left out already here, so that pages are full. [`db::apply`](crate::db::apply) in SQL and
+    /// [`search::select`](crate::search::select()) in memory apply the filters, words, order and page of a search. The
+    /// latter applies the scope too; a statement for the former must already be limited to it.
     ///
     /// # Errors
-    /// A parameter of the type's own is wrong; the data can't be read.
+    /// Returns an error if one of the type's own parameters is wrong or the data can't be read.
     fn list(
         cx: &Context,
         search: &Search,
     ) -> impl Future<Output = Result<Page<Self::Entity>>> + Send;
 
-    /// How many entities `search` asks for in all, whatever part of them is wanted. `None` if only looking at
-    /// them tells, because [`permits`](Provider::permits) hides some that [`list`](List::list) finds.
+    /// Returns the total number of entities that `search` matches, whatever page is requested. Returns `None` if the
+    /// number is known only after looking at each entity, because [`permits`](Provider::permits) hides some that
+    /// [`list`](List::list) finds.
     ///
     /// # Errors
-    /// Those of [`list`](List::list).
+    /// Fails as [`list`](List::list) does.
     fn count(_cx: &Context, _search: &Search) -> impl Future<Output = Result<Option<u64>>> + Send {
         ready(Ok(None))
     }
 }
 
-/// It can create an entity: `POST /prefix`.
+/// The capability to create an entity: `POST /prefix`.
 pub trait Create: Provider {
-    /// What a client sends, after the schema was applied to it.
+    /// The data that a client sends for a new entity, after validation against the schema.
     type Draft: DeserializeOwned + Send + Sync;
 
-    /// The site in which the entity would be; permissions are looked up there.
+    /// Returns the site that the entity would belong to; permissions are looked up there.
     fn site(draft: &Self::Draft) -> Option<&str>;
 
-    /// Creates it, with an id that no other entity of the type has.
+    /// Creates the entity, with an id that no other entity of the type has.
     ///
     /// # Errors
-    /// The draft contradicts itself or what there is already; the data can't be written.
+    /// Returns an error if the draft contradicts itself or existing data, or if the data can't be written.
     fn create(
         cx: &Context,
         draft: Self::Draft,
     ) -> impl Future<Output = Result<Self::Entity>> + Send;
 }
 
-/// It can change an entity: `PUT /prefix/id`.
+/// The capability to change an entity: `PUT /prefix/id`.
 pub trait Update: Read {
-    /// What a client sends: some fields, after the schema was applied to them.
+    /// The data that a client sends for a change: some of the fields, after validation against the schema.
     type Changes: DeserializeOwned + Send + Sync;
 
-    /// Changes `current`, which was read in this same unit of work, and answers it as it is now.
+    /// Changes `current`, which was read in the same unit of work, and returns the changed entity.
     ///
-    /// Not called where the fields that were sent have the values already that `current` shows: a write that
-    /// changes nothing writes nothing.
+    /// This is not called if the sent fields already have the values that `current` shows: a write that changes nothing
+    /// writes nothing.
     ///
     /// # Errors
-    /// The changes contradict what there is; somebody else was faster; the data can't be written.
+    /// Returns an error if the changes contradict existing data, if a concurrent write came first, or if the data can't
+    /// be written.
     fn update(
         cx: &Context,
         current: Self::Entity,
@@ -174,17 +176,18 @@ pub trait Update: Read {
     ) -> impl Future<Output = Result<Self::Entity>> + Send;
 }
 
-/// It can delete an entity: `DELETE /prefix/id`.
+/// The capability to delete an entity: `DELETE /prefix/id`.
 pub trait Delete: Read {
-    /// Deletes `current`, which was read in this same unit of work.
+    /// Deletes `current`, which was read in the same unit of work.
     ///
     /// # Errors
-    /// Something still needs the entity; the data can't be written.
+    /// Returns an error if something still needs the entity or the data can't be written.
     fn delete(cx: &Context, current: Self::Entity) -> impl Future<Output = Result<()>> + Send;
 }
 
-/// It has verbs of its own: `/prefix/action`, `/prefix/id/action`.
+/// The capability to run actions, which are named operations of the type: `/prefix/action`, `/prefix/id/action`.
 pub trait Actions: Read {
-    /// The actions. Asked once, when the service starts; two of one name differ in verb or in what they are on.
+    /// Returns the actions of the type. This is called once, when the service starts. Two actions of the same name must
+    /// differ in their verb or in whether they run on an entity or on the collection.
     fn actions() -> Vec<Action<Self>>;
 }

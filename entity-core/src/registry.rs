@@ -1,4 +1,4 @@
-//! What is registered: providers, taken apart into routes, and the checks made of them at the start.
+//! The registry of entity types: providers as type-erased routes, which are checked when the service starts.
 
 mod check;
 
@@ -28,31 +28,31 @@ use crate::search::Grammar;
 
 pub(crate) use check::RESERVED_WORDS;
 
-/// A provider, taken apart: what it can do, each as a function that goes through the gate.
+/// A registered provider: its declarations, and its operations as functions that go through the gate.
 #[derive(Clone)]
 pub struct Route {
     /// The provider's prefix.
     pub prefix: &'static str,
-    /// What people call several of its entities, if the provider says it.
+    /// The plural name of the type, if the provider declares one.
     pub(crate) plural: Option<&'static str>,
-    /// The crate that it comes from, and that crate's version.
+    /// The name and the version of the crate that registers the provider.
     pub origin: (&'static str, &'static str),
-    /// What it demands.
+    /// The permissions that the type requires. The registry refuses a type without any.
     pub access: Option<Access>,
-    /// The fields of its entities.
+    /// The schema of the type's entities.
     pub schema: &'static Schema,
-    /// Query parameters of its list beyond the fields.
+    /// The query parameters of the list besides the fields, each as its name and its description.
     pub parameters: &'static [(&'static str, &'static str)],
-    /// Most entities in one answer of its list.
+    /// The maximum number of entities in one reply of the list.
     pub max: u64,
-    /// The order of its list, as it is declared.
+    /// The default order of the list, as it is declared.
     pub order: &'static str,
-    /// Its actions.
+    /// The actions of the type.
     pub actions: Vec<ActionRoute>,
-    /// Statements that make its table, if it has one that the service looks after.
+    /// The definition of the type's table, if it has one that the service manages.
     #[cfg(feature = "sea-orm")]
     pub table: Option<fn() -> crate::db::TableSpec>,
-    /// Its tables whose rows count as what an account and a site have, as it declares them.
+    /// The tables that are declared to count towards the usage of an account and of a site.
     #[cfg(feature = "sea-orm")]
     counted: &'static [crate::db::Counted],
     pub(crate) read: Option<Run>,
@@ -68,56 +68,56 @@ pub struct Route {
 /// An action of a provider.
 #[derive(Clone)]
 pub struct ActionRoute {
-    /// Its name in the URL.
+    /// The action's name in the URL.
     pub name: &'static str,
-    /// The verb it takes.
+    /// The verb that runs the action.
     pub verb: Verb,
-    /// What the caller must hold.
+    /// The permission that the caller needs. The registry refuses an action without one.
     pub need: Option<Need>,
-    /// Whether it is an action on one entity.
+    /// Whether the action runs on one entity and not on the collection.
     pub is_on_entity: bool,
-    /// What it does.
+    /// The description of the action.
     pub doc: &'static str,
-    /// Query parameters it takes.
+    /// The query parameters of the action, each as its name and its description.
     pub parameters: &'static [(&'static str, &'static str)],
-    /// The further path segments it takes, in order.
+    /// The path segments behind the action's name, in order.
     pub arguments: Vec<Argument>,
-    /// What it answers when all goes well.
+    /// The kind of result that the action returns on success.
     pub answers: Answers,
     pub(crate) grammar: Option<fn() -> Result<Grammar>>,
     pub(crate) run: Runner,
     pub(crate) check: Check,
-    /// Whether something of its body is prepared before a unit of work opens.
+    /// Whether a part of the action's body is prepared before a unit of work opens.
     pub(crate) is_prepared: bool,
 }
 
 impl ActionRoute {
-    /// What it can be asked, if that is what lists of the type can be asked.
+    /// Returns the grammar of the type's lists with the action's own parameters, if the action accepts searches.
     ///
     /// # Errors
-    /// The declared order is none of the type's fields: the registry has refused such a type.
+    /// Returns an error if lists can't be ordered by a field in the declared order; the registry refuses such a type.
     pub fn grammar(&self) -> Result<Option<Grammar>> {
         let grammar = self.grammar.map(|it| it()).transpose()?;
         Ok(grammar.map(|it| it.with(self.parameters)))
     }
 
-    /// Whether it can be asked what lists of the type can be asked.
+    /// Returns whether the action accepts the search parameters of the type's lists.
     pub fn is_searched(&self) -> bool {
         self.grammar.is_some()
     }
 }
 
-/// One operation of a provider.
+/// A function that runs one operation of a provider.
 pub(crate) type Run = for<'a> fn(&'a Context, Call<'a>) -> BoxFuture<'a, Result<Reply>>;
 
-/// The entities with these ids that the caller may read.
+/// A function that loads the entities with these ids that the caller may read.
 pub(crate) type Load = for<'a> fn(&'a Context, &'a [String]) -> BoxFuture<'a, Result<Vec<Item>>>;
 
-/// An action of a provider, with what it was declared with.
+/// A function that runs an action of a provider, with the action's declared parts bound to it.
 pub(crate) type Runner =
     Arc<dyn for<'a> Fn(&'a Context, Call<'a>) -> BoxFuture<'a, Result<Reply>> + Send + Sync>;
 
-/// What an operation is called with.
+/// The parameters of a call to an operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call<'a> {
     pub(crate) registry: &'a Registry,
@@ -132,7 +132,7 @@ pub(crate) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// The site that an action on the type is about: its path names it first.
+    /// Returns the site that an action on the collection is about, which is the first argument in its path.
     pub(crate) fn site(&self) -> Option<&'a str> {
         self.arguments.first().map(String::as_str)
     }
@@ -169,8 +169,8 @@ impl Route {
         }
     }
 
-    /// Its tables whose rows count as what an account and a site have: those it declares, or else the one that the
-    /// service looks after.
+    /// Returns the tables whose rows count towards the usage of an account and of a site: the declared ones or, if
+    /// there are none, the table that the service manages.
     #[cfg(feature = "sea-orm")]
     pub fn counted(&self) -> Vec<crate::db::Counted> {
         match (self.counted, self.table) {
@@ -179,17 +179,17 @@ impl Route {
         }
     }
 
-    /// Whether something of what clients send is [prepared](Prepare) before a unit of work opens.
+    /// Returns whether something of what clients send is [prepared](Prepare) before a unit of work opens.
     pub fn prepares(&self) -> bool {
         self.ahead.work.is_some()
     }
 
-    /// Whether its entities have HTML, which is sanitised on its way in.
+    /// Returns whether the type has HTML fields, whose values are sanitised when they are received.
     pub fn has_html(&self) -> bool {
         html::has_html(self.schema)
     }
 
-    /// What people call several of its entities: the heading of its list.
+    /// Returns the plural name of the type: the heading of its list.
     pub fn plural(&self) -> String {
         match self.plural {
             Some(said) => said.to_owned(),
@@ -197,17 +197,18 @@ impl Route {
         }
     }
 
-    /// A list of the type with nothing in it: what is asked for the formats of lists.
+    /// Returns an empty list of the type, which is used to find the formats that can write such lists.
     pub(crate) fn sample_list(&self) -> Body {
         Body::Collection(Collection::empty(self.prefix, self.schema))
     }
 
-    /// An entity of the type with nothing in it.
+    /// Returns a sample entity of the type without data, which is used to find the formats that can write such
+    /// entities.
     pub(crate) fn sample_entity(&self) -> Body {
         Body::Entity(Item::sample(self.prefix, self.schema))
     }
 
-    /// A form of the type with nothing in it.
+    /// Returns an empty form of the type, which is used to find the formats that can write such forms.
     pub(crate) fn sample_form(&self) -> Body {
         Body::Form(Form {
             prefix: self.prefix,
@@ -218,7 +219,7 @@ impl Route {
         })
     }
 
-    /// What the type can do, by the names of the capabilities.
+    /// Returns the names of the type's capabilities.
     pub fn capabilities(&self) -> Vec<&'static str> {
         [
             ("read", self.read.is_some()),
@@ -243,7 +244,7 @@ impl fmt::Debug for Route {
 }
 
 impl ActionRoute {
-    /// How many further path segments it takes.
+    /// Returns the range of the number of path segments that the action accepts behind its name.
     pub fn segments(&self) -> RangeInclusive<usize> {
         Argument::count(&self.arguments)
     }
@@ -255,7 +256,7 @@ impl fmt::Debug for ActionRoute {
     }
 }
 
-/// Adds capabilities to a route. The explicit form below [`register!`](crate::register).
+/// A builder that adds capabilities to a route; [`register!`](crate::register) is the short form.
 pub struct RouteBuilder<P> {
     route: Route,
     provider: std::marker::PhantomData<P>,
@@ -268,7 +269,7 @@ impl<P> fmt::Debug for RouteBuilder<P> {
 }
 
 impl<P: Provider> RouteBuilder<P> {
-    /// It can look up one entity.
+    /// Adds the capability to look up one entity.
     #[must_use]
     pub fn read(mut self) -> Self
     where
@@ -279,7 +280,7 @@ impl<P: Provider> RouteBuilder<P> {
         self
     }
 
-    /// It can list its entities.
+    /// Adds the capability to list entities.
     #[must_use]
     pub fn list(mut self) -> Self
     where
@@ -292,7 +293,7 @@ impl<P: Provider> RouteBuilder<P> {
         self
     }
 
-    /// It can create an entity.
+    /// Adds the capability to create an entity.
     #[must_use]
     pub fn create(mut self) -> Self
     where
@@ -304,7 +305,7 @@ impl<P: Provider> RouteBuilder<P> {
         self
     }
 
-    /// It can change an entity.
+    /// Adds the capability to change an entity.
     #[must_use]
     pub fn update(mut self) -> Self
     where
@@ -315,7 +316,7 @@ impl<P: Provider> RouteBuilder<P> {
         self
     }
 
-    /// It can delete an entity.
+    /// Adds the capability to delete an entity.
     #[must_use]
     pub fn delete(mut self) -> Self
     where
@@ -325,7 +326,7 @@ impl<P: Provider> RouteBuilder<P> {
         self
     }
 
-    /// It has actions.
+    /// Adds the actions of the provider.
     #[must_use]
     pub fn actions(mut self) -> Self
     where
@@ -335,7 +336,7 @@ impl<P: Provider> RouteBuilder<P> {
         self
     }
 
-    /// It prepares what clients send before the unit of work opens.
+    /// Adds the preparation of what clients send, which runs before the unit of work opens.
     #[must_use]
     pub fn prepare(mut self) -> Self
     where
@@ -345,7 +346,7 @@ impl<P: Provider> RouteBuilder<P> {
         self
     }
 
-    /// The service makes and looks after its table.
+    /// Adds the type's table, which the service creates and manages.
     #[cfg(feature = "sea-orm")]
     #[must_use]
     pub fn table(mut self) -> Self
@@ -358,7 +359,7 @@ impl<P: Provider> RouteBuilder<P> {
 }
 
 impl<P> RouteBuilder<P> {
-    /// The route.
+    /// Returns the finished route.
     pub fn build(self) -> Route {
         self.route
     }
@@ -384,19 +385,19 @@ fn erase<P: Provider + Read>(action: &Action<P>) -> ActionRoute {
     }
 }
 
-/// A provider as it was submitted; made by [`register!`](crate::register).
+/// A provider as it was submitted: the function that builds its route. Created by [`register!`](crate::register).
 #[derive(Debug)]
 pub struct Registration(pub fn() -> Route);
 
 inventory::collect!(Registration);
 
-/// The providers of a service. A value that is passed, never a global.
+/// The providers of a service. A registry is passed as a value and is never global.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     routes: BTreeMap<&'static str, Route>,
 }
 
-/// Why a service can't start with the providers that it was given.
+/// The reason why a service can't start with the providers that it was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegistryError(pub String);
 
@@ -409,10 +410,10 @@ impl fmt::Display for RegistryError {
 impl std::error::Error for RegistryError {}
 
 impl Registry {
-    /// Everything that the linked crates registered.
+    /// Creates a registry of all providers that the linked crates registered.
     ///
     /// # Errors
-    /// See [`Registry::new`].
+    /// Fails as [`Registry::new`] does.
     pub fn from_inventory() -> Result<Self, RegistryError> {
         Self::new(
             inventory::iter::<Registration>
@@ -421,11 +422,12 @@ impl Registry {
         )
     }
 
-    /// These routes.
+    /// Creates a registry of these routes.
     ///
     /// # Errors
-    /// A prefix is claimed twice, reserved or illegal; a type or an action has no declared permission; an
-    /// action's name is reserved or taken; the arguments of an action make no sense.
+    /// Returns an error if a prefix is claimed twice, reserved or illegal; a type or an action declares no permission;
+    /// a declared order or a default value is invalid; the name of a field or of a column collides with a derived one;
+    /// an action's name is reserved or taken; or the arguments of an action are invalid.
     pub fn new(routes: impl IntoIterator<Item = Route>) -> Result<Self, RegistryError> {
         let mut registry = Self::default();
         for route in routes {
@@ -441,18 +443,18 @@ impl Registry {
         Ok(registry)
     }
 
-    /// The route of `prefix`.
+    /// Returns the route of `prefix`, if that type is registered.
     pub fn route(&self, prefix: &str) -> Option<&Route> {
         self.routes.get(prefix)
     }
 
-    /// What people call several entities of the type `prefix`.
+    /// Returns the plural name of the type `prefix`.
     pub fn plural(&self, prefix: &str) -> String {
         self.route(prefix)
             .map_or_else(|| plural(prefix), Route::plural)
     }
 
-    /// All routes, in the order of their prefixes.
+    /// Returns all routes, ordered by prefix.
     pub fn routes(&self) -> impl Iterator<Item = &Route> {
         self.routes.values()
     }
@@ -460,7 +462,7 @@ impl Registry {
 
 /// Registers a provider: `register!(Polls);`.
 ///
-/// Which capabilities it has is found out while it is compiled; nothing has to be listed.
+/// The capabilities of the provider are detected at compile time; none has to be listed.
 #[macro_export]
 macro_rules! register {
     ($provider:ty) => {

@@ -1,4 +1,4 @@
-//! Whether a write says nothing but what is there already: then it is none.
+//! The detection of updates that change nothing, which are therefore not written.
 
 use serde_json::{Map, Number, Value};
 
@@ -8,8 +8,8 @@ use crate::input::{Fields, Input};
 use crate::schema::Field;
 use crate::value;
 
-/// Whether `fields`, which `input` came to, are those that `current` shows. What it does not show, such as a
-/// password, is always news.
+/// Returns whether `fields`, which were read from `input`, all have the values that `current` shows. A field that
+/// `current` does not show, such as a password, always counts as changed.
 pub(crate) fn is_one<E: Entity>(input: &Input, fields: &Fields, current: &E) -> Result<bool> {
     if fields.0.is_empty() {
         return Ok(true);
@@ -25,7 +25,7 @@ pub(crate) fn is_one<E: Entity>(input: &Input, fields: &Fields, current: &E) -> 
     Ok(fields.0.iter().all(is_shown))
 }
 
-/// What is shown of `field`, in the form that it has when it is sent.
+/// Converts the shown value of `field` to the form in which clients send it; `None` if it is not valid in that form.
 fn as_sent(field: &Field, shown: &Value) -> Option<Value> {
     match shown {
         Value::Null => Some(Value::Null),
@@ -33,7 +33,7 @@ fn as_sent(field: &Field, shown: &Value) -> Option<Value> {
     }
 }
 
-/// Whether two values are the same, as far as the format of `input` can tell values apart.
+/// Returns whether two values are equal, as far as the format of `input` can tell values apart.
 fn is_same(input: &Input, shown: &Value, sent: &Value) -> bool {
     match (shown, sent) {
         (Value::Number(one), Value::Number(other)) => is_same_number(one, other),
@@ -57,7 +57,7 @@ fn is_same_object(input: &Input, one: &Map<String, Value>, other: &Map<String, V
     one.len() == other.len() && one.iter().all(is_there)
 }
 
-/// Whether they are the same number, written with a point or without.
+/// Returns whether two numbers are equal, whether or not they are written with a decimal point.
 fn is_same_number(one: &Number, other: &Number) -> bool {
     if !one.is_f64() && !other.is_f64() {
         return one == other;

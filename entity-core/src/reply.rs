@@ -1,4 +1,4 @@
-//! What a request is answered with, before any format.
+//! The reply to a request, independent of any format.
 
 mod form;
 mod item;
@@ -18,50 +18,50 @@ use crate::request::Verb;
 use crate::schema::Schema;
 use crate::search::{Places, Walk};
 
-/// An answer.
+/// The reply to a request.
 #[derive(Debug)]
 pub struct Reply {
-    /// What is answered.
+    /// The content of the reply.
     pub body: Body,
-    /// What the request did.
+    /// The effect of the request on the data.
     pub effect: Effect,
-    /// What else the caller may do here; filled in only when the request asks for it.
+    /// The further operations that the caller may run here; filled in only if the request asks for them.
     pub abilities: Abilities,
-    /// Facts beside the body.
+    /// The additional facts that are sent beside the body.
     pub remarks: Vec<Remark>,
 }
 
-/// A fact beside the body of an answer, such as how much of what was sent was taken. The server sends it as a
-/// header of this name.
+/// An additional fact that is sent beside the body, such as how much of the input was accepted. The server sends it as
+/// a header of this name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
-    /// Its name: lower case letters, digits and `-`.
+    /// The name of the header: lower case letters, digits and `-`.
     pub name: &'static str,
-    /// The fact: visible ASCII, or it is left out.
+    /// The value of the header. It must be visible ASCII, otherwise the remark is left out.
     pub value: String,
 }
 
-/// What is answered.
+/// The content of a reply.
 #[derive(Debug)]
 pub enum Body {
-    /// Nothing.
+    /// No content.
     Empty,
     /// One entity.
     Entity(Item),
-    /// Entities of one type.
+    /// A list of entities of one type.
     Collection(Collection),
-    /// Data that is no entity: it is written without metadata.
+    /// Data that is not an entity; it is written without metadata.
     Value(Value),
-    /// Bytes that are answered as they are, in no format.
+    /// Bytes that are sent as they are, in no format.
     Bytes(Bytes),
-    /// What another address answers; the dispatcher follows it.
+    /// The path of another address whose reply is sent instead; the dispatcher follows it.
     Forward(crate::path::DirectPath),
     /// An empty form, or one filled with an entity.
     Form(Form),
 }
 
 impl Body {
-    /// How many entities it has.
+    /// Returns the number of entities in the body.
     pub fn count(&self) -> usize {
         match self {
             Self::Entity(_) => 1,
@@ -71,17 +71,17 @@ impl Body {
     }
 }
 
-/// Bytes with a media type of their own: an image, a document.
+/// Bytes with a media type of their own, such as an image or a document.
 ///
-/// Browsers are told to keep them as a file, never to show them as a page of the service.
+/// Browsers are told to save them as a file and never to show them as a page of the service.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Bytes {
-    /// What they are, such as `image/png`, without parameters. What is no media type is sent as
+    /// The media type, such as `image/png`, without parameters. A value that is not a media type is sent as
     /// `application/octet-stream`.
     pub media_type: Cow<'static, str>,
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// What the file is called that they are kept as.
+    /// The name of the file under which the bytes are saved.
     pub name: Option<String>,
 }
 
@@ -91,22 +91,22 @@ impl fmt::Debug for Bytes {
     }
 }
 
-/// What a request did to the data.
+/// The effect of a request on the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// It only read.
+    /// The request only read data.
     Read,
-    /// It created the entity with this id.
+    /// The request created this entity.
     Created(Reference),
-    /// It changed the entity.
+    /// The request changed this entity.
     Updated(Reference),
-    /// It deleted the entity.
+    /// The request deleted this entity.
     Deleted(Reference),
-    /// It ran an action that wrote something.
+    /// The request ran an action that writes, on this entity or type.
     Acted(Reference),
 }
 
-/// Names an entity, or a type when there is no id.
+/// A reference to an entity or, without an id, to a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
     /// The type's prefix.
@@ -116,7 +116,7 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// The entity `id` of the type `prefix`.
+    /// Creates a reference to the entity `id` of the type `prefix`.
     pub fn entity(prefix: impl Into<String>, id: impl Into<String>) -> Self {
         Self {
             prefix: prefix.into(),
@@ -124,7 +124,7 @@ impl Reference {
         }
     }
 
-    /// The type `prefix` itself.
+    /// Creates a reference to the type `prefix` itself.
     pub fn collection(prefix: impl Into<String>) -> Self {
         Self {
             prefix: prefix.into(),
@@ -132,13 +132,13 @@ impl Reference {
         }
     }
 
-    /// The path behind `/direct`, percent-encoded.
+    /// Returns the path below `/direct`, percent-encoded.
     pub fn path(&self) -> String {
         crate::path::DirectPath::new(&self.prefix, self.id.clone()).to_string()
     }
 }
 
-/// Writes the reference as entities carry it: `/prefix/id`, not encoded.
+/// Writes the reference in the form that entities contain: `/prefix/id`, not percent-encoded.
 impl fmt::Display for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.id {
@@ -148,31 +148,31 @@ impl fmt::Display for Reference {
     }
 }
 
-/// What a person who sees this answer may do next.
+/// The operations that a person who sees the reply may run next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Abilities {
-    /// Create an entity of this type.
+    /// Whether the caller may create an entity of this type.
     pub create: bool,
-    /// Change this entity.
+    /// Whether the caller may change this entity.
     pub update: bool,
-    /// Delete this entity.
+    /// Whether the caller may delete this entity.
     pub delete: bool,
-    /// Run these actions of this entity or of the type.
+    /// The actions of this entity or of the type that the caller may run.
     pub actions: Vec<Offer>,
 }
 
-/// An action that a person may run as it stands: it needs no argument.
+/// An action that a person may run without further input, because it needs no argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// Its name in the URL.
+    /// The action's name in the URL.
     pub name: &'static str,
-    /// The verb it takes: [`Verb::Get`] or [`Verb::Post`].
+    /// The verb that runs the action: [`Verb::Get`] or [`Verb::Post`].
     pub verb: Verb,
-    /// What it does.
+    /// The description of the action.
     pub doc: &'static str,
 }
 
-/// Entities of one type, and which part of the list they are.
+/// A page of a list of entities of one type, with its position in the list.
 #[derive(Debug)]
 pub struct Collection {
     /// The type's prefix.
@@ -181,28 +181,28 @@ pub struct Collection {
     pub schema: &'static Schema,
     /// The entities, in order.
     pub items: Vec<Item>,
-    /// How many were left out at the beginning.
+    /// The number of entities of the list that were skipped before this page.
     pub start: u64,
-    /// How many were asked for at most.
+    /// The maximum number of entities that was requested.
     pub limit: u64,
-    /// Whether the list goes on behind them.
+    /// Whether the list continues behind this page.
     pub has_more: bool,
-    /// Where they stand in the list.
+    /// The positions of the entities in the list.
     pub places: Places,
-    /// The cursor by which it goes on, if the client walks by cursors.
+    /// The cursor of the next page, if the client walks the list by cursors.
     pub cursor: Option<String>,
-    /// How many there are in all, if the client asked and it is known.
+    /// The total number of entities in the list, if the client asked for it and it is known.
     pub total: Option<u64>,
-    /// Whether it can be asked what lists of the type can be asked: to filter, to search, to order.
+    /// Whether the list accepts the search parameters of the type's lists: to filter, to search, to order.
     pub is_searched: bool,
-    /// What was said of what is shown of the entities.
+    /// The requested projection of the entities.
     pub projection: Projection,
-    /// How a walk by cursors goes on behind any of them.
+    /// The state of a walk by cursors, from which it can continue behind any of the entities.
     pub walk: Option<Walk>,
 }
 
 impl Collection {
-    /// A list of nothing, of the type `prefix`.
+    /// Creates an empty list of the type `prefix`.
     pub fn empty(prefix: &'static str, schema: &'static Schema) -> Self {
         Self {
             prefix,
@@ -220,16 +220,17 @@ impl Collection {
         }
     }
 
-    /// How many of the list stand before the part that follows this one.
+    /// Returns the number of entities of the list that stand before the next page.
     pub fn next_start(&self) -> u64 {
         let passed = self.places.end().unwrap_or(self.limit);
         self.start.saturating_add(passed)
     }
 
-    /// The first `count` entities alone, of which there are more. The next part begins behind them.
+    /// Creates a page of the first `count` entities alone, of which there must be more. The next page begins behind
+    /// them.
     ///
     /// # Errors
-    /// An entity can't be serialised, or no cursor leads behind it.
+    /// Returns an error if an entity can't be serialised or no cursor can be made that continues behind it.
     pub fn first(&self, count: usize) -> Result<Self> {
         let items: Vec<Item> = self.items.iter().take(count).cloned().collect();
         let cursor = match &self.walk {
@@ -247,7 +248,7 @@ impl Collection {
         })
     }
 
-    /// The state of all of it: changes whenever one of the entities or the list does.
+    /// Returns the version of the whole page, which changes whenever one of the entities or the list does. Returns
     /// `None` if one of the entities has no version.
     pub fn version(&self) -> Option<Version> {
         let versions: Vec<_> = self
@@ -260,16 +261,16 @@ impl Collection {
     }
 }
 
-/// Data that is no entity.
+/// Data that is not an entity.
 pub struct Value {
-    /// What it is called: the root in XML, the heading in HTML.
+    /// The name of the data: the root element in XML, the heading in HTML.
     pub name: String,
     /// The data itself.
     pub data: Box<dyn ErasedSerialize + Send + Sync>,
 }
 
 impl Value {
-    /// Data of which nothing is there: to ask formats whether they write data.
+    /// Creates empty data, which is used to find the formats that can write data.
     pub fn sample() -> Self {
         Self {
             name: String::new(),

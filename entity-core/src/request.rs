@@ -10,7 +10,7 @@ use crate::large::Reading;
 use crate::path::DirectPath;
 use crate::preconditions::Preconditions;
 
-/// What a request wants to do with its address. HEAD is a [`Verb::Get`] whose body is not sent.
+/// The operation that a request asks for at its address. HEAD is a [`Verb::Get`] whose body is not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Verb {
     /// Reads; changes nothing.
@@ -29,7 +29,7 @@ impl Verb {
     /// All verbs.
     pub const ALL: [Self; 5] = [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete];
 
-    /// The verb's name on the wire.
+    /// Returns the verb's name on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Get => "GET",
@@ -40,7 +40,7 @@ impl Verb {
         }
     }
 
-    /// Whether the verb changes nothing.
+    /// Returns whether the verb changes nothing.
     pub const fn is_safe(self) -> bool {
         matches!(self, Self::Get)
     }
@@ -51,35 +51,35 @@ impl Verb {
 pub struct Request {
     /// The address below `/direct`.
     pub path: DirectPath,
-    /// What to do with it. A method override was already applied.
+    /// The verb. A method override is already applied.
     pub verb: Verb,
-    /// The query's pairs, decoded, in order.
+    /// The pairs of the query, decoded, in order.
     pub query: Vec<(String, String)>,
     /// The body, as data.
     pub input: Input,
-    /// What it demands of the state that it finds.
+    /// The preconditions that the current state must meet.
     pub preconditions: Preconditions,
-    /// Whether everything is done and then given up, to see what would come of it.
+    /// Whether the request is a dry run: it is carried out and then rolled back, to show its result.
     pub is_dry_run: bool,
-    /// Whether the reply is for a person, who is shown what else can be done here.
+    /// Whether the reply is for a person, who is shown which further operations are possible.
     pub wants_abilities: bool,
-    /// Who asks, and by which way.
+    /// The sender of the request and the way by which it came in.
     pub origin: Origin,
 }
 
-/// Who sent a request and how it came in: what the audit log writes down. Cheap to clone.
+/// The sender of a request and the way by which it came in, as the audit log records it. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct Origin {
-    /// On whose behalf it runs.
+    /// The caller on whose behalf the request runs.
     pub caller: Caller,
-    /// The network address it came from.
+    /// The network address that the request came from.
     pub address: IpAddr,
     /// The request's id in logs and in error bodies.
     pub request_id: Arc<str>,
-    /// The method as it took effect.
+    /// The effective method, after any override.
     pub method: Cow<'static, str>,
     /// The path without its query.
     pub path: Arc<str>,
-    /// How much it has read for its answer.
+    /// The counter of the data that was read for the reply.
     pub reading: Reading,
 }

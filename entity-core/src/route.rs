@@ -1,4 +1,4 @@
-//! The operations of a provider, erased: typed gate → [`Reply`]. Written once, for every type.
+//! The type-erased operations of a provider: typed gate → [`Reply`]. Written once, for every type.
 
 use std::sync::Arc;
 
@@ -242,7 +242,8 @@ async fn action_reply<P: Read>(
     }
 }
 
-/// `reply`, which has a list that an action found, with what the caller may do there.
+/// Adds the operations that the caller may run to `reply`, whose list was found by an action, if the call asks for
+/// them.
 async fn with_list_abilities<P: Provider>(
     cx: &Context,
     call: Call<'_>,
@@ -309,8 +310,8 @@ async fn list_abilities<P: Provider>(
     })
 }
 
-/// The actions that the caller may run as they stand: on an entity, which belongs to `site` or to none, or on
-/// the collection.
+/// Returns the actions that the caller may run without further input: on an entity, which belongs to `site` or to no
+/// site, or on the collection.
 async fn offers(
     cx: &Context,
     route: &Route,
@@ -336,7 +337,7 @@ async fn offers(
     Ok(offers)
 }
 
-/// What is known of a part's place in its list besides the window.
+/// The position of a page in its list, besides the window.
 #[derive(Default)]
 struct Place {
     cursor: Option<String>,
@@ -346,7 +347,7 @@ struct Place {
 }
 
 impl Place {
-    /// That of `page`, for which `search` asked.
+    /// Creates the position of `page`, which was found by `search`.
     fn of<E: Entity>(search: &Search, page: &Page<E>, total: Option<u64>) -> Result<Self> {
         let is_end = !page.has_more || page.items.is_empty();
         Ok(Self {
@@ -415,7 +416,7 @@ fn form_reply<P: Provider>(entity: Option<P::Entity>, purpose: FormPurpose) -> R
 }
 
 impl Call<'_> {
-    /// Lets `items` show what the query says. Answers too how many of them there is room for.
+    /// Applies the projection of the query to `items`. Returns it with the number of items for which there is room.
     async fn project<P: Provider>(
         self,
         cx: &Context,
@@ -426,7 +427,7 @@ impl Call<'_> {
         Ok((projection, shown))
     }
 
-    /// Whether the form for the operation is asked for, not the operation itself.
+    /// Returns whether the call asks for the form of the operation and not for the operation itself.
     fn is_form(self) -> bool {
         self.verb.is_safe()
     }

@@ -1,25 +1,31 @@
-//! What a list is asked for: filters, words, order and the part of it that is wanted.
+//! Searches in lists: filters, words, the order and the requested page.
 //!
-//! # The language
+//! # Query language
 //!
 //! | parameter | meaning |
 //! |---|---|
 //! | `field=value` | The field has this value. |
 //! | `field[operator]=value` | One of the [operators](Operator) holds: `ne gt ge lt le like in null`. |
-//! | `_search=two words` | Each word occurs in one of the fields that are declared searchable, in whatever case. |
-//! | `_order=title,createdDate_desc` | The order, by any number of fields. What is equal is ordered by the type's own last key, so that there is always one order only. |
-//! | `_limit`, `_start` | How many, and how many to leave out; `_perpage` and `_page` count from 1. |
-//! | `_cursor` | Empty, it begins a walk; the `Link` header names the address of the next part. A walk neither leaves out nor repeats what stays, whatever others write meanwhile. |
-//! | `_count=exact` | `X-Total-Count` tells how many there are in all. |
-//! | `_fields`, `_expand` | What is shown of each entity: see [`Projection`]. |
+//! | `_search=two words` | Each word occurs in at least one searchable field, in upper or lower case. |
+//! | `_order=title,createdDate_desc` | The order, by any number of fields. |
+//! | `_limit`, `_start` | The maximum number of entities, and the number of entities to skip. |
+//! | `_perpage`, `_page` | The same as the size and the number of a page; pages count from 1. |
+//! | `_cursor` | The position at which a walk through the list continues; an empty cursor begins one. |
+//! | `_count=exact` | The header `X-Total-Count` gives the total number of entities. |
+//! | `_fields`, `_expand` | The fields and related entities to show: see [`Projection`]. |
 //!
-//! A field that is no column, an operator that does not fit the field's kind, a value of another kind and
-//! anything given twice are refused by name. No value is less, greater or equal to any; `ne` holds for it.
-//! Text is compared byte by byte. `like` and `_search` find letters in whatever case: see [`fold()`]. In HTML they
-//! find what people read there and nothing of the markup, while a comparison is with the HTML as it is.
+//! Ties of the requested order are broken by the last key of the type's own order, so that the order is always
+//! unambiguous. In a walk by cursors, the `Link` header gives the address of the next page. A walk neither skips nor
+//! repeats entities that stay in place, whatever is written concurrently.
 //!
-//! [`db::apply`](crate::db::apply) says all of it in SQL, and [`select()`] does the same with entities in
-//! memory.
+//! A field without a column, an operator that does not fit the field's kind, a value of another kind and a parameter
+//! that is given twice are refused with an error that names the parameter. A missing value (NULL) is not less than,
+//! greater than or equal to any value; `ne` matches it. Text is compared byte by byte. `like` and `_search` ignore the
+//! case of letters: see [`fold()`]. In HTML they search the text that people read and not the markup, while comparisons
+//! use the HTML as it is.
+//!
+//! [`db::apply`](crate::db::apply) translates filters, words, order and page to SQL, and [`select()`] does the same
+//! with entities in memory.
 
 mod cell;
 mod cursor;
@@ -53,13 +59,13 @@ pub use window::Window;
 use filter::plain;
 use window::WindowNumbers;
 
-/// Most entities in one answer, unless a type declares fewer.
+/// The maximum number of entities in one reply, unless a type declares fewer.
 pub const MAX_LIMIT: u64 = 1000;
 
-/// Most words to look for: each one is a scan.
+/// The maximum number of words in `_search`: each word is a scan.
 const MOST_WORDS: usize = 5;
 
-/// Query parameters that other parts of the service read, or that existing clients send without meaning.
+/// The query parameters that other parts of the service read, or that existing clients send and that have no meaning.
 const OTHERS: [&str; 12] = [
     "_",
     "auto",
@@ -75,33 +81,33 @@ const OTHERS: [&str; 12] = [
     "jsonCallback",
 ];
 
-/// A question to a list.
+/// A search in a list.
 #[derive(Clone, Debug, Default)]
 pub struct Search {
-    /// What must hold of fields.
+    /// The conditions on fields.
     pub filters: Vec<Filter>,
-    /// Words that must occur in the searchable fields.
+    /// The words that must occur in the searchable fields.
     pub words: Vec<String>,
-    /// The order. A search that a provider is given ends with a key that tells all entities apart, if the
-    /// type has one.
+    /// The order. In a search that is passed to a provider, the last key has a unique value for each entity, if the
+    /// type has such a key.
     pub order: Vec<Order>,
-    /// How many to leave out at the beginning.
+    /// The number of entities to skip at the beginning.
     pub start: u64,
-    /// How many to answer at most.
+    /// The maximum number of entities to return.
     pub limit: u64,
-    /// Where the list ends, if it is [cut](Search::cut).
+    /// The maximum length of the whole list, if it is [capped](Search::cut).
     pub most: Option<u64>,
-    /// Where to go on, if the list is walked by a cursor. There is nothing to leave out then.
+    /// The position at which to continue, if the list is walked by a cursor. No entities are skipped then.
     pub cursor: Option<Cursor>,
-    /// Whether the client wants to know how many there are in all.
+    /// Whether the client asks for the total number of entities.
     pub is_counted: bool,
     /// The sites that the caller may read. Set by the gate: a provider applies it and never widens it.
     pub scope: Scope,
-    /// Values of the further parameters that the type declares.
+    /// The values of the further parameters that the type declares.
     pub parameters: Vec<(String, String)>,
 }
 
-/// What lists of a type can be asked.
+/// The query parameters that the lists of a type accept.
 #[derive(Clone, Debug)]
 pub struct Grammar {
     prefix: &'static str,
@@ -112,10 +118,10 @@ pub struct Grammar {
 }
 
 impl Grammar {
-    /// What lists of `P` can be asked.
+    /// Returns the grammar of the lists of `P`.
     ///
     /// # Errors
-    /// [`List::ORDER`] is no order of the type's fields: the registry has refused such a type.
+    /// Returns an error if lists can't be ordered by a field in [`List::ORDER`]; the registry refuses such a type.
     pub fn of<P: List>() -> Result<Self> {
         let schema = P::Entity::schema();
         Ok(Self {
@@ -127,10 +133,10 @@ impl Grammar {
         })
     }
 
-    /// What lists of the type behind `route` can be asked.
+    /// Returns the grammar of the lists of the type behind `route`.
     ///
     /// # Errors
-    /// The declared order is none of the type's fields: the registry has refused such a type.
+    /// Returns an error if lists can't be ordered by a field in the declared order; the registry refuses such a type.
     pub fn of_route(route: &Route) -> Result<Self> {
         Ok(Self {
             prefix: route.prefix,
@@ -141,18 +147,18 @@ impl Grammar {
         })
     }
 
-    /// The same with these parameters besides, which an address of its own takes.
+    /// Adds parameters that only one address accepts, such as that of an action.
     #[must_use]
     pub(crate) fn with(mut self, parameters: &[(&'static str, &'static str)]) -> Self {
         self.parameters.extend(parameters.iter().map(|it| it.0));
         self
     }
 
-    /// Reads a query.
+    /// Parses a query.
     ///
     /// # Errors
-    /// Unknown parameters, values of the wrong kind, numbers that are none, a cursor of another question;
-    /// all named.
+    /// Returns an error that names the parameter if a parameter is unknown or given twice, a value is of the wrong
+    /// kind, a number is invalid, or a cursor belongs to another search.
     pub fn parse(&self, query: &[(String, String)]) -> Result<Search> {
         let mut search = Search::default();
         let mut numbers = WindowNumbers::default();
@@ -193,7 +199,7 @@ impl Grammar {
         Ok(search)
     }
 
-    /// Takes one pair in; answers with what must not be given twice.
+    /// Adds one pair of a query to `search`. Returns the key that must not be given twice.
     fn read<'a>(
         &self,
         search: &mut Search,
@@ -216,7 +222,7 @@ impl Grammar {
         Ok((name, None))
     }
 
-    /// Gives the search an order that has one result only, as far as the type has one.
+    /// Completes the order of the search, so that it is unambiguous if the type has a key with unique values.
     pub fn complete(&self, search: &mut Search) {
         Order::complete(&mut search.order, &self.order);
     }
@@ -240,7 +246,7 @@ impl Grammar {
 }
 
 impl Search {
-    /// Everything, up to the greatest number of entities.
+    /// Creates a search for all entities, up to [`MAX_LIMIT`].
     pub fn all() -> Self {
         Self {
             limit: MAX_LIMIT,
@@ -248,7 +254,7 @@ impl Search {
         }
     }
 
-    /// The value of a further parameter.
+    /// Returns the value of a further parameter.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         self.parameters
             .iter()
@@ -256,10 +262,10 @@ impl Search {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Says that a further parameter has this value, which the address tells.
+    /// Sets a further parameter to the value that the path of the address contains.
     ///
     /// # Errors
-    /// The query says that it has another one.
+    /// Returns an error if the query has another value for the parameter.
     pub fn insist(&mut self, name: &str, value: &str) -> Result<()> {
         match self.parameter(name) {
             None => {
@@ -271,12 +277,12 @@ impl Search {
         }
     }
 
-    /// The value that a field must have.
+    /// Returns the value that the field must have, if a filter requires equality.
     pub fn filter(&self, name: &str) -> Option<&Cell> {
         self.equal(|it| it.field.name == name)
     }
 
-    /// The site that the entities must belong to, when a filter names one.
+    /// Returns the site that the entities must belong to, if a filter names one.
     pub fn site(&self) -> Option<&str> {
         match self.equal(|it| it.field.role == Some(Role::Site)) {
             Some(Cell::Text(site)) => Some(site),
@@ -291,25 +297,26 @@ impl Search {
         })
     }
 
-    /// Asks for the same the other way round.
+    /// Reverses the order of the search.
     pub fn reverse(&mut self) {
         for key in &mut self.order {
             key.is_descending = !key.is_descending;
         }
     }
 
-    /// Lets the list have no more than the first `most` of its order: whoever looks at a part of it, walks it or
-    /// counts it finds nothing behind them.
+    /// Caps the whole list at `most` entities, before paging, cursors and counts. A lower cap that was set before
+    /// stays.
     pub fn cut(&mut self, most: u64) {
         self.most = Some(self.most.map_or(most, |own| own.min(most)));
     }
 
-    /// How many of `total` are in the list.
+    /// Returns how many of `total` entities are left under the cap.
     pub(crate) fn count_within(&self, total: u64) -> u64 {
         self.most.map_or(total, |most| total.min(most))
     }
 
-    /// Which part of the list is wanted, unless a cursor says where it begins.
+    /// Returns the requested window of the list. If there is a cursor, the page begins there and not at the window's
+    /// start.
     pub fn window(&self) -> Window {
         Window {
             start: self.start,
@@ -317,7 +324,8 @@ impl Search {
         }
     }
 
-    /// How many to fetch, to know whether there are more than wanted: none of those behind a cut.
+    /// Returns the number of entities to fetch: one more than the limit, to know whether there are more, but none
+    /// beyond the cap.
     pub fn fetch(&self) -> u64 {
         let begin = self.cursor.as_ref().map_or(self.start, Cursor::passed);
         let wanted = self.limit.saturating_add(1);
@@ -327,12 +335,13 @@ impl Search {
         }
     }
 
-    /// The values of the keys of the order behind which the wanted part begins.
+    /// Returns the values of the order's keys behind which the page begins; `None` without a cursor and at the
+    /// beginning of a walk.
     pub fn after(&self) -> Option<&[Cell]> {
         self.cursor.as_ref().and_then(Cursor::after)
     }
 
-    /// Whether the order is this one: names of fields, and whether the greatest comes first.
+    /// Returns whether the order consists of exactly these keys: the name of a field, and whether it is descending.
     pub fn is_ordered_by(&self, keys: &[(&str, bool)]) -> bool {
         let own = self
             .order
@@ -341,13 +350,13 @@ impl Search {
         own.eq(keys.iter().copied())
     }
 
-    /// The same question about what comes behind `items`.
+    /// Moves the cursor, if there is one, behind the last of `items`.
     pub(crate) fn move_behind(&mut self, items: &[impl Entity]) -> Result<()> {
         self.cursor = self.behind(items)?;
         Ok(())
     }
 
-    /// The cursor by which a client goes on behind `items`, if it walks by cursors.
+    /// Returns the cursor with which a client continues behind `items`, if it walks by cursors.
     pub(crate) fn next_cursor(&self, items: &[impl Entity]) -> Result<Option<String>> {
         let cursor = self.behind(items)?;
         cursor.map(|it| it.write()).transpose()
@@ -364,13 +373,13 @@ impl Search {
     }
 }
 
-/// The keys of `order` that an entity with these fields has.
+/// Returns the values of the order's keys for an entity with these fields.
 fn keys(order: &[Order], data: &serde_json::Value) -> Vec<Cell> {
     let keys = order.iter().map(|it| Cell::of_field(it.field, data));
     keys.collect()
 }
 
-/// Whether `_search` looks into the field.
+/// Returns whether `_search` looks into the field.
 pub(crate) fn is_searched(field: &crate::schema::Field) -> bool {
     field.is_searchable && field.column.is_some()
 }

@@ -1,6 +1,6 @@
-//! The shape of data that is no entity: JSON Schema, made from the Rust types that are written.
+//! The shape of data that is not an entity: JSON Schema, generated from Rust types.
 //!
-//! Types say it by `#[derive(schemars::JsonSchema)]`, which reads their doc comments and what serde is told of them.
+//! Types provide it by `#[derive(schemars::JsonSchema)]`, which reads their doc comments and serde attributes.
 
 mod read;
 
@@ -13,15 +13,15 @@ use self::read::{Reader, Wrong};
 use crate::error::{Error, FieldError, Result};
 use crate::schema::Field;
 
-/// Makes the schema of a type. Types that it mentions become definitions of the generator.
+/// A function that generates the schema of a type. Types that it mentions become definitions of the generator.
 pub type Shape = fn(&mut SchemaGenerator) -> Schema;
 
-/// The [`Shape`] of `T`.
+/// Generates the schema of `T`. This function is the [`Shape`] of `T`.
 pub fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
 
-/// The [`Shape`] of data that is either of two types.
+/// Generates the schema of data that is of one of two types. This function is the [`Shape`] of such data.
 pub fn either<A: JsonSchema, B: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     let shapes = [
         generator.subschema_for::<A>(),
@@ -30,7 +30,8 @@ pub fn either<A: JsonSchema, B: JsonSchema>(generator: &mut SchemaGenerator) -> 
     schemars::json_schema!({ "anyOf": shapes })
 }
 
-/// Makes the schemas of data as it is written; definitions go where `definitions` (`/components/schemas`) points.
+/// Creates a generator for the schemas of serialised data; definitions are placed where `definitions`
+/// (`/components/schemas`) points.
 pub fn generator(definitions: &'static str) -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     settings
@@ -38,12 +39,12 @@ pub fn generator(definitions: &'static str) -> SchemaGenerator {
         .into_generator()
 }
 
-/// The shape of data as it is sent. Two are equal if they make the same schema.
+/// The shape of data that clients send. Two values are equal if they generate the same schema.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent(pub Shape);
 
 impl Sent {
-    /// Its schema, whole: it refers to nothing else, unless the data may hold data of its own kind.
+    /// Returns the complete schema, which contains no references to definitions unless the type is recursive.
     pub fn schema(self) -> Schema {
         let settings = SchemaSettings::draft2020_12().for_deserialize();
         let settings = settings.with(|it| it.inline_subschemas = true);
@@ -59,11 +60,11 @@ impl PartialEq for Sent {
 
 impl Eq for Sent {}
 
-/// Brings what a client sent for `field` to the shape that the field declares, at every depth. What has text only
-/// says everything else by it.
+/// Converts the value that a client sent for `field` to the shape that the field declares, at every depth. If the
+/// format has text only (`is_textual`), other values are parsed from text.
 ///
 /// # Errors
-/// Something is of another shape; the error names it by its path: `attachments[0].url`.
+/// Returns an error if a part has another shape; the error names the part by its path: `attachments[0].url`.
 pub(crate) fn bring(field: &Field, value: Value, is_textual: bool) -> Result<Value, FieldError> {
     match (field.shape, value) {
         (Some(shape), value) if !value.is_null() => Reader { is_textual }
@@ -73,10 +74,10 @@ pub(crate) fn bring(field: &Field, value: Value, is_textual: bool) -> Result<Val
     }
 }
 
-/// Reads JSON that a client sent as a `T`.
+/// Decodes JSON that a client sent as a `T`.
 ///
 /// # Errors
-/// It is of another shape. The error says so in words of its own, and names what is wrong.
+/// Returns an error if the data has another shape. The error is worded for clients and names the part that is wrong.
 pub fn decode<T: JsonSchema + DeserializeOwned>(value: Value) -> Result<T> {
     let value = Reader { is_textual: false }
         .read(Sent(of::<T>).schema().as_value(), value)
@@ -84,8 +85,8 @@ pub fn decode<T: JsonSchema + DeserializeOwned>(value: Value) -> Result<T> {
     deserialize(value)
 }
 
-/// Makes a `T` of data of which the shape was looked at. Whatever is still wrong with it is told without the words of
-/// the decoder, which are about Rust.
+/// Deserialises a `T` from data whose shape was already checked. A remaining error is reported without the message of
+/// the decoder, which is about Rust.
 pub(crate) fn deserialize<T: DeserializeOwned>(value: Value) -> Result<T> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();

@@ -1,12 +1,13 @@
-//! Characters that nobody sees and that make text look like other text.
+//! The detection of invisible characters, which make one text look like another.
 
 use crate::schema::MAX_LINE;
 
-/// Joins letters of some scripts, and pictures, or keeps them apart.
+/// The characters that join or separate letters of some scripts and emoji.
 const JOINERS: [char; 2] = ['\u{200c}', '\u{200d}'];
 
-/// What is wrong with `text`, in a field of at most `max` characters: a line is a name of something, which nobody
-/// must be able to imitate; a longer text may turn its direction, if it turns it back.
+/// Checks that `text`, in a field of at most `max` characters, can't pass for another text. A text of one line names
+/// something and must not be open to imitation, so it may contain no invisible characters besides joiners between
+/// letters; a longer text may change its direction if it restores it. The error says what is wrong.
 pub(crate) fn check(text: &str, max: usize) -> Result<(), String> {
     match max <= MAX_LINE {
         _ if text.is_ascii() => Ok(()),
@@ -31,12 +32,13 @@ fn check_line(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether it may stand beside a joiner.
+/// Returns whether the character may stand beside a joiner.
 fn is_joined(sign: Option<char>) -> bool {
     sign.is_some_and(|it| !it.is_ascii() && (it.is_alphanumeric() || is_picture(it)))
 }
 
-/// What is wrong with a text of several lines, or with HTML, if it turns its direction and does not turn it back.
+/// Checks that a text of several lines, or HTML, ends each change of text direction that it begins. The error says what
+/// is wrong.
 pub(crate) fn check_text(text: &str) -> Result<(), String> {
     let mut open = Vec::new();
     for sign in text.chars() {
@@ -57,7 +59,7 @@ pub(crate) fn check_text(text: &str) -> Result<(), String> {
 
 const UNBALANCED: &str = "must end each change of the direction of text (U+202A to U+202E, U+2066 to U+2069) that it begins";
 
-/// Whether nobody sees it, or it turns the direction of what is behind it.
+/// Returns whether the character is invisible or changes the direction of the text behind it.
 fn is_hidden(sign: char) -> bool {
     matches!(
         sign,
@@ -65,13 +67,13 @@ fn is_hidden(sign: char) -> bool {
     )
 }
 
-/// Whether pictures are made of it, or of what is before it.
+/// Returns whether the character is an emoji or symbol, or modifies the character before it.
 fn is_picture(sign: char) -> bool {
     matches!(sign, '\u{fe0f}' | '\u{2190}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
         || is_mark(sign)
 }
 
-/// Whether it is a vowel or another sign at a letter of a script of India.
+/// Returns whether the character belongs to an Indic script, where vowel signs and other marks follow a letter.
 fn is_mark(sign: char) -> bool {
     matches!(sign, '\u{900}'..='\u{dff}')
 }

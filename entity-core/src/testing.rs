@@ -1,4 +1,4 @@
-//! For tests of providers: a context with a clock that stands still, and an authorizer that is told what to say.
+//! Support for tests of providers: a context with a clock that stands still, and an authorizer with preset answers.
 
 use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr};
@@ -17,7 +17,7 @@ use crate::large::Reading;
 use crate::request::Origin;
 use crate::unit::{NoStore, Unit};
 
-/// A clock that moves only when it is told to. It begins at 2026-11-21T10:00:00Z.
+/// A clock that moves only on request. It begins at 2026-11-21T10:00:00Z.
 #[derive(Debug)]
 pub struct FixedClock(AtomicI64);
 
@@ -28,7 +28,7 @@ impl Default for FixedClock {
 }
 
 impl FixedClock {
-    /// Moves it on.
+    /// Moves the clock on.
     pub fn advance(&self, by: TimeDelta) {
         self.0.fetch_add(by.num_milliseconds(), Ordering::SeqCst);
     }
@@ -40,7 +40,7 @@ impl Clock for FixedClock {
     }
 }
 
-/// Ids that count: `id-1`, `id-2` …
+/// A generator of sequential ids: `id-1`, `id-2` …
 #[derive(Debug, Default)]
 pub struct CountingIds(AtomicU64);
 
@@ -50,7 +50,7 @@ impl Ids for CountingIds {
     }
 }
 
-/// An authorizer that grants what it was told, to whoever asks.
+/// An authorizer that grants preset functions to every caller.
 #[derive(Debug, Default)]
 pub struct ToldAuthorizer {
     granted: HashSet<(String, String)>,
@@ -66,7 +66,7 @@ impl ToldAuthorizer {
         self.site(site)
     }
 
-    /// There is a site `site`.
+    /// Adds the site `site`.
     #[must_use]
     pub fn site(mut self, site: &str) -> Self {
         if !self.sites.iter().any(|it| it == site) {
@@ -75,7 +75,7 @@ impl ToldAuthorizer {
         self
     }
 
-    /// Whoever asks is a super user.
+    /// Makes every caller a super user.
     #[must_use]
     pub fn superuser(mut self) -> Self {
         self.is_superuser = true;
@@ -121,12 +121,12 @@ impl Authorizer for ToldAuthorizer {
     }
 }
 
-/// A sink that keeps what was published.
+/// An event sink that keeps the published events.
 #[derive(Debug, Default)]
 pub struct KeptEvents(Mutex<Vec<Event>>);
 
 impl KeptEvents {
-    /// The events so far.
+    /// Returns the events published so far.
     pub fn all(&self) -> Vec<Event> {
         self.0
             .lock()
@@ -149,7 +149,7 @@ impl EventSink for KeptEvents {
     }
 }
 
-/// Leaves HTML as it comes.
+/// A sanitizer that leaves HTML unchanged.
 #[derive(Debug)]
 pub struct AsItComes;
 
@@ -168,7 +168,8 @@ impl Sanitizer for AsItComes {
     }
 }
 
-/// What units of work share in a test: this authorizer, a clock that stands still, ids that count, HTML as it comes.
+/// Creates the parts that units of work share in a test: this authorizer, a clock that stands still, sequential ids and
+/// a sanitizer that leaves HTML unchanged.
 pub fn shared(authorizer: impl Authorizer + 'static) -> Shared {
     Shared {
         clock: Arc::new(FixedClock::default()),
@@ -181,7 +182,7 @@ pub fn shared(authorizer: impl Authorizer + 'static) -> Shared {
     }
 }
 
-/// A request of `caller` from this machine.
+/// Creates the origin of a request of `caller` from the loopback address.
 pub fn origin(caller: Caller) -> Origin {
     Origin {
         caller,
@@ -193,12 +194,12 @@ pub fn origin(caller: Caller) -> Origin {
     }
 }
 
-/// A context of `caller` without a database.
+/// Creates a context of `caller` without a database.
 pub fn context(authorizer: impl Authorizer + 'static, caller: Caller) -> Context {
     context_on(Box::new(NoStore), authorizer, caller)
 }
 
-/// A context of `caller` on `unit`.
+/// Creates a context of `caller` on `unit`.
 pub fn context_on(
     unit: Box<dyn Unit>,
     authorizer: impl Authorizer + 'static,

@@ -1,4 +1,4 @@
-//! HTML → the text that people read in it, which is what they look for.
+//! The conversion of HTML to the text that people read in it and search for.
 
 use std::cell::RefCell;
 
@@ -6,15 +6,15 @@ use html5ever::tokenizer::{
     BufferQueue, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
 };
 
-/// Elements that do not end a word: `<b>Z</b>ebra` is one.
+/// The elements that do not end a word: `<b>Z</b>ebra` is one.
 const INLINE: [&str; 30] = [
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
     "font", "i", "ins", "kbd", "mark", "q", "s", "samp", "small", "span", "strike", "strong",
     "sub", "sup", "tt", "u", "wbr",
 ];
 
-/// The text of `html`: without tags and comments, with the characters that references stand for, and with one space
-/// wherever there is any white space or another block begins.
+/// Returns the text of `html`: without tags and comments, with character references resolved, and with one space
+/// wherever there is white space or another block begins.
 pub fn plain_text(html: &str) -> String {
     let tokenizer = Tokenizer::new(Reader::default(), TokenizerOpts::default());
     let input = BufferQueue::default();
@@ -26,7 +26,7 @@ pub fn plain_text(html: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What was read so far.
+/// A token sink that collects the text that was read so far.
 #[derive(Default)]
 struct Reader(RefCell<String>);
 

@@ -1,4 +1,4 @@
-//! Whose turn it is to write, where one unit of work can write at a time.
+//! Turns to write, where only one unit of work can write at a time.
 
 use std::fmt;
 
@@ -7,39 +7,40 @@ use async_trait::async_trait;
 use crate::error::Result;
 use crate::request::Origin;
 
-/// Gives the right to write to one unit of work after the other.
+/// A queue that gives the right to write to one unit of work after the other.
 #[async_trait]
 pub trait Turns: Send + Sync {
-    /// Waits until it is the turn of whoever `origin` names. `shares` says whether they may go on with the transaction of
-    /// the one before them.
+    /// Waits until the sender of `origin` has the turn to write. `shares` says whether the unit of work may continue
+    /// the transaction of the one before it.
     ///
     /// # Errors
-    /// It will never be.
+    /// Returns an error if the turn will never come.
     async fn wait(&self, origin: &Origin, shares: bool) -> Result<Turn>;
 }
 
-/// What its holder can learn from the right to write.
+/// The right to write, which tells its holder about itself and about those who wait.
 pub trait Right: Send + Sync {
-    /// Whether its holder is to share a transaction with others: who often takes long would keep them waiting.
+    /// Returns whether the holder should share a transaction with others. One that often takes long should not, because
+    /// it would keep the others waiting.
     fn is_shared(&self) -> bool;
 
-    /// Whether somebody waits for it who shares.
+    /// Returns whether another unit of work waits that is next in line and may share the transaction.
     fn is_awaited(&self) -> bool;
 
-    /// The work is done; what follows is the store's, such as the sync of a disk.
+    /// Notes that the work is done. The time that follows is that of the store, such as the sync of a disk.
     fn rest(&mut self);
 }
 
-/// The right to write. It is given back when this is dropped.
+/// The right to write, which is given back when this value is dropped.
 pub struct Turn(Option<Box<dyn Right>>);
 
 impl Turn {
-    /// The right that is given back when `right` is dropped.
+    /// Creates a turn that holds `right`, which is given back when it is dropped.
     pub fn of(right: impl Right + 'static) -> Self {
         Self(Some(Box::new(right)))
     }
 
-    /// Where everybody may write at once.
+    /// Creates a turn for a store in which everybody may write at once.
     pub(crate) fn free() -> Self {
         Self(None)
     }

@@ -1,4 +1,4 @@
-//! The seam to a store: units of work that are committed as a whole or not at all.
+//! The interface to a store: units of work that are committed as a whole or not at all.
 
 use std::any::Any;
 use std::fmt;
@@ -8,35 +8,35 @@ use futures::future::BoxFuture;
 
 use crate::error::Result;
 
-/// Whether a unit of work may write.
+/// The way in which a unit of work uses the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// It only reads; the store gives it no way to write.
+    /// The unit of work only reads; the store gives it no way to write.
     Read,
-    /// It writes, in one transaction.
+    /// The unit of work writes, in a transaction of its own.
     Write,
-    /// It writes, in the transaction that one before it left, if one did: it sees what that wrote, and both are kept or
-    /// neither is.
+    /// The unit of work writes, in the open transaction that an earlier one left, if there is one. It sees the earlier
+    /// writes, and either both are kept or neither is.
     Join,
-    /// The same; others may join it.
+    /// Like [`Join`](Self::Join), and later units of work may join the same transaction.
     Share,
 }
 
-/// How a unit of work ends.
+/// The way in which a unit of work ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// What it wrote is kept.
+    /// The writes are kept.
     Keep,
-    /// Nothing that it wrote is.
+    /// The writes are discarded.
     GiveUp,
 }
 
-/// Whether a unit of work is over for the store.
+/// The state of a unit of work after its end.
 pub enum Ended {
-    /// It is: what it came to is certain.
+    /// The unit of work is over for the store, and its outcome is certain.
     Now,
-    /// It shares a transaction, which others may go on with. What it comes to shows when that is over: the error is that
-    /// of [`Unit::end`].
+    /// The unit of work shares a transaction that others may continue. The future completes with the outcome when that
+    /// transaction is over; its error is that of [`Unit::end`].
     Later(BoxFuture<'static, Result<()>>),
 }
 
@@ -49,37 +49,38 @@ impl fmt::Debug for Ended {
     }
 }
 
-/// Gives out units of work.
+/// A store, which opens units of work.
 #[async_trait]
 pub trait Store: Send + Sync {
     /// Begins a unit of work.
     ///
     /// # Errors
-    /// The store can't be reached or has no unit of work to spare.
+    /// Returns an error if the store can't be reached or has no unit of work to spare.
     async fn begin(&self, mode: Mode) -> Result<Box<dyn Unit>>;
 }
 
-/// A unit of work. Dropping it gives up what it wrote.
+/// A unit of work. Dropping it discards its writes.
 #[async_trait]
 pub trait Unit: Send + Sync {
-    /// Makes what was written durable and visible.
+    /// Makes the writes durable and visible.
     ///
     /// # Errors
-    /// Nothing was written or, if the code of the error is [`OUTCOME_UNKNOWN`](crate::OUTCOME_UNKNOWN), nobody knows
-    /// whether it was. A transient error says that the same work may succeed when it is run again.
+    /// Returns an error if nothing was written. If the code of the error is
+    /// [`OUTCOME_UNKNOWN`](crate::OUTCOME_UNKNOWN), it is unknown whether anything was written. A transient error means
+    /// that the same work may succeed when it is run again.
     async fn commit(self: Box<Self>) -> Result<()>;
 
-    /// Whether it sees what others wrote that is not durable yet. Then nothing of it may be told, not even that it is
-    /// refused, before it has [ended](Self::end).
+    /// Returns whether the unit of work sees writes of others that are not durable yet. Nothing about it may then be
+    /// told, not even that it is refused, before it has [ended](Self::end).
     fn is_joined(&self) -> bool {
         false
     }
 
-    /// Ends it. `is_awaited` says whether somebody waits to write who may go on with its transaction.
+    /// Ends the unit of work. `is_awaited` says whether another one waits to write that may continue its transaction.
     ///
     /// # Errors
-    /// Those of [`commit`](Self::commit). What is given up fails with a transient error, if what it rests on was not
-    /// kept.
+    /// Fails as [`commit`](Self::commit) does. A unit that is given up fails with a transient error if the units that
+    /// it joined were not kept.
     async fn end(self: Box<Self>, end: End, _is_awaited: bool) -> Result<Ended> {
         if end == End::Keep {
             self.commit().await?;
@@ -87,11 +88,11 @@ pub trait Unit: Send + Sync {
         Ok(Ended::Now)
     }
 
-    /// The store's own type, for providers that know it.
+    /// Returns the store's own type, for providers that know it.
     fn as_any(&self) -> &dyn Any;
 }
 
-/// A store of nothing, for services whose providers keep their data elsewhere.
+/// A store without data, for services whose providers keep their data elsewhere.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoStore;
 

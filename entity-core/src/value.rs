@@ -1,4 +1,4 @@
-//! The values of fields: text → value, and whether a value is of a field's kind.
+//! The values of fields: parsing them from text, and checking them against a field's kind.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::schema::{Field, Kind};
 use crate::signs;
 
-/// Reads `text`, from a query, a form or XML, as a value of `field`.
+/// Parses `text`, from a query, a form or XML, as a value of `field`.
 pub(crate) fn parse(field: &Field, text: &str) -> Result<Value> {
     match field.kind {
         Kind::Text(_) | Kind::Html(_) => check(field, Value::from(text)),
@@ -15,7 +15,7 @@ pub(crate) fn parse(field: &Field, text: &str) -> Result<Value> {
     }
 }
 
-/// Checks that `value` is of `field`'s kind and within its limits; instants come back in the kind's own form.
+/// Checks that `value` is of `field`'s kind and within its limits. Instants are returned in the kind's own form.
 pub(crate) fn check(field: &Field, value: Value) -> Result<Value> {
     let wrong = |message: String| Err(Error::field(field.name, message));
     match value {
@@ -30,10 +30,10 @@ pub(crate) fn check(field: &Field, value: Value) -> Result<Value> {
     }
 }
 
-/// Reads `text` as a value of `kind`.
+/// Parses `text` as a value of `kind`.
 ///
 /// # Errors
-/// What it must be instead.
+/// Returns a message that says what the value must be instead.
 pub(crate) fn read(kind: Kind, text: &str) -> Result<Value, String> {
     match kind {
         Kind::Text(_) | Kind::Html(_) => fit(kind, Value::from(text)),
@@ -62,10 +62,11 @@ pub(crate) fn read(kind: Kind, text: &str) -> Result<Value, String> {
     }
 }
 
-/// `value`, which is not null, if it is of `kind` and within its limits.
+/// Checks that `value`, which must not be null, is of `kind` and within its limits. Instants are returned in the kind's
+/// own form.
 ///
 /// # Errors
-/// What it must be instead.
+/// Returns a message that says what the value must be instead.
 pub(crate) fn fit(kind: Kind, value: Value) -> Result<Value, String> {
     match (kind, value) {
         (Kind::Text(max) | Kind::Html(max), Value::String(text)) => fit_text(text, max),
@@ -81,7 +82,7 @@ pub(crate) fn fit(kind: Kind, value: Value) -> Result<Value, String> {
     }
 }
 
-/// What values of `kind` are, as what is wrong with another one.
+/// Returns the error message that says what values of `kind` must be.
 pub(crate) fn must_be(kind: Kind) -> String {
     let what = match kind {
         Kind::Text(_) | Kind::Html(_) => "text",
@@ -95,7 +96,8 @@ pub(crate) fn must_be(kind: Kind) -> String {
     format!("must be {what}")
 }
 
-/// Whether `value` is one that clients may choose. Nothing is always one, unless something is required.
+/// Returns whether clients may choose `value`. Null, empty text and values other than text are always allowed here;
+/// whether a value is required is checked elsewhere.
 pub(crate) fn is_chosen(field: &Field, value: &Value) -> bool {
     match value.as_str() {
         None | Some("") => true,
@@ -105,7 +107,7 @@ pub(crate) fn is_chosen(field: &Field, value: &Value) -> bool {
 
 const INSTANT: &str = "an instant such as 2026-11-21T10:00:00Z, or milliseconds since 1970";
 
-/// What is wrong with something that is not there.
+/// The error message for a required value that is missing.
 pub(crate) const REQUIRED: &str = "is required";
 
 fn fit_text(text: String, max: usize) -> Result<Value, String> {
@@ -119,7 +121,7 @@ fn fit_text(text: String, max: usize) -> Result<Value, String> {
     signs::check(&text, max).map(|()| Value::String(text))
 }
 
-/// The instant that a value in any of its forms stands for.
+/// Parses an instant in any of its forms: text, milliseconds since 1970, or an object with `time`.
 pub(crate) fn read_instant(value: &Value) -> Option<DateTime<Utc>> {
     match value {
         Value::String(text) => instant(text),
@@ -151,7 +153,7 @@ fn instant(text: &str) -> Option<DateTime<Utc>> {
         .filter(is_writable)
 }
 
-/// Years of four digits: the others have no ISO 8601 text that every client reads.
+/// Returns whether the year has four digits or fewer: others have no ISO 8601 text that every client can read.
 fn is_writable(instant: &DateTime<Utc>) -> bool {
     use chrono::Datelike as _;
     (1..=9999).contains(&instant.year())

@@ -1,4 +1,4 @@
-//! Forms of an instant on the wire, beside the ISO text that `DateTime<Utc>` itself has, and how much data take there.
+//! The forms of an instant on the wire, besides the ISO text of `DateTime<Utc>` itself, and the size of data as JSON.
 
 use std::io;
 
@@ -7,17 +7,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Result};
 
-/// How many bytes `value` takes as JSON.
+/// Returns the number of bytes that `value` takes as JSON.
 ///
 /// # Errors
-/// It can't be serialised.
+/// Returns an error if `value` can't be serialised.
 pub fn size_in_json<T: Serialize + ?Sized>(value: &T) -> Result<usize> {
     let mut counter = Counter(0);
     serde_json::to_writer(&mut counter, value).map_err(Error::internal)?;
     Ok(counter.0)
 }
 
-/// Counts what is written to it.
+/// A writer that counts the bytes written to it.
 struct Counter(usize);
 
 impl io::Write for Counter {
@@ -31,14 +31,14 @@ impl io::Write for Counter {
     }
 }
 
-/// ISO 8601 UTC text without a fraction: `2026-11-21T10:00:00Z`.
+/// Formats an instant as ISO 8601 text in UTC without a fraction: `2026-11-21T10:00:00Z`.
 pub fn iso(instant: DateTime<Utc>) -> String {
     instant.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// A field's value that tells an instant, in whatever form.
+/// The value of a field that stands for an instant, in any form.
 pub trait Instant {
-    /// The instant, if there is one.
+    /// Returns the instant, if there is one.
     fn instant(&self) -> Option<DateTime<Utc>>;
 }
 

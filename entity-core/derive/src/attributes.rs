@@ -1,11 +1,11 @@
-//! The attributes of the struct, and what all attributes are read with.
+//! The attributes of the struct, and helpers to read attributes.
 
 use syn::meta::ParseNestedMeta;
 use syn::{
     Attribute, DeriveInput, Expr, ExprLit, Ident, Lit, LitStr, Meta, Path, Token, parenthesized,
 };
 
-/// What `#[entity(…)]` and `#[serde(…)]` say on the struct.
+/// The values of `#[entity(…)]`, of `#[serde(…)]` and of the doc comment on the struct.
 #[derive(Default)]
 pub(crate) struct TypeAttributes {
     pub(crate) prefix: Option<LitStr>,
@@ -20,11 +20,11 @@ pub(crate) struct TypeAttributes {
     pub(crate) doc: String,
 }
 
-/// What `access = …` says.
+/// The value of `access = …`.
 pub(crate) enum Access {
     /// One of the constants of `entity_core::Access`.
     Named(Ident),
-    /// The functions of a stem in the entity's site.
+    /// The functions with this stem, held in the entity's site.
     Site(LitStr),
 }
 
@@ -90,7 +90,7 @@ fn parse_access(meta: &ParseNestedMeta<'_>) -> syn::Result<Access> {
     Ok(Access::Named(Ident::new(constant, name.span())))
 }
 
-/// The doc comment, as one text.
+/// Returns the doc comment as one line of text.
 pub(crate) fn doc(attributes: &[Attribute]) -> String {
     let lines: Vec<String> = attributes
         .iter()
@@ -109,7 +109,7 @@ pub(crate) fn doc(attributes: &[Attribute]) -> String {
     lines.join(" ").trim().to_owned()
 }
 
-/// The text of `#[serde(key = "text")]`.
+/// Returns the text of `#[serde(key = "text")]`, if the key is there.
 pub(crate) fn serde_text(attributes: &[Attribute], key: &str) -> syn::Result<Option<String>> {
     let mut found = None;
     for attribute in attributes.iter().filter(|it| it.path().is_ident("serde")) {
@@ -129,7 +129,7 @@ pub(crate) fn serde_text(attributes: &[Attribute], key: &str) -> syn::Result<Opt
     Ok(found)
 }
 
-/// Reads any identifier; a name of its own so that it can be passed on.
+/// Parses any identifier; a trait of its own, so that there is a function to pass on.
 trait ParseAnyIdent: Sized {
     fn parse_any_ident(input: syn::parse::ParseStream<'_>) -> syn::Result<Self>;
 }

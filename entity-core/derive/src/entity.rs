@@ -1,4 +1,4 @@
-//! `impl Entity`: what every entity has, table or not.
+//! Generates `impl Entity`, which every entity has, with or without a table.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -110,7 +110,7 @@ fn updated(fields: &Fields) -> Option<TokenStream> {
     })
 }
 
-/// The entry in a feed: by the author's function, or made of a title and a time.
+/// Generates the entry in feeds: by the function of the attribute, or from a title and a time.
 fn feed(attributes: &TypeAttributes, fields: &Fields) -> Option<TokenStream> {
     let value = match (
         &attributes.feed,
@@ -130,7 +130,7 @@ fn feed(attributes: &TypeAttributes, fields: &Fields) -> Option<TokenStream> {
     })
 }
 
-/// The entry in a calendar, by the author's function.
+/// Generates the entry in calendars, by the function of the attribute.
 fn event(path: &syn::Path) -> TokenStream {
     quote! {
         fn event_entry(&self) -> ::std::option::Option<::entity_core::EventEntry> {

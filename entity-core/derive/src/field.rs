@@ -1,4 +1,4 @@
-//! The fields of the struct: names, kinds, parts, and the schema entries made of them.
+//! The fields of the struct: their names, kinds and roles, and the schema entries that are generated from them.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
@@ -11,17 +11,17 @@ use syn::{
 
 use crate::attributes::{TypeAttributes, doc, serde_text};
 
-/// Most characters of a text that says nothing else.
+/// The maximum number of characters of a text, unless the field declares another one.
 const MAX_TEXT: usize = 4000;
-/// Most characters of an id or a title that says nothing else.
+/// The maximum number of characters of a field with a role, such as an id or a title, unless it declares another one.
 const MAX_NAME: usize = 255;
-/// Most characters of HTML that says nothing else.
+/// The maximum number of characters of HTML, unless the field declares another one.
 const MAX_HTML: usize = 200_000;
 
 /// The fields that are part of the schema.
 pub(crate) struct Fields(pub(crate) Vec<Field>);
 
-/// One field.
+/// A field of the struct.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is one attribute, and all combine"
@@ -32,7 +32,7 @@ pub(crate) struct Field {
     pub(crate) wire: String,
     pub(crate) is_optional: bool,
     pub(crate) role: Option<Ident>,
-    /// Whether it is the id of the entity and of the site: the entity is a site itself.
+    /// Whether the id of the entity is also the id of its site, because the entity is a site itself.
     pub(crate) is_own_site: bool,
     doc: String,
     kind: TokenStream,
@@ -44,19 +44,19 @@ pub(crate) struct Field {
     meaning: Option<Ident>,
     choices: Vec<LitStr>,
     default: Option<Expr>,
-    /// The type of what clients send for it, if it is a list or an object that they may write.
+    /// The type of the value that clients send, if the field is a list or an object that they may write.
     sent: Option<Type>,
 }
 
-/// What a field says of its column.
+/// The column that a field declares.
 #[derive(Default)]
 enum ColumnName {
-    /// Nothing.
+    /// No column is declared.
     #[default]
     Unsaid,
-    /// It is one, under the field's own name.
+    /// A column with the field's own name.
     OfField,
-    /// It is one, under this name.
+    /// A column with this name.
     Named(String),
 }
 
@@ -153,14 +153,14 @@ impl Field {
         self.role.as_ref().is_some_and(|it| it == role)
     }
 
-    /// The column's name: for the fields of a table all of them have one.
+    /// Returns the name of the column, which is that of the field unless another one is declared.
     pub(crate) fn column_name(&self) -> String {
         self.column
             .clone()
             .unwrap_or_else(|| self.ident.unraw().to_string())
     }
 
-    /// The field as an entry of the schema.
+    /// Generates the entry of the field in the schema.
     pub(crate) fn to_schema(&self) -> TokenStream {
         let (wire, doc, kind) = (&self.wire, &self.doc, &self.kind);
         let writable = self.writable.iter().map(|it| quote!(.#it()));
@@ -275,7 +275,7 @@ impl Attributes {
         }
     }
 
-    /// The type of what clients send: what the kind alone does not tell.
+    /// Returns the type of the value that clients send, if the field is a list or an object that they may write.
     fn sent(&self, ty: &Type, is_table: bool) -> Option<Type> {
         let kind = self.kind(ty).to_string();
         let is_structure = kind == "List" || kind == "Object";
@@ -283,7 +283,7 @@ impl Attributes {
         is_sent.then(|| self.sent.clone().unwrap_or_else(|| ty.clone()))
     }
 
-    /// Whether the service fills the field by itself.
+    /// Returns whether the service fills the field by itself, because of its role.
     fn is_filled(&self) -> bool {
         self.role.as_ref().is_some_and(|it| {
             ["Id", "Owner", "Created", "Updated", "Version"]
@@ -292,14 +292,15 @@ impl Attributes {
         })
     }
 
-    /// A text or number of a table that can't be null and that nobody fills must be sent.
+    /// Returns whether clients must send this field of a table: it can't be null, is neither a bool nor read-only, and
+    /// is not filled by the service.
     fn is_demanded(&self, is_optional: bool, ty: &Type) -> bool {
         let is_read_only = self.writable.as_ref().is_some_and(|it| it == "read_only");
         let is_truth = last_segment(ty).as_deref() == Some("bool");
         !is_optional && !is_read_only && !is_truth && !self.is_filled()
     }
 
-    /// The method of the schema that says when it may be written; `None` for never.
+    /// Returns the method of the schema's field that declares when clients may write it; `None` for never.
     fn writable(&self, is_table: bool) -> Option<Ident> {
         let is_site = self.role.as_ref().is_some_and(|it| it == "Site");
         match &self.writable {
@@ -340,7 +341,7 @@ fn last_segment(ty: &Type) -> Option<String> {
     }
 }
 
-/// The name that serde gives the field; the styles that entities use.
+/// Returns the name that serde gives the field, for the styles of `rename_all` that entities use.
 fn rename_all(name: &str, style: Option<&str>) -> String {
     let name = name.trim_start_matches("r#");
     match style {

@@ -1,4 +1,4 @@
-//! A whole provider over one table: `impl Table`, `impl Provider` and the verbs that were asked for.
+//! Generates a complete provider over one table: `impl Table`, `impl Provider` and the requested verbs.
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -1,4 +1,4 @@
-//! Where the operations of a type are, asked of the dispatcher that would run them.
+//! The addresses of a type's operations, found by the lookup that also runs requests.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,29 +8,30 @@ use crate::path::DirectPath;
 use crate::registry::Route;
 use crate::request::Verb;
 
-/// An operation of a type that is no action, and where it is.
+/// An operation of a type other than an action, and its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Address {
-    /// What it does: `list`, `create`, `read`, `update`, `patch`, `delete`, or shows the `form` for one of them.
+    /// The name of the operation: `list`, `create`, `read`, `update`, `patch`, `delete`, or `form`, which shows the
+    /// form for one of them.
     pub operation: &'static str,
-    /// The method.
+    /// The HTTP method.
     pub method: &'static str,
-    /// The path behind the type's; `{id}` stands for an id.
+    /// The path after that of the type; `{id}` stands for an id.
     pub path: &'static str,
-    /// Which of the type's places that is.
+    /// The place of the type that the path leads to.
     #[serde(skip)]
     #[schemars(skip)]
     pub place: Place,
-    /// The method, as the dispatcher knows it.
+    /// The method as a verb of the dispatcher.
     #[serde(skip)]
     #[schemars(skip)]
     pub verb: Verb,
 }
 
-/// A place of a type at which something may be done.
+/// A place of a type at which operations are available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Its list.
+    /// The list of the type.
     List,
     /// One entity.
     Entity,
@@ -38,13 +39,13 @@ pub enum Place {
     Form,
 }
 
-/// An id that no action is called.
+/// The placeholder for an id. No action has this name.
 const ANY: &str = "{id}";
 
-/// Where the form for a new entity is.
+/// The path of the form for a new entity.
 const NEW: &str = "/new";
 
-/// Every place of a type: its path, as text and as segments.
+/// All places of a type, each with its path as text and as segments.
 const PLACES: [(Place, &str, &[&str]); 5] = [
     (Place::List, "", &[]),
     (Place::Form, NEW, &["new"]),
@@ -71,7 +72,8 @@ impl Address {
     }
 }
 
-/// What `verb` does at `place`. What a form sends may be sent to its own address too.
+/// Returns the name of the operation that `verb` runs at `place`. The data of a form may also be sent to the address of
+/// the form.
 fn operation(place: Place, path: &str, verb: Verb) -> Option<&'static str> {
     match (place, verb) {
         (Place::List, Verb::Get) => Some("list"),

@@ -1,4 +1,4 @@
-//! The formats of a type, asked of those who write and read them.
+//! The formats of a type, as its writers and readers report them.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,14 +6,14 @@ use serde::Serialize;
 use crate::format::Formats;
 use crate::registry::Route;
 
-/// The formats that a type is read and written in, by their extensions.
+/// The formats in which a type is read and written, by their extensions.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct FormatsEntry {
-    /// Its lists.
+    /// The formats of the type's lists.
     pub list: Vec<&'static str>,
-    /// One of its entities.
+    /// The formats of one of the type's entities.
     pub entity: Vec<&'static str>,
-    /// What is sent to create or change one.
+    /// The formats of what is sent to create or change an entity.
     pub input: Vec<&'static str>,
 }
 

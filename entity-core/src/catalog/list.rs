@@ -1,19 +1,19 @@
-//! What every list can be asked, whatever its type.
+//! The query parameters that every list takes, whatever its type.
 
 /// A query parameter of every list.
 #[derive(Clone, Copy, Debug)]
 pub struct ListParameter {
-    /// Its name.
+    /// The name of the parameter.
     pub name: &'static str,
-    /// What it does.
+    /// The effect of the parameter.
     pub doc: &'static str,
-    /// The least whole number that it takes; `None` if it takes text.
+    /// The smallest whole number that the parameter takes; `None` if it takes text.
     pub least: Option<u64>,
-    /// A value that any list understands.
+    /// A value that is valid for every list.
     pub example: &'static str,
 }
 
-/// All of them, in the order in which they are shown. The reader of queries is [`Search`](crate::Search).
+/// All query parameters of every list, in display order. A parsed query is a [`Search`](crate::Search).
 pub const LIST_PARAMETERS: &[ListParameter] = &[
     ListParameter {
         name: "_limit",

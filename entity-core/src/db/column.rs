@@ -1,11 +1,11 @@
-//! The Rust types that a column can hold, and what they are in both databases.
+//! The Rust types that a column can hold, and the column types for them in both databases.
 
 use sea_orm::{DbErr, Value};
 
 use super::Row;
 use crate::DateTimeUtc;
 
-/// What a column is declared as.
+/// The declared type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnType {
     /// Text, compared byte by byte on both databases.
@@ -14,7 +14,7 @@ pub enum ColumnType {
     Integer,
     /// A 64-bit floating point number.
     Number,
-    /// A truth value.
+    /// A boolean.
     Boolean,
 }
 
@@ -24,22 +24,22 @@ pub enum ColumnType {
     note = "a field of a table is a `String`, `i64`, `i32`, `f64`, `bool`, `DateTimeUtc`, or an `Option` of one of these"
 )]
 pub trait Column: Sized {
-    /// What the column is declared as.
+    /// The declared type of the column.
     const TYPE: ColumnType;
-    /// Whether it may be null.
+    /// Whether the column may be null.
     const IS_NULLABLE: bool = false;
 
-    /// The value to bind.
+    /// Returns the value to bind.
     fn to_value(&self) -> Value;
 
     /// Reads the next column of a row.
     ///
     /// # Errors
-    /// The row has no further column, or something else in it.
+    /// Returns an error if the row has no further column or the column holds a value of another type.
     fn read(row: &mut Row<'_>) -> Result<Self, DbErr>;
 }
 
-/// How many bytes a value takes.
+/// A value that has a size in bytes.
 trait Bytes {
     fn bytes(&self) -> usize;
 }

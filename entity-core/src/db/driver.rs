@@ -1,4 +1,4 @@
-//! What transactions ask of the two drivers.
+//! The operations that transactions need from the two database drivers.
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -19,17 +19,19 @@ type Done<T> = Result<T, DriverError>;
 
 /// A driver that [`Transaction`](super::Transaction) can work with.
 pub(super) trait Driver: Database {
-    /// Begins a transaction that may write, on a connection that the server knows by `name` for as long as it is open.
-    /// If several units of work share it, the first one has a savepoint.
+    /// Returns the SQL that begins a transaction which may write. For as long as the transaction is open, the server
+    /// knows the connection by `name`, if one is given. If several units of work share the transaction, the SQL also
+    /// sets the savepoint of the first one.
     fn begin(name: Option<&str>, is_shared: bool) -> Cow<'static, str>;
 
-    /// Whether a connection lives on, in the transaction it was in, after a statement that failed so.
+    /// Returns whether a connection stays usable, in the transaction that it was in, after a statement failed with
+    /// `error`.
     fn spares(error: &DriverError) -> bool;
 
-    /// Whether a COMMIT that failed so surely wrote nothing.
+    /// Returns whether a COMMIT that failed with `error` certainly wrote nothing.
     fn refuses_commit(error: &DriverError) -> bool;
 
-    /// Runs `statement`, which answers no rows.
+    /// Runs `statement`, which returns no rows.
     fn execute(
         connection: &mut Self::Connection,
         statement: &Statement,
@@ -41,19 +43,19 @@ pub(super) trait Driver: Database {
         sql: &str,
     ) -> impl Future<Output = Done<ExecResult>> + Send;
 
-    /// The first row that answers `statement`, if one does.
+    /// Runs `statement` and returns the first row, if there is one.
     fn query_one(
         connection: &mut Self::Connection,
         statement: &Statement,
     ) -> impl Future<Output = Done<Option<QueryResult>>> + Send;
 
-    /// All rows that answer `statement`.
+    /// Runs `statement` and returns all rows.
     fn query_all(
         connection: &mut Self::Connection,
         statement: &Statement,
     ) -> impl Future<Output = Done<Vec<QueryResult>>> + Send;
 
-    /// Hands row after row that answers `statement` to `take`, until it wants no more.
+    /// Runs `statement` and passes its rows to `take` one by one, until `take` wants no more.
     fn each(
         connection: &mut Self::Connection,
         statement: &Statement,
@@ -70,7 +72,7 @@ where
     query_with(AssertSqlSafe(statement.sql.as_str()), SqlxValues(values))
 }
 
-/// The statements of both drivers are run in the same way; their types differ.
+/// Implements the functions that run statements: they are the same for both drivers except for the types.
 macro_rules! run_statements {
     ($driver:ty) => {
         async fn execute(

@@ -1,4 +1,4 @@
-//! What an error of a database means: for the client, for the connection, for the transaction.
+//! The meaning of a database error: for the client, for the connection, for the transaction.
 
 use sea_orm::sqlx::error::DatabaseError;
 use sea_orm::sqlx::postgres::{PgDatabaseError, PgSeverity};
@@ -8,16 +8,16 @@ use sea_orm::{DbErr, RuntimeErr};
 
 use crate::error::Error;
 
-/// What may be wrong with the storage under a SQLite file.
+/// A fault of the storage under a SQLite file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// There is no room. It can be made while the service runs.
+    /// The disk is full. Room can be made while the service runs.
     Full,
-    /// Nothing can be written. That can be changed while the service runs.
+    /// Nothing can be written. This can be changed while the service runs.
     ReadOnly,
-    /// A write or a sync failed: what the file holds now is known only after recovery.
+    /// A write or a sync failed: the content of the file is known only after recovery.
     Broken,
-    /// Anything else that the system refuses.
+    /// Any other failure, such as a read error, a corrupt file or a lack of memory.
     Failing,
 }
 
@@ -42,12 +42,12 @@ mod code {
     pub(super) const IOERR_FSYNC: u32 = 1034;
     pub(super) const IOERR_DIR_FSYNC: u32 = 1290;
     pub(super) const IOERR_TRUNCATE: u32 = 1546;
-    /// The index of the journal can't grow: on a full disk.
+    /// The index of the write-ahead log can't grow, because the disk is full.
     pub(super) const IOERR_SHMSIZE: u32 = 4874;
 }
 
 impl Fault {
-    /// The fault that `error` tells of, if it does.
+    /// Returns the fault that `error` reports, if it reports one.
     pub(super) fn of(error: &DriverError) -> Option<Self> {
         Self::of_code(sqlite_code(error.as_database_error()?)?)
     }
@@ -70,7 +70,7 @@ impl Fault {
         }
     }
 
-    /// What a client is told.
+    /// Returns the error that the client receives.
     pub(super) fn to_error(self) -> Error {
         match self {
             Self::Full => Error::unavailable("the storage is full", 30).with_code("storage_full"),
@@ -82,7 +82,7 @@ impl Fault {
     }
 }
 
-/// The storage failed in such a way that this process writes nothing any more.
+/// Returns the error for a storage failure after which this process writes nothing any more.
 pub(super) fn broken() -> Error {
     Error::unavailable(
         "the storage failed, and the service restarts: try again",
@@ -91,14 +91,14 @@ pub(super) fn broken() -> Error {
     .with_code("storage_failed")
 }
 
-/// The extended result code of an error of SQLite.
+/// Returns the extended result code of a SQLite error.
 fn sqlite_code(error: &dyn DatabaseError) -> Option<u32> {
     error.try_downcast_ref::<SqliteError>()?;
     error.code()?.parse().ok()
 }
 
-/// Whether a SQLite connection is surely as it was before the statement that failed so. After some other errors
-/// SQLite has rolled back by itself, and the driver does not know.
+/// Returns whether a SQLite connection is certainly as it was before the statement that failed with `error`. After some
+/// other errors SQLite has rolled back by itself, without the driver knowing it.
 pub(super) fn spares_sqlite(error: &DriverError) -> bool {
     let code = error.as_database_error().and_then(sqlite_code);
     code.is_some_and(|it| {
@@ -109,34 +109,34 @@ pub(super) fn spares_sqlite(error: &DriverError) -> bool {
     })
 }
 
-/// Whether SQLite waited in vain for another process.
+/// Returns whether SQLite waited in vain for another process.
 pub(super) fn is_busy(error: &DriverError) -> bool {
     let code = error.as_database_error().and_then(sqlite_code);
     code.is_some_and(|it| matches!(it & 0xff, code::BUSY | code::LOCKED))
 }
 
-/// Whether SQLite refused a COMMIT, so that nothing was written. After an error of the disk, the commit may be in the
-/// journal and be found there at the next start.
+/// Returns whether SQLite refused a COMMIT, so that nothing was written. After an I/O error of the disk this is not
+/// certain: the commit may be in the journal and be found there at the next start.
 pub(super) fn sqlite_refuses_commit(error: &DriverError) -> bool {
     let code = error.as_database_error().and_then(sqlite_code);
     code.is_some_and(|it| it & 0xff != code::IOERR)
 }
 
-/// Whether a PostgreSQL connection lives on after this error.
+/// Returns whether a PostgreSQL connection stays usable after `error`.
 pub(super) fn spares_postgres(error: &DriverError) -> bool {
     let error = error.as_database_error();
     let error = error.and_then(|it| it.try_downcast_ref::<PgDatabaseError>());
     error.is_some_and(|it| it.severity() == PgSeverity::Error && !is_lost_state(it.code()))
 }
 
-/// Whether PostgreSQL refused a COMMIT, so that nothing was written.
+/// Returns whether PostgreSQL refused a COMMIT, so that nothing was written.
 pub(super) fn postgres_refuses_commit(error: &DriverError) -> bool {
     let state = error.as_database_error().and_then(DatabaseError::code);
     // Statement completion unknown.
     spares_postgres(error) && state.as_deref() != Some("40003")
 }
 
-/// Whether the connection to a server is lost, or there was none to be had.
+/// Returns whether the connection to a server is lost, or none could be obtained.
 pub(super) fn is_lost(error: &DriverError) -> bool {
     match error {
         DriverError::Io(_) | DriverError::Tls(_) | DriverError::WorkerCrashed => true,
@@ -148,19 +148,19 @@ pub(super) fn is_lost(error: &DriverError) -> bool {
     }
 }
 
-/// The same for an error that the driver's error is in.
+/// Returns whether the driver's error within `error` says that the connection to a server is lost.
 pub(super) fn is_lost_in(error: &DbErr) -> bool {
     driver_error(error).is_some_and(is_lost)
 }
 
-/// Whether a server has no room for another connection. Those that there are may be as good as ever.
+/// Returns whether a server has no room for another connection. The existing connections may be as good as ever.
 pub(super) fn is_crowded(error: &DriverError) -> bool {
     let state = error.as_database_error().and_then(DatabaseError::code);
     state.as_deref() == Some("53300")
 }
 
-/// Whether this SQLSTATE says that the server goes away, is not there yet, has no room for another connection, or
-/// does not take writes because another one does.
+/// Returns whether this SQLSTATE says that the server goes away, is still starting, has no room for another connection,
+/// has closed an idle session, or refuses writes because another server takes them.
 pub(super) fn is_lost_state(state: &str) -> bool {
     matches!(
         state,
@@ -168,7 +168,7 @@ pub(super) fn is_lost_state(state: &str) -> bool {
     ) || state.starts_with("08")
 }
 
-/// The driver's error within one of sea-orm's.
+/// Returns the driver's error within an error of sea-orm.
 pub(super) fn driver_error(error: &DbErr) -> Option<&DriverError> {
     match error {
         DbErr::Exec(RuntimeErr::SqlxError(error))
@@ -178,7 +178,8 @@ pub(super) fn driver_error(error: &DbErr) -> Option<&DriverError> {
     }
 }
 
-/// What a failed storage or a lost connection means to the client.
+/// Returns the error that the client receives after a storage fault or the loss of a connection; `None` for all other
+/// errors.
 pub(super) fn fault_or_loss(error: &DbErr) -> Option<Error> {
     let Some(driver) = driver_error(error) else {
         return matches!(error, DbErr::ConnectionAcquire(_)).then(unreachable_now);

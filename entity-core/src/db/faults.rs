@@ -1,4 +1,4 @@
-//! What is known to be wrong with a database: shared by all its connections, told to the operator once.
+//! The known faults of a database: shared by all its connections, and reported to the operator once.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,17 +14,17 @@ use sea_orm::{DbErr, sqlx};
 use super::failure::{self, Fault};
 use crate::error::Result;
 
-/// The faults of one database. All clones tell the same.
+/// The faults of one database. All clones share the same state.
 #[derive(Clone, Debug)]
 pub struct Faults(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// The file that the database is in, if it is in one.
+    /// The file that holds the database, if a file does.
     file: Option<PathBuf>,
-    /// Whether a write or a sync has failed in such a way that only a restart can tell what is stored.
+    /// Whether a write or a sync has failed such that only a restart can tell what is stored.
     is_broken: AtomicBool,
-    /// Tells those who wait for that, once.
+    /// Notifies those who wait for such a failure, once.
     bell: Mutex<Option<oneshot::Sender<()>>>,
     rung: Shared<oneshot::Receiver<()>>,
     seen: Mutex<Seen>,
@@ -32,9 +32,9 @@ struct Inner {
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// What the operator was told last, unless writing has succeeded since.
+    /// The fault that was last reported to the operator, unless writing has succeeded since.
     told: Option<Fault>,
-    /// When a connection to a server was last found to be lost.
+    /// The time at which a connection to a server was last found to be lost.
     lost: Option<Instant>,
 }
 
@@ -45,7 +45,7 @@ impl Default for Faults {
 }
 
 impl Faults {
-    /// Those of a database in the file `file`, or of one on a server.
+    /// Creates the record of the faults of a database in the file `file`; without a file, of one on a server.
     pub fn new(file: Option<PathBuf>) -> Self {
         let (bell, rung) = oneshot::channel();
         Self(Arc::new(Inner {
@@ -57,17 +57,17 @@ impl Faults {
         }))
     }
 
-    /// Waits until a write or a sync has failed so that nothing more may be acknowledged before the database was
-    /// opened anew by another process.
+    /// Waits until a write or a sync has failed such that nothing more may be acknowledged before another process has
+    /// opened the database anew.
     pub async fn broken(&self) {
         // The bell is there as long as this is, so that waiting ends with the fault only.
         let _ = self.0.rung.clone().await;
     }
 
-    /// Passes unless [`broken`](Self::broken) has come true.
+    /// Checks that there is no failure for which [`broken`](Self::broken) waits.
     ///
     /// # Errors
-    /// It has: nothing may be written.
+    /// Returns an error if there is one: nothing may be written then.
     pub(super) fn check(&self) -> Result<()> {
         if self.0.is_broken.load(Ordering::SeqCst) {
             return Err(failure::broken());
@@ -75,7 +75,7 @@ impl Faults {
         Ok(())
     }
 
-    /// Takes note of an error of the driver, and tells the operator what to do about it.
+    /// Records an error of the driver, and tells the operator what to do about it.
     pub(super) fn see(&self, error: &sqlx::Error) {
         if failure::is_lost(error) && !failure::is_crowded(error) {
             self.seen().lost = Some(Instant::now());
@@ -105,22 +105,22 @@ impl Faults {
         }
     }
 
-    /// The same for an error that the driver's error is in.
+    /// Records the driver's error within `error`, if there is one.
     pub(super) fn see_in(&self, error: &DbErr) {
         if let Some(error) = failure::driver_error(error) {
             self.see(error);
         }
     }
 
-    /// Takes note that something was written and synced.
+    /// Records that something was written and synced.
     pub(super) fn see_success(&self) {
         if self.seen().told.take().is_some() {
             tracing::info!(file = %self.name().display(), "the database can be written again");
         }
     }
 
-    /// Whether a connection of this age was opened before another one was last found to be lost: its server may have
-    /// restarted since.
+    /// Returns whether a connection of this age was opened before another one was last found to be lost: its server may
+    /// have restarted since.
     pub fn outdate(&self, age: Duration) -> bool {
         let lost = self.seen().lost;
         lost.is_some_and(|it| it.elapsed() <= age)

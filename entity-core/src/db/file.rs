@@ -1,8 +1,8 @@
-//! Reading a SQLite file in the thread that asks.
+//! Reads of a SQLite file in the calling thread.
 //!
-//! A statement that finds its few rows by an index takes less time than handing it to another thread and
-//! waiting for the answer. Whatever may take longer goes through the pool: [`Session::scan`](super::Session::scan). A
-//! statement that was taken for a short one and is not is given up here, before it holds the thread for long.
+//! A statement that finds its few rows by an index takes less time than handing it to another thread and waiting for
+//! the answer. A statement that may take longer goes through the pool: [`Session::scan`](super::Session::scan). A
+//! statement that turns out not to be short is interrupted here, before it occupies the thread for long.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -17,17 +17,17 @@ use super::Row;
 use super::failure::Fault;
 use crate::error::{Error, Result};
 
-/// How long a reader waits for a process that changes the file's journal.
+/// The time for which a reader waits for a process that changes the journal of the file.
 const BUSY_TIMEOUT: Duration = Duration::from_millis(500);
-/// How long a statement may hold the thread that asks.
+/// The time for which a statement may occupy the calling thread.
 const SHORT: Duration = Duration::from_millis(50);
-/// Steps of SQLite's machine between two looks at the time: some microseconds.
+/// The number of steps of the SQLite virtual machine between two checks of the time: some microseconds.
 const STEPS: i32 = 2_000;
-/// Statements that a connection keeps prepared.
+/// The number of statements that a connection keeps prepared.
 const PREPARED: usize = 128;
-/// What of the file is mapped into memory, in bytes.
+/// The maximum number of bytes of the file that are mapped into memory.
 const MAPPED: i64 = 268_435_456;
-/// What a connection may cache, in KiB, as the pragma counts it.
+/// The size of a connection's page cache, in KiB as the pragma expects it: a negative number.
 const CACHED: i64 = -8192;
 
 /// A SQLite file, with connections that only read it.
@@ -36,18 +36,18 @@ pub struct File(Arc<Inner>);
 
 struct Inner {
     path: PathBuf,
-    /// Those that nobody uses at the moment: never more than there are threads that ask.
+    /// The readers that nobody uses at the moment: never more than there are threads that read.
     idle: Mutex<Vec<Reader>>,
 }
 
-/// A connection, and until when its statement may run.
+/// A connection, and the time until which its statement may run.
 struct Reader {
     connection: Connection,
     end: Arc<Mutex<Option<Instant>>>,
 }
 
 impl File {
-    /// The file at `path`, which is there and in the journal mode WAL.
+    /// Creates a handle to the file at `path`, which must exist and be in the journal mode WAL.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self(Arc::new(Inner {
             path: path.into(),
@@ -55,12 +55,13 @@ impl File {
         }))
     }
 
-    /// Where it is.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.0.path
     }
 
-    /// What `read` makes of each row that answers `statement`; `None` if that would take too long for here.
+    /// Runs `statement` and returns what `read` makes of each row; `None` if that takes too long for the calling
+    /// thread.
     pub(super) fn rows<T>(
         &self,
         statement: &Statement,
@@ -74,8 +75,8 @@ impl File {
         Ok(is_done.then_some(found))
     }
 
-    /// Lets `take` see row after row that answers `statement`, until it wants no more. Whether that did not take too
-    /// long for here.
+    /// Runs `statement` and passes its rows to `take` one by one, until `take` wants no more. Returns `false` if that
+    /// takes too long for the calling thread; `take` may have seen rows by then.
     pub(super) fn each(
         &self,
         statement: &Statement,
@@ -157,7 +158,7 @@ fn query(
     Ok(())
 }
 
-/// A value as rusqlite binds it.
+/// A value that rusqlite can bind.
 struct Bound<'a>(&'a Value);
 
 impl ToSql for Bound<'_> {
@@ -183,7 +184,7 @@ fn refuse(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> rusqlit
     rusqlite::Error::ToSqlConversionFailure(error.into())
 }
 
-/// The same kinds as for errors of the pool.
+/// Maps an error of rusqlite to the same kind as an error of the pool.
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};

@@ -1,4 +1,4 @@
-//! The columns with folded text, beside those that lists look into.
+//! The columns with folded text, beside the columns that lists search.
 
 use std::str::FromStr as _;
 
@@ -7,11 +7,11 @@ use sea_orm::{ActiveModelTrait, ActiveValue, EntityTrait, IntoActiveModel, Value
 use crate::error::{Error, Result};
 use crate::schema::{Field, Schema};
 
-/// `row` as it is to be written: beside each column that it sets and that the type with this `schema` declares
-/// `search`, the column with the text folded is set.
+/// Returns `row` with its folded columns set: for each column that the row sets and that `schema` declares as `search`,
+/// the column with the folded text is set as well.
 ///
 /// # Errors
-/// The table lacks a column that the schema needs: see [`Field::folded_column`].
+/// Returns an error if the table lacks a column that the schema needs: see [`Field::folded_column`].
 pub fn folded<A: ActiveModelTrait>(row: impl IntoActiveModel<A>, schema: &Schema) -> Result<A> {
     let mut row = row.into_active_model();
     for (field, column, name) in folded_fields(schema) {
@@ -24,7 +24,7 @@ pub fn folded<A: ActiveModelTrait>(row: impl IntoActiveModel<A>, schema: &Schema
     Ok(row)
 }
 
-/// What is in the folded column of `field` when `value` is in its own.
+/// Returns the value of the folded column of `field` when `value` is in the field's own column.
 pub(super) fn fold_value(field: &Field, value: &Value) -> Value {
     Value::String(match value {
         Value::String(Some(text)) => Some(field.folded(text)),
@@ -32,7 +32,7 @@ pub(super) fn fold_value(field: &Field, value: &Value) -> Value {
     })
 }
 
-/// The fields whose text is kept folded: each with its own column and the one with the folded text.
+/// Returns the fields whose text is also stored folded, each with its own column and the one with the folded text.
 pub(super) fn folded_fields(
     schema: &Schema,
 ) -> impl Iterator<Item = (&'static Field, &'static str, String)> + use<> {

@@ -1,13 +1,14 @@
-//! One COMMIT for several units of work, on SQLite: a COMMIT costs a sync of the disk, and one writes at a time.
+//! Group commit on SQLite: several units of work share one COMMIT, because a COMMIT costs a sync of the disk and only
+//! one unit of work writes at a time.
 //!
-//! A unit of work that is done while others wait for their turn leaves its transaction to the next one in place of
-//! committing it, and waits. Each has a savepoint of its own, so that one that fails takes nothing of the others with
-//! it. The COMMIT comes when nobody waits any more, when the first one has waited for long enough, or when there are
-//! enough of them; then all of them are told at once.
+//! A unit of work that is done while others wait for their turn does not commit: it leaves its transaction to the next
+//! one, and waits. Each has a savepoint of its own, so that one that fails does not undo the others. The COMMIT comes
+//! when nobody waits any more, when the first one has waited for long enough, or when there are enough of them; then
+//! all of them are notified at once.
 //!
-//! Invariants: whatever a unit of work comes to rests on those before it, so nothing of it is told before the COMMIT,
-//! not even that it is refused. Where the transaction is lost, surely nothing of it was kept, and each is run again by
-//! itself. A group belongs to whoever has it in hand; if that is dropped, its members are told.
+//! Invariants: the result of a unit of work depends on those before it, so none is disclosed before the COMMIT, not
+//! even a refusal. If the transaction is lost, certainly nothing of it was kept, and each unit of work is run again by
+//! itself. A group belongs to whoever handles it at the moment; if it is dropped, its members are notified.
 
 use std::fmt;
 use std::mem::take;
@@ -25,40 +26,41 @@ use super::transaction::Open;
 use crate::error::{Error, OUTCOME_UNKNOWN, Result};
 use crate::unit::{End, Ended};
 
-/// For how long the first unit of work that is done waits for others.
+/// The time for which the first unit of work that is done waits for others.
 const LONGEST: Duration = Duration::from_millis(5);
-/// How many units of work share a COMMIT, at most.
+/// The maximum number of units of work that share a COMMIT.
 const MOST: usize = 64;
 
-/// What came of a transaction.
+/// The outcome of a transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Outcome {
-    /// Nothing of it was kept.
+    /// Nothing of the transaction was kept.
     #[default]
     Lost,
-    /// Nobody knows.
+    /// It is unknown whether anything was kept.
     Unknown,
     Kept,
 }
 
-/// Units of work that are done, and wait for the outcome. Dropping this tells them.
+/// Units of work that are done and wait for the outcome of their transaction. Dropping this notifies them.
 #[derive(Debug, Default)]
 struct Members {
     bells: Vec<oneshot::Sender<Outcome>>,
-    /// When the first of them was done.
+    /// The time at which the first of them was done.
     since: Option<Instant>,
     outcome: Outcome,
 }
 
-/// A transaction between two units of work, and whose it is.
+/// A transaction between two units of work, and the units of work that it belongs to.
 #[derive(Debug)]
 struct Group {
-    /// Comes first: whoever is told that everything is lost can rely on it.
+    /// Declared first and therefore dropped first: a member that is notified of a loss relies on the transaction being
+    /// over.
     open: Open<Sqlite>,
     members: Members,
 }
 
-/// Where the writer of one database leaves its transaction to the next unit of work. All clones are the same place.
+/// The place where the writer of one database leaves its transaction to the next unit of work. All clones share it.
 #[derive(Clone)]
 pub struct Groups {
     place: Arc<Mutex<Place>>,
@@ -69,7 +71,7 @@ pub struct Groups {
 #[derive(Default)]
 struct Place {
     left: Option<Group>,
-    /// How often something was left here.
+    /// The number of groups that were left here so far.
     count: u64,
     /// Completes when the transaction that was committed last is over.
     closed: Option<Shared<oneshot::Receiver<()>>>,
@@ -78,11 +80,11 @@ struct Place {
 /// A unit of work on SQLite.
 #[derive(Debug)]
 pub(super) struct Member {
-    /// There until it ends.
+    /// The connection with the transaction; `None` after the unit of work has ended.
     open: Option<Open<Sqlite>>,
-    /// Those before it in the same transaction.
+    /// The earlier units of work in the same transaction.
     before: Members,
-    /// Where it may leave the transaction, if it shares it.
+    /// The place where the unit of work may leave the transaction, if it shares the transaction.
     groups: Option<Groups>,
 }
 
@@ -93,8 +95,8 @@ impl Default for Groups {
 }
 
 impl Groups {
-    /// A place of its own. The first unit of work that is done waits `longest` for others, and up to `most` of them share
-    /// a COMMIT.
+    /// Creates a place of its own. The first unit of work that is done waits `longest` for others, and at most `most`
+    /// of them share a COMMIT.
     pub fn new(longest: Duration, most: usize) -> Self {
         Self {
             place: Arc::default(),
@@ -103,8 +105,8 @@ impl Groups {
         }
     }
 
-    /// Goes on with the transaction that somebody left, if there is one. One that is being committed is over when this
-    /// returns.
+    /// Continues the transaction that another unit of work left, if there is one. Otherwise waits until a transaction
+    /// that is being committed is over.
     pub(super) async fn join(&self) -> Option<Member> {
         let (left, closed) = {
             let mut place = self.place();
@@ -124,7 +126,7 @@ impl Groups {
         None
     }
 
-    /// The first unit of work in `open`, which others may go on with.
+    /// Returns the first unit of work in `open`, whose transaction others may continue.
     pub(super) fn found(&self, open: Open<Sqlite>) -> Member {
         Member {
             open: Some(open),
@@ -133,7 +135,8 @@ impl Groups {
         }
     }
 
-    /// Commits what somebody left, if there is something, for whoever writes by itself.
+    /// Commits the transaction that was left here, if there is one, and waits until it is over, for a unit of work that
+    /// does not share its transaction.
     pub(super) async fn end(&self) {
         let left = self.place().left.take();
         if let Some(group) = left {
@@ -145,7 +148,8 @@ impl Groups {
         }
     }
 
-    /// Commits `group`, whoever goes away meanwhile. A unit of work that was dropped in the middle is given up before.
+    /// Commits `group` in a task of its own, whoever goes away meanwhile. If `is_dropped`, a unit of work was dropped
+    /// in the middle: it is rolled back first.
     fn close(&self, group: Group, is_dropped: bool) {
         let (bell, closed) = oneshot::channel();
         self.place().closed = Some(closed.shared());
@@ -155,7 +159,7 @@ impl Groups {
         }));
     }
 
-    /// Leaves `group` to the next one. If there is none in time, it is committed.
+    /// Leaves `group` to the next unit of work. If none takes it in time, it is committed.
     fn leave(&self, group: Group) {
         let waits = group.members.since.map_or(Duration::ZERO, |it| {
             (it + self.longest).saturating_duration_since(Instant::now())
@@ -177,13 +181,13 @@ impl Groups {
         }));
     }
 
-    /// Whether one that comes after `members` may wait for further ones.
+    /// Returns whether a unit of work that joins `members` may wait for further ones.
     fn may_wait(&self, members: &Members) -> bool {
         let is_early = members.since.is_none_or(|it| it.elapsed() < self.longest);
         is_early && members.bells.len() + 1 < self.most
     }
 
-    /// What was left here as the `count`th, if it still is.
+    /// Takes the group that was left here as the `count`th, if it is still here.
     fn take_if(&self, count: u64) -> Option<Group> {
         let mut place = self.place();
         match place.count == count {
@@ -207,7 +211,7 @@ impl fmt::Debug for Groups {
 }
 
 impl Members {
-    /// One more, who is told by what this answers.
+    /// Adds a member, and returns the receiver of its notification.
     fn add(&mut self) -> oneshot::Receiver<Outcome> {
         let (bell, told) = oneshot::channel();
         self.bells.push(bell);
@@ -253,7 +257,7 @@ impl Group {
 }
 
 impl Member {
-    /// The only unit of work in `open`.
+    /// Creates the only unit of work in `open`.
     pub(super) fn alone(open: Open<Sqlite>) -> Self {
         Self {
             open: Some(open),
@@ -262,24 +266,24 @@ impl Member {
         }
     }
 
-    /// Its connection.
+    /// Returns the connection of the unit of work.
     ///
     /// # Errors
-    /// It has ended.
+    /// Returns an error if the unit of work has ended.
     pub(super) fn open(&mut self) -> Result<&mut Open<Sqlite>, DbErr> {
         let open = self.open.as_mut();
         open.ok_or_else(|| DbErr::Custom("a unit of work goes on after its end".to_owned()))
     }
 
-    /// Whether others before it wait for the same COMMIT.
+    /// Returns whether earlier units of work wait for the same COMMIT.
     pub(super) fn is_joined(&self) -> bool {
         !self.before.is_empty()
     }
 
-    /// Ends it. If somebody waits, the transaction may be left to them.
+    /// Ends the unit of work. If another one waits (`is_awaited`), the transaction may be left to it.
     ///
     /// # Errors
-    /// Nothing was written; or the outcome is unknown.
+    /// Returns an error if nothing was written or if the outcome is unknown.
     pub(super) async fn end(mut self, end: End, is_awaited: bool) -> Result<Ended> {
         let groups = self.groups.clone();
         let leaves = is_awaited && groups.as_ref().is_some_and(|it| it.may_wait(&self.before));
@@ -297,7 +301,7 @@ impl Member {
         }
     }
 
-    /// Ends it and goes on with the transaction: it is left in `groups` to the next one, or committed.
+    /// Ends the unit of work but not its transaction, which is left in `groups` to the next one, or committed.
     async fn end_within(mut self, groups: &Groups, end: End, leaves: bool) -> Result<Ended> {
         let settled = match end {
             End::Keep => self.open()?.keep().await,
@@ -336,7 +340,7 @@ impl Drop for Member {
     }
 }
 
-/// What a unit of work that ended so comes to.
+/// Returns the result of a unit of work that ended with `end`, from the outcome that it was notified of.
 fn to_result(end: End, told: Result<Outcome, oneshot::Canceled>) -> Result<()> {
     match (told.unwrap_or(Outcome::Unknown), end) {
         (Outcome::Kept, _) => Ok(()),

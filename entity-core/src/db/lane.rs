@@ -1,5 +1,5 @@
-//! Lanes: connections that one kind of statement has for itself, so that none takes the last one of another kind,
-//! and each statement is stopped when its time is over or nobody waits for it any more.
+//! Lanes: connections that are reserved for one kind of statement, so that no kind takes the last connection of another
+//! one, and each statement is stopped when its time is over or nobody waits for it any more.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,66 +13,69 @@ use sea_orm::{
 use super::Session;
 use crate::error::Error;
 
-/// What is done with each row; whether another one is wanted.
+/// A function that receives each row and returns whether another one is wanted.
 pub type Take<'a> = dyn FnMut(QueryResult) -> bool + Send + 'a;
 
-/// Connections that only read, for one kind of statement. How many there are is bounded, and so is who waits.
+/// Connections that only read, reserved for one kind of statement. Their number is bounded, and so is the number of
+/// callers that wait for one.
 #[async_trait]
 pub trait Lane: fmt::Debug + Send + Sync {
-    /// All rows that answer `statement`. When its time is over, or this future is dropped, the statement is stopped
-    /// in the database.
+    /// Runs `statement` and returns all rows. When its time is over, or this future is dropped, the statement is
+    /// stopped in the database.
     ///
     /// # Errors
-    /// No connection became free: [`refusal`]. The statement took too long, or the database refuses it.
+    /// Returns [`refusal`] if no connection became free. Returns an error if the statement took too long or the
+    /// database refuses it.
     async fn query_all(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr>;
 
-    /// Hands row after row that answers `statement` to `take`, until it wants no more: then the statement is stopped.
-    /// Otherwise as [`query_all`](Self::query_all).
+    /// Passes the rows of `statement` to `take` one by one, until `take` wants no more: then the statement is stopped.
+    /// Otherwise works as [`query_all`](Self::query_all) does.
     ///
     /// # Errors
-    /// Those of [`query_all`](Self::query_all); `take` may have seen rows by then.
+    /// Fails as [`query_all`](Self::query_all) does; `take` may have seen rows by then.
     async fn each(&self, statement: Statement, take: &mut Take<'_>) -> Result<(), DbErr>;
 
-    /// What was done with statements so far.
+    /// Returns how many statements of the lane were stopped or refused so far.
     fn counts(&self) -> LaneCounts;
 }
 
-/// How many statements of a lane did not come to their end.
+/// The numbers of statements of a lane that were not completed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneCounts {
-    /// Stopped because their time was over.
+    /// The number of statements that were stopped because their time was over.
     pub stopped: u64,
-    /// Stopped because nobody waited for them any more.
+    /// The number of statements that were stopped because nobody waited for them any more.
     pub abandoned: u64,
-    /// Not begun, because no connection became free.
+    /// The number of statements that were not started because no connection became free.
     pub refused: u64,
 }
 
-/// The lanes of a database. A kind of statement without one uses the readers.
+/// The lanes of a database. Statements of a kind without a lane use the readers.
 #[derive(Clone, Debug, Default)]
 pub struct Lanes {
-    /// For what finds its rows by an index. On PostgreSQL the readers themselves limit the time.
+    /// The lane for statements that find their rows by an index. On PostgreSQL the readers themselves limit the time.
     pub reads: Option<Arc<dyn Lane>>,
-    /// For what may look at any number of rows.
+    /// The lane for statements that may look at any number of rows.
     pub scans: Option<Arc<dyn Lane>>,
-    /// A connection for the question whether the database answers, which no other statement takes.
+    /// A connection for checking whether the database responds, which no other statement takes.
     pub probe: Option<DatabaseConnection>,
 }
 
 const FULL: &str = "no connection of the lane became free";
 const UNENDED: &str = "the statement did not end when its time was over";
 
-/// The error of a lane in which no connection became free.
+/// Returns the error of a lane in which no connection became free.
 pub fn refusal() -> DbErr {
     DbErr::Conn(RuntimeErr::Internal(FULL.to_owned()))
 }
 
-/// The error of a lane whose statement ran on when its time was over, and is being stopped.
+/// Returns the error of a lane whose statement ran on when its time was over, and is being stopped.
 pub fn overrun() -> DbErr {
     DbErr::Query(RuntimeErr::Internal(UNENDED.to_owned()))
 }
 
-/// What a client is told when a lane did not begin or did not end a statement; `None` for all other errors.
+/// Returns the error that the client receives when a lane did not start or did not complete a statement; `None` for all
+/// other errors.
 pub(super) fn refused(error: &DbErr) -> Option<Error> {
     match error {
         DbErr::Conn(RuntimeErr::Internal(text)) if text == FULL => Some(Error::unavailable(
@@ -84,7 +87,7 @@ pub(super) fn refused(error: &DbErr) -> Option<Error> {
     }
 }
 
-/// What a client is told when a statement was stopped because its time was over.
+/// Returns the error that the client receives when a statement was stopped because its time was over.
 pub(super) fn too_long() -> Error {
     Error::unavailable(
         "the database took too long over this: narrow it, by a site, a filter or fewer words",
@@ -97,8 +100,8 @@ pub(super) fn too_long() -> Error {
 pub struct Scanning<'a>(&'a Session);
 
 impl Session {
-    /// The same data, by the connections for statements that may look at any number of rows: what
-    /// [`Session::scan`] is for statements that sea-orm runs.
+    /// Returns a connection to the same data for statements that may look at any number of rows: the counterpart of
+    /// [`Session::scan`] for statements that sea-orm runs.
     pub fn scanning(&self) -> Scanning<'_> {
         Scanning(self)
     }

@@ -1,4 +1,4 @@
-//! Reading a part of a list, row by row, until it has as many entities or as many bytes as an answer may.
+//! Reads of a part of a list, row by row, until it has as many entities or as many bytes as an answer may have.
 
 use std::pin::pin;
 
@@ -15,29 +15,30 @@ use crate::error::Result;
 use crate::large::{Reading, SMALL};
 use crate::search::{Page, Search};
 
-/// How much of what a statement finds is read.
+/// The limits on how much of a statement's result is read.
 #[derive(Clone, Debug)]
 pub struct Measure {
-    /// How many entities at most.
+    /// The maximum number of entities.
     pub items: u64,
-    /// How many bytes of text and numbers at most; one entity is read whatever it takes.
+    /// The maximum number of bytes of text and numbers; the first entity is read whatever its size.
     pub bytes: usize,
     /// Whether the statement finds its rows by an index: see [`Session::rows`].
     pub is_short: bool,
-    /// What the request has read already.
+    /// The account of how much the request has read already.
     pub reading: Reading,
 }
 
 impl Context {
-    /// How much is read of what `search` asks for.
+    /// Returns the limits for reading what `search` asks for.
     pub fn measure(&self, search: &Search) -> Measure {
         self.measure_items(search.limit)
     }
 
-    /// How much is read where up to `items` entities are wanted.
+    /// Returns the limits for reading up to `items` entities.
     ///
-    /// What was read is in memory once more while it is prepared for some formats, and all of it beside what is
-    /// written: together, no more than twice what an answer may have.
+    /// The limit of bytes is a third of what an answer may have. For some formats the entities are in memory a second
+    /// time while they are prepared, and all of that beside what is written: together, no more than twice what an
+    /// answer may have.
     pub fn measure_items(&self, items: u64) -> Measure {
         Measure {
             items,
@@ -49,13 +50,13 @@ impl Context {
 }
 
 impl Measure {
-    /// The same for a statement that finds its rows by an index, if `is_short`.
+    /// Returns the same limits, for a statement that finds its rows by an index if `is_short`.
     #[must_use]
     pub fn short(self, is_short: bool) -> Self {
         Self { is_short, ..self }
     }
 
-    /// The same with no more than `bytes`.
+    /// Returns the same limits with no more than `bytes` bytes.
     fn within(&self, bytes: usize) -> Self {
         Self {
             bytes: self.bytes.min(bytes),
@@ -63,31 +64,31 @@ impl Measure {
         }
     }
 
-    /// The page that was read, when it is the turn of its request to make an answer of so much.
+    /// Returns the page that was read, once its request has the turn to make an answer of this size.
     async fn accept<T>(&self, collected: Collected<T>) -> Result<Page<T>> {
         self.reading.take(collected.bytes).await?;
         Ok(collected.into_page())
     }
 }
 
-/// What was read so far.
+/// The entities that were read so far.
 struct Collected<T> {
     items: Vec<T>,
     bytes: usize,
-    /// How many the request may read before it needs a turn.
+    /// The number of bytes that the request may read before it needs a turn.
     left: usize,
     measure: Measure,
     end: End,
 }
 
-/// Why reading ended.
+/// The reason why reading ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// There was nothing left.
+    /// No rows were left.
     Whole,
-    /// There are as many entities as were wanted.
+    /// The maximum number of entities was reached.
     Items,
-    /// There are as many bytes as there may be.
+    /// The maximum number of bytes was reached.
     Bytes,
 }
 
@@ -102,7 +103,7 @@ impl<T> Collected<T> {
         }
     }
 
-    /// Takes in what `read` makes of the next row, which says too how many bytes that took. Whether to go on.
+    /// Adds the next row as `read` returns it, with its size in bytes. Returns whether to continue.
     fn take(&mut self, read: impl FnOnce() -> Result<(T, usize)>) -> Result<bool> {
         if u64::try_from(self.items.len()).is_ok_and(|it| it >= self.measure.items) {
             self.end = End::Items;
@@ -123,7 +124,7 @@ impl<T> Collected<T> {
         Ok(true)
     }
 
-    /// Whether reading ended where there are as many bytes as there may be, and others may have up to `bytes`.
+    /// Returns whether reading ended because of the limit of bytes, and that limit is lower than `bytes`.
     fn is_cut_below(&self, bytes: usize) -> bool {
         self.end == End::Bytes && self.measure.bytes < bytes
     }
@@ -141,11 +142,11 @@ impl<T> Collected<T> {
 }
 
 impl Session {
-    /// The part of a list that `read` makes of the rows that answer `statement`, which selects one more than
-    /// are wanted if there are more. It is run as [`Session::rows`] or [`Session::scan`] would run it.
+    /// Runs `statement` and returns the part of a list that `read` makes of its rows. The statement must select one row
+    /// more than are wanted, if there are more. It is run as [`Session::rows`] or [`Session::scan`] would run it.
     ///
     /// # Errors
-    /// The database can't be read, or `read` fails.
+    /// Returns an error if the database can't be read or `read` fails.
     pub async fn page<T: Send>(
         &self,
         statement: Statement,
@@ -172,10 +173,11 @@ impl Session {
         measure.accept(collected.await?).await
     }
 
-    /// The same with rows that sea-orm reads.
+    /// Returns a page of the rows of `select`, which sea-orm decodes, and otherwise does the same as
+    /// [`page`](Self::page).
     ///
     /// # Errors
-    /// The database can't be read.
+    /// Returns an error if the database can't be read.
     pub async fn models<M: FromQueryResult + Send>(
         &self,
         select: &SelectStatement,
@@ -187,7 +189,7 @@ impl Session {
         measure.accept(collected).await
     }
 
-    /// Reads as other reads do: once more when the connection to the server is lost.
+    /// Reads rows and, as for other reads, tries once more when the connection to the server is lost.
     async fn collect<T: Send>(
         &self,
         statement: &Statement,
@@ -237,7 +239,7 @@ impl Session {
     }
 }
 
-/// Reads row after row, until `take` wants no more.
+/// Passes the rows of `statement` to `take` one by one, until `take` wants no more.
 async fn each(
     db: &DatabaseConnection,
     statement: Statement,
@@ -252,7 +254,7 @@ async fn each(
     Ok(())
 }
 
-/// How many bytes of text a row has.
+/// Returns the number of bytes of text in a row.
 fn bytes(row: &QueryResult) -> usize {
     let texts = row.column_names().into_iter().enumerate();
     let length = |(index, _)| {

@@ -1,8 +1,8 @@
-//! Limits of what an account and a site may have, asked for at the end of each request that writes.
+//! Quotas: limits on how much an account and a site may have, checked at the end of each request that writes.
 //!
-//! What they have is [counted](super::usage) by the database in the same transaction. On PostgreSQL the row that was
-//! counted up is locked until the transaction ends, and on SQLite one writes at a time: so two requests at once can't
-//! both be the last that is allowed.
+//! How much they have is [counted](super::usage) by the database in the same transaction. On PostgreSQL the row of the
+//! count is locked until the transaction ends, and on SQLite only one unit of work writes at a time, so two concurrent
+//! requests can't both take the last that is allowed.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,17 +14,17 @@ use super::Session;
 use crate::context::Context;
 use crate::error::{Error, Result};
 
-/// Most that one may have. 0: any number.
+/// The limits for one account or one site. 0 means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quota {
-    /// How many entities.
+    /// The maximum number of entities.
     pub entities: u64,
-    /// How many bytes of what people wrote.
+    /// The maximum number of bytes of what people wrote.
     pub bytes: u64,
 }
 
-/// The quotas of a service, one of the [services](crate::Shared::services) of its units of work. Without it there are
-/// none.
+/// The quotas of a service, one of the [services](crate::Shared::services) that its units of work share. Without this
+/// service there are no quotas.
 pub struct Quotas {
     account: Quota,
     site: Quota,
@@ -32,14 +32,14 @@ pub struct Quotas {
     refused: AtomicU64,
 }
 
-/// Whom a row of `usage` is about.
+/// The kind of owner that a row of the table `usage` is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Account,
     Site,
 }
 
-/// What somebody has.
+/// How much one account or one site has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Usage {
     kind: Kind,
@@ -48,7 +48,7 @@ struct Usage {
     bytes: u64,
 }
 
-/// A limit, and what there is of it.
+/// A limit, and how much of it is used.
 struct Measure {
     setting: &'static str,
     what: &'static str,
@@ -57,7 +57,7 @@ struct Measure {
 }
 
 impl Quotas {
-    /// These; `reader` sees what is committed and nothing else.
+    /// Creates the quotas of each account and of each site; `reader` must see only what is committed.
     pub fn new(account: Quota, site: Quota, reader: DatabaseConnection) -> Self {
         Self {
             account,
@@ -67,7 +67,7 @@ impl Quotas {
         }
     }
 
-    /// How many requests met a limit.
+    /// Returns how many requests were refused because of a limit.
     pub fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }
@@ -101,8 +101,8 @@ impl Quotas {
         ]
     }
 
-    /// The limit that `now` is beyond and was less far beyond `before`, if there is one: who has too much may delete
-    /// some of it, and change it in any way that takes no more.
+    /// Returns the error for a limit that `now` exceeds, and `before` exceeded by less or not at all, if there is one:
+    /// an account or a site that has too much may still delete some of it, and change it in any way that takes no more.
     fn exceeded(&self, now: &Usage, before: &Usage) -> Option<Error> {
         let [before_entities, before_bytes] = self.measures(before).map(|it| it.has);
         let [entities, bytes] = self.measures(now);
@@ -157,11 +157,12 @@ impl Kind {
     }
 }
 
-/// Refuses what the request that runs in `cx` wrote if its caller, or a site that its events tell of, has more then
-/// than it may have. Administrators have no limits.
+/// Refuses the writes of the request that runs in `cx` if they leave its caller, or a site that its events name, with
+/// more than the quota and more than before. Super users have no limits.
 ///
 /// # Errors
-/// A limit is reached; the database can't be read.
+/// Returns an error if a limit is exceeded or the database can't be read, and a transient one if the request must be
+/// run by itself to find out what there was before.
 pub(crate) async fn check(cx: &Context) -> Result<()> {
     let Some(quotas) = cx.shared.services.get::<Quotas>() else {
         return Ok(());
@@ -201,7 +202,7 @@ pub(crate) async fn check(cx: &Context) -> Result<()> {
     Ok(())
 }
 
-/// The account and the sites whose usage the request may have changed, of those that have a limit.
+/// Returns the account and the sites that have a limit and whose usage the request may have changed.
 fn concerned(cx: &Context, quotas: &Quotas) -> BTreeSet<(Kind, String)> {
     let account = cx.caller().user_id().map(ToOwned::to_owned);
     let account = account.map(|it| (Kind::Account, it));
@@ -211,7 +212,7 @@ fn concerned(cx: &Context, quotas: &Quotas) -> BTreeSet<(Kind, String)> {
         .collect()
 }
 
-/// What those of `asked` have who have something.
+/// Returns the usage of those of `asked` that have something.
 async fn usage(db: &impl ConnectionTrait, asked: &BTreeSet<(Kind, String)>) -> Result<Vec<Usage>> {
     let values = asked
         .iter()
@@ -236,7 +237,7 @@ async fn usage(db: &impl ConnectionTrait, asked: &BTreeSet<(Kind, String)>) -> R
     Ok(found)
 }
 
-/// `pairs` places for two values each.
+/// Returns the SQL placeholders for `pairs` pairs of values.
 fn places(backend: sea_orm::DbBackend, pairs: usize) -> String {
     let place = |number: usize| match backend {
         sea_orm::DbBackend::Postgres => format!("${number}"),

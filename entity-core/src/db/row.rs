@@ -1,10 +1,10 @@
-//! One row of an answer, from whichever driver it comes.
+//! One row of a query result, whichever driver it comes from.
 
 use sea_orm::{DbErr, QueryResult, TryGetable};
 
 use super::Column;
 
-/// One row of an answer, read column by column in the order in which they were selected.
+/// One row of a query result, read column by column in the order in which the columns were selected.
 #[derive(Debug)]
 pub struct Row<'a> {
     source: Source<'a>,
@@ -19,7 +19,7 @@ enum Source<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The columns of `row`, from the first on.
+    /// Creates a row that reads the columns of `row` from the first one on.
     pub fn of(row: &'a QueryResult) -> Self {
         Self::from(Source::Pool(row))
     }
@@ -36,15 +36,15 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The next column.
+    /// Returns the next column.
     ///
     /// # Errors
-    /// There is none, or it holds something else.
+    /// Returns an error if there is no further column or the column holds a value of another type.
     pub fn take<T: Column>(&mut self) -> Result<T, DbErr> {
         T::read(self)
     }
 
-    /// How many bytes the columns have that were read so far.
+    /// Returns the number of bytes of text and numbers in the columns that were read so far.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -53,7 +53,7 @@ impl<'a> Row<'a> {
         self.bytes = self.bytes.saturating_add(bytes);
     }
 
-    /// The next column, as a type that both drivers know.
+    /// Returns the next column, as a type that both drivers support.
     pub(super) fn cell<T: TryGetable + rusqlite::types::FromSql>(&mut self) -> Result<T, DbErr> {
         let index = self.next;
         self.next = index.saturating_add(1);

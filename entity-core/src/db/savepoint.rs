@@ -1,8 +1,8 @@
 //! The savepoint of one unit of work among several in a transaction on SQLite. There is always one: the next unit of
 //! work begins where the last one ended.
 //!
-//! It proves too that the transaction is still the one that it was set in: where SQLite has rolled back by itself, it is
-//! gone, and naming it fails.
+//! The savepoint also proves that the transaction is still the one in which it was set: if SQLite has rolled back by
+//! itself, the savepoint is gone, and naming it fails.
 
 use std::time::Duration;
 
@@ -13,18 +13,20 @@ use super::driver::Driver as _;
 use super::transaction::{Open, State, query_error};
 use crate::error::{Error, Result};
 
-/// Begins a transaction with a savepoint.
+/// The statements that begin a transaction with a savepoint.
 pub(super) const BEGIN: &str = "BEGIN IMMEDIATE; SAVEPOINT unit";
 const KEEP: &str = "RELEASE unit; SAVEPOINT unit";
 const GIVE_UP: &str = "ROLLBACK TO unit";
-/// How long a statement that was dropped in the middle may go on. Then it is stopped, and the transaction is lost.
+/// The time for which a statement that was dropped in the middle may go on. Then it is stopped, and the transaction is
+/// lost.
 const GRACE: Duration = Duration::from_millis(50);
 
 impl Open<Sqlite> {
-    /// Makes what was done since the savepoint a part of the transaction.
+    /// Makes the writes since the savepoint a part of the transaction.
     ///
     /// # Errors
-    /// One of its statements failed, or this does: it can't be kept.
+    /// Returns an error if one of the statements since the savepoint failed, or this one does: the writes can't be kept
+    /// then.
     pub(super) async fn keep(&mut self) -> Result<()> {
         match self.state {
             State::Open => self.mark(KEEP).await,
@@ -32,10 +34,10 @@ impl Open<Sqlite> {
         }
     }
 
-    /// Gives up what was done since the savepoint. A statement that was dropped in the middle ends before.
+    /// Rolls back to the savepoint, after a statement that was dropped in the middle has ended.
     ///
     /// # Errors
-    /// The transaction is lost, or may be.
+    /// Returns an error if the transaction is lost, or may be.
     pub(super) async fn give_up(&mut self) -> Result<()> {
         match self.state {
             State::Open | State::Failed => self.mark(GIVE_UP).await,

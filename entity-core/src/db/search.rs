@@ -1,8 +1,8 @@
-//! Search → SQL: filters, words, order and window, on any statement that selects from a table.
+//! Translation of a search to SQL: filters, words, order and window, for any statement that selects from a table.
 //!
-//! Columns of text must be compared byte by byte on PostgreSQL (`COLLATE "C"`), as SQLite does: then both
-//! find the same, in the same order. A field that `_search` looks into has a column with its text folded beside
-//! its own: see [`Field::folded_column`].
+//! Text columns must be compared byte by byte on PostgreSQL (`COLLATE "C"`), as SQLite does, so that both find the same
+//! rows in the same order. A field that `_search` looks into has a column with its folded text beside its own: see
+//! [`Field::folded_column`].
 
 use sea_orm::sea_query::{
     Alias, Asterisk, Cond, Condition, Expr, ExprTrait, Func, IntoColumnRef, LikeExpr, NullOrdering,
@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::schema::{Field, Schema};
 use crate::search::{Cell, Filter, Needle, Order, Search, Test, is_searched};
 
-/// Adds everything that `search` says to `statement`, which selects from `table`.
+/// Adds the filters, words, cursor, order and window of `search` to `statement`, which selects from `table`.
 pub fn apply(statement: &mut SelectStatement, search: &Search, schema: &Schema, table: &str) {
     statement.cond_where(condition(search, schema, table));
     if let Some(keys) = search.after() {
@@ -26,7 +26,7 @@ pub fn apply(statement: &mut SelectStatement, search: &Search, schema: &Schema, 
     statement.limit(search.fetch()).offset(search.start);
 }
 
-/// The filters and words of `search` as a condition: what it finds, whatever part of it is wanted.
+/// Returns the filters and words of `search` as a condition: it holds for all matches, whatever part of them is wanted.
 pub fn condition(search: &Search, schema: &Schema, table: &str) -> Condition {
     let mut condition = Cond::all();
     for filter in &search.filters {
@@ -40,10 +40,10 @@ pub fn condition(search: &Search, schema: &Schema, table: &str) -> Condition {
     condition
 }
 
-/// How many rows `statement` selects, which says nothing of order and window.
+/// Returns the number of rows that `statement` selects, which must have neither an order nor a window.
 ///
 /// # Errors
-/// The database can't be read.
+/// Returns an error if the database can't be read.
 pub async fn count_rows(cx: &Context, mut statement: SelectStatement) -> Result<u64> {
     statement.clear_selects().expr(Expr::val(1));
     let mut counting = Query::select();
@@ -90,7 +90,8 @@ fn holds(filter: &Filter, table: &str) -> Condition {
     }
 }
 
-/// The row stands behind the one that has `keys`: in its first key or, where that is the same, in the next.
+/// Returns the condition that a row comes after the one that has `keys`: in its first key or, where that is equal, in
+/// the next.
 fn behind(order: &[Order], keys: &[Cell], table: &str) -> Condition {
     let mut any = Cond::any();
     let mut same = Cond::all();
@@ -107,7 +108,7 @@ fn behind(order: &[Order], keys: &[Cell], table: &str) -> Condition {
     }
 }
 
-/// The row stands behind `cell` in this key; `None` if none can.
+/// Returns the condition that a row comes after `cell` in this key; `None` if no row can.
 fn greater(key: Order, cell: &Cell, table: &str) -> Option<Condition> {
     let column = column(key.field, table);
     match (cell, key.is_descending) {
@@ -118,7 +119,7 @@ fn greater(key: Order, cell: &Cell, table: &str) -> Option<Condition> {
     }
 }
 
-/// The row stands at `cell` or behind it in this key.
+/// Returns the condition that a row is at `cell` or comes after it in this key.
 fn reaches(key: Order, cell: &Cell, table: &str) -> Condition {
     let column = column(key.field, table);
     match (cell, key.is_descending) {
@@ -148,8 +149,8 @@ fn one(test: Expr) -> Condition {
     Cond::all().add(test)
 }
 
-/// The field holds `text`, in whatever case. Where the field's text is not kept folded, the letters that are looked
-/// for are folded row by row: the grammar of lists bounds how many.
+/// Returns the condition that the field contains `text`, whatever the case of the letters. If the field's text is not
+/// stored folded, the letters that are searched for are folded row by row: the grammar of lists bounds their number.
 fn contains(text: &str, field: &Field, table: &str) -> Expr {
     let needle = Needle::new(text);
     let folded = if let Some(name) = field.folded_column() {
@@ -166,7 +167,7 @@ fn contains(text: &str, field: &Field, table: &str) -> Expr {
     folded.like(LikeExpr::new(pattern).escape('\\'))
 }
 
-/// `%`, `_` and the escape character stand for themselves.
+/// Escapes `%`, `_` and the escape character, so that they stand for themselves.
 fn escape_like(text: &str) -> String {
     text.chars()
         .fold(String::with_capacity(text.len()), |mut escaped, c| {
@@ -178,7 +179,7 @@ fn escape_like(text: &str) -> String {
         })
 }
 
-/// The column of a field. Whoever made the filter or the order saw that it has one.
+/// Returns the column of a field. The code that made the filter or the order has checked that the field has one.
 fn column(field: &Field, table: &str) -> Expr {
     let name = field.column.unwrap_or(field.name);
     Expr::col((Alias::new(table), Alias::new(name)).into_column_ref())

@@ -1,4 +1,4 @@
-//! Ready-made verbs over one table, and the table itself: what `#[entity(table = …)]` calls.
+//! Ready-made operations on one table, and the table itself: the functions that `#[entity(table = …)]` calls.
 
 use sea_orm::sea_query::{
     Alias, ColumnDef, Expr, ExprTrait, Index, IndexCreateStatement, Query, SelectStatement,
@@ -21,46 +21,46 @@ use crate::input::Fields;
 use crate::schema::{Field, Kind, Role, Schema};
 use crate::search::{Filter, Page, Search, Test};
 
-/// Most rows that a short statement leaves out at the beginning.
+/// The maximum number of rows that a short statement skips at the beginning.
 pub const MOST_PASSED: u64 = 1000;
 
-/// An entity that is one row of one table. Written by `#[derive(Entity)]`.
+/// An entity that is stored as one row of one table. Implemented by `#[derive(Entity)]`.
 pub trait Table: Entity + Serialize + DeserializeOwned {
-    /// The table's name.
+    /// The name of the table.
     const TABLE: &'static str;
 
-    /// The columns, in the order of the fields: name, type, whether it may be null.
+    /// The columns, in the order of the fields: name, type, and whether the column may be null.
     const COLUMNS: &'static [(&'static str, ColumnType, bool)];
 
-    /// The values of the columns, in the same order.
+    /// Returns the values of the columns, in the same order.
     fn values(&self) -> Vec<Value>;
 
-    /// Reads a row, which holds the columns in the same order.
+    /// Reads an entity from a row, which holds the columns in the same order.
     ///
     /// # Errors
-    /// The row is not one of this table.
+    /// Returns an error if the row is not one of this table.
     fn from_row(row: &mut Row<'_>) -> Result<Self, DbErr>;
 }
 
-/// What a table is made of.
+/// The definition of a table.
 #[derive(Clone, Debug)]
 pub struct TableSpec {
-    /// Its name.
+    /// The name of the table.
     pub name: &'static str,
-    /// Its columns: name, type, whether it may be null.
+    /// The columns of the table: name, type, and whether the column may be null.
     pub columns: &'static [(&'static str, ColumnType, bool)],
-    /// The fields whose text is kept folded as well, in a column of its own.
+    /// The fields whose text is also stored folded, in a column of its own.
     pub folded: Vec<&'static Field>,
     /// The column that is the primary key.
     pub key: &'static str,
-    /// The column that lists are most often filtered by.
+    /// The column with the id of the site, by which lists are filtered most often.
     pub site: Option<&'static str>,
     /// The column with the internal id of the account that a row belongs to.
     pub owner: Option<&'static str>,
 }
 
 impl TableSpec {
-    /// The table of `T`.
+    /// Returns the definition of the table of `T`.
     pub fn of<T: Table>() -> Self {
         let column = |role| T::schema().role(role).and_then(|it| it.column);
         Self {
@@ -73,7 +73,7 @@ impl TableSpec {
         }
     }
 
-    /// The statement that creates the table where it is absent.
+    /// Returns the statement that creates the table if it does not exist.
     pub fn create_statement(&self, backend: DbBackend) -> TableCreateStatement {
         let mut statement = SqlTable::create();
         statement.table(Alias::new(self.name)).if_not_exists();
@@ -90,8 +90,8 @@ impl TableSpec {
         statement
     }
 
-    /// The definition of a column that the struct gained after the table was made. Rows that are already
-    /// there get the type's empty value.
+    /// Returns the definition of the column `name`, which the struct gained after the table was created, or `None` if
+    /// the table has no such column. Existing rows get null or the empty value of the type.
     pub fn added_column(&self, name: &str, backend: DbBackend) -> Option<ColumnDef> {
         if self.folded_columns().any(|it| it == name) {
             return Some(definition(name, ColumnType::Text, true, backend));
@@ -108,17 +108,17 @@ impl TableSpec {
         Some(column)
     }
 
-    /// The names of the columns with folded text.
+    /// Returns the names of the columns with folded text.
     pub fn folded_columns(&self) -> impl Iterator<Item = String> {
         self.folded.iter().filter_map(|it| it.folded_column())
     }
 
-    /// The name of the index for lists of a site.
+    /// Returns the name of the index for the lists of a site.
     pub fn index_name(&self) -> String {
         format!("{}_by_site", self.name)
     }
 
-    /// The statement that creates the index for lists of a site.
+    /// Returns the statement that creates the index for the lists of a site, if the rows belong to sites.
     pub fn index_statement(&self) -> Option<IndexCreateStatement> {
         let site = self.site?;
         let mut statement = Index::create();
@@ -148,10 +148,10 @@ fn definition(name: &str, kind: ColumnType, is_nullable: bool, backend: DbBacken
     column
 }
 
-/// The row with this id.
+/// Returns the row with this id, if there is one.
 ///
 /// # Errors
-/// The database can't be read.
+/// Returns an error if the database can't be read.
 pub async fn read<T: Table>(cx: &Context, id: &str) -> Result<Option<T>> {
     let mut statement = select::<T>();
     statement.and_where(Expr::col(Alias::new(key(T::schema()))).eq(id));
@@ -161,10 +161,10 @@ pub async fn read<T: Table>(cx: &Context, id: &str) -> Result<Option<T>> {
     Ok(rows.into_iter().next())
 }
 
-/// The rows with these ids, in any order.
+/// Returns the rows with these ids, in any order.
 ///
 /// # Errors
-/// The database can't be read.
+/// Returns an error if the database can't be read.
 pub async fn read_many<T: Table>(cx: &Context, ids: &[String]) -> Result<Vec<T>> {
     let mut statement = select::<T>();
     statement.and_where(Expr::col(Alias::new(key(T::schema()))).is_in(ids));
@@ -173,10 +173,10 @@ pub async fn read_many<T: Table>(cx: &Context, ids: &[String]) -> Result<Vec<T>>
     db.rows(statement, |row| Ok(T::from_row(row)?)).await
 }
 
-/// The rows that `search` asks for.
+/// Returns the rows that `search` asks for.
 ///
 /// # Errors
-/// The database can't be read.
+/// Returns an error if the database can't be read.
 pub async fn list<T: Table>(cx: &Context, search: &Search) -> Result<Page<T>> {
     let schema = T::schema();
     let mut statement = within::<T>(&search.scope);
@@ -188,7 +188,7 @@ pub async fn list<T: Table>(cx: &Context, search: &Search) -> Result<Page<T>> {
         .await
 }
 
-/// Whether the index leads to the rows that `search` asks for, and past few others.
+/// Returns whether an index leads to the rows that `search` asks for, and past few others.
 fn is_short(search: &Search) -> bool {
     let is_key = |role: Option<Role>| matches!(role, Some(Role::Id | Role::Site));
     let is_found =
@@ -200,20 +200,21 @@ fn is_short(search: &Search) -> bool {
         && search.order.first().is_none_or(|it| is_key(it.field.role))
 }
 
-/// How many rows `search` asks for, whatever part of them is wanted.
+/// Returns the number of rows that `search` asks for, whatever part of them is wanted.
 ///
 /// # Errors
-/// The database can't be read.
+/// Returns an error if the database can't be read.
 pub async fn count<T: Table>(cx: &Context, search: &Search) -> Result<u64> {
     let mut statement = within::<T>(&search.scope);
     statement.cond_where(condition(search, T::schema(), T::TABLE));
     count_rows(cx, statement).await
 }
 
-/// Inserts a row made of `fields`, with an id, an owner, times and a version where the struct has them.
+/// Inserts a row made of `fields`, with an id, an owner, times and a version where the struct has them. An id in
+/// `fields` is kept.
 ///
 /// # Errors
-/// A field is missing or wrong; there is already such a row.
+/// Returns an error if a field is missing or wrong, or if there is already such a row.
 pub async fn create<T: Table>(cx: &Context, fields: Fields) -> Result<T> {
     let mut object = empty(T::schema());
     object.extend(fields.0);
@@ -252,7 +253,8 @@ pub async fn create<T: Table>(cx: &Context, fields: Fields) -> Result<T> {
     Ok(entity)
 }
 
-/// What is written of `entity`: its columns and, beside those that are looked into, those with their text folded.
+/// Returns the columns that are written for `entity`, with their values: its own and, beside those that are searched,
+/// those with the folded text.
 pub fn row<T: Table>(entity: &T) -> Vec<(String, Value)> {
     let columns = T::COLUMNS.iter().map(|it| it.0.to_owned());
     let mut row: Vec<_> = columns.zip(entity.values()).collect();
@@ -264,10 +266,10 @@ pub fn row<T: Table>(entity: &T) -> Vec<(String, Value)> {
     row
 }
 
-/// Changes the row of `current` by `fields`, if it is still in the version that was read.
+/// Changes the row of `current` by `fields`, if the row is still in the version that was read.
 ///
 /// # Errors
-/// A field is wrong; somebody else changed the row.
+/// Returns an error if a field is wrong, or if the row was changed or deleted meanwhile.
 pub async fn update<T: Table>(cx: &Context, current: T, fields: Fields) -> Result<T> {
     let schema = T::schema();
     let Json::Object(mut object) = serde_json::to_value(&current).map_err(Error::internal)? else {
@@ -311,7 +313,7 @@ pub async fn update<T: Table>(cx: &Context, current: T, fields: Fields) -> Resul
 /// Deletes the row of `current`.
 ///
 /// # Errors
-/// The database can't be written.
+/// Returns an error if the database can't be written.
 pub async fn delete<T: Table>(cx: &Context, current: T) -> Result<()> {
     let mut statement = Query::delete();
     statement
@@ -329,7 +331,8 @@ fn select<T: Table>() -> SelectStatement {
     statement
 }
 
-/// Selects the rows of these sites, where the rows belong to sites.
+/// Returns a query for the rows of the sites in `scope`; for all rows, if `scope` is everything or the rows belong to
+/// no site.
 fn within<T: Table>(scope: &Scope) -> SelectStatement {
     let mut statement = select::<T>();
     let site = T::schema().role(Role::Site).and_then(|it| it.column);
@@ -346,7 +349,7 @@ fn key(schema: &Schema) -> &'static str {
         .unwrap_or("id")
 }
 
-/// What fields have that nobody sends: nothing, zero or false.
+/// Returns the values of the optional fields that clients did not send: false for a boolean, null for all others.
 fn empty(schema: &Schema) -> Map<String, Json> {
     schema
         .fields

@@ -1,8 +1,8 @@
 //! A transaction on a connection of its own.
 //!
-//! The driver counts how deep it is in transactions, and is wrong after errors at which SQLite rolls back by itself:
-//! what comes next would be a savepoint in a transaction that nobody commits. So a transaction here begins on a
-//! connection that is in none, which the statement that begins it proves; it succeeds only if the COMMIT that ends it
+//! The driver counts how deeply transactions are nested, and is wrong after errors at which SQLite rolls back by
+//! itself: the next transaction would be a savepoint in a transaction that nobody commits. So a transaction here begins
+//! on a connection that is in none, which the statement that begins it proves; it succeeds only if its final COMMIT
 //! does; and a connection whose state is in doubt is closed before it serves again.
 
 use std::time::Duration;
@@ -28,10 +28,10 @@ use super::stop::{Stop, Stops};
 use crate::error::{Error, Result};
 use crate::unit::{End, Ended};
 
-/// How long a COMMIT may take. Whoever waits longer is told that the outcome is unknown.
+/// The maximum time of a COMMIT. After that, the outcome is reported as unknown.
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A transaction that has the right to write from its first statement on. Dropping it gives up what it wrote.
+/// A transaction that has the right to write from its first statement on. Dropping it rolls back what it wrote.
 #[derive(Debug)]
 pub struct Transaction {
     kind: Kind,
@@ -44,7 +44,7 @@ enum Kind {
     Postgres(Mutex<Open<Postgres>>),
 }
 
-/// A connection and what is known of the transaction on it.
+/// A connection, and the known state of the transaction on it.
 #[derive(Debug)]
 pub(super) struct Open<D: Driver> {
     pub(super) connection: PoolConnection<D>,
@@ -57,30 +57,30 @@ pub(super) struct Open<D: Driver> {
 pub(super) enum State {
     /// The transaction is open, and each of its statements succeeded.
     Open,
-    /// The transaction is open, and one of its statements runs, or was given up in the middle.
+    /// The transaction is open, and one of its statements is running or was dropped in the middle.
     Running,
     /// The transaction is open, and one of its statements failed: it can only be rolled back.
     Failed,
-    /// There is none: the connection may serve others.
+    /// There is no transaction: the connection may serve others.
     Ended,
-    /// Nobody knows.
+    /// The state of the transaction is unknown.
     Doubtful,
 }
 
 impl Transaction {
-    /// Begins a transaction on a connection of `writer`, whose faults are told to `faults`.
+    /// Begins a transaction on a connection of `writer`, and records the faults of that connection in `faults`.
     ///
     /// # Errors
-    /// The database can't be reached, or nothing may be written to it.
+    /// Returns an error if the database can't be reached or nothing may be written to it.
     pub async fn begin(writer: &DatabaseConnection, faults: &Faults) -> Result<Self> {
         Self::begin_with(writer, faults, None).await
     }
 
-    /// The same, where a statement that is dropped in the middle is stopped by what `stops` makes. Without, it goes
-    /// on in the database until it is done.
+    /// Begins a transaction as [`begin`](Self::begin) does, with a handle of `stops` that stops a statement which is
+    /// dropped in the middle. Without `stops`, such a statement continues in the database until it is done.
     ///
     /// # Errors
-    /// Those of [`begin`](Self::begin).
+    /// Fails as [`begin`](Self::begin) does.
     pub async fn begin_with(
         writer: &DatabaseConnection,
         faults: &Faults,
@@ -98,11 +98,12 @@ impl Transaction {
         }
     }
 
-    /// The same, as a part of what `groups` commits at once, if somebody left it there or this one `founds` it: on SQLite,
-    /// units of work may share one COMMIT. All of them must have the right to write, one after the other.
+    /// Continues the transaction that another unit of work left in `groups`, if there is one. Otherwise begins one,
+    /// which others may continue if this one `founds` a group: on SQLite, units of work may share one COMMIT. All of
+    /// them must have the right to write, one after the other.
     ///
     /// # Errors
-    /// Those of [`begin`](Self::begin).
+    /// Fails as [`begin`](Self::begin) does.
     pub(super) async fn begin_in(
         groups: &Groups,
         founds: bool,
@@ -134,15 +135,16 @@ impl Transaction {
         Self::of(Kind::Sqlite(Mutex::new(member)), is_joined)
     }
 
-    /// Whether it sees what others wrote that is not durable yet, and is kept only if that is.
+    /// Returns whether the transaction sees writes of others that are not durable yet, and is kept only if they are.
     pub fn is_joined(&self) -> bool {
         self.is_joined
     }
 
-    /// Makes what was written durable and visible. When it succeeds, the transaction is over.
+    /// Makes the writes durable and visible. When this succeeds, the transaction is over.
     ///
     /// # Errors
-    /// Nothing was written or, if the [code](Error::code) of the error says so, nobody knows whether it was.
+    /// Returns an error if nothing was written or, if the [code](Error::code) of the error says so, if it is unknown
+    /// whether anything was written.
     pub async fn commit(self) -> Result<()> {
         match self.end(End::Keep, false).await? {
             Ended::Now => Ok(()),
@@ -150,10 +152,10 @@ impl Transaction {
         }
     }
 
-    /// Ends it. If somebody waits to write, the COMMIT may be left to them.
+    /// Ends the transaction. If another unit of work waits to write, the COMMIT may be left to it.
     ///
     /// # Errors
-    /// Those of [`commit`](Self::commit).
+    /// Fails as [`commit`](Self::commit) does.
     pub(super) async fn end(self, end: End, is_awaited: bool) -> Result<Ended> {
         match (self.kind, end) {
             (Kind::Sqlite(it), _) => it.into_inner().end(end, is_awaited).await,
@@ -162,7 +164,7 @@ impl Transaction {
         }
     }
 
-    /// Hands row after row that answers `statement` to `take`, until it wants no more.
+    /// Runs `statement` and passes its rows to `take` one by one, until `take` wants no more.
     pub(super) async fn each(
         &self,
         statement: &Statement,
@@ -276,8 +278,8 @@ impl<D: Driver> Open<D> {
         self.see(done).map_err(query_error)
     }
 
-    /// After an error nothing more is done: SQLite might do it outside of the transaction. Neither is it after a
-    /// statement that was given up in the middle.
+    /// Marks the transaction as running a statement, and refuses the statement after an error: SQLite might run it
+    /// outside of the transaction. It is also refused after a statement that was dropped in the middle.
     fn start(&mut self) -> Result<(), DbErr> {
         if self.state == State::Open {
             self.state = State::Running;
@@ -323,7 +325,7 @@ impl<D: Driver> Drop for Open<D> {
     }
 }
 
-/// Whether a connection of a pool of [`Transaction`]s is in none, as it must be before it serves.
+/// Returns whether a connection of a pool of [`Transaction`]s is in no transaction, as it must be before it serves.
 pub fn is_at_rest<D: sqlx::Database>(connection: &D::Connection) -> bool {
     D::TransactionManager::get_transaction_depth(connection) == 0
 }

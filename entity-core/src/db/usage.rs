@@ -1,9 +1,10 @@
-//! How much accounts and sites have: rows of the tables that count, and the bytes of what people wrote into them.
+//! Usage of accounts and sites: the number of rows that they have in the tables that count, and the bytes of what
+//! people wrote into these rows.
 //!
-//! The database counts by itself, in triggers that the service makes from what a type declares. So whatever writes is
-//! counted, in the transaction that writes it, and nothing can forget to: batches, sweeps, what goes with something
-//! else, other programs, nodes of another version. The table `usage` has one row for each account and each site that
-//! has something; `usage_source` says which tables are counted, and how.
+//! The database counts by itself, in triggers that the service creates from the declarations of the types. So every
+//! write is counted in its own transaction, whatever does it: batches, sweeps, cascading deletions, other programs,
+//! nodes of another version. The table `usage` has one row for each account and each site that has something;
+//! `usage_source` says which tables are counted, and how.
 
 mod triggers;
 
@@ -16,27 +17,27 @@ use super::table::TableSpec;
 
 pub use triggers::{Triggers, triggers};
 
-/// Which triggers a table has that is counted so: to be changed with them, so that they are made anew.
+/// The version of the triggers of a counted table: to be changed with them, so that they are created anew.
 const VERSION: u32 = 2;
 
-/// A table whose rows count as what an account and a site have.
+/// A table whose rows count towards the usage of an account and a site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counted {
-    /// The table.
+    /// The name of the table.
     pub table: &'static str,
-    /// The column with the internal id of the account that a row counts for, if there is one.
+    /// The column with the internal id of the account for which a row counts, if there is one.
     pub owner: Option<&'static str>,
-    /// The column with the id of the site that a row counts for, if there is one.
+    /// The column with the id of the site for which a row counts, if there is one.
     pub site: Option<&'static str>,
-    /// What stands before the id in that column; rows with something else there count for no site.
+    /// The text before the id in the site column; rows without this prefix count for no site.
     pub prefix: &'static str,
-    /// The columns with what people wrote, whose bytes count. What the service keeps beside it does not: folded text,
+    /// The columns with what people wrote, whose bytes count. What the service itself adds does not count: folded text,
     /// indexes, ids, dates.
     pub texts: Cow<'static, [&'static str]>,
 }
 
 impl Counted {
-    /// Rows of `table` count with the bytes of `texts`.
+    /// Declares that the rows of `table` count, with the bytes of `texts`.
     pub const fn new(table: &'static str, texts: &'static [&'static str]) -> Self {
         Self {
             table,
@@ -47,21 +48,21 @@ impl Counted {
         }
     }
 
-    /// They count for the account that `column` names.
+    /// Lets the rows count for the account that `column` names.
     #[must_use]
     pub const fn owned_by(mut self, column: &'static str) -> Self {
         self.owner = Some(column);
         self
     }
 
-    /// They count for the site that `column` names.
+    /// Lets the rows count for the site that `column` names.
     #[must_use]
     pub const fn within(mut self, column: &'static str) -> Self {
         self.site = Some(column);
         self
     }
 
-    /// They count for the site that `column` names behind `prefix`, which has no quotes and no wildcards.
+    /// Lets the rows count for the site that `column` names after `prefix`, which must have no quotes and no wildcards.
     #[must_use]
     pub const fn within_path(mut self, column: &'static str, prefix: &'static str) -> Self {
         self.site = Some(column);
@@ -69,8 +70,8 @@ impl Counted {
         self
     }
 
-    /// What counts of a table that the service looks after: its rows, with all text but the ids of the row, of its
-    /// owner and of its site.
+    /// Declares the count of a table that the service maintains: its rows, with all text except the ids of the row, of
+    /// its owner and of its site.
     pub fn of(spec: &TableSpec) -> Self {
         let is_id = |name| name == spec.key || spec.owner == Some(name) || spec.site == Some(name);
         let texts = spec.columns.iter().filter_map(|(name, kind, _)| {
@@ -85,14 +86,15 @@ impl Counted {
         }
     }
 
-    /// What all rows of the table count: a statement that answers `kind`, `id`, `entities` and `bytes`, once for each
-    /// account and each site that a row counts for.
+    /// Returns the statement that counts all rows of the table: it selects `kind`, `id`, `entities` and `bytes`, once
+    /// for each row and each account or site for which the row counts.
     pub fn definition(&self, backend: DbBackend) -> String {
         let all = self.selects(backend, &format!("\"{}\"", self.table), "");
         format!("/* {VERSION} */ {}", all.join(" UNION ALL "))
     }
 
-    /// The same of `table`, one statement for accounts and one for sites; `sign` is empty, or `-` for rows that went.
+    /// Returns such statements over `table`, one for accounts and one for sites; `sign` is empty, or `-` for rows that
+    /// were removed.
     fn selects(&self, backend: DbBackend, table: &str, sign: &str) -> Vec<String> {
         let shares = self.shares(backend, "r");
         let selects = shares.iter().map(|Share { kind, id, condition, bytes }| {
@@ -104,7 +106,7 @@ impl Counted {
         selects.collect()
     }
 
-    /// What a row counts that a statement calls `row`: for an account and for a site.
+    /// Returns the SQL for what a row counts for an account and for a site; `row` is the row's name in the statement.
     fn shares(&self, backend: DbBackend, row: &str) -> Vec<Share> {
         let bytes = self.texts.iter();
         let bytes = bytes.map(|it| format!("coalesce(octet_length({row}.\"{it}\"), 0)"));
@@ -140,20 +142,20 @@ impl Counted {
     }
 }
 
-/// What a row counts for an account or for a site, in SQL.
+/// The SQL for what a row counts for an account or for a site.
 struct Share {
-    /// For which of the two.
+    /// The kind of owner: `account` or `site`.
     kind: &'static str,
-    /// For which account or site.
+    /// The expression for the id of the account or site.
     id: String,
-    /// Whether it counts for any.
+    /// The condition that the row counts for an account or site at all.
     condition: String,
-    /// How many bytes.
+    /// The expression for the number of bytes.
     bytes: String,
 }
 
-/// Adds what `selects`, statements like those of [`Counted::definition`], answer to what is counted. Whoever runs several of these
-/// at once meets the rows in the same order, so that no two wait for each other.
+/// Returns the statement that adds the result of `selects`, statements like those of [`Counted::definition`], to the
+/// table `usage`. Concurrent statements of this kind lock the rows in the same order, so that they can't deadlock.
 pub fn add(selects: &[String]) -> String {
     format!(
         "INSERT INTO usage (kind, id, entities, bytes) \
@@ -165,8 +167,8 @@ pub fn add(selects: &[String]) -> String {
     )
 }
 
-/// Asks how many accounts and sites have something else than `usage` says, by all `definitions`. The answer is in the
-/// column `number`.
+/// Returns the statement that counts the accounts and sites whose usage according to all `definitions` differs from the
+/// table `usage`. The result is in the column `number`.
 pub fn drift(definitions: &[String]) -> String {
     let told = "SELECT kind, id, -entities, -bytes FROM usage".to_owned();
     let all: Vec<_> = definitions.iter().cloned().chain([told]).collect();

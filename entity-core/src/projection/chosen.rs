@@ -1,16 +1,16 @@
-//! Some fields of an object: serialises what it is given and leaves out the others.
+//! The serialisation of selected fields of an object; all other fields are left out.
 
 use serde::ser::{Error as _, Impossible, SerializeMap, SerializeStruct};
 use serde::{Serialize, Serializer};
 
-/// Some fields of an object.
+/// A view of an object that serialises only the selected fields.
 pub(crate) struct Chosen<'a, T: ?Sized> {
     data: &'a T,
     fields: &'a [&'static str],
 }
 
 impl<'a, T: ?Sized> Chosen<'a, T> {
-    /// Those of the fields of `data` that have one of these names.
+    /// Selects the fields of `data` that have one of the names in `fields`.
     pub(crate) fn new(data: &'a T, fields: &'a [&'static str]) -> Self {
         Self { data, fields }
     }
@@ -25,17 +25,17 @@ impl<T: Serialize + ?Sized> Serialize for Chosen<'_, T> {
     }
 }
 
-/// Takes an object and nothing else.
+/// The serialiser of the outermost value, which must be an object: every other type is refused.
 struct Outermost<'a, S> {
     serializer: S,
     fields: &'a [&'static str],
 }
 
-/// Passes on the entries that were chosen.
+/// The serialiser of the object's entries, which passes on the selected ones.
 struct Entries<'a, M> {
     map: M,
     fields: &'a [&'static str],
-    /// Whether the value of the last key is wanted.
+    /// Whether the value that belongs to the last key is passed on.
     is_wanted: bool,
 }
 

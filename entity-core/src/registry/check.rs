@@ -1,18 +1,18 @@
-//! What must hold of a type before a service starts with it.
+//! The checks that a type must pass before a service starts with it.
 
 use super::{ActionRoute, RegistryError, Route};
 use crate::projection::EXPANDED;
 use crate::schema::{Field, Schema};
 use crate::search::Order;
 
-/// Prefixes that the service itself answers.
+/// The prefixes that the service itself answers.
 const RESERVED: [&str; 2] = ["batch", "describe"];
-/// Words with a meaning of their own behind a prefix.
+/// The path segments that have a fixed meaning behind a prefix.
 pub(crate) const RESERVED_WORDS: [&str; 4] = ["describe", "new", "edit", "delete"];
-/// The argument that every action on one entity has already.
+/// The name of the argument that every action on one entity has implicitly.
 const ID: &str = "id";
 
-/// What is wrong with the arguments of `action`.
+/// Checks the arguments of `action` and returns what is wrong with them, if anything.
 fn arguments(action: &ActionRoute) -> Option<String> {
     let name = action.name;
     let is_legal = |it: &str| {
@@ -39,7 +39,7 @@ fn arguments(action: &ActionRoute) -> Option<String> {
     None
 }
 
-/// Refuses `route` if a service can't start with it.
+/// Checks `route` and returns an error if a service can't start with it.
 pub(super) fn route(route: &Route) -> Result<(), RegistryError> {
     let refuse = |reason: &str| {
         Err(RegistryError(format!(
@@ -113,7 +113,7 @@ fn has_bad_default(field: &Field) -> bool {
         .is_some_and(|it| !field.parse(it).is_ok_and(is_good))
 }
 
-/// The name of a field that another field's entity has when it is expanded.
+/// Returns the name of a field that collides with the key of another field's expanded entity, if there is one.
 fn taken_by_expansion(schema: &Schema) -> Option<&str> {
     let references = schema.fields.iter().filter(|it| it.references.is_some());
     references
@@ -122,7 +122,7 @@ fn taken_by_expansion(schema: &Schema) -> Option<&str> {
         .next()
 }
 
-/// The column of a field that the folded text of another field is in.
+/// Returns the name of a column that collides with the column of another field's folded text, if there is one.
 fn taken_by_fold(schema: &Schema) -> Option<&str> {
     let mut columns = schema.fields.iter().filter_map(|it| it.column);
     columns.find(|name| {

@@ -1,4 +1,4 @@
-//! Forms: empty, filled with an entity, or shown again with what is wrong.
+//! Forms: empty, filled with an entity, or shown again with the errors of a refused submission.
 
 use serde_json::Map;
 
@@ -14,33 +14,33 @@ pub struct Form {
     pub prefix: &'static str,
     /// The type's fields.
     pub schema: &'static Schema,
-    /// The entity it is about.
+    /// The entity that the form is about, if there is one.
     pub item: Option<Item>,
-    /// What sending it does.
+    /// The operation that runs when the form is submitted.
     pub purpose: FormPurpose,
-    /// Why it is shown again, if it was sent before.
+    /// The reason why the form is shown again, if it was submitted before.
     pub refusal: Option<Refusal>,
 }
 
-/// Why a form that was sent was not taken.
+/// The reason why a submitted form was refused.
 #[derive(Clone, Debug)]
 pub struct Refusal {
-    /// The kind of the error. [`ErrorKind::PreconditionFailed`] if the entity has changed since the form was
-    /// filled with it.
+    /// The kind of the error: [`ErrorKind::PreconditionFailed`] if the entity has changed since the form was filled
+    /// with it.
     pub kind: ErrorKind,
-    /// The version of the entity that is to be written over when the form is sent again.
+    /// The version of the entity that is overwritten if the form is submitted again.
     pub version: Option<Version>,
-    /// What was sent.
+    /// The fields that were submitted.
     pub sent: Map<String, serde_json::Value>,
-    /// What is wrong and what to do.
+    /// The message that says what is wrong and what to do.
     pub message: String,
-    /// The fields that were refused.
+    /// The errors of the fields that were refused.
     pub fields: Vec<FieldError>,
 }
 
 impl Form {
-    /// The version of the entity that the form is about, which it carries so that nobody writes over what
-    /// they have not seen.
+    /// Returns the version of the entity that the form is about. The form contains it, so that nobody overwrites
+    /// changes that they have not seen.
     pub fn version(&self) -> Option<Version> {
         match &self.refusal {
             Some(refusal) => refusal.version,
@@ -48,14 +48,14 @@ impl Form {
         }
     }
 
-    /// Whether it was not taken because the entity has changed since it was filled with it.
+    /// Returns whether the form was refused because the entity has changed since the form was filled with it.
     pub fn is_outdated(&self) -> bool {
         let refusal = self.refusal.as_ref();
         refusal.is_some_and(|it| it.kind == ErrorKind::PreconditionFailed)
     }
 }
 
-/// What sending a form does.
+/// The operation that runs when a form is submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormPurpose {
     /// Creates an entity.

@@ -1,4 +1,4 @@
-//! An entity of whatever type, as renderers see it.
+//! An entity of any type, as renderers see it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::entity::{Entity, EventEntry, FeedEntry, Version};
 use crate::projection::{Chosen, Projection};
 use crate::schema::Schema;
 
-/// One entity of whatever type, as renderers see it. Cloning it is cheap.
+/// One entity of any type, as renderers see it. Cloning is cheap.
 #[derive(Clone)]
 pub struct Item {
     prefix: &'static str,
@@ -21,7 +21,7 @@ pub struct Item {
     expanded: Option<Vec<(&'static str, Arc<Self>)>>,
 }
 
-/// The object-safe face of [`Entity`]; written once, for every type.
+/// The object-safe counterpart of [`Entity`], implemented once for every type.
 trait Erased: Send + Sync {
     fn schema(&self) -> &'static Schema;
     fn id(&self) -> String;
@@ -64,7 +64,7 @@ impl<E: Entity> Erased for E {
     }
 }
 
-/// An entity of which nothing but the type is there.
+/// A sample entity that has a type but no data.
 struct Sample(&'static Schema);
 
 impl Erased for Sample {
@@ -98,7 +98,7 @@ impl Erased for Sample {
 }
 
 impl Item {
-    /// `entity`, an entity of the type `prefix`.
+    /// Creates an item from `entity`, which is of the type `prefix`.
     pub fn new<E: Entity>(prefix: &'static str, entity: E) -> Self {
         Self {
             prefix,
@@ -108,7 +108,8 @@ impl Item {
         }
     }
 
-    /// An entity of which nothing but the type is there: to ask formats whether they write entities of it.
+    /// Creates a sample item that has a type but no data, which is used to find the formats that can write such
+    /// entities.
     pub fn sample(prefix: &'static str, schema: &'static Schema) -> Self {
         Self {
             prefix,
@@ -118,42 +119,43 @@ impl Item {
         }
     }
 
-    /// Shows only the fields that `projection` chooses.
+    /// Restricts the shown fields to those that `projection` selects.
     pub(crate) fn show(&mut self, projection: Arc<Projection>) {
         self.projection = Some(projection);
     }
 
-    /// What was said of what is shown of it, if anything was.
+    /// Returns the requested projection of the entity, if there is one.
     pub fn projection(&self) -> Option<&Projection> {
         self.projection.as_deref()
     }
 
-    /// Shows these entities beside the fields that refer to them.
+    /// Sets the entities that are shown beside the fields that refer to them, each with the name of its field.
     pub(crate) fn expand(&mut self, entities: Vec<(&'static str, Arc<Self>)>) {
         self.expanded = Some(entities);
     }
 
-    /// The type's prefix.
+    /// Returns the type's prefix.
     pub fn prefix(&self) -> &'static str {
         self.prefix
     }
 
-    /// The type's fields.
+    /// Returns the type's schema.
     pub fn schema(&self) -> &'static Schema {
         self.entity.schema()
     }
 
-    /// The entity's id.
+    /// Returns the entity's id.
     pub fn id(&self) -> String {
         self.entity.id()
     }
 
-    /// The entity's title.
+    /// Returns the entity's title, if it has one.
     pub fn title(&self) -> Option<String> {
         self.entity.title()
     }
 
-    /// The entity's version and, if it shows others, theirs too; `None` if one of them has none.
+    /// Returns the entity's version, which includes the versions of the entities that are shown with it. Returns `None`
+    /// if one of them has no version.
     pub fn version(&self) -> Option<Version> {
         let own = self.entity.version()?;
         let Some(expanded) = &self.expanded else {
@@ -166,7 +168,8 @@ impl Item {
         Some(Version::of(&(own, others)))
     }
 
-    /// When the entity last changed; `None` if it shows others, which change by themselves.
+    /// Returns the instant of the entity's last change. Returns `None` if that is not known, or if other entities are
+    /// shown with it, which change independently.
     pub fn updated(&self) -> Option<DateTime<Utc>> {
         match self.expanded {
             Some(_) => None,
@@ -174,7 +177,8 @@ impl Item {
         }
     }
 
-    /// The entity's entry in a feed. What came out after it was last changed is news as of then.
+    /// Returns the entity's entry in a feed. If the entity was published after its last change, the entry counts as
+    /// updated when it was published.
     pub fn feed_entry(&self) -> Option<FeedEntry> {
         let entry = self.entity.feed_entry()?;
         let updated = entry
@@ -183,39 +187,39 @@ impl Item {
         Some(FeedEntry { updated, ..entry })
     }
 
-    /// The entity's entry in a calendar.
+    /// Returns the entity's entry in a calendar.
     pub fn event_entry(&self) -> Option<EventEntry> {
         self.entity.event_entry()
     }
 
-    /// When the entity last changed, by its entry in a feed or in a calendar.
+    /// Returns the instant of the entity's last change according to its entry in a feed or in a calendar.
     pub fn updated_in_feed(&self) -> Option<DateTime<Utc>> {
         let in_feed = self.feed_entry().map(|it| it.updated);
         in_feed.or_else(|| Some(self.event_entry()?.updated))
     }
 
-    /// Whether the entity tells now what it never tells again.
+    /// Returns whether the entity carries data that is shown only in this response, such as a new secret.
     pub fn is_told_once(&self) -> bool {
         self.entity.is_told_once()
     }
 
-    /// The entity's own fields, as far as they are shown, without metadata.
+    /// Returns the entity's own fields, as far as the projection shows them, without metadata.
     pub fn data(&self) -> impl Serialize + '_ {
         Shown(self)
     }
 
-    /// All of the entity's own fields, whatever is shown of them.
+    /// Returns all of the entity's own fields, whatever the projection shows.
     pub(crate) fn whole(&self) -> &(dyn ErasedSerialize + Send + Sync) {
         self.entity.data()
     }
 
-    /// The entities that are shown beside fields which refer to them, with the names of these fields.
+    /// Returns the entities that are shown beside the fields that refer to them, each with the name of its field.
     pub fn expanded(&self) -> impl Iterator<Item = (&'static str, &Self)> {
         let expanded = self.expanded.iter().flatten();
         expanded.map(|(name, it)| (*name, &**it))
     }
 
-    /// The entity's name; that of its type if the entity has no id of its own.
+    /// Returns a reference to the entity, or to its type if the entity has no id.
     pub fn reference(&self) -> Reference {
         match self.id() {
             id if id.is_empty() => Reference::collection(self.prefix),
@@ -224,7 +228,7 @@ impl Item {
     }
 }
 
-/// The fields of an entity that are shown.
+/// The fields of an item that its projection shows.
 struct Shown<'a>(&'a Item);
 
 impl Serialize for Shown<'_> {

@@ -1,4 +1,4 @@
-//! The value of a field as lists compare it: the same in memory and on every database.
+//! The value of a field in the form in which lists compare it: the same in memory and on every database.
 
 use std::cmp::Ordering;
 
@@ -9,10 +9,10 @@ use super::Needle;
 use crate::schema::{Field, Kind};
 use crate::text::plain_text;
 
-/// The value of a field as lists compare it.
+/// The value of a field in the form in which lists compare it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Cell {
-    /// None. It comes before all others.
+    /// No value. It comes before all others.
     Null,
     /// A truth value; false comes first.
     Boolean(bool),
@@ -25,7 +25,7 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// What `value` is for a field of this kind. What has no place in a list's comparisons is null.
+    /// Converts a JSON value of a field of this kind. A value that lists can't compare becomes `Null`.
     pub fn of(kind: Kind, value: &Value) -> Self {
         let cell = match kind {
             Kind::Text(_) | Kind::Html(_) => value.as_str().map(|it| Self::Text(it.to_owned())),
@@ -40,13 +40,13 @@ impl Cell {
         cell.unwrap_or(Self::Null)
     }
 
-    /// The value of `field` in the entity that `data` is as JSON.
+    /// Returns the value of `field` in an entity, of which `data` is the JSON.
     pub(super) fn of_field(field: &Field, data: &Value) -> Self {
         data.get(field.name)
             .map_or(Self::Null, |it| Self::of(field.kind, it))
     }
 
-    /// Whether it is text, or HTML with text, that holds `needle`.
+    /// Returns whether the value is text that contains `needle`, or HTML whose text does.
     pub(super) fn holds(&self, field: &Field, needle: &Needle) -> bool {
         match (self, field.kind) {
             (Self::Text(html), Kind::Html(_)) => needle.occurs_in(&plain_text(html)),
@@ -55,7 +55,7 @@ impl Cell {
         }
     }
 
-    /// How the two stand in an ascending order.
+    /// Compares two values in ascending order.
     pub fn compare(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Boolean(one), Self::Boolean(other)) => one.cmp(other),
@@ -68,12 +68,13 @@ impl Cell {
         }
     }
 
-    /// Whether it is none.
+    /// Returns whether there is no value.
     pub fn is_null(&self) -> bool {
         *self == Self::Null
     }
 
-    /// Whether a field of this kind can have this value: one that came back from a client may be anything.
+    /// Returns whether a field of this kind can have this value. A value that comes back from a client may be of any
+    /// kind.
     pub(super) fn fits(&self, kind: Kind) -> bool {
         match self {
             Self::Null => true,
@@ -90,7 +91,7 @@ impl Cell {
     }
 }
 
-/// The decimal text of a number does not always lead back to the same number; its bits do.
+/// Writes the bits of a number: its decimal text does not always lead back to the same number, but its bits do.
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde hands over a reference"

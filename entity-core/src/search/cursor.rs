@@ -1,4 +1,4 @@
-//! Walking a list by the place where the last part ended, which stays a place while others write.
+//! Cursors: the position at which the last page of a walk ended, which stays valid during concurrent writes.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -6,22 +6,22 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use super::{Cell, Order};
 use crate::error::{Error, Result};
 
-/// Most characters of a cursor: it has to fit into an address.
+/// The maximum length of a cursor, in characters: it has to fit into an address.
 const MOST_CHARACTERS: usize = 4096;
 
-/// Where a walk through a list goes on.
+/// The position at which a walk through a list continues.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cursor {
-    /// Tells the question apart from others; a cursor leads nowhere in the list of another one.
+    /// The hash of the search; a cursor is refused in the list of another search.
     question: u64,
-    /// The keys of the entity behind which to go on; none at the beginning.
+    /// The values of the order's keys of the entity behind which the walk continues; `None` at the beginning.
     after: Option<Vec<Cell>>,
-    /// How many the walk has passed by: where it stands in a list that is cut.
+    /// The number of entities that the walk has passed: its position in a list that is capped.
     passed: u64,
 }
 
 impl Cursor {
-    /// Reads what [`Cursor::write`] wrote for the same question; nothing begins the walk.
+    /// Parses the text that [`Cursor::write`] wrote for the same search; an empty text begins the walk.
     pub(super) fn parse(text: &str, question: u64, order: &[Order]) -> Result<Self> {
         if order.is_empty() {
             return Err(Error::field("_cursor", "is not offered by this list"));
@@ -37,17 +37,17 @@ impl Cursor {
         }
     }
 
-    /// The keys behind which to go on.
+    /// Returns the values of the order's keys behind which the walk continues.
     pub(super) fn after(&self) -> Option<&[Cell]> {
         self.after.as_deref()
     }
 
-    /// How many the walk has passed by.
+    /// Returns the number of entities that the walk has passed.
     pub(super) fn passed(&self) -> u64 {
         self.passed
     }
 
-    /// The place `count` further on, behind the entity that has `keys`.
+    /// Returns the cursor that is `count` entities further on, behind the entity with the values `keys`.
     pub(super) fn behind(&self, keys: Vec<Cell>, count: u64) -> Self {
         Self {
             question: self.question,
@@ -56,7 +56,7 @@ impl Cursor {
         }
     }
 
-    /// The text by which a client goes on here.
+    /// Encodes the cursor as the text with which a client continues here.
     pub(super) fn write(&self) -> Result<String> {
         let place = (self.question, &self.after, self.passed);
         let bytes = serde_json::to_vec(&place).map_err(Error::internal)?;

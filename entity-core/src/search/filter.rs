@@ -8,34 +8,34 @@ use super::{Cell, Needle};
 use crate::error::{Error, Result};
 use crate::schema::{Field, Kind, Schema};
 
-/// Most values after `in`.
+/// The maximum number of values after `in`.
 const MOST_VALUES: usize = 100;
-/// Most different capital letters beyond ASCII that a field which is not declared `search` is looked into for: each
-/// of them is replaced in every row.
+/// The maximum number of characters that have to be [replaced](Needle::replacements) for a `like` on a field that is
+/// not declared `search`: each of them is replaced in every row.
 const MOST_REPLACEMENTS: usize = 32;
-/// Most characters of a text to look for.
+/// The maximum length of a text to search for, in characters.
 pub(super) const MOST_CHARACTERS: usize = 200;
 
-/// What a query may demand of a field.
+/// An operator of a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
-    /// It has this value: `field=value`.
+    /// The field has this value: `field=value`.
     Equal,
-    /// It has another value, or none.
+    /// The field has another value, or none.
     NotEqual,
-    /// It has a greater value.
+    /// The field has a greater value.
     Greater,
-    /// It has this value or a greater one.
+    /// The field has this value or a greater one.
     GreaterOrEqual,
-    /// It has a smaller value.
+    /// The field has a smaller value.
     Less,
-    /// It has this value or a smaller one.
+    /// The field has this value or a smaller one.
     LessOrEqual,
-    /// Its text holds this text, in whatever case.
+    /// The field's text contains this text, in upper or lower case.
     Like,
-    /// It has one of these values, which commas separate.
+    /// The field has one of these values, which are separated by commas.
     In,
-    /// It has no value, or has one: `true` or `false`.
+    /// The field has no value (`true`), or has one (`false`).
     Null,
 }
 
@@ -53,7 +53,7 @@ impl Operator {
         Self::Null,
     ];
 
-    /// Its name in a query. That of [`Equal`](Self::Equal) is usually left out.
+    /// Returns the operator's name in a query. The name of [`Equal`](Self::Equal) is usually left out.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Equal => "eq",
@@ -68,7 +68,7 @@ impl Operator {
         }
     }
 
-    /// Whether fields of this kind can be asked for by it.
+    /// Returns whether the operator can be applied to fields of this kind.
     pub const fn fits(self, kind: Kind) -> bool {
         use Operator::{Equal, In, Like, NotEqual, Null};
         match kind {
@@ -82,8 +82,8 @@ impl Operator {
         }
     }
 
-    /// The operators by which lists can be asked for values of `field`; none if it is no column. What HTML says is
-    /// known of those fields only that `_search` looks into.
+    /// Returns the operators that lists accept for `field`; none if it has no column. `Like` on HTML is accepted only
+    /// if `_search` looks into the field, because only then the text of the HTML is known.
     pub fn of(field: &Field) -> impl Iterator<Item = Self> {
         let (is_column, kind) = (field.column.is_some(), field.kind);
         let is_read = !matches!(kind, Kind::Html(_)) || field.is_searchable;
@@ -93,16 +93,17 @@ impl Operator {
     }
 }
 
-/// A field and what must hold of its value.
+/// A field and the condition on its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filter {
-    /// Which field.
+    /// The field.
     pub field: &'static Field,
-    /// What must hold.
+    /// The condition on the field's value.
     pub test: Test,
 }
 
-/// What must hold of a value. No value compares with none; values after `In` are at least one.
+/// A condition on a value. A missing value matches no comparison but [`NotEqual`](Self::NotEqual). There is at least
+/// one value in `In`.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the operators of these names say it")]
 pub enum Test {
@@ -118,10 +119,11 @@ pub enum Test {
 }
 
 impl Filter {
-    /// Reads the pair of a query; answers with the operator that it names.
+    /// Parses a pair of a query. Returns the filter and the operator that the pair names.
     ///
     /// # Errors
-    /// There is no such field or operator; the value is none of the field's kind. The pair is named.
+    /// Returns an error that names the parameter if there is no such field or operator, or if the value is not of the
+    /// field's kind.
     pub(super) fn parse(
         name: &str,
         value: &str,
@@ -141,7 +143,7 @@ impl Filter {
         Ok((Self { field, test }, operator))
     }
 
-    /// Whether an entity with this value of the field is wanted.
+    /// Returns whether an entity with this value of the field matches the filter.
     pub(super) fn holds(&self, value: &Cell) -> bool {
         let is = |test: fn(Ordering) -> bool, operand: &Cell| {
             !value.is_null() && test(value.compare(operand))
@@ -181,14 +183,14 @@ impl Test {
     }
 }
 
-/// The field of this name, if lists can be asked for its values.
+/// Returns the field of this name, if lists can be filtered by it.
 pub(super) fn column(name: &str, schema: &'static Schema) -> Option<&'static Field> {
     schema
         .field(name)
         .filter(|it| Operator::of(it).next().is_some())
 }
 
-/// `text`, if the field can be looked into for it.
+/// Returns `text`, if the field can be searched for it.
 fn pattern(field: &Field, text: &str) -> Result<String> {
     let text = plain(field.name, text)?;
     let is_folded = field.folded_column().is_some();
@@ -201,7 +203,7 @@ fn pattern(field: &Field, text: &str) -> Result<String> {
     }
 }
 
-/// `text`, if it is short and has no control characters, which databases treat differently.
+/// Returns `text`, if it is short and has no control characters, which databases treat differently.
 pub(super) fn plain(name: &str, text: &str) -> Result<String> {
     match text.chars().count() > MOST_CHARACTERS || text.chars().any(char::is_control) {
         true => Err(Error::field(
@@ -241,7 +243,7 @@ fn no_operator(field: &Field) -> String {
     format!("has no such operator; there are {}", names.join(", "))
 }
 
-/// The same error, of the parameter as it was sent.
+/// Returns the same error for the parameter as it was sent, with its operator.
 fn renamed(name: &str, field: &str, error: Error) -> Error {
     match error.field_errors() {
         [only] if only.name == field && name != field => {

@@ -1,30 +1,29 @@
-//! Folding: what makes letters of either case the same, for the text that is stored and for the text that is
-//! looked for.
+//! Case folding: makes upper and lower case letters equal, in stored text and in the text to search for.
 //!
-//! Databases disagree about the cases of letters beyond ASCII, and a search that folds every row it looks at is
-//! slow. Text that is searched is therefore folded here, once, when it is stored: a column beside its own holds the
-//! result (see [`Field::folded_column`](crate::schema::Field::folded_column)), and a search compares bytes there.
+//! Databases disagree about the case of letters beyond ASCII, and a search that folds every row is slow. Searchable
+//! text is therefore folded here, once, when it is stored: a column beside its own holds the result (see
+//! [`Field::folded_column`](crate::schema::Field::folded_column)), and a search compares bytes there.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
-/// Where letters have cases: what is not in here is its own fold.
+/// The ranges of characters that may have case; a character outside them is its own fold.
 const CASED: [RangeInclusive<char>; 3] = [
     '\u{80}'..='\u{2fff}',
     '\u{a000}'..='\u{abff}',
     '\u{f900}'..='\u{1efff}',
 ];
 
-/// `text` with each letter in the lower case of its upper case, one character for one.
+/// Returns `text` with each letter replaced by the lower case of its upper case, character by character.
 ///
-/// Capital and small letters become the same, and so do the two small sigmas. A letter whose other case is more
-/// than one character stays as it is (`ß` has no capital of one character), and so does a letter beyond ASCII whose
-/// other case is in ASCII (the dotless `ı`, the sign of the kelvin): ASCII text is folded by ASCII alone. Folding
-/// twice is folding once. Accents stay: `é` is not `e`.
+/// Upper and lower case letters become equal, and so do the two small sigmas. A letter whose other case is more than
+/// one character is left unchanged (`ß` has no upper case of one character), and so is a letter beyond ASCII whose
+/// other case is in ASCII (the dotless `ı`, the Kelvin sign): ASCII text is folded by ASCII alone. Folding is
+/// idempotent. Accents are kept: `é` is not `e`.
 ///
-/// What is stored was folded by the Unicode version of the compiler of its day. Letters that gain a case later are
-/// found in their own case until the row is written again.
+/// Stored text was folded with the Unicode version of the compiler of that time. Letters that gain a case in a later
+/// version are found only in their own case until the row is written again.
 pub fn fold(text: &str) -> String {
     match text.is_ascii() {
         true => text.to_ascii_lowercase(),
@@ -43,7 +42,7 @@ fn fold_letter(letter: char) -> char {
     }
 }
 
-/// The other characters that are folded to `letter`, which is beyond ASCII.
+/// Returns the other characters that are folded to `letter`, which must be beyond ASCII.
 pub(super) fn variants(letter: char) -> &'static [char] {
     static ALL: LazyLock<HashMap<char, Vec<char>>> = LazyLock::new(|| {
         let mut all: HashMap<char, Vec<char>> = HashMap::new();
@@ -58,7 +57,7 @@ pub(super) fn variants(letter: char) -> &'static [char] {
     ALL.get(&letter).map_or(&[], Vec::as_slice)
 }
 
-/// The letter, if it is one only.
+/// Returns the letter, if there is exactly one.
 fn only(mut letters: impl Iterator<Item = char>) -> Option<char> {
     let first = letters.next()?;
     letters.next().is_none().then_some(first)

@@ -1,24 +1,24 @@
-//! Text that is looked for in whatever case.
+//! Text that is searched for without regard to case.
 
 use super::fold::{fold, variants};
 
-/// Text that is looked for in whatever case: both sides are [folded](fold), then bytes are compared.
+/// A text to search for without regard to case: both sides are [folded](fold), then bytes are compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Needle(String);
 
 impl Needle {
-    /// What is looked for when `text` is.
+    /// Creates a needle that finds `text`.
     pub fn new(text: &str) -> Self {
         Self(fold(text))
     }
 
-    /// The text, folded.
+    /// Returns the folded text.
     pub fn text(&self) -> &str {
         &self.0
     }
 
-    /// What has to be replaced in text that is not folded but has its ASCII in lower case, before it is compared:
-    /// each of these characters by the letter beside it.
+    /// Returns the replacements to make in a text before it is compared, if only its ASCII letters are in lower case so
+    /// far: the first character of each pair is replaced by the second.
     pub fn replacements(&self) -> Vec<(char, char)> {
         let mut letters: Vec<char> = self.0.chars().filter(|it| !it.is_ascii()).collect();
         letters.sort_unstable();
@@ -29,7 +29,7 @@ impl Needle {
         pairs.collect()
     }
 
-    /// Whether `text` holds it.
+    /// Returns whether `text` contains the needle.
     pub fn occurs_in(&self, text: &str) -> bool {
         fold(text).contains(&self.0)
     }

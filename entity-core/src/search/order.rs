@@ -1,4 +1,4 @@
-//! The order of a list: keys, of which the last tells all entities apart.
+//! The order of a list: a sequence of keys, of which the last has a unique value for each entity.
 
 use super::filter::column;
 use super::{Cell, Operator};
@@ -8,17 +8,17 @@ use crate::schema::{Field, Role, Schema};
 /// One key of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
-    /// Which field.
+    /// The field.
     pub field: &'static Field,
-    /// Whether the greatest comes first. What has no value comes first otherwise, and last then.
+    /// Whether the order is descending. Missing values come last in a descending order and first in an ascending one.
     pub is_descending: bool,
 }
 
 impl Order {
-    /// Reads `title,createdDate_desc`. A key that is there already is left out.
+    /// Parses an order such as `title,createdDate_desc`. A key that occurs again is ignored.
     ///
     /// # Errors
-    /// Lists can't be ordered by one of the fields; it is named.
+    /// Returns an error that names the field if lists can't be ordered by it.
     pub fn parse(text: &str, schema: &'static Schema) -> Result<Vec<Self>> {
         let mut order: Vec<Self> = Vec::new();
         let keys = text.split(',').map(str::trim).filter(|it| !it.is_empty());
@@ -48,7 +48,7 @@ impl Order {
         })
     }
 
-    /// The order of a list of which `declared` is declared: the id's, if that is nothing.
+    /// Parses the declared order of a list; an empty string orders by the id, if it has a column.
     pub(crate) fn declared(declared: &str, schema: &'static Schema) -> Result<Vec<Self>> {
         let id = || schema.role(Role::Id).and_then(|it| column(it.name, schema));
         Ok(match declared {
@@ -64,8 +64,8 @@ impl Order {
         }
     }
 
-    /// `asked`, or `declared` if nothing is; in any case with the last key of `declared`, which tells all
-    /// entities apart, as its last one.
+    /// Completes `asked`, which is replaced by `declared` if it is empty. The result ends with the last key of
+    /// `declared`, which has a unique value for each entity.
     pub(super) fn complete(asked: &mut Vec<Self>, declared: &[Self]) {
         if asked.is_empty() {
             *asked = declared.to_vec();
@@ -79,7 +79,7 @@ impl Order {
         }
     }
 
-    /// How two values of the field stand in this order.
+    /// Compares two values of the field in this order.
     pub(super) fn compare(self, one: &Cell, other: &Cell) -> std::cmp::Ordering {
         match self.is_descending {
             true => other.compare(one),

@@ -1,4 +1,4 @@
-//! A part of a list, and where its entities stand in the list.
+//! Pages of a list, and the positions of their entities in the list.
 
 use serde::Serialize;
 
@@ -8,19 +8,19 @@ use crate::error::{Error, Result};
 use crate::reply::Item;
 use crate::wire::size_in_json;
 
-/// A part of a list.
+/// A page of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page<T> {
     /// The entities, in order.
     pub items: Vec<T>,
-    /// Whether the list goes on behind them.
+    /// Whether the list continues behind the page.
     pub has_more: bool,
-    /// Where they stand in the list.
+    /// The positions of the entities in the list.
     pub places: Places,
 }
 
 impl<T> Page<T> {
-    /// All there is.
+    /// Creates a page with the whole list.
     pub fn whole(items: Vec<T>) -> Self {
         Self {
             items,
@@ -29,7 +29,8 @@ impl<T> Page<T> {
         }
     }
 
-    /// The first `limit` of `items`, of which one more than that was fetched if there are more.
+    /// Creates a page of the first `limit` of `items`. One more than `limit` must have been fetched if the list
+    /// continues.
     pub fn cut(mut items: Vec<T>, limit: u64) -> Self {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let has_more = items.len() > limit;
@@ -41,7 +42,7 @@ impl<T> Page<T> {
         }
     }
 
-    /// These `items`, which are fewer than the limit allows because more would take too many bytes.
+    /// Creates a page of `items`, which are fewer than the limit because more would take too many bytes.
     pub fn ended(items: Vec<T>) -> Self {
         let places = Places {
             offsets: None,
@@ -54,7 +55,7 @@ impl<T> Page<T> {
         }
     }
 
-    /// The same part with each entity made something else.
+    /// Converts each entity of the page.
     pub fn map<U>(self, make: impl FnMut(T) -> U) -> Page<U> {
         Page {
             items: self.items.into_iter().map(make).collect(),
@@ -63,10 +64,11 @@ impl<T> Page<T> {
         }
     }
 
-    /// The same part, ended before what would take more than `most` bytes as JSON. The first is kept whatever it takes.
+    /// Shortens the page to its first entities that together take no more than `most` bytes as JSON. The first entity
+    /// is kept whatever it takes.
     ///
     /// # Errors
-    /// An entity can't be serialised.
+    /// Returns an error if an entity can't be serialised.
     pub fn within(mut self, most: usize) -> Result<Self>
     where
         T: Serialize,
@@ -86,13 +88,14 @@ impl<T> Page<T> {
         Ok(self)
     }
 
-    /// How many of the list stand before the part that follows this one, for which `window` asked, if one does.
+    /// Returns the number of entities of the list that stand before the next page, if there is one. This page must have
+    /// been requested with `window`.
     pub fn next_start(&self, window: Window) -> Option<u64> {
         let passed = self.places.end().unwrap_or(window.limit);
         self.has_more.then(|| window.start.saturating_add(passed))
     }
 
-    /// The same part without those of its entities for which `is_kept` says no.
+    /// Removes the entities for which `is_kept` is false.
     #[must_use]
     pub fn keep(self, is_kept: &[bool]) -> Self {
         let places = self.places.keep(is_kept);
@@ -105,23 +108,23 @@ impl<T> Page<T> {
     }
 }
 
-/// Where the entities of a part of a list stand in it, so that the next part begins at the right place when this one
-/// ends early.
+/// The positions of a page's entities in the list, so that the next page begins at the right entity if this page ends
+/// early.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
-    /// How many of the list stand between the beginning of the part and each entity; nothing if as many as are shown.
+    /// The offset of each entity from the beginning of the page in the list; `None` if it is the entity's index.
     offsets: Option<Vec<u64>>,
-    /// How many of the list the part stands for, if those are fewer than its limit.
+    /// The number of entities of the list that the page covers, if they are fewer than its limit.
     end: Option<u64>,
 }
 
 impl Places {
-    /// How many of the list the part stands for, if it ended before its limit.
+    /// Returns the number of entities of the list that the page covers, if it ended before its limit.
     pub fn end(&self) -> Option<u64> {
         self.end
     }
 
-    /// Those of the first `count` entities alone, of which there are more.
+    /// Returns the positions of the first `count` entities; the list continues behind them.
     pub(crate) fn first(&self, count: usize) -> Self {
         Self {
             offsets: self
@@ -149,7 +152,7 @@ impl Places {
     }
 }
 
-/// How a walk by cursors goes on behind any entity of a part.
+/// The state of a walk by cursors, from which it can continue behind any entity of a page.
 #[derive(Clone, Debug)]
 pub struct Walk {
     cursor: Cursor,
@@ -157,14 +160,14 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// That of `search`, if it walks.
+    /// Returns the walk of `search`, if `search` has a cursor.
     pub(crate) fn of(search: &Search) -> Option<Self> {
         let cursor = search.cursor.clone()?;
         let order = search.order.clone();
         Some(Self { cursor, order })
     }
 
-    /// The cursor by which a client goes on behind `items`.
+    /// Returns the cursor with which a client continues behind `items`; `None` if there are no items.
     pub(crate) fn behind(&self, items: &[Item]) -> Result<Option<String>> {
         let Some(last) = items.last() else {
             return Ok(None);
@@ -176,7 +179,7 @@ impl Walk {
     }
 }
 
-/// The keys of `order` that `entity` has.
+/// Returns the values of the order's keys for `entity`.
 pub(super) fn keys_of(order: &[Order], entity: &impl Entity) -> Result<Vec<super::Cell>> {
     let data = serde_json::to_value(entity).map_err(Error::internal)?;
     Ok(super::keys(order, &data))

@@ -1,4 +1,4 @@
-//! A search, answered from entities in memory: what [`db::apply`](crate::db::apply) says in SQL.
+//! The evaluation of a search on entities in memory, equivalent to the SQL of [`db::apply`](crate::db::apply).
 
 use std::cmp::Ordering;
 
@@ -8,15 +8,15 @@ use super::{Cell, Needle, Order, Page, Search, is_searched};
 use crate::entity::Entity;
 use crate::error::{Error, Result};
 
-/// The part of `entities` that `search` asks for.
+/// Returns the page of `entities` that `search` asks for.
 ///
 /// # Errors
-/// An entity can't be serialised.
+/// Returns an error if an entity can't be serialised.
 pub fn select<E: Entity>(entities: Vec<E>, search: &Search) -> Result<Page<E>> {
     find(entities, search).map(|(page, _count)| page)
 }
 
-/// The part of `entities` that `search` asks for, and how many it asks for in all, whatever part is wanted.
+/// Returns the page of `entities` that `search` asks for, and the number of all matches, whatever page is requested.
 pub(crate) fn find<E: Entity>(entities: Vec<E>, search: &Search) -> Result<(Page<E>, u64)> {
     let needles: Vec<Needle> = search.words.iter().map(|it| Needle::new(it)).collect();
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! How queries are read; `tests/it/query.rs` of the integration tests says what they find.
+//! Tests of how queries are parsed; `tests/it/query.rs` of the integration tests checks what they find.
 
 use super::*;
 use crate::schema::{Field, Kind};

@@ -1,14 +1,14 @@
-//! Which part of a list is wanted, in either spelling.
+//! The requested window of a list, as offset and limit or as a page number and size.
 
 use super::MAX_LIMIT;
 use crate::error::{Error, Result};
 
-/// Which part of a list is wanted.
+/// The requested window of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// How many to leave out at the beginning; fits an `i64`.
+    /// The number of entities to skip at the beginning; fits an `i64`.
     pub start: u64,
-    /// How many to answer at most; at least one.
+    /// The maximum number of entities to return; at least one.
     pub limit: u64,
 }
 
@@ -19,12 +19,12 @@ impl Window {
         limit: MAX_LIMIT,
     };
 
-    /// Reads `_start` and `_limit`, or `_page` and `_perpage`, and leaves the other pairs of `query` alone.
-    /// No limit, or a limit of 0, means `max`, and so does a greater one.
+    /// Parses `_start` and `_limit`, or `_page` and `_perpage`, and ignores the other pairs of `query`. No limit, a
+    /// limit of 0 and a limit above `max` mean `max`.
     ///
     /// # Errors
-    /// A number that is none or is too large, a page 0, both spellings of the start; the error names the
-    /// parameter.
+    /// Returns an error that names the parameter if a number is invalid or too large, the page is 0, or the start is
+    /// given in both spellings.
     pub fn parse(query: &[(String, String)], max: u64) -> Result<Self> {
         let mut numbers = WindowNumbers::default();
         for (name, value) in query {
@@ -44,7 +44,7 @@ pub(super) struct WindowNumbers {
 }
 
 impl WindowNumbers {
-    /// Takes the pair in if it is one of the window's. Whether it was.
+    /// Reads the pair if it is one of the window's parameters. Returns whether it was.
     pub(super) fn read(&mut self, name: &str, value: &str) -> Result<bool> {
         let place = match name {
             "_limit" => &mut self.limit,
@@ -57,12 +57,12 @@ impl WindowNumbers {
         Ok(true)
     }
 
-    /// Whether they say where the part begins.
+    /// Returns whether the numbers say where the window begins.
     pub(super) fn have_start(&self) -> bool {
         self.start.is_some() || self.page.is_some()
     }
 
-    /// The count and the first index, whichever way they were spelled. A limit of 0 means as many as allowed.
+    /// Converts the numbers to a window, whichever way they were spelled. A limit of 0 means `max`.
     pub(super) fn resolve(self, max: u64) -> Result<Window> {
         let limit = match self.limit.or(self.per_page) {
             None | Some(0) => max,

@@ -1,4 +1,4 @@
-//! Data that a client sent, brought to the shape that a JSON Schema declares.
+//! The conversion of data that a client sent to the shape that a JSON Schema declares.
 
 use serde_json::{Map, Value};
 
@@ -6,18 +6,18 @@ use crate::error::{Error, FieldError};
 use crate::schema::Kind;
 use crate::value::{self, REQUIRED};
 
-/// Most characters of a text about which the schema says nothing: as many as a body has room for.
+/// The maximum length of a text whose schema sets no limit: as many characters as a body has room for.
 const ANY_LENGTH: usize = usize::MAX;
 
-/// Reads data.
+/// A reader that converts data to the shape of a schema.
 #[derive(Clone, Copy)]
 pub(super) struct Reader {
-    /// Whether the data is in a format that has text only: numbers and the like are read from it, nothing stands for
-    /// null, and a list may be an element with one element inside.
+    /// Whether the data is in a format that has text only: numbers and the like are parsed from text, an empty text
+    /// means null, and a list may be an element with one element inside.
     pub(super) is_textual: bool,
 }
 
-/// What is wrong, and where: `[0].url`, seen from what was read.
+/// An error and its path, such as `[0].url`, relative to the value that was read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Wrong {
     path: String,
@@ -32,7 +32,7 @@ impl Wrong {
         }
     }
 
-    /// The same, seen from outside of the list.
+    /// Adds the index of a list's item to the front of the path.
     fn in_item(self, index: usize) -> Self {
         Self {
             path: format!("[{index}]{}", self.path),
@@ -40,7 +40,7 @@ impl Wrong {
         }
     }
 
-    /// The same, seen from outside of the object.
+    /// Adds the name of an object's field to the front of the path.
     fn in_field(self, name: &str) -> Self {
         Self {
             path: format!(".{name}{}", self.path),
@@ -48,7 +48,7 @@ impl Wrong {
         }
     }
 
-    /// The same, of the field `name` of an entity.
+    /// Converts the error to one of the field `name` of an entity.
     pub(super) fn below(self, name: &str) -> FieldError {
         FieldError {
             name: format!("{name}{}", self.path),
@@ -56,7 +56,7 @@ impl Wrong {
         }
     }
 
-    /// The same, of a body.
+    /// Converts the error to one of a body.
     pub(super) fn into_error(self) -> Error {
         match self.path.trim_start_matches('.') {
             "" => Error::bad_request(format!("the body {}", self.message)),
@@ -68,8 +68,8 @@ impl Wrong {
 type Read = Result<Value, Wrong>;
 
 impl Reader {
-    /// `value`, brought to the shape of `schema`. What a schema says that is not looked at here, its type has to
-    /// look at when it is decoded.
+    /// Converts `value` to the shape of `schema`. Constraints of the schema that are not checked here must be checked
+    /// by the type when it is decoded.
     pub(super) fn read(self, schema: &Value, value: Value) -> Read {
         let alternatives = schema.get("anyOf").or_else(|| schema.get("oneOf"));
         if let Some(Value::Array(alternatives)) = alternatives {
@@ -186,7 +186,7 @@ impl<'a> Types<'a> {
         self.0.contains(&name)
     }
 
-    /// The same as kinds of values; null is none.
+    /// Returns the allowed types as kinds of values, without null.
     fn kinds(&self, schema: &Value) -> impl Iterator<Item = Kind> {
         let format = schema.get("format").and_then(Value::as_str);
         let most = schema.get("maxLength").and_then(Value::as_u64);
@@ -204,7 +204,8 @@ impl<'a> Types<'a> {
     }
 }
 
-/// What a format that has text only has in the place of a list: nothing, one item, or an element around one.
+/// Returns the items of a list in a format that has text only, where a list is blank text, one item, or an element
+/// around one item.
 fn as_items(value: Value) -> Option<Vec<Value>> {
     match value {
         Value::String(text) if text.trim().is_empty() => Some(Vec::new()),

@@ -1,23 +1,24 @@
-//! The triggers of a table that is counted, in the words of both databases.
+//! The triggers of a counted table, in the SQL of both databases.
 //!
 //! PostgreSQL counts once for each statement, however many rows it changes: a row of `usage` that one transaction
-//! changed a thousand times would be slow to find. The role that made the triggers does it, so that those who write
-//! need no right to what is counted. SQLite changes it in place, once for each row.
+//! changed a thousand times would be slow to find. The function of the triggers runs with the rights of the role that
+//! created it, so that roles that write need no right to the table `usage`. SQLite updates the table in place, once for
+//! each row.
 
 use sea_orm::DbBackend;
 
 use super::{Counted, Share, add};
 
-/// What makes a database count a table.
+/// The triggers that make a database count a table.
 #[derive(Clone, Debug)]
 pub struct Triggers {
     /// The names of the triggers.
     pub names: Vec<String>,
-    /// The statements that make them, in order. Triggers of the same names are replaced.
+    /// The statements that create the triggers, in order. Triggers of the same names are replaced.
     pub statements: Vec<String>,
 }
 
-/// The triggers that let the database count the rows of `counted`.
+/// Returns the triggers with which the database counts the rows of `counted`.
 pub fn triggers(counted: &Counted, backend: DbBackend) -> Triggers {
     match backend {
         DbBackend::Postgres => postgres(counted),
@@ -26,7 +27,7 @@ pub fn triggers(counted: &Counted, backend: DbBackend) -> Triggers {
 }
 
 impl Share {
-    /// Adds it.
+    /// Returns the statement that adds the row to the usage.
     fn give(&self) -> String {
         let Self {
             kind,
@@ -40,7 +41,7 @@ impl Share {
         )
     }
 
-    /// Takes it away.
+    /// Returns the statement that subtracts the row from the usage.
     fn take(&self) -> String {
         let Self {
             kind,
@@ -54,7 +55,7 @@ impl Share {
         )
     }
 
-    /// Forgets the account or the site if it has nothing any more.
+    /// Returns the statement that deletes the account or the site from `usage` if it has nothing any more.
     fn forget(&self) -> String {
         let Self { kind, id, .. } = self;
         format!(
@@ -110,7 +111,7 @@ fn sqlite(counted: &Counted) -> Triggers {
     triggers
 }
 
-/// Forgets accounts and sites of `selects` that have nothing any more.
+/// Returns the statement that deletes the accounts and sites of `selects` that have nothing any more from `usage`.
 fn forget(selects: &[String]) -> String {
     format!(
         "DELETE FROM usage WHERE entities = 0 AND bytes = 0 AND (kind, id) IN (SELECT kind, id FROM ({}) AS gone)",

@@ -1,4 +1,4 @@
-//! What is read of several shapes, and what is said of others.
+//! Tests of what is read of several shapes, and of the error messages for others.
 
 use std::collections::BTreeMap;
 

@@ -64,7 +64,7 @@ impl Buffer {
     /// list ends before it.
     ///
     /// # Errors
-    /// Those of `done`.
+    /// Fails as `done` does, and when the buffer is full.
     pub(crate) fn check<T>(&self, done: Result<T>, index: usize) -> Result<T> {
         match self.is_full {
             true => Err(Error::list_too_large(index.max(1))),

@@ -47,7 +47,7 @@ pub(crate) async fn demand_manager(cx: &Context, site: &str) -> Result<()> {
     }
 }
 
-/// Those of `users` who are not members of `site`.
+/// The ids among `users` that are not members of `site`.
 pub(crate) async fn strangers(cx: &Context, site: &str, users: &[String]) -> Result<Vec<String>> {
     let connection = cx.db()?;
     let mut sql = Sql::new(

@@ -128,7 +128,7 @@ impl Read for Invitations {
 impl List for Invitations {
     const ORDER: &'static str = "created_desc,id";
 
-    /// Those to the caller, and those to the sites whose members the caller manages.
+    /// The invitations of the caller, and those to sites whose members the caller manages.
     async fn list(cx: &Context, search: &Search) -> Result<Page<Invitation>> {
         query::list(cx, search).await
     }

@@ -29,7 +29,7 @@ pub(crate) fn text(arguments: &Arguments, name: &str) -> Result<Option<String>> 
 /// The text `name`, which must be there.
 ///
 /// # Errors
-/// Those of [`text`], and that there is none.
+/// Fails as [`text`] does, and when the parameter is absent.
 pub(crate) fn required(arguments: &Arguments, name: &str) -> Result<String> {
     text(arguments, name)?.ok_or_else(|| Error::field(name, "is required"))
 }

@@ -66,9 +66,9 @@ pub(crate) struct Admission {
 /// How many requests, as a rate counts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Units {
-    /// That only read.
+    /// Requests that only read.
     pub(crate) reads: usize,
-    /// That may change something.
+    /// Requests that may change something.
     pub(crate) writes: usize,
 }
 

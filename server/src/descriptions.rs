@@ -53,7 +53,7 @@ impl Descriptions {
     /// the client has it.
     ///
     /// # Errors
-    /// Those of `write`; the client does not mean what there is.
+    /// Fails as `write` does, and when a precondition of the client does not hold.
     pub(crate) fn answer(
         &self,
         (path, format): (&str, Format),

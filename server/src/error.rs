@@ -29,7 +29,7 @@ pub struct ErrorContext {
 }
 
 impl ErrorContext {
-    /// That of a request with these headers.
+    /// The way to tell an error to a request with these headers.
     pub(crate) fn of(app: &App, headers: &HeaderMap, request_id: RequestId) -> Self {
         Self {
             request_id,

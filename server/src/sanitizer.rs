@@ -45,7 +45,7 @@ impl HtmlSanitizer {
         }
     }
 
-    /// That of `account`, which is forgotten when nobody holds it.
+    /// The lane of `account`, which is forgotten when nobody holds it.
     fn lane(&self, account: &str) -> Arc<Lane> {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(lane) = lanes.get(account).and_then(Weak::upgrade) {

@@ -54,7 +54,7 @@ impl Storage {
     /// The same with so many connections.
     ///
     /// # Errors
-    /// Those of [`Storage::open`].
+    /// Fails as [`Storage::open`] does.
     pub async fn open_with(url: &str, registry: &Registry, pools: Pools) -> Result<Self> {
         let content = entity_providers::db::connect_with(url, pools).await?;
         entity_providers::db::migrate(&content, migrations).await?;

@@ -147,7 +147,7 @@ impl Control {
 }
 
 impl Widget {
-    /// That of a field's values.
+    /// The control for the values of `field`.
     pub(super) fn of(field: &Field) -> Self {
         match field.kind {
             Kind::Text(_) if !field.choices.is_empty() => Self::of_choices(field),

@@ -158,7 +158,7 @@ impl Complaint {
         }
     }
 
-    /// That the entity has changed since the form was filled with it.
+    /// The notice that the entity has changed since the form was filled with it.
     fn of_outdated(reference: &Reference) -> Self {
         Self {
             heading: "It was changed in the meantime",

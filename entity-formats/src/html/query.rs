@@ -19,7 +19,7 @@ const PLACE: [&str; 3] = ["_start", "_page", "_cursor"];
 pub(super) struct Query(Vec<(String, String)>);
 
 impl Query {
-    /// That of the page's address. One that can't be read was answered with an error page, without links.
+    /// The query of the page's address. One that can't be read was answered with an error page, without links.
     pub(super) fn of(view: &View<'_>) -> Self {
         Self(parse_pairs(view.query.as_bytes()).unwrap_or_default())
     }

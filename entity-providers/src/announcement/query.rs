@@ -64,9 +64,9 @@ pub(super) struct Within<'a> {
 /// Which announcements come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// Those that came out last.
+    /// What came out last comes first.
     NewestFirst,
-    /// Those that came out first: the other order backwards.
+    /// What came out first comes first: the other order backwards.
     OldestFirst,
 }
 

@@ -13,7 +13,7 @@ const MAINTAINS: &str = "site.upd";
 /// site to nobody, since they look after all of them, but not the administration site, which makes them.
 ///
 /// # Errors
-/// Those of `change`; nobody would be left: what was written is then to be given up.
+/// Fails as `change` does, and when nobody would be left: the caller must give up what was written then.
 pub(crate) async fn keep_maintained<T: Send>(
     cx: &Context,
     site: &str,

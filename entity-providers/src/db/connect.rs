@@ -60,7 +60,7 @@ pub async fn connect(url: &str) -> Result<Db> {
 /// The same with so many connections.
 ///
 /// # Errors
-/// Those of [`connect`].
+/// Fails as [`connect`] does.
 pub async fn connect_with(url: &str, pools: Pools) -> Result<Db> {
     match Address::parse(url)? {
         Address::Sqlite(options) => sqlite(*options, pools).await,

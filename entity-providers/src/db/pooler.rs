@@ -23,7 +23,7 @@ const ADVICE: &str = "a pooler such as PgBouncer, in whatever mode, does not kee
     connection, which this service relies on (limits of statements, prepared statements, stopping a statement): let \
     the setting `database` name the PostgreSQL server itself; the service has a pool of its own";
 
-/// That a connection was refused by a pooler, if `error` says so.
+/// The error that a pooler refused a connection, if `error` says so.
 pub(super) fn refused_by_pooler(error: &sqlx::Error) -> Option<Error> {
     let text = error.as_database_error()?.message();
     let is_refused = REFUSALS.iter().any(|it| text.contains(it));

@@ -51,7 +51,7 @@ impl Watch {
     /// What `work` in the transaction comes to.
     ///
     /// # Errors
-    /// Those of `work`. If it waited for a lock for too long, the error says who has it.
+    /// Fails as `work` does. If `work` waited for a lock for too long, the error says who holds it.
     pub(super) async fn over<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
         let Some(watched) = &self.0 else {
             return work.await;

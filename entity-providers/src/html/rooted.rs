@@ -13,7 +13,7 @@ const NOWHERE: &str = "http://root.invalid";
 pub(super) struct Directory(Option<Url>);
 
 impl Directory {
-    /// That with this path.
+    /// The address with this path.
     pub(super) fn new(path: &str) -> Self {
         Self(Url::parse(NOWHERE).and_then(|it| it.join(path)).ok())
     }

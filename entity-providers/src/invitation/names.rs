@@ -18,7 +18,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Those of the caller. A name that stands for somebody else, or an address that several accounts have, is none.
+    /// The names of the caller. A name that stands for somebody else, or an address that several accounts have, is none.
     pub(super) async fn of_caller(cx: &Context) -> Result<Self> {
         let id = cx.user_id()?;
         let Some(account) = user_account::Entity::find_by_id(id).one(cx.db()?).await? else {

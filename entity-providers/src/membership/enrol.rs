@@ -158,7 +158,7 @@ async fn roles(
     Ok(roles)
 }
 
-/// Those of `users` who are members of `site`.
+/// The ids among `users` that are members of `site`.
 async fn present(
     cx: &Context,
     site: &str,

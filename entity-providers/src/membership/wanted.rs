@@ -64,7 +64,7 @@ impl Place<'_> {
 }
 
 impl<'a> Sight<'a> {
-    /// That of the caller.
+    /// What the caller may see of hidden members.
     async fn of(cx: &'a Context) -> Result<Self> {
         Ok(match cx.authorizer().scope(cx, rules::SEES_HIDDEN).await? {
             Scope::Everything => Self::Everybody,
@@ -133,14 +133,14 @@ impl<'a> Wanted<'a> {
         Ok(Self { user, ..wanted })
     }
 
-    /// Those of the user whom the path names, or else of the caller.
+    /// The memberships of the user whom the path names; without one, of the caller.
     pub(super) async fn of_arguments(cx: &'a Context, arguments: &'a Arguments) -> Result<Self> {
         let user = arguments.optional("userId");
         Self::of_user(cx, user, Kinds::of(|name| arguments.parameter(name))?).await
     }
 
-    /// Those of `user`, or else of the caller. Of others, the caller sees what they are where the caller holds
-    /// the rosters.
+    /// The memberships of `user`; without one, of the caller. Of others, the caller sees the memberships in sites whose
+    /// roster the caller may read.
     async fn of_user(cx: &'a Context, user: Option<&'a str>, kinds: Kinds) -> Result<Self> {
         let caller = cx.user_id()?;
         let user = user.unwrap_or(caller);

@@ -14,7 +14,7 @@ pub(super) async fn list(cx: &Context, search: &Search) -> Result<Page<Site>> {
     part(cx, statement, &search).await
 }
 
-/// That part of the sites `ids` which `search` asks for.
+/// The part of the sites `ids` that `search` asks for.
 pub(super) async fn among(cx: &Context, search: &Search, ids: Vec<String>) -> Result<Page<Site>> {
     part(cx, Sites::find().filter(Column::Id.is_in(ids)), search).await
 }

@@ -147,7 +147,7 @@ fn memberships(user: &str, only_pinned: bool) -> Select<membership::Entity> {
     }
 }
 
-/// Those of `sites` that the user keeps at hand.
+/// The ids among `sites` that the user has pinned.
 async fn pins(cx: &Context, user: &str, sites: &[Site]) -> Result<HashSet<String>> {
     let ids = sites.iter().map(|it| it.id.as_str());
     let pinned = memberships(user, true)

@@ -198,7 +198,7 @@ fn joiner(fields: &Fields) -> Option<String> {
     role.filter(|it| !it.is_empty())
 }
 
-/// Those who join by themselves get a role that the site has and that does not look after it.
+/// Insists that people who join by themselves get a role that the site has and that does not maintain it.
 async fn check_joiner_role(cx: &Context, id: &str, fields: &Fields) -> Result<()> {
     let Some(role) = joiner(fields) else {
         return Ok(());

@@ -59,7 +59,7 @@ pub(super) async fn by_any_id(cx: &Context, id: &str) -> Result<Option<Model>> {
     }
 }
 
-/// Those with one of these internal ids.
+/// The accounts with these internal ids.
 pub(super) async fn by_ids(cx: &Context, ids: &[String]) -> Result<Vec<Model>> {
     let statement = Account::find().filter(Column::Id.is_in(ids));
     Ok(statement.all(cx.db()?).await?)

@@ -44,7 +44,7 @@ impl Class {
         }
     }
 
-    /// That of the request with this head.
+    /// The class of the request with this head.
     pub(crate) fn of(parts: &Parts) -> Self {
         let path = parts.uri.path();
         if !parts.method.is_safe() {
@@ -89,7 +89,7 @@ impl<T> PerClass<T> {
         }
     }
 
-    /// That of `class`.
+    /// The value for `class`.
     pub(crate) fn get(&self, class: Class) -> &T {
         match class {
             Class::Read => &self.read,

@@ -46,7 +46,7 @@ struct Inner {
 /// Who has the right, who waits for it, and who had it.
 struct Book<T> {
     is_taken: bool,
-    /// Those who wait, the first one first.
+    /// The waiters, the first one first.
     waiters: Vec<Waiter<T>>,
     held: HashMap<u64, Held>,
     /// Until when only single operations are written, of those who are brief.
@@ -86,7 +86,7 @@ struct Guard {
 }
 
 impl WriteTurns {
-    /// Those that wait are told apart as `admission` tells them.
+    /// New turns whose waiters are told apart as `admission` does.
     pub(crate) fn new(admission: Arc<Admission>) -> Self {
         Self(Arc::new(Inner {
             admission,

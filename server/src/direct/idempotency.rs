@@ -256,7 +256,7 @@ impl Again<'_> {
 /// Answers what `key` was answered with before, as far as that may be told `again`, or else what `work` comes to.
 ///
 /// # Errors
-/// Those of `work`; the key came with another request before; the caller may no longer do this.
+/// Fails as `work` does, when the key came with another request before, and when the caller may no longer do this.
 pub(super) async fn once(
     key: Option<&Key>,
     app: &App,

@@ -26,7 +26,7 @@ pub(crate) enum Returned {
 }
 
 impl Preferences {
-    /// Those in `headers`. Of one that is given twice, the first counts.
+    /// The preferences in `headers`. Of one that is given twice, the first counts.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         let (mut returned, mut handling, mut transaction) = (None, None, None);
         for (name, value) in pairs(headers) {

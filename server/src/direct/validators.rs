@@ -20,7 +20,7 @@ pub(crate) struct Validators {
 }
 
 impl Validators {
-    /// Those of `reply`, which is in `version`, in `format`.
+    /// The validators of `reply`, which is in `version`, in `format`.
     pub(super) fn of(reply: &Reply, format: Format, version: Option<Version>) -> Self {
         let updated = match &reply.body {
             _ if !is_tagged(format) => None,
@@ -35,12 +35,12 @@ impl Validators {
         }
     }
 
-    /// Those of bytes in no format.
+    /// The validators of bytes in no format.
     pub(super) fn of_bytes(bytes: &[u8]) -> Self {
         Self::of_state(digest(bytes), "bytes")
     }
 
-    /// Those of what is in `version` in `format`, and no part of which has a date.
+    /// The validators of an answer in `version` and `format` that has no date.
     pub(crate) fn of_version(version: Version, format: Format) -> Self {
         Self::of_state(version, format.name)
     }

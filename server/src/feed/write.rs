@@ -221,7 +221,7 @@ fn check_query(address: &Address, registry: &Arc<Registry>) -> Result<()> {
     search.map(drop).map_err(name)
 }
 
-/// Those of the offered formats that are wanted; all of them if none is named.
+/// Picks the wanted ones of the offered formats; all of them if none is named.
 fn choose(wanted: &[String], offered: &[&'static str]) -> Result<Vec<&'static str>> {
     let is_offered = |it: &String| offered.contains(&it.as_str());
     if !wanted.iter().all(is_offered) {

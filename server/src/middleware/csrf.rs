@@ -23,10 +23,10 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// What an unsafe request must show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CsrfMode {
-    /// That it does not come from another site.
+    /// The request does not come from another site.
     #[default]
     FetchMetadata,
-    /// That, and the token of its session.
+    /// The same, and it carries the token of its session.
     Token,
 }
 

@@ -25,7 +25,7 @@ impl RequestId {
         Self(str::from_utf8(&digits).unwrap_or_default().into())
     }
 
-    /// That which a trusted proxy sent with these headers, or a new one if it is none that logs may have.
+    /// The id that a trusted proxy sent with these headers; a new one if it is none that logs may have.
     pub fn of_proxy(headers: &HeaderMap) -> Self {
         let mut sent = headers.get_all(REQUEST_ID).iter();
         let (Some(id), None) = (sent.next(), sent.next()) else {

@@ -20,7 +20,7 @@ use crate::api::{ENVELOPE, Endpoint, envelope_schema};
 use crate::direct::request::verb;
 
 const JSON: &str = "application/json";
-/// Those parameters of lists that say which part of it is wanted.
+/// The parameters of a list that say which part of it is wanted.
 const WINDOW: [&str; 4] = ["_limit", "_start", "_page", "_perpage"];
 
 impl Builder<'_> {

@@ -7,7 +7,7 @@ use entity_core::schemars::{Schema, json_schema};
 use entity_formats::openapi::{Location, Parameter};
 use serde_json::Value;
 
-/// Those of what is no entity.
+/// The fields of an answer that is no entity.
 static NO_FIELDS: Fields = Fields {
     doc: "",
     fields: &[],

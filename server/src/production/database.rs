@@ -32,13 +32,13 @@ pub(super) async fn inspect(db: &Db) -> Result<Findings> {
     Ok(findings)
 }
 
-/// That strangers can log in to `db` with a password of which it was noted that everybody knows it, if they can.
+/// Reports accounts of `db` that a stranger can log in to with a password noted as known to everybody.
 pub(super) async fn known_password(db: &Db) -> Result<Option<Problem>> {
     let found = known::known_accounts(&db.reader).await?;
     Ok(refuse(&found.eids, found.count))
 }
 
-/// That strangers can log in to `db` as a super user, if they can. Something else than this service may have made such
+/// Reports super users of `db` with a password that is easily guessed. Something else than this service may have made such
 /// an account, and nobody may have logged in to it yet, so that the passwords are tried.
 async fn guessed_password(db: &Db) -> Result<Option<Problem>> {
     let suspects = known::superusers(&db.reader, MOST_TRIED).await?;

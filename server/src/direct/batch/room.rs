@@ -18,7 +18,7 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// That of a whole batch, which is answered in XML or in JSON.
+    /// The room of a whole batch, which is answered in XML or in JSON.
     pub(super) fn of(app: &App, is_xml: bool) -> Self {
         Self {
             left: Some(app.config.answer_bytes.0),

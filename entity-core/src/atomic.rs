@@ -58,13 +58,14 @@ impl<'d> Atomic<'d> {
     ///
     /// # Errors
     /// Returns an error if the request is wrong, if the service fails, if a quota would be exceeded, if `finish` fails,
-    /// if the database has failed in an earlier request, or if the time is over.
+    /// if an earlier request of the unit of work has failed, or if the time is over.
     pub async fn run(
         &mut self,
         request: &Request,
         preparation: Preparation,
         finish: &dyn Finish,
     ) -> Result<Reply> {
+        self.check()?;
         self.cx.turn_to(&request.origin, preparation);
         let work = run_and_record(self.dispatcher, &self.cx, request, finish);
         let done = self.hold.during(work).await;

@@ -19,7 +19,7 @@ use sea_orm::{
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::error::Elapsed;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, timeout};
 
 use super::stop::{Timer, cancel, timed};
 
@@ -31,8 +31,6 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const GRACE: Duration = Duration::from_millis(500);
 /// `query_canceled` of PostgreSQL.
 const CANCELED: &str = "57014";
-/// How long after the service has started connections are opened that nobody used yet.
-const IDLE: Duration = Duration::from_secs(5);
 /// How often a connection whose statement was given up is tried before it serves again.
 const TRIES: usize = 5;
 
@@ -165,36 +163,6 @@ impl Lane {
             abandoned: AtomicU64::default(),
             refused: AtomicU64::default(),
         })
-    }
-
-    /// Opens the connections one after the other, for as long as the lane is there: who asks first, and many at once,
-    /// need not wait for that.
-    pub(super) fn open_soon(self: &Arc<Self>) {
-        let (lane, size) = (Arc::downgrade(self), self.places().len());
-        let Ok(runtime) = Handle::try_current() else {
-            return;
-        };
-        drop(runtime.spawn(async move {
-            sleep(IDLE).await;
-            for _ in 0..size {
-                let Some(lane) = lane.upgrade() else { return };
-                lane.open_one().await;
-            }
-        }));
-    }
-
-    /// Opens the connection that was used least, if one is free.
-    async fn open_one(&self) {
-        let Ok(_permit) = self.free.try_acquire() else {
-            return;
-        };
-        let Some(place) = self.places().pop_back() else {
-            return;
-        };
-        if let Err(error) = place.connection.ping().await {
-            tracing::debug!(%error, "a connection was not opened in advance");
-        }
-        self.places().push_front(place);
     }
 
     /// A connection of the lane, when one is free.

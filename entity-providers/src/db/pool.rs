@@ -60,13 +60,6 @@ impl Pools {
         Arc::new(Shared(Lane::new(places, self.statement_time)))
     }
 
-    /// A lane whose connections take long to open.
-    fn lane_to_server(&self, places: impl IntoIterator<Item = Place>) -> Arc<dyn LaneTrait> {
-        let lane = Lane::new(places, self.statement_time);
-        lane.open_soon();
-        Arc::new(Shared(lane))
-    }
-
     /// The lanes of a PostgreSQL server that `options` open for reading. Other readers measure the time themselves.
     pub(super) fn postgres_lanes(&self, options: &PgConnectOptions, faults: &Faults) -> Lanes {
         let options = quiet(options.clone(), self.statement_time);
@@ -74,11 +67,12 @@ impl Pools {
         let probe = SqlxPostgresConnector::from_sqlx_postgres_pool(
             probe.connect_lazy_with(options.clone()),
         );
-        let place =
-            |_| Place::postgres(pool::<Postgres>(1, faults), options.clone(), probe.clone());
+        // On a busy machine a new connection takes as long as a statement may.
+        let pool_of_one = || pool::<Postgres>(1, faults).acquire_timeout(self.statement_time);
+        let place = |_| Place::postgres(pool_of_one(), options.clone(), probe.clone());
         Lanes {
             reads: None,
-            scans: Some(self.lane_to_server((0..self.scans).map(place))),
+            scans: Some(self.lane((0..self.scans).map(place))),
             probe: Some(probe),
         }
     }

@@ -1,4 +1,4 @@
-//! The attributes of the struct, and Functions to read attributes.
+//! The attributes of the struct, and functions to read attributes.
 
 use syn::meta::ParseNestedMeta;
 use syn::{

@@ -83,6 +83,20 @@ impl Need {
         matches!(self, Self::Public | Self::PublicView(..))
     }
 
+    /// Returns the functions of which the need asks for one or another.
+    pub(crate) fn functions(self) -> Vec<&'static str> {
+        match self {
+            Self::Public | Self::Session | Self::Superuser => Vec::new(),
+            Self::Site(function) | Self::Account(function) => vec![function],
+            Self::SiteOrOwn(any, own) => vec![any, own],
+            Self::PublicView(function, need) => {
+                let mut functions = need.functions();
+                functions.push(function);
+                functions
+            }
+        }
+    }
+
     /// Resolves `PublicView` for `caller`: to `Site` for an anonymous caller, and to the other need for all others.
     pub(crate) fn of(self, caller: &Caller) -> Self {
         match self {
@@ -185,14 +199,20 @@ impl Decision {
     }
 }
 
-/// The sites whose entities a list may show.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+/// The sites whose entities a list may show. The default is none, so that a search that did not pass the gate finds
+/// nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// All sites, and the entities that belong to no site.
-    #[default]
     Everything,
     /// Only the sites with these ids.
     Sites(Vec<String>),
+}
+
+impl Default for Scope {
+    fn default() -> Self {
+        Self::Sites(Vec::new())
+    }
 }
 
 impl Scope {
@@ -226,6 +246,27 @@ pub trait Authorizer: Send + Sync {
 
     /// Returns the sites in which the caller holds `function`.
     async fn scope(&self, cx: &Context, function: &str) -> Result<Scope>;
+
+    /// Returns the table that says who is in which group, with the columns `group_id` and `user_id`; `None` if the
+    /// authorizer knows no groups.
+    fn group_members(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Returns one of `groups` that is not a group of `site`, if there is one.
+    async fn unknown_group(
+        &self,
+        _cx: &Context,
+        _site: &str,
+        groups: &[String],
+    ) -> Result<Option<String>> {
+        Ok(groups.first().cloned())
+    }
+
+    /// Returns the ids of the sites that the caller belongs to, whatever the caller may do there.
+    async fn own_sites(&self, _cx: &Context) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
 
     /// Returns a number that differs after every change to the data on which decisions depend, as the unit of work of
     /// `cx` sees that data; `None` if the authorizer does not count changes.

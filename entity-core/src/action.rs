@@ -18,7 +18,8 @@ use crate::request::Verb;
 use crate::search::{Grammar, Page, Search, Window};
 use crate::shape::Shape;
 
-/// A named operation of a type. Built by [`Action::on_entity`] or [`Action::on_collection`].
+/// A named operation of a type. Built by [`Action::entity`], [`Action::collection`] or [`Action::list`], each from an
+/// `async fn`.
 ///
 /// ```
 /// use entity_core::{Action, Arguments, Context, Need, Outcome, Provider, Result, Verb};
@@ -29,11 +30,9 @@ use crate::shape::Shape;
 ///
 /// fn actions<P: Provider>() -> Vec<Action<P>> {
 ///     vec![
-///         Action::on_entity(Verb::Get, "shout", Need::Session, |cx, entity, arguments| {
-///             Box::pin(shout(cx, entity, arguments))
-///         })
-///         .argument("name", "Whom to say hello to.")
-///         .doc("Says hello, loudly."),
+///         Action::entity(Verb::Get, "shout", Need::Session, shout::<P>)
+///             .argument("name", "Whom to say hello to.")
+///             .doc("Says hello, loudly."),
 ///     ]
 /// }
 /// ```
@@ -58,6 +57,8 @@ pub struct Action<P: Provider> {
     pub is_prepared: bool,
     /// The grammar of the type's list queries, if the action accepts such queries too.
     pub grammar: Option<fn() -> Result<Grammar>>,
+    /// The function that runs a search as the type's own list does, if the action accepts such queries.
+    pub(crate) run_search: Option<RunSearch<P>>,
     /// The function that carries out the action.
     pub handler: Handler<P>,
 }
@@ -111,6 +112,12 @@ impl Answers {
     }
 }
 
+/// A function that runs a search of a type.
+pub(crate) type RunSearch<P> = for<'a> fn(&'a Context, Search) -> BoxFuture<'a, Result<Found<P>>>;
+
+/// The page that a search asks for and, if it asks for that, the total number of entities.
+pub(crate) type Found<P> = (Page<<P as Provider>::Entity>, Option<u64>);
+
 /// The function that carries out an action.
 pub enum Handler<P: Provider> {
     /// The handler of an action on one entity, which the gate has loaded and checked.
@@ -120,35 +127,115 @@ pub enum Handler<P: Provider> {
 }
 
 /// A function that carries out an action on one entity.
-pub type EntityHandler<P> = for<'a> fn(
+pub type EntityHandler<P> = Arc<
+    dyn for<'a> Fn(
+            &'a Context,
+            <P as Provider>::Entity,
+            Arguments,
+        ) -> BoxFuture<'a, Result<Outcome<P>>>
+        + Send
+        + Sync,
+>;
+
+/// A function that carries out an action on the collection.
+pub type CollectionHandler<P> =
+    Arc<dyn for<'a> Fn(&'a Context, Arguments) -> BoxFuture<'a, Result<Outcome<P>>> + Send + Sync>;
+
+/// An `async fn` that carries out an action on one entity.
+pub trait RunOnEntity<'a, P: Provider>: Copy + Send + Sync + 'static {
+    /// Calls the function.
+    fn run(
+        self,
+        cx: &'a Context,
+        entity: P::Entity,
+        arguments: Arguments,
+    ) -> BoxFuture<'a, Result<Outcome<P>>>;
+}
+
+impl<'a, P: Provider, F, R> RunOnEntity<'a, P> for F
+where
+    F: Fn(&'a Context, P::Entity, Arguments) -> R + Copy + Send + Sync + 'static,
+    R: Future<Output = Result<Outcome<P>>> + Send + 'a,
+{
+    fn run(
+        self,
+        cx: &'a Context,
+        entity: P::Entity,
+        arguments: Arguments,
+    ) -> BoxFuture<'a, Result<Outcome<P>>> {
+        Box::pin(self(cx, entity, arguments))
+    }
+}
+
+/// An `async fn` that carries out an action on the collection.
+pub trait RunOnCollection<'a, P: Provider>: Copy + Send + Sync + 'static {
+    /// Calls the function.
+    fn run(self, cx: &'a Context, arguments: Arguments) -> BoxFuture<'a, Result<Outcome<P>>>;
+}
+
+impl<'a, P: Provider, F, R> RunOnCollection<'a, P> for F
+where
+    F: Fn(&'a Context, Arguments) -> R + Copy + Send + Sync + 'static,
+    R: Future<Output = Result<Outcome<P>>> + Send + 'a,
+{
+    fn run(self, cx: &'a Context, arguments: Arguments) -> BoxFuture<'a, Result<Outcome<P>>> {
+        Box::pin(self(cx, arguments))
+    }
+}
+
+/// A closure without captures that carries out an action on one entity.
+pub type EntityFn<P> = for<'a> fn(
     &'a Context,
     <P as Provider>::Entity,
     Arguments,
 ) -> BoxFuture<'a, Result<Outcome<P>>>;
 
-/// A function that carries out an action on the collection.
-pub type CollectionHandler<P> =
-    for<'a> fn(&'a Context, Arguments) -> BoxFuture<'a, Result<Outcome<P>>>;
+/// A closure without captures that carries out an action on the collection.
+pub type CollectionFn<P> = for<'a> fn(&'a Context, Arguments) -> BoxFuture<'a, Result<Outcome<P>>>;
 
 impl<P: Provider> Action<P> {
+    /// Creates an action on one entity from a closure, which boxes its future.
+    pub fn on_entity(verb: Verb, name: &'static str, need: Need, run: EntityFn<P>) -> Self {
+        Self::new(verb, name, need, Handler::Entity(Arc::new(run)))
+    }
+
+    /// Creates an action on the collection from a closure, which boxes its future.
+    pub fn on_collection(verb: Verb, name: &'static str, need: Need, run: CollectionFn<P>) -> Self {
+        Self::new(verb, name, need, Handler::Collection(Arc::new(run)))
+    }
+
     /// Creates an action on one entity: `/prefix/id/name`.
-    pub fn on_entity(
+    pub fn entity<F: for<'a> RunOnEntity<'a, P>>(
         verb: Verb,
         name: &'static str,
         need: Need,
-        handler: EntityHandler<P>,
+        run: F,
     ) -> Self {
+        let handler: EntityHandler<P> =
+            Arc::new(move |cx, entity, arguments| run.run(cx, entity, arguments));
         Self::new(verb, name, need, Handler::Entity(handler))
     }
 
     /// Creates an action on the collection: `/prefix/name`.
-    pub fn on_collection(
+    pub fn collection<F: for<'a> RunOnCollection<'a, P>>(
         verb: Verb,
         name: &'static str,
         need: Need,
-        handler: CollectionHandler<P>,
+        run: F,
     ) -> Self {
+        let handler: CollectionHandler<P> = Arc::new(move |cx, arguments| run.run(cx, arguments));
         Self::new(verb, name, need, Handler::Collection(handler))
+    }
+
+    /// Creates a `GET` action on the collection that lists entities: one that narrows [`Arguments::search`] and returns
+    /// [`Outcome::List`].
+    pub fn list<F: for<'a> RunOnCollection<'a, P>>(name: &'static str, need: Need, run: F) -> Self
+    where
+        P: List,
+    {
+        Self::collection(Verb::Get, name, need, run)
+            .searched()
+            .answers(Answers::Collection)
     }
 
     fn new(verb: Verb, name: &'static str, need: Need, handler: Handler<P>) -> Self {
@@ -162,6 +249,7 @@ impl<P: Provider> Action<P> {
             answers: Answers::Unsaid,
             is_prepared: false,
             grammar: None,
+            run_search: None,
             handler,
         }
     }
@@ -223,6 +311,7 @@ impl<P: Provider> Action<P> {
         P: List,
     {
         self.grammar = Some(Grammar::of::<P>);
+        self.run_search = Some(crate::route::run_search::<P>);
         self
     }
 
@@ -241,6 +330,15 @@ impl<P: Provider> fmt::Debug for Action<P> {
 impl<P: Provider> fmt::Debug for Handler<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Handler")
+    }
+}
+
+impl<P: Provider> Clone for Handler<P> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Entity(it) => Self::Entity(Arc::clone(it)),
+            Self::Collection(it) => Self::Collection(Arc::clone(it)),
+        }
     }
 }
 
@@ -311,6 +409,9 @@ pub enum Outcome<P: Provider> {
         /// not divide its list uses [`Window::FIRST`] and a page after which nothing follows.
         window: Window,
     },
+    /// The list that this search asks for, which is run as the type's own list is: with its permissions, its page and
+    /// its count. The search is that of [`Arguments::search`], perhaps narrowed.
+    List(Search),
     /// The part of a list that `search` asks for. Entities that the caller may not read are left out of the answer.
     Part {
         /// The entities, and whether the list continues after them.
@@ -367,6 +468,7 @@ impl<P: Provider> fmt::Debug for Outcome<P> {
             Self::Entity(_) => "Entity",
             Self::Created(_) => "Created",
             Self::Collection { .. } => "Collection",
+            Self::List(_) => "List",
             Self::Part { .. } => "Part",
             Self::Whole { .. } => "Whole",
             Self::Value(_) => "Value",

@@ -10,9 +10,12 @@ mod group;
 mod lane;
 mod page;
 pub(crate) mod quota;
+mod record;
 mod row;
 mod savepoint;
 mod search;
+mod sight;
+mod sql;
 mod stop;
 mod table;
 mod transaction;
@@ -38,12 +41,16 @@ pub use group::Groups;
 pub use lane::{Lane, LaneCounts, Lanes, Scanning, Take, overrun, refusal};
 pub use page::Measure;
 pub use quota::{Quota, Quotas};
+pub use record::{
+    GroupTable, Kept, MOST_PASSED, Record, THIS, count, create, delete, insert, list,
+    list_statement, new_key, owner, read, read_many, replace, row, sent_list, update,
+};
 pub use row::Row;
 pub use search::{apply, condition, count_rows};
+pub use sight::{Facts, Sight, permits};
+pub use sql::Sql;
 pub use stop::{Stop, Stops};
-pub use table::{
-    MOST_PASSED, Table, TableSpec, count, create, delete, list, read, read_many, row, update,
-};
+pub use table::{Parents, TableSpec};
 pub use transaction::{Transaction, is_at_rest};
 pub use usage::Counted;
 
@@ -120,6 +127,11 @@ impl Db {
 }
 
 impl Session {
+    /// Begins a statement for this database with `text`.
+    pub fn sql(&self, text: &str) -> Sql {
+        Sql::new(self.get_database_backend(), text)
+    }
+
     /// Runs `statement` and returns what `read` makes of each row. The statement must find its rows by an index and
     /// return no more rows than an answer holds. It may run in the calling thread, so it must be short: a millisecond,
     /// not ten. A statement that takes much longer is started again by [`Session::scan`].

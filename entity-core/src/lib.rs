@@ -39,6 +39,7 @@ mod entity;
 mod error;
 mod event;
 mod expand;
+pub mod file;
 pub mod format;
 pub mod gate;
 mod hold;
@@ -107,7 +108,9 @@ pub use preconditions::{Freshness, IfMatch, Preconditions, State, Versions};
 pub use prepare::{Preparation, Prepare};
 pub use projection::{EXPANDED, Projection};
 pub use provider::{Actions, Create, Delete, List, Provider, Read, Update};
-pub use registry::{ActionRoute, Registration, Registry, RegistryError, Route, RouteBuilder};
+pub use registry::{
+    ActionRoute, Grant, Registration, Registry, RegistryError, Route, RouteBuilder,
+};
 pub use reply::{
     Abilities, Body, Bytes, Collection, Effect, Form, FormPurpose, Item, Offer, Reference, Refusal,
     Remark, Reply,

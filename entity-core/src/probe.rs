@@ -62,7 +62,7 @@ probes! {
 }
 
 #[cfg(feature = "sea-orm")]
-impl<P: crate::provider::Provider<Entity: crate::db::Table>> Probe<P> {
+impl<P: crate::provider::Provider<Entity: crate::db::Record>> Probe<P> {
     /// Adds the table of the provider to `route`.
     #[must_use]
     pub fn with_table(&self, route: RouteBuilder<P>) -> RouteBuilder<P> {

@@ -1,5 +1,6 @@
 //! The registry of entity types: providers as type-erased routes, which are checked when the service starts.
 
+mod builder;
 mod check;
 
 use std::collections::BTreeMap;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 
 use crate::access::{Access, Need};
-use crate::action::{Action, Answers, Argument};
+use crate::action::{Answers, Argument};
 use crate::context::Context;
 use crate::entity::Entity;
 use crate::error::Result;
@@ -18,14 +19,14 @@ use crate::html;
 use crate::input::Input;
 use crate::label::plural;
 use crate::preconditions::Preconditions;
-use crate::prepare::{self, Ahead, Check, Prepare};
-use crate::provider::{Actions, Create, Delete, List, Provider, Read, Update};
+use crate::prepare::{Ahead, Check};
+use crate::provider::Provider;
 use crate::reply::{Body, Collection, Form, FormPurpose, Item, Reply};
 use crate::request::Verb;
-use crate::route;
 use crate::schema::Schema;
 use crate::search::Grammar;
 
+pub use builder::RouteBuilder;
 pub(crate) use check::RESERVED_WORDS;
 
 /// A registered provider: its declarations, and its operations as functions that go through the gate.
@@ -49,12 +50,18 @@ pub struct Route {
     pub order: &'static str,
     /// The actions of the type.
     pub actions: Vec<ActionRoute>,
-    /// The definition of the type's table, if it has one that the service manages.
+    /// The definition of the type's table, if its entities are records.
     #[cfg(feature = "sea-orm")]
     pub table: Option<fn() -> crate::db::TableSpec>,
     /// The tables that are declared to count towards the usage of an account and of a site.
     #[cfg(feature = "sea-orm")]
     counted: &'static [crate::db::Counted],
+    /// The functions that the type declares, each with the roles that hold it by default.
+    pub grants: &'static [Grant],
+    /// The functions in the rule about who sees the type's entities.
+    pub(crate) sight: Vec<&'static str>,
+    /// The reason why the rule about who sees the type's entities can't be evaluated, if there is one.
+    fault: Option<String>,
     pub(crate) read: Option<Run>,
     pub(crate) load: Option<Load>,
     pub(crate) list: Option<Run>,
@@ -156,6 +163,9 @@ impl Route {
                 table: None,
                 #[cfg(feature = "sea-orm")]
                 counted: P::COUNTED,
+                grants: &[],
+                sight: Vec::new(),
+                fault: None,
                 read: None,
                 load: None,
                 list: None,
@@ -170,16 +180,22 @@ impl Route {
     }
 
     /// Returns the tables whose rows count towards the usage of an account and of a site: the declared ones or, if
-    /// there are none, the table that the service manages.
+    /// there are none, those of the record.
     #[cfg(feature = "sea-orm")]
     pub fn counted(&self) -> Vec<crate::db::Counted> {
         match (self.counted, self.table) {
-            ([], Some(table)) => vec![crate::db::Counted::of(&table())],
+            ([], Some(table)) => crate::db::Counted::of(&table()),
             (declared, _) => declared.to_vec(),
         }
     }
 
-    /// Returns whether something of what clients send is [prepared](Prepare) before a unit of work opens.
+    /// Returns the definition of the type's table, if the service creates it and adds missing columns.
+    #[cfg(feature = "sea-orm")]
+    pub fn managed_table(&self) -> Option<crate::db::TableSpec> {
+        self.table.map(|it| it()).filter(|it| it.is_managed)
+    }
+
+    /// Returns whether something of what clients send is [prepared](crate::Prepare) before a unit of work opens.
     pub fn prepares(&self) -> bool {
         self.ahead.work.is_some()
     }
@@ -253,135 +269,6 @@ impl ActionRoute {
 impl fmt::Debug for ActionRoute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ActionRoute({} {})", self.verb.name(), self.name)
-    }
-}
-
-/// A builder that adds capabilities to a route; [`register!`](crate::register) is the short form.
-pub struct RouteBuilder<P> {
-    route: Route,
-    provider: std::marker::PhantomData<P>,
-}
-
-impl<P> fmt::Debug for RouteBuilder<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RouteBuilder({})", self.route.prefix)
-    }
-}
-
-impl<P: Provider> RouteBuilder<P> {
-    /// Adds the capability to look up one entity.
-    #[must_use]
-    pub fn read(mut self) -> Self
-    where
-        P: Read,
-    {
-        self.route.read = Some(route::read::<P>);
-        self.route.load = Some(route::load::<P>);
-        self
-    }
-
-    /// Adds the capability to list entities.
-    #[must_use]
-    pub fn list(mut self) -> Self
-    where
-        P: List,
-    {
-        self.route.list = Some(route::list::<P>);
-        self.route.parameters = P::PARAMETERS;
-        self.route.max = P::MAX;
-        self.route.order = P::ORDER;
-        self
-    }
-
-    /// Adds the capability to create an entity.
-    #[must_use]
-    pub fn create(mut self) -> Self
-    where
-        P: Create,
-    {
-        self.route.create = Some(route::create::<P>);
-        self.route.create_form = Some(route::create_form::<P>);
-        self.route.ahead.create = Some(prepare::create::<P>);
-        self
-    }
-
-    /// Adds the capability to change an entity.
-    #[must_use]
-    pub fn update(mut self) -> Self
-    where
-        P: Update,
-    {
-        self.route.update = Some(route::update::<P>);
-        self.route.ahead.update = Some(prepare::update::<P>);
-        self
-    }
-
-    /// Adds the capability to delete an entity.
-    #[must_use]
-    pub fn delete(mut self) -> Self
-    where
-        P: Delete,
-    {
-        self.route.delete = Some(route::delete::<P>);
-        self
-    }
-
-    /// Adds the actions of the provider.
-    #[must_use]
-    pub fn actions(mut self) -> Self
-    where
-        P: Actions,
-    {
-        self.route.actions = P::actions().iter().map(erase).collect();
-        self
-    }
-
-    /// Adds the preparation of what clients send, which runs before the unit of work opens.
-    #[must_use]
-    pub fn prepare(mut self) -> Self
-    where
-        P: Prepare,
-    {
-        self.route.ahead.work = Some((prepare::look::<P>, prepare::work::<P>));
-        self
-    }
-
-    /// Adds the type's table, which the service creates and manages.
-    #[cfg(feature = "sea-orm")]
-    #[must_use]
-    pub fn table(mut self) -> Self
-    where
-        P::Entity: crate::db::Table,
-    {
-        self.route.table = Some(crate::db::TableSpec::of::<P::Entity>);
-        self
-    }
-}
-
-impl<P> RouteBuilder<P> {
-    /// Returns the finished route.
-    pub fn build(self) -> Route {
-        self.route
-    }
-}
-
-fn erase<P: Provider + Read>(action: &Action<P>) -> ActionRoute {
-    ActionRoute {
-        name: action.name,
-        verb: action.verb,
-        need: action.need,
-        is_on_entity: action.is_on_entity(),
-        doc: action.doc,
-        parameters: action.parameters,
-        arguments: action.arguments.clone(),
-        answers: action.answers,
-        grammar: action.grammar,
-        run: route::action(action),
-        check: match action.is_on_entity() {
-            true => prepare::action_on_entity::<P>,
-            false => prepare::action_on_collection,
-        },
-        is_prepared: action.is_prepared,
     }
 }
 
@@ -460,12 +347,26 @@ impl Registry {
     }
 }
 
+/// A function that a type declares, and the roles that hold it by default, each as a letter: `a`ccess and `m`aintain in
+/// a plain site, `s`tudent, `t`eaching assistant and `i`nstructor in a course, and `p` for everybody in a site that is
+/// open to the public.
+///
+/// A role of a template that was given the function or denied it in the database keeps what it has.
+pub type Grant = (&'static str, &'static str);
+
 /// Registers a provider: `register!(Polls);`.
 ///
-/// The capabilities of the provider are detected at compile time; none has to be listed.
+/// The capabilities of the provider are detected at compile time; none has to be listed. Behind the provider stand the
+/// functions that the type declares, each with the roles that hold it by default (see [`Grant`]):
+/// `register!(Polls, grants("poll.read" = "amsti", "poll.new" = "mi"));`. A type that declares any declares all that it
+/// asks for. A type that declares none follows the rights on the site: whoever visits it reads, and whoever may change
+/// it does everything else.
 #[macro_export]
 macro_rules! register {
     ($provider:ty) => {
+        $crate::register!($provider, grants());
+    };
+    ($provider:ty, grants($($function:literal = $holders:literal),* $(,)?)) => {
         $crate::inventory::submit! {
             $crate::Registration(|| {
                 use $crate::probe::{Fallback, Probe};
@@ -479,6 +380,7 @@ macro_rules! register {
                 let route = probe.with_actions(route);
                 let route = probe.with_prepare(route);
                 let route = probe.with_table(route);
+                let route = route.grants(&[$(($function, $holders)),*]);
                 Fallback::<$provider>::build(&probe, route)
             })
         }

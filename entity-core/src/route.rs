@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
-use crate::access::{Need, Operation};
-use crate::action::{Action, Argument, Arguments, Handler, Outcome};
+use crate::access::{Need, Operation, Scope};
+use crate::action::{Action, Argument, Arguments, Found, Handler, Outcome, RunSearch};
 use crate::context::Context;
 use crate::entity::Entity;
 use crate::error::{Error, ErrorKind, Result};
@@ -42,11 +42,7 @@ pub(crate) fn list<'a, P: List>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a
     Box::pin(async move {
         gate::admit(cx.caller(), P::ACCESS.read)?;
         let search = Grammar::of::<P>()?.parse(call.query)?;
-        let page = gate::list::<P>(cx, search.clone()).await?;
-        let total = match search.is_counted {
-            true => gate::count::<P>(cx, search.clone()).await?,
-            false => None,
-        };
+        let (page, total) = run_search::<P>(cx, search.clone()).await?;
         let place = Place::of(&search, &page, total)?;
         let mut reply = collection_reply::<P>(cx, call, page, search.window(), place).await?;
         if call.wants_abilities {
@@ -54,6 +50,19 @@ pub(crate) fn list<'a, P: List>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a
             reply.abilities.actions = offers(cx, call.route, false, None).await?;
         }
         Ok(reply)
+    })
+}
+
+/// Runs `search`, and counts all that it matches if it asks for that.
+pub(crate) fn run_search<P: List>(cx: &Context, search: Search) -> BoxFuture<'_, Result<Found<P>>> {
+    Box::pin(async move {
+        let counted = search.is_counted.then(|| search.clone());
+        let page = gate::list::<P>(cx, search).await?;
+        let total = match counted {
+            Some(search) => gate::count::<P>(cx, search).await?,
+            None => None,
+        };
+        Ok((page, total))
     })
 }
 
@@ -126,15 +135,16 @@ pub(crate) fn action<P: Read>(action: &Action<P>) -> Runner {
     let (name, verb) = (action.name, action.verb);
     let need = action.need.unwrap_or(Need::Superuser);
     let (grammar, parameters) = (action.grammar, action.parameters);
+    let run_search = action.run_search;
     let is_list = action.answers.are_a_list();
     let declared: Arc<[Argument]> = action.arguments.as_slice().into();
     let arguments = move |call: Call<'_>| {
         let grammar = grammar.map(|it| it()).transpose()?;
         call.to_arguments(&declared, grammar.map(|it| it.with(parameters)))
     };
-    match action.handler {
+    match action.handler.clone() {
         Handler::Entity(handler) => Arc::new(move |cx, call| {
-            let arguments = arguments.clone();
+            let (arguments, handler) = (arguments.clone(), Arc::clone(&handler));
             Box::pin(async move {
                 let entity = gate::read_to_act::<P>(cx, call.id, need).await?;
                 let about = Reference::entity(P::PREFIX, entity.id());
@@ -142,11 +152,12 @@ pub(crate) fn action<P: Read>(action: &Action<P>) -> Runner {
                     call.preconditions.judge_write(gate::state(&entity))?;
                 }
                 let outcome = handler(cx, entity, arguments(call)?).await?;
-                action_reply::<P>(cx, call, outcome, (name, verb, need, about)).await
+                let asked = (name, verb, need, run_search);
+                action_reply::<P>(cx, call, outcome, asked, about).await
             })
         }),
         Handler::Collection(handler) => Arc::new(move |cx, call| {
-            let arguments = arguments.clone();
+            let (arguments, handler) = (arguments.clone(), Arc::clone(&handler));
             Box::pin(async move {
                 let held = gate::demand_in_site(cx, need, call.site()).await;
                 let is_closed = |error: &Error| error.kind() == ErrorKind::Unauthenticated;
@@ -165,13 +176,9 @@ pub(crate) fn action<P: Read>(action: &Action<P>) -> Runner {
                         handler(cx, arguments(call)?).await?
                     }
                 };
-                action_reply::<P>(
-                    cx,
-                    call,
-                    outcome,
-                    (name, verb, need, Reference::collection(P::PREFIX)),
-                )
-                .await
+                let asked = (name, verb, need, run_search);
+                let about = Reference::collection(P::PREFIX);
+                action_reply::<P>(cx, call, outcome, asked, about).await
             })
         }),
     }
@@ -181,8 +188,10 @@ async fn action_reply<P: Read>(
     cx: &Context,
     call: Call<'_>,
     outcome: Outcome<P>,
-    (name, verb, need, about): (&'static str, Verb, Need, Reference),
+    asked: (&'static str, Verb, Need, Option<RunSearch<P>>),
+    about: Reference,
 ) -> Result<Reply> {
+    let (name, verb, need, run_search) = asked;
     let effect = match verb.is_safe() {
         true => Effect::Read,
         false => Effect::Acted(about.clone()),
@@ -206,6 +215,15 @@ async fn action_reply<P: Read>(
             let reply = collection_reply::<P>(cx, call, page, window, Place::default()).await?;
             with_list_abilities::<P>(cx, call, need, Reply { effect, ..reply }).await
         }
+        Outcome::List(search) => {
+            let run = run_search.ok_or_else(|| {
+                Error::internal("an action that is not declared `searched` returns a search")
+            })?;
+            let (page, total) = run(cx, search.clone()).await?;
+            let place = Place::of(&search, &page, total)?;
+            let reply = collection_reply::<P>(cx, call, page, search.window(), place).await?;
+            with_list_abilities::<P>(cx, call, need, Reply { effect, ..reply }).await
+        }
         Outcome::Part {
             page,
             search,
@@ -216,7 +234,12 @@ async fn action_reply<P: Read>(
             let reply = collection_reply::<P>(cx, call, page, search.window(), place).await?;
             with_list_abilities::<P>(cx, call, need, Reply { effect, ..reply }).await
         }
-        Outcome::Whole { entities, search } => {
+        Outcome::Whole {
+            entities,
+            mut search,
+        } => {
+            // Each of them is looked at by itself.
+            search.scope = Scope::Everything;
             let readable = gate::retain::<P>(cx, Page::whole(entities)).await?.items;
             let (page, total) = find(readable, &search)?;
             let place = Place::of(&search, &page, search.is_counted.then_some(total))?;
@@ -233,7 +256,7 @@ async fn action_reply<P: Read>(
             entity_reply::<P>(cx, call, entity, Effect::Created(reference)).await
         }
         Outcome::Remarked(outcome, remarks) => {
-            let reply = action_reply::<P>(cx, call, *outcome, (name, verb, need, about));
+            let reply = action_reply::<P>(cx, call, *outcome, asked, about);
             Ok(Reply {
                 remarks,
                 ..Box::pin(reply).await?

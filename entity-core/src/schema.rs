@@ -44,6 +44,8 @@ pub struct Field {
     pub writable: Writable,
     /// The name of the field's column, if lists can be filtered and ordered by the field.
     pub column: Option<&'static str>,
+    /// The SQL expression for the field, if it is read from a joined table and not from a column of the type's own.
+    pub sql: Option<&'static str>,
     /// Whether `_search` looks into the field.
     pub is_searchable: bool,
     /// Whether the column may contain NULL, as far as is known. Lists then say explicitly where NULL is ordered.
@@ -169,6 +171,7 @@ impl Field {
             is_nullable: false,
             writable: Writable::Never,
             column: None,
+            sql: None,
             is_searchable: false,
             is_column_nullable: true,
             references: None,
@@ -223,12 +226,21 @@ impl Field {
         self
     }
 
+    /// Allows lists to be filtered and ordered by the field, which is the SQL expression `sql`. A joined field is not
+    /// searched as text.
+    #[must_use]
+    pub const fn joined(mut self, sql: &'static str) -> Self {
+        self.sql = Some(sql);
+        self.column = Some(sql);
+        self
+    }
+
     /// Returns the name of the column beside the field's own that holds its text [folded](crate::search::fold()), for
     /// HTML the folded [plain text](crate::plain_text). Text searches look there. Whoever writes the one column must
     /// write the other: tables that the service manages do so by themselves, and [`db::folded`](crate::db::folded())
     /// sets it in a row of any other table. Returns `None` if the field is not searched as text.
     pub fn folded_column(&self) -> Option<String> {
-        let is_text = matches!(self.kind, Kind::Text(_) | Kind::Html(_));
+        let is_text = matches!(self.kind, Kind::Text(_) | Kind::Html(_)) && self.sql.is_none();
         let column = self.column.filter(|_| is_text && self.is_searchable)?;
         Some(format!("{column}_folded"))
     }

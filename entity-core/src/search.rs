@@ -101,7 +101,8 @@ pub struct Search {
     pub cursor: Option<Cursor>,
     /// Whether the client asks for the total number of entities.
     pub is_counted: bool,
-    /// The sites that the caller may read. Set by the gate: a provider applies it and never widens it.
+    /// The sites that the caller may read: none, until the gate sets them. A provider applies the scope and never widens
+    /// it.
     pub scope: Scope,
     /// The values of the further parameters that the type declares.
     pub parameters: Vec<(String, String)>,
@@ -277,6 +278,43 @@ impl Search {
         }
     }
 
+    /// Narrows the search to the entities whose field `name` passes `test`.
+    ///
+    /// # Errors
+    /// Returns an error if `E` has no such field with a column: a defect.
+    pub fn narrow<E: Entity>(&mut self, name: &str, test: Test) -> Result<()> {
+        let field = E::schema().field(name).filter(|it| it.column.is_some());
+        let field = field.ok_or_else(|| Error::internal(format!("no column for `{name}`")))?;
+        // In front of what the client asked: a site that is named here is the one in which permissions are looked up.
+        self.filters.insert(0, Filter { field, test });
+        Ok(())
+    }
+
+    /// Narrows the search to the entities of `site`.
+    ///
+    /// # Errors
+    /// Returns an error if the entities belong to no site: a defect.
+    pub fn narrow_to_site<E: Entity>(&mut self, site: &str) -> Result<()> {
+        let test = Test::Equal(Cell::Text(site.to_owned()));
+        self.narrow::<E>(site_field::<E>(), test)
+    }
+
+    /// Narrows the search to the entities of these sites, of which there may be none. If the client named a site, that
+    /// is no longer the one in which permissions are looked up: the list is empty if it is not among these.
+    ///
+    /// # Errors
+    /// Returns an error if the entities belong to no site: a defect.
+    pub fn narrow_to_sites<E: Entity>(&mut self, mut sites: Vec<String>) -> Result<()> {
+        if let Some(named) = self.site().map(ToOwned::to_owned) {
+            sites.retain(|it| *it == named);
+            let is_of_site = |it: &Filter| it.field.role == Some(Role::Site);
+            self.filters
+                .retain(|it| !(is_of_site(it) && matches!(it.test, Test::Equal(_))));
+        }
+        let sites = sites.into_iter().map(Cell::Text).collect();
+        self.narrow::<E>(site_field::<E>(), Test::In(sites))
+    }
+
     /// Returns the value that the field must have, if a filter requires equality.
     pub fn filter(&self, name: &str) -> Option<&Cell> {
         self.equal(|it| it.field.name == name)
@@ -371,6 +409,11 @@ impl Search {
             cursor.behind(page::keys_of(&self.order, last)?, count),
         ))
     }
+}
+
+/// Returns the name of the field with the site of an entity.
+fn site_field<E: Entity>() -> &'static str {
+    E::schema().role(Role::Site).map_or("", |it| it.name)
 }
 
 /// Returns the values of the order's keys for an entity with these fields.

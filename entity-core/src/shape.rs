@@ -98,4 +98,17 @@ pub(crate) fn deserialize<T: DeserializeOwned>(value: Value) -> Result<T> {
     })
 }
 
+/// Deserialises the value of the field `name`, and reports errors as [`deserialize`] does.
+#[cfg(feature = "sea-orm")]
+pub(crate) fn deserialize_field<T: DeserializeOwned>(name: &str, value: Value) -> Result<T> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let path = match error.path().to_string().as_str() {
+            "." => name.to_owned(),
+            path if path.starts_with('[') => format!("{name}{path}"),
+            path => format!("{name}.{path}"),
+        };
+        Error::field(path, UNREADABLE).with_source(error)
+    })
+}
+
 const UNREADABLE: &str = "is of another form than is taken here, or out of its range";

@@ -67,8 +67,20 @@ impl<T: Instant> Instant for Option<T> {
 }
 
 /// An instant as milliseconds since 1970.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Millis(pub DateTime<Utc>);
+
+impl From<DateTime<Utc>> for Millis {
+    fn from(instant: DateTime<Utc>) -> Self {
+        Self(instant)
+    }
+}
+
+impl From<Millis> for DateTime<Utc> {
+    fn from(millis: Millis) -> Self {
+        millis.0
+    }
+}
 
 impl Serialize for Millis {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,35 +1,144 @@
 //! `/direct/announcement`: news for the members of a site.
-//!
-//! What is a draft, not yet released, retracted or for other groups does not exist for those who may not see it:
-//! `visibility` says who may.
 
-mod actions;
-mod attachment;
-mod query;
 #[cfg(test)]
 mod tests;
 mod view;
-mod visibility;
-mod write;
 
-use chrono::{DateTime, Utc};
-use entity_core::db::Counted;
+use chrono::TimeDelta;
+use entity_core::db::{self, Facts, Sight};
+use entity_core::file::Files;
+use entity_core::search::{Cell, Test};
 use entity_core::wire::Millis;
 use entity_core::{
-    Access, Context, Delete, Entity, FeedEntry, List, Need, Operation, Page, Permit, Provider,
-    Read, Result, Scope, Search, Version,
+    Action, Actions, Answers, Arguments, Context, Entity, Error, Need, Outcome, Provider as _,
+    Result, Search, Verb,
 };
 use serde::Serialize;
 
-use self::attachment::Stored;
-use self::query::{Place, Within};
-use self::visibility::{Facts, Powers};
+use crate::user::NAME_OR_NOTHING;
 
-pub use self::attachment::Attachment;
-pub use self::view::{AnnouncementView, News, SiteName, of_pinned_sites, of_site};
+pub use self::view::{AnnouncementView, News, of_pinned_sites};
 
 /// The site whose announcements are the messages of the day.
 pub const MOTD_SITE: &str = "!site";
+
+/// A draft is for its author and for those who read drafts. What is not yet released, or is retracted, is for those who
+/// may revise it. What is for groups is for their members and for those who see all groups.
+const SIGHT: Sight = Sight::All(&[
+    Sight::Any(&[
+        Sight::Not(&Sight::Is("draft")),
+        Sight::Own,
+        Sight::Holds("annc.read.drafts"),
+    ]),
+    Sight::Any(&[
+        Sight::All(&[Sight::Since("releaseDate"), Sight::Until("retractDate")]),
+        Sight::Holds("annc.revise.any"),
+        Sight::All(&[Sight::Own, Sight::Holds("annc.revise.own")]),
+    ]),
+    Sight::Any(&[Sight::Addressed, Sight::Holds("annc.all.groups")]),
+]);
+
+/// News for the members of a site.
+#[derive(Clone, Debug, PartialEq, Serialize, Entity)]
+#[serde(rename_all = "camelCase")]
+#[entity(prefix = "announcement", access = PublicSite("annc"), sight = SIGHT)]
+#[entity(table = "announcement", migrated, check = Self::check)]
+#[entity(join = "site s ON s.id = this.site_id")]
+#[entity(left_join = "user_account u ON u.id = this.created_by")]
+#[entity(
+    verbs(read, list, create, update, delete),
+    order = "createdOn_desc,announcementId"
+)]
+pub struct Announcement {
+    /// Site, channel and announcement, joined by colons.
+    #[entity(id, shown = "{site_id}:{channel}:{announcement_id}")]
+    pub id: String,
+    /// Its id within the channel; no other announcement of the service has it.
+    #[entity(key, column = "id")]
+    pub announcement_id: String,
+    /// The headline.
+    #[entity(title, search)]
+    pub title: String,
+    /// The text.
+    #[entity(content, optional, search, html)]
+    pub body: String,
+    /// Where in the site it is: `main`, or `motd` for messages of the day.
+    #[entity(read_only)]
+    pub channel: String,
+    /// The site.
+    #[entity(site, references = "site")]
+    pub site_id: String,
+    /// What people call the site.
+    #[entity(sql = "s.title", category)]
+    pub site_title: String,
+    /// The internal id of the author.
+    #[entity(owner, references = "user")]
+    pub created_by: String,
+    /// The name of the author.
+    #[entity(sql = NAME_OR_NOTHING, author)]
+    pub created_by_display_name: String,
+    /// When it came out: when it was released or, without a release, written.
+    #[entity(created, column = "published")]
+    pub created_on: Millis,
+    /// When it last changed.
+    #[entity(updated, column = "modified")]
+    pub modified_on: Millis,
+    /// Whether it is shown with emphasis.
+    pub highlight: Option<bool>,
+    /// The roles it is for: none means all.
+    #[entity(computed)]
+    pub selected_roles: Option<Vec<String>>,
+    /// Whether it is not finished; then only its author and other editors see it.
+    #[entity(column = "is_draft")]
+    pub draft: bool,
+    /// When it appears.
+    #[entity(column = "release_at")]
+    pub release_date: Option<Millis>,
+    /// When it disappears.
+    #[entity(column = "retract_at")]
+    pub retract_date: Option<Millis>,
+    /// The ids of the groups it is for; none means everybody in the site.
+    #[entity(groups = "announcement_group")]
+    pub groups: Vec<String>,
+    /// Its files, each with `name`, `url` and perhaps `type` and `size`.
+    #[entity(files)]
+    pub attachments: Files,
+    /// When it was written.
+    #[serde(skip)]
+    #[entity(hidden, column = "created")]
+    pub written: Millis,
+    /// Its place among the announcements of the site.
+    #[serde(skip)]
+    #[entity(position)]
+    pub position: i64,
+    /// The number of its changes.
+    #[serde(skip)]
+    #[entity(version, hidden)]
+    pub version: i64,
+    /// What its row says of who sees it.
+    #[serde(skip)]
+    #[entity(facts)]
+    pub facts: Facts,
+}
+
+entity_core::register!(Announcement);
+
+impl Announcement {
+    fn check(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
+        if let (Some(release), Some(retract)) = (self.release_date, self.retract_date)
+            && retract <= release
+        {
+            return Err(Error::field(
+                "retractDate",
+                "must be later than `releaseDate`",
+            ));
+        }
+        self.written = before.map_or(Millis(cx.now()), |it| it.written);
+        self.created_on = self.release_date.unwrap_or(self.written);
+        channel_of(&self.site_id).clone_into(&mut self.channel);
+        Ok(())
+    }
+}
 
 /// The channel of a site's announcements.
 pub(crate) fn channel_of(site_id: &str) -> &'static str {
@@ -39,196 +148,98 @@ pub(crate) fn channel_of(site_id: &str) -> &'static str {
     }
 }
 
-/// What it takes to read them: what a site shows to the public, everybody reads.
-const READ: Need = Need::PublicView("annc.read", &Need::Site("annc.read"));
+/// What cuts a list of announcements, as existing clients send it.
+const CUT: &[(&str, &str)] = &[
+    ("n", "how many at most; 0 or none for all"),
+    ("d", "how many days back; 0 or none for all"),
+    (
+        "a",
+        "1 for the oldest first, unless `_order` says otherwise",
+    ),
+];
 
-/// The provider of announcements.
-#[derive(Clone, Copy, Debug)]
-pub struct Announcements;
-
-entity_core::register!(Announcements);
-
-/// News for the members of a site.
-#[derive(Clone, Debug, PartialEq, Serialize, Entity)]
-#[serde(rename_all = "camelCase")]
-#[entity(feed = Self::to_feed, version = Self::to_version)]
-pub struct Announcement {
-    /// Site, channel and announcement, joined by colons.
-    #[entity(id)]
-    pub id: String,
-    /// Its id within the channel; no other announcement of the service has it.
-    #[entity(column = "id")]
-    pub announcement_id: String,
-    /// The headline.
-    #[entity(title, required, writable, search, column, max = 255)]
-    pub title: String,
-    /// The text.
-    #[entity(content, writable, search, html, column)]
-    pub body: String,
-    /// Where in the site it is: `main`, or `motd` for messages of the day.
-    #[entity(column)]
-    pub channel: String,
-    /// The site.
-    #[entity(site, required, on_create, column, references = "site")]
-    pub site_id: String,
-    /// What people call the site.
-    pub site_title: String,
-    /// The internal id of the author.
-    #[entity(owner, column, references = "user")]
-    pub created_by: String,
-    /// The name of the author.
-    pub created_by_display_name: String,
-    /// When it came out: when it was released or, without a release, written.
-    #[entity(created, column = "published")]
-    pub created_on: Millis,
-    /// When it last changed.
-    #[entity(updated, column = "modified")]
-    pub modified_on: Millis,
-    /// Whether it is shown with emphasis.
-    #[entity(writable, column)]
-    pub highlight: Option<bool>,
-    /// The roles it is for: none means all.
-    pub selected_roles: Option<Vec<String>>,
-    /// Whether it is not finished; then only its author and other editors see it.
-    #[entity(writable, column = "is_draft")]
-    pub draft: bool,
-    /// When it appears.
-    #[entity(writable, column = "release_at")]
-    pub release_date: Option<Millis>,
-    /// When it disappears.
-    #[entity(writable, column = "retract_at")]
-    pub retract_date: Option<Millis>,
-    /// The ids of the groups it is for; none means everybody in the site.
-    #[entity(writable)]
-    pub groups: Vec<String>,
-    /// Its files, each with `name`, `url` and perhaps `type` and `size`.
-    #[entity(writable, sent = Vec<Stored>)]
-    pub attachments: Vec<Attachment>,
-    /// What else is stored of it.
-    #[serde(skip)]
-    #[entity(skip)]
-    pub(crate) row: Row,
-}
-
-/// What is stored of an announcement and not shown as it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Row {
-    /// When it was written, in milliseconds.
-    pub(crate) created: i64,
-    /// Its place among the announcements of the site.
-    pub(crate) position: i64,
-    /// Counts the changes.
-    pub(crate) version: i64,
-    /// Whether it is for some groups only.
-    pub(crate) is_restricted: bool,
-    /// Whether it is for everybody, or for a group of the caller who read it.
-    pub(crate) is_addressed: bool,
-}
-
-impl Announcement {
-    fn to_feed(&self) -> FeedEntry {
-        FeedEntry {
-            title: self.title.clone(),
-            updated: self.modified_on.0,
-            published: Some(self.created_on.0),
-            author: Some(self.created_by_display_name.clone()).filter(|it| !it.is_empty()),
-            content: Some(self.body.clone()),
-            categories: vec![self.site_title.clone()],
-            enclosures: self
-                .attachments
-                .iter()
-                .map(Attachment::to_enclosure)
-                .collect(),
-        }
-    }
-
-    /// The site's title and the author's name are shown too: the version changes with them.
-    fn to_version(&self) -> Version {
-        Version::of(&(
-            &self.id,
-            self.row.version,
-            &self.site_title,
-            &self.created_by_display_name,
-        ))
-    }
-
-    fn facts(&self, cx: &Context) -> Facts {
-        Facts {
-            is_draft: self.draft,
-            is_out: is_out(cx.now(), self.release_date, self.retract_date),
-            is_addressed: self.row.is_addressed,
-            is_own: cx.caller().user_id() == Some(self.created_by.as_str()),
-        }
+impl Actions for Announcement {
+    fn actions() -> Vec<Action<Self>> {
+        let read = Self::ACCESS.read;
+        vec![
+            Action::list("site", read, of_one_site)
+                .doc("The announcements of a site, newest first; without a session, what it shows to the public.")
+                .argument("siteId", "The site.")
+                .parameters(CUT),
+            Action::list("user", Need::Public, of_user)
+                .doc("The announcements of all sites of the caller, newest first; without a session, the messages of the day.")
+                .parameters(CUT),
+            Action::list("motd", Need::Public, of_the_day)
+                .doc("The messages of the day, newest first.")
+                .parameters(CUT),
+            Action::collection(Verb::Get, "message", read, message)
+                .doc("One announcement, by its site and its id within the channel.")
+                .argument("siteId", "The site.")
+                .argument("announcementId", "Its id within the channel.")
+                .answers(Answers::Entity),
+            Action::collection(Verb::Get, "msg", read, message)
+                .doc("One announcement, by its site, its channel and its id within the channel.")
+                .argument("siteId", "The site.")
+                .argument("channel", "The channel: `main`, or `motd` for messages of the day.")
+                .argument("announcementId", "Its id within the channel.")
+                .answers(Answers::Entity),
+        ]
     }
 }
 
-fn is_out(now: DateTime<Utc>, release: Option<Millis>, retract: Option<Millis>) -> bool {
-    release.is_none_or(|it| it.0 <= now) && retract.is_none_or(|it| it.0 > now)
+async fn of_one_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Announcement>> {
+    let mut search = asked(cx, &arguments)?;
+    search.narrow_to_site::<Announcement>(arguments.argument("siteId")?)?;
+    Ok(Outcome::List(search))
 }
 
-impl Provider for Announcements {
-    type Entity = Announcement;
+async fn of_user(cx: &Context, arguments: Arguments) -> Result<Outcome<Announcement>> {
+    if cx.caller().is_anonymous() {
+        return of_the_day(cx, arguments).await;
+    }
+    let mut search = asked(cx, &arguments)?;
+    search.narrow_to_sites::<Announcement>(cx.authorizer().own_sites(cx).await?)?;
+    Ok(Outcome::List(search))
+}
 
-    const PREFIX: &'static str = "announcement";
+async fn of_the_day(cx: &Context, arguments: Arguments) -> Result<Outcome<Announcement>> {
+    let mut search = asked(cx, &arguments)?;
+    search.narrow_to_site::<Announcement>(MOTD_SITE)?;
+    Ok(Outcome::List(search))
+}
 
-    const ACCESS: Access = Access {
-        read: READ,
-        create: Need::Site("annc.new"),
-        update: Need::SiteOrOwn("annc.revise.any", "annc.revise.own"),
-        delete: Need::SiteOrOwn("annc.delete.any", "annc.delete.own"),
+async fn message(cx: &Context, arguments: Arguments) -> Result<Outcome<Announcement>> {
+    let site = arguments.argument("siteId")?;
+    let channel = arguments.optional("channel");
+    let found = db::read(cx, arguments.argument("announcementId")?).await?;
+    let is_there = |it: &Announcement| {
+        it.site_id == site && channel.is_none_or(|channel| it.channel == channel)
     };
-    const COUNTED: &'static [Counted] = &[
-        Counted::new("announcement", &["title", "body", "attachments"])
-            .owned_by("created_by")
-            .within("site_id"),
-        Counted::new("announcement_group", &[]).within("site_id"),
-    ];
-
-    async fn permits(cx: &Context, entity: &Announcement, operation: Operation) -> Result<Permit> {
-        let facts = entity.facts(cx);
-        if facts.is_plain() {
-            return Ok(Permit::Allowed);
-        }
-        let powers = Powers::in_site(cx, &entity.site_id).await?;
-        let is_written = matches!(operation, Operation::Create | Operation::Update);
-        Ok(match facts.is_visible(&powers) {
-            true => Permit::Allowed,
-            // Whoever writes for a group sees what is for it, and is told so.
-            false if is_written => Permit::Forbidden,
-            false => Permit::Hidden,
-        })
-    }
+    found
+        .filter(is_there)
+        .map(Outcome::Entity)
+        .ok_or_else(Error::not_found)
 }
 
-impl Read for Announcements {
-    async fn read(cx: &Context, id: &str) -> Result<Option<Announcement>> {
-        query::one(cx, id).await
-    }
-}
-
-impl List for Announcements {
-    const ORDER: &'static str = "createdOn_desc,announcementId";
-
-    async fn count(cx: &Context, search: &Search) -> Result<Option<u64>> {
-        query::count(cx, search, within(search)).await.map(Some)
-    }
-
-    async fn list(cx: &Context, search: &Search) -> Result<Page<Announcement>> {
-        query::find(cx, search, within(search)).await
-    }
-}
-
-/// The sites of the type's own list: those that the gate leaves, or the one of them that is named.
-fn within(search: &Search) -> Within<'_> {
-    let place = match (&search.scope, search.site()) {
-        (Scope::Sites(_), Some(site)) => Place::Site(site),
-        (scope, _) => Place::Scope(scope),
+/// What the query asks, with the numbers by which existing clients cut lists. They send them in many ways: what is no
+/// number, or 0, is as if it were absent.
+fn asked(cx: &Context, arguments: &Arguments) -> Result<Search> {
+    let number = |name: &str| {
+        let number = arguments.parameter(name)?.trim().parse().ok();
+        number.filter(|it: &u64| *it > 0)
     };
-    Within { place, since: None }
-}
-
-impl Delete for Announcements {
-    async fn delete(cx: &Context, current: Announcement) -> Result<()> {
-        write::delete(cx, &current).await
+    let mut search = arguments.search()?.clone();
+    let days = number("d").and_then(|it| TimeDelta::try_days(i64::try_from(it).ok()?));
+    if let Some(since) = days.and_then(|it| cx.now().checked_sub_signed(it)) {
+        let since = Cell::Integer(since.timestamp_millis());
+        search.narrow::<Announcement>("createdOn", Test::GreaterOrEqual(since))?;
     }
+    if let Some(most) = number("n") {
+        search.cut(most);
+    }
+    let is_turned = matches!(arguments.parameter("a"), Some("1" | "true"));
+    if is_turned && arguments.parameter("_order").is_none_or(str::is_empty) {
+        search.reverse();
+    }
+    Ok(search)
 }

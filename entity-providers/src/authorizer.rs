@@ -350,6 +350,28 @@ impl Authorizer for RoleAuthorizer {
         Ok(Scope::Sites(held))
     }
 
+    fn group_members(&self) -> Option<&'static str> {
+        Some("group_member")
+    }
+
+    async fn unknown_group(
+        &self,
+        cx: &Context,
+        site: &str,
+        groups: &[String],
+    ) -> Result<Option<String>> {
+        crate::group::unknown(cx, site, groups).await
+    }
+
+    async fn own_sites(&self, cx: &Context) -> Result<Vec<String>> {
+        let standing = self.standing_of_caller(cx).await?;
+        let members = standing.iter().flat_map(|it| &it.members);
+        let active = members.filter(|(_, member)| member.is_active);
+        let mut sites: Vec<String> = active.map(|(site, _)| site.clone()).collect();
+        sites.sort_unstable();
+        Ok(sites)
+    }
+
     async fn epoch(&self, cx: &Context) -> Result<Option<i64>> {
         epoch::read(cx).await.map(Some)
     }

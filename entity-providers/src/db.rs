@@ -7,13 +7,10 @@ mod lane;
 pub(crate) mod migrate;
 mod pool;
 mod pooler;
-pub(crate) mod sql;
 mod stop;
 mod usage;
 mod watch;
 
-pub mod announcement;
-pub mod announcement_group;
 pub mod authorization_epoch;
 pub mod demo_password;
 pub mod group_member;

@@ -5,8 +5,8 @@
 use entity_core::{Context, Decision, Error, Result};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, QueryFilter};
 
-use crate::db::sql::Sql;
 use crate::db::{group_member, site_group};
+use entity_core::db::Sql;
 
 /// Whoever holds it changes the groups of a site and who is in them.
 pub(crate) const MANAGES_GROUPS: &str = "site.upd.grp.mbrshp";
@@ -60,6 +60,20 @@ pub(crate) async fn strangers(cx: &Context, site: &str, users: &[String]) -> Res
         .await?;
     let strangers = users.iter().filter(|it| !members.contains(it));
     Ok(strangers.cloned().collect())
+}
+
+/// One of `groups` that is no group of `site`, if there is one.
+pub(crate) async fn unknown(cx: &Context, site: &str, groups: &[String]) -> Result<Option<String>> {
+    let connection = cx.db()?;
+    let mut sql = Sql::new(
+        connection.get_database_backend(),
+        "SELECT id FROM site_group WHERE site_id = ",
+    );
+    sql.bind(site).push(" AND id").bind_list(groups)?;
+    let known: Vec<String> = connection
+        .rows(sql.into_statement(), |row| Ok(row.take()?))
+        .await?;
+    Ok(groups.iter().find(|it| !known.contains(it)).cloned())
 }
 
 /// The internal ids of those who are in the group `id`.

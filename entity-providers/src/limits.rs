@@ -5,7 +5,7 @@ use std::sync::Arc;
 use entity_core::{Context, Result};
 use sea_orm::{ConnectionTrait, DbBackend};
 
-use crate::db::sql::Sql;
+use entity_core::db::Sql;
 
 /// The limits of the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

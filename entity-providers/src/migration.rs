@@ -21,6 +21,7 @@ use sea_orm::{ConnectionTrait, DbBackend, DbErr};
 use sea_orm_migration::{MigrationName, MigrationTrait, SchemaManager};
 
 pub use folded::FoldedColumns;
+pub(crate) use m20261121_000003_grants::TEMPLATES;
 
 /// The steps, in order. A service adds its own behind them and runs all with [`migrate`](crate::db::migrate()).
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {

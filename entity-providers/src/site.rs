@@ -5,6 +5,7 @@ mod groups;
 mod info;
 mod list;
 mod parts;
+mod pinned;
 pub mod portal;
 mod roles;
 mod write;
@@ -23,6 +24,7 @@ use crate::authorizer;
 use crate::db::site as table;
 
 pub use parts::{Group, Owner, PageReference};
+pub use pinned::{PinnedSites, SiteName};
 
 /// The provider of sites.
 #[derive(Clone, Copy, Debug)]

@@ -29,7 +29,7 @@ use crate::db::user_account;
 
 pub use login::{Credentials, credentials, keep_hash, note_login};
 pub(crate) use lookup::by_names;
-pub(crate) use name::{FULL_NAME, SORT_NAME};
+pub(crate) use name::{FULL_NAME, NAME_OR_NOTHING, SORT_NAME};
 pub use name::{display_name, full_name, sort_name};
 pub use password::{NewPassword, PasswordHash, PasswordService, Passwords};
 pub use query::find;
@@ -282,11 +282,9 @@ impl Delete for Users {
 impl Actions for Users {
     fn actions() -> Vec<Action<Self>> {
         vec![
-            Action::on_collection(Verb::Get, "current", Need::Public, |cx, arguments| {
-                Box::pin(current(cx, arguments))
-            })
-            .doc("The user who asks; one without an id if nobody is logged in.")
-            .answers(Answers::Entity),
+            Action::collection(Verb::Get, "current", Need::Public, current)
+                .doc("The user who asks; one without an id if nobody is logged in.")
+                .answers(Answers::Entity),
             Action::on_entity(
                 Verb::Get,
                 "exists",

@@ -220,7 +220,8 @@ impl List for Feeds {
             statement = statement.filter(table::Column::UserId.eq(cx.user_id()?));
         }
         let select = QuerySelect::query(&mut statement);
-        entity_core::db::apply(select, search, &SCHEMA, "feed");
+        let backend = sea_orm::ConnectionTrait::get_database_backend(cx.db()?);
+        entity_core::db::apply(backend, select, search, &SCHEMA, "feed")?;
         let measure = cx.measure(search);
         let page: Page<table::Model> = cx.db()?.models(statement.as_query(), measure).await?;
         let feeds = page.items.into_iter().map(|it| Feed::of(cx, it));

@@ -34,6 +34,7 @@ mod query;
 mod readme;
 mod rows;
 mod shape;
+mod sight;
 mod storage;
 mod strict;
 mod third_party;

@@ -5,7 +5,7 @@ mod sample;
 
 use std::sync::Arc;
 
-use entity_core::db::{Db, File, Groups, Lanes, Table, TableSpec, row};
+use entity_core::db::{Db, File, Groups, Lanes, Parents, Record, TableSpec, row};
 use entity_core::testing::{KeptEvents, ToldAuthorizer, origin, shared};
 use entity_core::{
     Body, Caller, Collection, DirectPath, Dispatcher, Error, ErrorKind, Input, Preconditions,
@@ -184,7 +184,7 @@ async fn start(database: &Database, samples: Vec<Sample>) -> Dispatcher {
     let connection = sea_orm::Database::connect(database.url()).await;
     let connection = connection.expect("it connects");
     let backend = connection.get_database_backend();
-    let table = TableSpec::of::<Sample>().create_statement(backend);
+    let table = TableSpec::of::<Sample>().create_statement(backend, Parents::default());
     connection.execute(&table).await.expect("a table");
     for sample in &samples {
         let (columns, values): (Vec<_>, Vec<_>) = row(sample).into_iter().unzip();

@@ -10,6 +10,16 @@ use syn::{
 pub(crate) struct TypeAttributes {
     pub(crate) prefix: Option<LitStr>,
     pub(crate) table: Option<LitStr>,
+    /// Whether migrations make the table, and not the service.
+    pub(crate) is_migrated: bool,
+    /// The joined tables: the kind of join, then the table and the condition.
+    pub(crate) joins: Vec<String>,
+    pub(crate) order: Option<LitStr>,
+    pub(crate) sight: Option<Expr>,
+    /// The function that checks a record before it is written.
+    pub(crate) check: Option<Path>,
+    /// The same, for a function that waits for the database.
+    pub(crate) settle: Option<Path>,
     pub(crate) access: Option<Access>,
     pub(crate) verbs: Vec<Ident>,
     pub(crate) feed: Option<Path>,
@@ -26,6 +36,10 @@ pub(crate) enum Access {
     Named(Ident),
     /// The functions with this stem, held in the entity's site.
     Site(LitStr),
+    /// The same; what a site shows to the public, everybody may read.
+    PublicSite(LitStr),
+    /// A value of `entity_core::Access`.
+    Value(Box<Expr>),
 }
 
 impl TypeAttributes {
@@ -41,11 +55,22 @@ impl TypeAttributes {
         Ok(attributes)
     }
 
+    fn join(&mut self, kind: &str, table: &LitStr) {
+        self.joins.push(format!(" {kind} {}", table.value()));
+    }
+
     fn read(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
         let name = meta.path.require_ident()?.to_string();
         match name.as_str() {
             "prefix" => self.prefix = Some(meta.value()?.parse()?),
             "table" => self.table = Some(meta.value()?.parse()?),
+            "migrated" => self.is_migrated = true,
+            "join" => self.join("JOIN", &meta.value()?.parse()?),
+            "left_join" => self.join("LEFT JOIN", &meta.value()?.parse()?),
+            "order" => self.order = Some(meta.value()?.parse()?),
+            "sight" => self.sight = Some(meta.value()?.parse()?),
+            "check" => self.check = Some(meta.value()?.parse()?),
+            "settle" => self.settle = Some(meta.value()?.parse()?),
             "feed" => self.feed = Some(meta.value()?.parse()?),
             "event" => self.event = Some(meta.value()?.parse()?),
             "version" => self.version = Some(meta.value()?.parse()?),
@@ -61,7 +86,8 @@ impl TypeAttributes {
             }
             _ => {
                 return Err(meta.error(
-                    "unknown attribute: use prefix, plural, table, access, verbs, feed, event or version",
+                    "unknown attribute: use prefix, plural, table, migrated, join, left_join, access, sight, verbs, order, \
+                     check, settle, feed, event or version",
                 ));
             }
         }
@@ -70,24 +96,41 @@ impl TypeAttributes {
 }
 
 fn parse_access(meta: &ParseNestedMeta<'_>) -> syn::Result<Access> {
-    let name: Ident = meta.value()?.parse()?;
-    if name == "Site" {
-        let content;
-        parenthesized!(content in meta.input);
-        return Ok(Access::Site(content.parse()?));
-    }
-    let constant = match name.to_string().as_str() {
-        "Public" => "PUBLIC",
-        "Session" => "SESSION",
-        "Superuser" => "SUPERUSER",
-        _ => {
-            return Err(syn::Error::new(
-                name.span(),
-                "use Public, Session, Superuser or Site(\"stem\")",
-            ));
+    let value: Expr = meta.value()?.parse()?;
+    match &value {
+        Expr::Call(call) => {
+            let stem = || match call.args.first() {
+                Some(Expr::Lit(ExprLit {
+                    lit: Lit::Str(stem),
+                    ..
+                })) if call.args.len() == 1 => Some(stem.clone()),
+                _ => None,
+            };
+            match &*call.func {
+                Expr::Path(path) if path.path.is_ident("Site") => stem().map(Access::Site),
+                Expr::Path(path) if path.path.is_ident("PublicSite") => {
+                    stem().map(Access::PublicSite)
+                }
+                _ => None,
+            }
+            .map_or_else(|| Ok(Access::Value(Box::new(value.clone()))), Ok)
         }
-    };
-    Ok(Access::Named(Ident::new(constant, name.span())))
+        Expr::Path(path) => match path.path.get_ident() {
+            Some(name) if name == "Public" => Ok(named("PUBLIC", name)),
+            Some(name) if name == "Session" => Ok(named("SESSION", name)),
+            Some(name) if name == "Superuser" => Ok(named("SUPERUSER", name)),
+            Some(name) if name.to_string().contains(char::is_lowercase) => Err(syn::Error::new(
+                name.span(),
+                "use Public, Session, Superuser, Site(\"stem\"), PublicSite(\"stem\") or a constant of the type `Access`",
+            )),
+            _ => Ok(Access::Value(Box::new(value))),
+        },
+        _ => Ok(Access::Value(Box::new(value))),
+    }
+}
+
+fn named(constant: &str, name: &Ident) -> Access {
+    Access::Named(Ident::new(constant, name.span()))
 }
 
 /// Returns the doc comment as one line of text.

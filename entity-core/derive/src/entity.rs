@@ -5,7 +5,7 @@ use quote::quote;
 use syn::DeriveInput;
 
 use crate::attributes::TypeAttributes;
-use crate::field::{Field, Fields};
+use crate::field::{Field, Fields, Storage};
 
 pub(crate) fn implement(
     input: &DeriveInput,
@@ -14,7 +14,8 @@ pub(crate) fn implement(
 ) -> syn::Result<TokenStream> {
     let name = &input.ident;
     let doc = &attributes.doc;
-    let schema = fields.0.iter().map(Field::to_schema);
+    let shown = fields.0.iter().filter(|it| it.is_shown());
+    let schema = shown.map(Field::to_schema);
     let feed = feed(attributes, fields);
     let has_feed = feed.is_some();
     let event = attributes.event.as_ref().map(event);
@@ -90,7 +91,10 @@ fn version(attributes: &TypeAttributes, fields: &Fields) -> Option<TokenStream> 
         (Some(path), ..) => quote!(#path(self)),
         (None, Some(field), _) | (None, None, Some(field)) => {
             let (ident, id) = (&field.ident, fields.role("Id").map(|it| &it.ident));
-            quote!(::entity_core::Version::of(&(&self.#id, &self.#ident)))
+            let joined = fields.0.iter();
+            let joined = joined.filter(|it| matches!(it.storage, Storage::Joined(_)));
+            let joined = joined.map(|it| &it.ident);
+            quote!(::entity_core::Version::of(&(&self.#id, &self.#ident, #(&self.#joined),*)))
         }
         (None, None, None) => return None,
     };
@@ -159,15 +163,33 @@ fn made(fields: &Fields, title: &Field, updated: &Field) -> TokenStream {
         }
         None => quote!(::std::option::Option::None),
     };
+    let part = |part: &str| {
+        fields
+            .0
+            .iter()
+            .find(|it| it.plays(part))
+            .map(|it| &it.ident)
+    };
+    let author = if let Some(name) = part("author") {
+        quote!(::std::option::Option::Some(self.#name.clone()).filter(|it| !it.is_empty()))
+    } else {
+        quote!(::std::option::Option::None)
+    };
+    let category = part("category").into_iter();
+    let enclosures = if let Some(files) = part("files") {
+        quote!(self.#files.to_enclosures())
+    } else {
+        quote!(::std::vec::Vec::new())
+    };
     quote! {
         ::entity_core::FeedEntry {
             title: self.#title.clone(),
             updated: self.#updated.into(),
             published: #published,
-            author: ::std::option::Option::None,
+            author: #author,
             content: #content,
-            categories: ::std::vec::Vec::new(),
-            enclosures: ::std::vec::Vec::new(),
+            categories: ::std::vec![#(self.#category.clone()),*],
+            enclosures: #enclosures,
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The fields of the struct: their names, kinds and roles, and the schema entries that are generated from them.
 
 use proc_macro2::{Span, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::meta::ParseNestedMeta;
+use syn::spanned::Spanned as _;
 use syn::{
     Data, DeriveInput, Expr, GenericArgument, Ident, LitInt, LitStr, PathArguments, Token, Type,
     parenthesized,
@@ -18,8 +19,8 @@ const MAX_NAME: usize = 255;
 /// The maximum number of characters of HTML, unless the field declares another one.
 const MAX_HTML: usize = 200_000;
 
-/// The fields that are part of the schema.
-pub(crate) struct Fields(pub(crate) Vec<Field>);
+/// The fields that the entity declares, and the names of those that are marked `skip`.
+pub(crate) struct Fields(pub(crate) Vec<Field>, pub(crate) Vec<Ident>);
 
 /// A field of the struct.
 #[expect(
@@ -45,7 +46,34 @@ pub(crate) struct Field {
     choices: Vec<LitStr>,
     default: Option<Expr>,
     /// The type of the value that clients send, if the field is a list or an object that they may write.
-    sent: Option<Type>,
+    sent: Option<TokenStream>,
+    pub(crate) storage: Storage,
+    /// The parts that the field plays in the entry in feeds.
+    pub(crate) part: Option<Ident>,
+}
+
+/// How a field of a record is stored.
+#[derive(Clone, Default)]
+pub(crate) enum Storage {
+    /// In a column, which clients see.
+    #[default]
+    Shown,
+    /// In a column, which clients don't see.
+    Hidden,
+    /// In a column, which is the key of the row.
+    Key,
+    /// In a column that the service numbers.
+    Position,
+    /// In joined tables, as this expression.
+    Joined(Box<Expr>),
+    /// In other fields, from which the id is composed as this pattern says.
+    Composed(LitStr),
+    /// In this table, one row for each group.
+    Groups(LitStr),
+    /// Nowhere: the answers to the questions of a rule.
+    Facts,
+    /// Nowhere.
+    Computed,
 }
 
 /// The column that a field declares.
@@ -81,6 +109,9 @@ struct Attributes {
     choices: Vec<LitStr>,
     default: Option<Expr>,
     sent: Option<Type>,
+    storage: Storage,
+    is_optional: bool,
+    part: Option<Ident>,
 }
 
 impl Fields {
@@ -91,14 +122,15 @@ impl Fields {
                 "an entity is a struct with named fields",
             ));
         };
-        let mut fields = Vec::new();
+        let (mut fields, mut skipped) = (Vec::new(), Vec::new());
         for field in &data.fields {
-            if let Some(field) = Field::parse(field, attributes)? {
-                fields.push(field);
+            match Field::parse(field, attributes)? {
+                Some(field) => fields.push(field),
+                None => skipped.extend(field.ident.clone()),
             }
         }
         match fields.iter().any(|it| it.has_role("Id")) {
-            true => Ok(Self(fields)),
+            true => Ok(Self(fields, skipped)),
             false => Err(syn::Error::new(
                 input.ident.span(),
                 "mark the field that is the id with #[entity(id)]",
@@ -130,7 +162,9 @@ impl Field {
             wire: rename
                 .unwrap_or_else(|| rename_all(&ident.to_string(), outer.rename_all.as_deref())),
             doc: doc(&field.attrs),
-            sent: attributes.sent(inner, is_table),
+            sent: attributes.sent(&field.ty, inner, is_table),
+            storage: attributes.storage.clone(),
+            part: attributes.part.clone(),
             kind: attributes.kind(inner),
             is_optional,
             is_required: attributes.is_required
@@ -153,6 +187,36 @@ impl Field {
         self.role.as_ref().is_some_and(|it| it == role)
     }
 
+    /// Returns whether clients see the field.
+    pub(crate) fn is_shown(&self) -> bool {
+        !matches!(
+            self.storage,
+            Storage::Hidden | Storage::Position | Storage::Facts
+        )
+    }
+
+    /// Returns the kind of the field's values, as it is written in the schema.
+    pub(crate) fn kind_name(&self) -> String {
+        self.kind.to_string()
+    }
+
+    /// Returns whether clients may ever write the field.
+    pub(crate) fn is_writable(&self) -> bool {
+        self.writable.is_some()
+    }
+
+    /// Returns whether the field has a column of the own table.
+    pub(crate) fn is_stored(&self) -> bool {
+        matches!(
+            self.storage,
+            Storage::Shown | Storage::Hidden | Storage::Key | Storage::Position
+        )
+    }
+
+    pub(crate) fn plays(&self, part: &str) -> bool {
+        self.part.as_ref().is_some_and(|it| it == part)
+    }
+
     /// Returns the name of the column, which is that of the field unless another one is declared.
     pub(crate) fn column_name(&self) -> String {
         self.column
@@ -167,7 +231,15 @@ impl Field {
         let required = self.is_required.then(|| quote!(.required()));
         let nullable = self.is_optional.then(|| quote!(.nullable()));
         let searchable = self.is_searchable.then(|| quote!(.searchable()));
-        let column = self.column.iter().map(|it| quote!(.column(#it)));
+        let kind_name = kind.to_string();
+        let is_compared = kind_name != "List" && kind_name != "Object";
+        let column = match &self.storage {
+            Storage::Joined(sql) if self.column.is_some() => Some(quote!(.joined(#sql))),
+            Storage::Shown | Storage::Key if is_compared => {
+                self.column.as_ref().map(|it| quote!(.column(#it)))
+            }
+            _ => None,
+        };
         let not_null = (!self.is_optional).then(|| quote!(.not_null()));
         let references = self.references.iter().map(|it| quote!(.references(#it)));
         let role = self
@@ -185,7 +257,7 @@ impl Field {
         let shape = sent.map(|it| quote!(.shape(::entity_core::shape::of::<#it>)));
         quote! {
             ::entity_core::schema::Field::new(#wire, ::entity_core::schema::Kind::#kind, #doc)
-                #(#writable)* #required #nullable #searchable #(#column)* #not_null #(#references)* #(#role)*
+                #(#writable)* #required #nullable #searchable #column #not_null #(#references)* #(#role)*
                 #(#meaning)* #choices #(#default)* #(#shape)*
         }
     }
@@ -217,6 +289,16 @@ impl Attributes {
             "search" => self.is_searchable = true,
             "html" => self.is_html = true,
             "skip" => self.is_skipped = true,
+            "optional" => self.is_optional = true,
+            "hidden" => self.storage = Storage::Hidden,
+            "key" => self.storage = Storage::Key,
+            "position" => self.storage = Storage::Position,
+            "facts" => self.storage = Storage::Facts,
+            "computed" => self.storage = Storage::Computed,
+            "sql" => self.storage = Storage::Joined(Box::new(meta.value()?.parse()?)),
+            "shown" => self.storage = Storage::Composed(meta.value()?.parse()?),
+            "groups" => self.storage = Storage::Groups(meta.value()?.parse()?),
+            "author" | "category" | "files" => self.part = Some(ident.clone()),
             "writable" | "on_create" | "read_only" => self.writable = Some(ident.clone()),
             "max" => self.max = Some(meta.value()?.parse::<LitInt>()?.base10_parse()?),
             "email" => self.meaning = Some(Ident::new("Email", span)),
@@ -270,17 +352,26 @@ impl Attributes {
             Some("DateTimeUtc" | "DateTime") => quote!(Instant),
             Some("Millis") => quote!(Millis),
             Some("Moment") => quote!(Moment),
-            Some("Vec") => quote!(List),
+            Some("Vec" | "Files") => quote!(List),
             _ => quote!(Object),
         }
     }
 
     /// Returns the type of the value that clients send, if the field is a list or an object that they may write.
-    fn sent(&self, ty: &Type, is_table: bool) -> Option<Type> {
-        let kind = self.kind(ty).to_string();
+    fn sent(&self, whole: &Type, inner: &Type, is_table: bool) -> Option<TokenStream> {
+        let kind = self.kind(inner).to_string();
         let is_structure = kind == "List" || kind == "Object";
-        let is_sent = is_structure && self.writable(is_table).is_some();
-        is_sent.then(|| self.sent.clone().unwrap_or_else(|| ty.clone()))
+        if !is_structure || self.writable(is_table).is_none() {
+            return None;
+        }
+        let is_kept = is_table && matches!(self.storage, Storage::Shown);
+        Some(match &self.sent {
+            Some(said) => quote!(#said),
+            None if is_kept => quote_spanned! {whole.span()=>
+                <#whole as ::entity_core::db::Kept>::Sent
+            },
+            None => quote!(#inner),
+        })
     }
 
     /// Returns whether the service fills the field by itself, because of its role.
@@ -296,8 +387,15 @@ impl Attributes {
     /// is not filled by the service.
     fn is_demanded(&self, is_optional: bool, ty: &Type) -> bool {
         let is_read_only = self.writable.as_ref().is_some_and(|it| it == "read_only");
-        let is_truth = last_segment(ty).as_deref() == Some("bool");
-        !is_optional && !is_read_only && !is_truth && !self.is_filled()
+        let kind = self.kind(ty).to_string();
+        let can_be_empty = ["Boolean", "List", "Object"].contains(&kind.as_str());
+        let is_exempt = is_optional || is_read_only || can_be_empty || self.is_optional;
+        !is_exempt && !self.is_filled() && self.is_sent()
+    }
+
+    /// Returns whether clients send the field at all, and don't only read it.
+    fn is_sent(&self) -> bool {
+        matches!(self.storage, Storage::Shown | Storage::Groups(_))
     }
 
     /// Returns the method of the schema's field that declares when clients may write it; `None` for never.
@@ -305,6 +403,7 @@ impl Attributes {
         let is_site = self.role.as_ref().is_some_and(|it| it == "Site");
         match &self.writable {
             Some(it) if it == "read_only" => None,
+            None if is_table && !self.is_sent() => None,
             Some(it) => Some(it.clone()),
             None if !is_table || self.is_filled() => None,
             None if is_site => Some(Ident::new("on_create", Span::call_site())),
@@ -316,6 +415,8 @@ impl Attributes {
         match &self.column {
             ColumnName::Named(name) => Some(name.clone()),
             ColumnName::OfField => Some(ident.unraw().to_string()),
+            // Lists compare a joined field only where that is declared: no index may serve it.
+            ColumnName::Unsaid if matches!(self.storage, Storage::Joined(_)) => None,
             ColumnName::Unsaid => is_table.then(|| ident.unraw().to_string()),
         }
     }

@@ -5,6 +5,7 @@
 mod attributes;
 mod entity;
 mod field;
+mod record;
 mod table;
 
 use proc_macro::TokenStream;
@@ -21,9 +22,15 @@ use crate::field::Fields;
 /// | attribute | meaning |
 /// |---|---|
 /// | `prefix = "poll"` | the type's prefix; makes the struct its own provider |
-/// | `table = "poll"` | the table, which the service creates and maintains |
-/// | `access = Site("poll")` | `Public`, `Session`, `Superuser`, or the functions of a stem in the entity's site |
+/// | `table = "poll"` | the table: each entity is a row of it. The service creates the table and adds the columns that it lacks; rows go with their site |
+/// | `migrated` | migrations create and change the table, not the service |
+/// | `join = "site s ON s.id = this.site_id"`, `left_join = "…"` | a table that is joined in every statement; the own row is called `this` |
+/// | `access = Site("poll")` | `Public`, `Session`, `Superuser`, the functions of a stem in the entity's site, `PublicSite("poll")` for the same where the public reads what a site shows it, or a constant of the type `Access` |
+/// | `sight = SIGHT` | an `entity_core::db::Sight`: who sees an entity, besides the permission to read the type |
+/// | `check = path` | a `fn(&mut Self, cx: &Context, before: Option<&Self>) -> Result<()>`, called before an entity is written: it refuses what contradicts itself, and sets the fields that follow from others. `before` is the former state of a changed entity |
+/// | `settle = path` | the same as an `async fn`, which may ask the database |
 /// | `verbs(read, list, create, update, delete)` | the verbs to implement; leave one out to implement it by hand |
+/// | `order = "created_desc,id"` | the order of lists, which ends with a field of which each entity has another value; without it, lists are ordered by the id |
 /// | `feed = path` | a `fn(&Self) -> FeedEntry`; without it, the entry is made from a title and an `updated` or `created` field, if neither is an `Option` |
 /// | `event = path` | a `fn(&Self) -> EventEntry`; with it, calendars show the entities |
 /// | `version = path` | a `fn(&Self) -> Version`; without it, the version is made from the id and the field with the role `version` or, without one, `updated` |
@@ -34,7 +41,8 @@ use crate::field::Fields;
 /// | attribute | meaning |
 /// |---|---|
 /// | `id`, `title`, `site`, `owner`, `created`, `updated`, `version`, `content` | the role of the field; `id, site` for an entity that is a site itself |
-/// | `required` | an entity can't be created without this field |
+/// | `required` | an entity can't be created without this field, as it is by default with a text, number or date of a table that is no `Option` |
+/// | `optional` | an entity can be created without this field, which is then empty |
 /// | `writable`, `on_create`, `read_only` | when clients may write the field; by default, fields of a table are writable (the `site` on creation only) unless they have a role that the service fills |
 /// | `search` | `_search` looks into this field |
 /// | `html` | HTML, which the service sanitises on the way in |
@@ -46,7 +54,16 @@ use crate::field::Fields;
 /// | `sent = Vec<NewFile>` | the type of the value that clients send for a list or an object, if it is not the field's own type; the type must implement `schemars::JsonSchema` |
 /// | `column`, `column = "name"` | lists can be filtered and ordered by this field; every field of a table is a column |
 /// | `references = "user"` | the field holds the id of an entity of this prefix, which `_expand` shows beside the field |
-/// | `skip` | the field is no part of the schema |
+/// | `sql = "s.title"` | the field is read from the joined tables, by this expression, and never written; with `column`, lists can be filtered and ordered by it |
+/// | `hidden` | the field is a column that clients neither see nor write; it also needs `#[serde(skip)]` |
+/// | `key` | the field is the primary key, where that is not the id |
+/// | `shown = "{site_id}:{number}"` | the id is composed of other fields, the last of which is the key |
+/// | `position` | a hidden number: the entity's place among those of its site, given when the entity is created |
+/// | `groups = "poll_group"` | the field, a `Vec<String>`, holds the groups that an entity is for: those in this table, which has the columns `poll_id`, `group_id` and `site_id`; the own table has the column `is_restricted` |
+/// | `facts` | the field, an `entity_core::db::Facts`, is what the rule about who sees the entity needs; it also needs `#[serde(skip)]` |
+/// | `computed` | the field is shown and not stored |
+/// | `author`, `category`, `files` | the part that the field plays in the entry in feeds; `files` is of the type `entity_core::file::Files` |
+/// | `skip` | the field is no part of the schema, and not stored |
 #[proc_macro_derive(Entity, attributes(entity))]
 pub fn derive_entity(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

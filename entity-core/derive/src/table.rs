@@ -1,4 +1,4 @@
-//! Generates a complete provider over one table: `impl Table`, `impl Provider` and the requested verbs.
+//! Generates a complete provider over one table: `impl Record`, `impl Provider` and the requested verbs.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,6 +6,7 @@ use syn::{DeriveInput, Ident, LitStr};
 
 use crate::attributes::{Access, TypeAttributes};
 use crate::field::Fields;
+use crate::record;
 
 pub(crate) fn implement(
     input: &DeriveInput,
@@ -16,7 +17,8 @@ pub(crate) fn implement(
     let table = attributes
         .table
         .as_ref()
-        .map(|it| implement_table(name, it, fields));
+        .map(|it| record::implement(name, it, attributes, fields))
+        .transpose()?;
     let Some(prefix) = &attributes.prefix else {
         return Ok(quote!(#table));
     };
@@ -27,6 +29,7 @@ pub(crate) fn implement(
         ));
     };
     let access = to_access(access);
+    let permits = attributes.sight.is_some().then(permits);
     let plural = attributes
         .plural
         .iter()
@@ -34,7 +37,7 @@ pub(crate) fn implement(
     let verbs = attributes
         .verbs
         .iter()
-        .map(|it| implement_verb(name, it, fields))
+        .map(|it| implement_verb(name, it, attributes, fields))
         .collect::<syn::Result<Vec<_>>>()?;
     if table.is_none() && !verbs.is_empty() {
         return Err(syn::Error::new(
@@ -49,39 +52,21 @@ pub(crate) fn implement(
             const PREFIX: &'static str = #prefix;
             #(const PLURAL: ::std::option::Option<&'static str> = #plural;)*
             const ACCESS: ::entity_core::Access = #access;
+            #permits
         }
         #(#verbs)*
     })
 }
 
-fn implement_table(name: &Ident, table: &LitStr, fields: &Fields) -> TokenStream {
-    let idents: Vec<_> = fields.0.iter().map(|it| &it.ident).collect();
-    let types: Vec<_> = fields.0.iter().map(|it| &it.ty).collect();
-    let columns: Vec<_> = fields
-        .0
-        .iter()
-        .map(crate::field::Field::column_name)
-        .collect();
+/// Generates the decision about one entity by the rule of the type.
+fn permits() -> TokenStream {
     quote! {
-        impl ::entity_core::db::Table for #name {
-            const TABLE: &'static str = #table;
-            const COLUMNS: &'static [(&'static str, ::entity_core::db::ColumnType, bool)] = &[
-                #((
-                    #columns,
-                    <#types as ::entity_core::db::Column>::TYPE,
-                    <#types as ::entity_core::db::Column>::IS_NULLABLE,
-                )),*
-            ];
-            fn values(&self) -> ::std::vec::Vec<::entity_core::sea_orm::Value> {
-                ::std::vec![#(::entity_core::db::Column::to_value(&self.#idents)),*]
-            }
-            fn from_row(
-                row: &mut ::entity_core::db::Row<'_>,
-            ) -> ::std::result::Result<Self, ::entity_core::sea_orm::DbErr> {
-                ::std::result::Result::Ok(Self {
-                    #(#idents: row.take()?),*
-                })
-            }
+        async fn permits(
+            cx: &::entity_core::Context,
+            entity: &Self,
+            operation: ::entity_core::Operation,
+        ) -> ::entity_core::Result<::entity_core::Permit> {
+            ::entity_core::db::permits(cx, entity, operation).await
         }
     }
 }
@@ -89,24 +74,46 @@ fn implement_table(name: &Ident, table: &LitStr, fields: &Fields) -> TokenStream
 fn to_access(access: &Access) -> TokenStream {
     match access {
         Access::Named(constant) => quote!(::entity_core::Access::#constant),
-        Access::Site(stem) => quote! {
-            ::entity_core::Access {
-                read: ::entity_core::Need::Site(::std::concat!(#stem, ".read")),
-                create: ::entity_core::Need::Site(::std::concat!(#stem, ".new")),
-                update: ::entity_core::Need::SiteOrOwn(
-                    ::std::concat!(#stem, ".revise.any"),
-                    ::std::concat!(#stem, ".revise.own"),
-                ),
-                delete: ::entity_core::Need::SiteOrOwn(
-                    ::std::concat!(#stem, ".delete.any"),
-                    ::std::concat!(#stem, ".delete.own"),
-                ),
-            }
-        },
+        Access::Value(value) => quote!(#value),
+        Access::Site(stem) => in_site(
+            stem,
+            &quote!(::entity_core::Need::Site(::std::concat!(#stem, ".read"))),
+        ),
+        Access::PublicSite(stem) => in_site(
+            stem,
+            &quote! {
+                ::entity_core::Need::PublicView(
+                    ::std::concat!(#stem, ".read"),
+                    &::entity_core::Need::Site(::std::concat!(#stem, ".read")),
+                )
+            },
+        ),
     }
 }
 
-fn implement_verb(name: &Ident, verb: &Ident, fields: &Fields) -> syn::Result<TokenStream> {
+fn in_site(stem: &LitStr, read: &TokenStream) -> TokenStream {
+    quote! {
+        ::entity_core::Access {
+            read: #read,
+            create: ::entity_core::Need::Site(::std::concat!(#stem, ".new")),
+            update: ::entity_core::Need::SiteOrOwn(
+                ::std::concat!(#stem, ".revise.any"),
+                ::std::concat!(#stem, ".revise.own"),
+            ),
+            delete: ::entity_core::Need::SiteOrOwn(
+                ::std::concat!(#stem, ".delete.any"),
+                ::std::concat!(#stem, ".delete.own"),
+            ),
+        }
+    }
+}
+
+fn implement_verb(
+    name: &Ident,
+    verb: &Ident,
+    attributes: &TypeAttributes,
+    fields: &Fields,
+) -> syn::Result<TokenStream> {
     Ok(match verb.to_string().as_str() {
         "read" => quote! {
             impl ::entity_core::Read for #name {
@@ -121,8 +128,11 @@ fn implement_verb(name: &Ident, verb: &Ident, fields: &Fields) -> syn::Result<To
                 }
             }
         },
-        "list" => quote! {
+        "list" => {
+            let order = attributes.order.iter();
+            quote! {
             impl ::entity_core::List for #name {
+                #(const ORDER: &'static str = #order;)*
                 async fn list(
                     cx: &::entity_core::Context,
                     search: &::entity_core::Search,
@@ -136,7 +146,8 @@ fn implement_verb(name: &Ident, verb: &Ident, fields: &Fields) -> syn::Result<To
                     ::entity_core::db::count::<Self>(cx, search).await.map(::std::option::Option::Some)
                 }
             }
-        },
+            }
+        }
         "create" => {
             let site = site(fields);
             quote! {

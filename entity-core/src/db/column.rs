@@ -4,6 +4,7 @@ use sea_orm::{DbErr, Value};
 
 use super::Row;
 use crate::DateTimeUtc;
+use crate::wire::Millis;
 
 /// The declared type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub enum ColumnType {
 /// A type that a field of a table may have.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a column",
-    note = "a field of a table is a `String`, `i64`, `i32`, `f64`, `bool`, `DateTimeUtc`, or an `Option` of one of these"
+    note = "a field of a table is a `String`, `i64`, `i32`, `f64`, `bool`, `DateTimeUtc`, `Millis`, or an `Option` of one of these"
 )]
 pub trait Column: Sized {
     /// The declared type of the column.
@@ -126,6 +127,31 @@ impl Column for Option<DateTimeUtc> {
 
     fn read(row: &mut Row<'_>) -> Result<Self, DbErr> {
         row.cell::<Option<i64>>()?.map(instant).transpose()
+    }
+}
+
+impl Column for Millis {
+    const TYPE: ColumnType = ColumnType::Integer;
+
+    fn to_value(&self) -> Value {
+        Column::to_value(&self.0)
+    }
+
+    fn read(row: &mut Row<'_>) -> Result<Self, DbErr> {
+        DateTimeUtc::read(row).map(Self)
+    }
+}
+
+impl Column for Option<Millis> {
+    const TYPE: ColumnType = ColumnType::Integer;
+    const IS_NULLABLE: bool = true;
+
+    fn to_value(&self) -> Value {
+        Column::to_value(&self.map(|it| it.0))
+    }
+
+    fn read(row: &mut Row<'_>) -> Result<Self, DbErr> {
+        Ok(Option::<DateTimeUtc>::read(row)?.map(Millis))
     }
 }
 

@@ -5,39 +5,60 @@
 //! [`Field::folded_column`].
 
 use sea_orm::sea_query::{
-    Alias, Asterisk, Cond, Condition, Expr, ExprTrait, Func, IntoColumnRef, LikeExpr, NullOrdering,
-    Order as Direction, Query, SelectStatement,
+    Alias, Asterisk, Cond, Condition, Expr, Func, NullOrdering, Order as Direction, Query,
+    SelectStatement,
 };
-use sea_orm::{ConnectionTrait, Value};
+use sea_orm::{ConnectionTrait, DbBackend, Value};
 
-use super::Row;
+use super::{Row, Sql};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::schema::{Field, Schema};
 use crate::search::{Cell, Filter, Needle, Order, Search, Test, is_searched};
 
 /// Adds the filters, words, cursor, order and window of `search` to `statement`, which selects from `table`.
-pub fn apply(statement: &mut SelectStatement, search: &Search, schema: &Schema, table: &str) {
-    statement.cond_where(condition(search, schema, table));
-    if let Some(keys) = search.after() {
-        statement.cond_where(behind(&search.order, keys, table));
+///
+/// # Errors
+/// Returns an error if a list of values can't be written: a defect.
+pub fn apply(
+    backend: DbBackend,
+    statement: &mut SelectStatement,
+    search: &Search,
+    schema: &Schema,
+    table: &str,
+) -> Result<()> {
+    let mut sql = Sql::new(backend, "TRUE");
+    write_matches(&mut sql, search, schema, table)?;
+    write_behind(&mut sql, search, table);
+    statement.and_where(sql.into_expression());
+    for key in &search.order {
+        let column = Expr::cust(column(key.field, table));
+        let (direction, nulls) = match key.is_descending {
+            true => (Direction::Desc, NullOrdering::Last),
+            false => (Direction::Asc, NullOrdering::First),
+        };
+        match key.field.is_column_nullable {
+            true => statement.order_by_expr_with_nulls(column, direction, nulls),
+            false => statement.order_by_expr(column, direction),
+        };
     }
-    order(statement, &search.order, table);
     statement.limit(search.fetch()).offset(search.start);
+    Ok(())
 }
 
 /// Returns the filters and words of `search` as a condition: it holds for all matches, whatever part of them is wanted.
-pub fn condition(search: &Search, schema: &Schema, table: &str) -> Condition {
-    let mut condition = Cond::all();
-    for filter in &search.filters {
-        condition = condition.add(holds(filter, table));
-    }
-    for word in &search.words {
-        let fields = schema.fields.iter().filter(|it| is_searched(it));
-        let any = fields.fold(Cond::any(), |any, it| any.add(contains(word, it, table)));
-        condition = condition.add(any);
-    }
-    condition
+///
+/// # Errors
+/// Returns an error if a list of values can't be written: a defect.
+pub fn condition(
+    backend: DbBackend,
+    search: &Search,
+    schema: &Schema,
+    table: &str,
+) -> Result<Condition> {
+    let mut sql = Sql::new(backend, "TRUE");
+    write_matches(&mut sql, search, schema, table)?;
+    Ok(Cond::all().add(sql.into_expression()))
 }
 
 /// Returns the number of rows that `statement` selects, which must have neither an order nor a window.
@@ -50,139 +71,215 @@ pub async fn count_rows(cx: &Context, mut statement: SelectStatement) -> Result<
     counting
         .expr(Func::count(Expr::col(Asterisk)))
         .from_subquery(statement, Alias::new("counted"));
-    let db = cx.db()?;
-    let counting = db.get_database_backend().build(&counting);
+    let counting = cx.db()?.get_database_backend().build(&counting);
+    counted(cx, counting).await
+}
+
+/// Returns the number that `statement` selects.
+pub(super) async fn counted(cx: &Context, statement: sea_orm::Statement) -> Result<u64> {
     let read = |row: &mut Row<'_>| Ok(row.take::<i64>()?);
-    let counts = db.scan(counting, read).await?;
+    let counts = cx.db()?.scan(statement, read).await?;
     let count = counts.first().and_then(|it| u64::try_from(*it).ok());
     count.ok_or_else(|| Error::internal("the database does not count"))
 }
 
-fn order(statement: &mut SelectStatement, order: &[Order], table: &str) {
-    for key in order {
-        let (direction, nulls) = match key.is_descending {
-            true => (Direction::Desc, NullOrdering::Last),
-            false => (Direction::Asc, NullOrdering::First),
-        };
-        let column = column(key.field, table);
-        // An index of PostgreSQL has its nulls elsewhere, and serves an order that does not mention them.
-        match key.field.is_column_nullable {
-            true => statement.order_by_expr_with_nulls(column, direction, nulls),
-            false => statement.order_by_expr(column, direction),
-        };
+/// Appends the filters and words of `search`, each as ` AND …`, about the rows of `table`.
+pub(super) fn write_matches(
+    sql: &mut Sql,
+    search: &Search,
+    schema: &Schema,
+    table: &str,
+) -> Result<()> {
+    for filter in &search.filters {
+        sql.push(" AND ");
+        write_filter(sql, filter, table)?;
     }
-}
-
-fn holds(filter: &Filter, table: &str) -> Condition {
-    let field = filter.field;
-    let column = column(field, table);
-    match &filter.test {
-        Test::Equal(it) => equal(field, it, table),
-        Test::NotEqual(it) => or_null(field, column.clone().ne(value(it)), column),
-        Test::Greater(it) => one(column.gt(value(it))),
-        Test::GreaterOrEqual(it) => one(column.gte(value(it))),
-        Test::Less(it) => one(column.lt(value(it))),
-        Test::LessOrEqual(it) => one(column.lte(value(it))),
-        Test::Like(text) => one(contains(text, field, table)),
-        Test::In(cells) => one(column.is_in(cells.iter().map(value))),
-        Test::Null(true) => one(column.is_null()),
-        Test::Null(false) => one(column.is_not_null()),
-    }
-}
-
-/// Returns the condition that a row comes after the one that has `keys`: in its first key or, where that is equal, in
-/// the next.
-fn behind(order: &[Order], keys: &[Cell], table: &str) -> Condition {
-    let mut any = Cond::any();
-    let mut same = Cond::all();
-    for (key, cell) in order.iter().zip(keys) {
-        if let Some(greater) = greater(*key, cell, table) {
-            any = any.add(same.clone().add(greater));
+    for word in &search.words {
+        let needle = Needle::new(word);
+        let mut before = " AND (";
+        for field in schema.fields.iter().filter(|it| is_searched(it)) {
+            sql.push(before);
+            write_contains(sql, &needle, field, table);
+            before = " OR ";
         }
-        same = same.add(equal(key.field, cell, table));
+        sql.push(match before {
+            " OR " => ")",
+            _nothing_is_searched => " AND FALSE",
+        });
     }
-    match (order.first(), keys.first()) {
-        // Follows from the rest, and leads the database to the place by an index.
-        (Some(key), Some(cell)) => Cond::all().add(reaches(*key, cell, table)).add(any),
-        _ => any,
-    }
+    Ok(())
 }
 
-/// Returns the condition that a row comes after `cell` in this key; `None` if no row can.
-fn greater(key: Order, cell: &Cell, table: &str) -> Option<Condition> {
-    let column = column(key.field, table);
-    match (cell, key.is_descending) {
-        (Cell::Null, true) => None,
-        (Cell::Null, false) => Some(one(column.is_not_null())),
-        (cell, false) => Some(one(column.gt(value(cell)))),
-        (cell, true) => Some(or_null(key.field, column.clone().lt(value(cell)), column)),
-    }
-}
-
-/// Returns the condition that a row is at `cell` or comes after it in this key.
-fn reaches(key: Order, cell: &Cell, table: &str) -> Condition {
-    let column = column(key.field, table);
-    match (cell, key.is_descending) {
-        (Cell::Null, true) => one(column.is_null()),
-        (Cell::Null, false) => Cond::all(),
-        (cell, false) => one(column.gte(value(cell))),
-        (cell, true) => or_null(key.field, column.clone().lte(value(cell)), column),
-    }
-}
-
-fn equal(field: &Field, cell: &Cell, table: &str) -> Condition {
-    let column = column(field, table);
-    match cell {
-        Cell::Null => one(column.is_null()),
-        cell => one(column.eq(value(cell))),
-    }
-}
-
-fn or_null(field: &Field, test: Expr, column: Expr) -> Condition {
-    match field.is_column_nullable {
-        true => Cond::any().add(test).add(column.is_null()),
-        false => one(test),
-    }
-}
-
-fn one(test: Expr) -> Condition {
-    Cond::all().add(test)
-}
-
-/// Returns the condition that the field contains `text`, whatever the case of the letters. If the field's text is not
-/// stored folded, the letters that are searched for are folded row by row: the grammar of lists bounds their number.
-fn contains(text: &str, field: &Field, table: &str) -> Expr {
-    let needle = Needle::new(text);
-    let folded = if let Some(name) = field.folded_column() {
-        Expr::col((Alias::new(table), Alias::new(name)).into_column_ref())
-    } else {
-        let lowered = Expr::expr(Func::lower(column(field, table)));
-        let replacements = needle.replacements().into_iter();
-        replacements.fold(lowered, |it, (variant, letter)| {
-            let replace = Func::cust("replace").arg(it);
-            Expr::expr(replace.arg(variant.to_string()).arg(letter.to_string()))
-        })
+/// Appends ` AND …`, the condition that a row comes after the position at which a walk continues, if there is one.
+pub(super) fn write_behind(sql: &mut Sql, search: &Search, table: &str) {
+    let Some(keys) = search.after() else {
+        return;
     };
-    let pattern = format!("%{}%", escape_like(needle.text()));
-    folded.like(LikeExpr::new(pattern).escape('\\'))
+    let keys: Vec<(Order, &Cell)> = search.order.iter().copied().zip(keys).collect();
+    if let Some((key, cell)) = keys.first() {
+        // Follows from the rest, and leads the database to the place by an index.
+        sql.push(" AND ");
+        write_reaches(sql, *key, cell, table);
+    }
+    let mut before = " AND (";
+    for (index, (key, cell)) in keys.iter().enumerate() {
+        if key.is_descending && cell.is_null() {
+            // No row comes after a missing value, which is the last one.
+            continue;
+        }
+        sql.push(before);
+        for (same, cell) in keys.iter().take(index) {
+            write_equal(sql, same.field, cell, table);
+            sql.push(" AND ");
+        }
+        write_greater(sql, *key, cell, table);
+        before = " OR ";
+    }
+    sql.push(match before {
+        " OR " => ")",
+        _no_row_can => " AND FALSE",
+    });
 }
 
-/// Escapes `%`, `_` and the escape character, so that they stand for themselves.
+/// Appends ` ORDER BY …`, if there is an order.
+pub(super) fn write_order(sql: &mut Sql, order: &[Order], table: &str) {
+    let mut before = " ORDER BY ";
+    for key in order {
+        sql.push(before).push(&column(key.field, table));
+        if key.is_descending {
+            sql.push(" DESC");
+        }
+        // An index of PostgreSQL has its nulls elsewhere, and serves an order that does not mention them.
+        if key.field.is_column_nullable {
+            sql.push(match key.is_descending {
+                true => " NULLS LAST",
+                false => " NULLS FIRST",
+            });
+        }
+        before = ", ";
+    }
+}
+
+fn write_filter(sql: &mut Sql, filter: &Filter, table: &str) -> Result<()> {
+    let field = filter.field;
+    match &filter.test {
+        Test::Equal(it) => write_equal(sql, field, it, table),
+        Test::NotEqual(it) => write_or_null(sql, field, "<>", it, table),
+        Test::Greater(it) => write_comparison(sql, field, ">", it, table),
+        Test::GreaterOrEqual(it) => write_comparison(sql, field, ">=", it, table),
+        Test::Less(it) => write_comparison(sql, field, "<", it, table),
+        Test::LessOrEqual(it) => write_comparison(sql, field, "<=", it, table),
+        Test::Like(text) => write_contains(sql, &Needle::new(text), field, table),
+        Test::In(cells) => write_in(sql, field, cells, table)?,
+        Test::Null(true) => drop(sql.push(&column(field, table)).push(" IS NULL")),
+        Test::Null(false) => drop(sql.push(&column(field, table)).push(" IS NOT NULL")),
+    }
+    Ok(())
+}
+
+fn write_in(sql: &mut Sql, field: &Field, cells: &[Cell], table: &str) -> Result<()> {
+    sql.push(&column(field, table));
+    let texts: Option<Vec<&str>> = cells.iter().map(text).collect();
+    if let Some(texts) = texts {
+        sql.bind_list(&texts)?;
+        return Ok(());
+    }
+    let mut before = " IN (";
+    for cell in cells {
+        sql.push(before).bind(value(cell));
+        before = ", ";
+    }
+    sql.push(")");
+    Ok(())
+}
+
+/// Appends the condition that a row comes after `cell` in this key, where a row can.
+fn write_greater(sql: &mut Sql, key: Order, cell: &Cell, table: &str) {
+    match (cell, key.is_descending) {
+        (Cell::Null, _) => drop(sql.push(&column(key.field, table)).push(" IS NOT NULL")),
+        (cell, false) => write_comparison(sql, key.field, ">", cell, table),
+        (cell, true) => write_or_null(sql, key.field, "<", cell, table),
+    }
+}
+
+/// Appends the condition that a row is at `cell` or comes after it in this key.
+fn write_reaches(sql: &mut Sql, key: Order, cell: &Cell, table: &str) {
+    match (cell, key.is_descending) {
+        (Cell::Null, true) => drop(sql.push(&column(key.field, table)).push(" IS NULL")),
+        (Cell::Null, false) => drop(sql.push("TRUE")),
+        (cell, false) => write_comparison(sql, key.field, ">=", cell, table),
+        (cell, true) => write_or_null(sql, key.field, "<=", cell, table),
+    }
+}
+
+fn write_equal(sql: &mut Sql, field: &Field, cell: &Cell, table: &str) {
+    match cell {
+        Cell::Null => drop(sql.push(&column(field, table)).push(" IS NULL")),
+        cell => write_comparison(sql, field, "=", cell, table),
+    }
+}
+
+fn write_comparison(sql: &mut Sql, field: &Field, operator: &str, cell: &Cell, table: &str) {
+    sql.push(&column(field, table)).push(" ").push(operator);
+    sql.push(" ").bind(value(cell));
+}
+
+fn write_or_null(sql: &mut Sql, field: &Field, operator: &str, cell: &Cell, table: &str) {
+    if !field.is_column_nullable {
+        return write_comparison(sql, field, operator, cell, table);
+    }
+    sql.push("(");
+    write_comparison(sql, field, operator, cell, table);
+    sql.push(" OR ")
+        .push(&column(field, table))
+        .push(" IS NULL)");
+}
+
+/// Appends the condition that the field contains the needle, whatever the case of the letters. If the field's text is
+/// not stored folded, the letters that are searched for are folded row by row: the grammar of lists bounds their
+/// number.
+fn write_contains(sql: &mut Sql, needle: &Needle, field: &Field, table: &str) {
+    if let Some(name) = field.folded_column() {
+        sql.column(table, &name);
+    } else {
+        let replacements = needle.replacements();
+        sql.push(&"replace(".repeat(replacements.len()));
+        sql.push("lower(").push(&column(field, table)).push(")");
+        for (variant, letter) in replacements {
+            sql.push(", ").bind(variant.to_string());
+            sql.push(", ").bind(letter.to_string()).push(")");
+        }
+    }
+    let pattern = format!("%{}%", escape_like(needle.text()));
+    sql.push(" LIKE ").bind(pattern).push(" ESCAPE '!'");
+}
+
+/// Escapes `%`, `_` and the escape character `!`, so that they stand for themselves.
 fn escape_like(text: &str) -> String {
     text.chars()
         .fold(String::with_capacity(text.len()), |mut escaped, c| {
-            if matches!(c, '%' | '_' | '\\') {
-                escaped.push('\\');
+            if matches!(c, '%' | '_' | '!') {
+                escaped.push('!');
             }
             escaped.push(c);
             escaped
         })
 }
 
-/// Returns the column of a field. The code that made the filter or the order has checked that the field has one.
-fn column(field: &Field, table: &str) -> Expr {
-    let name = field.column.unwrap_or(field.name);
-    Expr::col((Alias::new(table), Alias::new(name)).into_column_ref())
+/// Returns the SQL of a field: the expression that it declares, or its column. The code that made the filter or the
+/// order has checked that the field has one.
+pub(super) fn column(field: &Field, table: &str) -> String {
+    match field.sql {
+        Some(expression) => expression.to_owned(),
+        None => format!("{table}.\"{}\"", field.column.unwrap_or(field.name)),
+    }
+}
+
+fn text(cell: &Cell) -> Option<&str> {
+    match cell {
+        Cell::Text(it) => Some(it),
+        _ => None,
+    }
 }
 
 fn value(cell: &Cell) -> Value {

@@ -12,7 +12,6 @@ use std::borrow::Cow;
 
 use sea_orm::DbBackend;
 
-use super::column::ColumnType;
 use super::table::TableSpec;
 
 pub use triggers::{Triggers, triggers};
@@ -70,20 +69,22 @@ impl Counted {
         self
     }
 
-    /// Declares the count of a table that the service maintains: its rows, with all text except the ids of the row, of
-    /// its owner and of its site.
-    pub fn of(spec: &TableSpec) -> Self {
+    /// Declares the count of the tables of a record: its rows, with all text that clients write except the ids of the
+    /// row, of its owner and of its site, and a row for each group that an entity is for.
+    pub fn of(spec: &TableSpec) -> Vec<Self> {
         let is_id = |name| name == spec.key || spec.owner == Some(name) || spec.site == Some(name);
-        let texts = spec.columns.iter().filter_map(|(name, kind, _)| {
-            (*kind == ColumnType::Text && !is_id(*name)).then_some(*name)
-        });
-        Self {
+        let texts = spec.written.iter().copied().filter(|it| !is_id(*it));
+        let own = Self {
             table: spec.name,
             owner: spec.owner,
             site: spec.site,
             prefix: "",
             texts: texts.collect(),
-        }
+        };
+        let groups = spec
+            .groups
+            .map(|it| Self::new(it.table, &[]).within("site_id"));
+        std::iter::once(own).chain(groups).collect()
     }
 
     /// Returns the statement that counts all rows of the table: it selects `kind`, `id`, `entities` and `bytes`, once

@@ -1,6 +1,7 @@
 //! The checks that a type must pass before a service starts with it.
 
 use super::{ActionRoute, RegistryError, Route};
+use crate::access::Need;
 use crate::projection::EXPANDED;
 use crate::schema::{Field, Schema};
 use crate::search::Order;
@@ -9,6 +10,8 @@ use crate::search::Order;
 const RESERVED: [&str; 2] = ["batch", "describe"];
 /// The path segments that have a fixed meaning behind a prefix.
 pub(crate) const RESERVED_WORDS: [&str; 4] = ["describe", "new", "edit", "delete"];
+/// The letters of the roles that may hold a function by default.
+const HOLDERS: &str = "amstip";
 /// The name of the argument that every action on one entity has implicitly.
 const ID: &str = "id";
 
@@ -39,6 +42,36 @@ fn arguments(action: &ActionRoute) -> Option<String> {
     None
 }
 
+/// Checks the functions that `route` declares and returns what is wrong with them, if anything.
+fn grants(route: &Route) -> Option<String> {
+    for (function, holders) in route.grants {
+        let is_legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+        if !function.contains('.') || !function.chars().all(is_legal) {
+            return Some(format!(
+                "declares the function `{function}`: name it by a stem, a dot and letters, as in `{}.read`",
+                route.prefix
+            ));
+        }
+        if let Some(unknown) = holders.chars().find(|it| !HOLDERS.contains(*it)) {
+            return Some(format!(
+                "grants `{function}` to `{unknown}`: use the letters {HOLDERS}, one for each role"
+            ));
+        }
+    }
+    if route.grants.is_empty() {
+        return None;
+    }
+    let needs = route.access.iter();
+    let of_access = needs.flat_map(|it| [it.read, it.create, it.update, it.delete]);
+    let of_actions = route.actions.iter().filter_map(|it| it.need);
+    let asked = of_access.chain(of_actions).flat_map(Need::functions);
+    let mut asked = asked.chain(route.sight.iter().copied());
+    let missing = asked.find(|it| route.grants.iter().all(|(known, _)| known != it))?;
+    Some(format!(
+        "asks for the function `{missing}` and does not declare it: add `\"{missing}\" = \"…\"` to its `grants(…)`"
+    ))
+}
+
 /// Checks `route` and returns an error if a service can't start with it.
 pub(super) fn route(route: &Route) -> Result<(), RegistryError> {
     let refuse = |reason: &str| {
@@ -47,6 +80,12 @@ pub(super) fn route(route: &Route) -> Result<(), RegistryError> {
             route.prefix, route.origin.0
         )))
     };
+    if let Some(fault) = grants(route) {
+        return refuse(&fault);
+    }
+    if let Some(fault) = &route.fault {
+        return refuse(&format!("has a rule about who sees an entity that {fault}"));
+    }
     let is_legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
     if RESERVED.contains(&route.prefix) {
         return refuse("has a prefix that is reserved");

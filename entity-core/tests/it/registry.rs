@@ -1,8 +1,9 @@
 //! What a service refuses to start with.
 
+use entity_core::db::Sight;
 use entity_core::{
-    Access, Action, Actions, Context, Entity, Need, Outcome, Provider, Read, Registry, Result,
-    Route, Verb,
+    Access, Action, Actions, Context, Entity, Grant, Need, Outcome, Provider, Read, Registry,
+    Result, Route, Verb,
 };
 use serde::Serialize;
 
@@ -56,10 +57,9 @@ fn on_collection<P: Read>(verb: Verb, name: &'static str) -> Action<P> {
 }
 
 fn needless<P: Read>(name: &'static str) -> Action<P> {
-    Action {
-        need: None,
-        ..on_entity(Verb::Get, name)
-    }
+    let mut action = on_entity(Verb::Get, name);
+    action.need = None;
+    action
 }
 
 fn refusal(routes: impl IntoIterator<Item = Route>) -> String {
@@ -169,4 +169,97 @@ fn capabilities_are_those_that_were_added() {
     let prefixes: Vec<_> = registry.routes().map(|it| it.prefix).collect();
     assert_eq!(prefixes, ["note", "varied"]);
     assert!(registry.route("nothing").is_none());
+}
+
+/// A complaint, which its author sees and whoever holds a function.
+#[derive(Clone, Debug, serde::Serialize, Entity)]
+#[entity(prefix = "ticket", table = "ticket", access = TICKETS, sight = SIGHT, verbs(read))]
+struct Ticket {
+    #[entity(id)]
+    id: String,
+    #[entity(site)]
+    site: String,
+    #[entity(owner)]
+    author: String,
+    #[serde(skip)]
+    #[entity(facts)]
+    facts: entity_core::db::Facts,
+}
+
+const TICKETS: Access = Access::new(Need::Site("ticket.read"), Need::Site("ticket.new"));
+const SIGHT: Sight = Sight::Any(&[Sight::Own, Sight::Holds("ticket.read.any")]);
+
+fn tickets(grants: &'static [Grant]) -> Route {
+    let route = Route::of::<Ticket>(HERE).read().table();
+    route.grants(grants).build()
+}
+
+#[test]
+fn a_type_that_declares_functions_declares_all_that_it_asks_for() {
+    const ALL: &[Grant] = &[
+        ("ticket.read", "amsti"),
+        ("ticket.new", "amsti"),
+        ("ticket.read.any", "mi"),
+    ];
+    assert!(Registry::new([tickets(ALL)]).is_ok());
+    assert!(Registry::new([tickets(&[])]).is_ok());
+    for (grants, missing) in [
+        (&ALL[..1], "`ticket.new`"),
+        (&ALL[..2], "`ticket.read.any`"),
+    ] {
+        let text = refusal([tickets(grants)]);
+        assert!(text.contains(missing) && text.contains("grants("), "{text}");
+    }
+    for (grants, wrong) in [
+        (&[("ticket.read", "amx")], "`x`"),
+        (&[("ticket", "am")], "`ticket`"),
+        (&[("ticket.re ad", "am")], "`ticket.re ad`"),
+    ] {
+        let text = refusal([tickets(grants)]);
+        assert!(text.contains(wrong), "{text}");
+    }
+}
+
+/// A rule that asks for something that its type does not have.
+mod wrong {
+    use super::*;
+
+    macro_rules! wrong {
+        ($name:ident, $sight:expr) => {
+            #[derive(Clone, Debug, serde::Serialize, Entity)]
+            #[entity(prefix = "note", table = "note", access = Session, sight = $sight, verbs(read))]
+            pub(super) struct $name {
+                #[entity(id)]
+                id: String,
+                #[serde(skip)]
+                #[entity(facts)]
+                facts: entity_core::db::Facts,
+            }
+        };
+    }
+
+    wrong!(Ownerless, Sight::Own);
+    wrong!(Groupless, Sight::Not(&Sight::Addressed));
+    wrong!(Fieldless, Sight::All(&[Sight::Is("draft")]));
+}
+
+#[test]
+fn a_rule_about_who_sees_an_entity_asks_for_what_there_is() {
+    for (route, what) in [
+        (
+            Route::of::<wrong::Ownerless>(HERE).table().build(),
+            "`owner`",
+        ),
+        (
+            Route::of::<wrong::Groupless>(HERE).table().build(),
+            "`groups`",
+        ),
+        (
+            Route::of::<wrong::Fieldless>(HERE).table().build(),
+            "`draft`",
+        ),
+    ] {
+        let text = refusal([route]);
+        assert!(text.contains(what) && text.contains("rule"), "{text}");
+    }
 }

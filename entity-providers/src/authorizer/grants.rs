@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use entity_core::{Context, Result};
+use entity_core::{Context, Registry, Result};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 
 use super::ADMIN_SITE;
 use crate::db::realm_grant::{Column, Entity, Model};
+use crate::migration::TEMPLATES;
 
 /// What begins the name of a realm that belongs to one site.
 pub(crate) const OF_SITE: &str = "/site/";
@@ -155,6 +156,39 @@ pub(crate) fn realm_of(id: &str) -> String {
     format!("{OF_SITE}{id}")
 }
 
+/// What the registered types grant by default, except where the database says something else in `stored`.
+fn declared(cx: &Context, stored: &[Model]) -> Vec<Model> {
+    let Ok(registry) = cx.service::<Registry>() else {
+        return Vec::new();
+    };
+    let is_stored = |realm: &str, role: &str, function: &str| {
+        let mut stored = stored.iter();
+        stored.any(|it| it.function == function && it.realm == realm && it.role == role)
+    };
+    let mut declared = Vec::new();
+    let holders = TEMPLATES
+        .iter()
+        .flat_map(|(realm, roles)| {
+            roles
+                .iter()
+                .map(move |(role, letter)| (realm, role, letter))
+        })
+        .chain([(&"!pubview", &"pubview", &'p')]);
+    for (realm, role, letter) in holders {
+        for (function, holders) in registry.routes().flat_map(|it| it.grants) {
+            if holders.contains(*letter) && !is_stored(realm, role, function) {
+                declared.push(Model {
+                    realm: (*realm).to_owned(),
+                    role: (*role).to_owned(),
+                    function: (*function).to_owned(),
+                    is_granted: true,
+                });
+            }
+        }
+    }
+    declared
+}
+
 /// Reads the templates.
 pub(super) async fn load(cx: &Context) -> Result<Grants> {
     // Realms of sites begin with a slash, those of templates with `!`: the index finds them as one range.
@@ -163,6 +197,9 @@ pub(super) async fn load(cx: &Context) -> Result<Grants> {
         .filter(Column::Realm.lt("\""))
         .all(cx.db()?)
         .await?;
+    let mut rows = rows;
+    let declared = declared(cx, &rows);
+    rows.extend(declared);
     let stems = rows.iter().map(|it| stem(&it.function).to_owned());
     let stems: Arc<HashSet<String>> = Arc::new(stems.collect());
     let mut by_realm: HashMap<String, Vec<Model>> = HashMap::new();

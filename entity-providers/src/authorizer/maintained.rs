@@ -4,7 +4,7 @@ use entity_core::{Context, Error, Result};
 use sea_orm::{ConnectionTrait, DbBackend};
 
 use super::{ADMIN_SITE, RoleAuthorizer, of};
-use crate::db::sql::Sql;
+use entity_core::db::Sql;
 
 /// Whoever holds it looks after the site.
 const MAINTAINS: &str = "site.upd";

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use entity_core::db::{Db, TableSpec};
+use entity_core::db::{Db, Parents, TableSpec};
 use entity_core::schema::Field;
-use entity_core::{Error, ErrorKind, Registry, Result};
+use entity_core::{Error, ErrorKind, Registry, Result, Route};
 use sea_orm::sea_query::{Alias, Query, Table};
 use sea_orm::{
     AccessMode, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr,
@@ -79,8 +79,8 @@ async fn run_steps(db: &Db, migrations: fn() -> Vec<Box<dyn MigrationTrait>>) ->
 pub async fn ensure_tables(db: &Db, registry: &Registry) -> Result<()> {
     let (transaction, watch) = begin_alone(db).await?;
     let work = async {
-        for table in registry.routes().filter_map(|it| it.table) {
-            ensure_table(&transaction, &table()).await?;
+        for spec in registry.routes().filter_map(Route::managed_table) {
+            ensure_table(&transaction, &spec).await?;
         }
         Ok(())
     };
@@ -108,8 +108,7 @@ pub async fn lacks(
         .map(|it| it.name().to_owned())
         .filter(|it| !done.contains(it))
         .collect();
-    for table in registry.routes().filter_map(|it| it.table) {
-        let spec = table();
+    for spec in registry.routes().filter_map(Route::managed_table) {
         let present = columns_of(&transaction, spec.name).await?;
         let additions = additions(&transaction, &spec, &present).await?;
         lacks.extend(additions.into_iter().map(|it| it.name));
@@ -219,6 +218,12 @@ async fn ensure_table(transaction: &DatabaseTransaction, spec: &TableSpec) -> Re
     Ok(())
 }
 
+/// What the rows of other types belong to.
+const PARENTS: Parents = Parents {
+    sites: Some("site"),
+    groups: Some("site_group"),
+};
+
 /// Something that a database lacks, and what adds it.
 struct Addition {
     name: String,
@@ -245,7 +250,7 @@ async fn additions(
     if present.is_empty() {
         additions.push(Addition {
             name: spec.name.to_owned(),
-            statement: backend.build(&spec.create_statement(backend)),
+            statement: backend.build(&spec.create_statement(backend, PARENTS)),
         });
     } else {
         let columns = spec.columns.iter().map(|it| it.0);
@@ -260,6 +265,14 @@ async fn additions(
                 });
             }
         }
+    }
+    if let (Some(groups), Some(statement)) = (spec.groups, spec.groups_statement(backend, PARENTS))
+        && columns_of(transaction, groups.table).await?.is_empty()
+    {
+        additions.push(Addition {
+            name: groups.table.to_owned(),
+            statement: backend.build(&statement),
+        });
     }
     if let Some(statement) = spec.index_statement()
         && !names(transaction, indexes(backend), spec.name)

@@ -1,13 +1,14 @@
 //! The news of the demo university: something of every kind that the first course can have.
 
 use chrono::TimeDelta;
-use entity_core::{Context, Entity as _, Error, Result};
+use entity_core::db::{self, Facts};
+use entity_core::file::Files;
+use entity_core::wire::Millis;
+use entity_core::{Context, Error, Result};
 
 use super::people::Cast;
 use super::sites::{BIOLOGY, FIELD_TRIP, HISTORY, LAB_A, NEWS};
-use super::{ago, folded, insert};
 use crate::announcement::{Announcement, MOTD_SITE, channel_of};
-use crate::db::{announcement, announcement_group};
 
 /// One announcement. Hours count back from now: those of the future are negative.
 struct Story {
@@ -136,62 +137,65 @@ const STORIES: &[Story] = &[
 
 /// Makes the announcements; answers how many.
 pub(super) async fn fill(cx: &Context, cast: &Cast, groups: &[(String, String)]) -> Result<usize> {
-    let mut rows = Vec::with_capacity(STORIES.len());
-    let mut addressed = Vec::new();
     for (story, position) in STORIES.iter().zip(1..) {
-        let row = story.row(cx, &cast.person(story.author)?.id, position);
+        let mut announcement = story.announcement(cx, &cast.person(story.author)?.id, position)?;
         if let Kind::For(title) = story.kind {
-            let (_, group_id) = groups
+            let (_, group) = groups
                 .iter()
                 .find(|(it, _)| it == title)
                 .ok_or_else(|| Error::internal(format!("the demo has no group `{title}`")))?;
-            addressed.push(announcement_group::Model {
-                announcement_id: row.id.clone(),
-                group_id: group_id.clone(),
-                site_id: Some(row.site_id.clone()),
-            });
+            announcement.groups.push(group.clone());
         }
-        rows.push(row);
+        db::insert(cx, &announcement).await?;
     }
-    let count = insert(cx, folded(rows, Announcement::schema())?).await?;
-    insert(cx, addressed).await?;
-    Ok(count)
+    Ok(STORIES.len())
 }
 
 impl Story {
-    fn row(&self, cx: &Context, author: &str, position: i64) -> announcement::Model {
-        let created = ago(cx, TimeDelta::hours(self.hours));
-        let release_at = match self.kind {
+    fn announcement(&self, cx: &Context, author: &str, position: i64) -> Result<Announcement> {
+        let written = ago(cx, TimeDelta::hours(self.hours));
+        let release_date = match self.kind {
             Kind::Scheduled(hours) => Some(ago(cx, TimeDelta::hours(-hours))),
             _ => None,
         };
-        let retract_at = match self.kind {
-            Kind::Retracted(hours) => Some(ago(cx, TimeDelta::hours(hours))),
-            _ => None,
+        let files = match self.kind {
+            Kind::WithFiles(files) => files,
+            _ => "",
         };
-        announcement::Model {
-            id: cx.new_id(),
-            site_id: self.site.to_owned(),
-            channel: channel_of(self.site).to_owned(),
+        Ok(Announcement {
+            id: String::new(),
+            announcement_id: cx.new_id(),
             title: self.title.to_owned(),
             body: self.body.to_owned(),
+            channel: channel_of(self.site).to_owned(),
+            site_id: self.site.to_owned(),
+            site_title: String::new(),
             created_by: author.to_owned(),
-            created,
-            published: release_at.unwrap_or(created),
-            modified: created,
-            is_draft: matches!(self.kind, Kind::Draft),
-            release_at,
-            retract_at,
-            is_restricted: matches!(self.kind, Kind::For(_)),
-            position,
+            created_by_display_name: String::new(),
+            created_on: release_date.unwrap_or(written),
+            modified_on: written,
             highlight: matches!(self.kind, Kind::Highlighted).then_some(true),
-            attachments: match self.kind {
-                Kind::WithFiles(files) => files.to_owned(),
-                _ => "[]".to_owned(),
+            selected_roles: None,
+            draft: matches!(self.kind, Kind::Draft),
+            release_date,
+            retract_date: match self.kind {
+                Kind::Retracted(hours) => Some(ago(cx, TimeDelta::hours(hours))),
+                _ => None,
             },
+            groups: Vec::new(),
+            attachments: Files::parse(files.to_owned(), cx.base_url()).map_err(Error::internal)?,
+            written,
+            position,
             version: 1,
-            title_folded: None,
-            body_folded: None,
-        }
+            facts: Facts::default(),
+        })
     }
+}
+
+fn ago(cx: &Context, before: TimeDelta) -> Millis {
+    Millis(
+        cx.now()
+            .checked_sub_signed(before)
+            .unwrap_or_else(|| cx.now()),
+    )
 }

@@ -4,9 +4,9 @@ use entity_core::{Context, Result};
 use sea_orm::{ColumnTrait, Condition, EntityTrait};
 
 use crate::db::invitation::Column;
-use crate::db::sql::Sql;
 use crate::db::user_account;
 use crate::user;
+use entity_core::db::Sql;
 
 /// What names the caller and nobody else at this moment.
 #[derive(Clone, Debug, Default)]

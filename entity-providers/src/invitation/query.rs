@@ -8,9 +8,9 @@ use sea_orm::sea_query::{Alias, Expr, JoinType, Query, SelectStatement};
 use super::Invitation;
 use super::names::Names;
 use crate::db::instant;
-use crate::db::sql::Sql;
 use crate::membership::MANAGES_MEMBERS;
 use crate::user::FULL_NAME;
+use entity_core::db::Sql;
 
 /// What [`from_row`] reads, in this order.
 const COLUMNS: &str = "x.id, x.site_id, x.site_title, x.role, x.invitee, x.invited_by, x.inviter_name, \
@@ -36,9 +36,10 @@ pub(crate) async fn in_site(cx: &Context, id: &str, site: &str) -> Result<Option
 pub(super) async fn list(cx: &Context, search: &Search) -> Result<Page<Invitation>> {
     let names = Names::of_caller(cx).await?;
     let mut statement = select(seen(cx, &names).await?);
-    db::apply(&mut statement, search, Invitation::schema(), "x");
     let connection = cx.db()?;
-    let statement = connection.get_database_backend().build(&statement);
+    let backend = connection.get_database_backend();
+    db::apply(backend, &mut statement, search, Invitation::schema(), "x")?;
+    let statement = backend.build(&statement);
     let read = |row: &mut Row<'_>| from_row(row, &names);
     connection.page(statement, cx.measure(search), read).await
 }
@@ -46,7 +47,8 @@ pub(super) async fn list(cx: &Context, search: &Search) -> Result<Page<Invitatio
 pub(super) async fn count(cx: &Context, search: &Search) -> Result<u64> {
     let names = Names::of_caller(cx).await?;
     let mut statement = select(seen(cx, &names).await?);
-    statement.cond_where(db::condition(search, Invitation::schema(), "x"));
+    let backend = cx.db()?.get_database_backend();
+    statement.cond_where(db::condition(backend, search, Invitation::schema(), "x")?);
     db::count_rows(cx, statement).await
 }
 

@@ -58,23 +58,17 @@ impl Actions for Memberships {
 fn lists() -> Vec<Action<Memberships>> {
     let get = Verb::Get;
     vec![
-        Action::on_collection(get, "site", Need::Session, |cx, arguments| {
-            Box::pin(of_site(cx, arguments))
-        })
+        Action::collection(get, "site", Need::Session, of_site)
         .doc("The members of a site, by name; for those who hold its roster.")
         .argument("siteId", "The site.")
         .searched()
         .answers(Answers::Collection),
-        Action::on_collection(get, "group", Need::Session, |cx, arguments| {
-            Box::pin(in_group(cx, arguments))
-        })
+        Action::collection(get, "group", Need::Session, in_group)
         .doc("Who is in a group, by name; for those who hold the roster of its site or change its groups.")
         .argument("groupId", "The group.")
         .searched()
         .answers(Answers::Collection),
-        Action::on_collection(get, "fastroles", Need::Session, |cx, arguments| {
-            Box::pin(fast_roles(cx, arguments))
-        })
+        Action::collection(get, "fastroles", Need::Session, fast_roles)
         .doc("The memberships of a user, by default of the caller, without anything about the user.")
         .parameters(KINDS)
         .optional_argument("userId", "The user.")
@@ -85,9 +79,7 @@ fn lists() -> Vec<Action<Memberships>> {
 fn adding() -> Vec<Action<Memberships>> {
     let (post, manages) = (Verb::Post, Need::Site(rules::MANAGES_MEMBERS));
     vec![
-        Action::on_collection(post, "site", manages, |cx, arguments| {
-            Box::pin(enrol::by_names(cx, arguments))
-        })
+        Action::collection(post, "site", manages, enrol::by_names)
         .doc(
             "Makes people members of a site. Headers tell of how many (`x-success-count`), who is not known \
              (`x-warning-not-found`) and who was a member before (`x-warning-already-members`). Whoever does not \
@@ -96,16 +88,12 @@ fn adding() -> Vec<Action<Memberships>> {
         .parameters(NAMES)
         .argument("siteId", "The site.")
         .answers(Answers::Collection),
-        Action::on_collection(post, "sitebyjson", manages, |cx, arguments| {
-            Box::pin(enrol::by_json(cx, arguments))
-        })
+        Action::collection(post, "sitebyjson", manages, enrol::by_json)
         .doc("The same, each with a role of their own; the answer is empty but for the headers.")
         .parameters(JSON)
         .argument("siteId", "The site.")
         .answers(Answers::Value(entity_core::shape::of::<String>)),
-        Action::on_collection(post, "group", Need::Session, |cx, arguments| {
-            Box::pin(of_group::change(cx, arguments))
-        })
+        Action::collection(post, "group", Need::Session, of_group::change)
         .doc("Changes who is in a group; for those who change groups or the site.")
         .parameters(CHANGE)
         .argument("groupId", "The group.")
@@ -116,17 +104,13 @@ fn adding() -> Vec<Action<Memberships>> {
 fn joining() -> Vec<Action<Memberships>> {
     let (post, session) = (Verb::Post, Need::Session);
     vec![
-        Action::on_collection(post, "join", session, |cx, arguments| {
-            Box::pin(join::join(cx, arguments))
-        })
+        Action::collection(post, "join", session, join::join)
         .doc("Makes the caller a member of a site that anybody may join.")
         .parameters(SITE)
         .optional_argument("siteId", "The site, or the word `site`.")
         .optional_argument("site", "The site, behind that word.")
         .answers(Answers::Nothing),
-        Action::on_collection(post, "unjoin", session, |cx, arguments| {
-            Box::pin(join::unjoin(cx, arguments))
-        })
+        Action::collection(post, "unjoin", session, join::unjoin)
         .doc("Ends the caller's membership of a site, unless the student system made it.")
         .parameters(SITE)
         .optional_argument("siteId", "The site, or the word `site`.")

@@ -10,9 +10,9 @@ use super::location::Location;
 use super::wanted::{Place, Wanted};
 use super::{Membership, rules};
 use crate::db::membership::Origin;
-use crate::db::sql::Sql;
 use crate::group;
 use crate::user::{FULL_NAME, SORT_NAME};
+use entity_core::db::Sql;
 
 /// What [`from_row`] reads, in this order.
 const COLUMNS: &str = "x.user_id, x.site_id, x.group_id, x.role, x.is_active, x.is_provided, \
@@ -71,9 +71,10 @@ pub(super) async fn list(
 ) -> Result<Page<Membership>> {
     let mut statement = select(cx, wanted)?;
     with_role(&mut statement, search);
-    db::apply(&mut statement, search, Membership::schema(), "x");
     let db = cx.db()?;
-    let statement = db.get_database_backend().build(&statement);
+    let backend = db.get_database_backend();
+    db::apply(backend, &mut statement, search, Membership::schema(), "x")?;
+    let statement = backend.build(&statement);
     let page = db.page(statement, cx.measure(search), from_row).await?;
     let mut items = Vec::with_capacity(page.items.len());
     for membership in page.items {
@@ -90,7 +91,8 @@ pub(super) async fn list(
 pub(super) async fn count(cx: &Context, search: &Search, wanted: &Wanted<'_>) -> Result<u64> {
     let mut statement = select(cx, wanted)?;
     with_role(&mut statement, search);
-    statement.cond_where(db::condition(search, Membership::schema(), "x"));
+    let backend = cx.db()?.get_database_backend();
+    statement.cond_where(db::condition(backend, search, Membership::schema(), "x")?);
     db::count_rows(cx, statement).await
 }
 

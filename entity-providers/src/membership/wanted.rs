@@ -4,8 +4,8 @@ use entity_core::{Arguments, Context, Error, Result, Scope, Search};
 
 use super::location::Location;
 use super::rules;
-use crate::db::sql::Sql;
 use crate::group;
+use entity_core::db::Sql;
 
 /// Which memberships are wanted.
 #[derive(Clone, Debug, Default)]

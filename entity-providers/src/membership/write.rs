@@ -12,9 +12,9 @@ use super::location::Location;
 use super::{Membership, Memberships, of_group, pending, query, rules};
 use crate::authorizer::{self, keep_maintained};
 use crate::db::membership::{self, Origin};
-use crate::db::sql::Sql;
 use crate::db::user_account;
 use crate::invitation::{self, Invited};
+use entity_core::db::Sql;
 
 /// The fields that name the user.
 const USER_ID: &str = "userId";

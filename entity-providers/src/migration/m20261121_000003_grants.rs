@@ -24,7 +24,7 @@ const STATEMENTS: &[&str] = &[
 ];
 
 /// The roles of each template, each with its letter in the table of defaults.
-const TEMPLATES: &[(&str, &[(&str, char)])] = &[
+pub(crate) const TEMPLATES: &[(&str, &[(&str, char)])] = &[
     ("!site.template", &[("access", 'a'), ("maintain", 'm')]),
     ("!site.user", &[("access", 'a'), ("maintain", 'm')]),
     (

@@ -57,12 +57,10 @@ pub(super) fn all() -> Vec<Action<Sites>> {
         .answers(Answers::Value(
             shape::of::<Wrapper<BTreeMap<String, BTreeSet<String>>>>,
         )),
-        Action::on_entity(get, "userPerms", Need::Session, |cx, site, arguments| {
-            Box::pin(user_perms(cx, site, arguments))
-        })
-        .doc("The caller's functions; only of those that begin so, if the path goes on.")
-        .optional_argument(PREFIX, "How the functions begin.")
-        .answers(Answers::Value(shape::of::<Wrapper<BTreeSet<String>>>)),
+        Action::entity(get, "userPerms", Need::Session, user_perms)
+            .doc("The caller's functions; only of those that begin so, if the path goes on.")
+            .optional_argument(PREFIX, "How the functions begin.")
+            .answers(Answers::Value(shape::of::<Wrapper<BTreeSet<String>>>)),
     ]
 }
 

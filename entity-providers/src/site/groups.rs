@@ -38,28 +38,20 @@ pub(super) fn actions() -> Vec<Action<Sites>> {
     let manages = Need::Site(MANAGES_GROUPS);
     let bean = Answers::Value(shape::of::<GroupView>);
     vec![
-        Action::on_entity(Verb::Get, "group", manages, |cx, site, arguments| {
-            Box::pin(read(cx, site, arguments))
-        })
+        Action::entity(Verb::Get, "group", manages, read)
         .doc("One group.")
         .argument("groupId", "The group.")
         .answers(bean),
-        Action::on_entity(Verb::Put, "group", manages, |cx, site, arguments| {
-            Box::pin(create(cx, site, arguments))
-        })
+        Action::entity(Verb::Put, "group", manages, create)
         .doc("Makes a group; needs a title.")
         .parameters(NEW)
         .answers(bean),
-        Action::on_entity(Verb::Post, "group", manages, |cx, site, arguments| {
-            Box::pin(update(cx, site, arguments))
-        })
+        Action::entity(Verb::Post, "group", manages, update)
         .doc("Gives a group another title and, if one is sent, another description.")
         .parameters(FIELDS)
         .argument("groupId", "The group.")
         .answers(bean),
-        Action::on_entity(Verb::Delete, "group", manages, |cx, site, arguments| {
-            Box::pin(delete(cx, site, arguments))
-        })
+        Action::entity(Verb::Delete, "group", manages, delete)
         .doc("Deletes a group. What was for its members only is then for nobody but those who wrote it.")
         .argument("groupId", "The group.")
         .answers(Answers::Nothing),

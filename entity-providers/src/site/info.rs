@@ -20,16 +20,14 @@ pub(super) fn actions() -> Vec<Action<Sites>> {
         })
         .doc("The site in few words.")
         .answers(Answers::Value(shape::of::<InfoView>)),
-        Action::on_collection(Verb::Get, "withPerm", Need::Session, |cx, arguments| {
-            Box::pin(with_permission(cx, arguments))
-        })
-        .doc("Those of the caller's sites in which the caller holds a function, by title.")
-        .parameters(&[
-            ("permission", "the function; without one, there are none"),
-            ("_start", "how many to leave out at the beginning"),
-            ("_limit", "how many at most"),
-        ])
-        .answers(Answers::Collection),
+        Action::collection(Verb::Get, "withPerm", Need::Session, with_permission)
+            .doc("Those of the caller's sites in which the caller holds a function, by title.")
+            .parameters(&[
+                ("permission", "the function; without one, there are none"),
+                ("_start", "how many to leave out at the beginning"),
+                ("_limit", "how many at most"),
+            ])
+            .answers(Answers::Collection),
     ]
 }
 

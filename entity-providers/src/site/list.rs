@@ -1,7 +1,10 @@
 //! Which sites a list holds.
 
 use entity_core::{Context, Entity, Error, Page, Result, Scope, Search, db};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect, QueryTrait, Select};
+use sea_orm::{
+    ColumnTrait, Condition, ConnectionTrait as _, EntityTrait, QueryFilter, QuerySelect,
+    QueryTrait, Select,
+};
 
 use super::{Site, parts};
 use crate::authorizer;
@@ -21,7 +24,8 @@ pub(super) async fn among(cx: &Context, search: &Search, ids: Vec<String>) -> Re
 
 async fn part(cx: &Context, mut statement: Select<Sites>, search: &Search) -> Result<Page<Site>> {
     let query = QuerySelect::query(&mut statement);
-    db::apply(query, search, Site::schema(), TABLE);
+    let backend = cx.db()?.get_database_backend();
+    db::apply(backend, query, search, Site::schema(), TABLE)?;
     let measure = cx.measure(search);
     let page: Page<Model> = cx.db()?.models(statement.as_query(), measure).await?;
     Ok(Page {
@@ -38,7 +42,8 @@ pub(super) async fn count(cx: &Context, search: &Search) -> Result<Option<u64>> 
     }
     let (mut statement, search) = asked(cx, search).await?;
     let query = QuerySelect::query(&mut statement);
-    query.cond_where(db::condition(&search, Site::schema(), TABLE));
+    let backend = cx.db()?.get_database_backend();
+    query.cond_where(db::condition(backend, &search, Site::schema(), TABLE)?);
     db::count_rows(cx, query.clone()).await.map(Some)
 }
 

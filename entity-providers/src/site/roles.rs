@@ -29,9 +29,7 @@ pub(super) fn actions() -> Vec<Action<Sites>> {
     )];
     let needed = Need::Site(CHANGES_REALM);
     let set = |verb| {
-        Action::on_entity(verb, "setPerms", needed, |cx, site, arguments| {
-            Box::pin(set(cx, site, arguments))
-        })
+        Action::entity(verb, "setPerms", needed, set)
         .doc("Grants functions to roles and takes them away, none that the caller does not hold; answers SUCCESS.")
         .parameters(PAIRS)
         .answers(Answers::Value(shape::of::<String>))
@@ -39,15 +37,11 @@ pub(super) fn actions() -> Vec<Action<Sites>> {
     vec![
         set(Verb::Post),
         set(Verb::Put),
-        Action::on_entity(Verb::Post, "role", needed, |cx, site, arguments| {
-            Box::pin(add(cx, site, arguments))
-        })
+        Action::entity(Verb::Post, "role", needed, add)
         .doc("Adds a role, which holds nothing yet unless it is one of those that such sites begin with.")
         .argument("role", "The role.")
         .answers(Answers::Nothing),
-        Action::on_entity(Verb::Delete, "role", needed, |cx, site, arguments| {
-            Box::pin(remove(cx, site, arguments))
-        })
+        Action::entity(Verb::Delete, "role", needed, remove)
         .doc("Removes a role that no member has.")
         .argument("role", "The role.")
         .answers(Answers::Nothing),

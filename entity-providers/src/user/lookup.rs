@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use entity_core::{Context, Result};
 use sea_orm::ConnectionTrait as _;
 
-use crate::db::sql::Sql;
+use entity_core::db::Sql;
 
 /// The internal ids of those accounts that `names` name: by external id or else by internal id or else by an
 /// e-mail address that no other account has. Names of nobody are left out.

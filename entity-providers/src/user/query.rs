@@ -2,7 +2,9 @@
 
 use entity_core::{Context, Entity, Page, Result, Search, db};
 use sea_orm::sea_query::{Expr, ExprTrait, Func};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect, QueryTrait, Select};
+use sea_orm::{
+    ColumnTrait, ConnectionTrait as _, EntityTrait, QueryFilter, QuerySelect, QueryTrait, Select,
+};
 
 use super::User;
 use crate::db::user_account::{Column, Entity as Account, Model};
@@ -68,7 +70,8 @@ pub(super) async fn by_ids(cx: &Context, ids: &[String]) -> Result<Vec<Model>> {
 pub(super) async fn list(cx: &Context, search: &Search) -> Result<Page<User>> {
     let (mut statement, search) = asked(search)?;
     let query = QuerySelect::query(&mut statement);
-    db::apply(query, &search, User::schema(), TABLE);
+    let backend = cx.db()?.get_database_backend();
+    db::apply(backend, query, &search, User::schema(), TABLE)?;
     let measure = cx.measure(&search);
     let page = cx.db()?.models(statement.as_query(), measure).await?;
     Ok(page.map(|it| shown(cx, it, true)))
@@ -77,7 +80,8 @@ pub(super) async fn list(cx: &Context, search: &Search) -> Result<Page<User>> {
 pub(super) async fn count(cx: &Context, search: &Search) -> Result<u64> {
     let (mut statement, search) = asked(search)?;
     let query = QuerySelect::query(&mut statement);
-    query.cond_where(db::condition(&search, User::schema(), TABLE));
+    let backend = cx.db()?.get_database_backend();
+    query.cond_where(db::condition(backend, &search, User::schema(), TABLE)?);
     db::count_rows(cx, query.clone()).await
 }
 

@@ -7,7 +7,7 @@ use entity_core::{Context, Error, Result};
 use sea_orm::{ConnectionTrait, DbBackend};
 
 use super::tries::{Guess, TryService};
-use crate::db::sql::Sql;
+use entity_core::db::Sql;
 
 /// Insists that no account but `own` has `word` for an e-mail address or an external id, if it is an address: it is
 /// to be the `field` of the account. Super users are not asked.

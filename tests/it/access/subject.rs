@@ -1,9 +1,12 @@
 //! What is asked for: an entity in each state that the policy names.
 
+use entity_core::DateTimeUtc;
+use entity_core::db::Facts;
+use entity_core::file::Files;
+use entity_core::wire::Millis;
+use entity_providers::announcement::Announcement;
 use entity_providers::db::membership::{self, Origin};
-use entity_providers::db::{
-    announcement, announcement_group, group_member, invitation, realm_grant,
-};
+use entity_providers::db::{group_member, invitation, realm_grant};
 use server::feed::table as feed;
 use tests::Client;
 
@@ -413,34 +416,33 @@ impl World {
 }
 
 fn announcement_rows(state: &str, subject: &Subject, channel: &str) -> Rows {
+    let instant = |millis| DateTimeUtc::from_timestamp_millis(millis).map(Millis);
+    let made = instant(MADE).expect("an instant");
     let group = ["mine", "foreign"].into_iter().find(|it| *it == state);
     let mut rows = Rows::default();
-    rows.announcements.push(announcement::Model {
-        id: subject.marker.clone(),
-        site_id: subject.site.clone(),
-        channel: channel.to_owned(),
+    rows.announcements.push(Announcement {
+        id: String::new(),
+        announcement_id: subject.marker.clone(),
         title: subject.marker.clone(),
         body: String::new(),
-        title_folded: None,
-        body_folded: None,
+        channel: channel.to_owned(),
+        site_id: subject.site.clone(),
+        site_title: String::new(),
         created_by: subject.user.clone(),
-        created: MADE,
-        published: MADE,
-        modified: MADE,
-        is_draft: state.ends_with("draft"),
-        release_at: state.ends_with("unreleased").then_some(MADE + 3 * DAY),
-        retract_at: state.ends_with("retracted").then_some(MADE),
-        is_restricted: group.is_some(),
-        position: 1,
+        created_by_display_name: String::new(),
+        created_on: made,
+        modified_on: made,
         highlight: None,
-        attachments: "[]".to_owned(),
+        selected_roles: None,
+        draft: state.ends_with("draft"),
+        release_date: instant(MADE + 3 * DAY).filter(|_| state.ends_with("unreleased")),
+        retract_date: Some(made).filter(|_| state.ends_with("retracted")),
+        groups: group.map(ToOwned::to_owned).into_iter().collect(),
+        attachments: Files::default(),
+        written: made,
+        position: 1,
         version: 1,
+        facts: Facts::default(),
     });
-    rows.addressed
-        .extend(group.map(|it| announcement_group::Model {
-            announcement_id: subject.marker.clone(),
-            group_id: it.to_owned(),
-            site_id: None,
-        }));
     rows
 }

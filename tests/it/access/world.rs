@@ -12,8 +12,7 @@ use entity_core::{
 };
 use entity_providers::announcement::Announcement;
 use entity_providers::db::{
-    announcement, announcement_group, group_member, invitation, membership, realm_grant, site,
-    site_group, user_account,
+    group_member, invitation, membership, realm_grant, site, site_group, user_account,
 };
 use entity_providers::site::Site;
 use entity_providers::user::User;
@@ -109,8 +108,7 @@ pub(super) struct Rows {
     pub(super) members: Vec<membership::Model>,
     pub(super) invitations: Vec<invitation::Model>,
     pub(super) grants: Vec<realm_grant::Model>,
-    pub(super) announcements: Vec<announcement::Model>,
-    pub(super) addressed: Vec<announcement_group::Model>,
+    pub(super) announcements: Vec<Announcement>,
     pub(super) feeds: Vec<feed::Model>,
 }
 
@@ -364,8 +362,9 @@ impl Rows {
         insert(cx, self.members).await?;
         insert(cx, self.invitations).await?;
         insert(cx, self.grants).await?;
-        insert(cx, folded(self.announcements, Announcement::schema())?).await?;
-        insert(cx, self.addressed).await?;
+        for announcement in &self.announcements {
+            db::insert(cx, announcement).await?;
+        }
         insert(cx, folded(self.feeds, Feed::schema())?).await
     }
 }

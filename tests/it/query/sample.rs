@@ -1,6 +1,6 @@
 //! A type with a field of every kind that lists can be asked for, in a table and on a shelf.
 
-use entity_core::action::CollectionHandler;
+use entity_core::action::CollectionFn;
 use entity_core::{
     Access, Action, Actions, Answers, Arguments, Context, DateTimeUtc, Entity, List, Need, Outcome,
     Page, Provider, Read, Result, Search, Verb, db, search,
@@ -117,7 +117,7 @@ impl Actions for Shelved {
     }
 }
 
-fn cutting<P: List>(run: CollectionHandler<P>) -> Action<P> {
+fn cutting<P: List>(run: CollectionFn<P>) -> Action<P> {
     Action::on_collection(Verb::Get, CUT, Need::Session, run)
         .parameters(&[(MOST, "how many of the list are left")])
         .searched()

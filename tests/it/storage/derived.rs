@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use entity_core::db::{Db, Table};
+use entity_core::db::{Db, Record};
 use entity_core::reply::Body;
 use entity_core::testing::{KeptEvents, ToldAuthorizer, origin, shared};
 use entity_core::{
@@ -55,13 +55,13 @@ mod later {
     }
 }
 
-fn registry<T: Table + entity_core::Read<Entity = T>>() -> Registry {
+fn registry<T: Record + entity_core::Read<Entity = T>>() -> Registry {
     let route = Route::of::<T>(("tests", "1.0.0")).read().table().build();
     Registry::new([route]).expect("one type gets along with itself")
 }
 
 /// What the service answers when it is asked for this poll.
-async fn read<T: Table + entity_core::Read<Entity = T>>(db: &Db, id: &str) -> Value {
+async fn read<T: Record + entity_core::Read<Entity = T>>(db: &Db, id: &str) -> Value {
     let told = ToldAuthorizer::default().grant("poll.read", "s");
     let dispatcher = Dispatcher::new(
         Arc::new(registry::<T>()),
@@ -112,6 +112,18 @@ async fn layout(db: &Db) -> Vec<String> {
     names
 }
 
+/// A database with the site `s`.
+async fn with_a_site(database: &Database) -> Db {
+    let db = connect(database.url()).await.expect("a database");
+    for sql in [
+        "CREATE TABLE site (id TEXT NOT NULL PRIMARY KEY)",
+        "INSERT INTO site VALUES ('s')",
+    ] {
+        db.writer.execute_unprepared(sql).await.expect("a site");
+    }
+    db
+}
+
 async fn insert(db: &Db, columns: &str, values: &str) {
     let sql = format!("INSERT INTO poll ({columns}) VALUES ({values})");
     db.writer
@@ -124,7 +136,7 @@ const OLD: [&str; 4] = ["id", "poll_by_site", "question", "site_id"];
 
 both! {
     async fn a_type_that_gains_fields_keeps_its_rows(database: Database) {
-        let db = connect(database.url()).await.expect("a database");
+        let db = with_a_site(&database).await;
         ensure_tables(&db, &registry::<first::Poll>()).await.expect("a table");
         assert_eq!(layout(&db).await, OLD);
         insert(&db, "id, site_id, question", "'p1', 's', 'Why?'").await;
@@ -142,10 +154,15 @@ both! {
         // Starting again changes nothing.
         ensure_tables(&db, &registry::<later::Poll>()).await.expect("nothing to do");
         assert_eq!(layout(&db).await, new);
+        // Rows go with their site: whoever makes one with the same id later finds nothing of it.
+        db.writer.execute_unprepared("DELETE FROM site").await.expect("it goes");
+        let backend = db.writer.get_database_backend();
+        let left = db.writer.query_all_raw(Statement::from_string(backend, "SELECT id FROM poll")).await;
+        assert_eq!(left.expect("rows").len(), 0);
     }
 
     async fn what_html_says_is_written_beside_it_when_it_becomes_of_interest(database: Database) {
-        let db = connect(database.url()).await.expect("a database");
+        let db = with_a_site(&database).await;
         ensure_tables(&db, &registry::<first::Poll>()).await.expect("a table");
         // More than are filled at once.
         for number in 0..1_003 {
@@ -165,7 +182,7 @@ both! {
     }
 
     async fn a_former_release_still_reads_the_longer_table(database: Database) {
-        let db = connect(database.url()).await.expect("a database");
+        let db = with_a_site(&database).await;
         ensure_tables(&db, &registry::<later::Poll>()).await.expect("a table");
         insert(
             &db,
@@ -181,7 +198,7 @@ both! {
     }
 
     async fn processes_that_start_together_make_one_table(database: Database) {
-        let db = connect(database.url()).await.expect("a database");
+        let db = with_a_site(&database).await;
         let (first, later) = (registry::<first::Poll>(), registry::<later::Poll>());
         let other = connect(database.url()).await.expect("a database");
         let made = tokio::join!(

@@ -1,40 +1,50 @@
-//! Files that belong to an announcement: stored by path, shown by absolute address.
+//! Files that belong to an entity: stored by path, shown by absolute URL.
 
-use entity_core::{Enclosure, Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Most files of one announcement.
-const MAX_ATTACHMENTS: usize = 50;
-/// Most bytes of an address.
+use crate::entity::Enclosure;
+
+/// The maximum number of files of one entity.
+const MAX_FILES: usize = 50;
+/// The maximum length of a URL in bytes.
 const MAX_URL: usize = 2048;
-/// Where the service's own files are.
+/// The path of the service's own files.
 const OWN_FILES: &str = "/access/content";
-/// The media type of a file of which nobody says one.
+/// The media type of a file for which nobody named one.
 const UNKNOWN_TYPE: &str = "application/octet-stream";
+
+/// The files of an entity: a list of [`Attachment`]s to clients, and one column with JSON in the table. Clients send a
+/// list of [`SentFile`]s.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Files {
+    shown: Vec<Attachment>,
+    /// The files as they are stored.
+    column: String,
+}
 
 /// A file as clients see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Attachment {
-    /// Names it within the service; for a file elsewhere its address.
+    /// The path of the file within the service; for a file elsewhere its URL.
     pub id: String,
-    /// What people call it.
+    /// The name that people see.
     pub name: String,
-    /// Its media type.
+    /// The media type.
     #[serde(rename = "type")]
     pub media_type: String,
-    /// Where it is, absolute.
+    /// The absolute URL.
     pub url: String,
-    /// Its reference within the service; for a file elsewhere its address.
+    /// The reference within the service; for a file elsewhere its URL.
     #[serde(rename = "ref")]
     pub reference: String,
-    /// Its size in bytes, if known.
+    /// The size in bytes, if known.
     pub size: Option<u64>,
 }
 
-/// A file as it is sent and stored. What was read can be sent back: `id` and `ref` follow from the address.
+/// A file as it is sent and stored. What was read can be sent back: `id` and `ref` follow from the URL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct Stored {
+pub struct SentFile {
     name: String,
     #[serde(rename = "type", default)]
     media_type: Option<String>,
@@ -43,30 +53,70 @@ pub(super) struct Stored {
     size: Option<u64>,
 }
 
-/// The files of a row's column, as clients see them.
-pub(super) fn show(column: &str, base_url: &str) -> Result<Vec<Attachment>> {
-    if column == "[]" {
-        return Ok(Vec::new());
+impl Files {
+    /// Converts files that a client sent; their URLs may be below `base_url`.
+    ///
+    /// # Errors
+    /// Returns a message about the field if there are too many files, or if one of them has no valid name, URL or type.
+    pub fn receive(sent: Vec<SentFile>, base_url: &str) -> Result<Self, String> {
+        if sent.len() > MAX_FILES {
+            return Err(format!("must not have more than {MAX_FILES} items"));
+        }
+        let files = sent.into_iter().map(|it| it.check(base_url));
+        let files = files.collect::<Result<Vec<_>, _>>()?;
+        let column = match files.is_empty() {
+            true => String::new(),
+            false => serde_json::to_string(&files).map_err(|error| error.to_string())?,
+        };
+        Ok(Self::of(files, column, base_url))
     }
-    let stored: Vec<Stored> = serde_json::from_str(column).map_err(Error::internal)?;
-    Ok(stored.into_iter().map(|it| it.show(base_url)).collect())
+
+    /// Reads files from a column, which may also be empty.
+    ///
+    /// # Errors
+    /// Returns an error if the column holds something else.
+    pub fn parse(column: String, base_url: &str) -> serde_json::Result<Self> {
+        let files: Vec<SentFile> = match column.as_str() {
+            "" | "[]" => Vec::new(),
+            json => serde_json::from_str(json)?,
+        };
+        Ok(Self::of(files, column, base_url))
+    }
+
+    fn of(files: Vec<SentFile>, column: String, base_url: &str) -> Self {
+        let shown = files.into_iter().map(|it| it.show(base_url)).collect();
+        Self { shown, column }
+    }
+
+    /// Returns the files as they are stored.
+    pub fn column(&self) -> &str {
+        match self.column.as_str() {
+            "" => "[]",
+            column => column,
+        }
+    }
+
+    /// Returns the files as feeds show them.
+    pub fn to_enclosures(&self) -> Vec<Enclosure> {
+        self.shown.iter().map(Attachment::to_enclosure).collect()
+    }
 }
 
-/// What a client sent, checked, as the text of the column.
-pub(super) fn store(sent: Vec<Stored>, base_url: &str) -> Result<String> {
-    if sent.len() > MAX_ATTACHMENTS {
-        return Err(refuse(&format!(
-            "must not have more than {MAX_ATTACHMENTS} items"
-        )));
+impl std::ops::Deref for Files {
+    type Target = [Attachment];
+
+    fn deref(&self) -> &[Attachment] {
+        &self.shown
     }
-    let checked = sent
-        .into_iter()
-        .map(|it| it.check(base_url))
-        .collect::<Result<Vec<_>>>()?;
-    serde_json::to_string(&checked).map_err(Error::internal)
 }
 
-impl Stored {
+impl Serialize for Files {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.shown.serialize(serializer)
+    }
+}
+
+impl SentFile {
     fn show(self, base_url: &str) -> Attachment {
         let path = self.url.strip_prefix(OWN_FILES);
         let id = path.map_or_else(|| self.url.clone(), ToOwned::to_owned);
@@ -85,31 +135,29 @@ impl Stored {
         }
     }
 
-    fn check(mut self, base_url: &str) -> Result<Self> {
+    fn check(mut self, base_url: &str) -> Result<Self, String> {
         if let Some(path) = self.url.strip_prefix(base_url)
             && path.starts_with('/')
         {
             self.url = path.to_owned();
         }
+        let refuse = |message: &str| Err(message.to_owned());
         if !is_address(&self.url) {
-            return Err(refuse("must each have a `url` of http, https or this site"));
+            return refuse("must each have a `url` of http, https or this site");
         }
         let length = self.name.chars().count();
         if self.name.trim().is_empty() || length > 255 || self.name.chars().any(char::is_control) {
-            return Err(refuse("must each have a `name` of 1 to 255 characters"));
+            return refuse("must each have a `name` of 1 to 255 characters");
         }
         if !self.media_type.as_deref().is_none_or(is_media_type) {
-            return Err(refuse(
-                "must each have a `type` such as application/pdf, or none",
-            ));
+            return refuse("must each have a `type` such as application/pdf, or none");
         }
         Ok(self)
     }
 }
 
 impl Attachment {
-    /// The file as a feed shows it.
-    pub(super) fn to_enclosure(&self) -> Enclosure {
+    fn to_enclosure(&self) -> Enclosure {
         Enclosure {
             url: self.url.clone(),
             name: self.name.clone(),
@@ -119,11 +167,8 @@ impl Attachment {
     }
 }
 
-fn refuse(reason: &str) -> Error {
-    Error::field("attachments", reason)
-}
-
-/// An absolute address of the web, or a path of this service. Two slashes at the beginning would lead elsewhere.
+/// Returns whether `url` is an absolute web address, or a path of this service. Two slashes at the beginning would lead
+/// elsewhere.
 fn is_address(url: &str) -> bool {
     let is_plain = |c: char| {
         !c.is_control() && !c.is_whitespace() && !matches!(c, '\\' | '"' | '<' | '>' | '`')
@@ -158,8 +203,8 @@ mod tests {
 
     const BASE: &str = "https://lms.example";
 
-    fn sent(url: &str) -> Stored {
-        Stored {
+    fn sent(url: &str) -> SentFile {
+        SentFile {
             name: "map.pdf".to_owned(),
             media_type: Some("application/pdf".to_owned()),
             url: url.to_owned(),
@@ -170,11 +215,11 @@ mod tests {
     #[test]
     fn a_file_of_the_service_is_stored_by_path_and_shown_by_address() {
         let url = "https://lms.example/access/content/attachment/c/a/map.pdf";
-        let column = store(vec![sent(url)], BASE).unwrap();
-        assert!(!column.contains("lms.example"));
-        let shown = show(&column, "https://new.example").unwrap();
+        let files = Files::receive(vec![sent(url)], BASE).unwrap();
+        assert!(!files.column().contains("lms.example"));
+        let shown = Files::parse(files.column().to_owned(), "https://new.example").unwrap();
         assert_eq!(
-            shown,
+            *shown,
             [Attachment {
                 id: "/attachment/c/a/map.pdf".to_owned(),
                 name: "map.pdf".to_owned(),
@@ -203,23 +248,27 @@ mod tests {
             ("/access/content/../../x", false),
             ("https://lms.example.evil.example/x", true),
         ] {
-            assert_eq!(store(vec![sent(url)], BASE).is_ok(), is_taken, "{url}");
+            assert_eq!(
+                Files::receive(vec![sent(url)], BASE).is_ok(),
+                is_taken,
+                "{url}"
+            );
         }
     }
 
     #[test]
     fn names_types_and_numbers_of_files_have_limits() {
-        let with = |change: fn(&mut Stored)| {
+        let with = |change: fn(&mut SentFile)| {
             let mut file = sent("/a");
             change(&mut file);
-            store(vec![file], BASE).is_ok()
+            Files::receive(vec![file], BASE).is_ok()
         };
         assert!(with(|_| {}));
         assert!(!with(|it| it.name = " ".to_owned()));
         assert!(!with(|it| it.name = "x".repeat(256)));
         assert!(!with(|it| it.media_type = Some("pdf".to_owned())));
         assert!(!with(|it| it.media_type = Some("a/b\r\nX: y".to_owned())));
-        assert!(store(vec![sent("/a"); MAX_ATTACHMENTS], BASE).is_ok());
-        assert!(store(vec![sent("/a"); MAX_ATTACHMENTS + 1], BASE).is_err());
+        assert!(Files::receive(vec![sent("/a"); MAX_FILES], BASE).is_ok());
+        assert!(Files::receive(vec![sent("/a"); MAX_FILES + 1], BASE).is_err());
     }
 }

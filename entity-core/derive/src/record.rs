@@ -1,0 +1,451 @@
+//! Generates `impl Record`: how a row is read and written.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned as _;
+use syn::{Ident, LitStr};
+
+use crate::attributes::TypeAttributes;
+use crate::field::{Field, Fields, Storage};
+
+pub(crate) fn implement(
+    name: &Ident,
+    table: &LitStr,
+    attributes: &TypeAttributes,
+    fields: &Fields,
+) -> syn::Result<TokenStream> {
+    let key = key(name, fields)?;
+    let (key_ident, key_column) = (&key.ident, key.column_name());
+    let is_managed = !attributes.is_migrated;
+    let joins = attributes.joins.concat();
+    let sight = option(attributes.sight.as_ref().map(|it| quote!(#it)));
+    let version = column_of_role(fields, "Version");
+    let is_position = |it: &&Field| matches!(it.storage, Storage::Position);
+    let position = fields.0.iter().find(is_position);
+    let position_column = option(position.map(Field::column_name).map(|it| quote!(#it)));
+    let written = fields.0.iter().filter(|it| it.is_written_text());
+    let written = written.map(Field::column_name);
+    let (columns, values) = columns(fields);
+    let select = select(fields);
+    let reading = reading(fields);
+    let making = making(name, fields);
+    let changes = changes(fields);
+    let composed = composed(fields)?;
+    let facts = facts(fields, name, attributes)?;
+    let groups = groups(table, fields);
+    let set_position = position.map(|it| {
+        let ident = &it.ident;
+        quote! {
+            fn set_position(&mut self, position: i64) {
+                self.#ident = position;
+            }
+        }
+    });
+    let touch = touch(fields);
+    let settle = settle(attributes);
+    Ok(quote! {
+        impl ::entity_core::db::Record for #name {
+            const TABLE: &'static str = #table;
+            const IS_MANAGED: bool = #is_managed;
+            const COLUMNS: &'static [(&'static str, ::entity_core::db::ColumnType, bool)] = &[#columns];
+            const WRITTEN: &'static [&'static str] = &[#(#written),*];
+            const KEY: &'static str = #key_column;
+            const VERSION: ::std::option::Option<&'static str> = #version;
+            const JOINS: &'static str = #joins;
+            const SIGHT: ::std::option::Option<::entity_core::db::Sight> = #sight;
+            const POSITION: ::std::option::Option<&'static str> = #position_column;
+            fn select() -> &'static str {
+                #select
+            }
+            fn from_row(
+                cx: &::entity_core::Context,
+                row: &mut ::entity_core::db::Row<'_>,
+            ) -> ::entity_core::Result<Self> {
+                #reading
+            }
+            fn make(
+                cx: &::entity_core::Context,
+                mut fields: ::entity_core::Fields,
+            ) -> ::entity_core::Result<Self> {
+                #making
+            }
+            fn change(
+                &mut self,
+                cx: &::entity_core::Context,
+                mut fields: ::entity_core::Fields,
+            ) -> ::entity_core::Result<()> {
+                #changes
+                ::std::result::Result::Ok(())
+            }
+            fn values(&self) -> ::std::vec::Vec<::entity_core::sea_orm::Value> {
+                ::std::vec![#values]
+            }
+            fn key(&self) -> &str {
+                &self.#key_ident
+            }
+            #composed #facts #groups #set_position #touch #settle
+        }
+    })
+}
+
+impl Field {
+    /// Returns whether the field is text that clients write into a column.
+    fn is_written_text(&self) -> bool {
+        let is_text = ["Text", "Html", "List", "Object"];
+        let kind = self.kind_name();
+        self.is_writable() && self.is_stored() && is_text.iter().any(|it| kind.starts_with(it))
+    }
+}
+
+/// Returns the field that is the key of the row: the one that is declared, or the id.
+fn key<'a>(name: &Ident, fields: &'a Fields) -> syn::Result<&'a Field> {
+    let declared = fields
+        .0
+        .iter()
+        .find(|it| matches!(it.storage, Storage::Key));
+    let id = || fields.role("Id").filter(|it| it.is_stored());
+    declared.or_else(id).ok_or_else(|| {
+        syn::Error::new(
+            name.span(),
+            "mark the field with the primary key with #[entity(key)]: the id has no column",
+        )
+    })
+}
+
+fn option(value: Option<TokenStream>) -> TokenStream {
+    if let Some(value) = value {
+        quote!(::std::option::Option::Some(#value))
+    } else {
+        quote!(::std::option::Option::None)
+    }
+}
+
+fn column_of_role(fields: &Fields, role: &str) -> TokenStream {
+    let field = fields.role(role).filter(|it| it.is_stored());
+    option(field.map(Field::column_name).map(|it| quote!(#it)))
+}
+
+fn stored(fields: &Fields) -> impl Iterator<Item = &Field> {
+    fields.0.iter().filter(|it| it.is_stored())
+}
+
+/// Returns the field with the groups that an entity is for.
+fn groups_field(fields: &Fields) -> Option<(&Field, &LitStr)> {
+    fields.0.iter().find_map(|it| match &it.storage {
+        Storage::Groups(table) => Some((it, table)),
+        _ => None,
+    })
+}
+
+/// Generates the items of `COLUMNS`, and those of the list of their values.
+fn columns(fields: &Fields) -> (TokenStream, TokenStream) {
+    let column = |it: &Field| {
+        let (name, ty) = (it.column_name(), &it.ty);
+        quote_spanned! {ty.span()=>
+            (
+                #name,
+                <#ty as ::entity_core::db::Kept>::TYPE,
+                <#ty as ::entity_core::db::Kept>::IS_NULLABLE,
+            )
+        }
+    };
+    let value = |it: &Field| {
+        let (ident, ty) = (&it.ident, &it.ty);
+        quote_spanned!(ty.span()=> <#ty as ::entity_core::db::Kept>::to_value(&self.#ident))
+    };
+    let (own_columns, own_values) = (stored(fields).map(column), stored(fields).map(value));
+    let mark = groups_field(fields).map(|(field, _)| {
+        let ident = &field.ident;
+        (
+            quote!((
+                ::entity_core::db::GroupTable::MARK,
+                ::entity_core::db::ColumnType::Boolean,
+                false
+            ),),
+            quote!(::entity_core::sea_orm::Value::from(!self.#ident.is_empty()),),
+        )
+    });
+    let (mark_column, mark_value) = mark.unzip();
+    (
+        quote!(#(#own_columns,)* #mark_column),
+        quote!(#(#own_values,)* #mark_value),
+    )
+}
+
+/// Generates the body of `select`: the expressions are put together once, because some may be constants.
+fn select(fields: &Fields) -> TokenStream {
+    let parts = fields.0.iter().filter_map(|it| match &it.storage {
+        Storage::Joined(sql) => Some(quote!(#sql)),
+        _ if it.is_stored() => {
+            let text = format!("this.\"{}\"", it.column_name());
+            Some(quote!(#text))
+        }
+        _ => None,
+    });
+    let mark = groups_field(fields).map(|_| quote!("this.\"is_restricted\""));
+    let parts = parts.chain(mark);
+    quote! {
+        static SELECT: ::std::sync::LazyLock<::std::string::String> =
+            ::std::sync::LazyLock::new(|| [#(#parts),*].join(", "));
+        &SELECT
+    }
+}
+
+fn reading(fields: &Fields) -> TokenStream {
+    let initial = fields.0.iter().map(|it| {
+        let (ident, ty) = (&it.ident, &it.ty);
+        let is_read = it.is_stored() || matches!(it.storage, Storage::Joined(_));
+        if !is_read {
+            return quote!(#ident: ::std::default::Default::default());
+        }
+        let value = quote_spanned! {ty.span()=>
+            <#ty as ::entity_core::db::Kept>::read(cx, row)?
+        };
+        quote!(#ident: #value)
+    });
+    let skipped = skipped(fields);
+    let mark = groups_field(fields).map(|_| {
+        quote! {
+            let is_restricted = row.take()?;
+            ::entity_core::db::Record::set_facts(
+                &mut record,
+                ::entity_core::db::Facts::default().restricted(is_restricted),
+            );
+        }
+    });
+    let compose =
+        composes(fields).then(|| quote!(::entity_core::db::Record::compose_id(&mut record);));
+    quote! {
+        #[allow(unused_mut)]
+        let mut record = Self { #(#initial,)* #skipped };
+        #mark
+        #compose
+        ::std::result::Result::Ok(record)
+    }
+}
+
+/// Generates the initial values of the fields that are no part of the schema.
+fn skipped(fields: &Fields) -> TokenStream {
+    let skipped = &fields.1;
+    quote!(#(#skipped: ::std::default::Default::default(),)*)
+}
+
+fn making(name: &Ident, fields: &Fields) -> TokenStream {
+    let initial = fields.0.iter().map(|it| {
+        let ident = &it.ident;
+        let value = initial(it);
+        quote!(#ident: #value)
+    });
+    let skipped = skipped(fields);
+    quote! {
+        let _ = (cx, &mut fields);
+        ::std::result::Result::Ok(#name { #(#initial,)* #skipped })
+    }
+}
+
+/// Generates the value of a field in a new entity.
+fn initial(field: &Field) -> TokenStream {
+    let filled = filled(field);
+    if field.is_writable() {
+        let sent = sent(field);
+        return quote!(match #sent {
+            ::std::option::Option::Some(sent) => sent,
+            ::std::option::Option::None => #filled,
+        });
+    }
+    filled
+}
+
+/// Generates what the service fills in by itself.
+fn filled(field: &Field) -> TokenStream {
+    let is = |role| field.has_role(role);
+    if is("Id") && field.is_stored() || matches!(field.storage, Storage::Key) {
+        let wire = &field.wire;
+        return quote!(::entity_core::db::new_key(cx, &fields, #wire));
+    }
+    if is("Owner") {
+        return quote!(::entity_core::db::owner(cx));
+    }
+    if is("Created") || is("Updated") {
+        return quote!(cx.now().into());
+    }
+    if is("Version") {
+        return quote!(1);
+    }
+    quote!(::std::default::Default::default())
+}
+
+/// Generates the expression for what a client sent for the field, as an option.
+fn sent(field: &Field) -> TokenStream {
+    let (ty, wire) = (&field.ty, &field.wire);
+    if matches!(field.storage, Storage::Groups(_)) {
+        return quote!(::entity_core::db::sent_list(&mut fields, #wire)?);
+    }
+    quote_spanned! {ty.span()=>
+        <#ty as ::entity_core::db::Kept>::sent(cx, &mut fields, #wire)?
+    }
+}
+
+fn changes(fields: &Fields) -> TokenStream {
+    let changes = fields.0.iter().filter(|it| it.is_writable()).map(|it| {
+        let (ident, sent) = (&it.ident, sent(it));
+        quote! {
+            if let ::std::option::Option::Some(sent) = #sent {
+                self.#ident = sent;
+            }
+        }
+    });
+    quote! {
+        let _ = (cx, &mut fields);
+        #(#changes)*
+    }
+}
+
+fn composes(fields: &Fields) -> bool {
+    fields
+        .0
+        .iter()
+        .any(|it| matches!(it.storage, Storage::Composed(_)))
+}
+
+/// Generates the id that is composed of other fields, and the way from that id to the key, which is the last of them.
+fn composed(fields: &Fields) -> syn::Result<Option<TokenStream>> {
+    let Some((field, pattern)) = fields.0.iter().find_map(|it| match &it.storage {
+        Storage::Composed(pattern) => Some((it, pattern)),
+        _ => None,
+    }) else {
+        return Ok(None);
+    };
+    let ident = &field.ident;
+    let text = pattern.value();
+    let (mut format, mut parts, mut before) = (String::new(), Vec::new(), String::new());
+    for piece in text.split('{') {
+        match piece.split_once('}') {
+            None => format.push_str(piece),
+            Some((name, behind)) => {
+                before = format.split('}').next_back().unwrap_or_default().into();
+                parts.push(Ident::new(name, pattern.span()));
+                format = format + "{}" + behind;
+            }
+        }
+    }
+    let is_key = |it: &&Field| matches!(it.storage, Storage::Key);
+    let ends_with_key = parts.last().is_some_and(|last| {
+        fields
+            .0
+            .iter()
+            .find(is_key)
+            .is_some_and(|key| key.ident == *last)
+    });
+    if !ends_with_key || !text.ends_with('}') || before.is_empty() {
+        return Err(syn::Error::new(
+            pattern.span(),
+            "a composed id ends with a separator and the key, as in \"{site_id}:{number}\"",
+        ));
+    }
+    Ok(Some(quote! {
+        fn compose_id(&mut self) {
+            self.#ident = ::std::format!(#format, #(self.#parts),*);
+        }
+        fn key_of(id: &str) -> &str {
+            id.rsplit_once(#before).map_or(id, |(_, key)| key)
+        }
+    }))
+}
+
+fn facts(
+    fields: &Fields,
+    name: &Ident,
+    attributes: &TypeAttributes,
+) -> syn::Result<Option<TokenStream>> {
+    let field = fields
+        .0
+        .iter()
+        .find(|it| matches!(it.storage, Storage::Facts));
+    let Some(ident) = field.map(|it| &it.ident) else {
+        return match attributes.sight.is_some() || groups_field(fields).is_some() {
+            true => Err(syn::Error::new(
+                name.span(),
+                "a type with a `sight` or with `groups` has a field for the answers about its row: \
+                 #[serde(skip)] #[entity(facts)] facts: Facts",
+            )),
+            false => Ok(None),
+        };
+    };
+    Ok(Some(quote! {
+        fn facts(&self) -> ::entity_core::db::Facts {
+            self.#ident
+        }
+        fn set_facts(&mut self, facts: ::entity_core::db::Facts) {
+            self.#ident = facts;
+        }
+    }))
+}
+
+fn groups(table: &LitStr, fields: &Fields) -> TokenStream {
+    let Some((field, group_table)) = groups_field(fields) else {
+        return quote! {
+            const GROUPS: ::std::option::Option<::entity_core::db::GroupTable> = ::std::option::Option::None;
+            const GROUPS_FIELD: &'static str = "";
+        };
+    };
+    let (ident, wire) = (&field.ident, &field.wire);
+    let key = LitStr::new(&format!("{}_id", table.value()), Span::call_site());
+    quote! {
+        const GROUPS: ::std::option::Option<::entity_core::db::GroupTable> =
+            ::std::option::Option::Some(::entity_core::db::GroupTable {
+                table: #group_table,
+                key: #key,
+            });
+        const GROUPS_FIELD: &'static str = #wire;
+        fn groups(&self) -> &[::std::string::String] {
+            &self.#ident
+        }
+        fn set_groups(&mut self, groups: ::std::vec::Vec<::std::string::String>) {
+            self.#ident = groups;
+        }
+    }
+}
+
+fn touch(fields: &Fields) -> Option<TokenStream> {
+    let is_counted = |it: &&Field| it.is_stored();
+    let updated = fields.role("Updated").filter(is_counted).map(|it| {
+        let ident = &it.ident;
+        quote!(self.#ident = cx.now().into();)
+    });
+    let version = fields.role("Version").filter(is_counted).map(|it| {
+        let ident = &it.ident;
+        quote!(self.#ident = self.#ident.saturating_add(1);)
+    });
+    (updated.is_some() || version.is_some()).then(|| {
+        quote! {
+            fn touch(&mut self, cx: &::entity_core::Context) {
+                let _ = cx;
+                #updated #version
+            }
+        }
+    })
+}
+
+fn settle(attributes: &TypeAttributes) -> Option<TokenStream> {
+    let check = attributes
+        .check
+        .as_ref()
+        .map(|it| quote!(#it(self, cx, before)?;));
+    let settle = attributes
+        .settle
+        .as_ref()
+        .map(|it| quote!(#it(self, cx, before).await?;));
+    (check.is_some() || settle.is_some()).then(|| {
+        quote! {
+            async fn settle(
+                &mut self,
+                cx: &::entity_core::Context,
+                before: ::std::option::Option<&Self>,
+            ) -> ::entity_core::Result<()> {
+                #check #settle
+                ::std::result::Result::Ok(())
+            }
+        }
+    })
+}

@@ -1,0 +1,146 @@
+//! Records: entities that are a row of a table, with what belongs to it.
+//!
+//! [`Record`] is what `#[derive(Entity)]` writes for a struct with `#[entity(table = "…")]`: how a row is read and
+//! written. The functions here read, list, count, create, change and delete records of any type.
+
+mod groups;
+mod kept;
+mod read;
+mod write;
+
+use std::future::{Future, ready};
+
+use sea_orm::Value;
+
+use super::sight::{Facts, Sight};
+use super::{ColumnType, Row};
+use crate::context::Context;
+use crate::entity::Entity;
+use crate::error::Result;
+use crate::input::Fields;
+
+pub use groups::GroupTable;
+pub use kept::{Kept, new_key, owner, sent_list};
+pub use read::{MOST_PASSED, count, list, list_statement, read, read_many};
+pub use write::{create, delete, insert, replace, row, update};
+
+/// The name of the record's own row in every statement about a record.
+pub const THIS: &str = "this";
+
+/// An entity that is stored as a row of a table. `#[derive(Entity)]` implements this trait.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not stored in a table",
+    note = "derive `Entity` with `#[entity(table = \"…\")]`"
+)]
+pub trait Record: Entity + Clone {
+    /// The name of the table.
+    const TABLE: &'static str;
+
+    /// Whether the service creates the table and adds missing columns. Otherwise migrations do.
+    const IS_MANAGED: bool;
+
+    /// The columns, in the order of [`values`](Self::values): name, type, and whether the column may be null.
+    const COLUMNS: &'static [(&'static str, ColumnType, bool)];
+
+    /// The columns of text that clients write: their bytes count towards the usage of accounts and sites.
+    const WRITTEN: &'static [&'static str];
+
+    /// The column that is the primary key.
+    const KEY: &'static str;
+
+    /// The column that counts the changes, if the type has a field declared as `version`.
+    const VERSION: Option<&'static str>;
+
+    /// The tables that are joined to the own one: ` JOIN … ON …`, or nothing.
+    const JOINS: &'static str;
+
+    /// The rule about who sees an entity, if there is one besides the permission to read the type.
+    const SIGHT: Option<Sight>;
+
+    /// The table that says for which groups an entity is, if the type has a field declared as `groups`.
+    const GROUPS: Option<GroupTable>;
+
+    /// The field declared as `groups`, as clients name it.
+    const GROUPS_FIELD: &'static str;
+
+    /// The column with the entity's place among those of its site, if the type has a field declared as `position`.
+    const POSITION: Option<&'static str>;
+
+    /// Returns the expressions that [`from_row`](Self::from_row) reads, separated by commas. The own row is called
+    /// `this`.
+    fn select() -> &'static str;
+
+    /// Reads an entity from a row with the expressions of [`select`](Self::select).
+    ///
+    /// # Errors
+    /// Returns an error if the row is not one of this type.
+    fn from_row(cx: &Context, row: &mut Row<'_>) -> Result<Self>;
+
+    /// Makes a new entity of the fields that a client sent. A field that was not sent has the default value of its
+    /// type; the id, the owner, the dates and the version are set where the struct has them.
+    ///
+    /// # Errors
+    /// Returns an error that names the field if a value can't be stored.
+    fn make(cx: &Context, fields: Fields) -> Result<Self>;
+
+    /// Changes the fields that a client sent. Null empties a field: it gets the default value of its type.
+    ///
+    /// # Errors
+    /// Returns an error that names the field if a value can't be stored.
+    fn change(&mut self, cx: &Context, fields: Fields) -> Result<()>;
+
+    /// Returns the values of the columns, in the order of [`COLUMNS`](Self::COLUMNS).
+    fn values(&self) -> Vec<Value>;
+
+    /// Returns the value of the primary key.
+    fn key(&self) -> &str;
+
+    /// Returns the primary key of the entity with the id that clients see.
+    fn key_of(id: &str) -> &str {
+        id
+    }
+
+    /// Sets the id, if clients see one that is composed of several fields.
+    fn compose_id(&mut self) {}
+
+    /// Returns the answers to the questions of the rule about who sees the entity.
+    fn facts(&self) -> Facts {
+        Facts::default()
+    }
+
+    /// Sets these answers.
+    fn set_facts(&mut self, _facts: Facts) {}
+
+    /// Returns the groups that the entity is for.
+    fn groups(&self) -> &[String] {
+        &[]
+    }
+
+    /// Sets the groups that the entity is for.
+    fn set_groups(&mut self, _groups: Vec<String>) {}
+
+    /// Sets the entity's place among those of its site.
+    fn set_position(&mut self, _position: i64) {}
+
+    /// Marks the entity as changed at the present instant, in the fields declared as `updated` and `version`.
+    fn touch(&mut self, _cx: &Context) {}
+
+    /// Checks a new entity, or a changed one against its state `before`, and sets the fields that follow from others,
+    /// before it is written: the functions that `#[entity(check = …)]` and `#[entity(settle = …)]` name.
+    ///
+    /// # Errors
+    /// Returns an error if the entity contradicts itself or existing data.
+    fn settle(
+        &mut self,
+        _cx: &Context,
+        _before: Option<&Self>,
+    ) -> impl Future<Output = Result<()>> + Send {
+        ready(Ok(()))
+    }
+
+    /// Returns whether what clients see of an entity differs from what was written: because of joined tables, groups
+    /// or a rule about who sees it. It is then read again after a write.
+    fn is_read_back() -> bool {
+        !Self::JOINS.is_empty() || Self::GROUPS.is_some() || Self::SIGHT.is_some()
+    }
+}

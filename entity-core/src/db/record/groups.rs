@@ -1,0 +1,112 @@
+//! The groups that a record is for.
+
+use std::collections::HashMap;
+
+use sea_orm::ConnectionTrait;
+
+use super::Record;
+use crate::context::Context;
+use crate::db::Row;
+use crate::error::{Error, Result};
+
+/// The table that says for which groups the rows of another table are. It has a row for each group of each entity, with
+/// the entity's key, the `group_id`, and the `site_id` of the entity's site. The entity's own table has the column
+/// [`MARK`](Self::MARK).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupTable {
+    /// The name of the table.
+    pub table: &'static str,
+    /// The column with the entity's key.
+    pub key: &'static str,
+}
+
+impl GroupTable {
+    /// The column of the entity's own table that says whether the entity is for some groups only.
+    pub const MARK: &'static str = "is_restricted";
+}
+
+/// Reads the groups of the `records` that are for some groups only, with one statement for all.
+pub(super) async fn fill<T: Record>(cx: &Context, records: &mut [T]) -> Result<()> {
+    let Some(groups) = T::GROUPS else {
+        return Ok(());
+    };
+    let restricted = records.iter().filter(|it| it.facts().is_restricted);
+    let keys: Vec<&str> = restricted.map(Record::key).collect();
+    if keys.is_empty() {
+        return Ok(());
+    }
+    let db = cx.db()?;
+    let mut sql = db.sql("SELECT ");
+    sql.column("g", groups.key)
+        .push(", g.group_id FROM ")
+        .push(groups.table);
+    sql.push(" g WHERE ")
+        .column("g", groups.key)
+        .bind_list(&keys)?;
+    sql.push(" ORDER BY g.group_id");
+    let read = |row: &mut Row<'_>| Ok((row.take::<String>()?, row.take::<String>()?));
+    let mut found: HashMap<String, Vec<String>> = HashMap::new();
+    for (key, group) in db.rows(sql.into_statement(), read).await? {
+        found.entry(key).or_default().push(group);
+    }
+    for record in records {
+        if let Some(groups) = found.remove(record.key()) {
+            record.set_groups(groups);
+        }
+    }
+    Ok(())
+}
+
+/// Checks that every group of `record` is one of its site, and puts the groups in order, each once.
+pub(super) async fn check<T: Record>(cx: &Context, record: &mut T) -> Result<()> {
+    let mut groups = record.groups().to_vec();
+    if groups.is_empty() {
+        return Ok(());
+    }
+    groups.sort();
+    groups.dedup();
+    let site = record.site().unwrap_or_default();
+    if let Some(unknown) = cx.authorizer().unknown_group(cx, site, &groups).await? {
+        let message = format!("has `{unknown}`, which is no group of the site");
+        return Err(Error::field(T::GROUPS_FIELD, message));
+    }
+    record.set_groups(groups);
+    Ok(())
+}
+
+/// Stores the groups of `record`, which had the groups `former` before.
+pub(super) async fn store<T: Record>(cx: &Context, record: &T, former: &[String]) -> Result<()> {
+    let Some(groups) = T::GROUPS.filter(|_| record.groups() != former) else {
+        return Ok(());
+    };
+    let db = cx.db()?;
+    if !former.is_empty() {
+        let mut sql = db.sql("DELETE FROM ");
+        sql.push(groups.table)
+            .push(" WHERE \"")
+            .push(groups.key)
+            .push("\" = ");
+        sql.bind(record.key());
+        db.execute_raw(sql.into_statement()).await?;
+    }
+    let mut before = " VALUES (";
+    let mut sql = db.sql("INSERT INTO ");
+    sql.push(groups.table)
+        .push(" (\"")
+        .push(groups.key)
+        .push("\", group_id, site_id)");
+    for group in record.groups() {
+        sql.push(before)
+            .bind(record.key())
+            .push(", ")
+            .bind(group.as_str());
+        sql.push(", ")
+            .bind(record.site().map(ToOwned::to_owned))
+            .push(")");
+        before = ", (";
+    }
+    if !record.groups().is_empty() {
+        db.execute_raw(sql.into_statement()).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! The fields of a record: what clients send for them, and how they are stored.
+
+use sea_orm::Value;
+use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
+
+use crate::context::Context;
+use crate::db::{Column, ColumnType, Row};
+use crate::error::{Error, Result};
+use crate::file::{Files, SentFile};
+use crate::input::Fields;
+use crate::shape;
+
+/// A type that a stored field of a record may have: a [`Column`], or a type that is sent or stored in a form of its own.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be a column",
+    note = "a field of a table is a `String`, `i64`, `i32`, `f64`, `bool`, `DateTimeUtc`, `Millis`, or an `Option` of one of these",
+    note = "any other type implements `entity_core::db::Kept`; a field that is not stored is marked `#[entity(skip)]`"
+)]
+pub trait Kept: Default {
+    /// What clients send for the field.
+    type Sent: DeserializeOwned;
+
+    /// The declared type of the column.
+    const TYPE: ColumnType;
+    /// Whether the column may be null.
+    const IS_NULLABLE: bool;
+
+    /// Converts what a client sent.
+    ///
+    /// # Errors
+    /// Returns a message about the field if the value is refused: it continues the name of the field, as in
+    /// `must not be empty`.
+    fn receive(cx: &Context, sent: Self::Sent) -> Result<Self, String>;
+
+    /// Takes the field `name` out of `fields`: `None` if it was not sent, the default value if null was sent.
+    ///
+    /// # Errors
+    /// Returns an error that names the field if the value is refused.
+    fn sent(cx: &Context, fields: &mut Fields, name: &'static str) -> Result<Option<Self>> {
+        match fields.0.remove(name) {
+            None => Ok(None),
+            Some(Json::Null) => Ok(Some(Self::default())),
+            Some(value) => {
+                let sent = shape::deserialize_field(name, value)?;
+                let received = Self::receive(cx, sent);
+                received
+                    .map(Some)
+                    .map_err(|message| Error::field(name, message))
+            }
+        }
+    }
+
+    /// Returns the value to store.
+    fn to_value(&self) -> Value;
+
+    /// Reads the next column of a row.
+    ///
+    /// # Errors
+    /// Returns an error if the column does not hold a value of this type.
+    fn read(cx: &Context, row: &mut Row<'_>) -> Result<Self>;
+}
+
+impl<T: Column + DeserializeOwned + Default> Kept for T {
+    type Sent = T;
+    const TYPE: ColumnType = <T as Column>::TYPE;
+    const IS_NULLABLE: bool = <T as Column>::IS_NULLABLE;
+
+    fn receive(_cx: &Context, sent: T) -> Result<T, String> {
+        Ok(sent)
+    }
+
+    fn to_value(&self) -> Value {
+        Column::to_value(self)
+    }
+
+    fn read(_cx: &Context, row: &mut Row<'_>) -> Result<T> {
+        Ok(row.take()?)
+    }
+}
+
+/// Takes the list `name` out of `fields`: `None` if it was not sent, an empty list if null was sent.
+///
+/// # Errors
+/// Returns an error that names the field if it is no list of texts.
+pub fn sent_list(fields: &mut Fields, name: &'static str) -> Result<Option<Vec<String>>> {
+    let sent = fields.0.remove(name);
+    sent.map(|it| match it {
+        Json::Null => Ok(Vec::new()),
+        list => shape::deserialize_field(name, list),
+    })
+    .transpose()
+}
+
+/// Returns the key of a new entity: the text in the field `name`, if the service itself put one there, or a new id.
+pub fn new_key(cx: &Context, fields: &Fields, name: &str) -> String {
+    match fields.text(name) {
+        Some(text) if !text.is_empty() => text.to_owned(),
+        _ => cx.new_id(),
+    }
+}
+
+/// Returns the owner of a new entity: the caller, or the default value for an anonymous one.
+pub fn owner<T: From<String> + Default>(cx: &Context) -> T {
+    let caller = cx.caller().user_id();
+    caller.map_or_else(T::default, |it| it.to_owned().into())
+}
+
+impl Kept for Files {
+    type Sent = Vec<SentFile>;
+    const TYPE: ColumnType = ColumnType::Text;
+    const IS_NULLABLE: bool = false;
+
+    fn receive(cx: &Context, sent: Vec<SentFile>) -> Result<Self, String> {
+        Self::receive(sent, cx.base_url())
+    }
+
+    fn to_value(&self) -> Value {
+        self.column().into()
+    }
+
+    fn read(cx: &Context, row: &mut Row<'_>) -> Result<Self> {
+        Self::parse(row.take()?, cx.base_url()).map_err(Error::internal)
+    }
+}

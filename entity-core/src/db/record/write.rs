@@ -1,0 +1,182 @@
+//! Writing records.
+
+use sea_orm::{ConnectionTrait, Value};
+
+use super::{Record, groups};
+use crate::context::Context;
+use crate::db::Row;
+use crate::db::folded::{fold_value, folded_fields};
+use crate::error::{Error, Result};
+use crate::input::Fields;
+use crate::schema::Role;
+
+/// Creates an entity of `fields`, with an id, an owner, dates, a place and a version where the struct has them.
+///
+/// # Errors
+/// Returns an error if a field is wrong, if the entity contradicts itself or existing data, or if there is already one
+/// with its id.
+pub async fn create<T: Record>(cx: &Context, fields: Fields) -> Result<T> {
+    let mut made = T::make(cx, fields)?;
+    if let Some(column) = T::POSITION {
+        made.set_position(next_position::<T>(cx, &made, column).await?);
+    }
+    made.settle(cx, None).await?;
+    made.compose_id();
+    groups::check(cx, &mut made).await?;
+    insert(cx, &made).await?;
+    read_back(cx, made).await
+}
+
+/// Stores `record`, which is new, as it is.
+///
+/// # Errors
+/// Returns an error if there is already a record with its id, or if the database can't be written.
+pub async fn insert<T: Record>(cx: &Context, record: &T) -> Result<()> {
+    let db = cx.db()?;
+    let row = row(record);
+    let mut sql = db.sql("INSERT INTO \"");
+    sql.push(T::TABLE).push("\"");
+    let mut before = " (\"";
+    for (column, _) in &row {
+        sql.push(before).push(column).push("\"");
+        before = ", \"";
+    }
+    let mut before = ") VALUES (";
+    for (_, value) in row {
+        sql.push(before).bind(value);
+        before = ", ";
+    }
+    sql.push(")");
+    db.execute_raw(sql.into_statement()).await?;
+    groups::store(cx, record, &[]).await
+}
+
+/// Changes `current` by `fields`, as [`replace`] does.
+///
+/// # Errors
+/// Returns an error if a field is wrong, or fails as [`replace`] does.
+pub async fn update<T: Record>(cx: &Context, current: T, fields: Fields) -> Result<T> {
+    let mut changed = current.clone();
+    changed.change(cx, fields)?;
+    replace(cx, current, changed).await
+}
+
+/// Puts `changed` in the place of `current`, if its row is still in the version that was read. Only the columns that
+/// differ are written.
+///
+/// # Errors
+/// Returns an error if the entity would contradict itself or existing data, or if the row was changed or deleted
+/// meanwhile.
+pub async fn replace<T: Record>(cx: &Context, current: T, mut changed: T) -> Result<T> {
+    changed.settle(cx, Some(&current)).await?;
+    groups::check(cx, &mut changed).await?;
+    changed.touch(cx);
+    let former = row(&current);
+    let columns = row(&changed).into_iter().zip(&former);
+    let columns = columns.filter_map(|(new, old)| (new != *old).then_some(new));
+    write_columns(cx, &current, columns.collect()).await?;
+    groups::store(cx, &changed, current.groups()).await?;
+    read_back(cx, changed).await
+}
+
+/// Deletes the row of `current`.
+///
+/// # Errors
+/// Returns an error if something still needs the entity, or if the database can't be written.
+pub async fn delete<T: Record>(cx: &Context, current: T) -> Result<()> {
+    let db = cx.db()?;
+    let mut sql = db.sql("DELETE FROM \"");
+    sql.push(T::TABLE)
+        .push("\" WHERE \"")
+        .push(T::KEY)
+        .push("\" = ");
+    sql.bind(current.key());
+    db.execute_raw(sql.into_statement()).await?;
+    Ok(())
+}
+
+/// Returns the columns that are stored for `record`, with their values: its own, and those with the folded text beside
+/// the columns that are searched.
+pub fn row<T: Record>(record: &T) -> Vec<(String, Value)> {
+    let columns = T::COLUMNS.iter().map(|it| it.0.to_owned());
+    let mut row: Vec<_> = columns.zip(record.values()).collect();
+    for (field, column, name) in folded_fields(T::schema()) {
+        let found = row.iter().find(|it| it.0 == column);
+        let value = found.map_or(Value::String(None), |it| fold_value(field, &it.1));
+        row.push((name, value));
+    }
+    row
+}
+
+/// Writes `columns` of the row of `current`, if it is still in the version that was read.
+async fn write_columns<T: Record>(
+    cx: &Context,
+    current: &T,
+    columns: Vec<(String, Value)>,
+) -> Result<()> {
+    let db = cx.db()?;
+    let mut sql = db.sql("UPDATE \"");
+    sql.push(T::TABLE).push("\"");
+    let mut before = " SET \"";
+    for (column, value) in columns {
+        sql.push(before).push(&column).push("\" = ").bind(value);
+        before = ", \"";
+    }
+    if before == " SET \"" {
+        // The row is still locked, and found to be there.
+        sql.push(" SET \"")
+            .push(T::KEY)
+            .push("\" = \"")
+            .push(T::KEY)
+            .push("\"");
+    }
+    sql.push(" WHERE \"")
+        .push(T::KEY)
+        .push("\" = ")
+        .bind(current.key());
+    if let Some((column, version)) = version_of(current) {
+        sql.push(" AND \"").push(column).push("\" = ").bind(version);
+    }
+    match db.execute_raw(sql.into_statement()).await?.rows_affected() {
+        0 => Err(Error::precondition_failed()),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the column that counts the changes, with its value.
+fn version_of<T: Record>(record: &T) -> Option<(&'static str, Value)> {
+    let column = T::VERSION?;
+    let index = T::COLUMNS.iter().position(|it| it.0 == column)?;
+    Some((column, record.values().into_iter().nth(index)?))
+}
+
+/// Returns the place behind the last entity of the same site.
+async fn next_position<T: Record>(cx: &Context, record: &T, column: &str) -> Result<i64> {
+    let db = cx.db()?;
+    let mut sql = db.sql("SELECT max(\"");
+    sql.push(column)
+        .push("\") FROM \"")
+        .push(T::TABLE)
+        .push("\"");
+    let site = T::schema().role(Role::Site).and_then(|it| it.column);
+    if let (Some(name), Some(site)) = (site, record.site()) {
+        sql.push(" WHERE \"").push(name).push("\" = ").bind(site);
+    }
+    let read = |row: &mut Row<'_>| Ok(row.take::<Option<i64>>()?);
+    let last = db.rows(sql.into_statement(), read).await?;
+    Ok(last
+        .into_iter()
+        .flatten()
+        .max()
+        .unwrap_or_default()
+        .saturating_add(1))
+}
+
+/// Returns what clients see of `record`, which was just written.
+async fn read_back<T: Record>(cx: &Context, record: T) -> Result<T> {
+    if !T::is_read_back() {
+        return Ok(record);
+    }
+    let found = super::read(cx, record.key()).await?;
+    found.ok_or_else(|| Error::internal("a record that was just written is not there"))
+}

@@ -1,0 +1,448 @@
+//! Who sees a record: one rule, which narrows lists, counts and searches in SQL and decides about a single entity.
+
+use std::collections::BTreeMap;
+
+use sea_orm::DbErr;
+
+use super::record::{GroupTable, Record, THIS};
+use super::search::column;
+use super::{Row, Sql};
+use crate::access::{Operation, Permit, Scope};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::schema::{Field, Role, Schema};
+
+/// A rule about who sees an entity, besides the permission to read the type. It is named by
+/// `#[entity(sight = …)]`.
+///
+/// The rule is evaluated in one form only: the database answers the questions about the row, and the authorizer those
+/// about functions. A list has the rule in its condition. When one entity is read, the same statement also selects the
+/// answers about the row, and the rule combines them.
+///
+/// ```
+/// use entity_core::db::Sight;
+///
+/// /// A draft is for its author, and for those who may read drafts.
+/// const SIGHT: Sight = Sight::Any(&[
+///     Sight::Not(&Sight::Is("draft")),
+///     Sight::Own,
+///     Sight::Holds("essay.read.drafts"),
+/// ]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sight {
+    /// All of these rules admit the caller.
+    All(&'static [Self]),
+    /// At least one of these rules admits the caller.
+    Any(&'static [Self]),
+    /// The rule does not admit the caller.
+    Not(&'static Self),
+    /// The caller holds this function in the entity's site; for an entity without a site, at the level of the account.
+    Holds(&'static str),
+    /// The caller owns the entity.
+    Own,
+    /// This field, a boolean, is true.
+    Is(&'static str),
+    /// The instant in this field has come, or there is none.
+    Since(&'static str),
+    /// The instant in this field has not come yet, or there is none.
+    Until(&'static str),
+    /// The entity is for everybody, or for a group of which the caller is a member: the field declared as `groups` says
+    /// which.
+    Addressed,
+    /// This SQL condition holds. The row is called `this`, and `{caller}` stands for the internal id of the caller,
+    /// which is empty for an anonymous one, and `{now}` for the present instant in milliseconds since 1970. Neither
+    /// outcome may be NULL.
+    Sql(&'static str),
+}
+
+/// The answers about the row of one entity, for the caller who read it. An entity that was made and not read is seen by
+/// nobody.
+///
+/// A record with a [`Sight`] has a field of this type: `#[serde(skip)] #[entity(facts)] facts: Facts`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Facts {
+    /// The answers, one bit for each question about the row, in the order in which the rule asks them.
+    answers: u64,
+    /// Whether the rule was part of the condition of the statement, as it is in lists.
+    is_seen: bool,
+    /// Whether the entity is for some groups only.
+    pub(super) is_restricted: bool,
+}
+
+/// Facts are no part of what an entity is: they never tell two entities apart.
+impl PartialEq for Facts {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Facts {}
+
+/// The maximum number of questions about the row in one rule.
+const MOST_QUESTIONS: usize = 64;
+
+/// What the caller holds of the functions in a rule.
+pub(super) enum Held {
+    /// In one site, or at the level of the account.
+    Here(BTreeMap<&'static str, bool>),
+    /// In these sites.
+    Within(BTreeMap<&'static str, Scope>),
+}
+
+/// The names under which a rule finds its row, and the caller for whom it asks.
+pub(super) struct Asking<'a> {
+    pub(super) schema: &'static Schema,
+    pub(super) key: &'static str,
+    pub(super) groups: Option<GroupTable>,
+    pub(super) members: Option<&'static str>,
+    pub(super) caller: Option<&'a str>,
+    pub(super) now: i64,
+}
+
+impl<'a> Asking<'a> {
+    pub(super) fn of<T: Record>(cx: &'a Context) -> Self {
+        Self {
+            schema: T::schema(),
+            key: T::KEY,
+            groups: T::GROUPS,
+            members: cx.authorizer().group_members(),
+            caller: cx.caller().user_id(),
+            now: cx.now().timestamp_millis(),
+        }
+    }
+}
+
+impl Sight {
+    /// Returns the functions in the rule.
+    pub(crate) fn functions(&self) -> Vec<&'static str> {
+        match self {
+            Self::All(rules) | Self::Any(rules) => rules.iter().flat_map(Self::functions).collect(),
+            Self::Not(rule) => rule.functions(),
+            Self::Holds(function) => vec![function],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the questions about the row, in order.
+    fn questions(&self) -> Vec<Self> {
+        match self {
+            Self::All(rules) | Self::Any(rules) => rules.iter().flat_map(Self::questions).collect(),
+            Self::Not(rule) => rule.questions(),
+            Self::Holds(_) => Vec::new(),
+            question => vec![*question],
+        }
+    }
+
+    /// Returns the reason why the rule can't be evaluated on an entity with this schema, if there is one.
+    pub(crate) fn fault(&self, schema: &Schema, has_groups: bool) -> Option<String> {
+        let questions = self.questions();
+        if questions.len() > MOST_QUESTIONS {
+            return Some(format!(
+                "asks more than {MOST_QUESTIONS} questions about the row"
+            ));
+        }
+        questions.iter().find_map(|it| match it {
+            Self::Own if schema.role(Role::Owner).is_none() => {
+                Some("asks for the owner, and no field is declared as `owner`".to_owned())
+            }
+            Self::Addressed if !has_groups => {
+                Some("asks for groups, and no field is declared as `groups`".to_owned())
+            }
+            Self::Is(name) | Self::Since(name) | Self::Until(name)
+                if schema.field(name).and_then(|it| it.column).is_none() =>
+            {
+                Some(format!(
+                    "asks for `{name}`, which is no field with a column"
+                ))
+            }
+            _ => None,
+        })
+    }
+
+    /// Appends the rule as a condition on the row.
+    pub(super) fn write(&self, sql: &mut Sql, asking: &Asking<'_>, held: &Held) -> Result<()> {
+        match self {
+            Self::All(rules) => write_joined(sql, rules, (" AND ", "TRUE"), asking, held),
+            Self::Any(rules) => write_joined(sql, rules, (" OR ", "FALSE"), asking, held),
+            Self::Not(rule) => {
+                sql.push("NOT ");
+                rule.write(sql, asking, held)
+            }
+            Self::Holds(function) => held.write(sql, asking, function),
+            question => question.write_question(sql, asking),
+        }
+    }
+
+    /// Appends the answers about the row, one column for each question, each with a comma in front.
+    pub(super) fn write_answers(&self, sql: &mut Sql, asking: &Asking<'_>) -> Result<()> {
+        for question in self.questions() {
+            sql.push(", ");
+            question.write_question(sql, asking)?;
+        }
+        Ok(())
+    }
+
+    fn write_question(&self, sql: &mut Sql, asking: &Asking<'_>) -> Result<()> {
+        match self {
+            Self::Own => match (asking.schema.role(Role::Owner), asking.caller) {
+                (Some(owner), Some(caller)) => {
+                    sql.push("coalesce(").push(&column(owner, THIS)).push(" = ");
+                    sql.bind(caller).push(", FALSE)");
+                }
+                _ => drop(sql.push("FALSE")),
+            },
+            Self::Is(name) => {
+                let column = column(field(asking.schema, name)?, THIS);
+                sql.push("coalesce(").push(&column).push(", FALSE)");
+            }
+            Self::Since(name) => write_instant(sql, asking, name, " <= ")?,
+            Self::Until(name) => write_instant(sql, asking, name, " > ")?,
+            Self::Addressed => write_addressed(sql, asking)?,
+            Self::Sql(text) => write_text(sql, text, asking),
+            _ => return Err(Error::internal("a rule that is no question about a row")),
+        }
+        Ok(())
+    }
+
+    /// Combines the answers in `facts` with what is known of functions. Returns the function that is still to be
+    /// decided, if the result depends on one.
+    fn combine(
+        &self,
+        answers: &mut Answers,
+        known: &BTreeMap<&'static str, bool>,
+    ) -> Result<bool, &'static str> {
+        match self {
+            // Each rule takes its answers, even when the result is known.
+            Self::All(rules) => combine_until(false, rules, answers, known),
+            Self::Any(rules) => combine_until(true, rules, answers, known),
+            Self::Not(rule) => rule.combine(answers, known).map(|it| !it),
+            Self::Holds(function) => known.get(function).copied().ok_or(function),
+            _question => Ok(answers.next()),
+        }
+    }
+
+    /// Returns whether the caller sees the entity with these `facts`. A function is decided only if the result depends
+    /// on it.
+    async fn admits(&self, cx: &Context, facts: Facts, site: Option<&str>) -> Result<bool> {
+        if facts.is_seen {
+            return Ok(true);
+        }
+        let mut known = BTreeMap::new();
+        loop {
+            match self.combine(&mut Answers(facts.answers), &known) {
+                Ok(is_admitted) => return Ok(is_admitted),
+                Err(function) => {
+                    known.insert(function, is_held(cx, function, site).await?);
+                }
+            }
+        }
+    }
+}
+
+/// Decides about `operation` on `entity` by the rule of its type. Whoever writes what they may not see is told so.
+///
+/// # Errors
+/// Returns an error if a function can't be decided.
+pub async fn permits<T: Record>(cx: &Context, entity: &T, operation: Operation) -> Result<Permit> {
+    let Some(sight) = T::SIGHT else {
+        return Ok(Permit::Allowed);
+    };
+    Ok(
+        match sight.admits(cx, entity.facts(), entity.site()).await? {
+            true => Permit::Allowed,
+            false if matches!(operation, Operation::Create | Operation::Update) => {
+                Permit::Forbidden
+            }
+            false => Permit::Hidden,
+        },
+    )
+}
+
+impl Facts {
+    /// Returns the same facts, about an entity that is for some groups only if `is_restricted`.
+    #[must_use]
+    pub fn restricted(mut self, is_restricted: bool) -> Self {
+        self.is_restricted = is_restricted;
+        self
+    }
+
+    /// Returns the facts about an entity that a list found, whose condition contains the rule.
+    pub(super) fn seen() -> Self {
+        Self {
+            is_seen: true,
+            ..Self::default()
+        }
+    }
+
+    /// Reads the answers to the questions of `sight` from the next columns of `row`.
+    pub(super) fn read(row: &mut Row<'_>, sight: &Sight) -> Result<Self, DbErr> {
+        let mut facts = Self::default();
+        for index in 0..sight.questions().len() {
+            if row.take()? {
+                facts.answers |= 1 << index;
+            }
+        }
+        Ok(facts)
+    }
+}
+
+/// The answers that were not taken yet.
+struct Answers(u64);
+
+impl Answers {
+    fn next(&mut self) -> bool {
+        let answer = self.0 & 1 == 1;
+        self.0 >>= 1;
+        answer
+    }
+}
+
+/// Returns `end` if a rule has this result, otherwise the function on which the result depends, otherwise the opposite.
+fn combine_until(
+    end: bool,
+    rules: &[Sight],
+    answers: &mut Answers,
+    known: &BTreeMap<&'static str, bool>,
+) -> Result<bool, &'static str> {
+    let (mut has_ended, mut needed) = (false, None);
+    for rule in rules {
+        match rule.combine(answers, known) {
+            Ok(result) => has_ended |= result == end,
+            Err(function) => needed = needed.or(Some(function)),
+        }
+    }
+    match needed {
+        _ if has_ended => Ok(end),
+        Some(function) => Err(function),
+        None => Ok(!end),
+    }
+}
+
+impl Held {
+    /// Finds out what the caller holds of the functions in `sight`: in `site`, or in all sites.
+    pub(super) async fn of(cx: &Context, sight: &Sight, site: Option<&str>) -> Result<Self> {
+        let Some(site) = site else {
+            let mut held = BTreeMap::new();
+            for function in sight.functions() {
+                held.insert(function, cx.authorizer().scope(cx, function).await?);
+            }
+            return Ok(Self::Within(held));
+        };
+        let mut held = BTreeMap::new();
+        for function in sight.functions() {
+            held.insert(function, is_held(cx, function, Some(site)).await?);
+        }
+        Ok(Self::Here(held))
+    }
+
+    /// Finds out what the caller's account holds of the functions in `sight`.
+    pub(super) async fn of_account(cx: &Context, sight: &Sight) -> Result<Self> {
+        let mut held = BTreeMap::new();
+        for function in sight.functions() {
+            held.insert(function, is_held(cx, function, None).await?);
+        }
+        Ok(Self::Here(held))
+    }
+
+    fn write(&self, sql: &mut Sql, asking: &Asking<'_>, function: &str) -> Result<()> {
+        match self {
+            Self::Here(held) => {
+                sql.bind(held.get(function).copied().unwrap_or_default());
+            }
+            Self::Within(held) => match (held.get(function), asking.schema.role(Role::Site)) {
+                (Some(Scope::Everything), _) => drop(sql.bind(true)),
+                (Some(Scope::Sites(sites)), Some(site)) => {
+                    sql.push(&column(site, THIS)).bind_list(sites)?;
+                }
+                _ => drop(sql.bind(false)),
+            },
+        }
+        Ok(())
+    }
+}
+
+async fn is_held(cx: &Context, function: &str, site: Option<&str>) -> Result<bool> {
+    let authorizer = cx.authorizer();
+    match site {
+        Some(site) => Ok(authorizer.decide(cx, function, site).await?.is_granted()),
+        None => authorizer.holds(cx, function).await,
+    }
+}
+
+fn write_joined(
+    sql: &mut Sql,
+    rules: &[Sight],
+    (between, empty): (&str, &str),
+    asking: &Asking<'_>,
+    held: &Held,
+) -> Result<()> {
+    let mut before = "(";
+    for rule in rules {
+        sql.push(before);
+        rule.write(sql, asking, held)?;
+        before = between;
+    }
+    match rules.is_empty() {
+        true => sql.push(empty),
+        false => sql.push(")"),
+    };
+    Ok(())
+}
+
+fn write_instant(sql: &mut Sql, asking: &Asking<'_>, name: &str, operator: &str) -> Result<()> {
+    let column = column(field(asking.schema, name)?, THIS);
+    sql.push("(")
+        .push(&column)
+        .push(" IS NULL OR ")
+        .push(&column);
+    sql.push(operator).bind(asking.now).push(")");
+    Ok(())
+}
+
+fn write_addressed(sql: &mut Sql, asking: &Asking<'_>) -> Result<()> {
+    let groups = asking
+        .groups
+        .ok_or_else(|| Error::internal("a rule about groups without groups"))?;
+    sql.push("(NOT ").column(THIS, GroupTable::MARK);
+    if let (Some(members), Some(caller)) = (asking.members, asking.caller) {
+        sql.push(" OR EXISTS (SELECT 1 FROM ").push(groups.table);
+        sql.push(" g JOIN ").push(members);
+        sql.push(" m ON m.group_id = g.group_id WHERE ");
+        sql.column("g", groups.key)
+            .push(" = ")
+            .column(THIS, asking.key);
+        sql.push(" AND m.user_id = ").bind(caller).push(")");
+    }
+    sql.push(")");
+    Ok(())
+}
+
+/// Appends `text` with the caller and the present instant bound in the places that it names.
+fn write_text(sql: &mut Sql, text: &str, asking: &Asking<'_>) {
+    sql.push("(");
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('{') {
+        sql.push(before);
+        rest = match behind.split_once('}') {
+            Some(("caller", rest)) => {
+                sql.bind(asking.caller.unwrap_or_default());
+                rest
+            }
+            Some(("now", rest)) => {
+                sql.bind(asking.now);
+                rest
+            }
+            _ => {
+                sql.push("{");
+                behind
+            }
+        };
+    }
+    sql.push(rest).push(")");
+}
+
+fn field<'a>(schema: &'a Schema, name: &str) -> Result<&'a Field> {
+    let missing = || Error::internal(format!("a rule asks for `{name}`, which is no field"));
+    schema.field(name).ok_or_else(missing)
+}

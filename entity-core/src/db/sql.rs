@@ -1,0 +1,93 @@
+//! SQL as text, with the values that are bound to it.
+
+use sea_orm::sea_query::Expr;
+use sea_orm::{DbBackend, Statement, Value};
+
+use crate::error::{Error, Result};
+
+/// A statement, or a part of one, under construction: the text and the values that are bound to its placeholders.
+///
+/// Building a statement as text costs a small part of what building it as a tree costs. The same question always has
+/// the same text, so that the database plans it once: values are bound, and so are lists, each as one value.
+///
+/// ```
+/// use entity_core::db::Sql;
+/// use entity_core::sea_orm::DbBackend;
+///
+/// let mut sql = Sql::new(DbBackend::Sqlite, "SELECT id FROM loan this WHERE ");
+/// sql.column("this", "item").push(" = ").bind("beamer");
+/// assert_eq!(sql.into_statement().sql, r#"SELECT id FROM loan this WHERE this."item" = ?"#);
+/// ```
+#[derive(Debug)]
+pub struct Sql {
+    backend: DbBackend,
+    text: String,
+    values: Vec<Value>,
+}
+
+impl Sql {
+    /// Begins a statement with `text`.
+    pub fn new(backend: DbBackend, text: &str) -> Self {
+        let mut sql = Self {
+            backend,
+            text: String::with_capacity(2048),
+            values: Vec::with_capacity(24),
+        };
+        sql.push(text);
+        sql
+    }
+
+    /// Returns the database for which the statement is built.
+    pub fn backend(&self) -> DbBackend {
+        self.backend
+    }
+
+    /// Appends `text`, which must not contain anything that a client sent.
+    pub fn push(&mut self, text: &str) -> &mut Self {
+        self.text.push_str(text);
+        self
+    }
+
+    /// Appends the column `name`, quoted, of the table or alias `table`.
+    pub fn column(&mut self, table: &str, name: &str) -> &mut Self {
+        self.push(table).push(".\"").push(name).push("\"")
+    }
+
+    /// Appends a placeholder and binds `value` to it.
+    pub fn bind(&mut self, value: impl Into<Value>) -> &mut Self {
+        self.values.push(value.into());
+        match self.backend {
+            DbBackend::Postgres => {
+                self.text.push('$');
+                self.text.push_str(&self.values.len().to_string());
+            }
+            _ => self.text.push('?'),
+        }
+        self
+    }
+
+    /// Appends ` IN (…)` with `items`, which are bound as one value however many they are.
+    ///
+    /// # Errors
+    /// Returns an error if `items` can't be written as JSON: a defect.
+    pub fn bind_list<T: AsRef<str>>(&mut self, items: &[T]) -> Result<&mut Self> {
+        let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
+        let list = serde_json::to_string(&items).map_err(Error::internal)?;
+        let (before, after) = match self.backend {
+            DbBackend::Postgres => (" IN (SELECT jsonb_array_elements_text(", "::jsonb))"),
+            _ => (" IN (SELECT value FROM json_each(", "))"),
+        };
+        self.push(before).bind(list);
+        Ok(self.push(after))
+    }
+
+    /// Returns the finished statement.
+    pub fn into_statement(self) -> Statement {
+        Statement::from_sql_and_values(self.backend, self.text, self.values)
+    }
+
+    /// Returns the text as an expression, for a statement that is built as a tree.
+    pub fn into_expression(self) -> Expr {
+        Expr::cust_with_values(self.text, self.values)
+    }
+}

@@ -1,0 +1,10 @@
+#[derive(Clone, Debug, serde::Serialize, entity_core::Entity)]
+#[entity(prefix = "note", table = "note", access = Session, sight = entity_core::db::Sight::Own, verbs(read))]
+struct Note {
+    #[entity(id)]
+    id: String,
+    #[entity(owner)]
+    author: String,
+}
+
+fn main() {}

@@ -117,8 +117,121 @@ async fn a_type_of_a_third_party_is_served_in_every_format() {
     refused.expect(StatusCode::NOT_ACCEPTABLE);
     assert!(refused.text().contains("txt"), "{}", refused.text());
 
+    loans_are_seen_by_their_borrowers(&process).await;
+
     let stranger = Client::on_port(process.port());
     let refused = stranger.get(&format!("/direct/book/{id}.json")).await;
     refused.expect(StatusCode::UNAUTHORIZED);
     process.stop();
+}
+
+/// Those who deal with loans.
+struct Desk {
+    /// May do everything.
+    instructor: Client,
+    /// Sees all loans and changes none.
+    assistant: Client,
+    /// Borrows something.
+    ada: Client,
+    /// Sees none.
+    bob: Client,
+}
+
+impl Desk {
+    async fn open(process: &Process) -> Self {
+        let client = |eid: &'static str| async move {
+            let client = Client::on_port(process.port());
+            client.log_in(eid, "lectern-demo").await
+        };
+        Self {
+            instructor: client("instructor1").await,
+            assistant: client("ta1").await,
+            ada: client("student1").await,
+            bob: client("student2").await,
+        }
+    }
+}
+
+/// The rule of the type of loans, in lists, counts, searches and single entities, its check, its action and its
+/// functions.
+async fn loans_are_seen_by_their_borrowers(process: &Process) {
+    let desk = Desk::open(process).await;
+    let session = desk.ada.get("/direct/session/current.json").await.json();
+    let borrower = session["userId"].as_str().expect("an id").to_owned();
+    let mut loan = json!({
+        "siteId": "biology-101", "borrower": borrower, "item": "Beamer", "due": "2001-01-01T00:00:00Z",
+    });
+    let refused = desk.instructor.post("/direct/loan.json", &loan).await;
+    refused.expect(StatusCode::BAD_REQUEST);
+    let text = refused.text();
+    assert!(text.contains("must be in the future"), "{text}");
+    loan["due"] = json!("2101-01-01T00:00:00Z");
+    let refused = desk.ada.post("/direct/loan.json", &loan).await;
+    refused.expect(StatusCode::FORBIDDEN);
+    let made = desk.instructor.post("/direct/loan.json", &loan).await;
+    made.expect(StatusCode::CREATED);
+    let path = format!("/direct/loan/{}", made.header("EntityId").expect("an id"));
+    for who in [&desk.instructor, &desk.assistant, &desk.ada] {
+        is_shown(who, &path, 1).await;
+        let one = who.get(&format!("{path}.json")).await.json();
+        assert_eq!(one["borrowerName"], "Ada Moreau");
+        assert!(one.get("facts").is_none(), "{one}");
+    }
+    is_shown(&desk.bob, &path, 0).await;
+    is_given_back(&desk, &path).await;
+    functions_are_granted(&desk, &loan).await;
+}
+
+/// Asks for the loan in every way: `expected` are shown.
+async fn is_shown(who: &Client, path: &str, expected: usize) {
+    for query in ["", "&_search=beamer", "&item=Beamer", "&_order=due"] {
+        let list = format!("/direct/loan.json?siteId=biology-101&_count=exact{query}");
+        let list = who.get(&list).await;
+        list.expect(StatusCode::OK);
+        let shown = list.json()["loan_collection"].as_array().map(Vec::len);
+        assert_eq!(shown, Some(expected), "{query}");
+        let count = expected.to_string();
+        assert_eq!(list.header("x-total-count"), Some(&*count), "{query}");
+    }
+    let one = who.get(&format!("{path}.json")).await;
+    one.expect(match expected {
+        0 => StatusCode::NOT_FOUND,
+        _ => StatusCode::OK,
+    });
+}
+
+async fn is_given_back(desk: &Desk, path: &str) {
+    let action = format!("{path}/return.json");
+    let refused = desk.ada.post(&action, &json!({})).await;
+    refused.expect(StatusCode::FORBIDDEN);
+    let hidden = desk.bob.post(&action, &json!({})).await;
+    hidden.expect(StatusCode::NOT_FOUND);
+    let returned = desk.instructor.post(&action, &json!({})).await;
+    returned.expect(StatusCode::OK);
+    let one = desk.ada.get(&format!("{path}.json")).await.json();
+    assert!(one["returned"].is_string(), "{one}");
+    assert_eq!(one["version"], 2);
+}
+
+/// The functions that the type declares can be granted like those of the service, and none ends what others hold.
+async fn functions_are_granted(desk: &Desk, loan: &serde_json::Value) {
+    for is_granted in [true, false] {
+        let rights = json!({"Student:loan.new": is_granted});
+        let granted = desk
+            .instructor
+            .post("/direct/site/biology-101/setPerms", &rights)
+            .await;
+        assert!(granted.status.is_success(), "{}", granted.text());
+        let lent = desk.ada.post("/direct/loan.json", loan).await;
+        lent.expect(match is_granted {
+            true => StatusCode::CREATED,
+            false => StatusCode::FORBIDDEN,
+        });
+        let list = desk
+            .assistant
+            .get("/direct/loan.json?siteId=biology-101")
+            .await;
+        let shown = list.json()["loan_collection"].as_array().map(Vec::len);
+        assert_eq!(shown, Some(2));
+    }
 }

@@ -1,6 +1,7 @@
 //! Books on the shelf of a site: a type of entity with a table, search, forms and feeds.
 
 mod appointment;
+mod loan;
 mod outline;
 
 use entity_core::{DateTimeUtc, Entity};

@@ -8,6 +8,7 @@ mod file;
 mod folded;
 mod group;
 mod lane;
+mod migration;
 mod page;
 pub(crate) mod quota;
 mod record;
@@ -39,6 +40,7 @@ pub use file::File;
 pub use folded::folded;
 pub use group::Groups;
 pub use lane::{Lane, LaneCounts, Lanes, Scanning, Take, overrun, refusal};
+pub use migration::Migration;
 pub use page::Measure;
 pub use quota::{Quota, Quotas};
 pub use record::{

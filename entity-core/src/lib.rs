@@ -34,6 +34,7 @@ pub mod catalog;
 pub mod context;
 #[cfg(feature = "sea-orm")]
 pub mod db;
+mod demo;
 mod dispatch;
 mod entity;
 mod error;
@@ -91,6 +92,7 @@ pub use access::{Access, Authorizer, Caller, Decision, Need, Operation, Permit, 
 pub use action::{Action, Answers, Argument, Arguments, Outcome};
 pub use atomic::Atomic;
 pub use context::{Clock, Context, Ids, Services, Shared};
+pub use demo::{Demo, FillDemo};
 pub use dispatch::{Dispatcher, Finish, look_up};
 pub use entity::{Enclosure, Entity, EventEntry, FeedEntry, Version};
 pub use entity_core_derive::Entity;

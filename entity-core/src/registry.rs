@@ -13,6 +13,7 @@ use futures::future::BoxFuture;
 use crate::access::{Access, Need};
 use crate::action::{Answers, Argument};
 use crate::context::Context;
+use crate::demo::FillDemo;
 use crate::entity::Entity;
 use crate::error::Result;
 use crate::html;
@@ -58,6 +59,11 @@ pub struct Route {
     counted: &'static [crate::db::Counted],
     /// The functions that the type declares, each with the roles that hold it by default.
     pub grants: &'static [Grant],
+    /// The migrations that the type declares, in order.
+    #[cfg(feature = "sea-orm")]
+    pub migrations: &'static [crate::db::Migration],
+    /// The function that adds the type's demo data, if the type declares one.
+    pub demo: Option<FillDemo>,
     /// The functions in the rule about who sees the type's entities.
     pub(crate) sight: Vec<&'static str>,
     /// The reason why the rule about who sees the type's entities can't be evaluated, if there is one.
@@ -164,6 +170,9 @@ impl Route {
                 #[cfg(feature = "sea-orm")]
                 counted: P::COUNTED,
                 grants: &[],
+                #[cfg(feature = "sea-orm")]
+                migrations: &[],
+                demo: None,
                 sight: Vec::new(),
                 fault: None,
                 read: None,
@@ -312,7 +321,8 @@ impl Registry {
     /// Creates a registry of these routes.
     ///
     /// # Errors
-    /// Returns an error if a prefix is claimed twice, reserved or illegal; a type or an action declares no permission;
+    /// Returns an error if a prefix or a table is claimed twice, reserved or illegal; a type or an action declares no
+    /// permission;
     /// a declared order or a default value is invalid; the name of a field or of a column collides with a derived one;
     /// an action's name is reserved or taken; or the arguments of an action are invalid.
     pub fn new(routes: impl IntoIterator<Item = Route>) -> Result<Self, RegistryError> {
@@ -327,6 +337,8 @@ impl Registry {
             }
             registry.routes.insert(route.prefix, route);
         }
+        #[cfg(feature = "sea-orm")]
+        check::tables(&registry)?;
         Ok(registry)
     }
 
@@ -339,6 +351,15 @@ impl Registry {
     pub fn plural(&self, prefix: &str) -> String {
         self.route(prefix)
             .map_or_else(|| plural(prefix), Route::plural)
+    }
+
+    /// Returns the prefixes of the types by the crate that registers them, each crate with its name and version.
+    pub fn origins(&self) -> BTreeMap<(&'static str, &'static str), Vec<&'static str>> {
+        let mut origins: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for route in self.routes() {
+            origins.entry(route.origin).or_default().push(route.prefix);
+        }
+        origins
     }
 
     /// Returns all routes, ordered by prefix.
@@ -356,17 +377,24 @@ pub type Grant = (&'static str, &'static str);
 
 /// Registers a provider: `register!(Polls);`.
 ///
-/// The capabilities of the provider are detected at compile time; none has to be listed. Behind the provider stand the
-/// functions that the type declares, each with the roles that hold it by default (see [`Grant`]):
-/// `register!(Polls, grants("poll.read" = "amsti", "poll.new" = "mi"));`. A type that declares any declares all that it
-/// asks for. A type that declares none follows the rights on the site: whoever visits it reads, and whoever may change
-/// it does everything else.
+/// The capabilities of the provider are detected at compile time; none has to be listed. Behind the provider stand, in
+/// this order and each only where the type has it:
+///
+/// - `grants("poll.read" = "amsti", "poll.new" = "mi")`: the functions that the type declares, each with the roles that
+///   hold it by default (see [`Grant`]). A type that declares any declares all that it asks for. A type that declares
+///   none follows the rights on the site: whoever visits it reads, and whoever may change it does everything else.
+/// - `migrations(FIRST, SECOND)`: the changes of tables and rows that the service runs, each once (see
+///   [`Migration`](crate::db::Migration)).
+/// - `demo = fill`: the function that adds the type's demo data (see [`Demo`](crate::Demo)).
 #[macro_export]
 macro_rules! register {
-    ($provider:ty) => {
-        $crate::register!($provider, grants());
-    };
-    ($provider:ty, grants($($function:literal = $holders:literal),* $(,)?)) => {
+    (
+        $provider:ty
+        $(, grants($($function:literal = $holders:literal),* $(,)?))?
+        $(, migrations($($migration:expr),* $(,)?))?
+        $(, demo = $demo:path)?
+        $(,)?
+    ) => {
         $crate::inventory::submit! {
             $crate::Registration(|| {
                 use $crate::probe::{Fallback, Probe};
@@ -380,7 +408,9 @@ macro_rules! register {
                 let route = probe.with_actions(route);
                 let route = probe.with_prepare(route);
                 let route = probe.with_table(route);
-                let route = route.grants(&[$(($function, $holders)),*]);
+                $(let route = route.grants(&[$(($function, $holders)),*]);)?
+                $(let route = route.migrations(&[$($migration),*]);)?
+                $(let route = route.demo(|cx, demo| ::std::boxed::Box::pin($demo(cx, demo)));)?
                 Fallback::<$provider>::build(&probe, route)
             })
         }

@@ -1,5 +1,6 @@
 //! `/direct/announcement`: news for the members of a site.
 
+mod demo;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -121,7 +122,7 @@ pub struct Announcement {
     pub facts: Facts,
 }
 
-entity_core::register!(Announcement);
+entity_core::register!(Announcement, demo = demo::fill);
 
 impl Announcement {
     fn check(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {

@@ -8,6 +8,8 @@ pub(crate) mod migrate;
 mod pool;
 mod pooler;
 mod stop;
+mod tables;
+mod type_migrations;
 mod usage;
 mod watch;
 
@@ -29,8 +31,9 @@ mod tests;
 
 pub use connect::{connect, connect_with, look, look_at_file, make_file, make_private};
 pub use journal::{LARGE_JOURNAL, shrink_journal};
-pub use migrate::{ensure_tables, lacks, migrate};
+pub use migrate::{lacks, migrate};
 pub use pool::Pools;
+pub use tables::ensure_tables;
 pub use usage::{count_tables, mend_usage, miscounted};
 
 /// The instant that a column holds in milliseconds.

@@ -1,16 +1,17 @@
 //! A small university for an empty database: people, courses, a project and news, all of it recent.
 //!
-//! Other types add their own with what [`fill`] answers: the ids of the people, the sites and the groups.
+//! Types add their own data where they are registered: see [`Demo`].
 
-mod news;
 mod people;
 mod sites;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+
 use chrono::TimeDelta;
 use entity_core::schema::Schema;
-use entity_core::{Context, Error, Result, db};
+use entity_core::{Context, Demo, Error, Registry, Result, db};
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter,
 };
@@ -21,7 +22,7 @@ use crate::db::{site, user_account};
 use crate::user::known;
 
 pub use people::{Cast, Person};
-pub use sites::{BIOLOGY, FIELD_TRIP, HISTORY, LAB_A, LAB_B};
+pub use sites::{BIOLOGY, FIELD_TRIP, HISTORY, LAB_A, LAB_B, NEWS};
 
 /// The password of everybody in it, unless somebody chooses another.
 pub const PASSWORD: &str = "lectern-demo";
@@ -35,8 +36,8 @@ pub struct Summary {
     pub sites: Vec<String>,
     /// The groups of the first course: title and id.
     pub groups: Vec<(String, String)>,
-    /// How many announcements there are.
-    pub announcements: usize,
+    /// The number of entities that each type has added, by prefix.
+    pub added: BTreeMap<&'static str, usize>,
 }
 
 /// Whether nobody has put anything into the database yet.
@@ -52,11 +53,12 @@ pub async fn is_empty(cx: &Context) -> Result<bool> {
     Ok(users == 0 && sites == 0)
 }
 
-/// Fills an empty database. Everybody has the password of which `password_hash` is the hash.
+/// Fills an empty database, with what the types in `registry` add. Everybody has the password of which `password_hash`
+/// is the hash.
 ///
 /// # Errors
-/// The database is not empty, or can't be written.
-pub async fn fill(cx: &Context, password_hash: &str) -> Result<Summary> {
+/// Returns an error if the database is not empty or can't be written.
+pub async fn fill(cx: &Context, password_hash: &str, registry: &Registry) -> Result<Summary> {
     if !is_empty(cx).await? {
         return Err(Error::conflict(
             "the database is not empty: demo data goes into an empty one only",
@@ -65,7 +67,7 @@ pub async fn fill(cx: &Context, password_hash: &str) -> Result<Summary> {
     known::note(cx, password_hash).await?;
     let cast = people::fill(cx, password_hash).await?;
     let (sites, groups) = sites::fill(cx, &cast).await?;
-    let announcements = news::fill(cx, &cast, &groups).await?;
+    let added = fill_types(cx, registry, &to_demo(&cast, &sites, &groups)).await?;
     for site in &sites {
         cx.emit("site.add", format!("/site/{site}"), Some(site));
     }
@@ -73,8 +75,32 @@ pub async fn fill(cx: &Context, password_hash: &str) -> Result<Summary> {
         cast,
         sites,
         groups,
-        announcements,
+        added,
     })
+}
+
+/// Lets each type add its data. Returns the number of entities that each has added.
+async fn fill_types(
+    cx: &Context,
+    registry: &Registry,
+    demo: &Demo,
+) -> Result<BTreeMap<&'static str, usize>> {
+    let mut added = BTreeMap::new();
+    for route in registry.routes() {
+        if let Some(fill) = route.demo {
+            added.insert(route.prefix, fill(cx, demo).await?);
+        }
+    }
+    Ok(added)
+}
+
+fn to_demo(cast: &Cast, sites: &[String], groups: &[(String, String)]) -> Demo {
+    let people = cast.0.iter().map(|it| (it.eid.clone(), it.id.clone()));
+    let mut demo = Demo::default();
+    demo.people = people.collect();
+    demo.sites = sites.to_vec();
+    demo.groups = groups.iter().cloned().collect();
+    demo
 }
 
 /// The instant `before` now, in milliseconds.

@@ -15,6 +15,7 @@ mod m20261121_000010_account_types;
 mod m20261121_000011_invitations;
 mod m20261121_000020_folded_text;
 mod m20261121_000030_usage;
+mod m20261123_000040_type_migrations;
 
 use async_trait::async_trait;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr};
@@ -43,8 +44,37 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m20261121_000020_folded_text::EMPTIED),
         Box::new(m20261121_000020_folded_text::POSITIONS),
         Box::new(m20261121_000030_usage::STEP),
+        Box::new(m20261123_000040_type_migrations::STEP),
     ]
 }
+
+/// The tables of the service, which no type may claim for the service to manage.
+pub const TABLES: &[&str] = &[
+    "announcement",
+    "announcement_group",
+    "audit",
+    "authorization_epoch",
+    "backlog",
+    "demo_password",
+    "feed",
+    "group_member",
+    "idempotency_key",
+    "invitation",
+    "login_failure",
+    "membership",
+    "outbox",
+    "realm_grant",
+    "seaql_migrations",
+    "session",
+    "site",
+    "site_group",
+    "site_page",
+    "site_tool",
+    "type_migration",
+    "usage",
+    "usage_source",
+    "user_account",
+];
 
 /// Runs statements that define tables. `TEXT` in them becomes text that both databases order byte by byte,
 /// `BYTES` what each of them calls bytes.

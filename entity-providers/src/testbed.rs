@@ -103,7 +103,10 @@ impl Testbed {
     /// Fills in the demo university.
     pub(crate) async fn fill(&self) -> Result<Summary> {
         self.write(Caller::anonymous(), |cx| {
-            Box::pin(demo::fill(cx, "no hash"))
+            Box::pin(async move {
+                let registry = Registry::from_inventory().unwrap();
+                demo::fill(cx, "no hash", &registry).await
+            })
         })
         .await
     }

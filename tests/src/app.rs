@@ -101,10 +101,11 @@ impl TestApp {
         let hash = hash.expect("a password can be hashed");
         let origin = origin();
         let dispatcher = self.app.dispatcher.clone().with_write_limit(None);
+        let registry = dispatcher.registry().clone();
         let work = dispatcher.write(&origin, move |cx| {
-            let hash = hash.clone();
+            let (hash, registry) = (hash.clone(), registry.clone());
             Box::pin(async move {
-                demo::fill(cx, &hash).await?;
+                demo::fill(cx, &hash, &registry).await?;
                 Ok(((), Effect::Acted(Reference::collection("site"))))
             })
         });

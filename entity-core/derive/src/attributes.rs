@@ -12,6 +12,8 @@ pub(crate) struct TypeAttributes {
     pub(crate) table: Option<LitStr>,
     /// Whether migrations make the table, and not the service.
     pub(crate) is_migrated: bool,
+    /// The columns that the type had and that the service removes.
+    pub(crate) dropped: Vec<LitStr>,
     /// The joined tables: the kind of join, then the table and the condition.
     pub(crate) joins: Vec<String>,
     pub(crate) order: Option<LitStr>,
@@ -65,6 +67,7 @@ impl TypeAttributes {
             "prefix" => self.prefix = Some(meta.value()?.parse()?),
             "table" => self.table = Some(meta.value()?.parse()?),
             "migrated" => self.is_migrated = true,
+            "dropped" => self.dropped = parse_texts(meta)?,
             "join" => self.join("JOIN", &meta.value()?.parse()?),
             "left_join" => self.join("LEFT JOIN", &meta.value()?.parse()?),
             "order" => self.order = Some(meta.value()?.parse()?),
@@ -86,13 +89,21 @@ impl TypeAttributes {
             }
             _ => {
                 return Err(meta.error(
-                    "unknown attribute: use prefix, plural, table, migrated, join, left_join, access, sight, verbs, order, \
+                    "unknown attribute: use prefix, plural, table, migrated, dropped, join, left_join, access, sight, verbs, order, \
                      check, settle, feed, event or version",
                 ));
             }
         }
         Ok(())
     }
+}
+
+/// Parses `("a", "b")`.
+pub(crate) fn parse_texts(meta: &ParseNestedMeta<'_>) -> syn::Result<Vec<LitStr>> {
+    let content;
+    parenthesized!(content in meta.input);
+    let texts = content.parse_terminated(<LitStr as syn::parse::Parse>::parse, Token![,])?;
+    Ok(texts.into_iter().collect())
 }
 
 fn parse_access(meta: &ParseNestedMeta<'_>) -> syn::Result<Access> {

@@ -5,12 +5,9 @@ use quote::{quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned as _;
-use syn::{
-    Data, DeriveInput, Expr, GenericArgument, Ident, LitInt, LitStr, PathArguments, Token, Type,
-    parenthesized,
-};
+use syn::{Data, DeriveInput, Expr, GenericArgument, Ident, LitInt, LitStr, PathArguments, Type};
 
-use crate::attributes::{TypeAttributes, doc, serde_text};
+use crate::attributes::{TypeAttributes, doc, parse_texts, serde_text};
 
 /// The maximum number of characters of a text, unless the field declares another one.
 const MAX_TEXT: usize = 4000;
@@ -50,6 +47,8 @@ pub(crate) struct Field {
     pub(crate) storage: Storage,
     /// The parts that the field plays in the entry in feeds.
     pub(crate) part: Option<Ident>,
+    /// The former name of the column.
+    pub(crate) was: Option<LitStr>,
 }
 
 /// How a field of a record is stored.
@@ -112,6 +111,7 @@ struct Attributes {
     storage: Storage,
     is_optional: bool,
     part: Option<Ident>,
+    was: Option<LitStr>,
 }
 
 impl Fields {
@@ -165,6 +165,7 @@ impl Field {
             sent: attributes.sent(&field.ty, inner, is_table),
             storage: attributes.storage.clone(),
             part: attributes.part.clone(),
+            was: attributes.was.clone(),
             kind: attributes.kind(inner),
             is_optional,
             is_required: attributes.is_required
@@ -300,18 +301,13 @@ impl Attributes {
             "groups" => self.storage = Storage::Groups(meta.value()?.parse()?),
             "author" | "category" | "files" => self.part = Some(ident.clone()),
             "writable" | "on_create" | "read_only" => self.writable = Some(ident.clone()),
+            "was" => self.was = Some(meta.value()?.parse()?),
             "max" => self.max = Some(meta.value()?.parse::<LitInt>()?.base10_parse()?),
             "email" => self.meaning = Some(Ident::new("Email", span)),
             "address" => self.meaning = Some(Ident::new("Address", span)),
             "password" => self.meaning = Some(Ident::new("Password", span)),
             "new_password" => self.meaning = Some(Ident::new("NewPassword", span)),
-            "choices" => {
-                let content;
-                parenthesized!(content in meta.input);
-                let texts =
-                    content.parse_terminated(<LitStr as syn::parse::Parse>::parse, Token![,])?;
-                self.choices = texts.into_iter().collect();
-            }
+            "choices" => self.choices = parse_texts(meta)?,
             "default" => self.default = Some(meta.value()?.parse()?),
             "references" => self.references = Some(meta.value()?.parse()?),
             "kind" => self.kind = Some(meta.value()?.parse()?),
@@ -422,7 +418,16 @@ impl Attributes {
     }
 }
 
+/// Returns the type inside the invisible group that a macro by example puts around a type that it was given.
+fn ungrouped(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => ungrouped(&group.elem),
+        ty => ty,
+    }
+}
+
 fn unwrap_option(ty: &Type) -> (&Type, bool) {
+    let ty = ungrouped(ty);
     if let Type::Path(path) = ty
         && let Some(segment) = path.path.segments.last()
         && segment.ident == "Option"
@@ -435,7 +440,7 @@ fn unwrap_option(ty: &Type) -> (&Type, bool) {
 }
 
 fn last_segment(ty: &Type) -> Option<String> {
-    match ty {
+    match ungrouped(ty) {
         Type::Path(path) => path.path.segments.last().map(|it| it.ident.to_string()),
         Type::Reference(reference) => last_segment(&reference.elem),
         _ => None,

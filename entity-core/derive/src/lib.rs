@@ -24,6 +24,7 @@ use crate::field::Fields;
 /// | `prefix = "poll"` | the type's prefix; makes the struct its own provider |
 /// | `table = "poll"` | the table: each entity is a row of it. The service creates the table and adds the columns that it lacks; rows go with their site |
 /// | `migrated` | migrations create and change the table, not the service |
+/// | `dropped("hint")` | columns that the type had in a former version: the service removes them with what is in them |
 /// | `join = "site s ON s.id = this.site_id"`, `left_join = "…"` | a table that is joined in every statement; the own row is called `this` |
 /// | `access = Site("poll")` | `Public`, `Session`, `Superuser`, the functions of a stem in the entity's site, `PublicSite("poll")` for the same where the public reads what a site shows it, or a constant of the type `Access` |
 /// | `sight = SIGHT` | an `entity_core::db::Sight`: who sees an entity, besides the permission to read the type |
@@ -53,6 +54,7 @@ use crate::field::Fields;
 /// | `kind = Millis` | the kind of the field, where its type does not tell |
 /// | `sent = Vec<NewFile>` | the type of the value that clients send for a list or an object, if it is not the field's own type; the type must implement `schemars::JsonSchema` |
 /// | `column`, `column = "name"` | lists can be filtered and ordered by this field; every field of a table is a column |
+/// | `was = "question"` | the name that the column had in a former version: the service renames it |
 /// | `references = "user"` | the field holds the id of an entity of this prefix, which `_expand` shows beside the field |
 /// | `sql = "s.title"` | the field is read from the joined tables, by this expression, and never written; with `column`, lists can be filtered and ordered by it |
 /// | `hidden` | the field is a column that clients neither see nor write; it also needs `#[serde(skip)]` |

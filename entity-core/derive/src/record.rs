@@ -26,6 +26,8 @@ pub(crate) fn implement(
     let written = fields.0.iter().filter(|it| it.is_written_text());
     let written = written.map(Field::column_name);
     let (columns, values) = columns(fields);
+    let renamed = renamed(fields);
+    let dropped = &attributes.dropped;
     let select = select(fields);
     let reading = reading(fields);
     let making = making(name, fields);
@@ -48,6 +50,8 @@ pub(crate) fn implement(
             const TABLE: &'static str = #table;
             const IS_MANAGED: bool = #is_managed;
             const COLUMNS: &'static [(&'static str, ::entity_core::db::ColumnType, bool)] = &[#columns];
+            const RENAMED: &'static [(&'static str, &'static str)] = &[#(#renamed),*];
+            const DROPPED: &'static [&'static str] = &[#(#dropped),*];
             const WRITTEN: &'static [&'static str] = &[#(#written),*];
             const KEY: &'static str = #key_column;
             const VERSION: ::std::option::Option<&'static str> = #version;
@@ -170,6 +174,14 @@ fn columns(fields: &Fields) -> (TokenStream, TokenStream) {
         quote!(#(#own_columns,)* #mark_column),
         quote!(#(#own_values,)* #mark_value),
     )
+}
+
+/// Generates the former names of columns, each with the present one.
+fn renamed(fields: &Fields) -> impl Iterator<Item = TokenStream> {
+    stored(fields).filter_map(|it| {
+        let (former, present) = (it.was.as_ref()?, it.column_name());
+        Some(quote!((#former, #present)))
+    })
 }
 
 /// Generates the body of `select`: the expressions are put together once, because some may be constants.

@@ -42,6 +42,12 @@ pub trait Record: Entity + Clone {
     /// The columns, in the order of [`values`](Self::values): name, type, and whether the column may be null.
     const COLUMNS: &'static [(&'static str, ColumnType, bool)];
 
+    /// The columns that were renamed: the former name and the present one.
+    const RENAMED: &'static [(&'static str, &'static str)] = &[];
+
+    /// The columns that the type had in a former version, and that the service removes.
+    const DROPPED: &'static [&'static str] = &[];
+
     /// The columns of text that clients write: their bytes count towards the usage of accounts and sites.
     const WRITTEN: &'static [&'static str];
 

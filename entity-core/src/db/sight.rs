@@ -79,8 +79,8 @@ impl PartialEq for Facts {
 
 impl Eq for Facts {}
 
-/// The maximum number of questions about the row in one rule.
-const MOST_QUESTIONS: usize = 64;
+/// The maximum number of questions about the row in one rule: their answers are the bits of one positive number.
+const MOST_QUESTIONS: usize = 62;
 
 /// What the caller holds of the functions in a rule.
 pub(super) enum Held {
@@ -124,40 +124,51 @@ impl Sight {
         }
     }
 
-    /// Returns the questions about the row, in order.
-    fn questions(&self) -> Vec<Self> {
+    /// Calls `visit` with each question about the row, in order, until one call fails.
+    fn try_visit<E>(&self, visit: &mut impl FnMut(&Self) -> Result<(), E>) -> Result<(), E> {
         match self {
-            Self::All(rules) | Self::Any(rules) => rules.iter().flat_map(Self::questions).collect(),
-            Self::Not(rule) => rule.questions(),
-            Self::Holds(_) => Vec::new(),
-            question => vec![*question],
+            Self::All(rules) | Self::Any(rules) => {
+                rules.iter().try_for_each(|it| it.try_visit(visit))
+            }
+            Self::Not(rule) => rule.try_visit(visit),
+            Self::Holds(_) => Ok(()),
+            question => visit(question),
         }
     }
 
     /// Returns the reason why the rule can't be evaluated on an entity with this schema, if there is one.
     pub(crate) fn fault(&self, schema: &Schema, has_groups: bool) -> Option<String> {
-        let questions = self.questions();
-        if questions.len() > MOST_QUESTIONS {
-            return Some(format!(
-                "asks more than {MOST_QUESTIONS} questions about the row"
-            ));
-        }
-        questions.iter().find_map(|it| match it {
+        let mut count = 0;
+        let mut check = |question: &Self| {
+            count += 1;
+            if count > MOST_QUESTIONS {
+                return Err(format!(
+                    "asks more than {MOST_QUESTIONS} questions about the row"
+                ));
+            }
+            question.check(schema, has_groups)
+        };
+        self.try_visit(&mut check).err()
+    }
+
+    /// Checks that the entity has what this question asks for.
+    fn check(&self, schema: &Schema, has_groups: bool) -> Result<(), String> {
+        match self {
             Self::Own if schema.role(Role::Owner).is_none() => {
-                Some("asks for the owner, and no field is declared as `owner`".to_owned())
+                Err("asks for the owner, and no field is declared as `owner`".to_owned())
             }
             Self::Addressed if !has_groups => {
-                Some("asks for groups, and no field is declared as `groups`".to_owned())
+                Err("asks for groups, and no field is declared as `groups`".to_owned())
             }
             Self::Is(name) | Self::Since(name) | Self::Until(name)
                 if schema.field(name).and_then(|it| it.column).is_none() =>
             {
-                Some(format!(
+                Err(format!(
                     "asks for `{name}`, which is no field with a column"
                 ))
             }
-            _ => None,
-        })
+            _ => Ok(()),
+        }
     }
 
     /// Appends the rule as a condition on the row.
@@ -174,12 +185,20 @@ impl Sight {
         }
     }
 
-    /// Appends the answers about the row, one column for each question, each with a comma in front.
+    /// Appends the answers about the row as one more column: a number with one bit for each question.
     pub(super) fn write_answers(&self, sql: &mut Sql, asking: &Asking<'_>) -> Result<()> {
-        for question in self.questions() {
-            sql.push(", ");
+        sql.push(", CAST(0");
+        let mut bit = 1_u64;
+        self.try_visit(&mut |question| {
+            sql.push(" + CASE WHEN ");
             question.write_question(sql, asking)?;
-        }
+            sql.push(" THEN ")
+                .push(&bit.to_string())
+                .push(" ELSE 0 END");
+            bit <<= 1;
+            Ok::<_, Error>(())
+        })?;
+        sql.push(" AS bigint)");
         Ok(())
     }
 
@@ -275,15 +294,12 @@ impl Facts {
         }
     }
 
-    /// Reads the answers to the questions of `sight` from the next columns of `row`.
-    pub(super) fn read(row: &mut Row<'_>, sight: &Sight) -> Result<Self, DbErr> {
-        let mut facts = Self::default();
-        for index in 0..sight.questions().len() {
-            if row.take()? {
-                facts.answers |= 1 << index;
-            }
-        }
-        Ok(facts)
+    /// Reads the answers from the next column of `row`, which [`Sight::write_answers`] selected.
+    pub(super) fn read(row: &mut Row<'_>) -> Result<Self, DbErr> {
+        Ok(Self {
+            answers: row.take::<i64>()?.cast_unsigned(),
+            ..Self::default()
+        })
     }
 }
 

@@ -27,6 +27,10 @@ pub struct TableSpec {
     pub name: &'static str,
     /// The columns of the table: name, type, and whether the column may be null.
     pub columns: &'static [(&'static str, ColumnType, bool)],
+    /// The columns that were renamed: the former name and the present one.
+    pub renamed: &'static [(&'static str, &'static str)],
+    /// The columns that a former version of the type had, and that the service removes.
+    pub dropped: &'static [&'static str],
     /// The fields whose text is also stored folded, in a column of its own.
     pub folded: Vec<&'static Field>,
     /// The column that is the primary key.
@@ -50,6 +54,8 @@ impl TableSpec {
         Self {
             name: T::TABLE,
             columns: T::COLUMNS,
+            renamed: T::RENAMED,
+            dropped: T::DROPPED,
             folded: folded_fields(T::schema()).map(|it| it.0).collect(),
             key: T::KEY,
             is_managed: T::IS_MANAGED,
@@ -65,11 +71,11 @@ impl TableSpec {
         let mut statement = SqlTable::create();
         statement.table(Alias::new(self.name)).if_not_exists();
         for (name, kind, is_nullable) in self.columns {
-            let mut column = definition(name, *kind, *is_nullable, backend);
             if *name == self.key {
-                column.primary_key();
+                statement.col(definition(name, *kind, *is_nullable, backend).primary_key());
+            } else {
+                statement.col(with_default(name, *kind, *is_nullable, backend));
             }
-            statement.col(column);
         }
         for name in self.folded_columns() {
             statement.col(definition(&name, ColumnType::Text, true, backend));
@@ -115,15 +121,7 @@ impl TableSpec {
             return Some(definition(name, ColumnType::Text, true, backend));
         }
         let (name, kind, is_nullable) = self.columns.iter().find(|it| it.0 == name)?;
-        let mut column = definition(name, *kind, *is_nullable, backend);
-        match (is_nullable, kind) {
-            (true, _) => {}
-            (false, ColumnType::Text) => drop(column.default("")),
-            (false, ColumnType::Integer) => drop(column.default(0)),
-            (false, ColumnType::Number) => drop(column.default(0.0)),
-            (false, ColumnType::Boolean) => drop(column.default(false)),
-        }
-        Some(column)
+        Some(with_default(name, *kind, *is_nullable, backend))
     }
 
     /// Returns the names of the columns with folded text.
@@ -157,6 +155,20 @@ fn belonging(table: &str, column: &str, parent: &str, key: &str) -> ForeignKeyCr
         .to(Alias::new(parent), Alias::new(key))
         .on_delete(ForeignKeyAction::Cascade)
         .to_owned()
+}
+
+/// Returns the definition of a column that has the empty value of its type where none is written: a former version of
+/// the type, which lacks the field, can still write rows.
+fn with_default(name: &str, kind: ColumnType, is_nullable: bool, backend: DbBackend) -> ColumnDef {
+    let mut column = definition(name, kind, is_nullable, backend);
+    match kind {
+        _ if is_nullable => {}
+        ColumnType::Text => drop(column.default("")),
+        ColumnType::Integer => drop(column.default(0)),
+        ColumnType::Number => drop(column.default(0.0)),
+        ColumnType::Boolean => drop(column.default(false)),
+    }
+    column
 }
 
 fn definition(name: &str, kind: ColumnType, is_nullable: bool, backend: DbBackend) -> ColumnDef {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::{ActionRoute, Grant, Route};
 use crate::action::Action;
+use crate::demo::FillDemo;
 #[cfg(feature = "sea-orm")]
 use crate::entity::Entity as _;
 use crate::prepare::{self, Prepare};
@@ -123,6 +124,21 @@ impl<P> RouteBuilder<P> {
     #[must_use]
     pub fn grants(mut self, grants: &'static [Grant]) -> Self {
         self.route.grants = grants;
+        self
+    }
+
+    /// Declares the migrations of the type, in order.
+    #[cfg(feature = "sea-orm")]
+    #[must_use]
+    pub fn migrations(mut self, migrations: &'static [crate::db::Migration]) -> Self {
+        self.route.migrations = migrations;
+        self
+    }
+
+    /// Declares the function that adds the type's demo data.
+    #[must_use]
+    pub fn demo(mut self, fill: FillDemo) -> Self {
+        self.route.demo = Some(fill);
         self
     }
 

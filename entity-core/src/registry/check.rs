@@ -72,6 +72,38 @@ fn grants(route: &Route) -> Option<String> {
     ))
 }
 
+/// Checks that no two types claim the same table, and that each migration of a crate has a name of its own.
+#[cfg(feature = "sea-orm")]
+pub(super) fn tables(registry: &super::Registry) -> Result<(), RegistryError> {
+    use std::collections::BTreeMap;
+    let mut owners: BTreeMap<&str, &Route> = BTreeMap::new();
+    let mut migrations: BTreeMap<(&str, &str), &Route> = BTreeMap::new();
+    for route in registry.routes() {
+        let spec = route.table.map(|it| it());
+        let names = spec
+            .iter()
+            .flat_map(|it| [Some(it.name), it.groups.map(|it| it.table)]);
+        for table in names.flatten() {
+            if let Some(other) = owners.insert(table, route) {
+                return Err(RegistryError(format!(
+                    "the table `{table}` is claimed by the type `{}` of the crate `{}` and by the type `{}` of the crate \
+                     `{}`: name one of them otherwise",
+                    other.prefix, other.origin.0, route.prefix, route.origin.0
+                )));
+            }
+        }
+        for migration in route.migrations {
+            if let Some(other) = migrations.insert((route.origin.0, migration.name), route) {
+                return Err(RegistryError(format!(
+                    "the crate `{}` has two migrations `{}`, of the types `{}` and `{}`: name one of them otherwise",
+                    route.origin.0, migration.name, other.prefix, route.prefix
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Checks `route` and returns an error if a service can't start with it.
 pub(super) fn route(route: &Route) -> Result<(), RegistryError> {
     let refuse = |reason: &str| {

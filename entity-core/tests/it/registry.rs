@@ -94,6 +94,20 @@ provider!(
     on_collection(Verb::Get, "a")
 );
 
+macro_rules! stored {
+    ($name:ident, $prefix:literal) => {
+        #[derive(Clone, Debug, Serialize, Entity)]
+        #[entity(prefix = $prefix, table = "pile", access = Session, verbs(read))]
+        struct $name {
+            #[entity(id)]
+            id: String,
+        }
+    };
+}
+
+stored!(Shelf, "shelf");
+stored!(Stack, "stack");
+
 #[test]
 fn a_prefix_that_two_crates_claim_names_both() {
     let text = refusal([
@@ -103,6 +117,40 @@ fn a_prefix_that_two_crates_claim_names_both() {
     for part in ["`note`", "`here`", "`there`"] {
         assert!(text.contains(part), "{text}");
     }
+}
+
+#[test]
+fn a_table_that_two_types_claim_names_both_crates() {
+    let text = refusal([
+        Route::of::<Shelf>(HERE).read().table().build(),
+        Route::of::<Stack>(THERE).read().table().build(),
+    ]);
+    for part in ["`shelf`", "`stack`", "`here`", "`there`", "`pile`"] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
+fn migrations_of_a_crate_have_different_names() {
+    const TWICE: &[entity_core::db::Migration] = &[
+        entity_core::db::Migration {
+            name: "first",
+            statements: &[],
+        },
+        entity_core::db::Migration {
+            name: "first",
+            statements: &[],
+        },
+    ];
+    let text = refusal([Route::of::<Shelf>(HERE)
+        .read()
+        .table()
+        .migrations(TWICE)
+        .build()]);
+    assert!(
+        text.contains("`first`") && text.contains("`shelf`"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -2,19 +2,18 @@
 
 use std::collections::HashSet;
 
-use entity_core::db::{Db, Parents, TableSpec};
-use entity_core::schema::Field;
-use entity_core::{Error, ErrorKind, Registry, Result, Route};
-use sea_orm::sea_query::{Alias, Query, Table};
+use entity_core::db::Db;
+use entity_core::{Error, ErrorKind, Registry, Result};
+use sea_orm::sea_query::{Alias, Query};
 use sea_orm::{
     AccessMode, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr,
     SqliteTransactionMode, Statement, TransactionOptions, TransactionTrait,
 };
 use sea_orm_migration::{MigrationTrait, MigratorTraitSelf, SchemaManager};
 
-use super::backlog::{self, Task};
-use super::usage;
+use super::backlog;
 use super::watch::Watch;
+use super::{tables, usage};
 
 /// The key of the lock that processes which change tables take on PostgreSQL. Any number does that no
 /// other program uses.
@@ -71,25 +70,7 @@ async fn run_steps(db: &Db, migrations: fn() -> Vec<Box<dyn MigrationTrait>>) ->
     Ok(goes_on)
 }
 
-/// Makes the tables of those registered types that leave theirs to the service, and adds the columns that
-/// a type gained since.
-///
-/// # Errors
-/// The database refuses a statement.
-pub async fn ensure_tables(db: &Db, registry: &Registry) -> Result<()> {
-    let (transaction, watch) = begin_alone(db).await?;
-    let work = async {
-        for spec in registry.routes().filter_map(Route::managed_table) {
-            ensure_table(&transaction, &spec).await?;
-        }
-        Ok(())
-    };
-    watch.over(work).await?;
-    transaction.commit().await?;
-    backlog::work_off(db).await
-}
-
-/// What [`migrate`], [`ensure_tables`] and [`count_tables`](super::count_tables) would add to `db`, by name. It is only read.
+/// What [`migrate`], [`ensure_tables`](super::ensure_tables) and [`count_tables`](super::count_tables) would add to `db`, by name. It is only read.
 ///
 /// # Errors
 /// A newer version of the service has been at the database, or it can't be read.
@@ -108,11 +89,7 @@ pub async fn lacks(
         .map(|it| it.name().to_owned())
         .filter(|it| !done.contains(it))
         .collect();
-    for spec in registry.routes().filter_map(Route::managed_table) {
-        let present = columns_of(&transaction, spec.name).await?;
-        let additions = additions(&transaction, &spec, &present).await?;
-        lacks.extend(additions.into_iter().map(|it| it.name));
-    }
+    lacks.extend(tables::lacks(&transaction, registry).await?);
     lacks.extend(usage::lacks(&transaction, registry).await?);
     let left = backlog::left(&transaction).await?;
     lacks.extend(left.iter().map(ToString::to_string));
@@ -201,35 +178,6 @@ fn refuse_newer(known: &[Box<dyn MigrationTrait>], done: &HashSet<String>) -> Re
     }
 }
 
-/// Whoever may read and write rows only gets along with a table that is as it should be.
-async fn ensure_table(transaction: &DatabaseTransaction, spec: &TableSpec) -> Result<()> {
-    let present = columns_of(transaction, spec.name).await?;
-    for addition in additions(transaction, spec, &present).await? {
-        transaction.execute_raw(addition.statement).await?;
-    }
-    let is_new = |it: &&Field| it.folded_column().is_some_and(|it| !present.contains(&it));
-    let added: Vec<&Field> = spec.folded.iter().copied().filter(is_new).collect();
-    // A table that has just been made has no rows whose text is to be folded.
-    if !present.is_empty() && !added.is_empty() {
-        let fold = |it: &&Field| Task::fold(spec.name, spec.key, it);
-        let tasks: Vec<_> = added.iter().filter_map(fold).collect();
-        backlog::add(transaction, tasks).await?;
-    }
-    Ok(())
-}
-
-/// What the rows of other types belong to.
-const PARENTS: Parents = Parents {
-    sites: Some("site"),
-    groups: Some("site_group"),
-};
-
-/// Something that a database lacks, and what adds it.
-struct Addition {
-    name: String,
-    statement: Statement,
-}
-
 /// The names of the columns of `table`; none if there is no such table.
 pub(super) async fn columns_of(
     connection: &impl ConnectionTrait,
@@ -237,54 +185,6 @@ pub(super) async fn columns_of(
 ) -> Result<HashSet<String>, DbErr> {
     let sql = columns(connection.get_database_backend());
     names(connection, sql, table).await
-}
-
-/// What makes the table of `spec`, which has the columns `present`, as it should be.
-async fn additions(
-    transaction: &DatabaseTransaction,
-    spec: &TableSpec,
-    present: &HashSet<String>,
-) -> Result<Vec<Addition>> {
-    let backend = transaction.get_database_backend();
-    let mut additions = Vec::new();
-    if present.is_empty() {
-        additions.push(Addition {
-            name: spec.name.to_owned(),
-            statement: backend.build(&spec.create_statement(backend, PARENTS)),
-        });
-    } else {
-        let columns = spec.columns.iter().map(|it| it.0);
-        let all = columns.map(ToOwned::to_owned).chain(spec.folded_columns());
-        for column in all.filter(|it| !present.contains(it)) {
-            let mut statement = Table::alter();
-            statement.table(Alias::new(spec.name));
-            if let Some(added) = spec.added_column(&column, backend) {
-                additions.push(Addition {
-                    name: format!("{}.{column}", spec.name),
-                    statement: backend.build(statement.add_column(added)),
-                });
-            }
-        }
-    }
-    if let (Some(groups), Some(statement)) = (spec.groups, spec.groups_statement(backend, PARENTS))
-        && columns_of(transaction, groups.table).await?.is_empty()
-    {
-        additions.push(Addition {
-            name: groups.table.to_owned(),
-            statement: backend.build(&statement),
-        });
-    }
-    if let Some(statement) = spec.index_statement()
-        && !names(transaction, indexes(backend), spec.name)
-            .await?
-            .contains(&spec.index_name())
-    {
-        additions.push(Addition {
-            name: spec.index_name(),
-            statement: backend.build(&statement),
-        });
-    }
-    Ok(additions)
 }
 
 /// Asks for the columns of a table.
@@ -295,17 +195,6 @@ fn columns(backend: DbBackend) -> &'static str {
                 WHERE table_schema = current_schema() AND table_name = $1"
         }
         _ => "SELECT name FROM pragma_table_info(?)",
-    }
-}
-
-/// Asks for the indexes of a table.
-fn indexes(backend: DbBackend) -> &'static str {
-    match backend {
-        DbBackend::Postgres => {
-            "SELECT indexname::text AS name FROM pg_indexes
-                WHERE schemaname = current_schema() AND tablename = $1"
-        }
-        _ => "SELECT name FROM pragma_index_list(?)",
     }
 }
 

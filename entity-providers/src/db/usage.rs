@@ -183,7 +183,7 @@ async fn recount(transaction: &DatabaseTransaction) -> Result<()> {
 }
 
 /// Asks for the triggers of a table.
-fn trigger_names(backend: DbBackend) -> &'static str {
+pub(super) fn trigger_names(backend: DbBackend) -> &'static str {
     match backend {
         DbBackend::Postgres => {
             "SELECT tgname::text AS name FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid

@@ -17,7 +17,8 @@ pub const HISTORY: &str = "history-210";
 /// The project.
 pub const FIELD_TRIP: &str = "field-trip";
 /// What the university tells everybody. It has no members: administrators look after it.
-pub(super) const NEWS: &str = "university-news";
+/// The site with news for the public.
+pub const NEWS: &str = "university-news";
 /// The group of the first half of the first course's students.
 pub const LAB_A: &str = "Lab A";
 /// The group of the second half.

@@ -33,8 +33,12 @@ pub(super) fn run(loaded: &Loaded, file: Option<&Path>, is_thorough: bool) -> Ex
 /// Answers why the service would not start.
 fn check(config: &Config, file: Option<&Path>, is_thorough: bool) -> Result<Vec<String>, Failure> {
     let registry = Registry::from_inventory()?;
-    let types: Vec<_> = registry.routes().map(|it| it.prefix).collect();
-    say(&format!("entity types: {}", types.join(", ")));
+    for ((name, version), types) in registry.origins() {
+        say(&format!(
+            "entity types of {name} {version}: {}",
+            types.join(", ")
+        ));
+    }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;

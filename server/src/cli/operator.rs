@@ -24,6 +24,9 @@ pub(super) async fn demo(config: Config, options: &Demo) -> Result<(), Failure> 
         summary.cast.0.len(),
         summary.sites.len()
     ));
+    for (prefix, number) in &summary.added {
+        say(&format!("made {number} of the type {prefix}"));
+    }
     app.finish().await;
     Ok(())
 }
@@ -34,10 +37,11 @@ pub(super) async fn fill(app: &App, password: &str) -> Result<Summary, Failure> 
     let origin = origin("demo");
     // Nobody else writes yet, whatever time this takes.
     let dispatcher = app.dispatcher.clone().with_write_limit(None);
+    let registry = dispatcher.registry().clone();
     let work = dispatcher.write(&origin, move |cx| {
-        let hash = hash.clone();
+        let (hash, registry) = (hash.clone(), registry.clone());
         Box::pin(async move {
-            let summary = demo::fill(cx, &hash).await?;
+            let summary = demo::fill(cx, &hash, &registry).await?;
             Ok((summary, Effect::Acted(Reference::collection("site"))))
         })
     });

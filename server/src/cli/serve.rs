@@ -57,6 +57,9 @@ pub(super) async fn run(
             say("the database is not empty: it is served as it is");
         }
     }
+    for ((name, version), types) in app.dispatcher.registry().origins() {
+        tracing::info!("entity types of {name} {version}: {}", types.join(", "));
+    }
     tracing::info!("listening on {}", app.config.listen);
     let trusted = app.config.clone();
     let stop = stop_signal()?;

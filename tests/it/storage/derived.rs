@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use entity_core::db::{Db, Record};
+use entity_core::db::{Db, Migration, Record};
 use entity_core::reply::Body;
 use entity_core::testing::{KeptEvents, ToldAuthorizer, origin, shared};
 use entity_core::{
@@ -54,6 +54,57 @@ mod later {
         is_secret: Option<bool>,
     }
 }
+
+/// The same type with another name of a column, without one, or with another kind of one.
+mod changed {
+    use super::*;
+
+    macro_rules! poll {
+        ($name:ident, [$($on_type:meta)?], [$($on_field:meta)?], $field:ident: $kind:ty) => {
+            #[derive(Clone, Debug, Serialize, Deserialize, Entity)]
+            #[serde(rename_all = "camelCase")]
+            #[entity(prefix = "poll", table = "poll", access = Site("poll"), verbs(read))]
+            $(#[$on_type])?
+            pub(super) struct $name {
+                #[entity(id)]
+                id: String,
+                #[entity(site)]
+                site_id: String,
+                $(#[$on_field])?
+                $field: $kind,
+            }
+        };
+    }
+
+    poll!(Guessed, [], [], wording: String);
+    poll!(Renamed, [], [entity(was = "question", search)], wording: String);
+    poll!(Without, [entity(dropped("question"))], [], wording: String);
+    poll!(OtherKind, [], [], question: i64);
+    poll!(Nullable, [], [], question: Option<String>);
+}
+
+/// A type that claims a table of the service.
+mod claiming {
+    use super::*;
+
+    #[derive(Clone, Debug, Serialize, Deserialize, Entity)]
+    #[entity(prefix = "place", table = "site", access = Session, verbs(read))]
+    pub(super) struct Place {
+        #[entity(id)]
+        id: String,
+    }
+}
+
+const MIGRATIONS: [Migration; 2] = [
+    Migration {
+        name: "first",
+        statements: &["CREATE TABLE ballot (poll TEXT NOT NULL)"],
+    },
+    Migration {
+        name: "second",
+        statements: &["INSERT INTO ballot VALUES ('p1')"],
+    },
+];
 
 fn registry<T: Record + entity_core::Read<Entity = T>>() -> Registry {
     let route = Route::of::<T>(("tests", "1.0.0")).read().table().build();
@@ -209,5 +260,89 @@ both! {
         );
         assert!(matches!(made, (Ok(()), Ok(()), Ok(()), Ok(()))), "{made:?}");
         assert_eq!(layout(&db).await.len(), OLD.len() + 8);
+    }
+
+    async fn a_renamed_column_keeps_what_is_in_it(database: Database) {
+        let db = with_a_site(&database).await;
+        ensure_tables(&db, &registry::<first::Poll>()).await.expect("a table");
+        insert(&db, "id, site_id, question", "'p1', 's', 'Why?'").await;
+
+        let refused = ensure_tables(&db, &registry::<changed::Guessed>()).await;
+        let text = refused.expect_err("nobody knows where the question goes").to_string();
+        assert!(text.contains("poll.question") && text.contains("was = \"question\""), "{text}");
+        assert_eq!(layout(&db).await, OLD, "nothing has changed");
+
+        ensure_tables(&db, &registry::<changed::Renamed>()).await.expect("another name");
+        let row = json!({"id": "p1", "siteId": "s", "wording": "Why?"});
+        assert_eq!(read::<changed::Renamed>(&db, "p1").await, row);
+        assert!(layout(&db).await.contains(&"wording_folded".to_owned()));
+        ensure_tables(&db, &registry::<changed::Renamed>()).await.expect("nothing to do");
+    }
+
+    async fn a_dropped_column_goes_with_what_is_in_it(database: Database) {
+        let db = with_a_site(&database).await;
+        ensure_tables(&db, &registry::<first::Poll>()).await.expect("a table");
+        insert(&db, "id, site_id, question", "'p1', 's', 'Why?'").await;
+        ensure_tables(&db, &registry::<changed::Without>()).await.expect("another column");
+        let row = json!({"id": "p1", "siteId": "s", "wording": ""});
+        assert_eq!(read::<changed::Without>(&db, "p1").await, row);
+        assert!(!layout(&db).await.contains(&"question".to_owned()));
+    }
+
+    async fn a_column_of_another_kind_is_refused_at_the_start(database: Database) {
+        let db = with_a_site(&database).await;
+        ensure_tables(&db, &registry::<first::Poll>()).await.expect("a table");
+        let changes = [
+            (ensure_tables(&db, &registry::<changed::OtherKind>()).await, "as another type"),
+            (ensure_tables(&db, &registry::<changed::Nullable>()).await, "may write null"),
+        ];
+        for (refused, reason) in changes {
+            let text = refused.expect_err("rows could not be read or written").to_string();
+            assert!(text.contains("poll.question") && text.contains(reason), "{text}");
+        }
+    }
+
+    async fn a_table_of_the_service_is_claimed_by_nobody(database: Database) {
+        let storage = server::storage::Storage::open(database.url(), &Registry::default()).await.expect("a database");
+        let db = &storage.content;
+        let backend = db.writer.get_database_backend();
+        let sql = match backend {
+            DbBackend::Postgres => "SELECT tablename::text AS name FROM pg_tables WHERE schemaname = current_schema()",
+            _ => "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+        };
+        let rows = db.writer.query_all_raw(Statement::from_string(backend, sql)).await.expect("tables");
+        for row in rows {
+            let name: String = row.try_get("", "name").expect("a name");
+            assert!(entity_providers::migration::TABLES.contains(&name.as_str()), "{name} is missing in the list");
+        }
+        let refused = ensure_tables(db, &registry::<claiming::Place>()).await;
+        let text = refused.expect_err("the sites are the service's").to_string();
+        assert!(text.contains("`place`") && text.contains("`tests`") && text.contains("`site`"), "{text}");
+    }
+
+    async fn migrations_of_types_run_once_and_in_order(database: Database) {
+        let db = with_a_site(&database).await;
+        db.writer.execute_unprepared("CREATE TABLE type_migration (origin TEXT, name TEXT)").await.expect("a table");
+        let registry = |migrations| {
+            let route = Route::of::<first::Poll>(("tests", "1.0.0")).read().table().migrations(migrations).build();
+            Registry::new([route]).expect("one type gets along with itself")
+        };
+        ensure_tables(&db, &registry(&MIGRATIONS[..1])).await.expect("a table of its own");
+        ensure_tables(&db, &registry(&MIGRATIONS)).await.expect("a row more");
+        ensure_tables(&db, &registry(&MIGRATIONS)).await.expect("nothing to do");
+        let backend = db.writer.get_database_backend();
+        let rows = db.writer.query_all_raw(Statement::from_string(backend, "SELECT poll FROM ballot")).await;
+        assert_eq!(rows.expect("rows").len(), 1, "each ran once");
+
+        let refused = ensure_tables(&db, &registry(&MIGRATIONS[..1])).await;
+        let text = refused.expect_err("a newer version was here").to_string();
+        assert!(text.contains("`tests`") && text.contains("`second`"), "{text}");
+        let broken: &[Migration] = &[Migration { name: "broken", statements: &["CREATE TABLE half (id TEXT)", "NONSENSE"] }];
+        let both = [MIGRATIONS[0], MIGRATIONS[1], broken[0]];
+        let refused = ensure_tables(&db, &registry(Box::leak(Box::new(both)))).await;
+        let text = refused.expect_err("it is no SQL").to_string();
+        assert!(text.contains("`broken`") && text.contains("`tests`"), "{text}");
+        let half = db.writer.query_all_raw(Statement::from_string(backend, "SELECT id FROM half")).await;
+        assert!(half.is_err(), "nothing is left of it");
     }
 }

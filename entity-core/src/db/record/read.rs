@@ -6,7 +6,7 @@ use super::{Record, THIS, groups};
 use crate::access::Scope;
 use crate::context::Context;
 use crate::db::search::{column, counted, write_behind, write_matches, write_order};
-use crate::db::sight::{Asking, Facts, Held, Sight};
+use crate::db::sight::{Asking, Facts, Held};
 use crate::db::{Row, Sql};
 use crate::error::Result;
 use crate::schema::Role;
@@ -46,7 +46,7 @@ pub async fn read_many<T: Record>(cx: &Context, ids: &[String]) -> Result<Vec<T>
 /// Returns an error if the database can't be read.
 pub async fn list<T: Record>(cx: &Context, search: &Search) -> Result<Page<T>> {
     let statement = list_statement::<T>(cx, search).await?;
-    let read = |row: &mut Row<'_>| from_row::<T>(cx, row, None);
+    let read = |row: &mut Row<'_>| from_row::<T>(cx, row, false);
     let measure = cx.measure(search).short(is_short(search));
     let mut page = cx.db()?.page(statement, measure, read).await?;
     groups::fill(cx, &mut page.items).await?;
@@ -103,21 +103,21 @@ fn write_from<T: Record>(sql: &mut Sql) {
 }
 
 async fn records<T: Record>(cx: &Context, sql: Sql) -> Result<Vec<T>> {
-    let sight = T::SIGHT;
-    let read = |row: &mut Row<'_>| from_row::<T>(cx, row, sight.as_ref());
+    let read = |row: &mut Row<'_>| from_row::<T>(cx, row, T::SIGHT.is_some());
     let mut found = cx.db()?.rows(sql.into_statement(), read).await?;
     groups::fill(cx, &mut found).await?;
     Ok(found)
 }
 
-/// Reads an entity, and the answers to the questions of its rule if `sight` is given: without it, the rule is part of
-/// the statement's condition.
-fn from_row<T: Record>(cx: &Context, row: &mut Row<'_>, sight: Option<&Sight>) -> Result<T> {
+/// Reads an entity, and the answers to the questions of its rule if the row has them. Otherwise the rule is part of the
+/// statement's condition.
+fn from_row<T: Record>(cx: &Context, row: &mut Row<'_>, has_answers: bool) -> Result<T> {
     let mut record = T::from_row(cx, row)?;
     let is_restricted = record.facts().is_restricted;
-    let facts = match sight {
-        Some(sight) => Facts::read(row, sight)?,
-        None => Facts::seen(),
+    let facts = if has_answers {
+        Facts::read(row)?
+    } else {
+        Facts::seen()
     };
     record.set_facts(facts.restricted(is_restricted));
     Ok(record)

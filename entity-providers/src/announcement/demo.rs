@@ -4,11 +4,10 @@ use chrono::TimeDelta;
 use entity_core::db::{self, Facts};
 use entity_core::file::Files;
 use entity_core::wire::Millis;
-use entity_core::{Context, Error, Result};
+use entity_core::{Context, Demo, Error, Result};
 
-use super::people::Cast;
-use super::sites::{BIOLOGY, FIELD_TRIP, HISTORY, LAB_A, NEWS};
-use crate::announcement::{Announcement, MOTD_SITE, channel_of};
+use super::{Announcement, MOTD_SITE, channel_of};
+use crate::demo::{BIOLOGY, FIELD_TRIP, HISTORY, LAB_A, NEWS};
 
 /// One announcement. Hours count back from now: those of the future are negative.
 struct Story {
@@ -135,16 +134,12 @@ const STORIES: &[Story] = &[
     },
 ];
 
-/// Makes the announcements; answers how many.
-pub(super) async fn fill(cx: &Context, cast: &Cast, groups: &[(String, String)]) -> Result<usize> {
+/// Adds the announcements and returns their number.
+pub(super) async fn fill(cx: &Context, demo: &Demo) -> Result<usize> {
     for (story, position) in STORIES.iter().zip(1..) {
-        let mut announcement = story.announcement(cx, &cast.person(story.author)?.id, position)?;
+        let mut announcement = story.announcement(cx, demo.person(story.author)?, position)?;
         if let Kind::For(title) = story.kind {
-            let (_, group) = groups
-                .iter()
-                .find(|(it, _)| it == title)
-                .ok_or_else(|| Error::internal(format!("the demo has no group `{title}`")))?;
-            announcement.groups.push(group.clone());
+            announcement.groups.push(demo.group(title)?.to_owned());
         }
         db::insert(cx, &announcement).await?;
     }

@@ -1,0 +1,114 @@
+//! The migrations that types declare where they are registered.
+
+use std::collections::{BTreeSet, HashSet};
+
+use entity_core::db::Migration;
+use entity_core::{Error, ErrorKind, Registry, Result};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, DbErr, Statement};
+use sea_orm_migration::SchemaManager;
+
+use super::migrate::columns_of;
+use crate::migration::define;
+
+/// The table that says which migrations of types have run.
+const DONE: &str = "type_migration";
+
+/// A migration, with the name of the crate that declares it.
+type Declared<'a> = (&'static str, &'a Migration);
+
+/// Runs the migrations of the registered types that the database lacks.
+///
+/// # Errors
+/// Returns an error if a newer version of a crate has changed the database, or if the database refuses a statement.
+pub(super) async fn run(transaction: &DatabaseTransaction, registry: &Registry) -> Result<()> {
+    let backend = transaction.get_database_backend();
+    let manager = SchemaManager::new(transaction);
+    for (origin, migration) in missing(transaction, registry).await? {
+        define(&manager, migration.statements)
+            .await
+            .map_err(|error| {
+                let text = format!(
+                    "the migration `{}` of the crate `{origin}` fails",
+                    migration.name
+                );
+                Error::new(ErrorKind::Internal, format!("{text}: {error}"))
+            })?;
+        let sql = match backend {
+            sea_orm::DbBackend::Postgres => "INSERT INTO type_migration VALUES ($1, $2)",
+            _ => "INSERT INTO type_migration VALUES (?, ?)",
+        };
+        let values = [origin.into(), migration.name.into()];
+        let note = Statement::from_sql_and_values(backend, sql, values);
+        transaction.execute_raw(note).await?;
+    }
+    Ok(())
+}
+
+/// Returns the names of the migrations of the registered types that the database lacks.
+pub(super) async fn lacking(
+    transaction: &DatabaseTransaction,
+    registry: &Registry,
+) -> Result<Vec<String>> {
+    let missing = missing(transaction, registry).await?;
+    let names = missing
+        .iter()
+        .map(|(origin, it)| format!("{origin}: {}", it.name));
+    Ok(names.collect())
+}
+
+async fn missing<'a>(
+    transaction: &DatabaseTransaction,
+    registry: &'a Registry,
+) -> Result<Vec<Declared<'a>>> {
+    let done = done(transaction).await?;
+    let routes = registry.routes();
+    let declared = routes.flat_map(|route| {
+        let migrations = route.migrations.iter();
+        migrations.map(|it| (route.origin.0, it))
+    });
+    let declared: Vec<Declared<'_>> = declared.collect();
+    refuse_newer(registry, &declared, &done)?;
+    let is_missing =
+        |(origin, it): &Declared<'_>| !done.contains(&((*origin).to_owned(), it.name.to_owned()));
+    Ok(declared.into_iter().filter(is_missing).collect())
+}
+
+/// Refuses a database in which a migration has run that its crate does not know. A crate that is not linked at all has
+/// left its tables, and nobody needs them.
+fn refuse_newer(
+    registry: &Registry,
+    declared: &[Declared<'_>],
+    done: &HashSet<(String, String)>,
+) -> Result<()> {
+    let crates: BTreeSet<&str> = registry.origins().into_keys().map(|it| it.0).collect();
+    let is_known = |origin: &str, name: &str| {
+        let mut declared = declared.iter();
+        declared.any(|(crate_name, it)| *crate_name == origin && it.name == name)
+    };
+    let mut unknown = done
+        .iter()
+        .filter(|(origin, name)| crates.contains(origin.as_str()) && !is_known(origin, name));
+    match unknown.next() {
+        None => Ok(()),
+        Some((origin, name)) => Err(Error::new(
+            ErrorKind::Internal,
+            format!(
+                "the database was changed by a newer version of the crate `{origin}` (`{name}`): run that version"
+            ),
+        )),
+    }
+}
+
+/// Returns the migrations that have run: the name of the crate, and that of the migration.
+async fn done(transaction: &DatabaseTransaction) -> Result<HashSet<(String, String)>> {
+    if columns_of(transaction, DONE).await?.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let sql = "SELECT origin, name FROM type_migration";
+    let statement = Statement::from_string(transaction.get_database_backend(), sql);
+    let rows = transaction.query_all_raw(statement).await?;
+    let pairs = rows
+        .iter()
+        .map(|row| Ok((row.try_get("", "origin")?, row.try_get("", "name")?)));
+    Ok(pairs.collect::<Result<_, DbErr>>()?)
+}

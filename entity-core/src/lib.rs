@@ -23,9 +23,41 @@
 //! entity_core::register!(Note);
 //! ```
 //!
+//! The service creates the table. The struct's fields are the schema: `GET /direct/note` lists notes, `POST` creates one,
+//! and `_search`, filters and orders work by the declared columns. The functions `note.read`, `note.new` and so on,
+//! which roles hold in the site of a note, decide who may do what.
+#![cfg_attr(
+    feature = "sea-orm",
+    doc = "
+# For authors of entity types
+
+The module [`guide`] explains in steps what else a type may have, how a program is made with it, and what a
+provider must do whose data are stored elsewhere. [`derive(Entity)`](macro@Entity) lists all attributes.
+"
+)]
+//! # Overview
+//!
+//! | subject | where |
+//! |---|---|
+//! | an instance of a type, and its schema | [`Entity`], [`schema`] |
+//! | a type with its capabilities | [`Provider`], [`Read`], [`List`], [`Create`], [`Update`], [`Delete`], [`Actions`] |
+//! | registration, and the checks at the start | [`register!`], [`Registry`] |
+//! | who may do what | [`Access`], [`Need`], [`Authorizer`], [`gate`] |
+//! | lists | [`search`], [`Search`], [`Page`] |
+//! | the unit of work | [`Context`], [`unit`] |
+//! | errors | [`Error`], [`ErrorKind`] |
+//! | formats | [`mod@format`], [`reply`] |
+//!
 //! A request passes through these stages: [`DirectPath`] parses the URL, [`Dispatcher`] finds the operation of the
 //! [`Route`] and opens a unit of work, the [`gate`] loads, checks and acts, and a [`Renderer`](format::Renderer) writes
 //! the [`Reply`]. This crate is independent of HTTP, and defines no format and no table of its own.
+//!
+//! # Features
+//!
+//! | feature | content |
+//! |---|---|
+//! | `sea-orm`, on by default | storage in SQL databases, and what `#[entity(table = …)]` generates |
+//! | `testing` | support for tests of providers |
 
 pub mod access;
 pub mod action;
@@ -43,6 +75,8 @@ mod expand;
 pub mod file;
 pub mod format;
 pub mod gate;
+#[cfg(feature = "sea-orm")]
+pub mod guide;
 mod hold;
 pub mod html;
 mod input;

@@ -1,0 +1,93 @@
+//! The crate of a type, the program that links it, its tables, and the errors that stop it at the start.
+//!
+//! # The crate and the program
+//!
+//! A type is part of a library. The service with this type is a program of its own, which links the library and calls
+//! `server::run`:
+//!
+//! ```toml
+//! [package]
+//! name = "my-crate"
+//! edition = "2024"
+//!
+//! [dependencies]
+//! entity-core = { path = "../lectern/entity-core", features = ["sea-orm"] }
+//! serde = { version = "1", features = ["derive"] }
+//! server = { path = "../lectern/server" }
+//! ```
+//!
+//! ```ignore
+//! // src/main.rs
+//! use my_crate as _;
+//!
+//! fn main() -> std::process::ExitCode {
+//!     server::run()
+//! }
+//! ```
+//!
+//! The line `use my_crate as _;` is necessary: types register themselves when the program is linked, and a library that
+//! the program does not mention is not linked. Without the line the program works and lacks the type. The program has the
+//! command line and the settings of `lectern`; `cargo run -- --demo` serves the demo data with the type. Several crates
+//! are linked by one such line each.
+//!
+//! # Where tables come from
+//!
+//! | attribute | who creates and changes the table |
+//! |---|---|
+//! | `table = "loan"` | the service, at each start and by `lectern migrate` |
+//! | `table = "loan", migrated` | the author |
+//!
+//! A managed table is created with one column for each stored field, a column with folded text for each field with
+//! `search`, an index by site and id, and a foreign key by which rows are deleted with their site. A field that is added
+//! to the struct later becomes a column with the empty value of its type in the rows that exist: an empty text, 0 (for
+//! instants: 1970), `false`, or null for an `Option`.
+//!
+//! The service changes nothing else in an existing table:
+//!
+//! - A renamed field would be a new, empty column. `column = "old_name"` keeps the former one.
+//! - A column that no field has any more stays in the table. If it can't be null, every insertion fails with status 500.
+//!   A field that is no longer shown therefore remains in the struct as a `hidden` field with `#[serde(skip)]`.
+//! - The type of a column, and whether it may be null, never change.
+//!
+//! A `migrated` table has the columns of the struct, the columns `…_folded` for fields with `search`
+//! ([`Field::folded_column`](crate::schema::Field::folded_column)), and `is_restricted` for a type with groups. On
+//! PostgreSQL its text columns have the collation `"C"`, so that both databases order alike. Instants are integers, in
+//! milliseconds since 1970. `server::run` runs the migrations of the service only, so the table must exist before the
+//! program starts.
+//!
+//! # What the compiler refuses
+//!
+//! `#[derive(Entity)]` refuses a struct without an id, a prefix without `access`, attributes that it does not know, fields
+//! that can't be columns, `verbs` without a `table`, a `sight` without a field declared as `facts`, and a composed id
+//! that does not end with the key. `register!` refuses a type that is no [`Provider`](crate::Provider). It does not notice
+//! missing capabilities: a type without `verbs(…)` is registered without operations.
+//!
+//! # What stops the start
+//!
+//! The [`Registry`](crate::Registry) checks all types before the service listens. The program then ends with the exit code
+//! 1 and one line, such as ``lectern: the type `loan` of the crate `my-crate` has a prefix that is reserved``:
+//!
+//! | message | cause |
+//! |---|---|
+//! | ``the prefix `loan` is claimed by the crates `a` and `b` …`` | two types have one prefix |
+//! | `… has a prefix that is reserved` | the prefix is `batch` or `describe` |
+//! | `… has an illegal prefix …` | the prefix has characters other than `a`–`z`, `0`–`9`, `-` and `_`, or does not begin with a letter |
+//! | `… declares no order of its lists: …` | `order` names a field that lists can't be ordered by |
+//! | ``… has a field `x` whose declared default is none of its values`` | `default` does not fit the kind or the `choices` |
+//! | ``… has a field `xEntity`, which is what the entity of another field is called …`` | `x` is a reference, which `_expand` shows under that name |
+//! | ``… has a column `x_folded`, which is where the folded text of another field is …`` | `x` is declared as `search` |
+//! | ``… has a rule about who sees an entity that asks for …`` | the `sight` asks for an owner, groups or a field that the type lacks |
+//! | ``… declares the function `x` …`` | the name of a function has no dot, or has illegal characters |
+//! | ``… grants `x` to `y` …`` | a letter in `grants(…)` stands for no role |
+//! | ``… asks for the function `x` and does not declare it …`` | the type declares functions, but not all |
+//! | ``… has an action with the reserved name `edit` `` | the name of an action is `describe`, `new`, `edit` or `delete` |
+//! | ``… has the action `x` twice`` | two actions have the same name, verb and target |
+//! | ``… has an action `x` with an argument of the illegal name `y` …`` | an argument's name is `id`, or has characters other than letters and digits |
+//! | ``… has an action `x` with two arguments `y` `` | two arguments of an action have one name |
+//! | ``… has an action `x` whose argument `y` must be there, behind one that need not`` | a required argument follows an optional one |
+//! | ``the format `x` is claimed by the crates `a` and `b` …`` | two formats have one name |
+//! | ``the format `x` of the crate `a` has an illegal name …`` | the name of a format has characters other than `a`–`z` and `0`–`9` |
+//! | ``the database was changed by a newer version of this service …`` | a newer program has migrated the database |
+//!
+//! The registry does not look into SQL: a wrong join, a wrong `sql` expression or a missing column of a `migrated` table
+//! is an error with status 500 in the first request that uses it.

@@ -1,0 +1,99 @@
+//! Step 2: a rule about who sees an entity, and checks before a write.
+//!
+//! # The rule
+//!
+//! The permission to read the type is held in a site, for all its entities. A [`Sight`](crate::db::Sight) narrows it
+//! for single entities. Borrowers see their own loans, and whoever holds the function `loan.read.any` sees all:
+//!
+//! ```standalone_crate
+//! use entity_core::db::{Facts, Sight};
+//! use entity_core::{Context, DateTimeUtc, Entity, Error, Result};
+//! # use serde::Serialize;
+//!
+//! const SIGHT: Sight = Sight::Any(&[Sight::Own, Sight::Holds("loan.read.any")]);
+//!
+//! # /// A piece of equipment that somebody has borrowed.
+//! # #[derive(Clone, Debug, Serialize, Entity)]
+//! # #[serde(rename_all = "camelCase")]
+//! # #[entity(prefix = "loan", table = "loan", access = Site("loan"), verbs(read, list, create, update, delete))]
+//! #[entity(sight = SIGHT, check = Self::check)]
+//! pub struct Loan {
+//!     // The fields of step 1, and:
+//! #     #[entity(id)]
+//! #     loan_id: String,
+//! #     #[entity(site)]
+//! #     site_id: String,
+//! #     #[entity(owner, on_create, references = "user")]
+//! #     borrower: String,
+//! #     #[entity(title, search)]
+//! #     item: String,
+//! #     due: DateTimeUtc,
+//! #     #[entity(read_only)]
+//! #     returned: Option<DateTimeUtc>,
+//! #     #[entity(version)]
+//! #     version: i64,
+//!     #[serde(skip)]
+//!     #[entity(facts)]
+//!     facts: Facts,
+//! }
+//! # entity_core::register!(Loan);
+//!
+//! impl Loan {
+//!     fn check(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
+//!         match before {
+//!             None if self.due <= cx.now() => Err(Error::field("due", "must be in the future")),
+//!             _ => Ok(()),
+//!         }
+//!     }
+//! }
+//! # fn main() {
+//! #     entity_core::Registry::from_inventory().unwrap();
+//! # }
+//! ```
+//!
+//! The rule is part of the SQL condition of lists, counts and searches, so that pages are full and counts are right.
+//! When one entity is read, the same statement also selects the answers about its row into the field declared as
+//! `facts`, and the gate decides by them.
+//!
+//! - A rule only narrows: a caller who sees a loan by the rule still needs `loan.read` in its site.
+//! - An entity that the rule hides does not exist for the caller: the status is 404, for reads and for writes.
+//! - A write must not leave the entity hidden from the caller: it is then refused with 403. Whoever creates a loan for
+//!   somebody else therefore needs `loan.read.any`.
+//! - Super users hold every function, so they see whatever [`Holds`](crate::db::Sight::Holds) admits. They do not see
+//!   what a rule without functions hides from them.
+//! - [`Is`](crate::db::Sight::Is), [`Since`](crate::db::Sight::Since) and [`Until`](crate::db::Sight::Until) take the
+//!   field's name on the wire. The field must have a column and be shown to clients; a condition on a hidden column is
+//!   a [`Sql`](crate::db::Sight::Sql).
+//! - [`Addressed`](crate::db::Sight::Addressed) is a rule about [groups](super::step_06_related_data).
+//!
+//! The facts are about the caller who read the entity. An entity that the code makes itself has none, and is seen by
+//! nobody.
+//!
+//! # Checks before a write
+//!
+//! `check` names a function that is called before an entity is written: `before` is `None` on creation and the former
+//! state on a change. It refuses an entity that contradicts itself, and sets fields that follow from others. `settle`
+//! names an `async fn` with the same parameters, which may query the database; it runs after `check`. Both run for
+//! creations, for updates and for [`db::replace`](crate::db::replace), but not for [`db::insert`](crate::db::insert),
+//! which stores a record as it is.
+//!
+//! ```
+//! # use entity_core::{Context, Error, Result};
+//! # struct Loan { item: String, site_id: String }
+//! # impl Loan {
+//! async fn settle(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
+//!     let db = cx.db()?;
+//!     let mut sql = db.sql("SELECT count(*) FROM loan this WHERE this.returned IS NULL AND this.site_id = ");
+//!     sql.bind(self.site_id.as_str()).push(" AND this.item = ").bind(self.item.as_str());
+//!     let lent: Vec<i64> = db.rows(sql.into_statement(), |row| Ok(row.take()?)).await?;
+//!     match before {
+//!         None if lent != [0] => Err(Error::conflict("this item is lent already")),
+//!         _ => Ok(()),
+//!     }
+//! }
+//! # }
+//! ```
+//!
+//! The gate decides about permissions, before and after the write, and neither function repeats that. A permission that
+//! depends on the values that are written is decided here: the function fails with
+//! [`Error::forbidden`](crate::Error::forbidden). What a function writes is undone when the request fails.

@@ -1,0 +1,96 @@
+//! Step 6: groups, files, positions and versions, which belong to a row.
+//!
+//! ```standalone_crate
+//! use entity_core::db::{Facts, Sight};
+//! use entity_core::file::Files;
+//! # use entity_core::{DateTimeUtc, Entity};
+//! # use serde::Serialize;
+//!
+//! const SIGHT: Sight = Sight::Any(&[
+//!     Sight::Own,
+//!     Sight::Holds("loan.read.any"),
+//!     Sight::All(&[Sight::Is("isOpen"), Sight::Addressed]),
+//! ]);
+//!
+//! # /// A piece of equipment that somebody has borrowed.
+//! # #[derive(Clone, Debug, Serialize, Entity)]
+//! # #[serde(rename_all = "camelCase")]
+//! # #[entity(prefix = "loan", table = "loan", access = Site("loan"), verbs(read, list, create, update, delete))]
+//! # #[entity(sight = SIGHT)]
+//! pub struct Loan {
+//! #     #[entity(id)]
+//! #     loan_id: String,
+//! #     #[entity(site)]
+//! #     site_id: String,
+//! #     #[entity(owner, on_create, references = "user")]
+//! #     borrower: String,
+//! #     #[entity(title, search)]
+//! #     item: String,
+//! #     due: DateTimeUtc,
+//!     /// Whether others may use the equipment too.
+//!     is_open: bool,
+//!     /// The ids of the groups that may use it; none means all members of the site.
+//!     #[entity(groups = "loan_group")]
+//!     groups: Vec<String>,
+//!     /// Manuals, each with `name`, `url` and perhaps `type` and `size`.
+//!     #[entity(files)]
+//!     manuals: Files,
+//!     /// The place among the loans of the site.
+//!     #[serde(skip)]
+//!     #[entity(position)]
+//!     position: i64,
+//!     #[entity(updated)]
+//!     modified: DateTimeUtc,
+//!     #[entity(version)]
+//!     version: i64,
+//!     #[serde(skip)]
+//!     #[entity(facts)]
+//!     facts: Facts,
+//!     // The other fields are those of step 1.
+//! }
+//! # entity_core::register!(Loan);
+//! # fn main() {
+//! #     entity_core::Registry::from_inventory().unwrap();
+//! # }
+//! ```
+//!
+//! # Groups
+//!
+//! A field with `groups = "loan_group"` is a `Vec<String>` with the ids of groups of the entity's site. They are rows of
+//! the table `loan_group`, which has the columns `loan_id`, `group_id` and `site_id`: the first is named after the table
+//! of the type. The type's own table has the column `is_restricted`, which says whether there are any. The service
+//! creates both if it manages the table.
+//!
+//! - A group that is not one of the site is refused, and names the field.
+//! - The field alone restricts nothing: [`Sight::Addressed`](crate::db::Sight::Addressed) in the rule admits the members
+//!   of the groups, and everybody if there are none. A type with groups needs the field declared as `facts` in any case.
+//! - Lists can't be filtered or ordered by groups.
+//!
+//! # Files
+//!
+//! A [`Files`](crate::file::Files) is a list of references to files, stored as JSON in one column: the service keeps
+//! addresses and no content. Addresses below the service's own URL are stored as paths, so that they survive a change of
+//! the URL. The attribute `files` makes them the enclosures of the entry in feeds.
+//!
+//! # Positions
+//!
+//! A `position` is a hidden number, one more than the largest in the site when the entity is created. The service does
+//! not renumber. The field is not in the schema, so `order` can't name it; it is meant for code that reads entities, such
+//! as a view.
+//!
+//! # Versions
+//!
+//! Step 1 describes the role `version`. A type with feeds or `Last-Modified` also has a field with the role `updated`,
+//! which is set to [`Context::now`](crate::Context::now) by every change. `version = path` on the struct names a function
+//! that makes the version from other facts; it must tell apart all states that clients can see.
+//!
+//! # Composed ids
+//!
+//! `#[entity(id, shown = "{site_id}:{loan_id}")]` on a field shows an id that is composed of others; it ends with the
+//! field declared as `key`, which is the primary key of the row. Lists can't be filtered or ordered by a composed id, so
+//! such a type declares an `order` that ends with the key.
+//!
+//! # Deletion
+//!
+//! If the service manages the table, the rows are deleted with their site, and the rows of groups with their entity or
+//! group. Tables of the author's own declare foreign keys that do the same.

@@ -1,0 +1,35 @@
+//! Step 9: tests.
+//!
+//! # Conformance
+//!
+//! The crate `lectern-testing` is a harness for the crates of entity types. Its macro `conformance!(Book)` tests whether
+//! a registered type, such as `Book`, behaves as the framework promises for every type.
+//!
+//! # Functions of the type
+//!
+//! The feature `testing` of this crate has a context without a database, whose clock stands still at
+//! 2026-11-21T10:00:00Z and whose ids are `id-1`, `id-2` and so on. It is enough for functions such as `check`:
+//!
+//! ```
+//! use entity_core::testing::{ToldAuthorizer, context};
+//! use entity_core::{Caller, Context, DateTimeUtc, Error, Result};
+//!
+//! # struct Loan {
+//! #     due: DateTimeUtc,
+//! # }
+//! # impl Loan {
+//! #     fn check(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
+//! #         match before {
+//! #             None if self.due <= cx.now() => Err(Error::field("due", "must be in the future")),
+//! #             _ => Ok(()),
+//! #         }
+//! #     }
+//! # }
+//! let authorizer = ToldAuthorizer::default().grant("loan.new", "biology-101");
+//! let cx = context(authorizer, Caller::user("u1", "ada"));
+//! let mut loan = Loan { due: cx.now() };
+//! let error = loan.check(&cx, None).unwrap_err();
+//! assert_eq!(error.message(), "`due` must be in the future");
+//! ```
+//!
+//! [`context_on`](crate::testing::context_on) makes the same context on a unit of work of a database.

@@ -44,7 +44,7 @@ provider must do whose data are stored elsewhere. [`derive(Entity)`](macro@Entit
 //! | registration, and the checks at the start | [`register!`], [`Registry`] |
 //! | who may do what | [`Access`], [`Need`], [`Authorizer`], [`gate`] |
 //! | lists | [`search`], [`Search`], [`Page`] |
-//! | the unit of work | [`Context`], [`unit`] |
+//! | the unit of work | [`Context`], [`mod@unit`] |
 //! | errors | [`Error`], [`ErrorKind`] |
 //! | formats | [`mod@format`], [`reply`] |
 //!

@@ -80,11 +80,11 @@
 //!
 //! | letter | role |
 //! |---|---|
-//! | `a` | `access`, in a plain site |
-//! | `m` | `maintain`, in a plain site |
-//! | `s` | `Student`, in a course |
-//! | `t` | `Teaching Assistant`, in a course |
-//! | `i` | `Instructor`, in a course |
+//! | `a` | `access`, in a plain site and in the site of an account |
+//! | `m` | `maintain`, in the same sites |
+//! | `s` | `Student`, in a course; also `Learner` in a site that an LTI platform created |
+//! | `t` | `Teaching Assistant`, in the same sites |
+//! | `i` | `Instructor`, in the same sites; also `Administrator`, `ContentDeveloper`, `Faculty` and `Staff` in those of LTI |
 //! | `p` | everybody, in a site that is open to public view |
 //!
 //! Letters have an effect only for roles of the templates of sites. The database can grant or deny a function to a role

@@ -93,7 +93,7 @@
 //!
 //! | constructor | address | before the function is called | the function gets |
 //! |---|---|---|---|
-//! | [`Action::entity`](crate::Action::entity) | `/loan/ID/name` | the entity is loaded; the caller may read it and meets the need in its site; `If-Match` holds | the entity |
+//! | [`Action::entity`](crate::Action::entity) | `/loan/ID/name` | the entity is loaded; the caller may read it and meets the need in its site; `If-Match` holds, if the verb writes | the entity |
 //! | [`Action::collection`](crate::Action::collection) | `/loan/name` | the caller meets the need; a need in a site applies to the site that the first path argument names | the arguments |
 //! | [`Action::list`](crate::Action::list) | `/loan/name` | the same | the parsed query of the type's lists, which it narrows |
 //!

@@ -115,9 +115,10 @@
 //!   `Changes`.
 //! - It checks `access`: before a creation in the site that [`Create::site`](crate::Create::site) names, before a change
 //!   or a deletion with the present state, and after a creation or a change with the new state.
-//! - It calls [`Provider::permits`](crate::Provider::permits) for each entity that is returned or written. A struct that
-//!   derives its provider and has no `sight` permits everything; a provider with a rule of its own is a type of its own
-//!   that implements `Provider`.
+//! - It calls [`Provider::permits`](crate::Provider::permits) for each entity that is returned or written. The derived
+//!   provider of a type without a table permits everything. For a rule about single entities, leave out `prefix` and
+//!   `access`, and implement `Provider` and the capabilities for another struct, such as `struct Devices;`, whose
+//!   [`Entity`](crate::Provider::Entity) is `Device`.
 //! - It leaves entities out of lists that the caller may not read, evaluates `If-Match`, skips updates that change
 //!   nothing, and emits the event.
 //!
@@ -131,7 +132,8 @@
 //! - A type to which others refer overrides [`Read::read_many`](crate::Read::read_many) to avoid a query for each entity.
 //! - A write to another system is not part of the transaction. It is not undone if the request fails later, as when
 //!   `permits` refuses the new state or the request was a dry run, and it may run several times if the transaction is
-//!   run again. Such a system should be written to by a follower of events, or the write must be idempotent.
+//!   run again. Such a write must therefore be idempotent and harmless, or be done
+//!   afterwards by a program that follows the events.
 //!
 //! A type in the service's database but not in one table does the same with [`Context::db`](crate::Context::db):
 //! [`db::apply`](crate::db::apply) adds filters, words, order and page to a statement of sea-orm, which must already be

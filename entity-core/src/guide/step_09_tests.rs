@@ -32,4 +32,4 @@
 //! assert_eq!(error.message(), "`due` must be in the future");
 //! ```
 //!
-//! [`context_on`](crate::testing::context_on) makes the same context on a unit of work of a database.
+//! `testing::context_on` makes the same context on a unit of work of a database.

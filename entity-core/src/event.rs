@@ -33,7 +33,8 @@ pub enum Audit {
     Done(Effect),
     /// The status of the response, as a number of the transport.
     Answered(u16),
-    /// No entry yet. What was written stays although the request fails; its row follows with the response.
+    /// There is no entry yet. The writes are kept although the request fails; the row for it is stored when the response
+    /// is known.
     Later,
 }
 

@@ -40,7 +40,7 @@ pub struct Field {
     pub is_required: bool,
     /// Whether the field may be null or absent in an existing entity.
     pub is_nullable: bool,
-    /// When a client may write the field.
+    /// The occasions on which a client may write the field.
     pub writable: Writable,
     /// The name of the field's column, if lists can be filtered and ordered by the field.
     pub column: Option<&'static str>,
@@ -107,15 +107,15 @@ pub enum Kind {
     Object,
 }
 
-/// When a client may write a field.
+/// The occasions on which a client may write a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writable {
-    /// Never. A value that a client sends is ignored, so that clients can send back what they read. Strict input is
-    /// refused instead.
+    /// A client never writes the field. A value that a client sends is ignored, so that clients can send back what they
+    /// read. Strict input is refused instead.
     Never,
-    /// Only while the entity is created.
+    /// A client writes the field only while the entity is created.
     OnCreate,
-    /// Always.
+    /// A client may write the field whenever the entity is created or changed.
     Always,
 }
 

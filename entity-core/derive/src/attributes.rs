@@ -10,7 +10,7 @@ use syn::{
 pub(crate) struct TypeAttributes {
     pub(crate) prefix: Option<LitStr>,
     pub(crate) table: Option<LitStr>,
-    /// Whether migrations make the table, and not the service.
+    /// Whether migrations create the table, and not the service.
     pub(crate) is_migrated: bool,
     /// The columns that the type had and that the service removes.
     pub(crate) dropped: Vec<LitStr>,
@@ -20,7 +20,7 @@ pub(crate) struct TypeAttributes {
     pub(crate) sight: Option<Expr>,
     /// The function that checks a record before it is written.
     pub(crate) check: Option<Path>,
-    /// The same, for a function that waits for the database.
+    /// The `async fn` that checks a record before it is written, and may query the database.
     pub(crate) settle: Option<Path>,
     pub(crate) access: Option<Access>,
     pub(crate) verbs: Vec<Ident>,
@@ -38,7 +38,8 @@ pub(crate) enum Access {
     Named(Ident),
     /// The functions with this stem, held in the entity's site.
     Site(LitStr),
-    /// The same; what a site shows to the public, everybody may read.
+    /// The functions with this stem, held in the entity's site; without a session, callers read what the site shows to the
+    /// public.
     PublicSite(LitStr),
     /// A value of `entity_core::Access`.
     Value(Box<Expr>),

@@ -51,27 +51,27 @@ pub(crate) struct Field {
     pub(crate) was: Option<LitStr>,
 }
 
-/// How a field of a record is stored.
+/// The storage of a field of a record.
 #[derive(Clone, Default)]
 pub(crate) enum Storage {
-    /// In a column, which clients see.
+    /// The field is a column, which clients see.
     #[default]
     Shown,
-    /// In a column, which clients don't see.
+    /// The field is a column, which clients don't see.
     Hidden,
-    /// In a column, which is the key of the row.
+    /// The field is the column with the key of the row.
     Key,
-    /// In a column that the service numbers.
+    /// The field is a column that the service numbers.
     Position,
-    /// In joined tables, as this expression.
+    /// The field is read from joined tables by this expression.
     Joined(Box<Expr>),
-    /// In other fields, from which the id is composed as this pattern says.
+    /// The field is an id that is composed of other fields by this pattern.
     Composed(LitStr),
-    /// In this table, one row for each group.
+    /// The field is stored in this table, one row for each group.
     Groups(LitStr),
-    /// Nowhere: the answers to the questions of a rule.
+    /// The field holds the answers to the questions of a rule, and is not stored.
     Facts,
-    /// Nowhere.
+    /// The field is shown and not stored.
     Computed,
 }
 

@@ -1,6 +1,6 @@
 //! `#[derive(Entity)]`: generates a schema from the fields of a struct and, if declared, a provider over a table.
 //!
-//! The attributes are listed at [`Entity`](derive@Entity).
+//! The attributes are listed at [`Entity`](derive@Entity). The module `entity_core::guide` explains them in steps.
 
 mod attributes;
 mod entity;
@@ -60,10 +60,10 @@ use crate::field::Fields;
 /// | `hidden` | the field is a column that clients neither see nor write; it also needs `#[serde(skip)]` |
 /// | `key` | the field is the primary key, where that is not the id |
 /// | `shown = "{site_id}:{number}"` | the id is composed of other fields, the last of which is the key |
-/// | `position` | a hidden number: the entity's place among those of its site, given when the entity is created |
+/// | `position` | a hidden number: the entity's place among those of its site, given when the entity is created; it also needs `#[serde(skip)]` |
 /// | `groups = "poll_group"` | the field, a `Vec<String>`, holds the groups that an entity is for: those in this table, which has the columns `poll_id`, `group_id` and `site_id`; the own table has the column `is_restricted` |
 /// | `facts` | the field, an `entity_core::db::Facts`, is what the rule about who sees the entity needs; it also needs `#[serde(skip)]` |
-/// | `computed` | the field is shown and not stored |
+/// | `computed` | the field is shown and not stored; it has the default value of its type when an entity is read |
 /// | `author`, `category`, `files` | the part that the field plays in the entry in feeds; `files` is of the type `entity_core::file::Files` |
 /// | `skip` | the field is no part of the schema, and not stored |
 #[proc_macro_derive(Entity, attributes(entity))]

@@ -268,7 +268,7 @@ fn initial(field: &Field) -> TokenStream {
     filled
 }
 
-/// Generates what the service fills in by itself.
+/// Generates the value that the service fills in by itself.
 fn filled(field: &Field) -> TokenStream {
     let is = |role| field.has_role(role);
     if is("Id") && field.is_stored() || matches!(field.storage, Storage::Key) {

@@ -1,8 +1,8 @@
 //! Quotas: limits on how much an account and a site may have, checked at the end of each request that writes.
 //!
-//! How much they have is [counted](super::usage) by the database in the same transaction. On PostgreSQL the row of the
-//! count is locked until the transaction ends, and on SQLite only one unit of work writes at a time, so two concurrent
-//! requests can't both take the last that is allowed.
+//! The database [counts](super::usage) the usage in the same transaction. On PostgreSQL the row of the count is locked
+//! until the transaction ends, and on SQLite only one unit of work writes at a time, so two concurrent requests can't both
+//! take the last that is allowed.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 pub struct Quota {
     /// The maximum number of entities.
     pub entities: u64,
-    /// The maximum number of bytes of what people wrote.
+    /// The maximum number of bytes of text that clients wrote.
     pub bytes: u64,
 }
 
@@ -39,7 +39,7 @@ enum Kind {
     Site,
 }
 
-/// How much one account or one site has.
+/// The usage of one account or one site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Usage {
     kind: Kind,

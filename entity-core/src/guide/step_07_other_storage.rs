@@ -128,6 +128,8 @@
 //!   [`search::select`](crate::search::select()) does this for entities in memory, together with filters, words, order
 //!   and page. Entities that `permits` hides should be left out already here, so that pages are full.
 //! - A missing entity is `Ok(None)` and no error.
+//! - A provider whose clients choose ids calls [`check_name`](crate::check_name) for them, because some names have another
+//!   meaning in URLs.
 //! - [`List::count`](crate::List::count) returns the number if it is known without looking at each entity.
 //! - A type to which others refer overrides [`Read::read_many`](crate::Read::read_many) to avoid a query for each entity.
 //! - A write to another system is not part of the transaction. It is not undone if the request fails later, as when

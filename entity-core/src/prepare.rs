@@ -39,10 +39,10 @@ pub trait Prepare: Provider {
     /// The result of the conversion.
     type Prepared: Send + Sync + 'static;
 
-    /// Returns what is to be prepared in these fields of a creation, of a change, or of the body of an action that is
-    /// declared [`prepared`](crate::Action::prepared), or `None` if there is nothing. When the fields are looked at
-    /// ahead of the unit of work, long HTML in them is not sanitised yet: what is made of it is made again in the unit
-    /// of work.
+    /// Returns the value to prepare from these fields of a creation, of a change, or of the body of an action that is
+    /// declared [`prepared`](crate::Action::prepared), or `None` if there is nothing to prepare. Long HTML in the fields
+    /// is not sanitised yet when they are looked at ahead of the unit of work: a value that contains it differs in the
+    /// unit of work, so the work is done again.
     fn raw(fields: &Fields) -> Option<Self::Raw>;
 
     /// Adds to `raw` what depends on the data. Called in the session that finds out whether the entity `id` may be
@@ -87,7 +87,7 @@ impl Preparation {
         }
     }
 
-    /// Adds what [`Work`] made.
+    /// Adds the result of [`Work`].
     pub(crate) fn and(self, made: Option<MadeByProvider>) -> Self {
         Self { made, ..self }
     }

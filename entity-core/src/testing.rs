@@ -124,7 +124,7 @@ impl Authorizer for ToldAuthorizer {
         Some("group_member")
     }
 
-    /// Every group is one of every site.
+    /// Returns no group, as if every group were one of every site.
     async fn unknown_group(
         &self,
         _cx: &Context,

@@ -1,5 +1,5 @@
-//! Usage of accounts and sites: the number of rows that they have in the tables that count, and the bytes of what
-//! people wrote into these rows.
+//! Usage of accounts and sites: the number of rows that they have in the tables that count, and the bytes of the text
+//! that clients wrote into these rows.
 //!
 //! The database counts by itself, in triggers that the service creates from the declarations of the types. So every
 //! write is counted in its own transaction, whatever does it: batches, sweeps, cascading deletions, other programs,
@@ -30,8 +30,8 @@ pub struct Counted {
     pub site: Option<&'static str>,
     /// The text before the id in the site column; rows without this prefix count for no site.
     pub prefix: &'static str,
-    /// The columns with what people wrote, whose bytes count. What the service itself adds does not count: folded text,
-    /// indexes, ids, dates.
+    /// The columns with text that clients write, whose bytes count. Folded text, indexes, ids and dates, which the service
+    /// adds itself, don't count.
     pub texts: Cow<'static, [&'static str]>,
 }
 

@@ -64,7 +64,7 @@
 //!
 //! # What stops the start
 //!
-//! The [`Registry`](crate::Registry) checks all types before the service listens. The program then ends with the exit code
+//! The [`Registry`](crate::Registry) checks all types before the service answers requests. The program then ends with the exit code
 //! 1 and one line, such as ``lectern: the type `loan` of the crate `my-crate` has a prefix that is reserved``:
 //!
 //! | message | cause |

@@ -33,8 +33,8 @@ pub enum Audit {
     Done(Effect),
     /// The status of the response, as a number of the transport.
     Answered(u16),
-    /// There is no entry yet. The writes are kept although the request fails; the row for it is stored when the response
-    /// is known.
+    /// There is no entry yet. The writes are kept although the request fails; the row for it is stored when the
+    /// response is known.
     Later,
 }
 

@@ -23,10 +23,10 @@
 //! entity_core::register!(Note);
 //! ```
 //!
-//! The service creates the table. The struct's fields are the schema: `GET /direct/note` lists notes, `POST` creates one,
-//! and `_search`, filters and orders work by the declared columns. Reading requires the function `note.read` in the site
-//! of the note, creating `note.new`, and so on. As long as no role knows these functions, whoever may visit the site
-//! reads its notes, and whoever may change the site writes them.
+//! The service creates the table. The struct's fields are the schema: `GET /direct/note` lists notes, `POST` creates
+//! one, and `_search`, filters and orders work by the declared columns. Reading requires the function `note.read` in
+//! the site of the note, creating `note.new`, and so on. As long as no role knows these functions, whoever may visit
+//! the site reads its notes, and whoever may change the site writes them.
 #![cfg_attr(
     feature = "sea-orm",
     doc = "

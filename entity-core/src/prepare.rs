@@ -40,9 +40,9 @@ pub trait Prepare: Provider {
     type Prepared: Send + Sync + 'static;
 
     /// Returns the value to prepare from these fields of a creation, of a change, or of the body of an action that is
-    /// declared [`prepared`](crate::Action::prepared), or `None` if there is nothing to prepare. Long HTML in the fields
-    /// is not sanitised yet when they are looked at ahead of the unit of work: a value that contains it differs in the
-    /// unit of work, so the work is done again.
+    /// declared [`prepared`](crate::Action::prepared), or `None` if there is nothing to prepare. Long HTML in the
+    /// fields is not sanitised yet when they are looked at ahead of the unit of work: a value that contains it differs
+    /// in the unit of work, so the work is done again.
     fn raw(fields: &Fields) -> Option<Self::Raw>;
 
     /// Adds to `raw` what depends on the data. Called in the session that finds out whether the entity `id` may be

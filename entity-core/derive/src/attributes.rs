@@ -38,8 +38,8 @@ pub(crate) enum Access {
     Named(Ident),
     /// The functions with this stem, held in the entity's site.
     Site(LitStr),
-    /// The functions with this stem, held in the entity's site; without a session, callers read what the site shows to the
-    /// public.
+    /// The functions with this stem, held in the entity's site; without a session, callers read what the site shows to
+    /// the public.
     PublicSite(LitStr),
     /// A value of `entity_core::Access`.
     Value(Box<Expr>),

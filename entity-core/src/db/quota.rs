@@ -1,8 +1,8 @@
 //! Quotas: limits on how much an account and a site may have, checked at the end of each request that writes.
 //!
 //! The database [counts](super::usage) the usage in the same transaction. On PostgreSQL the row of the count is locked
-//! until the transaction ends, and on SQLite only one unit of work writes at a time, so two concurrent requests can't both
-//! take the last that is allowed.
+//! until the transaction ends, and on SQLite only one unit of work writes at a time, so two concurrent requests can't
+//! both take the last that is allowed.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -30,8 +30,8 @@ pub struct Counted {
     pub site: Option<&'static str>,
     /// The text before the id in the site column; rows without this prefix count for no site.
     pub prefix: &'static str,
-    /// The columns with text that clients write, whose bytes count. Folded text, indexes, ids and dates, which the service
-    /// adds itself, don't count.
+    /// The columns with text that clients write, whose bytes count. Folded text, indexes, ids and dates, which the
+    /// service adds itself, don't count.
     pub texts: Cow<'static, [&'static str]>,
 }
 

@@ -26,9 +26,9 @@
 //! ```
 //!
 //! The line `use my_crate as _;` is necessary: types register themselves when the program is linked, and a library that
-//! the program does not mention is not linked. Without the line the program works and lacks the type. The program has the
-//! command line and the settings of `lectern`; `cargo run -- --demo` serves the demo data with the type. Several crates
-//! are linked by one such line each.
+//! the program does not mention is not linked. Without the line the program works and lacks the type. The program has
+//! the command line and the settings of `lectern`; `cargo run -- --demo` serves the demo data with the type. Several
+//! crates are linked by one such line each.
 //!
 //! # Where tables come from
 //!
@@ -38,15 +38,15 @@
 //! | `table = "loan", migrated` | the author |
 //!
 //! A managed table is created with one column for each stored field, a column with folded text for each field with
-//! `search`, an index by site and id, and a foreign key by which rows are deleted with their site. A field that is added
-//! to the struct later becomes a column with the empty value of its type in the rows that exist: an empty text, 0 (for
-//! instants: 1970), `false`, or null for an `Option`.
+//! `search`, an index by site and id, and a foreign key by which rows are deleted with their site. A field that is
+//! added to the struct later becomes a column with the empty value of its type in the rows that exist: an empty text, 0
+//! (for instants: 1970), `false`, or null for an `Option`.
 //!
 //! The service changes nothing else in an existing table:
 //!
 //! - A renamed field would be a new, empty column. `column = "old_name"` keeps the former one.
-//! - A column that no field has any more stays in the table. If it can't be null, every insertion fails with status 500.
-//!   A field that is no longer shown therefore remains in the struct as a `hidden` field with `#[serde(skip)]`.
+//! - A column that no field has any more stays in the table. If it can't be null, every insertion fails with status
+//!   500. A field that is no longer shown therefore remains in the struct as a `hidden` field with `#[serde(skip)]`.
 //! - The type of a column, and whether it may be null, never change.
 //!
 //! A `migrated` table has the columns of the struct, the columns `…_folded` for fields with `search`
@@ -57,15 +57,16 @@
 //!
 //! # What the compiler refuses
 //!
-//! `#[derive(Entity)]` refuses a struct without an id, a prefix without `access`, attributes that it does not know, fields
-//! that can't be columns, `verbs` without a `table`, a `sight` without a field declared as `facts`, and a composed id
-//! that does not end with the key. `register!` refuses a type that is no [`Provider`](crate::Provider). It does not notice
-//! missing capabilities: a type without `verbs(…)` is registered without operations.
+//! `#[derive(Entity)]` refuses a struct without an id, a prefix without `access`, attributes that it does not know,
+//! fields that can't be columns, `verbs` without a `table`, a `sight` without a field declared as `facts`, and a
+//! composed id that does not end with the key. `register!` refuses a type that is no [`Provider`](crate::Provider). It
+//! does not notice missing capabilities: a type without `verbs(…)` is registered without operations.
 //!
 //! # What stops the start
 //!
-//! The [`Registry`](crate::Registry) checks all types before the service answers requests. The program then ends with the exit code
-//! 1 and one line, such as ``lectern: the type `loan` of the crate `my-crate` has a prefix that is reserved``:
+//! The [`Registry`](crate::Registry) checks all types before the service answers requests. The program then ends with
+//! the exit code 1 and one line, such as ``lectern: the type `loan` of the crate `my-crate` has a prefix that is
+//! reserved``:
 //!
 //! | message | cause |
 //! |---|---|
@@ -89,5 +90,7 @@
 //! | ``the format `x` of the crate `a` has an illegal name …`` | the name of a format has characters other than `a`–`z` and `0`–`9` |
 //! | ``the database was changed by a newer version of this service …`` | a newer program has migrated the database |
 //!
-//! The registry does not look into SQL: a wrong join, a wrong `sql` expression or a missing column of a `migrated` table
-//! is an error with status 500 in the first request that uses it.
+//! The registry does not look into SQL: a wrong join, a wrong `sql` expression or a missing column of a `migrated`
+//! table is an error with status 500 in the first request that uses it. A `migrated` table whose rows count towards
+//! quotas, because the type has a site or an owner, stops the start with the error of the database if it is missing or
+//! lacks one of the columns that count.

@@ -91,13 +91,13 @@
 //!
 //! # The site
 //!
-//! `access = Site("loan")` looks up permissions in the site of the entity, so such a type must have a field with the role
-//! `site`. **Neither the compiler nor the start of the service checks this.** If the field is an `Option` and empty, only
-//! super users may read and write the entity.
+//! `access = Site("loan")` looks up permissions in the site of the entity, so such a type must have a field with the
+//! role `site`. **Neither the compiler nor the start of the service checks this.** If the field is an `Option` and
+//! empty, only super users may read and write the entity.
 //!
 //! # The version
 //!
-//! A field with the role `version` counts the changes. The `ETag` of an entity is made from it, and an update is refused
-//! with [`precondition_failed`](crate::Error::precondition_failed) if the row changed after it was read. Without it, the
-//! `ETag` is made from the field with the role `updated`, and concurrent updates are not detected by the row. A type
-//! with neither has no `ETag`.
+//! A field with the role `version` counts the changes. The `ETag` of an entity is made from it, and an update is
+//! refused with [`precondition_failed`](crate::Error::precondition_failed) if the row changed after it was read.
+//! Without it, the `ETag` is made from the field with the role `updated`, and concurrent updates are not detected by
+//! the row. A type with neither has no `ETag`.

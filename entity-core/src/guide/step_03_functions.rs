@@ -17,8 +17,8 @@
 //! | a constant of the type [`Access`](crate::Access) | as it says | as it says | as it says | as it says |
 //!
 //! All functions are looked up in the site of the entity. For an entity without a site, a requirement in a site means
-//! that the caller must be a super user. An anonymous caller of a `PublicSite` finds a list only by naming the site, and
-//! gets 401 for an entity that the public may not see, whether it exists or not.
+//! that the caller must be a super user. An anonymous caller of a `PublicSite` finds a list only by naming the site,
+//! and gets 401 for an entity that the public may not see, whether it exists or not.
 //!
 //! ```
 //! use entity_core::{Access, Need};
@@ -89,8 +89,8 @@
 //!
 //! Letters have an effect only for roles of the templates of sites. The database can grant or deny a function to a role
 //! of a template, and a site can change what its own roles hold (`setPerms`); both win over the letters. A type that
-//! declares any function declares all that its `access`, its actions and its `sight` ask for, otherwise the service does
-//! not start; `""` declares a function that no role holds by default. A function that the code asks the
+//! declares any function declares all that its `access`, its actions and its `sight` ask for, otherwise the service
+//! does not start; `""` declares a function that no role holds by default. A function that the code asks the
 //! [`Authorizer`](crate::Authorizer) for is not checked and should be declared too.
 //!
 //! # Without declared functions
@@ -102,5 +102,5 @@
 //! - `loan.read.any` does not end with `.read`, so it means `site.upd`.
 //! - A site can't grant such a function to a role of its own.
 //! - The service itself grants functions of many stems by default, such as `poll`, `chat` and `content`
-//!   (`entity-providers/src/migration/default_grants.rs`). A type with one of these stems has no fallback: its functions
-//!   are held only if they are in that table or declared.
+//!   (`entity-providers/src/migration/default_grants.rs`). A type with one of these stems has no fallback: its
+//!   functions are held only if they are in that table or declared.

@@ -97,12 +97,12 @@
 //! | [`Action::collection`](crate::Action::collection) | `/loan/name` | the caller meets the need; a need in a site applies to the site that the first path argument names | the arguments |
 //! | [`Action::list`](crate::Action::list) | `/loan/name` | the same | the parsed query of the type's lists, which it narrows |
 //!
-//! - `register!` finds the actions by itself, because the type implements [`Actions`](crate::Actions). The trait requires
-//!   [`Read`](crate::Read).
+//! - `register!` finds the actions by itself, because the type implements [`Actions`](crate::Actions). The trait
+//!   requires [`Read`](crate::Read).
 //! - A need in a site on the collection requires a path argument: without one the request is refused with 400.
-//! - For an action, [`Need::SiteOrOwn`](crate::Need::SiteOrOwn) means its first function only. An action that owners may
-//!   run on their entities has the need to read, and calls
-//!   [`gate::require`](crate::gate::require)`::<Loan>(cx, &loan, Operation::Update)` first.
+//! - For an action, [`Need::SiteOrOwn`](crate::Need::SiteOrOwn) means its first function only. An action that owners
+//!   may run on their entities has the need to read, and calls [`gate::require`](crate::gate::require)`::<Loan>(cx,
+//!   &loan, Operation::Update)` first.
 //! - An action with `Verb::Get` runs in a session that can't write.
 //! - Nobody checks the permission to update around an action that writes: its need is the permission.
 //! - [`db::replace`](crate::db::replace) runs `check` and `settle`, counts the version up and refuses to overwrite a
@@ -112,11 +112,11 @@
 //!
 //! # Answers
 //!
-//! An action returns an [`Outcome`](crate::Outcome). Its declaration by [`answers`](crate::Action::answers) tells clients
-//! and the negotiation of formats about the answer in advance. Entities in an outcome are checked like those of a read,
-//! so that a caller gets no entity that the caller may not read; [`Outcome::List`](crate::Outcome::List) runs the search
-//! with the permissions, the page and the count of the type's own list.
+//! An action returns an [`Outcome`](crate::Outcome). Its declaration by [`answers`](crate::Action::answers) tells
+//! clients and the negotiation of formats about the answer in advance. Entities in an outcome are checked like those of
+//! a read, so that a caller gets no entity that the caller may not read; [`Outcome::List`](crate::Outcome::List) runs
+//! the search with the permissions, the page and the count of the type's own list.
 //!
 //! Further path segments are declared by [`argument`](crate::Action::argument), and query parameters by
-//! [`parameters`](crate::Action::parameters). The body is in [`Arguments::input`](crate::Arguments::input), as it was sent
-//! and not checked against the schema.
+//! [`parameters`](crate::Action::parameters). The body is in [`Arguments::input`](crate::Arguments::input), as it was
+//! sent and not checked against the schema.

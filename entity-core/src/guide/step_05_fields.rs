@@ -66,14 +66,14 @@
 //! # Hidden columns
 //!
 //! A `hidden` field is a column that clients neither see nor write, and that is not in the schema; `check` or an action
-//! sets it. It also needs `#[serde(skip)]`: without it, the entity would be serialised with the field. Because it is not
-//! in the schema, no list is ordered or filtered by it, and a rule asks for it by
+//! sets it. It also needs `#[serde(skip)]`: without it, the entity would be serialised with the field. Because it is
+//! not in the schema, no list is ordered or filtered by it, and a rule asks for it by
 //! [`Sight::Sql`](crate::db::Sight::Sql).
 //!
 //! # Computed fields
 //!
-//! A `computed` field is shown and not stored. It has the default value of its type whenever a row is read, so it serves
-//! for keys that clients expect, or for values that the code fills in itself:
+//! A `computed` field is shown and not stored. It has the default value of its type whenever a row is read, so it
+//! serves for keys that clients expect, or for values that the code fills in itself:
 //!
 //! ```standalone_crate
 //! # use entity_core::{Context, DateTimeUtc, Entity, Page, Read, List, Result, Search, db};

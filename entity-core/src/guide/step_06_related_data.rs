@@ -56,39 +56,40 @@
 //!
 //! # Groups
 //!
-//! A field with `groups = "loan_group"` is a `Vec<String>` with the ids of groups of the entity's site. They are rows of
-//! the table `loan_group`, which has the columns `loan_id`, `group_id` and `site_id`: the first is named after the table
-//! of the type. The type's own table has the column `is_restricted`, which says whether there are any. The service
-//! creates both if it manages the table.
+//! A field with `groups = "loan_group"` is a `Vec<String>` with the ids of groups of the entity's site. They are rows
+//! of the table `loan_group`, which has the columns `loan_id`, `group_id` and `site_id`: the first is named after the
+//! table of the type. The type's own table has the column `is_restricted`, which says whether there are any. The
+//! service creates both if it manages the table.
 //!
 //! - A group that is not one of the site is refused, and names the field.
-//! - The field alone restricts nothing: [`Sight::Addressed`](crate::db::Sight::Addressed) in the rule admits the members
-//!   of the groups, and everybody if there are none. A type with groups needs the field declared as `facts` in any case.
+//! - The field alone restricts nothing: [`Sight::Addressed`](crate::db::Sight::Addressed) in the rule admits the
+//!   members of the groups, and everybody if there are none. A type with groups needs the field declared as `facts` in
+//!   any case.
 //! - Lists can't be filtered or ordered by groups.
 //!
 //! # Files
 //!
 //! A [`Files`](crate::file::Files) is a list of references to files, stored as JSON in one column: the service keeps
-//! addresses and no content. Addresses below the service's own URL are stored as paths, so that they survive a change of
-//! the URL. The attribute `files` makes them the enclosures of the entry in feeds.
+//! addresses and no content. Addresses below the service's own URL are stored as paths, so that they survive a change
+//! of the URL. The attribute `files` makes them the enclosures of the entry in feeds.
 //!
 //! # Positions
 //!
 //! A `position` is a hidden number, one more than the largest in the site when the entity is created. The service does
-//! not renumber. The field is not in the schema, so `order` can't name it; it is meant for code that reads entities, such
-//! as a view.
+//! not renumber. The field is not in the schema, so `order` can't name it; it is meant for code that reads entities,
+//! such as a view.
 //!
 //! # Versions
 //!
 //! Step 1 describes the role `version`. A type with feeds or `Last-Modified` also has a field with the role `updated`,
-//! which is set to [`Context::now`](crate::Context::now) by every change. `version = path` on the struct names a function
-//! that makes the version from other facts; it must tell apart all states that clients can see.
+//! which is set to [`Context::now`](crate::Context::now) by every change. `version = path` on the struct names a
+//! function that makes the version from other facts; it must tell apart all states that clients can see.
 //!
 //! # Composed ids
 //!
 //! `#[entity(id, shown = "{site_id}:{loan_id}")]` on a field shows an id that is composed of others; it ends with the
-//! field declared as `key`, which is the primary key of the row. Lists can't be filtered or ordered by a composed id, so
-//! such a type declares an `order` that ends with the key.
+//! field declared as `key`, which is the primary key of the row. Lists can't be filtered or ordered by a composed id,
+//! so such a type declares an `order` that ends with the key.
 //!
 //! # Deletion
 //!

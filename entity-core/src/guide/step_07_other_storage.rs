@@ -1,7 +1,7 @@
 //! Step 7: types whose data are stored elsewhere.
 //!
-//! A type whose entities are not rows of one table, such as the devices of an inventory system, implements the traits of
-//! the capabilities itself: [`Read`](crate::Read), [`List`](crate::List), [`Create`](crate::Create),
+//! A type whose entities are not rows of one table, such as the devices of an inventory system, implements the traits
+//! of the capabilities itself: [`Read`](crate::Read), [`List`](crate::List), [`Create`](crate::Create),
 //! [`Update`](crate::Update) and [`Delete`](crate::Delete), each only if the type has the capability. `prefix` and
 //! `access` without a `table` make the struct its own [`Provider`](crate::Provider):
 //!
@@ -113,8 +113,8 @@
 //!
 //! - It checks the fields that were sent against the schema, sanitises HTML, and decodes the rest into `Draft` or
 //!   `Changes`.
-//! - It checks `access`: before a creation in the site that [`Create::site`](crate::Create::site) names, before a change
-//!   or a deletion with the present state, and after a creation or a change with the new state.
+//! - It checks `access`: before a creation in the site that [`Create::site`](crate::Create::site) names, before a
+//!   change or a deletion with the present state, and after a creation or a change with the new state.
 //! - It calls [`Provider::permits`](crate::Provider::permits) for each entity that is returned or written. The derived
 //!   provider of a type without a table permits everything. For a rule about single entities, leave out `prefix` and
 //!   `access`, and implement `Provider` and the capabilities for another struct, such as `struct Devices;`, whose
@@ -128,10 +128,11 @@
 //!   [`search::select`](crate::search::select()) does this for entities in memory, together with filters, words, order
 //!   and page. Entities that `permits` hides should be left out already here, so that pages are full.
 //! - A missing entity is `Ok(None)` and no error.
-//! - A provider whose clients choose ids calls [`check_name`](crate::check_name) for them, because some names have another
-//!   meaning in URLs.
+//! - A provider whose clients choose ids calls [`check_name`](crate::check_name) for them, because some names have
+//!   another meaning in URLs.
 //! - [`List::count`](crate::List::count) returns the number if it is known without looking at each entity.
-//! - A type to which others refer overrides [`Read::read_many`](crate::Read::read_many) to avoid a query for each entity.
+//! - A type to which others refer overrides [`Read::read_many`](crate::Read::read_many) to avoid a query for each
+//!   entity.
 //! - A write to another system is not part of the transaction. It is not undone if the request fails later, as when
 //!   `permits` refuses the new state or the request was a dry run, and it may run several times if the transaction is
 //!   run again. Such a write must therefore be idempotent and harmless, or be done
@@ -142,8 +143,8 @@
 //! limited to the scope, and [`Session::sql`](crate::db::Session::sql) builds statements as text.
 //!
 //! Clients and settings that the provider needs are found by [`Context::service`](crate::Context::service) where the
-//! service is put together in code. A program that calls `server::run` can't add services, so the provider keeps them in
-//! a `static`, as above.
+//! service is put together in code. A program that calls `server::run` can't add services, so the provider keeps them
+//! in a `static`, as above.
 //!
 //! # One verb by hand
 //!

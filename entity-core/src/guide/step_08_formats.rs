@@ -51,14 +51,14 @@
 //!
 //! - The name is the ending in the URL: lower case letters and digits, a letter first, and not the name of another
 //!   format.
-//! - [`accepts`](crate::format::Renderer::accepts) says which answers the format can write. It is also called with empty
-//!   samples of answers, to describe addresses in advance, so it must depend on the kind of the answer only. For any
-//!   other answer the status is 406.
+//! - [`accepts`](crate::format::Renderer::accepts) says which answers the format can write. It is also called with
+//!   empty samples of answers, to describe addresses in advance, so it must depend on the kind of the answer only. For
+//!   any other answer the status is 406.
 //! - Entities arrive after the permission checks, as [`Item`](crate::Item)s of any type, with their schema.
 //!   [`Item::data`](crate::Item::data) is what the request wants to be shown, and
 //!   [`Item::feed_entry`](crate::Item::feed_entry) the entry in feeds.
-//! - [`View::check_list`](crate::format::View::check_list) bounds the size of an answer. When it fails, the service renders
-//!   the entities that fit and links to the rest.
+//! - [`View::check_list`](crate::format::View::check_list) bounds the size of an answer. When it fails, the service
+//!   renders the entities that fit and links to the rest.
 //! - A format that escapes nothing, as above, must not be of a media type that browsers execute.
 //!
 //! A format that clients also send implements [`Parser`](crate::format::Parser), which is the second argument of

@@ -2,8 +2,8 @@
 //!
 //! # Conformance
 //!
-//! The crate `lectern-testing` is a harness for the crates of entity types. Its macro `conformance!(Book)` tests whether
-//! a registered type, such as `Book`, behaves as the framework promises for every type.
+//! The crate `lectern-testing` is a harness for the crates of entity types. Its macro `conformance!(Book)` tests
+//! whether a registered type, such as `Book`, behaves as the framework promises for every type.
 //!
 //! # Functions of the type
 //!

@@ -1,7 +1,8 @@
 //! Step 10: views, and endpoints below `/api`.
 //!
-//! `/direct` shows entities as they are. A *view* is a struct of its own, made from one type or several for one purpose,
-//! such as the page of a portal. It reads entities through the [`gate`](crate::gate), with the permissions of the caller:
+//! `/direct` shows entities as they are. A *view* is a struct of its own, made from one type or several for one
+//! purpose, such as the page of a portal. It reads entities through the [`gate`](crate::gate), with the permissions of
+//! the caller:
 //!
 //! ```
 //! use entity_core::{Context, Need, Result, Search, gate, schemars};

@@ -2,9 +2,9 @@
 //!
 //! # Context
 //!
-//! A [`Context`](crate::Context) is one unit of work on behalf of one caller. A request that reads has a session that can
-//! only read; a request that writes has a transaction, which the dispatcher commits after the last check. No provider
-//! commits anything, and everything is undone when the request fails.
+//! A [`Context`](crate::Context) is one unit of work on behalf of one caller. A request that reads has a session that
+//! can only read; a request that writes has a transaction, which the dispatcher commits after the last check. No
+//! provider commits anything, and everything is undone when the request fails.
 //!
 //! | method | result |
 //! |---|---|
@@ -25,16 +25,16 @@
 //!
 //! A [`Scope`](crate::Scope) is the set of sites whose entities a list may show. The gate sets it in
 //! [`Search::scope`](crate::Search::scope): the site that the search names, if the caller holds the function there;
-//! otherwise all sites in which the caller holds it; [`Scope::Everything`](crate::Scope::Everything) for super users and
-//! for types whose `access` asks for nothing in a site. The default is no site, so that a search that has not passed the
-//! gate finds nothing. A provider applies the scope and never widens it; the functions of [`db`](crate::db) for records
-//! do so.
+//! otherwise all sites in which the caller holds it; [`Scope::Everything`](crate::Scope::Everything) for super users
+//! and for types whose `access` asks for nothing in a site. The default is no site, so that a search that has not
+//! passed the gate finds nothing. A provider applies the scope and never widens it; the functions of [`db`](crate::db)
+//! for records do so.
 //!
 //! # Search
 //!
-//! A [`Search`](crate::Search) is a parsed and checked query of a list: filters, words, order, window or cursor, and the
-//! scope. Providers get it complete: its order ends with a field that has another value for each entity. Code narrows
-//! a search by [`narrow`](crate::Search::narrow), [`narrow_to_site`](crate::Search::narrow_to_site),
+//! A [`Search`](crate::Search) is a parsed and checked query of a list: filters, words, order, window or cursor, and
+//! the scope. Providers get it complete: its order ends with a field that has another value for each entity. Code
+//! narrows a search by [`narrow`](crate::Search::narrow), [`narrow_to_site`](crate::Search::narrow_to_site),
 //! [`narrow_to_sites`](crate::Search::narrow_to_sites) and [`cut`](crate::Search::cut), by the names of fields on the
 //! wire, and begins one by [`Search::all`](crate::Search::all). Instants are [`Cell::Integer`](crate::search::Cell), in
 //! milliseconds since 1970.

@@ -41,6 +41,17 @@ pub struct Input {
 #[serde(transparent)]
 pub struct Fields(pub Map<String, Value>);
 
+/// Creates an input of fields, each a name and a value, as if a client had sent them.
+impl<K: Into<String>, V: Into<Value>> FromIterator<(K, V)> for Input {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(fields: I) -> Self {
+        let fields = fields.into_iter();
+        Self {
+            fields: fields.map(|(name, it)| (name.into(), it.into())).collect(),
+            ..Self::default()
+        }
+    }
+}
+
 impl Input {
     /// Resolves a patch against `current` into the fields that it changes. Returns an input without a patch as it is.
     ///

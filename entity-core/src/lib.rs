@@ -72,6 +72,7 @@ pub mod context;
 pub mod db;
 mod demo;
 mod dispatch;
+pub mod endpoint;
 mod entity;
 mod error;
 mod event;
@@ -112,6 +113,7 @@ mod text;
 mod turn;
 pub mod unit;
 mod value;
+pub mod view;
 pub mod wire;
 
 /// An instant, in UTC.
@@ -132,8 +134,9 @@ pub use atomic::Atomic;
 pub use context::{Clock, Context, Ids, Services, Shared};
 pub use demo::{Demo, FillDemo};
 pub use dispatch::{Dispatcher, Finish, look_up};
+pub use endpoint::Endpoint;
 pub use entity::{Enclosure, Entity, EventEntry, FeedEntry, Version};
-pub use entity_core_derive::Entity;
+pub use entity_core_derive::{Entity, View};
 pub use error::{Error, ErrorKind, FieldError, OUTCOME_UNKNOWN, QUOTA_EXCEEDED, Result};
 pub use event::{Audit, Event, EventSink};
 pub use hold::{Timer, WriteLimit};

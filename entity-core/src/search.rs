@@ -255,6 +255,15 @@ impl Search {
         }
     }
 
+    /// Creates a search for this part of all entities.
+    pub fn part(window: Window) -> Self {
+        Self {
+            start: window.start,
+            limit: window.limit,
+            ..Self::default()
+        }
+    }
+
     /// Returns the value of a further parameter.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         self.parameters

@@ -1,12 +1,15 @@
 //! `#[derive(Entity)]`: generates a schema from the fields of a struct and, if declared, a provider over a table.
+//! `#[derive(View)]`: generates the conversion of an entity to a view of it.
 //!
-//! The attributes are listed at [`Entity`](derive@Entity). The module `entity_core::guide` explains them in steps.
+//! The attributes are listed at [`Entity`](derive@Entity) and [`View`](derive@View). The module `entity_core::guide`
+//! explains them in steps.
 
 mod attributes;
 mod entity;
 mod field;
 mod record;
 mod table;
+mod view;
 
 use proc_macro::TokenStream;
 use quote::quote;
@@ -80,4 +83,30 @@ fn expand(input: &DeriveInput) -> syn::Result<proc_macro2::TokenStream> {
     let entity = entity::implement(input, &attributes, &fields)?;
     let table = table::implement(input, &attributes, &fields)?;
     Ok(quote! { #entity #table })
+}
+
+/// Generates `fn of`, which converts an entity to a view of it: a struct with some of the entity's fields, perhaps under
+/// other names and as other types.
+///
+/// On the struct, `#[view(…)]`:
+///
+/// | attribute | meaning |
+/// |---|---|
+/// | `of = Poll` | the type of the entity, which is the first argument of `of` |
+/// | `beside(url: String)` | fields of the view whose values the entity does not have; they are the further arguments |
+///
+/// On a field:
+///
+/// | attribute | meaning |
+/// |---|---|
+/// | `of = poll_id` | the field of the entity that the value comes from; without it, the one of the same name |
+/// | `as = iso` | the conversion of the value: a function of `entity_core::view`, which are `iso`, `millis` and `unwrap_or_default` |
+///
+/// Several fields may show the same field of the entity, whose type must then be `Clone`.
+#[proc_macro_derive(View, attributes(view))]
+pub fn derive_view(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    view::expand(&input)
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
 }

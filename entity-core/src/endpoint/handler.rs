@@ -1,0 +1,70 @@
+//! Handlers: `async fn`s of any answer, called through one type.
+
+use futures::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Answer, Call, Part, Success};
+use crate::context::Context;
+use crate::error::Result;
+use crate::shape;
+
+/// The output of a handler: data, or a [`Part`] of a list.
+pub trait Answering: Send + 'static {
+    /// The declaration of the answer.
+    const SUCCESS: Success;
+
+    /// Converts the output to the answer.
+    fn into_answer(self) -> Answer;
+}
+
+impl<T: Serialize + JsonSchema + Send + 'static> Answering for T {
+    const SUCCESS: Success = Success::Data(shape::of::<T>);
+
+    fn into_answer(self) -> Answer {
+        Answer::new(self, None)
+    }
+}
+
+impl<T: Serialize + JsonSchema + Send + 'static> Answering for Part<T> {
+    const SUCCESS: Success = Success::Part(shape::of::<T>);
+
+    fn into_answer(self) -> Answer {
+        Answer::new(self.data, self.next)
+    }
+}
+
+/// An `async fn` that answers calls. Every `async fn(&Context, Call) -> Result<T>` is one if `T` is [`Answering`].
+pub trait Handle<'a>: Send + Sync + 'static {
+    /// The output of the function.
+    type Answer: Answering;
+
+    /// Calls the function.
+    fn call(&self, cx: &'a Context, call: Call) -> BoxFuture<'a, Result<Answer>>;
+}
+
+impl<'a, F, R, T> Handle<'a> for F
+where
+    F: Fn(&'a Context, Call) -> R + Send + Sync + 'static,
+    R: Future<Output = Result<T>> + Send + 'a,
+    T: Answering,
+{
+    type Answer = T;
+
+    fn call(&self, cx: &'a Context, call: Call) -> BoxFuture<'a, Result<Answer>> {
+        let work = self(cx, call);
+        Box::pin(async move { work.await.map(Answering::into_answer) })
+    }
+}
+
+/// A handler whose output is not known to its caller. Every [`Handle`] is one.
+pub trait Handler: Send + Sync + 'static {
+    /// Calls the handler.
+    fn run<'a>(&self, cx: &'a Context, call: Call) -> BoxFuture<'a, Result<Answer>>;
+}
+
+impl<H: for<'a> Handle<'a>> Handler for H {
+    fn run<'a>(&self, cx: &'a Context, call: Call) -> BoxFuture<'a, Result<Answer>> {
+        self.call(cx, call)
+    }
+}

@@ -18,8 +18,6 @@ use serde::Serialize;
 
 use crate::user::NAME_OR_NOTHING;
 
-pub use self::view::{AnnouncementView, News, of_pinned_sites};
-
 /// The site whose announcements are the messages of the day.
 pub const MOTD_SITE: &str = "!site";
 

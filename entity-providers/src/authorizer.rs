@@ -12,6 +12,7 @@ mod epoch;
 mod grants;
 mod kept;
 mod maintained;
+mod roles;
 mod sites;
 mod standing;
 

@@ -1,156 +1,43 @@
 //! `/api`: curated views over the same providers, for the portal.
 //!
-//! Invariant: [`ENDPOINTS`] is all there is. An endpoint is closed to callers without a session unless its
-//! line says `.open()`; the router, the access tests and the description read this one list.
+//! Invariant: [`Endpoints`] is all there is. An endpoint is closed to callers without a session unless its
+//! declaration says `.open()`; the router, the access tests and the description read this one list.
 
-mod announcements;
 mod call;
 mod docs;
+mod list;
 mod login;
-mod sites;
-mod user;
 
 use std::future::ready;
 
-use axum::http::header::LINK;
-use axum::http::{Method, Uri};
+use axum::http::{Method, StatusCode, Uri};
 use axum::response::Response;
-use entity_core::{DirectPath, Error, Result, Verb};
+use entity_core::endpoint::{Call, Endpoint, MOUNT};
+use entity_core::{Audit, DirectPath, Error, Result, Verb};
 use futures::future::BoxFuture;
 
-pub(crate) use call::{Answer, Call, ENVELOPE, envelope_schema};
+pub(crate) use call::{ENVELOPE, OwnAnswer, OwnCall, envelope_schema};
+pub use list::{Endpoints, Listed};
 
 use crate::app::App;
 use crate::exchange::Exchange;
 use crate::middleware::audit::Audited;
-use crate::openapi::Contract;
+use call::Told;
+use list::Handler;
 
-/// One endpoint.
-pub struct Endpoint {
-    /// The method it takes; GET includes HEAD.
-    pub method: Method,
-    /// Its path; `{name}` stands for one segment.
-    pub path: &'static str,
-    /// What it answers.
-    pub doc: &'static str,
-    /// What it takes and answers, for the description.
-    pub contract: Contract,
-    /// Whether callers without a session may use it.
-    pub is_open: bool,
-    run: Run,
-}
+/// What runs an endpoint that needs the service itself.
+type OwnHandler = for<'a> fn(OwnCall<'a>) -> BoxFuture<'a, Result<OwnAnswer>>;
 
-type Run = for<'a> fn(Call<'a>) -> BoxFuture<'a, Result<Answer>>;
-
-/// All endpoints, in the order of the specification.
-pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint::post(
-        "/api/login",
-        "Logs in and sets the session cookie.",
-        login::LOGIN,
-        |call| Box::pin(login::login(call)),
-    )
-    .open(),
-    Endpoint::post("/api/logout", "Ends the session.", login::LOGOUT, |call| {
-        Box::pin(login::logout(call))
+/// The endpoints of the service itself, which need more of it than a unit of work.
+const OWN: &[(Endpoint, OwnHandler)] = &[
+    (login::LOGIN, |call| Box::pin(login::login(call))),
+    (login::LOGOUT, |call| Box::pin(login::logout(call))),
+    (docs::DOCUMENT, |call| {
+        Box::pin(ready(docs::document(&call)))
     }),
-    Endpoint::get(
-        "/api/user/roles",
-        "Whether the caller is a super user.",
-        user::ROLES,
-        |call| Box::pin(user::roles(call)),
-    ),
-    Endpoint::get(
-        "/api/users/{userId}/sites",
-        "The sites of a user.",
-        sites::OF_USER,
-        |call| Box::pin(sites::of_user(call)),
-    ),
-    Endpoint::get(
-        "/api/users/me/announcements",
-        "The announcements of the caller's pinned sites.",
-        announcements::MINE,
-        |call| Box::pin(announcements::mine(call)),
-    ),
-    Endpoint::get(
-        docs::DOCUMENT_PATH,
-        "This description, as an OpenAPI document.",
-        docs::DOCUMENT,
-        |call| Box::pin(ready(docs::document(&call))),
-    )
-    .open(),
-    Endpoint::get(
-        docs::PAGE_PATH,
-        "This description, as a page.",
-        docs::PAGE,
-        |call| Box::pin(ready(docs::page(&call))),
-    )
-    .open(),
-    Endpoint::get(
-        "/api/docs/try",
-        "Leads to an operation that reads, with the values of a form.",
-        docs::TRY,
-        |call| Box::pin(ready(docs::lead(&call))),
-    )
-    .open(),
+    (docs::PAGE, |call| Box::pin(ready(docs::page(&call)))),
+    (docs::TRY, |call| Box::pin(ready(docs::lead(&call)))),
 ];
-
-impl Endpoint {
-    const fn get(path: &'static str, doc: &'static str, contract: Contract, run: Run) -> Self {
-        Self::new(Method::GET, path, doc, contract, run)
-    }
-
-    const fn post(path: &'static str, doc: &'static str, contract: Contract, run: Run) -> Self {
-        Self::new(Method::POST, path, doc, contract, run)
-    }
-
-    const fn new(
-        method: Method,
-        path: &'static str,
-        doc: &'static str,
-        contract: Contract,
-        run: Run,
-    ) -> Self {
-        Self {
-            method,
-            path,
-            doc,
-            contract,
-            is_open: false,
-            run,
-        }
-    }
-
-    /// Lets callers without a session in.
-    const fn open(mut self) -> Self {
-        self.is_open = true;
-        self
-    }
-
-    /// The values of the path's variables, if `segments` is a path of this endpoint.
-    fn matches<'a>(&self, segments: &'a [String]) -> Option<Vec<(&'static str, &'a str)>> {
-        let mut pattern = self.path.split('/').skip(2);
-        let mut variables = Vec::new();
-        for segment in segments {
-            let expected = pattern.next()?;
-            match expected
-                .strip_prefix('{')
-                .and_then(|it| it.strip_suffix('}'))
-            {
-                Some(name) => variables.push((name, segment.as_str())),
-                None if expected == segment => {}
-                None => return None,
-            }
-        }
-        pattern.next().is_none().then_some(variables)
-    }
-}
-
-impl std::fmt::Debug for Endpoint {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Endpoint({} {})", self.method, self.path)
-    }
-}
 
 /// Answers a request below `/api`.
 pub(crate) async fn handle(app: &App, mut exchange: Box<Exchange>) -> Response {
@@ -162,70 +49,105 @@ pub(crate) async fn handle(app: &App, mut exchange: Box<Exchange>) -> Response {
 
 async fn answer(app: &App, exchange: &mut Exchange) -> Result<Response> {
     let segments = segments(&exchange.parts.uri)?;
-    let found: Vec<_> = ENDPOINTS
-        .iter()
-        .filter_map(|it| Some((it, it.matches(&segments)?)))
-        .collect();
-    let method = match exchange.parts.method {
-        Method::HEAD => Method::GET,
-        ref other => other.clone(),
-    };
-    let chosen = found.iter().find(|(endpoint, _)| endpoint.method == method);
-    if !chosen.is_some_and(|(endpoint, _)| endpoint.is_open)
-        && exchange.origin.caller.is_anonymous()
-    {
+    let found = app.endpoints.at(&segments);
+    let verb = crate::direct::request::verb(&exchange.parts.method);
+    let chosen = found.iter().find(|it| Some(it.endpoint.verb) == verb);
+    if !chosen.is_some_and(|it| it.endpoint.is_open) && exchange.origin.caller.is_anonymous() {
         return Err(Error::unauthenticated());
     }
-    let Some((endpoint, variables)) = chosen else {
-        let allowed: Vec<Verb> = found
-            .iter()
-            .filter_map(|(endpoint, _)| crate::direct::request::verb(&endpoint.method))
-            .collect();
-        return match (allowed.is_empty(), method == Method::OPTIONS) {
+    let Some(listed) = chosen else {
+        let allowed: Vec<Verb> = found.iter().map(|it| it.endpoint.verb).collect();
+        return match (allowed.is_empty(), exchange.parts.method == Method::OPTIONS) {
             (true, _) => Err(Error::not_found()),
             (false, true) => Ok(crate::error::options(&allowed)),
             (false, false) => Err(Error::method_not_allowed(allowed)),
         };
     };
+    let endpoint = listed.endpoint;
     let limit = if endpoint.is_open {
         app.config.login_body.0
     } else {
         app.config.other_body.0
     };
     exchange.read_body(limit, app.config.body_timeout).await?;
-    let exchange = &*exchange;
     let call = Call {
-        app,
-        exchange,
-        variables: variables.clone(),
+        variables: variables(&endpoint, segments),
         query: exchange.query()?,
+        body: None,
     };
-    let envelope = call.parameter(ENVELOPE) == Some("true");
-    let json = |data| {
-        app.answers
-            .aside(&exchange.origin, || call::json(data, envelope, app.now()))
-    };
-    match (endpoint.run)(call).await? {
-        Answer::Response(mut response) => {
+    match listed.handler {
+        Handler::Own(run) => {
+            answer_itself(
+                run,
+                OwnCall {
+                    app,
+                    exchange,
+                    call,
+                },
+            )
+            .await
+        }
+        Handler::Registered => answer_registered(app, exchange, endpoint, call).await,
+    }
+}
+
+async fn answer_itself(run: OwnHandler, call: OwnCall<'_>) -> Result<Response> {
+    match run(call).await? {
+        OwnAnswer::Audited(mut response) => {
             response.extensions_mut().insert(Audited);
             Ok(response)
         }
-        Answer::Document(response) => Ok(response),
-        Answer::Json(data) => json(&*data),
-        Answer::Part(data, next) => {
-            let mut response = json(&*data)?;
-            let base_url = &app.dispatcher.shared().base_url;
-            let link = next.and_then(|it| call::link(base_url, &exchange.parts.uri, it));
-            if let Some(link) = link {
-                response.headers_mut().insert(LINK, link);
-            }
-            Ok(response)
-        }
+        OwnAnswer::Read(response) => Ok(response),
     }
+}
+
+/// Runs the handler of `endpoint` in a unit of work. If that writes, the answer is made before the commit: what can't be
+/// answered is not done.
+async fn answer_registered(
+    app: &App,
+    exchange: &Exchange,
+    endpoint: Endpoint,
+    mut call: Call,
+) -> Result<Response> {
+    call.body = call::body(exchange, &endpoint)?;
+    let told = Told::to(exchange, &call);
+    let origin = &exchange.origin;
+    if endpoint.verb.is_safe() {
+        let work = app.dispatcher.read(origin, |cx| {
+            Box::pin(async move { endpoint.run(cx, call).await })
+        });
+        return told.write(app, &work.await?);
+    }
+    let work = app.dispatcher.write(origin, |cx| {
+        let (app, told, call) = (app.clone(), told.clone(), call.clone());
+        Box::pin(async move {
+            let answer = endpoint.run(cx, call).await?;
+            let response = told.write(&app, &answer)?;
+            Ok((response, Audit::Answered(StatusCode::OK.as_u16())))
+        })
+    });
+    let mut response = work.await?;
+    response.extensions_mut().insert(Audited);
+    Ok(response)
 }
 
 /// The path behind `/api`, decoded by the same grammar as that of `/direct`.
 fn segments(uri: &Uri) -> Result<Vec<String>> {
     let path = DirectPath::parse(uri.path(), |_| false)?;
     Ok(path.segments)
+}
+
+/// The values of the variables of the path, each with its name.
+fn variables(endpoint: &Endpoint, mut segments: Vec<String>) -> Vec<(&'static str, String)> {
+    let mut value = |index| segments.get_mut(index).map(std::mem::take);
+    let variables = endpoint.variables();
+    variables
+        .filter_map(|(index, name)| Some((name, value(index)?)))
+        .collect()
+}
+
+/// The path of `segments`, encoded so that each stays one.
+fn path_of(segments: &[String]) -> String {
+    let encoded = segments.iter().map(|it| entity_core::encode_segment(it));
+    encoded.fold(MOUNT.to_owned(), |path, it| path + "/" + &it)
 }

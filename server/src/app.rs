@@ -25,6 +25,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::admission::{Admission, WriteTurns};
 use crate::answers::AnswerMemory;
+use crate::api::Endpoints;
 use crate::audit::{AuditLog, AuditOptions};
 use crate::auth::directory::Accounts;
 use crate::auth::evidence::{PasswordCheck, TrustedHeader};
@@ -58,6 +59,8 @@ pub struct Parts {
     pub ids: Arc<dyn Ids>,
     /// The registered types.
     pub registry: Registry,
+    /// The endpoints of `/api`.
+    pub endpoints: Arc<Endpoints>,
     /// The formats it speaks.
     pub formats: Arc<Formats>,
     /// What hashing a password costs.
@@ -82,6 +85,8 @@ pub struct Inner {
     pub config: Config,
     /// Runs requests.
     pub dispatcher: Dispatcher,
+    /// The endpoints of `/api`.
+    pub endpoints: Arc<Endpoints>,
     /// The formats it speaks.
     pub formats: Arc<Formats>,
     /// What it says of itself.
@@ -162,6 +167,7 @@ impl App {
         supervise::spawn(touches, health.clone());
         let sessions = Arc::new(sessions);
         let formats = Arc::clone(&parts.formats);
+        let endpoints = Arc::clone(&parts.endpoints);
         let dispatcher = dispatcher(&config, parts, &storage, &authorizer, &sessions, &passwords)
             .with_turns(turns(&storage, &admission));
         watch_quotas(&dispatcher, &metrics);
@@ -198,9 +204,10 @@ impl App {
         );
         watch_audit(&audit, &metrics);
         let app = Self(Arc::new(Inner {
-            description: openapi::describe(dispatcher.registry(), &formats, &config),
+            description: openapi::describe(dispatcher.registry(), &endpoints, &formats, &config),
             descriptions: Descriptions::default(),
             dispatcher,
+            endpoints,
             formats,
             login,
             passwords,

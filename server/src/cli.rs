@@ -15,6 +15,7 @@ use std::sync::Arc;
 use clap::Parser as _;
 use entity_core::{ErrorKind, Registry};
 
+use crate::api::Endpoints;
 use crate::app::{App, Parts};
 use crate::auth::PasswordCost;
 use crate::config::{self, Config, Given, Loaded};
@@ -105,6 +106,7 @@ async fn start(config: Config) -> Result<App, Failure> {
         clock: Arc::new(SystemClock::default()),
         ids: Arc::new(UuidIds::default()),
         registry,
+        endpoints: Arc::new(Endpoints::from_inventory()?),
         formats: Arc::new(entity_formats::standard()?),
         password_cost: PasswordCost::default(),
     };

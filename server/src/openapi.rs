@@ -1,4 +1,4 @@
-//! The description of the whole service as an OpenAPI document, made from what is registered and from [`ENDPOINTS`].
+//! The description of the whole service as an OpenAPI document, made from what is registered.
 //!
 //! Nothing here is a list of its own: which operations exist the dispatcher says, which formats the renderers say,
 //! what a field is the schema says.
@@ -6,7 +6,7 @@
 mod actions;
 mod batch;
 mod bodies;
-mod contract;
+mod credentials;
 mod endpoints;
 mod entities;
 mod feeds;
@@ -25,12 +25,11 @@ use entity_formats::openapi::{
     Answer, Content, Document, Header, Info, Operation, Response, SecurityScheme, Server, Tag,
 };
 
-use crate::api::ENDPOINTS;
+use crate::api::Endpoints;
 use crate::config::{Config, CsrfMode};
 use crate::middleware::csrf;
 
-pub use contract::{Contract, Note, Success};
-pub(crate) use contract::{any_object, login_body, login_example};
+pub(crate) use credentials::{login_body, login_example};
 use refusals::Mount;
 
 /// The way to say who one is that every browser has.
@@ -54,10 +53,15 @@ and as `If-Match` to write only what did not.\n\
 if fields of the input were refused; `Accept: application/problem+json` gets the same after RFC 9457.\n\
 - **HEAD** is GET without the body, and **OPTIONS** tells what a path takes.\n";
 
-/// Describes a service with these types, formats and settings.
-pub fn describe(registry: &Registry, formats: &Formats, config: &Config) -> Document {
+/// Describes a service with these types, endpoints, formats and settings.
+pub fn describe(
+    registry: &Registry,
+    endpoints: &Endpoints,
+    formats: &Formats,
+    config: &Config,
+) -> Document {
     let mut builder = Builder::new(registry, formats, config);
-    for endpoint in ENDPOINTS {
+    for endpoint in endpoints.iter() {
         builder.add_endpoint(endpoint);
     }
     builder.add_own();

@@ -6,6 +6,7 @@ use chrono::TimeDelta;
 use entity_core::testing::FixedClock;
 use entity_core::{Caller, Effect, Origin, Reading, Reference, Registry, Route};
 use entity_providers::demo;
+use server::api::Endpoints;
 use server::auth::PasswordCost;
 use server::config::{self, Config, Given};
 use server::system::UuidIds;
@@ -149,6 +150,7 @@ pub fn parts(clock: Arc<FixedClock>) -> Parts {
         clock,
         ids: Arc::new(UuidIds::default()),
         registry: Registry::from_inventory().expect("types that go together"),
+        endpoints: Arc::new(Endpoints::from_inventory().expect("endpoints that go together")),
         formats: Arc::new(entity_formats::standard().expect("formats that go together")),
         password_cost: PasswordCost::NEXT_TO_NONE,
     }

@@ -4,8 +4,9 @@ mod writing;
 
 use std::collections::BTreeSet;
 
+use entity_core::endpoint::Call;
 use entity_core::search::Grammar;
-use entity_core::{Entity, ErrorKind, Scope, Search, Verb, Window, db};
+use entity_core::{Entity, ErrorKind, Scope, Search, Verb, db};
 use sea_orm::ConnectionTrait;
 use serde_json::json;
 
@@ -279,9 +280,10 @@ async fn a_dashboard_shows_the_pinned_sites_only() {
     let bed = Testbed::demo().await;
     let sql = "UPDATE membership SET is_pinned = FALSE WHERE site_id = 'field-trip'";
     bed.db.writer.execute_unprepared(sql).await.unwrap();
-    let (news, _next) = view::of_pinned_sites(&bed.reader("student1").await, Window::FIRST)
+    let news = view::mine(&bed.reader("student1").await, Call::default())
         .await
         .unwrap();
+    let news = news.data;
     let titles: Vec<_> = news
         .announcements
         .iter()
@@ -299,7 +301,7 @@ async fn a_dashboard_shows_the_pinned_sites_only() {
         url.starts_with("/portal/site/biology-101/tool/id-"),
         "{url}"
     );
-    let error = view::of_pinned_sites(&bed.reader("").await, Window::FIRST)
+    let error = view::mine(&bed.reader("").await, Call::default())
         .await
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unauthenticated);

@@ -1,88 +1,79 @@
-//! Announcements as dashboards show them: the union of the keys that old and new clients read.
+//! `/api/users/me/announcements`: announcements with the union of the keys that old and new clients read.
 
-use entity_core::wire::iso;
-use entity_core::{Context, Need, Result, Search, Window, gate};
+use entity_core::endpoint::{Call, Endpoint, Part};
+use entity_core::{Context, Result, Search, View, gate};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Announcement;
 use crate::site::{PinnedSites, SiteName};
 
+const MINE: Endpoint = Endpoint::get("/api/users/me/announcements", "listMyNews")
+    .doc("The announcements of the caller's pinned sites.")
+    .answers::<Part<News>>(&mine);
+entity_core::register_endpoint!(MINE);
+
 /// Announcements, and the sites that were looked at.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct News {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct News {
     /// The announcements, newest first.
-    pub announcements: Vec<AnnouncementView>,
+    pub(super) announcements: Vec<AnnouncementView>,
     /// The sites, by title.
-    pub sites: Vec<SiteName>,
+    pub(super) sites: Vec<SiteName>,
 }
 
 /// One announcement on a dashboard.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
-pub struct AnnouncementView {
+#[view(of = Announcement, beside(url: String))]
+pub(super) struct AnnouncementView {
     /// The id.
-    pub id: String,
+    #[view(of = announcement_id)]
+    id: String,
     /// The headline.
-    pub title: String,
+    pub(super) title: String,
     /// The headline again, as other clients read it.
-    pub subject: String,
+    #[view(of = title)]
+    subject: String,
     /// The text, sanitised HTML.
-    pub body: String,
+    body: String,
     /// The site.
-    pub site_id: String,
+    site_id: String,
     /// What people call the site.
-    pub site_title: String,
+    site_title: String,
     /// The internal id of the author.
-    pub created_by: String,
+    created_by: String,
     /// The name of the author.
-    pub author: String,
+    #[view(of = created_by_display_name)]
+    author: String,
     /// When it came out, ISO 8601.
-    pub created_date: String,
+    #[view(of = created_on, as = iso)]
+    created_date: String,
     /// When it came out, in milliseconds.
-    pub date: i64,
+    #[view(of = created_on, as = millis)]
+    date: i64,
     /// Its place, as the instructors order them.
-    pub order: i64,
+    #[view(of = position)]
+    order: i64,
     /// Whether it is shown with emphasis.
-    pub highlighted: bool,
+    #[view(of = highlight, as = unwrap_or_default)]
+    highlighted: bool,
     /// The path of the announcement tool in the site.
-    pub url: String,
+    url: String,
 }
 
-/// The announcements of those sites that the caller keeps at hand: the part `window` of them, and where it goes on.
-///
-/// # Errors
-/// Nobody is logged in; the database can't be read.
-pub async fn of_pinned_sites(cx: &Context, window: Window) -> Result<(News, Option<u64>)> {
-    gate::demand_in_site(cx, Need::Session, None).await?;
+pub(super) async fn mine(cx: &Context, call: Call) -> Result<Part<News>> {
+    let window = call.window()?;
     let sites = PinnedSites::of_caller(cx, "annc.read", "sakai.announcements").await?;
-    let mut search = Search::all();
-    (search.start, search.limit) = (window.start, window.limit);
+    let mut search = Search::part(window);
     search.narrow_to_sites::<Announcement>(sites.ids())?;
-    let page = gate::list::<Announcement>(cx, search).await?;
-    let page = page.map(|it| view(&sites, it)).within(cx.answer_bytes())?;
-    let next = page.next_start(window);
-    let news = News {
-        announcements: page.items,
-        sites: sites.into_names(),
-    };
-    Ok((news, next))
-}
-
-fn view(sites: &PinnedSites, announcement: Announcement) -> AnnouncementView {
-    AnnouncementView {
-        url: sites.path(&announcement.site_id),
-        id: announcement.announcement_id,
-        subject: announcement.title.clone(),
-        title: announcement.title,
-        body: announcement.body,
-        site_id: announcement.site_id,
-        site_title: announcement.site_title,
-        created_by: announcement.created_by,
-        author: announcement.created_by_display_name,
-        created_date: iso(announcement.created_on.0),
-        date: announcement.created_on.0.timestamp_millis(),
-        order: announcement.position,
-        highlighted: announcement.highlight.unwrap_or_default(),
-    }
+    let page = gate::list::<Announcement>(cx, search).await?.map(|it| {
+        let url = sites.path(&it.site_id);
+        AnnouncementView::of(it, url)
+    });
+    let sites = sites.into_names();
+    Part::of(cx, page, window, |announcements| News {
+        announcements,
+        sites,
+    })
 }

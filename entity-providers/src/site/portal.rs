@@ -1,8 +1,9 @@
-//! The sites of a user as the portal shows them: with their tools, their terms, and which are pinned.
+//! `/api/users/{userId}/sites`: the sites of a user as the portal shows them: with their tools, their terms, and which are pinned.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use entity_core::{Context, Error, Page, Result, Window, encode_segment, gate};
+use entity_core::endpoint::{Call, Endpoint, Part};
+use entity_core::{Context, Error, ErrorKind, Page, Result, Window, encode_segment, gate};
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select};
 use serde::Serialize;
@@ -83,18 +84,24 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// The published sites of the user `who` that the caller may see: `me`, an id or an external id. The part `window` of
-/// them, and where it goes on.
-///
-/// # Errors
-/// Nobody is logged in; the caller may not see that user, or there is none.
-pub async fn of_user(
-    cx: &Context,
-    who: &str,
-    only_pinned: bool,
-    window: Window,
-) -> Result<(SitesOfUser, Option<u64>)> {
-    let user = match who {
+const OF_USER: Endpoint = Endpoint::get("/api/users/{userId}/sites", "listSitesOfUser")
+    .doc("The sites of a user.")
+    .variable("userId", "The user: `me`, an id, or an external id.")
+    .flag(
+        PINNED,
+        "whether to answer only those that the user keeps at hand",
+    )
+    .refuses(&[ErrorKind::Forbidden, ErrorKind::NotFound])
+    .answers::<Part<SitesOfUser>>(&of_user);
+entity_core::register_endpoint!(OF_USER);
+
+/// The parameter that leaves out the others.
+const PINNED: &str = "pinned";
+
+/// The published sites of the user that the caller may see.
+async fn of_user(cx: &Context, call: Call) -> Result<Part<SitesOfUser>> {
+    let (only_pinned, window) = (call.flag(PINNED)?, call.window()?);
+    let user = match call.variable("userId")? {
         "me" => cx.user_id()?.to_owned(),
         other
             if cx
@@ -117,16 +124,16 @@ pub async fn of_user(
             term: term(&site).map(|(id, name)| (id.to_owned(), name.to_owned())),
         }
     });
-    let page = page.within(cx.answer_bytes())?;
-    let next = page.next_start(window);
-    let (mut terms, mut sites) = (BTreeMap::new(), Vec::new());
-    for Told { entry, term } in page.items {
-        sites.push(entry);
-        terms.extend(term);
-    }
-    let terms = terms.into_iter().map(|(id, name)| Term { id, name });
-    let terms = terms.collect();
-    Ok((SitesOfUser { terms, sites }, next))
+    Part::of(cx, page, window, |told| {
+        let (mut terms, mut sites) = (BTreeMap::new(), Vec::new());
+        for Told { entry, term } in told {
+            sites.push(entry);
+            terms.extend(term);
+        }
+        let terms = terms.into_iter().map(|(id, name)| Term { id, name });
+        let terms = terms.collect();
+        SitesOfUser { terms, sites }
+    })
 }
 
 /// A site, and the id and the name of its term.

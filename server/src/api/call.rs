@@ -1,101 +1,86 @@
-//! What an endpoint is called with, and what it answers.
+//! What an endpoint is called with, and how its answer is written.
 
 use axum::body::Body;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_TYPE, LINK};
 use axum::http::{HeaderValue, Uri};
 use axum::response::Response;
 use chrono::{DateTime, Utc};
+use entity_core::endpoint::{Answer, Call, Endpoint};
 use entity_core::schemars::{Schema, json_schema};
-use entity_core::{Context, Error, MAX_LIMIT, Result, Window};
-use futures::future::BoxFuture;
+use entity_core::{Error, ErrorKind, Origin, Result, Window};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::app::App;
 use crate::exchange::Exchange;
+use crate::media;
 
-/// One call of an endpoint.
-pub(crate) struct Call<'a> {
+/// One call of an endpoint of the service itself.
+pub(crate) struct OwnCall<'a> {
     /// The service.
     pub(crate) app: &'a App,
     /// The request, and who sent it.
     pub(crate) exchange: &'a Exchange,
-    /// The values of the path's variables.
-    pub(crate) variables: Vec<(&'static str, &'a str)>,
-    /// The query's pairs.
-    pub(crate) query: Vec<(String, String)>,
+    /// What the address says.
+    pub(crate) call: Call,
 }
 
-/// What an endpoint answers.
-pub(crate) enum Answer {
-    /// Data, as JSON.
-    Json(Box<dyn erased_serde::Serialize + Send>),
-    /// A part of a list, as JSON, and where the list goes on.
-    Part(Box<dyn erased_serde::Serialize + Send>, Option<Window>),
-    /// A response of its own making, which was audited already.
-    Response(Response),
-    /// A response of its own making to a request that only read.
-    Document(Response),
+/// What an endpoint of the service itself answers.
+pub(crate) enum OwnAnswer {
+    /// The response to a request that was audited already.
+    Audited(Response),
+    /// The response to a request that only read.
+    Read(Response),
 }
 
-impl Answer {
-    pub(crate) fn json(data: impl Serialize + Send + 'static) -> Self {
-        Self::Json(Box::new(data))
+/// The body of a request for `endpoint`, if that takes one.
+///
+/// # Errors
+/// It is not JSON.
+pub(super) fn body(exchange: &Exchange, endpoint: &Endpoint) -> Result<Option<Value>> {
+    if endpoint.body.is_none() {
+        return Ok(None);
     }
-
-    /// `data` are the part `window` of a list, which goes on behind the first `next` of it, if it does.
-    pub(crate) fn part(
-        data: impl Serialize + Send + 'static,
-        window: Window,
-        next: Option<u64>,
-    ) -> Self {
-        let next = next.map(|start| Window { start, ..window });
-        Self::Part(Box::new(data), next)
+    match media::essence(&exchange.parts.headers)?.as_deref() {
+        Some(media::JSON) => entity_formats::parse_json(&exchange.body).map(Some),
+        _ => Err(Error::new(
+            ErrorKind::UnsupportedMediaType,
+            "send the body as application/json, in UTF-8",
+        )),
     }
 }
 
-impl Call<'_> {
-    /// The value of the path's variable `name`.
-    pub(crate) fn variable(&self, name: &str) -> &str {
-        self.variables
-            .iter()
-            .find(|it| it.0 == name)
-            .map_or("", |it| it.1)
-    }
+/// How the answer to a request is told.
+#[derive(Clone)]
+pub(super) struct Told {
+    origin: Origin,
+    uri: Uri,
+    is_enveloped: bool,
+}
 
-    /// The value of the query parameter `name`.
-    pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
-        self.query
-            .iter()
-            .find(|it| it.0 == name)
-            .map(|it| it.1.as_str())
-    }
-
-    /// The truth value of the query parameter `name`.
-    ///
-    /// # Errors
-    /// It is neither `true` nor `false`.
-    pub(crate) fn flag(&self, name: &str) -> Result<bool> {
-        match self.parameter(name) {
-            None | Some("false") => Ok(false),
-            Some("true") => Ok(true),
-            Some(_) => Err(Error::field(name, "must be true or false")),
+impl Told {
+    /// As the request asks for it.
+    pub(super) fn to(exchange: &Exchange, call: &Call) -> Self {
+        Self {
+            origin: exchange.origin.clone(),
+            uri: exchange.parts.uri.clone(),
+            is_enveloped: call.parameter(ENVELOPE) == Some("true"),
         }
     }
 
-    /// The part of a list that the query asks for.
+    /// `answer` as a response.
     ///
     /// # Errors
-    /// A number is none; it is named.
-    pub(crate) fn window(&self) -> Result<Window> {
-        Window::parse(&self.query, MAX_LIMIT)
-    }
-
-    /// Reads on behalf of the caller.
-    pub(crate) async fn read<T>(
-        &self,
-        work: impl for<'c> FnOnce(&'c Context) -> BoxFuture<'c, Result<T>>,
-    ) -> Result<T> {
-        self.app.dispatcher.read(&self.exchange.origin, work).await
+    /// It can't be serialised.
+    pub(super) fn write(&self, app: &App, answer: &Answer) -> Result<Response> {
+        let write = || json(&*answer.data, self.is_enveloped, app.now());
+        let mut response = app.answers.aside(&self.origin, write)?;
+        let base_url = &app.dispatcher.shared().base_url;
+        let link = answer.next.and_then(|it| link(base_url, &self.uri, it));
+        if let Some(link) = link {
+            response.headers_mut().insert(LINK, link);
+        }
+        Ok(response)
     }
 }
 
@@ -127,7 +112,7 @@ pub(crate) fn envelope_schema(data: &Schema) -> Schema {
 }
 
 /// The header that leads to the part `window` of the list that `uri` names.
-pub(super) fn link(base_url: &str, uri: &Uri, window: Window) -> Option<HeaderValue> {
+fn link(base_url: &str, uri: &Uri, window: Window) -> Option<HeaderValue> {
     let (start, limit) = (window.start, window.limit);
     let place = format!("_start={start}&_limit={limit}");
     let own = entity_formats::filters(uri.query().unwrap_or_default());
@@ -137,7 +122,7 @@ pub(super) fn link(base_url: &str, uri: &Uri, window: Window) -> Option<HeaderVa
 }
 
 /// `data` as an answer.
-pub(super) fn json(
+fn json(
     data: &(dyn erased_serde::Serialize + Send),
     is_enveloped: bool,
     now: DateTime<Utc>,

@@ -3,41 +3,15 @@
 use axum::http::header::LOCATION;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::IntoResponse as _;
+use entity_core::endpoint::{Endpoint, Success};
 use entity_core::format::{Renderer, View};
+use entity_core::schemars::{Schema, SchemaGenerator, json_schema};
 use entity_core::{Abilities, DirectPath, Error, ErrorKind, Result, encode_segment};
 use entity_formats::html::explorer_page;
 use entity_formats::openapi::{Location, Operation};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{Answer, Call};
-use crate::openapi::{Contract, Success, any_object};
-
-/// What [`document`] takes and answers.
-pub(super) const DOCUMENT: Contract = Contract {
-    has_version: true,
-    refusals: &[ErrorKind::Unauthenticated],
-    ..Contract::new("description", "readDescription", Success::Json(any_object))
-};
-
-/// What [`page`] takes and answers.
-pub(super) const PAGE: Contract = Contract {
-    has_version: true,
-    refusals: &[ErrorKind::Unauthenticated],
-    ..Contract::new("description", "showDescription", Success::Page)
-};
-
-/// What [`lead`] takes and answers.
-pub(super) const TRY: Contract = Contract {
-    texts: &[
-        (
-            OPERATION,
-            "the `operationId`; its own parameters stand beside it",
-        ),
-        (FORMAT, "the media type to read it in"),
-    ],
-    refusals: &[ErrorKind::Unauthenticated, ErrorKind::NotFound],
-    ..Contract::new("description", "tryOperation", Success::SeeOther)
-};
+use super::{OwnAnswer, OwnCall};
 
 /// Where the description is as a document.
 pub(super) const DOCUMENT_PATH: &str = "/api/openapi.json";
@@ -49,14 +23,50 @@ const OPERATION: &str = "operation";
 const FORMAT: &str = "format";
 
 /// `GET /api/openapi.json`
-pub(super) fn document(call: &Call<'_>) -> Result<Answer> {
+pub(super) const DOCUMENT: Endpoint = Endpoint::get(DOCUMENT_PATH, "readDescription")
+    .doc("This description, as an OpenAPI document.")
+    .tag("description")
+    .versioned()
+    .refuses(&[ErrorKind::Unauthenticated])
+    .answers_as(Success::Json(any_object))
+    .open();
+
+/// `GET /api/docs`
+pub(super) const PAGE: Endpoint = Endpoint::get(PAGE_PATH, "showDescription")
+    .doc("This description, as a page.")
+    .tag("description")
+    .versioned()
+    .refuses(&[ErrorKind::Unauthenticated])
+    .answers_as(Success::Page)
+    .open();
+
+/// `GET /api/docs/try`
+pub(super) const TRY: Endpoint = Endpoint::get("/api/docs/try", "tryOperation")
+    .doc("Leads to an operation that reads, with the values of a form.")
+    .tag("description")
+    .text(
+        OPERATION,
+        "the `operationId`; its own parameters stand beside it",
+    )
+    .text(FORMAT, "the media type to read it in")
+    .refuses(&[ErrorKind::Unauthenticated, ErrorKind::NotFound])
+    .answers_as(Success::SeeOther)
+    .open();
+
+/// An object of which no more is said.
+fn any_object(_generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "object" })
+}
+
+/// The answer to [`DOCUMENT`].
+pub(super) fn document(call: &OwnCall<'_>) -> Result<OwnAnswer> {
     describe(call, (DOCUMENT_PATH, "json"), |_view| {
         serde_json::to_vec(&call.app.description).map_err(Error::internal)
     })
 }
 
-/// `GET /api/docs`
-pub(super) fn page(call: &Call<'_>) -> Result<Answer> {
+/// The answer to [`PAGE`].
+pub(super) fn page(call: &OwnCall<'_>) -> Result<OwnAnswer> {
     describe(call, (PAGE_PATH, "html"), |view| {
         explorer_page(&call.app.description, view)
     })
@@ -64,10 +74,10 @@ pub(super) fn page(call: &Call<'_>) -> Result<Answer> {
 
 /// The description at `path`, as `write` makes it in the format `name`.
 fn describe(
-    call: &Call<'_>,
+    call: &OwnCall<'_>,
     (path, name): (&str, &str),
     write: impl FnOnce(&View<'_>) -> Result<Vec<u8>>,
-) -> Result<Answer> {
+) -> Result<OwnAnswer> {
     admit(call)?;
     let (app, exchange) = (call.app, call.exchange);
     let format = app.formats.renderer(name).map(Renderer::format);
@@ -77,13 +87,14 @@ fn describe(
     let described = app
         .descriptions
         .answer((path, format), headers, &view, write);
-    described.map(Answer::Document)
+    described.map(OwnAnswer::Read)
 }
 
-/// `GET /api/docs/try`: what a form without a script can't do by itself, to put values into a path.
-pub(super) fn lead(call: &Call<'_>) -> Result<Answer> {
+/// The answer to [`TRY`]: what a form without a script can't do by itself, to put values into a path.
+pub(super) fn lead(call: &OwnCall<'_>) -> Result<OwnAnswer> {
     admit(call)?;
     let name = call
+        .call
         .parameter(OPERATION)
         .ok_or_else(|| Error::field(OPERATION, "is required"))?;
     let (method, path, operation) = call
@@ -97,17 +108,17 @@ pub(super) fn lead(call: &Call<'_>) -> Result<Answer> {
             "must be one that reads, and takes no secret",
         ));
     }
-    let media_type = call.parameter(FORMAT).filter(|it| !it.is_empty());
+    let media_type = call.call.parameter(FORMAT).filter(|it| !it.is_empty());
     let format = media_type.map(|it| format(call, it)).transpose()?;
     let base = &call.app.dispatcher.shared().base_url;
     let address = format!("{base}{}", address(call, path, operation, format)?);
     let address = HeaderValue::from_str(&address).map_err(Error::internal)?;
     let response = (StatusCode::SEE_OTHER, [(LOCATION, address)]).into_response();
-    Ok(Answer::Document(response))
+    Ok(OwnAnswer::Read(response))
 }
 
 /// The extension of the format with this media type.
-fn format(call: &Call<'_>, media_type: &str) -> Result<&'static str> {
+fn format(call: &OwnCall<'_>, media_type: &str) -> Result<&'static str> {
     let mut all = call.app.formats.all();
     all.find(|it| it.essence() == media_type)
         .map(|it| it.name)
@@ -116,7 +127,7 @@ fn format(call: &Call<'_>, media_type: &str) -> Result<&'static str> {
 
 /// The address of `operation`, filled with the parameters of `call`; those that are empty are left out.
 fn address(
-    call: &Call<'_>,
+    call: &OwnCall<'_>,
     path: &str,
     operation: &Operation,
     format: Option<&str>,
@@ -125,7 +136,7 @@ fn address(
     let mut query = Vec::new();
     for parameter in &operation.parameters {
         let name = parameter.name.as_str();
-        let value = call.parameter(name).filter(|it| !it.is_empty());
+        let value = call.call.parameter(name).filter(|it| !it.is_empty());
         match (parameter.location, value) {
             (Location::Path, None) => return Err(Error::field(name, "is required")),
             (Location::Path, Some(value)) => {
@@ -150,7 +161,7 @@ fn address(
 }
 
 /// The description is for those for whom the description of the types is.
-fn admit(call: &Call<'_>) -> Result<()> {
+fn admit(call: &OwnCall<'_>) -> Result<()> {
     let is_anonymous = call.exchange.origin.caller.is_anonymous();
     match is_anonymous && !call.app.config.describe_public {
         true => Err(Error::unauthenticated()),

@@ -1,31 +1,35 @@
 //! `/api/login` and `/api/logout`.
 
+use entity_core::endpoint::{Endpoint, RequestBody, Success};
 use entity_core::{Error, ErrorKind, Result, shape};
 
-use super::{Answer, Call};
+use super::{OwnAnswer, OwnCall};
 use crate::auth::http::{self, LoginResult, LogoutResult};
 use crate::media;
-use crate::openapi::{Contract, Success, login_body, login_example};
-
-/// What [`login`] takes and answers.
-pub(super) const LOGIN: Contract = Contract {
-    body: Some((&[media::FORM, media::JSON], login_body)),
-    example: Some(login_example),
-    malformed: Some(shape::of::<String>),
-    refusals: &[ErrorKind::Unauthenticated, ErrorKind::TooManyRequests],
-    ..Contract::new(
-        "login",
-        "logIn",
-        Success::Json(shape::either::<LoginResult<'static>, String>),
-    )
-};
-
-/// What [`logout`] takes and answers.
-pub(super) const LOGOUT: Contract =
-    Contract::new("login", "logOut", Success::Json(shape::of::<LogoutResult>));
+use crate::openapi::{login_body, login_example};
 
 /// `POST /api/login`
-pub(super) async fn login(call: Call<'_>) -> Result<Answer> {
+pub(super) const LOGIN: Endpoint = Endpoint::post("/api/login", "logIn")
+    .doc("Logs in and sets the session cookie.")
+    .tag("login")
+    .body(RequestBody {
+        media_types: &[media::FORM, media::JSON],
+        shape: login_body,
+        example: Some(login_example),
+    })
+    .malformed(shape::of::<String>)
+    .refuses(&[ErrorKind::Unauthenticated, ErrorKind::TooManyRequests])
+    .answers_as(Success::Json(shape::either::<LoginResult<'static>, String>))
+    .open();
+
+/// `POST /api/logout`
+pub(super) const LOGOUT: Endpoint = Endpoint::post("/api/logout", "logOut")
+    .doc("Ends the session.")
+    .tag("login")
+    .answers_as(Success::Json(shape::of::<LogoutResult>));
+
+/// The answer to [`LOGIN`].
+pub(super) async fn login(call: OwnCall<'_>) -> Result<OwnAnswer> {
     let app = call.app;
     let response = http::login(
         call.exchange.arrival(&app.config),
@@ -34,16 +38,16 @@ pub(super) async fn login(call: Call<'_>) -> Result<Answer> {
         &app.cookie,
     )
     .await?;
-    Ok(Answer::Response(response))
+    Ok(OwnAnswer::Audited(response))
 }
 
-/// `POST /api/logout`
-pub(super) async fn logout(call: Call<'_>) -> Result<Answer> {
+/// The answer to [`LOGOUT`].
+pub(super) async fn logout(call: OwnCall<'_>) -> Result<OwnAnswer> {
     let app = call.app;
     if call.exchange.session.is_none() {
         return Err(Error::unauthenticated());
     }
     let response =
         http::logout(call.exchange.arrival(&app.config), &app.login, &app.cookie).await?;
-    Ok(Answer::Response(response))
+    Ok(OwnAnswer::Audited(response))
 }

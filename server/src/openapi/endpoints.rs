@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use entity_core::catalog::{LIST_PARAMETERS, ListParameter};
+use entity_core::endpoint::{self, Endpoint, ParameterKind, Success};
 use entity_core::schemars::{Schema, json_schema};
 use entity_core::{ErrorKind, Need, shape};
 use entity_formats::json::ProblemBody;
@@ -10,14 +11,12 @@ use entity_formats::openapi::{
     Answer, Content, Location, Operation, Parameter, RequestBody, Response,
 };
 
-use super::contract::{Contract, Success};
 use super::entities::not_modified;
 use super::forms::page;
 use super::parameters::{if_none_match, segment, text_parameter, window_parameter};
 use super::refusals::{self, Mount};
 use super::{Builder, empty, text_header};
-use crate::api::{ENVELOPE, Endpoint, envelope_schema};
-use crate::direct::request::verb;
+use crate::api::{ENVELOPE, envelope_schema};
 
 const JSON: &str = "application/json";
 /// The parameters of a list that say which part of it is wanted.
@@ -25,59 +24,74 @@ const WINDOW: [&str; 4] = ["_limit", "_start", "_page", "_perpage"];
 
 impl Builder<'_> {
     pub(super) fn add_endpoint(&mut self, endpoint: &Endpoint) {
-        let contract = &endpoint.contract;
-        let Some(verb) = verb(&endpoint.method) else {
-            return;
-        };
         let need = match endpoint.is_open {
             true => Need::Public,
             false => Need::Session,
         };
         let operation = Operation {
-            operation_id: contract.id.to_owned(),
-            tags: vec![contract.tag.to_owned()],
+            operation_id: endpoint.id.to_owned(),
+            tags: vec![endpoint.tag.to_owned()],
             summary: endpoint.doc.to_owned(),
-            parameters: parameters(contract),
-            request_body: self.endpoint_body(contract),
-            responses: self.endpoint_answers(contract),
+            parameters: parameters(endpoint),
+            request_body: endpoint.body.map(|it| self.endpoint_body(it)),
+            responses: self.endpoint_answers(endpoint),
             ..Operation::default()
         };
-        self.add_tag(contract.tag, None, tag(contract.tag));
+        // A type describes its own group.
+        if self.registry.route(endpoint.tag).is_none() {
+            self.add_tag(endpoint.tag, None, about(endpoint.tag));
+        }
         self.add(
             (Mount::Api, endpoint.path),
-            verb,
-            (need, contract.refusals),
+            endpoint.verb,
+            (need, endpoint.refusals),
             operation,
         );
     }
 
-    fn endpoint_body(&mut self, contract: &Contract) -> Option<RequestBody> {
-        let (media_types, shape) = contract.body?;
-        let content = media_types
-            .iter()
-            .map(|it| {
-                let content = Content {
-                    schema: Some(shape(&mut self.generator)),
-                    example: contract.example.map(|it| it()),
-                };
-                ((*it).to_owned(), content)
-            })
-            .collect();
-        Some(RequestBody {
+    fn endpoint_body(&mut self, body: endpoint::RequestBody) -> RequestBody {
+        let content = body.media_types.iter();
+        let content = content.map(|it| {
+            let content = Content {
+                schema: Some((body.shape)(&mut self.generator)),
+                example: body.example.map(|it| it()),
+            };
+            ((*it).to_owned(), content)
+        });
+        RequestBody {
             description: String::new(),
             required: true,
-            content,
-        })
+            content: content.collect(),
+        }
     }
 
-    fn endpoint_answers(&mut self, contract: &Contract) -> BTreeMap<String, Answer> {
-        let (status, answer) = match contract.answer {
+    fn endpoint_answers(&mut self, endpoint: &Endpoint) -> BTreeMap<String, Answer> {
+        let success = endpoint.success.map(|it| self.endpoint_success(it));
+        let mut answers = BTreeMap::from_iter(success);
+        answers.extend(endpoint.has_version.then(not_modified));
+        if let Some(own) = endpoint.malformed {
+            let usual = shape::of::<ProblemBody<'static>>(&mut self.generator);
+            let own = own(&mut self.generator);
+            let either = json_schema!({ "anyOf": [usual, own] });
+            let (status, _) = refusals::answer(Mount::Api, ErrorKind::BadRequest);
+            let mut response = json("The request is malformed.", either);
+            response.content.insert(
+                crate::direct::negotiate::PROBLEM_JSON.to_owned(),
+                Content::default(),
+            );
+            answers.insert(status, Answer::Own(response));
+        }
+        answers
+    }
+
+    fn endpoint_success(&mut self, success: Success) -> (String, Answer) {
+        let (status, answer) = match success {
             Success::Data(shape) | Success::Part(shape) => {
                 let data = shape(&mut self.generator);
                 let enveloped = envelope_schema(&data);
                 let either = json_schema!({ "anyOf": [data, enveloped] });
                 let mut answer = json("The data.", either);
-                if matches!(contract.answer, Success::Part(_)) {
+                if matches!(success, Success::Part(_)) {
                     let next = text_header("The next part of the list.");
                     answer.headers.insert("Link", next);
                 }
@@ -95,21 +109,7 @@ impl Builder<'_> {
                 ("303", Answer::Own(answer))
             }
         };
-        let mut answers = BTreeMap::from([(status.to_owned(), answer)]);
-        answers.extend(contract.has_version.then(not_modified));
-        if let Some(own) = contract.malformed {
-            let usual = shape::of::<ProblemBody<'static>>(&mut self.generator);
-            let own = own(&mut self.generator);
-            let either = json_schema!({ "anyOf": [usual, own] });
-            let (status, _) = refusals::answer(Mount::Api, ErrorKind::BadRequest);
-            let mut response = json("The request is malformed.", either);
-            response.content.insert(
-                crate::direct::negotiate::PROBLEM_JSON.to_owned(),
-                Content::default(),
-            );
-            answers.insert(status, Answer::Own(response));
-        }
-        answers
+        (status.to_owned(), answer)
     }
 }
 
@@ -125,20 +125,17 @@ fn json(description: &str, schema: Schema) -> Response {
     }
 }
 
-fn parameters(contract: &Contract) -> Vec<Parameter> {
-    let variables = contract.variables.iter().map(|it| segment(it.0, it.1));
-    let texts = contract.texts.iter().map(text_parameter);
+fn parameters(endpoint: &Endpoint) -> Vec<Parameter> {
+    let of_kind = |kind| endpoint.parameters_of(kind);
+    let variables = of_kind(ParameterKind::Variable).map(|it| segment(it.0, it.1));
+    let texts = of_kind(ParameterKind::Text).map(|it| text_parameter(&it));
     let envelope = (ENVELOPE, "whether to put the data into an envelope");
-    let has_envelope = matches!(contract.answer, Success::Data(_) | Success::Part(_));
-    let is_part = matches!(contract.answer, Success::Part(_));
+    let has_envelope = matches!(endpoint.success, Some(Success::Data(_) | Success::Part(_)));
+    let is_part = matches!(endpoint.success, Some(Success::Part(_)));
     let is_window = |it: &&ListParameter| WINDOW.contains(&it.name);
     let window = LIST_PARAMETERS.iter().filter(is_window);
     let window = window.map(window_parameter).filter(|_| is_part);
-    let flags = contract
-        .flags
-        .iter()
-        .copied()
-        .chain(has_envelope.then_some(envelope));
+    let flags = of_kind(ParameterKind::Flag).chain(has_envelope.then_some(envelope));
     let flags = flags.map(|(name, doc)| Parameter {
         name: name.to_owned(),
         location: Location::Query,
@@ -147,16 +144,17 @@ fn parameters(contract: &Contract) -> Vec<Parameter> {
         schema: json_schema!({ "type": "boolean" }),
         example: None,
     });
-    let version = contract.has_version.then(if_none_match);
+    let version = endpoint.has_version.then(if_none_match);
     let of_query = variables.chain(texts).chain(window).chain(flags);
     of_query.chain(version).collect()
 }
 
-/// What a group of endpoints is about.
-fn tag(name: &str) -> &'static str {
-    match name {
+/// What a group of endpoints that belong to no type is about.
+fn about(tag: &str) -> &'static str {
+    match tag {
         "login" => "Logging in and out.",
         "description" => "What is here, for people and for programs.",
-        _ => "What the portal shows.",
+        "portal" => "What the portal shows.",
+        _ => "",
     }
 }

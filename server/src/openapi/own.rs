@@ -6,7 +6,7 @@ use entity_core::shape::{self, Shape};
 use entity_core::{ErrorKind, Need, Verb};
 use entity_formats::openapi::{Answer, Content, Operation, Parameter, RequestBody};
 
-use super::contract::{credentials, credentials_example};
+use super::credentials::{credentials, credentials_example};
 use super::entities::AT_FORM;
 use super::forms::page;
 use super::parameters::segment;

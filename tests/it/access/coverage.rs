@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use entity_core::Registry;
 use entity_core::catalog::{Catalog, TypeEntry};
-use server::api::ENDPOINTS;
+use server::api::Endpoints;
 
 use super::policy;
 
@@ -19,9 +19,10 @@ fn offered() -> BTreeSet<(String, String)> {
         &entity_formats::standard().expect("formats that go together"),
     )
     .types;
-    let endpoints = ENDPOINTS
+    let endpoints = Endpoints::from_inventory().expect("endpoints that go together");
+    let endpoints = endpoints
         .iter()
-        .map(|it| ("api".to_owned(), format!("{}:{}", it.method, it.path)));
+        .map(|it| ("api".to_owned(), format!("{}:{}", it.verb.name(), it.path)));
     types.iter().flat_map(of_type).chain(endpoints).collect()
 }
 

@@ -1,11 +1,13 @@
 //! Loans of equipment: borrowers see their own, and those who may see all of them do.
 
 use entity_core::db::{self, Facts, Sight};
+use entity_core::endpoint::{Call, Endpoint, Part};
+use entity_core::schemars::JsonSchema;
 use entity_core::{
-    Action, Actions, Answers, Arguments, Context, DateTimeUtc, Entity, Error, Need, Outcome, Result,
-    Verb,
+    Action, Actions, Answers, Arguments, Context, DateTimeUtc, Entity, Error, ErrorKind, Input,
+    Need, Outcome, Result, Search, Verb, View, gate,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 const SIGHT: Sight = Sight::Any(&[Sight::Own, Sight::Holds("loan.read.any")]);
 
@@ -13,7 +15,10 @@ const SIGHT: Sight = Sight::Any(&[Sight::Own, Sight::Holds("loan.read.any")]);
 #[derive(Clone, Debug, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "loan", table = "loan", access = Site("loan"), sight = SIGHT, check = Self::check)]
-#[entity(left_join = "user_account u ON u.id = this.borrower", order = "due,loanId")]
+#[entity(
+    left_join = "user_account u ON u.id = this.borrower",
+    order = "due,loanId"
+)]
 #[entity(verbs(read, list, create, update, delete))]
 pub struct Loan {
     #[entity(id)]
@@ -76,4 +81,78 @@ async fn give_back(cx: &Context, loan: Loan, _: Arguments) -> Result<Outcome<Loa
         ..loan.clone()
     };
     db::replace(cx, loan, returned).await.map(Outcome::Entity)
+}
+
+const OF_SITE: Endpoint = Endpoint::get("/api/sites/{siteId}/loans", "listLoansOfSite")
+    .doc("The equipment of a site that is on loan, as far as the caller sees it.")
+    .tag("loan")
+    .variable("siteId", "The site.")
+    .refuses(&[ErrorKind::NotFound])
+    .answers::<Part<Vec<LoanView>>>(&of_site);
+entity_core::register_endpoint!(OF_SITE);
+
+const LEND: Endpoint = Endpoint::post("/api/sites/{siteId}/loans", "lendInSite")
+    .doc("Lends equipment to a member of a site.")
+    .tag("loan")
+    .variable("siteId", "The site.")
+    .refuses(&[ErrorKind::NotFound])
+    .takes::<NewLoan>()
+    .answers::<LoanView>(&lend);
+entity_core::register_endpoint!(LEND);
+
+/// A loan on the board of a site.
+#[derive(Serialize, JsonSchema, View)]
+#[schemars(crate = "entity_core::schemars")]
+#[serde(rename_all = "camelCase")]
+#[view(of = Loan)]
+struct LoanView {
+    /// The id.
+    #[view(of = loan_id)]
+    id: String,
+    /// The equipment.
+    item: String,
+    /// The name of the borrower.
+    #[view(of = borrower_name)]
+    borrower: String,
+    /// When it is due, ISO 8601.
+    #[view(of = due, as = iso)]
+    due_date: String,
+}
+
+/// A loan that begins.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(crate = "entity_core::schemars")]
+#[serde(rename_all = "camelCase")]
+struct NewLoan {
+    /// The internal id of the borrower.
+    borrower: String,
+    /// The equipment.
+    item: String,
+    /// When it is due, ISO 8601.
+    due: String,
+}
+
+async fn of_site(cx: &Context, call: Call) -> Result<Part<Vec<LoanView>>> {
+    let window = call.window()?;
+    let mut search = Search::part(window);
+    search.narrow_to_site::<Loan>(call.variable("siteId")?)?;
+    let page = gate::list::<Loan>(cx, search).await?.map(LoanView::of);
+    Part::of(cx, page, window, |loans| loans)
+}
+
+async fn lend(cx: &Context, call: Call) -> Result<LoanView> {
+    let NewLoan {
+        borrower,
+        item,
+        due,
+    } = call.body()?;
+    let site = call.variable("siteId")?.to_owned();
+    let fields = [
+        ("siteId", site),
+        ("borrower", borrower),
+        ("item", item),
+        ("due", due),
+    ];
+    let loan = gate::create::<Loan>(cx, &Input::from_iter(fields)).await?;
+    Ok(LoanView::of(loan))
 }

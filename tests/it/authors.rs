@@ -19,6 +19,11 @@ const SUMMARIES: [&str; 3] = [
     "For more information about",
     "Some errors have detailed",
 ];
+/// What the compiler says of files of its own.
+const ASIDE: [&str; 2] = [
+    "the full name for the type has been written to",
+    "consider using `--verbose`",
+];
 
 #[test]
 fn a_wrong_provider_is_told_what_to_do() {
@@ -86,7 +91,8 @@ fn essence(said: &str) -> String {
             _ if line.trim_start().starts_with("and ") => "    and others".to_owned(),
             _ => line.to_owned(),
         };
-        if !SUMMARIES.iter().any(|it| line.starts_with(it)) {
+        let is_summary = SUMMARIES.iter().any(|it| line.starts_with(it));
+        if !is_summary && !ASIDE.iter().any(|it| line.contains(it)) {
             essence.push_str(&line);
             essence.push('\n');
         }

@@ -3,6 +3,8 @@
 //! The compiler links it against what the tests were built with. With `FULL=1`, cargo builds it as it would for a third
 //! party, from its own manifest; that takes a while.
 
+mod endpoint;
+
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,20 +49,23 @@ fn build_example() -> PathBuf {
 
 /// The same by the compiler alone, in `folder`.
 fn link_example(folder: &Path) -> PathBuf {
-    let artefacts = Artefacts::of_workspace();
     let library = ["--crate-type=lib", "--crate-name=library_shelf"].map(ToOwned::to_owned);
-    let file = folder.join("liblibrary_shelf.rlib");
+    let library = link("lib.rs", folder, &library, "liblibrary_shelf.rlib");
     let program = [
         "--crate-name=shelf".to_owned(),
         "--extern".to_owned(),
-        format!("library_shelf={}", file.display()),
+        format!("library_shelf={}", library.display()),
     ];
-    for (source, arguments) in [("lib.rs", &library[..]), ("main.rs", &program[..])] {
-        let output = artefacts.compile(&format!("{EXAMPLE}/src/{source}"), folder, arguments);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{source}: {said}");
-    }
-    folder.join("shelf")
+    link("main.rs", folder, &program, "shelf")
+}
+
+/// What comes of a source of the example, by the name `made` in `folder`.
+fn link(source: &str, folder: &Path, arguments: &[String], made: &str) -> PathBuf {
+    let source = format!("{EXAMPLE}/src/{source}");
+    let output = Artefacts::of_workspace().compile(&source, folder, arguments);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{source}: {said}");
+    folder.join(made)
 }
 
 #[tokio::test]
@@ -178,6 +183,9 @@ async fn loans_are_seen_by_their_borrowers(process: &Process) {
         assert!(one.get("facts").is_none(), "{one}");
     }
     is_shown(&desk.bob, &path, 0).await;
+    endpoint::loans_are_listed_as_far_as_they_are_seen(process, &desk).await;
+    endpoint::equipment_is_lent(&desk, &borrower).await;
+    endpoint::endpoints_are_described(process).await;
     is_given_back(&desk, &path).await;
     functions_are_granted(&desk, &loan).await;
 }

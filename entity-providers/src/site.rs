@@ -6,7 +6,7 @@ mod info;
 mod list;
 mod parts;
 mod pinned;
-pub mod portal;
+mod portal;
 mod roles;
 mod write;
 

@@ -203,8 +203,13 @@ impl App {
             health.clone(),
         );
         watch_audit(&audit, &metrics);
+        let registry = dispatcher.registry();
+        let description = openapi::describe(registry, &endpoints, &formats, &config);
+        endpoints
+            .check_beside(registry, &description)
+            .map_err(Error::internal)?;
         let app = Self(Arc::new(Inner {
-            description: openapi::describe(dispatcher.registry(), &endpoints, &formats, &config),
+            description,
             descriptions: Descriptions::default(),
             dispatcher,
             endpoints,

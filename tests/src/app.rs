@@ -56,7 +56,7 @@ impl TestApp {
         Some((Self::start(database, settings).await, proxy))
     }
 
-    async fn start_parts(
+    pub(crate) async fn start_parts(
         database: Database,
         settings: &[(&str, &str)],
         parts: impl FnOnce(Arc<FixedClock>) -> Parts,

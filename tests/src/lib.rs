@@ -17,6 +17,7 @@ pub mod cgroup;
 pub mod client;
 pub mod clock;
 pub mod database;
+pub mod endpoints;
 pub mod fault;
 pub mod instructions;
 pub mod long_table;

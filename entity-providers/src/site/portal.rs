@@ -1,4 +1,4 @@
-//! `/api/users/{userId}/sites`: the sites of a user as the portal shows them: with their tools, their terms, and which are pinned.
+//! `/api/users/{userId}/sites`: the sites of a user with their tools, their terms, and which are pinned.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -13,67 +13,67 @@ use crate::db::{membership, site as table, site_page, site_tool};
 use crate::user::Users;
 
 /// The sites of a user.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct SitesOfUser {
+#[derive(Serialize, JsonSchema)]
+struct SitesOfUser {
     /// The terms of these sites.
-    pub terms: Vec<Term>,
+    terms: Vec<Term>,
     /// The sites, by title.
-    pub sites: Vec<SiteEntry>,
+    sites: Vec<SiteEntry>,
 }
 
 /// A term.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Term {
+#[derive(Serialize, JsonSchema)]
+struct Term {
     /// The external id.
-    pub id: String,
+    id: String,
     /// What people call it.
-    pub name: String,
+    name: String,
 }
 
 /// One site.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct SiteEntry {
+struct SiteEntry {
     /// The site.
-    pub site_id: String,
+    site_id: String,
     /// Its title.
-    pub title: String,
+    title: String,
     /// One plain line about it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub short_description: Option<String>,
+    short_description: Option<String>,
     /// Its path in the portal.
-    pub url: String,
+    url: String,
     /// Whether the user keeps it at hand.
-    pub pinned: bool,
+    pinned: bool,
     /// The address of its picture.
-    pub image: Option<String>,
+    image: Option<String>,
     /// Its tools, in order.
-    pub tools: Vec<ToolEntry>,
+    tools: Vec<ToolEntry>,
     /// There, and true, if it is a course.
     #[serde(skip_serializing_if = "is_false")]
-    pub course: bool,
+    course: bool,
     /// There, and true, if it is a project.
     #[serde(skip_serializing_if = "is_false")]
-    pub project: bool,
+    project: bool,
     /// What people call its term, if it is a course.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub term: Option<String>,
+    term: Option<String>,
 }
 
 /// One tool of a site.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ToolEntry {
+struct ToolEntry {
     /// Which tool.
-    pub id: String,
+    id: String,
     /// What people call it here.
-    pub title: String,
+    title: String,
     /// Its path in the portal.
-    pub url: String,
+    url: String,
     /// The class of its icon.
-    pub icon_class: String,
+    icon_class: String,
     /// Whether something new happened in it; always false as long as nothing tells.
-    pub has_alerts: bool,
+    has_alerts: bool,
 }
 
 #[expect(

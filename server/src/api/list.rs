@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use entity_core::RegistryError;
 use entity_core::endpoint::{Endpoint, EndpointRegistration};
+use entity_core::{Registry, RegistryError};
+use entity_formats::openapi::{Document, Operation};
 use matchit::{InsertError, Router};
 
 use super::{OWN, OwnHandler, path_of};
@@ -41,12 +42,21 @@ impl Endpoints {
     /// # Errors
     /// A declaration is wrong, or two contradict each other. The error names the crates.
     pub fn from_inventory() -> Result<Self, RegistryError> {
+        Self::of(EndpointRegistration::all())
+    }
+
+    /// Those of the service, and `registered`.
+    ///
+    /// # Errors
+    /// A declaration is wrong, or two contradict each other. The error names the crates.
+    pub fn of(
+        registered: impl IntoIterator<Item = EndpointRegistration>,
+    ) -> Result<Self, RegistryError> {
         let own = OWN.iter().map(|(endpoint, run)| Listed {
             origin: env!("CARGO_PKG_NAME"),
             endpoint: *endpoint,
             handler: Handler::Own(*run),
         });
-        let registered = EndpointRegistration::all();
         let registered = registered.into_iter().map(Listed::registered);
         Self::new(own.chain(registered).collect())
     }
@@ -72,6 +82,32 @@ impl Endpoints {
     /// All of them: those of the service, then the others by their paths.
     pub fn iter(&self) -> impl Iterator<Item = &Endpoint> {
         self.all.iter().map(|it| &it.endpoint)
+    }
+
+    /// Refuses an operation id that an operation of a type has too: `document` describes both.
+    ///
+    /// # Errors
+    /// An id is claimed twice. The error names the crates.
+    pub(crate) fn check_beside(
+        &self,
+        registry: &Registry,
+        document: &Document,
+    ) -> Result<(), RegistryError> {
+        for listed in &self.all {
+            let id = listed.endpoint.id;
+            let elsewhere = |it: &(&str, &str, &Operation)| {
+                it.2.operation_id == id && it.1 != listed.endpoint.path
+            };
+            let Some((_, path, _)) = document.operations().find(elsewhere) else {
+                continue;
+            };
+            let prefix = path.split('/').nth(2).unwrap_or_default();
+            let other = registry.route(prefix).map(|it| it.origin.0);
+            let what = format!("the operation id `{id}`");
+            let other = other.unwrap_or(env!("CARGO_PKG_NAME"));
+            return Err(conflict(&what, other, listed.origin));
+        }
+        Ok(())
     }
 
     /// Those at the path of these segments, with whatever verb.

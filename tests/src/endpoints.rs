@@ -1,0 +1,47 @@
+//! A service with endpoints that no crate registers.
+
+use std::sync::Arc;
+
+use entity_core::endpoint::{Endpoint, EndpointRegistration};
+use entity_core::testing::FixedClock;
+use server::api::Endpoints;
+use server::{App, Parts};
+
+use crate::app::{config, parts};
+use crate::{Backend, Database, TestApp, template};
+
+/// A service with `added` beside its own.
+fn with(clock: Arc<FixedClock>, added: &'static [Endpoint]) -> Parts {
+    let added = added.iter().map(|endpoint| EndpointRegistration {
+        origin: "tests",
+        endpoint,
+    });
+    let endpoints = EndpointRegistration::all().into_iter().chain(added);
+    Parts {
+        endpoints: Arc::new(Endpoints::of(endpoints).expect("endpoints that go together")),
+        ..parts(clock)
+    }
+}
+
+impl TestApp {
+    /// Starts the service on a database of this kind with the demo university, with the endpoints `added` beside its
+    /// own and further `settings`; `None` where this kind of storage is not installed.
+    pub async fn with_endpoints(
+        backend: Backend,
+        added: &'static [Endpoint],
+        settings: &[(&str, &str)],
+    ) -> Option<Self> {
+        let database = template::copy(backend).await?;
+        let parts = |clock| with(clock, added);
+        Some(Self::start_parts(database, settings, parts).await)
+    }
+}
+
+/// Why a service on `database` with `added` beside its own endpoints does not start.
+pub async fn refusal(database: &Database, added: &'static [Endpoint]) -> String {
+    let config = config(database.url(), &[]);
+    let refused = App::start(config, with(Arc::default(), added)).await;
+    let error = refused.expect_err("endpoints that contradict others");
+    let cause = std::error::Error::source(&error).expect("a cause");
+    cause.to_string()
+}

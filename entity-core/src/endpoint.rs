@@ -61,7 +61,7 @@ const MAX_PARAMETERS: usize = 8;
 /// The declaration of an endpoint: its address, its parameters, its answer, and its handler.
 ///
 /// An endpoint is closed to callers without a session unless it is declared [open](Self::open).
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Endpoint {
     /// The verb. `GET` includes `HEAD`.
     pub verb: Verb,
@@ -218,22 +218,15 @@ impl Endpoint {
         name: &'static str,
         doc: &'static str,
     ) -> Self {
-        let added = Some(Parameter { kind, name, doc });
-        let [a, b, c, d, e, f, g, h] = self.parameters;
-        self.parameters = match (a, b, c, d, e, f, g, h) {
-            (None, ..) => [added, b, c, d, e, f, g, h],
-            (_, None, ..) => [a, added, c, d, e, f, g, h],
-            (_, _, None, ..) => [a, b, added, d, e, f, g, h],
-            (_, _, _, None, ..) => [a, b, c, added, e, f, g, h],
-            (_, _, _, _, None, ..) => [a, b, c, d, added, f, g, h],
-            (_, _, _, _, _, None, ..) => [a, b, c, d, e, added, g, h],
-            (_, _, _, _, _, _, None, _) => [a, b, c, d, e, f, added, h],
-            (_, _, _, _, _, _, _, None) => [a, b, c, d, e, f, g, added],
-            _ => {
-                self.has_too_many = true;
-                self.parameters
+        let mut places: &mut [Option<Parameter>] = &mut self.parameters;
+        while let [place, further @ ..] = places {
+            if place.is_none() {
+                *place = Some(Parameter { kind, name, doc });
+                return self;
             }
-        };
+            places = further;
+        }
+        self.has_too_many = true;
         self
     }
 

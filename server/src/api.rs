@@ -71,7 +71,7 @@ async fn answer(app: &App, exchange: &mut Exchange) -> Result<Response> {
     };
     exchange.read_body(limit, app.config.body_timeout).await?;
     let call = Call {
-        variables: variables(&endpoint, segments),
+        variables: variables(endpoint, segments),
         query: exchange.query()?,
         body: None,
     };
@@ -106,10 +106,10 @@ async fn answer_itself(run: OwnHandler, call: OwnCall<'_>) -> Result<Response> {
 async fn answer_registered(
     app: &App,
     exchange: &Exchange,
-    endpoint: Endpoint,
+    endpoint: &'static Endpoint,
     mut call: Call,
 ) -> Result<Response> {
-    call.body = call::body(exchange, &endpoint)?;
+    call.body = call::body(exchange, endpoint)?;
     let told = Told::to(exchange, &call);
     let origin = &exchange.origin;
     if endpoint.verb.is_safe() {

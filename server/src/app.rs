@@ -190,24 +190,9 @@ impl App {
             throttle,
             sessions: Arc::clone(&sessions),
         });
-        let audit = AuditLog::start(
-            storage.audit_of_reads.clone(),
-            AuditOptions {
-                queue: config.audit_queue_rows,
-                batch: config.audit_batch_rows,
-                wait: config.audit_wait,
-                is_required: config.audit_required,
-                strangers: config.audit_strangers,
-                places: pipeline::places(dispatcher.registry()),
-            },
-            health.clone(),
-        );
+        let audit = audit_log(&config, &storage, dispatcher.registry(), &health);
         watch_audit(&audit, &metrics);
-        let registry = dispatcher.registry();
-        let description = openapi::describe(registry, &endpoints, &formats, &config);
-        endpoints
-            .check_beside(registry, &description)
-            .map_err(Error::internal)?;
+        let description = describe(dispatcher.registry(), &endpoints, &formats, &config)?;
         let app = Self(Arc::new(Inner {
             description,
             descriptions: Descriptions::default(),
@@ -409,6 +394,33 @@ fn watch_health(health: &Health, metrics: &Metrics) {
     ask("lines_lost", "Log lines that could not be written", |it| {
         it.lines_lost
     });
+}
+
+/// What the service says of itself, once it is clear that its operations have different names.
+fn describe(
+    registry: &Registry,
+    endpoints: &Endpoints,
+    formats: &Formats,
+    config: &Config,
+) -> Result<Document> {
+    let description = openapi::describe(registry, endpoints, formats, config);
+    let checked = endpoints.check_beside(registry, &description);
+    checked.map(|()| description).map_err(Error::internal)
+}
+
+fn audit_log(config: &Config, storage: &Storage, registry: &Registry, health: &Health) -> AuditLog {
+    AuditLog::start(
+        storage.audit_of_reads.clone(),
+        AuditOptions {
+            queue: config.audit_queue_rows,
+            batch: config.audit_batch_rows,
+            wait: config.audit_wait,
+            is_required: config.audit_required,
+            strangers: config.audit_strangers,
+            places: pipeline::places(registry),
+        },
+        health.clone(),
+    )
 }
 
 fn watch_audit(audit: &AuditLog, metrics: &Metrics) {

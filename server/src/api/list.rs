@@ -23,7 +23,7 @@ pub struct Listed {
     /// The name of the crate that it comes from.
     pub origin: &'static str,
     /// The declaration.
-    pub endpoint: Endpoint,
+    pub endpoint: &'static Endpoint,
     pub(super) handler: Handler,
 }
 
@@ -54,7 +54,7 @@ impl Endpoints {
     ) -> Result<Self, RegistryError> {
         let own = OWN.iter().map(|(endpoint, run)| Listed {
             origin: env!("CARGO_PKG_NAME"),
-            endpoint: *endpoint,
+            endpoint,
             handler: Handler::Own(*run),
         });
         let registered = registered.into_iter().map(Listed::registered);
@@ -80,8 +80,8 @@ impl Endpoints {
     }
 
     /// All of them: those of the service, then the others by their paths.
-    pub fn iter(&self) -> impl Iterator<Item = &Endpoint> {
-        self.all.iter().map(|it| &it.endpoint)
+    pub fn iter(&self) -> impl Iterator<Item = &'static Endpoint> {
+        self.all.iter().map(|it| it.endpoint)
     }
 
     /// Refuses an operation id that an operation of a type has too: `document` describes both.
@@ -125,7 +125,7 @@ impl Listed {
     fn registered(it: EndpointRegistration) -> Self {
         Self {
             origin: it.origin,
-            endpoint: *it.endpoint,
+            endpoint: it.endpoint,
             handler: Handler::Registered,
         }
     }
@@ -149,7 +149,7 @@ impl Listed {
     }
 
     fn check_beside(&self, earlier: &Self) -> Result<(), RegistryError> {
-        let (own, other) = (&self.endpoint, &earlier.endpoint);
+        let (own, other) = (self.endpoint, earlier.endpoint);
         if (own.verb, own.path) == (other.verb, other.path) {
             return Err(conflict(&self.name(), earlier.origin, self.origin));
         }
@@ -196,10 +196,11 @@ mod tests {
         Ok(())
     }
 
-    fn listed(origin: &'static str, endpoint: Endpoint) -> Listed {
+    fn listed(origin: &'static str, endpoint: &Endpoint) -> Listed {
+        let endpoint = endpoint.clone().answers::<()>(&nothing);
         Listed {
             origin,
-            endpoint: endpoint.answers::<()>(&nothing),
+            endpoint: Box::leak(Box::new(endpoint)),
             handler: Handler::Registered,
         }
     }
@@ -214,7 +215,7 @@ mod tests {
 
     #[test]
     fn endpoints_that_contradict_each_other_are_refused_by_the_names_of_their_crates() {
-        let one = || listed("shelf", loans("siteId", "listLoans"));
+        let one = || listed("shelf", &loans("siteId", "listLoans"));
         let post = Endpoint::post("/api/sites/{id}/loans", "lend").variable("id", "");
         for (other, expected) in [
             (
@@ -228,19 +229,19 @@ mod tests {
                 "the operation id `listLoans`",
             ),
         ] {
-            let error = Endpoints::new(vec![one(), listed("desk", other)]);
+            let error = Endpoints::new(vec![one(), listed("desk", &other)]);
             let error = error.expect_err("a contradiction").to_string();
             for part in [expected, "`shelf`", "`desk`"] {
                 assert!(error.contains(part), "{error}");
             }
         }
-        let wrong = listed("desk", loans("siteId", "listLoans").variable("day", ""));
+        let wrong = listed("desk", &loans("siteId", "listLoans").variable("day", ""));
         let error = Endpoints::new(vec![wrong]).expect_err("a wrong declaration");
         let expected = "the endpoint `GET /api/sites/{siteId}/loans` of the crate `desk` describes the variable `day`, \
             which its path lacks";
         assert_eq!(error.to_string(), expected);
         let mute = Listed {
-            endpoint: OWN.first().expect("an endpoint").0,
+            endpoint: &OWN.first().expect("an endpoint").0,
             ..one()
         };
         let error = Endpoints::new(vec![mute]).expect_err("no handler");
@@ -253,10 +254,10 @@ mod tests {
         let of_user = |path, id| Endpoint::get(path, id).variable("userId", "");
         let lend = Endpoint::post("/api/users/me/news", "tell");
         let endpoints = Endpoints::new(vec![
-            listed("a", mine),
-            listed("a", lend),
-            listed("a", of_user("/api/users/{userId}/sites", "listSites")),
-            listed("a", of_user("/api/users/{userId}/news", "listNews")),
+            listed("a", &mine),
+            listed("a", &lend),
+            listed("a", &of_user("/api/users/{userId}/sites", "listSites")),
+            listed("a", &of_user("/api/users/{userId}/news", "listNews")),
         ])
         .expect("endpoints that go together");
         for (path, expected) in [

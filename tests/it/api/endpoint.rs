@@ -2,7 +2,7 @@
 
 use entity_core::endpoint::{Call, Endpoint};
 use entity_core::schemars::{self, JsonSchema};
-use entity_core::{Context, Error, Input, Result, gate};
+use entity_core::{Context, Error, Input, Preconditions, Result, gate};
 use entity_providers::announcement::Announcement;
 use http::StatusCode;
 use serde::Deserialize;
@@ -52,7 +52,7 @@ async fn tell(cx: &Context, call: Call) -> Result<Vec<String>> {
 
 async fn end(cx: &Context, call: Call) -> Result<()> {
     let id = call.variable("id")?;
-    gate::delete::<Announcement>(cx, id, &Default::default()).await?;
+    gate::delete::<Announcement>(cx, id, &Preconditions::default()).await?;
     Ok(())
 }
 

@@ -19,7 +19,7 @@ pub(super) async fn loans_are_listed_as_far_as_they_are_seen(process: &Process, 
         assert_eq!(list[0]["item"], "Beamer", "{list}");
         assert_eq!(list[0]["borrower"], "Ada Moreau");
         assert_eq!(list[0]["dueDate"], "2101-01-01T00:00:00Z");
-        assert_eq!(list[0].as_object().map(|it| it.len()), Some(4));
+        assert_eq!(list[0].as_object().map(serde_json::Map::len), Some(4));
         let enveloped = who.get(&format!("{LOANS}?envelope=true")).await.json();
         assert_eq!(enveloped["data"], list);
     }

@@ -48,10 +48,12 @@ provider must do whose data are stored elsewhere. [`derive(Entity)`](macro@Entit
 //! | the unit of work | [`Context`], [`mod@unit`] |
 //! | errors | [`Error`], [`ErrorKind`] |
 //! | formats | [`mod@format`], [`reply`] |
+//! | addresses below `/api` | [`endpoint`], [`mod@view`] |
 //!
 //! A request passes through these stages: [`DirectPath`] parses the URL, [`Dispatcher`] finds the operation of the
 //! [`Route`] and opens a unit of work, the [`gate`] loads, checks and acts, and a [`Renderer`](format::Renderer) writes
-//! the [`Reply`]. This crate is independent of HTTP, and defines no format and no table of its own.
+//! the [`Reply`]. An [`Endpoint`] answers with a [view](mod@view) of entities at an address of its own. This crate is
+//! independent of HTTP, and defines no format and no table of its own.
 //!
 //! # Features
 //!

@@ -76,22 +76,21 @@ async fn answer(app: &App, exchange: &mut Exchange) -> Result<Response> {
         body: None,
     };
     match listed.handler {
-        Handler::Own(run) => {
-            answer_itself(
-                run,
-                OwnCall {
-                    app,
-                    exchange,
-                    call,
-                },
-            )
-            .await
-        }
+        Handler::Own(run) => answer_itself(run, (app, exchange), call).await,
         Handler::Registered => answer_registered(app, exchange, endpoint, call).await,
     }
 }
 
-async fn answer_itself(run: OwnHandler, call: OwnCall<'_>) -> Result<Response> {
+async fn answer_itself(
+    run: OwnHandler,
+    (app, exchange): (&App, &Exchange),
+    call: Call,
+) -> Result<Response> {
+    let call = OwnCall {
+        app,
+        exchange,
+        call,
+    };
     match run(call).await? {
         OwnAnswer::Audited(mut response) => {
             response.extensions_mut().insert(Audited);

@@ -3,7 +3,7 @@
 //! An endpoint is declared in one place, beside its handler, and registers itself as a type does:
 //!
 //! ```
-//! use entity_core::endpoint::{Call, Endpoint, Part};
+//! use entity_core::endpoint::{Call, Endpoint};
 //! use entity_core::schemars::JsonSchema;
 //! use entity_core::{Context, Result};
 //!
@@ -30,7 +30,6 @@
 //! # let call = Call::default();
 //! # assert!(call.variable("siteId").is_err());
 //! # assert!(GREETING.fault().is_none());
-//! # let _ = Part::new((), call.window().unwrap(), None);
 //! ```
 
 mod call;

@@ -9,6 +9,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::task::JoinSet;
 
+use crate::{Backend, TestApp, template};
+
 /// What is sent to commit.
 const COMMIT: &[u8] = b"COMMIT\0";
 
@@ -43,6 +45,20 @@ pub struct Proxy {
 }
 
 impl Proxy {
+    /// Starts the service on a PostgreSQL database with the demo university that it reaches by way of a proxy; `None`
+    /// where PostgreSQL is not installed.
+    pub async fn before_app(settings: &[(&str, &str)]) -> Option<(TestApp, Self)> {
+        let database = template::copy(Backend::Postgres).await?;
+        let proxy = Self::start(database.socket()).await;
+        let url = format!(
+            "postgres://postgres@127.0.0.1:{}/{}",
+            proxy.port(),
+            database.name()
+        );
+        let app = TestApp::start(database.reached_at(url), settings).await;
+        Some((app, proxy))
+    }
+
     /// Starts one before the server that listens on this socket.
     pub async fn start(socket: PathBuf) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;

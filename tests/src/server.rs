@@ -8,6 +8,7 @@ use std::process::{Child, Stdio};
 use tempfile::TempDir;
 
 use crate::postgres::{self, Owner};
+use crate::{Database, TestApp};
 
 /// Runs the server until standard input ends, then stops it without a chance to do anything. Arguments: program, folder.
 const KEEPER: &str = r#"
@@ -72,6 +73,18 @@ impl Server {
             drop(keeper.stdin.take());
             keeper.wait().expect("a child of ours");
         }
+    }
+
+    /// Its first database.
+    pub fn database(&self) -> Database {
+        Database::of_server(self.url())
+    }
+
+    /// A service on its first database, with the demo university.
+    pub async fn app(&self) -> TestApp {
+        let app = TestApp::start(self.database(), &[]).await;
+        app.fill().await;
+        app
     }
 
     /// Where its first database is, as the setting of the service has it.

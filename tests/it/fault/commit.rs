@@ -85,7 +85,7 @@ fn expect_unknown(answer: &Answer) {
 
 #[tokio::test]
 async fn rel_3_an_unknown_outcome_is_called_so() {
-    let Some((app, proxy)) = TestApp::behind_proxy(&[]).await else {
+    let Some((app, proxy)) = Proxy::before_app(&[]).await else {
         return;
     };
     let author = app.user("instructor1").await;
@@ -105,7 +105,7 @@ async fn rel_3_an_unknown_outcome_is_called_so() {
 
 #[tokio::test]
 async fn rel_3_a_request_with_a_key_is_done_once_whatever_gets_lost() {
-    let Some((app, proxy)) = TestApp::behind_proxy(&[]).await else {
+    let Some((app, proxy)) = Proxy::before_app(&[]).await else {
         return;
     };
     let author = app.user("instructor1").await;
@@ -132,7 +132,7 @@ async fn rel_3_a_request_with_a_key_is_done_once_whatever_gets_lost() {
 #[tokio::test]
 async fn rel_3_a_write_that_goes_on_after_its_deadline_has_an_unknown_outcome() {
     let settings = [("limits.requestDeadline", "1"), ("limits.bodyTimeout", "1")];
-    let Some((app, proxy)) = TestApp::behind_proxy(&settings).await else {
+    let Some((app, proxy)) = Proxy::before_app(&settings).await else {
         return;
     };
     let author = app.user("instructor1").await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::StatusCode;
 use serde_json::json;
 use tests::server::Server;
-use tests::{Answer, Client, TestApp};
+use tests::{Answer, Client};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -43,7 +43,7 @@ async fn rel_10_a_restart_of_the_database_server_is_nobodys_failure() {
     let Some(mut server) = Server::start() else {
         return;
     };
-    let app = TestApp::on_server(&server).await;
+    let app = server.app().await;
     let author = app.user("instructor1").await;
     let all_fine = |statuses: Vec<StatusCode>| statuses.iter().all(StatusCode::is_success);
     assert!(all_fine(crowd(&author).await));
@@ -75,7 +75,7 @@ async fn rel_10_a_restart_under_load_loses_nothing_that_was_acknowledged() {
     let Some(mut server) = Server::start() else {
         return;
     };
-    let app = TestApp::on_server(&server).await;
+    let app = server.app().await;
     let author = app.user("instructor1").await;
     let load = Load::start(&author, WRITERS, READERS);
     sleep(Duration::from_millis(400)).await;

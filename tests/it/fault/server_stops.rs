@@ -11,7 +11,7 @@ use http::StatusCode;
 use tests::app::PASSWORD;
 use tests::process::{Process, service};
 use tests::server::Server;
-use tests::{Client, Database};
+use tests::Client;
 use tokio::time::sleep;
 
 use super::load::{LIST, Load, is_unknown};
@@ -62,7 +62,7 @@ async fn rel_10_a_server_that_is_stopped_at_once_costs_nothing_that_was_acknowle
     let Some(mut server) = Server::start() else {
         return;
     };
-    let database = Database::of_server(&server);
+    let database = server.database();
     // The service as it is set up by default, but for the rates, and for how long a busy machine may take for a write.
     let usual = [
         ("LECTERN_LIMITS_WRITEHOLD", "30"),

@@ -107,7 +107,7 @@ impl Ground {
             Backend::Sqlite => None,
         };
         let database = match &server {
-            Some(server) => Database::of_server(server),
+            Some(server) => server.database(),
             None => sides.others.block_on(Database::on_backend(backend))?,
         };
         let lectern = service(true);

@@ -6,8 +6,6 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 use crate::postgres::{self, PostgresDatabase};
-use crate::proxy::Proxy;
-use crate::server::Server;
 
 /// The kinds of storage that the service knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +67,7 @@ impl Database {
     }
 
     /// What the PostgreSQL server calls it.
-    pub(crate) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         match &self.keeper {
             Keeper::Folder(_) => "",
             Keeper::Postgres { database, .. } => database.name(),
@@ -80,37 +78,27 @@ impl Database {
     ///
     /// # Panics
     /// It is a file, or of a server of a test's own.
-    pub(crate) fn socket(&self) -> PathBuf {
+    pub fn socket(&self) -> PathBuf {
         match &self.keeper {
             Keeper::Postgres { database, .. } => database.socket(),
             Keeper::Folder(_) => panic!("a file has no server"),
         }
     }
 
-    /// The first database of `server`.
-    pub fn of_server(server: &Server) -> Self {
+    /// Describes a database of a PostgreSQL server that the caller keeps, which is at `url`.
+    pub fn of_server(url: String) -> Self {
         Self {
             backend: Backend::Postgres,
-            url: server.url(),
+            url,
             keeper: Keeper::Folder(new_folder()),
         }
     }
 
-    /// The same database of a PostgreSQL server, reached by way of a proxy, and the proxy.
-    ///
-    /// # Panics
-    /// It is a file.
-    pub async fn behind_proxy(mut self) -> (Self, Proxy) {
-        let Keeper::Postgres { database, .. } = &self.keeper else {
-            panic!("a file is not reached over a network");
-        };
-        let proxy = Proxy::start(database.socket()).await;
-        self.url = format!(
-            "postgres://postgres@127.0.0.1:{}/{}",
-            proxy.port(),
-            database.name()
-        );
-        (self, proxy)
+    /// Describes the same database, which the service is to reach at `url`.
+    #[must_use]
+    pub fn reached_at(mut self, url: String) -> Self {
+        self.url = url;
+        self
     }
 
     /// Takes the database of a PostgreSQL server away from everybody, as if the server had gone.
@@ -134,7 +122,7 @@ impl Database {
     }
 
     /// A database of the PostgreSQL server: a copy of `template` or, without one, empty.
-    pub(crate) async fn postgres(template: Option<&str>) -> Option<Self> {
+    pub async fn postgres(template: Option<&str>) -> Option<Self> {
         let database = postgres::fresh(template).await?;
         Some(Self {
             backend: Backend::Postgres,

@@ -51,13 +51,13 @@ struct Cluster {
 
 /// A database of the test process's server.
 #[derive(Debug)]
-pub(crate) struct PostgresDatabase {
+pub struct PostgresDatabase {
     name: String,
     cluster: &'static Cluster,
 }
 
 /// A copy of the database `template` or, without one, an empty one; `None` where PostgreSQL is not installed.
-pub(crate) async fn fresh(template: Option<&str>) -> Option<PostgresDatabase> {
+pub async fn fresh(template: Option<&str>) -> Option<PostgresDatabase> {
     let cluster = CLUSTER.as_ref()?;
     let name = format!("test_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
     let abandoned = {
@@ -81,7 +81,7 @@ pub(crate) async fn fresh(template: Option<&str>) -> Option<PostgresDatabase> {
 }
 
 /// Ends all connections to the database `name`, and lets nobody connect any more: now it can be copied.
-pub(crate) async fn freeze(name: &str) {
+pub async fn freeze(name: &str) {
     let cluster = CLUSTER.as_ref().expect("a server that has this database");
     let connection = cluster.connect().await;
     run(
@@ -97,7 +97,7 @@ pub(crate) async fn freeze(name: &str) {
 }
 
 /// Lets everybody connect to the database `name` again.
-pub(crate) async fn thaw(name: &str) {
+pub async fn thaw(name: &str) {
     let cluster = CLUSTER.as_ref().expect("a server that has this database");
     let connection = cluster.connect().await;
     run(
@@ -117,17 +117,17 @@ async fn run(connection: &DatabaseConnection, sql: &str) {
 
 impl PostgresDatabase {
     /// What the server calls it.
-    pub(crate) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The socket on which its server listens.
-    pub(crate) fn socket(&self) -> PathBuf {
+    pub fn socket(&self) -> PathBuf {
         self.cluster.folder.join(".s.PGSQL.5432")
     }
 
     /// Where it is, as the setting of the service has it.
-    pub(crate) fn url(&self) -> String {
+    pub fn url(&self) -> String {
         self.cluster.url(&self.name)
     }
 }
@@ -184,13 +184,13 @@ impl Cluster {
 }
 
 /// Where a database of the server in `folder` is, as the setting of the service has it.
-pub(crate) fn url(folder: &Path, database: &str) -> String {
+pub fn url(folder: &Path, database: &str) -> String {
     let folder = folder.display().to_string().replace('/', "%2F");
     format!("postgres://postgres@{folder}/{database}")
 }
 
 /// Waits until the server in `folder` takes connections.
-pub(crate) fn wait_until_ready(programs: &Path, folder: &Path) {
+pub fn wait_until_ready(programs: &Path, folder: &Path) {
     let started = Instant::now();
     loop {
         let status = Command::new(programs.join("pg_isready"))
@@ -210,7 +210,7 @@ pub(crate) fn wait_until_ready(programs: &Path, folder: &Path) {
 }
 
 /// Makes the data folder of a server that trusts whoever reaches its socket.
-pub(crate) fn init(programs: &Path, folder: &Path, owner: Option<Owner>) {
+pub fn init(programs: &Path, folder: &Path, owner: Option<Owner>) {
     let output = command_as(programs.join("initdb"), owner)
         .args(["-U", "postgres", "-A", "trust", "-E", "UTF8"])
         .args(["--locale=C", "--no-sync", "--no-instructions", "-D"])
@@ -227,13 +227,13 @@ pub(crate) fn init(programs: &Path, folder: &Path, owner: Option<Owner>) {
 
 /// Another user's numbers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Owner {
+pub struct Owner {
     user: u32,
     group: u32,
 }
 
 /// When this process is root's, gives `folder` to a user without rights, and tells who that is.
-pub(crate) fn step_down(folder: &Path) -> Option<Owner> {
+pub fn step_down(folder: &Path) -> Option<Owner> {
     let me = fs::metadata(folder)
         .expect("the folder was just made")
         .uid();
@@ -261,7 +261,8 @@ fn find_account(accounts: &str, name: &str) -> Option<Owner> {
     })
 }
 
-pub(crate) fn command_as(program: impl AsRef<std::ffi::OsStr>, owner: Option<Owner>) -> Command {
+/// Creates a command that runs as `owner` or, without one, as the present user.
+pub fn command_as(program: impl AsRef<std::ffi::OsStr>, owner: Option<Owner>) -> Command {
     let mut command = Command::new(program);
     if let Some(Owner { user, group }) = owner {
         command.uid(user).gid(group);
@@ -270,7 +271,7 @@ pub(crate) fn command_as(program: impl AsRef<std::ffi::OsStr>, owner: Option<Own
 }
 
 /// The folder of PostgreSQL's programs; `None` where there are none, and they are not demanded.
-pub(crate) fn find_programs_or_skip() -> Option<PathBuf> {
+pub fn find_programs_or_skip() -> Option<PathBuf> {
     let found = find_programs();
     if found.is_none() {
         assert!(

@@ -13,8 +13,6 @@ use server::system::UuidIds;
 use server::{App, Parts};
 
 use crate::database::{Backend, Database, OnBackend};
-use crate::proxy::Proxy;
-use crate::server::Server;
 use crate::{Client, template};
 
 /// The password of everybody in the demo data.
@@ -39,21 +37,6 @@ impl TestApp {
     pub async fn with_settings(backend: Backend, settings: &[(&str, &str)]) -> Option<Self> {
         let database = template::copy(backend).await?;
         Some(Self::start(database, settings).await)
-    }
-
-    /// Starts the service on the first database of `server`, with the demo university.
-    pub async fn on_server(server: &Server) -> Self {
-        let app = Self::start(Database::of_server(server), &[]).await;
-        app.fill().await;
-        app
-    }
-
-    /// Starts the service on a PostgreSQL database with the demo university that it reaches by way of a proxy; `None`
-    /// where PostgreSQL is not installed.
-    pub async fn behind_proxy(settings: &[(&str, &str)]) -> Option<(Self, Proxy)> {
-        let database = template::copy(Backend::Postgres).await?;
-        let (database, proxy) = database.behind_proxy().await;
-        Some((Self::start(database, settings).await, proxy))
     }
 
     pub(crate) async fn start_parts(
@@ -97,7 +80,7 @@ impl TestApp {
     }
 
     /// Puts the demo university into the database, which is empty.
-    pub(crate) async fn fill(&self) {
+    pub async fn fill(&self) {
         let hash = self.app.passwords.hash(PASSWORD).await;
         let hash = hash.expect("a password can be hashed");
         let origin = origin();
@@ -139,7 +122,7 @@ impl TestApp {
     }
 
     /// Its database, which it leaves.
-    pub(crate) fn into_database(self) -> Database {
+    pub fn into_database(self) -> Database {
         self.database
     }
 }
@@ -164,7 +147,7 @@ impl OnBackend for TestApp {
 }
 
 /// What tests are not to meet unless they ask for it: they send more at once than anybody else.
-pub(crate) const WITHOUT_LIMITS: [(&str, &str); 5] = [
+pub const WITHOUT_LIMITS: [(&str, &str); 5] = [
     ("rate.reads", "0"),
     ("rate.writes", "0"),
     ("rate.strangers", "0"),
@@ -174,7 +157,7 @@ pub(crate) const WITHOUT_LIMITS: [(&str, &str); 5] = [
 
 /// The configuration of a service on the database at `url`: the defaults, and what `settings` say. Tests run on machines
 /// that are busy with other tests, so that a request may hold the right to write for longer.
-pub(crate) fn config(url: &str, settings: &[(&str, &str)]) -> Config {
+pub fn config(url: &str, settings: &[(&str, &str)]) -> Config {
     let own = [("database", url), ("limits.writeHold", "30")];
     let is_given = |key: &str| settings.iter().any(|it| it.0 == key);
     let without_limits = WITHOUT_LIMITS.iter().filter(|it| !is_given(it.0));

@@ -12,7 +12,7 @@ use crate::database::{Backend, Database, OnBackend};
 use crate::postgres;
 
 /// A database with the demo university; `None` where this kind of storage is not installed.
-pub(crate) async fn copy(backend: Backend) -> Option<Database> {
+pub async fn copy(backend: Backend) -> Option<Database> {
     match backend {
         Backend::Sqlite => {
             static FILE: OnceCell<Vec<u8>> = OnceCell::const_new();

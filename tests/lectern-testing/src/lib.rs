@@ -13,6 +13,7 @@
 
 pub mod app;
 pub mod client;
+pub mod conformance;
 pub mod database;
 pub mod endpoints;
 pub mod postgres;
@@ -22,7 +23,7 @@ pub use app::TestApp;
 pub use client::{Answer, Client};
 pub use database::{Backend, Database, OnBackend};
 #[doc(hidden)]
-pub use tokio;
+pub use {serde_json, tokio};
 
 /// Makes two tests of each body: `name::sqlite` and `name::postgres`.
 ///

@@ -22,3 +22,6 @@ pub struct Book {
     modified: DateTimeUtc,
 }
 entity_core::register!(Book);
+
+#[cfg(test)]
+lectern_testing::conformance!(Book);

@@ -156,3 +156,5 @@ async fn lend(cx: &Context, call: Call) -> Result<LoanView> {
     let loan = gate::create::<Loan>(cx, &Input::from_iter(fields)).await?;
     Ok(LoanView::of(loan))
 }
+#[cfg(test)]
+lectern_testing::conformance!(Loan);

@@ -1,0 +1,147 @@
+//! The checks that every type of entity has to pass, whoever wrote it.
+//!
+//! [`conformance!`](crate::conformance!) makes a test of them for each kind of database. Each check is a function that
+//! takes a [`Suite`], the type on a running service, and returns what is wrong and what to do about it.
+
+mod agreement;
+mod cost;
+mod counting;
+mod input;
+mod lifetime;
+mod roundtrip;
+mod sample;
+mod secrecy;
+mod suite;
+mod versions;
+
+use entity_core::Provider;
+use futures::future::BoxFuture;
+use serde_json::Value;
+
+use crate::database::Backend;
+
+pub use agreement::callers_see_the_same_in_every_way;
+pub use cost::a_list_takes_a_constant_number_of_statements;
+pub use input::wrong_input_is_refused;
+pub use lifetime::entities_end_with_their_site;
+pub use roundtrip::fields_come_back_as_they_were_sent;
+pub use secrecy::hidden_entities_leave_no_trace;
+pub use suite::{Person, Row, Suite};
+pub use versions::versions_hold;
+
+/// The outcome of a check: how it held, or what is wrong and what to do about it.
+pub type Verdict = Result<Held, String>;
+
+/// How a check held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// The check ran, and the type passed.
+    Passed,
+    /// The type lacks what the check is about, for this reason.
+    Skipped(&'static str),
+}
+
+/// A check of the suite.
+pub type Check = for<'a> fn(&'a Suite) -> BoxFuture<'a, Verdict>;
+
+/// All checks by their names, in the order in which they run.
+pub const CHECKS: [(&str, Check); 7] = [
+    ("callers_see_the_same_in_every_way", |it| {
+        Box::pin(callers_see_the_same_in_every_way(it))
+    }),
+    ("hidden_entities_leave_no_trace", |it| {
+        Box::pin(hidden_entities_leave_no_trace(it))
+    }),
+    ("fields_come_back_as_they_were_sent", |it| {
+        Box::pin(fields_come_back_as_they_were_sent(it))
+    }),
+    ("wrong_input_is_refused", |it| {
+        Box::pin(wrong_input_is_refused(it))
+    }),
+    ("versions_hold", |it| Box::pin(versions_hold(it))),
+    ("a_list_takes_a_constant_number_of_statements", |it| {
+        Box::pin(a_list_takes_a_constant_number_of_statements(it))
+    }),
+    ("entities_end_with_their_site", |it| {
+        Box::pin(entities_end_with_their_site(it))
+    }),
+];
+
+/// Runs all checks on the type `P` over a database of this kind, and does nothing where that kind is not installed.
+/// `given` holds values for the fields for which no generated value will do.
+///
+/// # Panics
+/// Panics with one paragraph for each check that the type does not pass.
+pub async fn prove<P: Provider>(backend: Backend, given: Value) {
+    let Some(suite) = Suite::start(backend, P::PREFIX, given).await else {
+        return;
+    };
+    let suite = suite.unwrap_or_else(|it| panic!("\n`{}`: {it}\n", P::PREFIX));
+    let complaints = complaints(&suite).await;
+    assert!(
+        complaints.is_empty(),
+        "\n`{}` on {backend:?}:\n{}\n",
+        P::PREFIX,
+        complaints.join("\n")
+    );
+}
+
+/// Runs all checks on `suite`, and returns what is wrong.
+pub async fn complaints(suite: &Suite) -> Vec<String> {
+    let mut complaints = Vec::new();
+    for (name, check) in CHECKS {
+        match check(suite).await {
+            Ok(Held::Passed) => {}
+            Ok(Held::Skipped(reason)) => eprintln!("{name}: skipped, because {reason}"),
+            Err(complaint) => complaints.push(format!("{name}: {complaint}")),
+        }
+    }
+    complaints
+}
+
+/// Makes two tests, `conformance::sqlite` and `conformance::postgres`, that run the [checks](crate::conformance) on a
+/// type:
+///
+/// ```text
+/// lectern_testing::conformance!(Book);
+/// ```
+///
+/// The values that the checks write are generated from the type's fields. Where the rules of the type refuse a
+/// generated value, the author gives another: `conformance!(Book, {"isbn": "9780141439600"})`. A module with several
+/// types names each: `conformance!(books: Book);`.
+#[macro_export]
+macro_rules! conformance {
+    ($name:ident: $provider:ty $(, $given:tt)?) => {
+        #[cfg(test)]
+        mod $name {
+            use super::*;
+
+            #[$crate::tokio::test(crate = "lectern_testing::tokio")]
+            async fn sqlite() {
+                let given = $crate::given!($($given)?);
+                $crate::conformance::prove::<$provider>($crate::Backend::Sqlite, given).await;
+            }
+
+            #[$crate::tokio::test(crate = "lectern_testing::tokio")]
+            async fn postgres() {
+                let given = $crate::given!($($given)?);
+                $crate::conformance::prove::<$provider>($crate::Backend::Postgres, given).await;
+            }
+        }
+    };
+    ($provider:ty $(, $given:tt)?) => {
+        $crate::conformance!(conformance: $provider $(, $given)?);
+    };
+}
+
+/// Expands to the values that an author gives to [`conformance!`](crate::conformance!), which may be none.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! given {
+    () => {
+        $crate::serde_json::json!({})
+    };
+    ($given:tt) => {
+        $crate::serde_json::json!($given)
+    };
+}

@@ -1,0 +1,58 @@
+//! Entities end with their site.
+
+use entity_core::schema::Role;
+use http::StatusCode;
+use serde_json::json;
+
+use super::suite::{Suite, get_json};
+use super::{Held, Verdict};
+
+/// A site of which nothing else makes use.
+const SHORT_LIVED: &str = "short-lived";
+
+/// Checks that no entity of a deleted site is left, even for a site that is made anew with the same id.
+pub async fn entities_end_with_their_site(suite: &Suite) -> Verdict {
+    if suite.route.schema.role(Role::Site).is_none() {
+        return Ok(Held::Skipped("entities of the type belong to no site"));
+    }
+    if !(suite.can("read") && suite.can("create")) {
+        return Ok(Held::Skipped("the type has no single entities that can be made"));
+    }
+    let admin = suite.superuser();
+    make_site(suite).await?;
+    let row = suite.make(suite.plain(SHORT_LIVED, 950)).await?;
+    let path = format!("{}.json", suite.path_of(&row.id));
+    get_json(admin, &path).await?;
+    let deleted = admin.delete(&format!("/direct/site/{SHORT_LIVED}")).await;
+    if !deleted.status.is_success() {
+        return Err(format!(
+            "the site of an entity can't be deleted: {} {}\nLet the rows go with their site: `ON DELETE CASCADE`, as \
+             tables have that the service manages",
+            deleted.status,
+            deleted.text()
+        ));
+    }
+    for is_anew in [false, true] {
+        if is_anew {
+            make_site(suite).await?;
+        }
+        let status = admin.get(&path).await.status;
+        if status != StatusCode::NOT_FOUND {
+            let when = if is_anew { "when there is a site of the same id again" } else { "after its site" };
+            return Err(format!(
+                "an entity is still there {when}: {path} answers {status}. Let the rows go with their site: \
+                 `ON DELETE CASCADE`, as tables have that the service manages"
+            ));
+        }
+    }
+    Ok(Held::Passed)
+}
+
+async fn make_site(suite: &Suite) -> Result<(), String> {
+    let site = json!({"id": SHORT_LIVED, "title": "Short-lived", "type": "project"});
+    let answer = suite.superuser().post("/direct/site.json", &site).await;
+    match answer.status {
+        StatusCode::CREATED => Ok(()),
+        status => Err(format!("the site is not made: {status} {}", answer.text())),
+    }
+}

@@ -1,0 +1,140 @@
+//! The values that the checks write into fields, generated from the schema.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use entity_core::schema::{Field, Kind, Meaning, Role};
+use entity_core::wire::iso;
+use serde_json::{Value, json};
+
+/// The word that each generated text contains.
+pub(super) const WORD: &str = "Conformance";
+
+/// What samples depend on besides the field.
+#[derive(Clone, Debug)]
+pub(super) struct Surroundings {
+    pub(super) site: String,
+    /// The internal ids of users that a field may refer to.
+    pub(super) users: Vec<String>,
+    /// The ids of the groups of the site.
+    pub(super) groups: Vec<String>,
+    /// The field that holds the ids of groups, if there is one.
+    pub(super) groups_field: Option<&'static str>,
+    /// The ids of entities of the type itself.
+    pub(super) own: Vec<String>,
+    pub(super) prefix: &'static str,
+    pub(super) now: DateTime<Utc>,
+    pub(super) number: usize,
+}
+
+/// Returns the value of `field` in a plain entity: the first that a rule of the type is likely to accept.
+pub(super) fn plain(field: &Field, around: &Surroundings) -> Option<Value> {
+    if field.role == Some(Role::Site) {
+        return Some(around.site.clone().into());
+    }
+    match field.kind {
+        Kind::Boolean => Some(false.into()),
+        Kind::List => Some(json!([])),
+        _ => variants(field, around).into_iter().next(),
+    }
+}
+
+/// Returns values of `field` that entities may differ in. There is none for a field of which only the author knows
+/// what it takes.
+pub(super) fn variants(field: &Field, around: &Surroundings) -> Vec<Value> {
+    if let Some(prefix) = field.references {
+        return references(prefix, around);
+    }
+    if !field.choices.is_empty() {
+        return field.choices.iter().map(|it| (*it).into()).collect();
+    }
+    if Some(field.name) == around.groups_field {
+        return around.groups.iter().map(|it| json!([it])).collect();
+    }
+    let at = |days| json!(iso(around.now + TimeDelta::days(days)));
+    match field.kind {
+        Kind::Text(max) => vec![text(field, max, around.number)],
+        Kind::Html(_) => vec![json!(format!("<p>{WORD} row{:03}</p>", around.number))],
+        Kind::Integer => vec![json!(1), json!(2)],
+        Kind::Number => vec![json!(1.5), json!(2)],
+        Kind::Boolean => vec![json!(true), json!(false)],
+        // A later field is a later instant, so that what begins ends thereafter.
+        Kind::Instant | Kind::Millis | Kind::Moment => vec![at(2), at(-2)],
+        Kind::List | Kind::Object => Vec::new(),
+    }
+}
+
+fn references(prefix: &str, around: &Surroundings) -> Vec<Value> {
+    match prefix {
+        "user" => around.users.iter().map(|it| it.clone().into()).collect(),
+        "site" => vec![around.site.clone().into()],
+        own if own == around.prefix => around.own.iter().map(|it| it.clone().into()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn text(field: &Field, max: usize, number: usize) -> Value {
+    let text = match field.meaning {
+        Some(Meaning::Email) => format!("row{number:03}@example.edu"),
+        Some(Meaning::Address) => format!("https://example.edu/row{number:03}"),
+        Some(Meaning::UserName) => format!("row{number:03}"),
+        Some(Meaning::Password | Meaning::NewPassword) => format!("{WORD}-row{number:03}"),
+        None => format!("{WORD} row{number:03}"),
+    };
+    text.chars().take(max).collect::<String>().into()
+}
+
+/// Returns a text of `field` that formats have to escape, if the field takes any text.
+pub(super) fn awkward(field: &Field) -> Option<Value> {
+    const TEXT: &str = "a <b> & \"c\" 'd' = é;+%20";
+    let is_free = field.meaning.is_none() && field.choices.is_empty() && field.references.is_none();
+    match field.kind {
+        Kind::Text(max) if is_free && max > TEXT.len() && field.role != Some(Role::Site) => {
+            Some(TEXT.into())
+        }
+        _ => None,
+    }
+}
+
+/// Returns values that are not of the kind of `field`.
+pub(super) fn wrong(field: &Field) -> Vec<Value> {
+    let mut wrong = match field.kind {
+        Kind::Text(max) => vec![json!("x".repeat(max.saturating_add(1))), json!({"a": 1})],
+        Kind::Html(_) | Kind::Boolean => vec![json!({"a": 1}), json!(5)],
+        Kind::Integer => vec![json!("much"), json!(1.5)],
+        Kind::Number => vec![json!("much")],
+        Kind::Instant | Kind::Millis | Kind::Moment => vec![json!("yesterday")],
+        Kind::List => vec![json!(5)],
+        Kind::Object => vec![json!(5), json!([])],
+    };
+    if !field.choices.is_empty() {
+        wrong.push(json!("no such choice"));
+    }
+    wrong
+}
+
+/// Returns values at the limits of the kind of `field`: the type may refuse them, but must not fail over them.
+pub(super) fn extreme(field: &Field) -> Vec<Value> {
+    match field.kind {
+        Kind::Text(max) => vec![json!(""), json!("x".repeat(max))],
+        Kind::Html(_) => vec![json!(""), json!("<p")],
+        Kind::Integer => vec![json!(i64::MIN), json!(i64::MAX)],
+        Kind::Number => vec![json!(f64::MIN), json!(f64::MAX), json!(-0.0)],
+        Kind::Instant | Kind::Millis | Kind::Moment => {
+            vec![json!("0001-01-01T00:00:00Z"), json!("9999-12-31T23:59:59Z")]
+        }
+        Kind::Boolean | Kind::List | Kind::Object => Vec::new(),
+    }
+}
+
+/// Returns whether an entity that shows `shown` has the value that was `sent` for `field`.
+pub(super) fn is_same(field: &Field, sent: &Value, shown: &Value) -> bool {
+    let millis = || {
+        let instant = DateTime::parse_from_rfc3339(sent.as_str()?).ok()?;
+        Some(json!(instant.timestamp_millis()))
+    };
+    match field.kind {
+        Kind::Millis => millis().unwrap_or_else(|| sent.clone()) == *shown,
+        Kind::Moment => millis().as_ref() == shown.get("time"),
+        Kind::Number => sent.as_f64() == shown.as_f64(),
+        _ => sent == shown,
+    }
+}

@@ -1,0 +1,166 @@
+//! What somebody may not see shows nowhere: not in refusals, versions, filters, orders, totals or expanded references.
+
+use std::collections::BTreeSet;
+
+use entity_core::schema::Field;
+use entity_core::{EXPANDED, encode_segment};
+use http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use super::agreement::counted;
+use super::suite::{Person, Suite, get_json, is_refusal};
+use super::{Held, Verdict};
+
+/// The most hidden entities that somebody asks for.
+const HIDDEN: usize = 6;
+/// The most values that a list is filtered by.
+const VALUES: usize = 3;
+
+/// Checks that nothing leaks of an entity to somebody who does not see it.
+pub async fn hidden_entities_leave_no_trace(suite: &Suite) -> Verdict {
+    if !suite.can("read") || suite.rows.is_empty() {
+        return Ok(Held::Skipped("the type has no single entities that can be made"));
+    }
+    for who in &suite.people {
+        let seen = suite.seen(who).await?;
+        let hidden = suite.rows.iter().filter(|it| !seen.contains(&it.id));
+        for row in hidden.take(HIDDEN) {
+            refusal_tells_nothing(suite, who, &row.id).await?;
+        }
+        if suite.can("list") {
+            lists_tell_nothing(suite, who).await?;
+        }
+        references_tell_nothing(suite, who, &seen).await?;
+    }
+    Ok(Held::Passed)
+}
+
+/// Checks what `who` is told of the hidden entity `id`, in every way to ask for it.
+async fn refusal_tells_nothing(suite: &Suite, who: &Person, id: &str) -> Result<(), String> {
+    let path = format!("{}.json", suite.path_of(id));
+    let shown = suite.superuser().get(&path).await;
+    let tag = shown.header(ETAG).unwrap_or("\"x\"").to_owned();
+    let entity = shown.json();
+    let title = suite.route.schema.role(entity_core::schema::Role::Title);
+    let title = title.and_then(|it| entity[it.name].as_str());
+    let all: Vec<_> = suite.references().map(|it| it.name).collect();
+    let known = who.client.clone().with_header(IF_NONE_MATCH, &tag);
+    let asked = [
+        (&who.client, String::new()),
+        (&who.client, format!("?_expand={}", all.join(","))),
+        (&who.client, "?_fields=entityId".to_owned()),
+        (&known, String::new()),
+    ];
+    for (client, query) in asked {
+        let path = match (client, query.ends_with('=')) {
+            (_, true) => continue,
+            _ => format!("{path}{query}"),
+        };
+        let answer = client.get(&path).await;
+        let text = String::from_utf8_lossy(&answer.body);
+        let is_told = title.is_some_and(|it| !it.is_empty() && text.contains(it));
+        if !is_refusal(answer.status) || answer.header(ETAG).is_some() || is_told {
+            return Err(format!(
+                "{} does not see {id}, but gets {} from {path} with {:?}: a refusal must not depend on the query or \
+                 the version, and tell nothing of the entity",
+                who.role, answer.status, answer.headers
+            ));
+        }
+    }
+    if suite.can("update") {
+        let stale = who.client.clone().with_header(IF_MATCH, "\"stale\"");
+        let plain = who.client.put(&path, &json!({})).await.status;
+        let answer = stale.put(&path, &json!({})).await.status;
+        if answer != plain || !is_refusal(answer) {
+            return Err(format!(
+                "{} does not see {id}, but a change of another version is answered with {answer}, and one of any with \
+                 {plain}: permission must be asked before the version is",
+                who.role
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that filters and orders find no more than the list shows.
+async fn lists_tell_nothing(suite: &Suite, who: &Person) -> Result<(), String> {
+    let Some(all) = suite.list(who, "").await? else {
+        return Ok(());
+    };
+    let whole = suite.list(suite.first(), "").await?.unwrap_or_default();
+    for field in suite.columns() {
+        let order = format!("&_order={}", field.name);
+        let ordered = suite.list(who, &order).await?.unwrap_or_default();
+        if ordered.ids() != all.ids() {
+            return Err(format!(
+                "{} sees other entities in the list in the order of `{}`: an order must not change who sees what",
+                who.role, field.name
+            ));
+        }
+        let values = whole.items.iter().filter_map(|it| scalar(&it[field.name]));
+        let values: BTreeSet<String> = values.collect();
+        for value in values.iter().rev().take(VALUES) {
+            let query = format!("&{}={}", field.name, encode_segment(value));
+            let Some(found) = suite.list(who, &query).await? else {
+                continue;
+            };
+            counted(who, &format!("the list for `{query}`"), &found)?;
+            if let Some(leaked) = found.ids().difference(&all.ids()).next() {
+                return Err(format!(
+                    "{} finds {leaked} by the filter `{query}`, but does not see it in the list: filters must narrow \
+                     what the caller sees, so apply the rule whatever the search asks for",
+                    who.role
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks that an expanded reference shows only what `who` gets by itself.
+async fn references_tell_nothing(
+    suite: &Suite,
+    who: &Person,
+    seen: &BTreeSet<String>,
+) -> Result<(), String> {
+    for field in suite.references() {
+        let target = field.references.unwrap_or_default();
+        for id in seen {
+            let path = format!("{}.json?_expand={}", suite.path_of(id), field.name);
+            let entity = get_json(&who.client, &path).await?;
+            let (Some(other), Value::Object(expanded)) = (
+                entity[field.name].as_str(),
+                &entity[format!("{}{EXPANDED}", field.name)],
+            ) else {
+                continue;
+            };
+            let own = format!("/direct/{target}/{}.json", encode_segment(other));
+            let answer = who.client.send(Method::GET, &own, "application/json", "".into()).await;
+            if answer.status != StatusCode::OK && !expanded.is_empty() {
+                return Err(format!(
+                    "{} gets {} from {own}, but sees it at {path}: `read_many` must answer what `read` does",
+                    who.role, answer.status
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns a value as a query has it, if it is one.
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+impl Suite {
+    /// Returns the fields that refer to other entities, at most as many as a request may expand.
+    pub(super) fn references(&self) -> impl Iterator<Item = &'static Field> {
+        let fields = self.route.schema.fields.iter();
+        fields.filter(|it| it.references.is_some()).take(5)
+    }
+}

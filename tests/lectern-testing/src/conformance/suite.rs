@@ -140,11 +140,9 @@ impl Suite {
 
     /// Returns the fields by which lists can be filtered and ordered.
     pub(super) fn columns(&self) -> impl Iterator<Item = &'static Field> {
-        self.route
-            .schema
-            .fields
-            .iter()
-            .filter(|it| it.column.is_some())
+        let is_long = |kind| matches!(kind, Kind::Html(_) | Kind::List | Kind::Object);
+        let fields = self.route.schema.fields.iter();
+        fields.filter(move |it| it.column.is_some() && !is_long(it.kind))
     }
 
     fn around(&self, site: &str, number: usize, own: &[Row]) -> Surroundings {

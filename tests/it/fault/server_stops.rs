@@ -8,10 +8,10 @@ use std::env;
 use std::time::{Duration, Instant};
 
 use http::StatusCode;
+use tests::Client;
 use tests::app::PASSWORD;
 use tests::process::{Process, service};
 use tests::server::Server;
-use tests::Client;
 use tokio::time::sleep;
 
 use super::load::{LIST, Load, is_unknown};

@@ -91,7 +91,12 @@ async fn narrowed_lists_agree(
     }
     for (query, expected) in lists {
         let Some(list) = suite.list(who, &query).await? else {
-            same(who, &format!("no list for `{query}`"), &BTreeSet::new(), &expected)?;
+            same(
+                who,
+                &format!("no list for `{query}`"),
+                &BTreeSet::new(),
+                &expected,
+            )?;
             continue;
         };
         let way = format!("the list for `{query}`");
@@ -113,12 +118,16 @@ async fn formats_agree(suite: &Suite, who: &Person, list: &Listed) -> Result<(),
         let answer = who.client.get(&path).await;
         if answer.status != StatusCode::OK {
             let (role, status) = (who.role, answer.status);
-            return Err(format!("{role} gets {status} from {path}, but the list in JSON"));
+            return Err(format!(
+                "{role} gets {status} from {path}, but the list in JSON"
+            ));
         }
         let document = Document::parse(answer.text())
             .map_err(|error| format!("{path} answers no XML: {error}"))?;
         let is_entry = |node: &Node<'_, '_>| match format {
-            "xml" => node.parent_element().is_some_and(|it| it.has_tag_name(name.as_str())),
+            "xml" => node
+                .parent_element()
+                .is_some_and(|it| it.has_tag_name(name.as_str())),
             "atom" => node.tag_name().name() == "entry",
             _ => node.tag_name().name() == "item",
         };

@@ -25,7 +25,10 @@ pub async fn a_list_takes_a_constant_number_of_statements(suite: &Suite) -> Verd
     let count = Count::default();
     let dispatcher = counting_dispatcher(suite, &count);
     for who in &suite.people {
-        let caller = who.id.as_ref().map_or_else(Caller::anonymous, |id| Caller::user(id, id));
+        let caller = who
+            .id
+            .as_ref()
+            .map_or_else(Caller::anonymous, |id| Caller::user(id, id));
         // What is remembered from request to request is not counted.
         let Some(_) = statements(suite, &dispatcher, &count, &caller, MANY).await? else {
             continue;

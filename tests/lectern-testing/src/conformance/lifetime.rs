@@ -16,7 +16,9 @@ pub async fn entities_end_with_their_site(suite: &Suite) -> Verdict {
         return Ok(Held::Skipped("entities of the type belong to no site"));
     }
     if !(suite.can("read") && suite.can("create")) {
-        return Ok(Held::Skipped("the type has no single entities that can be made"));
+        return Ok(Held::Skipped(
+            "the type has no single entities that can be made",
+        ));
     }
     let admin = suite.superuser();
     make_site(suite).await?;
@@ -38,7 +40,11 @@ pub async fn entities_end_with_their_site(suite: &Suite) -> Verdict {
         }
         let status = admin.get(&path).await.status;
         if status != StatusCode::NOT_FOUND {
-            let when = if is_anew { "when there is a site of the same id again" } else { "after its site" };
+            let when = if is_anew {
+                "when there is a site of the same id again"
+            } else {
+                "after its site"
+            };
             return Err(format!(
                 "an entity is still there {when}: {path} answers {status}. Let the rows go with their site: \
                  `ON DELETE CASCADE`, as tables have that the service manages"

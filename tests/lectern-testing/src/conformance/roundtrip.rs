@@ -17,7 +17,9 @@ const FORM: &str = "application/x-www-form-urlencoded";
 /// Checks each field that clients may write, in each format, and null where the field takes it.
 pub async fn fields_come_back_as_they_were_sent(suite: &Suite) -> Verdict {
     if !(suite.can("read") && suite.can("create")) {
-        return Ok(Held::Skipped("the type has no single entities that can be made"));
+        return Ok(Held::Skipped(
+            "the type has no single entities that can be made",
+        ));
     }
     for format in [JSON, XML, FORM] {
         for field in suite.fields() {
@@ -50,7 +52,10 @@ async fn field_comes_back(suite: &Suite, field: &Field, format: &str) -> Result<
         match (answer.status, answer.header("EntityId")) {
             (StatusCode::CREATED, Some(id)) => {
                 compare(suite, id, field, value, format).await?;
-                first.get_or_insert(Row { id: id.to_owned(), sent: fields });
+                first.get_or_insert(Row {
+                    id: id.to_owned(),
+                    sent: fields,
+                });
             }
             // A rule of the type may refuse some of the values.
             (StatusCode::BAD_REQUEST, _) => {}
@@ -67,7 +72,8 @@ async fn field_comes_back(suite: &Suite, field: &Field, format: &str) -> Result<
         Some(row) if suite.can("update") && field.may_be_written(false) => {
             let turn = values.len().min(1);
             values.rotate_left(turn);
-            if field.is_nullable && !field.is_required && field.default.is_none() && format == JSON {
+            if field.is_nullable && !field.is_required && field.default.is_none() && format == JSON
+            {
                 values.push(Value::Null);
             }
             changes_come_back(suite, &row, field, &values, format).await
@@ -132,7 +138,9 @@ async fn document_can_be_sent_back(suite: &Suite, row: &Row) -> Result<(), Strin
     for (extension, format) in [("json", JSON), ("xml", XML)] {
         let read = suite.superuser().get(&format!("{path}.{extension}")).await;
         let document = read.text().to_owned();
-        let answer = suite.send(Method::PUT, &format!("{path}.json"), format, document).await;
+        let answer = suite
+            .send(Method::PUT, &format!("{path}.json"), format, document)
+            .await;
         if !answer.status.is_success() {
             return Err(format!(
                 "{path}.{extension} can't be sent back as it was read: {} {}",
@@ -174,9 +182,8 @@ fn written(suite: &Suite, fields: &Map<String, Value>, format: &str) -> String {
             format!("<{prefix}>{fields}</{prefix}>")
         }
         FORM => {
-            let pairs = scalars.map(|(name, value)| {
-                format!("{name}={}", entity_core::encode_segment(&value))
-            });
+            let pairs = scalars
+                .map(|(name, value)| format!("{name}={}", entity_core::encode_segment(&value)));
             pairs.collect::<Vec<_>>().join("&")
         }
         _ => Value::Object(fields.clone()).to_string(),

@@ -283,9 +283,14 @@ impl Suite {
             }
             if answer.status != StatusCode::OK {
                 let (role, status) = (who.role, answer.status);
-                return Err(format!("{role} gets {status} from {path}: {}", answer.text()));
+                return Err(format!(
+                    "{role} gets {status} from {path}: {}",
+                    answer.text()
+                ));
             }
-            listed.total = answer.header("x-total-count").and_then(|it| it.parse().ok());
+            listed.total = answer
+                .header("x-total-count")
+                .and_then(|it| it.parse().ok());
             let name = format!("{}_collection", self.route.prefix);
             let items = answer.json()[&name].as_array().cloned().unwrap_or_default();
             let is_end = items.len() < PART.min(usize::try_from(self.route.max).unwrap_or(PART));

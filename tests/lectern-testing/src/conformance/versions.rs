@@ -12,7 +12,9 @@ use super::{Held, Verdict};
 /// Checks entity tags and conditional requests, before and after a change.
 pub async fn versions_hold(suite: &Suite) -> Verdict {
     if !(suite.can("read") && suite.can("create")) {
-        return Ok(Held::Skipped("the type has no single entities that can be made"));
+        return Ok(Held::Skipped(
+            "the type has no single entities that can be made",
+        ));
     }
     let row = suite.make(suite.plain(SITE, 900)).await?;
     let path = format!("{}.json", suite.path_of(&row.id));
@@ -20,19 +22,28 @@ pub async fn versions_hold(suite: &Suite) -> Verdict {
     let admin = suite.superuser();
     let known = admin.clone().with_header(IF_NONE_MATCH, &before);
     let again = known.get(&path).await.status;
-    expect(again, StatusCode::NOT_MODIFIED, "what a client has is sent again", "")?;
+    expect(
+        again,
+        StatusCode::NOT_MODIFIED,
+        "what a client has is sent again",
+        "",
+    )?;
     if !suite.can("update") {
         return Ok(Held::Passed);
     }
     let Some(change) = change(suite, &row.sent) else {
-        return Ok(Held::Skipped("the type has no field that a check can change"));
+        return Ok(Held::Skipped(
+            "the type has no field that a check can change",
+        ));
     };
     // A type may tell its states apart by when they were written.
     suite.app.advance(TimeDelta::seconds(1));
     let changed = admin.put(&path, &change).await;
     if !changed.status.is_success() {
         let (status, text) = (changed.status, changed.text());
-        return Err(format!("the change {change} is answered with {status}: {text}"));
+        return Err(format!(
+            "the change {change} is answered with {status}: {text}"
+        ));
     }
     let after = tag(suite, &path).await?;
     if after == before {
@@ -57,7 +68,9 @@ pub async fn versions_hold(suite: &Suite) -> Verdict {
         }
     }
     if admin.get(&path).await.json() != shown {
-        return Err("a refused change changes the entity: write in the unit of work only".to_owned());
+        return Err(
+            "a refused change changes the entity: write in the unit of work only".to_owned(),
+        );
     }
     let present = admin.clone().with_header(IF_MATCH, &after);
     let answer = present.put(&path, &writable(suite, back)).await;

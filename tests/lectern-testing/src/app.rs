@@ -13,7 +13,7 @@ use server::system::UuidIds;
 use server::{App, Parts};
 
 use crate::database::{Backend, Database, OnBackend};
-use crate::{Client, template};
+use crate::{Client, Role, SITE, template};
 
 /// The password of everybody in the demo data.
 pub const PASSWORD: &str = "lectern-demo";
@@ -104,6 +104,23 @@ impl TestApp {
     /// Somebody of the demo university, logged in: `admin`, `instructor1`, `ta1`, `student1` …
     pub async fn user(&self, eid: &str) -> Client {
         self.anonymous().log_in(eid, PASSWORD).await
+    }
+
+    /// Returns a client of the user with this role.
+    pub async fn role(&self, role: Role) -> Client {
+        match role.eid() {
+            Some(eid) => self.user(eid).await,
+            None => self.anonymous(),
+        }
+    }
+
+    /// Returns the ids of the groups of [`SITE`]: that of [`Role::Student`], and that of [`Role::OtherStudent`].
+    pub async fn groups(&self) -> Vec<String> {
+        let admin = self.role(Role::Superuser).await;
+        let site = admin.get(&format!("/direct/site/{SITE}.json")).await.json();
+        let groups = site["siteGroups"].as_array().expect("groups").iter();
+        let ids = groups.filter_map(|it| it["id"].as_str());
+        ids.map(ToOwned::to_owned).collect()
     }
 
     /// Lets time pass.

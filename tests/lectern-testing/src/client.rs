@@ -15,6 +15,13 @@ use server::app::App;
 use server::middleware::address::Peer;
 use tower::ServiceExt;
 
+/// The media type of forms.
+pub const FORM: &str = "application/x-www-form-urlencoded";
+/// The media type of JSON.
+pub const JSON: &str = "application/json";
+/// The media type of XML.
+pub const XML: &str = "application/xml";
+
 /// Somebody who sends requests, with the cookie of the last login.
 #[derive(Clone, Debug)]
 pub struct Client {
@@ -208,9 +215,6 @@ impl Client {
         }
     }
 }
-
-const FORM: &str = "application/x-www-form-urlencoded";
-const JSON: &str = "application/json";
 
 async fn read(
     response: Response<Body>,

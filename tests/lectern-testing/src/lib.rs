@@ -1,10 +1,11 @@
 //! The author's kit: what somebody who writes a type of entity needs to test it.
 //!
 //! [`TestApp`] is the whole service in the process of the test, with every linked type, over the demo university in a
-//! database of its own. [`Client`] sends requests as a user of that university. [`both!`] makes two tests of a body,
+//! database of its own. [`Client`] sends requests as a user of that university with some [`Role`]. [`both!`] makes two tests of a body,
 //! one for each kind of database. [`conformance!`] makes the tests that every type has to pass.
 #![expect(
     clippy::expect_used,
+    clippy::indexing_slicing,
     clippy::missing_panics_doc,
     clippy::panic,
     clippy::print_stderr,
@@ -17,11 +18,13 @@ pub mod conformance;
 pub mod database;
 pub mod endpoints;
 pub mod postgres;
+mod role;
 pub mod template;
 
 pub use app::TestApp;
 pub use client::{Answer, Client};
 pub use database::{Backend, Database, OnBackend};
+pub use role::{OTHER_SITE, Role, SITE};
 #[doc(hidden)]
 pub use {serde_json, tokio};
 

@@ -7,8 +7,9 @@ use http::StatusCode;
 use roxmltree::{Document, Node};
 
 use super::sample::WORD;
-use super::suite::{Listed, OTHER_SITE, Person, SITE, Suite, is_refusal};
+use super::suite::{Listed, Person, Suite, is_refusal};
 use super::{Held, Verdict};
+use crate::role::{OTHER_SITE, SITE};
 
 /// The most references in one batch.
 const BATCH: usize = 20;
@@ -82,11 +83,11 @@ async fn narrowed_lists_agree(
     if suite.rows.iter().any(|it| has_word(&it)) {
         lists.push((format!("&_search={WORD}"), found(&has_word)));
     }
-    let site = suite.route.schema.role(Role::Site);
-    if let Some(site) = site.filter(|it| it.column.is_some()) {
+    let field = suite.route.schema.role(Role::Site);
+    if let Some(field) = field.filter(|it| it.column.is_some()) {
         for id in [SITE, OTHER_SITE] {
-            let expected = found(&|row| row.sent.get(site.name).is_some_and(|it| it == id));
-            lists.push((format!("&{}={id}", site.name), expected));
+            let expected = found(&|row| row.sent.get(field.name).is_some_and(|it| it == id));
+            lists.push((format!("&{}={id}", field.name), expected));
         }
     }
     for (query, expected) in lists {
@@ -131,7 +132,7 @@ async fn formats_agree(suite: &Suite, who: &Person, list: &Listed) -> Result<(),
             "atom" => node.tag_name().name() == "entry",
             _ => node.tag_name().name() == "item",
         };
-        let entries = document.descendants().filter(|it| it.is_element());
+        let entries = document.descendants().filter(Node::is_element);
         let (shown, expected) = (entries.filter(is_entry).count(), list.items.len().min(100));
         if shown != expected {
             return Err(format!(

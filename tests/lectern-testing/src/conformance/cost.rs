@@ -6,8 +6,9 @@ use entity_core::testing::{KeptEvents, origin};
 use entity_core::{Body, Caller, DirectPath, Dispatcher, Input, Preconditions, Request, Verb};
 
 use super::counting::{Count, counted};
-use super::suite::{SITE, Suite};
+use super::suite::Suite;
 use super::{Held, Verdict};
+use crate::role::SITE;
 
 const FEW: usize = 2;
 const MANY: usize = 14;

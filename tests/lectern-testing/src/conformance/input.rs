@@ -5,9 +5,10 @@ use http::StatusCode;
 use serde_json::{Map, Value};
 
 use super::sample;
-use super::suite::{SITE, Suite};
+use super::suite::Suite;
 use super::{Held, Verdict};
 use crate::client::Answer;
+use crate::role::SITE;
 
 /// A field that no type has.
 const UNKNOWN: &str = "noSuchField";

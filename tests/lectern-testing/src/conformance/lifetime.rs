@@ -55,8 +55,8 @@ pub async fn entities_end_with_their_site(suite: &Suite) -> Verdict {
 }
 
 async fn make_site(suite: &Suite) -> Result<(), String> {
-    let site = json!({"id": SHORT_LIVED, "title": "Short-lived", "type": "project"});
-    let answer = suite.superuser().post("/direct/site.json", &site).await;
+    let body = json!({"id": SHORT_LIVED, "title": "Short-lived", "type": "project"});
+    let answer = suite.superuser().post("/direct/site.json", &body).await;
     match answer.status {
         StatusCode::CREATED => Ok(()),
         status => Err(format!("the site is not made: {status} {}", answer.text())),

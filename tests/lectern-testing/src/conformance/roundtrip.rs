@@ -7,12 +7,10 @@ use http::{Method, StatusCode};
 use serde_json::{Map, Value};
 
 use super::sample;
-use super::suite::{Row, SITE, Suite, get_json};
+use super::suite::{Row, Suite, get_json};
 use super::{Held, Verdict};
-
-const JSON: &str = "application/json";
-const XML: &str = "application/xml";
-const FORM: &str = "application/x-www-form-urlencoded";
+use crate::client::{FORM, JSON, XML};
+use crate::role::SITE;
 
 /// Checks each field that clients may write, in each format, and null where the field takes it.
 pub async fn fields_come_back_as_they_were_sent(suite: &Suite) -> Verdict {

@@ -2,30 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use entity_core::schema::{Field, Kind, Role};
+use entity_core::schema::{self, Field, Kind};
 use entity_core::{Route, encode_segment};
-use entity_providers::demo;
 use http::{Method, StatusCode};
 use serde_json::{Map, Value};
 
 use super::sample::{self, Surroundings};
-use crate::app::{PASSWORD, TestApp};
+use crate::app::TestApp;
 use crate::client::{Answer, Client};
 use crate::database::{Backend, OnBackend};
+use crate::role::{OTHER_SITE, Role, SITE};
 
-/// The site in which all people but two are members.
-pub(super) const SITE: &str = demo::BIOLOGY;
-/// The site of the others.
-pub(super) const OTHER_SITE: &str = demo::HISTORY;
-/// The roles, and the user of the demo university who has it.
-const ROLES: [(&str, &str); 6] = [
-    ("the superuser", "admin"),
-    ("the instructor", "instructor1"),
-    ("the assistant", "ta1"),
-    ("a student", "student1"),
-    ("a student of another group", "student12"),
-    ("the instructor of another site", "instructor2"),
-];
 /// The most entities in one part of a list.
 const PART: usize = 100;
 const MOST_PARTS: usize = 20;
@@ -33,8 +20,8 @@ const MOST_PARTS: usize = 20;
 /// Somebody who asks.
 #[derive(Clone, Debug)]
 pub struct Person {
-    /// The role, as complaints have it.
-    pub role: &'static str,
+    /// The role.
+    pub role: Role,
     /// The client that sends the requests.
     pub client: Client,
     /// The internal id, or nothing for a stranger.
@@ -88,15 +75,11 @@ impl Suite {
             format!("no type has this prefix: call `entity_core::register!` for `{prefix}`")
         })?;
         let people = people(&app).await;
-        let first = people.first().expect("a superuser");
-        let site = get_json(&first.client, &format!("/direct/site/{SITE}.json")).await?;
-        let groups = site["siteGroups"].as_array().into_iter().flatten();
-        let groups = groups.filter_map(|it| Some(it["id"].as_str()?.to_owned()));
         let Value::Object(given) = given else {
             return Err("the given values are no object: write {\"field\": value}".to_owned());
         };
         let mut suite = Self {
-            groups: groups.collect(),
+            groups: app.groups().await,
             app,
             route,
             people,
@@ -135,7 +118,7 @@ impl Suite {
     /// Returns the fields that clients may write in a creation, but for the site.
     pub(super) fn fields(&self) -> impl Iterator<Item = &'static Field> {
         let fields = self.route.schema.writable(true);
-        fields.filter(|it| it.role != Some(Role::Site))
+        fields.filter(|it| it.role != Some(schema::Role::Site))
     }
 
     /// Returns the fields by which lists can be filtered and ordered.
@@ -146,7 +129,7 @@ impl Suite {
     }
 
     fn around(&self, site: &str, number: usize, own: &[Row]) -> Surroundings {
-        let roles = ["a student", "a student of another group", "the instructor"];
+        let roles = [Role::Student, Role::OtherStudent, Role::Instructor];
         let id = |role| self.people.iter().find(|it| it.role == role)?.id.clone();
         let table = self.route.table.map(|it| it());
         let has_groups = table.is_some_and(|it| it.groups.is_some());
@@ -185,7 +168,7 @@ impl Suite {
         });
         let values = wanted.filter_map(|field| {
             let given = self.given.get(field.name).cloned();
-            let is_site = field.role == Some(Role::Site);
+            let is_site = field.role == Some(schema::Role::Site);
             let value = given.filter(|_| !is_site);
             let value = value.or_else(|| sample::plain(field, &around))?;
             Some((field.name.to_owned(), value))
@@ -218,10 +201,10 @@ impl Suite {
             return Ok(Vec::new());
         }
         let mut rows = vec![self.make(self.plain(SITE, 0)).await?];
-        if self.route.schema.role(Role::Site).is_some() {
+        if self.route.schema.role(schema::Role::Site).is_some() {
             rows.push(self.make(self.plain(OTHER_SITE, 1)).await?);
         }
-        for role in ["the instructor", "a student"] {
+        for role in [Role::Instructor, Role::Student] {
             let who = self.people.iter().find(|it| it.role == role);
             let fields = self.plain(SITE, rows.len());
             if let Some(who) = who {
@@ -332,17 +315,15 @@ impl Listed {
 
 async fn people(app: &TestApp) -> Vec<Person> {
     let mut people = Vec::new();
-    for (role, eid) in ROLES {
-        let client = app.anonymous().log_in(eid, PASSWORD).await;
-        let session = client.get("/direct/session/current.json").await.json();
-        let id = session["userId"].as_str().map(ToOwned::to_owned);
+    for role in Role::ALL {
+        let client = app.role(role).await;
+        let session = client.get("/direct/session/current.json").await;
+        let id = match role {
+            Role::Stranger => None,
+            _ => session.json()["userId"].as_str().map(ToOwned::to_owned),
+        };
         people.push(Person { role, client, id });
     }
-    people.push(Person {
-        role: "a stranger",
-        client: app.anonymous(),
-        id: None,
-    });
     people
 }
 

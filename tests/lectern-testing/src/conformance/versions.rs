@@ -6,8 +6,9 @@ use http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
 use serde_json::{Value, json};
 
 use super::sample;
-use super::suite::{SITE, Suite};
+use super::suite::Suite;
 use super::{Held, Verdict};
+use crate::role::SITE;
 
 /// Checks entity tags and conditional requests, before and after a change.
 pub async fn versions_hold(suite: &Suite) -> Verdict {

@@ -37,7 +37,7 @@ const OUTLIVED_SITE: u8 = 15;
 #[entity(table = "specimen")]
 struct Specimen {
     #[entity(id)]
-    specimen_id: String,
+    id: String,
     #[entity(site)]
     site_id: String,
     #[entity(owner)]
@@ -85,7 +85,7 @@ impl<const FAULT: u8> Provider for Flawed<FAULT> {
 
     async fn permits(cx: &Context, specimen: &Specimen, _operation: Operation) -> Result<Permit> {
         if FAULT == QUERY_PER_ROW {
-            db::read::<Specimen>(cx, &specimen.specimen_id).await?;
+            db::read::<Specimen>(cx, &specimen.id).await?;
         }
         if Self::IS_BESIDE_THE_GATE || is_seen(cx, specimen).await? {
             return Ok(Permit::Allowed);
@@ -180,7 +180,7 @@ impl<const FAULT: u8> Create for Flawed<FAULT> {
                 let mut guard = REMEMBERED.lock().unwrap_or_else(PoisonError::into_inner);
                 if FAULT == OUTLIVED_SITE {
                     let remembered = guard.get_or_insert_default();
-                    remembered.insert(made.specimen_id.clone(), made.clone());
+                    remembered.insert(made.id.clone(), made.clone());
                 }
                 Ok(made)
             }
@@ -197,21 +197,20 @@ impl<const FAULT: u8> Update for Flawed<FAULT> {
             changes.0.retain(|_, value| !value.is_null());
         }
         let before = current.clone();
-        let changed: Specimen = db::update(cx, current, changes).await?;
+        let after: Specimen = db::update(cx, current, changes).await?;
         if FAULT != FORGOTTEN_VERSION {
-            return Ok(changed);
+            return Ok(after);
         }
         let session = cx.db()?;
         let mut sql: Sql = session.sql("UPDATE specimen SET version = ");
         sql.bind(before.version).push(", modified = ");
         sql.bind(before.modified.timestamp_millis());
-        sql.push(" WHERE specimen_id = ")
-            .bind(changed.specimen_id.as_str());
+        sql.push(" WHERE id = ").bind(after.id.as_str());
         session.execute_raw(sql.into_statement()).await?;
         Ok(Specimen {
             version: before.version,
             modified: before.modified,
-            ..changed
+            ..after
         })
     }
 }

@@ -1,6 +1,16 @@
 //! The checks that every type has to pass: types of a third party and one of our own pass them, faulty ones do not.
 
-#[expect(unreachable_pub, reason = "it is a crate elsewhere")]
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on says so and stops"
+)]
+
+#[expect(
+    unreachable_pub,
+    clippy::struct_field_names,
+    reason = "it is a crate of somebody else"
+)]
 #[path = "../../../third-party/src/lib.rs"]
 mod library_shelf;
 

@@ -15,10 +15,10 @@ use server::{App, Parts};
 use crate::database::{Backend, Database, OnBackend};
 use crate::{Client, Role, SITE, template};
 
-/// The password of everybody in the demo data.
+/// The password of every user of the demo university.
 pub const PASSWORD: &str = "lectern-demo";
 
-/// A service with the demo university in a database of its own.
+/// A running service with all linked types, on a database of its own with the demo university.
 #[derive(Debug)]
 pub struct TestApp {
     app: App,
@@ -27,13 +27,13 @@ pub struct TestApp {
 }
 
 impl TestApp {
-    /// Starts the service on `database`, which is empty or of the service's making, with further `settings`.
+    /// Starts the service with further `settings` on `database`, which is empty or was made by a service.
     pub async fn start(database: Database, settings: &[(&str, &str)]) -> Self {
         Self::start_parts(database, settings, parts).await
     }
 
-    /// Starts the service on a database of this kind with the demo university, with further `settings`; `None`
-    /// where this kind of storage is not installed.
+    /// Starts the service with further `settings` on a database of this kind with the demo university. Returns `None`
+    /// where this kind of database is not installed.
     pub async fn with_settings(backend: Backend, settings: &[(&str, &str)]) -> Option<Self> {
         let database = template::copy(backend).await?;
         Some(Self::start(database, settings).await)
@@ -55,13 +55,13 @@ impl TestApp {
         }
     }
 
-    /// Starts the service on a database of this kind with the demo university, and with the type `added` beside its
-    /// own; `None` where this kind of storage is not installed.
+    /// Starts the service with the type `added` beside the linked ones, on a database of this kind with the demo
+    /// university. Returns `None` where this kind of database is not installed.
     pub async fn with_type(backend: Backend, added: Route) -> Option<Self> {
         Self::with_type_and_settings(backend, added, &[]).await
     }
 
-    /// The same with further `settings`.
+    /// Starts the service as [`with_type`](Self::with_type) does, with further `settings`.
     pub async fn with_type_and_settings(
         backend: Backend,
         added: Route,
@@ -79,7 +79,7 @@ impl TestApp {
         Some(Self::start_parts(database, settings, parts).await)
     }
 
-    /// Puts the demo university into the database, which is empty.
+    /// Adds the demo university to the database, which must be empty.
     pub async fn fill(&self) {
         let hash = self.app.passwords.hash(PASSWORD).await;
         let hash = hash.expect("a password can be hashed");
@@ -96,12 +96,12 @@ impl TestApp {
         work.await.expect("the demo data fit");
     }
 
-    /// A stranger.
+    /// Returns a client that is not logged in.
     pub fn anonymous(&self) -> Client {
         Client::of(self.app.clone())
     }
 
-    /// Somebody of the demo university, logged in: `admin`, `instructor1`, `ta1`, `student1` …
+    /// Returns a client that is logged in as a user of the demo university: `admin`, `student1` to `student20` …
     pub async fn user(&self, eid: &str) -> Client {
         self.anonymous().log_in(eid, PASSWORD).await
     }
@@ -123,28 +123,28 @@ impl TestApp {
         ids.map(ToOwned::to_owned).collect()
     }
 
-    /// Lets time pass.
+    /// Moves the clock of the service on.
     pub fn advance(&self, by: TimeDelta) {
         self.clock.advance(by);
     }
 
-    /// The service.
+    /// Returns the service itself.
     pub fn service(&self) -> &App {
         &self.app
     }
 
-    /// Its database.
+    /// Returns the database of the service.
     pub fn database(&self) -> &Database {
         &self.database
     }
 
-    /// Its database, which it leaves.
+    /// Stops using the database, and returns it.
     pub fn into_database(self) -> Database {
         self.database
     }
 }
 
-/// What the service is made of, with this clock.
+/// Returns the parts of a service with this clock and all linked types.
 pub fn parts(clock: Arc<FixedClock>) -> Parts {
     Parts {
         clock,
@@ -163,7 +163,7 @@ impl OnBackend for TestApp {
     }
 }
 
-/// What tests are not to meet unless they ask for it: they send more at once than anybody else.
+/// The settings without the limits on how much clients may send, which tests exceed.
 pub const WITHOUT_LIMITS: [(&str, &str); 5] = [
     ("rate.reads", "0"),
     ("rate.writes", "0"),
@@ -172,8 +172,8 @@ pub const WITHOUT_LIMITS: [(&str, &str); 5] = [
     ("admission.wait", "60"),
 ];
 
-/// The configuration of a service on the database at `url`: the defaults, and what `settings` say. Tests run on machines
-/// that are busy with other tests, so that a request may hold the right to write for longer.
+/// Returns the configuration of a service on the database at `url`, with further `settings`. Tests run on machines that
+/// are busy with other tests, so a request may hold the right to write for longer.
 pub fn config(url: &str, settings: &[(&str, &str)]) -> Config {
     let own = [("database", url), ("limits.writeHold", "30")];
     let is_given = |key: &str| settings.iter().any(|it| it.0 == key);
@@ -190,7 +190,7 @@ pub fn config(url: &str, settings: &[(&str, &str)]) -> Config {
         .expect("settings that make sense")
 }
 
-/// Where writes of the harness itself come from.
+/// Returns the origin of the writes of the harness itself.
 fn origin() -> Origin {
     Origin {
         caller: Caller::anonymous(),

@@ -22,7 +22,7 @@ pub const JSON: &str = "application/json";
 /// The media type of XML.
 pub const XML: &str = "application/xml";
 
-/// Somebody who sends requests, with the cookie of the last login.
+/// A client that sends requests as one user, with the cookie of the last login.
 #[derive(Clone, Debug)]
 pub struct Client {
     way: Way,
@@ -47,30 +47,30 @@ impl fmt::Debug for Way {
     }
 }
 
-/// An answer, read to its end.
+/// An answer of the service, read to its end.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// The status.
     pub status: StatusCode,
-    /// The header.
+    /// The header fields.
     pub headers: HeaderMap,
     /// The body.
     pub body: Bytes,
 }
 
 impl Client {
-    /// A stranger who calls `app` in this process.
+    /// Creates a client that is not logged in and calls `app` in this process.
     pub fn of(app: App) -> Self {
         Self::new(Way::InProcess(app), "127.0.0.1:8080".to_owned())
     }
 
-    /// A stranger at a server on this machine.
+    /// Creates a client that is not logged in and calls the server on this port of this machine.
     pub fn on_port(port: u16) -> Self {
         let connections = Connections::builder(TokioExecutor::new()).build_http();
         Self::new(Way::Socket(connections), format!("127.0.0.1:{port}"))
     }
 
-    /// The same, whose connections come from `address`, one of this machine.
+    /// Creates a client as [`on_port`](Self::on_port) does, whose connections come from `address`.
     pub fn on_port_from(port: u16, address: IpAddr) -> Self {
         let mut connector = HttpConnector::new();
         connector.set_local_address(Some(address));
@@ -89,17 +89,17 @@ impl Client {
         }
     }
 
-    /// The same client, as if its connections came from `peer`. In this process only.
+    /// Returns the same client with connections that seem to come from `peer`, for a service in this process.
     #[must_use]
     pub fn at(mut self, peer: SocketAddr) -> Self {
         self.peer = Some(peer);
         self
     }
 
-    /// The same client after a login.
+    /// Logs in, and returns the client that sends the cookie of the session.
     ///
     /// # Panics
-    /// The service refuses it.
+    /// Panics if the service refuses the login.
     #[must_use]
     pub async fn log_in(self, eid: &str, password: &str) -> Self {
         let form = format!("username={eid}&password={password}");
@@ -117,7 +117,7 @@ impl Client {
         }
     }
 
-    /// The same client, sending one more header with each request.
+    /// Returns the same client, which sends one more header field with each request.
     #[must_use]
     pub fn with_header(mut self, name: HeaderName, value: &str) -> Self {
         let value = HeaderValue::from_str(value).expect("a value that can be sent");
@@ -125,40 +125,40 @@ impl Client {
         self
     }
 
-    /// The cookie that it sends.
+    /// Returns the cookie that the client sends, if it is logged in.
     pub fn cookie(&self) -> Option<&str> {
         self.cookie.as_deref()
     }
 
-    /// Asks for `path`.
+    /// Sends a GET request.
     pub async fn get(&self, path: &str) -> Answer {
         self.request(Method::GET, path, None).await
     }
 
-    /// Sends a JSON body.
+    /// Sends a POST request with a JSON body.
     pub async fn post(&self, path: &str, body: &Value) -> Answer {
         self.send(Method::POST, path, JSON, body.to_string().into())
             .await
     }
 
-    /// Sends a form.
+    /// Sends a POST request with a form.
     pub async fn post_form(&self, path: &str, form: &str) -> Answer {
         self.send(Method::POST, path, FORM, form.to_owned().into())
             .await
     }
 
-    /// Sends a JSON body that replaces fields.
+    /// Sends a PUT request with a JSON body.
     pub async fn put(&self, path: &str, body: &Value) -> Answer {
         self.send(Method::PUT, path, JSON, body.to_string().into())
             .await
     }
 
-    /// Asks for an end.
+    /// Sends a DELETE request.
     pub async fn delete(&self, path: &str) -> Answer {
         self.request(Method::DELETE, path, None).await
     }
 
-    /// Sends `body`, which is of this media type.
+    /// Sends a request with `body`, which is of this media type: [`JSON`], [`XML`] or [`FORM`].
     pub async fn send(&self, method: Method, path: &str, media_type: &str, body: Bytes) -> Answer {
         self.request(method, path, Some((media_type, body))).await
     }
@@ -168,7 +168,7 @@ impl Client {
         answer.expect("the server answers")
     }
 
-    /// Sends a body of this media type, or none; an error if the server goes away.
+    /// Sends a request with a body of this media type, or with none, and returns an error if the server goes away.
     pub async fn try_request(
         &self,
         method: Method,
@@ -183,7 +183,7 @@ impl Client {
         self.try_send(request.body(body)?).await
     }
 
-    /// What stands before a path in the target of a request.
+    /// Returns the part of the target of a request that stands before the path.
     pub fn address(&self) -> String {
         match self.way {
             Way::InProcess(_) => String::new(),
@@ -191,7 +191,7 @@ impl Client {
         }
     }
 
-    /// Sends `request` with this client's cookie and header; an error if the server goes away.
+    /// Sends `request` with this client's cookie and header fields, and returns an error if the server goes away.
     pub async fn try_send(
         &self,
         mut request: Request<Body>,
@@ -228,32 +228,32 @@ async fn read(
 }
 
 impl Answer {
-    /// The first header of this name.
+    /// Returns the value of the first header field with this name.
     pub fn header(&self, name: impl http::header::AsHeaderName) -> Option<&str> {
         self.headers.get(name).and_then(|it| it.to_str().ok())
     }
 
-    /// The body as text.
+    /// Returns the body as text.
     ///
     /// # Panics
-    /// It is none.
+    /// Panics if the body is not text.
     pub fn text(&self) -> &str {
         std::str::from_utf8(&self.body).expect("a body of text")
     }
 
-    /// The body as JSON.
+    /// Returns the body as JSON.
     ///
     /// # Panics
-    /// It is none.
+    /// Panics if the body is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body)
             .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&self.body)))
     }
 
-    /// This answer, if it has this status.
+    /// Returns this answer if it has this status.
     ///
     /// # Panics
-    /// It has another.
+    /// Panics if the answer has another status.
     #[track_caller]
     pub fn expect(&self, status: StatusCode) -> &Self {
         assert_eq!(

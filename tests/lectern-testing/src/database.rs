@@ -7,29 +7,29 @@ use tempfile::TempDir;
 
 use crate::postgres::{self, PostgresDatabase};
 
-/// The kinds of storage that the service knows.
+/// The kinds of database that the service works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backend {
-    /// One file.
+    /// A SQLite file.
     Sqlite,
     /// A database of a PostgreSQL server.
     Postgres,
 }
 
-/// What a test is given: something that stands on one of the two kinds of storage.
+/// A type of argument of tests, which can be made on each kind of database.
 pub trait OnBackend: Sized {
-    /// A fresh one; `None` where this kind of storage is not installed.
+    /// Makes a fresh value. Returns `None` where this kind of database is not installed.
     fn on_backend(backend: Backend) -> impl Future<Output = Option<Self>> + Send;
 }
 
-/// Runs `body` with a fresh `T`, or not at all where this kind of storage is not installed.
+/// Runs `body` with a fresh `T`, or not at all where this kind of database is not installed.
 pub async fn on<T: OnBackend, F: Future<Output = ()>>(backend: Backend, body: impl FnOnce(T) -> F) {
     if let Some(fresh) = T::on_backend(backend).await {
         body(fresh).await;
     }
 }
 
-/// An empty database. It is gone when this is dropped.
+/// A database, which is removed when this value is dropped.
 #[derive(Debug)]
 pub struct Database {
     backend: Backend,
@@ -49,24 +49,24 @@ enum Keeper {
 }
 
 impl Database {
-    /// Where it is, as the setting of the service has it.
+    /// Returns the URL of the database, for the setting `database` of the service.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// What kind it is.
+    /// Returns the kind of the database.
     pub fn backend(&self) -> Backend {
         self.backend
     }
 
-    /// A folder for files that belong to it.
+    /// Returns the folder for files that belong to the database.
     pub fn folder(&self) -> PathBuf {
         match &self.keeper {
             Keeper::Folder(folder) | Keeper::Postgres { folder, .. } => folder.path().to_owned(),
         }
     }
 
-    /// What the PostgreSQL server calls it.
+    /// Returns the name of the database on the PostgreSQL server.
     pub fn name(&self) -> &str {
         match &self.keeper {
             Keeper::Folder(_) => "",
@@ -74,10 +74,10 @@ impl Database {
         }
     }
 
-    /// The socket of its PostgreSQL server.
+    /// Returns the socket of the PostgreSQL server.
     ///
     /// # Panics
-    /// It is a file, or of a server of a test's own.
+    /// Panics if the database is a file, or on a server of a test's own.
     pub fn socket(&self) -> PathBuf {
         match &self.keeper {
             Keeper::Postgres { database, .. } => database.socket(),
@@ -101,12 +101,12 @@ impl Database {
         self
     }
 
-    /// Takes the database of a PostgreSQL server away from everybody, as if the server had gone.
+    /// Refuses all connections to the PostgreSQL database, as if the server had gone.
     pub async fn go_away(&self) {
         postgres::freeze(self.name()).await;
     }
 
-    /// Gives it back.
+    /// Allows connections to the PostgreSQL database again.
     pub async fn come_back(&self) {
         postgres::thaw(self.name()).await;
     }
@@ -121,7 +121,7 @@ impl Database {
         }
     }
 
-    /// A database of the PostgreSQL server: a copy of `template` or, without one, empty.
+    /// Makes a PostgreSQL database: a copy of `template` or, without one, an empty database.
     pub async fn postgres(template: Option<&str>) -> Option<Self> {
         let database = postgres::fresh(template).await?;
         Some(Self {

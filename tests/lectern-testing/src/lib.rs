@@ -17,8 +17,10 @@ pub mod client;
 pub mod conformance;
 pub mod database;
 pub mod endpoints;
+#[doc(hidden)]
 pub mod postgres;
 mod role;
+#[doc(hidden)]
 pub mod template;
 
 pub use app::TestApp;

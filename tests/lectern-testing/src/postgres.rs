@@ -56,7 +56,8 @@ pub struct PostgresDatabase {
     cluster: &'static Cluster,
 }
 
-/// A copy of the database `template` or, without one, an empty one; `None` where PostgreSQL is not installed.
+/// Makes a copy of the database `template` or, without one, an empty database. Returns `None` where PostgreSQL is not
+/// installed.
 pub async fn fresh(template: Option<&str>) -> Option<PostgresDatabase> {
     let cluster = CLUSTER.as_ref()?;
     let name = format!("test_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
@@ -80,7 +81,7 @@ pub async fn fresh(template: Option<&str>) -> Option<PostgresDatabase> {
     Some(PostgresDatabase { name, cluster })
 }
 
-/// Ends all connections to the database `name`, and lets nobody connect any more: now it can be copied.
+/// Ends all connections to the database `name` and refuses new ones, so that it can be copied.
 pub async fn freeze(name: &str) {
     let cluster = CLUSTER.as_ref().expect("a server that has this database");
     let connection = cluster.connect().await;
@@ -96,7 +97,7 @@ pub async fn freeze(name: &str) {
     connection.close().await.expect("the connection closes");
 }
 
-/// Lets everybody connect to the database `name` again.
+/// Allows connections to the database `name` again.
 pub async fn thaw(name: &str) {
     let cluster = CLUSTER.as_ref().expect("a server that has this database");
     let connection = cluster.connect().await;
@@ -116,17 +117,17 @@ async fn run(connection: &DatabaseConnection, sql: &str) {
 }
 
 impl PostgresDatabase {
-    /// What the server calls it.
+    /// Returns the name of the database on the server.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The socket on which its server listens.
+    /// Returns the socket on which the server listens.
     pub fn socket(&self) -> PathBuf {
         self.cluster.folder.join(".s.PGSQL.5432")
     }
 
-    /// Where it is, as the setting of the service has it.
+    /// Returns the URL of the database.
     pub fn url(&self) -> String {
         self.cluster.url(&self.name)
     }
@@ -183,7 +184,7 @@ impl Cluster {
     }
 }
 
-/// Where a database of the server in `folder` is, as the setting of the service has it.
+/// Returns the URL of a database of the server in `folder`.
 pub fn url(folder: &Path, database: &str) -> String {
     let folder = folder.display().to_string().replace('/', "%2F");
     format!("postgres://postgres@{folder}/{database}")
@@ -225,14 +226,14 @@ pub fn init(programs: &Path, folder: &Path, owner: Option<Owner>) {
     );
 }
 
-/// Another user's numbers.
+/// The numeric ids of another user of the machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Owner {
     user: u32,
     group: u32,
 }
 
-/// When this process is root's, gives `folder` to a user without rights, and tells who that is.
+/// Gives `folder` to a user without rights if this process runs as root, and returns that user.
 pub fn step_down(folder: &Path) -> Option<Owner> {
     let me = fs::metadata(folder)
         .expect("the folder was just made")
@@ -270,7 +271,7 @@ pub fn command_as(program: impl AsRef<std::ffi::OsStr>, owner: Option<Owner>) ->
     command
 }
 
-/// The folder of PostgreSQL's programs; `None` where there are none, and they are not demanded.
+/// Returns the folder of PostgreSQL's programs, or `None` where there are none and none are demanded.
 pub fn find_programs_or_skip() -> Option<PathBuf> {
     let found = find_programs();
     if found.is_none() {

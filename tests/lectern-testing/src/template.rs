@@ -11,7 +11,7 @@ use crate::app::TestApp;
 use crate::database::{Backend, Database, OnBackend};
 use crate::postgres;
 
-/// A database with the demo university; `None` where this kind of storage is not installed.
+/// Makes a database with the demo university. Returns `None` where this kind of database is not installed.
 pub async fn copy(backend: Backend) -> Option<Database> {
     match backend {
         Backend::Sqlite => {

@@ -2,15 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use chrono::TimeDelta;
 use entity_core::schema::Field;
-use entity_core::{EXPANDED, encode_segment};
-use http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
+use entity_core::{ActionRoute, EXPANDED, encode_segment};
+use http::header::{ETAG, IF_MATCH, IF_NONE_MATCH, LAST_MODIFIED};
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use super::agreement::counted;
 use super::suite::{Person, Suite, get_json, is_refusal};
-use super::{Held, Verdict};
+use super::versions::change;
+use super::{Held, Row, Verdict};
+use crate::client::JSON;
 
 /// The most hidden entities that somebody asks for.
 const HIDDEN: usize = 6;
@@ -29,6 +32,8 @@ pub async fn hidden_entities_leave_no_trace(suite: &Suite) -> Verdict {
         let hidden = suite.rows.iter().filter(|it| !seen.contains(&it.id));
         for row in hidden.take(HIDDEN) {
             refusal_tells_nothing(suite, who, &row.id).await?;
+            actions_tell_nothing(suite, who, &row.id).await?;
+            list_keeps_its_version(suite, who, row).await?;
         }
         if suite.can("list") {
             lists_tell_nothing(suite, who).await?;
@@ -83,6 +88,46 @@ async fn refusal_tells_nothing(suite: &Suite, who: &Person, id: &str) -> Result<
         }
     }
     Ok(())
+}
+
+/// Checks that `who` can't run an action on the hidden entity `id`.
+async fn actions_tell_nothing(suite: &Suite, who: &Person, id: &str) -> Result<(), String> {
+    let is_plain = |it: &&ActionRoute| it.is_on_entity && *it.segments().start() == 0;
+    for action in suite.route.actions.iter().filter(is_plain) {
+        let path = format!("{}/{}", suite.path_of(id), action.name);
+        let method = Method::from_bytes(action.verb.name().as_bytes()).unwrap_or_default();
+        let answer = who.client.send(method, &path, JSON, "{}".into()).await;
+        if !is_refusal(answer.status) {
+            return Err(format!(
+                "{} does not see {id}, but the action {path} answers {}: let `need` demand no less than reading does",
+                who.role, answer.status
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a change of an entity that `who` does not see leaves the version of his list as it is.
+async fn list_keeps_its_version(suite: &Suite, who: &Person, row: &Row) -> Result<(), String> {
+    let Some(change) = change(suite, &row.sent).filter(|_| suite.can("update")) else {
+        return Ok(());
+    };
+    let path = format!("{}.json?_count=exact", suite.path());
+    let before = who.client.get(&path).await;
+    suite.app.advance(TimeDelta::seconds(1));
+    let own = format!("{}.json", suite.path_of(&row.id));
+    let changed = suite.superuser().put(&own, &change).await.status;
+    let after = who.client.get(&path).await;
+    let is_same = before.header(ETAG) == after.header(ETAG)
+        && before.header(LAST_MODIFIED) == after.header(LAST_MODIFIED);
+    match is_same || !changed.is_success() {
+        true => Ok(()),
+        false => Err(format!(
+            "{} does not see {}, but gets another version of the list after a change of it: the version of a list \
+             must depend on what the caller sees only",
+            who.role, row.id
+        )),
+    }
 }
 
 /// Checks that filters and orders find no more than the list shows.
@@ -152,10 +197,7 @@ async fn references_tell_nothing(
                 continue;
             };
             let own = format!("/direct/{target}/{}.json", encode_segment(other));
-            let answer = who
-                .client
-                .send(Method::GET, &own, "application/json", "".into())
-                .await;
+            let answer = who.client.send(Method::GET, &own, JSON, "".into()).await;
             if answer.status != StatusCode::OK && !expanded.is_empty() {
                 return Err(format!(
                     "{} gets {} from {own}, but sees it at {path}: `read_many` must answer what `read` does",

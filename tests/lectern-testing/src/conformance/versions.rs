@@ -106,7 +106,7 @@ fn expect(
 }
 
 /// Returns a change of the first field that can have another value than `sent` says.
-fn change(suite: &Suite, sent: &serde_json::Map<String, Value>) -> Option<Value> {
+pub(super) fn change(suite: &Suite, sent: &serde_json::Map<String, Value>) -> Option<Value> {
     suite
         .fields()
         .filter(|it| it.may_be_written(false) && !suite.is_given(it) && it.references.is_none())

@@ -3,6 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use entity_core::schema::{Field, Kind, Meaning, Role};
 use entity_core::wire::iso;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 /// The word that each generated text contains.
@@ -92,6 +93,11 @@ pub(super) fn awkward(field: &Field) -> Option<Value> {
         }
         _ => None,
     }
+}
+
+/// Returns `text` as queries and forms have it.
+pub(super) fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
 }
 
 /// Returns values that are not of the kind of `field`.

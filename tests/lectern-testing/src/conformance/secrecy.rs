@@ -10,6 +10,7 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use super::agreement::counted;
+use super::sample;
 use super::suite::{Person, Suite, get_json, is_refusal};
 use super::versions::change;
 use super::{Held, Row, Verdict};
@@ -159,7 +160,7 @@ async fn lists_tell_nothing(suite: &Suite, who: &Person) -> Result<(), String> {
             }
         }
         for value in values {
-            let query = format!("&{}={}", field.name, encode_segment(&value));
+            let query = format!("&{}={}", field.name, sample::encoded(&value));
             let Some(found) = suite.list(who, &query).await? else {
                 continue;
             };

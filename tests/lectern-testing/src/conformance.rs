@@ -99,7 +99,7 @@ pub async fn complaints(suite: &Suite) -> Vec<String> {
     complaints
 }
 
-/// Makes two tests, `conformance::sqlite` and `conformance::postgres`, that run the [checks](crate::conformance) on a
+/// Makes two tests, `conformance::sqlite` and `conformance::postgres`, that run the [checks](mod@crate::conformance) on a
 /// type:
 ///
 /// ```text

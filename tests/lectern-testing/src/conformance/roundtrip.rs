@@ -23,7 +23,7 @@ pub async fn fields_come_back_as_they_were_sent(suite: &Suite) -> Verdict {
         field_comes_back(suite, field).await?;
     }
     if suite.can("update") {
-        for row in suite.rows.iter().rev().take(4) {
+        for row in &suite.rows {
             document_can_be_sent_back(suite, row).await?;
         }
     }

@@ -141,6 +141,21 @@ pub(super) fn is_same(field: &Field, sent: &Value, shown: &Value) -> bool {
         Kind::Millis => millis().unwrap_or_else(|| sent.clone()) == *shown,
         Kind::Moment => millis().as_ref() == shown.get("time"),
         Kind::Number => sent.as_f64() == shown.as_f64(),
+        Kind::List | Kind::Object => contains(shown, sent),
         _ => sent == shown,
+    }
+}
+
+/// Returns whether `shown` has everything that was `sent`. A type may add what it derives from that to objects.
+fn contains(shown: &Value, sent: &Value) -> bool {
+    match (shown, sent) {
+        (Value::Array(shown), Value::Array(sent)) => {
+            let mut pairs = shown.iter().zip(sent);
+            shown.len() == sent.len() && pairs.all(|(shown, sent)| contains(shown, sent))
+        }
+        (Value::Object(shown), Value::Object(sent)) => sent
+            .iter()
+            .all(|(name, sent)| shown.get(name).is_some_and(|it| contains(it, sent))),
+        _ => shown == sent,
     }
 }

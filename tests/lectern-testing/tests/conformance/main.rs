@@ -19,5 +19,7 @@ mod faults;
 mod announcement {
     use entity_providers::announcement::Announcement;
 
-    lectern_testing::conformance!(Announcement);
+    lectern_testing::conformance!(Announcement, {
+        "attachments": [{"name": "a & b.pdf", "url": "https://example.edu/a.pdf"}],
+    });
 }

@@ -15,10 +15,7 @@ const SIGHT: Sight = Sight::Any(&[Sight::Own, Sight::Holds("loan.read.any")]);
 #[derive(Clone, Debug, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "loan", table = "loan", access = Site("loan"), sight = SIGHT, check = Self::check)]
-#[entity(
-    left_join = "user_account u ON u.id = this.borrower",
-    order = "due,loanId"
-)]
+#[entity(left_join = "user_account u ON u.id = this.borrower", order = "due,loanId")]
 #[entity(verbs(read, list, create, update, delete))]
 pub struct Loan {
     #[entity(id)]

@@ -11,6 +11,7 @@
     clippy::struct_field_names,
     reason = "it is a crate of somebody else"
 )]
+#[rustfmt::skip]
 #[path = "../../../third-party/src/lib.rs"]
 mod library_shelf;
 

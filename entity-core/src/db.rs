@@ -21,6 +21,7 @@ mod stop;
 mod table;
 mod transaction;
 pub mod usage;
+pub(crate) mod veil;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -44,8 +45,9 @@ pub use migration::Migration;
 pub use page::Measure;
 pub use quota::{Quota, Quotas};
 pub use record::{
-    GroupTable, Kept, MOST_PASSED, Record, THIS, count, create, delete, insert, list,
-    list_statement, new_key, owner, read, read_many, replace, row, sent_list, update,
+    GroupTable, Kept, MOST_PASSED, Record, Secret, THIS, add, computed, count, create, delete,
+    find, insert, list, list_statement, load, new_key, note, owner, read, read_many, replace, row,
+    sent_list, store, update,
 };
 pub use row::Row;
 pub use search::{apply, condition, count_rows};
@@ -55,6 +57,7 @@ pub use stop::{Stop, Stops};
 pub use table::{Parents, TableSpec};
 pub use transaction::{Transaction, is_at_rest};
 pub use usage::Counted;
+pub use veil::Veiled;
 
 /// A database. Its readers can't write.
 #[derive(Clone, Debug)]

@@ -41,3 +41,4 @@ mod third_party;
 mod throttle;
 mod tidy;
 mod usage;
+mod veil;

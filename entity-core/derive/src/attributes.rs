@@ -17,7 +17,15 @@ pub(crate) struct TypeAttributes {
     /// The joined tables: the kind of join, then the table and the condition.
     pub(crate) joins: Vec<String>,
     pub(crate) order: Option<LitStr>,
+    /// The maximum number of entities in a list.
+    pub(crate) max: Option<Expr>,
+    /// The type's own parameters of lists, with their meanings.
+    pub(crate) parameters: Option<Expr>,
+    /// The function that decides what a list searches for.
+    pub(crate) narrow: Option<Path>,
     pub(crate) sight: Option<Expr>,
+    /// The function that decides about one entity, where no rule does.
+    pub(crate) permits: Option<Path>,
     /// The function that checks a record before it is written.
     pub(crate) check: Option<Path>,
     /// The `async fn` that checks a record before it is written, and may query the database.
@@ -72,7 +80,11 @@ impl TypeAttributes {
             "join" => self.join("JOIN", &meta.value()?.parse()?),
             "left_join" => self.join("LEFT JOIN", &meta.value()?.parse()?),
             "order" => self.order = Some(meta.value()?.parse()?),
+            "max" => self.max = Some(meta.value()?.parse()?),
+            "parameters" => self.parameters = Some(meta.value()?.parse()?),
+            "narrow" => self.narrow = Some(meta.value()?.parse()?),
             "sight" => self.sight = Some(meta.value()?.parse()?),
+            "permits" => self.permits = Some(meta.value()?.parse()?),
             "check" => self.check = Some(meta.value()?.parse()?),
             "settle" => self.settle = Some(meta.value()?.parse()?),
             "feed" => self.feed = Some(meta.value()?.parse()?),
@@ -90,8 +102,8 @@ impl TypeAttributes {
             }
             _ => {
                 return Err(meta.error(
-                    "unknown attribute: use prefix, plural, table, migrated, dropped, join, left_join, access, sight, verbs, order, \
-                     check, settle, feed, event or version",
+                    "unknown attribute: use prefix, plural, table, migrated, dropped, join, left_join, access, sight, permits, verbs, \
+                     order, max, parameters, narrow, check, settle, feed, event or version",
                 ));
             }
         }

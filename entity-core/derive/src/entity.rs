@@ -32,7 +32,11 @@ pub(crate) fn implement(
         .role("Site")
         .or_else(own_site)
         .map(|it| borrowed(it, &quote!(site)));
-    let owner = fields.role("Owner").map(|it| borrowed(it, &quote!(owner)));
+    let own_account = || fields.0.iter().find(|it| it.is_own_owner);
+    let owner = fields
+        .role("Owner")
+        .or_else(own_account)
+        .map(|it| borrowed(it, &quote!(owner)));
     let version = version(attributes, fields);
     let updated = updated(fields);
     Ok(quote! {
@@ -92,7 +96,10 @@ fn version(attributes: &TypeAttributes, fields: &Fields) -> Option<TokenStream> 
         (None, Some(field), _) | (None, None, Some(field)) => {
             let (ident, id) = (&field.ident, fields.role("Id").map(|it| &it.ident));
             let joined = fields.0.iter();
-            let joined = joined.filter(|it| matches!(it.storage, Storage::Joined(_)));
+            // Neither counts as a change of the row.
+            let is_apart =
+                |it: &&Field| matches!(it.storage, Storage::Joined(_)) || it.sight.is_some();
+            let joined = joined.filter(is_apart);
             let joined = joined.map(|it| &it.ident);
             quote!(::entity_core::Version::of(&(&self.#id, &self.#ident, #(&self.#joined),*)))
         }

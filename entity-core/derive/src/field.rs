@@ -32,6 +32,14 @@ pub(crate) struct Field {
     pub(crate) role: Option<Ident>,
     /// Whether the id of the entity is also the id of its site, because the entity is a site itself.
     pub(crate) is_own_site: bool,
+    /// Whether the id of the entity is also the id of its owner, because the entity is an account itself.
+    pub(crate) is_own_owner: bool,
+    /// The rule about who sees the field.
+    pub(crate) sight: Option<Expr>,
+    /// Whether no two entities have the same value in the field.
+    pub(crate) is_unique: bool,
+    /// Whether lists can't be filtered and ordered by the field, although it has a column.
+    is_uncompared: bool,
     doc: String,
     kind: TokenStream,
     is_required: bool,
@@ -71,8 +79,8 @@ pub(crate) enum Storage {
     Groups(LitStr),
     /// The field holds the answers to the questions of a rule, and is not stored.
     Facts,
-    /// The field is shown and not stored.
-    Computed,
+    /// The field is shown and not stored; this function computes it from the other fields, if one is named.
+    Computed(Option<Box<Expr>>),
 }
 
 /// The column that a field declares.
@@ -95,6 +103,10 @@ enum ColumnName {
 struct Attributes {
     role: Option<Ident>,
     is_own_site: bool,
+    is_own_owner: bool,
+    is_unique: bool,
+    is_uncompared: bool,
+    sight: Option<Expr>,
     is_required: bool,
     is_searchable: bool,
     is_html: bool,
@@ -178,6 +190,10 @@ impl Field {
             choices: attributes.choices,
             default: attributes.default,
             is_own_site: attributes.is_own_site,
+            is_own_owner: attributes.is_own_owner,
+            is_unique: attributes.is_unique,
+            is_uncompared: attributes.is_uncompared,
+            sight: attributes.sight,
             role: attributes.role,
             ty: field.ty.clone(),
             ident,
@@ -218,6 +234,18 @@ impl Field {
         self.part.as_ref().is_some_and(|it| it == part)
     }
 
+    /// Returns the SQL literal for those who do not see the field: a text can be empty, and an `Option` null.
+    pub(crate) fn blank(&self) -> syn::Result<&'static str> {
+        match self.kind_name() {
+            _ if self.is_optional => Ok("NULL"),
+            kind if kind.starts_with("Text") || kind.starts_with("Html") => Ok("''"),
+            _ => Err(syn::Error::new(
+                self.ident.span(),
+                "a field that some callers do not see is a `String` or an `Option`",
+            )),
+        }
+    }
+
     /// Returns the name of the column, which is that of the field unless another one is declared.
     pub(crate) fn column_name(&self) -> String {
         self.column
@@ -236,7 +264,7 @@ impl Field {
         let is_compared = kind_name != "List" && kind_name != "Object";
         let column = match &self.storage {
             Storage::Joined(sql) if self.column.is_some() => Some(quote!(.joined(#sql))),
-            Storage::Shown | Storage::Key if is_compared => {
+            Storage::Shown | Storage::Key if is_compared && !self.is_uncompared => {
                 self.column.as_ref().map(|it| quote!(.column(#it)))
             }
             _ => None,
@@ -281,6 +309,7 @@ impl Attributes {
             "title" => self.role = Some(Ident::new("Title", span)),
             "site" if self.role.as_ref().is_some_and(|it| it == "Id") => self.is_own_site = true,
             "site" => self.role = Some(Ident::new("Site", span)),
+            "owner" if self.role.as_ref().is_some_and(|it| it == "Id") => self.is_own_owner = true,
             "owner" => self.role = Some(Ident::new("Owner", span)),
             "created" => self.role = Some(Ident::new("Created", span)),
             "updated" => self.role = Some(Ident::new("Updated", span)),
@@ -295,7 +324,13 @@ impl Attributes {
             "key" => self.storage = Storage::Key,
             "position" => self.storage = Storage::Position,
             "facts" => self.storage = Storage::Facts,
-            "computed" => self.storage = Storage::Computed,
+            "computed" if meta.input.peek(syn::Token![=]) => {
+                self.storage = Storage::Computed(Some(Box::new(meta.value()?.parse()?)));
+            }
+            "computed" => self.storage = Storage::Computed(None),
+            "sight" => self.sight = Some(meta.value()?.parse()?),
+            "unique" => self.is_unique = true,
+            "uncompared" => self.is_uncompared = true,
             "sql" => self.storage = Storage::Joined(Box::new(meta.value()?.parse()?)),
             "shown" => self.storage = Storage::Composed(meta.value()?.parse()?),
             "groups" => self.storage = Storage::Groups(meta.value()?.parse()?),

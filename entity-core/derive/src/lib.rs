@@ -5,6 +5,7 @@
 //! explains them in steps.
 
 mod attributes;
+mod computed;
 mod entity;
 mod field;
 mod record;
@@ -31,10 +32,14 @@ use crate::field::Fields;
 /// | `join = "site s ON s.id = this.site_id"`, `left_join = "…"` | a table that is joined in every statement; the own row is called `this` |
 /// | `access = Site("poll")` | `Public`, `Session`, `Superuser`, the functions of a stem in the entity's site, `PublicSite("poll")` for the same where the public reads what a site shows it, or a constant of the type `Access` |
 /// | `sight = SIGHT` | an `entity_core::db::Sight`: who sees an entity, besides the permission to read the type |
+/// | `permits = path` | an `async fn(cx: &Context, &Self, Operation) -> Result<Permit>`, which decides about one entity where no `sight` does |
 /// | `check = path` | a `fn(&mut Self, cx: &Context, before: Option<&Self>) -> Result<()>`, called before an entity is written: it refuses what contradicts itself, and sets the fields that follow from others. `before` is the former state of a changed entity |
 /// | `settle = path` | the same as an `async fn`, which may ask the database |
 /// | `verbs(read, list, create, update, delete)` | the verbs to implement; leave one out to implement it by hand |
 /// | `order = "created_desc,id"` | the order of lists, which ends with a field of which each entity has another value; without it, lists are ordered by the id |
+/// | `max = 500` | the maximum number of entities in a list |
+/// | `parameters = PARAMETERS` | the type's own parameters of lists, each with its meaning |
+/// | `narrow = path` | an `async fn(cx: &Context, &mut Search) -> Result<()>`, which refuses a list or narrows it, by the type's own parameters for example |
 /// | `feed = path` | a `fn(&Self) -> FeedEntry`; without it, the entry is made from a title and an `updated` or `created` field, if neither is an `Option` |
 /// | `event = path` | a `fn(&Self) -> EventEntry`; with it, calendars show the entities |
 /// | `version = path` | a `fn(&Self) -> Version`; without it, the version is made from the id and the field with the role `version` or, without one, `updated` |
@@ -44,7 +49,7 @@ use crate::field::Fields;
 ///
 /// | attribute | meaning |
 /// |---|---|
-/// | `id`, `title`, `site`, `owner`, `created`, `updated`, `version`, `content` | the role of the field; `id, site` for an entity that is a site itself |
+/// | `id`, `title`, `site`, `owner`, `created`, `updated`, `version`, `content` | the role of the field; `id, site` for an entity that is a site itself, `id, owner` for one that is an account itself |
 /// | `required` | an entity can't be created without this field, as it is by default with a text, number or date of a table that is no `Option` |
 /// | `optional` | an entity can be created without this field, which is then empty |
 /// | `writable`, `on_create`, `read_only` | when clients may write the field; by default, fields of a table are writable (the `site` on creation only) unless they have a role that the service fills |
@@ -66,7 +71,10 @@ use crate::field::Fields;
 /// | `position` | a hidden number: the entity's place among those of its site, given when the entity is created; it also needs `#[serde(skip)]` |
 /// | `groups = "poll_group"` | the field, a `Vec<String>`, holds the groups that an entity is for: those in this table, which has the columns `poll_id`, `group_id` and `site_id`; the own table has the column `is_restricted` |
 /// | `facts` | the field, an `entity_core::db::Facts`, is what the rule about who sees the entity needs; it also needs `#[serde(skip)]` |
-/// | `computed` | the field is shown and not stored; it has the default value of its type when an entity is read |
+/// | `computed`, `computed = path` | the field is shown and not stored; it has the default value of its type when an entity is read, or what the `fn(&Self, &Context) -> T` computes from the other fields |
+/// | `sight = RULE` | an `entity_core::db::Sight`: who sees the field. For others it is empty, in answers as well as for filters, words and order; `before` in `check` and `settle` lacks it too |
+/// | `unique` | no two entities have the same value, and a unique index of the table sees to it: another one is refused as a conflict |
+/// | `uncompared` | lists can't be filtered and ordered by the field |
 /// | `author`, `category`, `files` | the part that the field plays in the entry in feeds; `files` is of the type `entity_core::file::Files` |
 /// | `skip` | the field is no part of the schema, and not stored |
 #[proc_macro_derive(Entity, attributes(entity))]

@@ -6,6 +6,7 @@ use syn::spanned::Spanned as _;
 use syn::{Ident, LitStr};
 
 use crate::attributes::TypeAttributes;
+use crate::computed::computing;
 use crate::field::{Field, Fields, Storage};
 
 pub(crate) fn implement(
@@ -20,9 +21,7 @@ pub(crate) fn implement(
     let joins = attributes.joins.concat();
     let sight = option(attributes.sight.as_ref().map(|it| quote!(#it)));
     let version = column_of_role(fields, "Version");
-    let is_position = |it: &&Field| matches!(it.storage, Storage::Position);
-    let position = fields.0.iter().find(is_position);
-    let position_column = option(position.map(Field::column_name).map(|it| quote!(#it)));
+    let position = position(fields);
     let written = fields.0.iter().filter(|it| it.is_written_text());
     let written = written.map(Field::column_name);
     let (columns, values) = columns(fields);
@@ -32,17 +31,13 @@ pub(crate) fn implement(
     let reading = reading(fields);
     let making = making(name, fields);
     let changes = changes(fields);
-    let composed = composed(fields)?;
+    let owner = owner(fields);
+    let kind = attributes.prefix.as_ref().unwrap_or(table);
+    let taken = taken(kind, fields);
+    let veiled = veiled(fields)?;
+    let computing = computing(fields)?;
     let facts = facts(fields, name, attributes)?;
     let groups = groups(table, fields);
-    let set_position = position.map(|it| {
-        let ident = &it.ident;
-        quote! {
-            fn set_position(&mut self, position: i64) {
-                self.#ident = position;
-            }
-        }
-    });
     let touch = touch(fields);
     let settle = settle(attributes);
     Ok(quote! {
@@ -54,12 +49,14 @@ pub(crate) fn implement(
             const DROPPED: &'static [&'static str] = &[#(#dropped),*];
             const WRITTEN: &'static [&'static str] = &[#(#written),*];
             const KEY: &'static str = #key_column;
+            const OWNER: ::std::option::Option<&'static str> = #owner;
+            const TAKEN: ::std::option::Option<&'static str> = #taken;
             const VERSION: ::std::option::Option<&'static str> = #version;
             const JOINS: &'static str = #joins;
             const SIGHT: ::std::option::Option<::entity_core::db::Sight> = #sight;
-            const POSITION: ::std::option::Option<&'static str> = #position_column;
-            fn select() -> &'static str {
-                #select
+            #position
+            fn select() -> &'static [&'static str] {
+                &[#select]
             }
             fn from_row(
                 cx: &::entity_core::Context,
@@ -87,7 +84,7 @@ pub(crate) fn implement(
             fn key(&self) -> &str {
                 &self.#key_ident
             }
-            #composed #facts #groups #set_position #touch #settle
+            #veiled #computing #facts #groups #touch #settle
         }
     })
 }
@@ -127,6 +124,41 @@ fn option(value: Option<TokenStream>) -> TokenStream {
 fn column_of_role(fields: &Fields, role: &str) -> TokenStream {
     let field = fields.role(role).filter(|it| it.is_stored());
     option(field.map(Field::column_name).map(|it| quote!(#it)))
+}
+
+/// Generates the column with the entity's place, and the way to set it.
+fn position(fields: &Fields) -> TokenStream {
+    let is_position = |it: &&Field| matches!(it.storage, Storage::Position);
+    let position = fields.0.iter().find(is_position);
+    let column = option(position.map(Field::column_name).map(|it| quote!(#it)));
+    let set = position.map(|it| {
+        let ident = &it.ident;
+        quote! {
+            fn set_position(&mut self, position: i64) {
+                self.#ident = position;
+            }
+        }
+    });
+    quote! {
+        const POSITION: ::std::option::Option<&'static str> = #column;
+        #set
+    }
+}
+
+/// Generates the column with the id of the account to which an entity belongs, or which it is.
+fn owner(fields: &Fields) -> TokenStream {
+    let owner = fields.role("Owner").filter(|it| it.is_stored());
+    let owner = owner.or_else(|| fields.0.iter().find(|it| it.is_own_owner));
+    option(owner.map(Field::column_name).map(|it| quote!(#it)))
+}
+
+/// Generates the message when the value of a unique field is taken.
+fn taken(kind: &LitStr, fields: &Fields) -> TokenStream {
+    let unique = fields.0.iter().find(|it| it.is_unique);
+    option(unique.map(|it| {
+        let message = format!("there is already a {} with this {}", kind.value(), it.wire);
+        quote!(#message)
+    }))
 }
 
 fn stored(fields: &Fields) -> impl Iterator<Item = &Field> {
@@ -184,23 +216,58 @@ fn renamed(fields: &Fields) -> impl Iterator<Item = TokenStream> {
     })
 }
 
-/// Generates the body of `select`: the expressions are put together once, because some may be constants.
-fn select(fields: &Fields) -> TokenStream {
-    let parts = fields.0.iter().filter_map(|it| match &it.storage {
+/// Returns the expression that is selected for the field, if one is.
+fn selected(field: &Field) -> Option<TokenStream> {
+    match &field.storage {
         Storage::Joined(sql) => Some(quote!(#sql)),
-        _ if it.is_stored() => {
-            let text = format!("this.\"{}\"", it.column_name());
+        _ if field.is_stored() => {
+            let text = format!("this.\"{}\"", field.column_name());
             Some(quote!(#text))
         }
         _ => None,
-    });
+    }
+}
+
+/// Generates the items of `select`.
+fn select(fields: &Fields) -> TokenStream {
+    let parts = fields.0.iter().filter_map(selected);
     let mark = groups_field(fields).map(|_| quote!("this.\"is_restricted\""));
     let parts = parts.chain(mark);
-    quote! {
-        static SELECT: ::std::sync::LazyLock<::std::string::String> =
-            ::std::sync::LazyLock::new(|| [#(#parts),*].join(", "));
-        &SELECT
+    quote!(#(#parts),*)
+}
+
+/// Generates what is known of the fields that some callers do not see.
+fn veiled(fields: &Fields) -> syn::Result<TokenStream> {
+    let (mut items, mut arms) = (Vec::new(), Vec::new());
+    for field in &fields.0 {
+        let Some(sight) = &field.sight else { continue };
+        let (ident, wire, blank) = (&field.ident, &field.wire, field.blank()?);
+        let expression = selected(field).ok_or_else(|| {
+            let message = "a rule about who sees a field needs a column or an expression";
+            syn::Error::new(ident.span(), message)
+        })?;
+        items.push(quote!(::entity_core::db::Veiled {
+            field: #wire,
+            expression: #expression,
+            blank: #blank,
+            sight: #sight,
+        }));
+        arms.push(quote!(#wire => self.#ident = ::std::default::Default::default(),));
     }
+    let conceal = (!arms.is_empty()).then(|| {
+        quote! {
+            fn conceal(&mut self, field: &str) {
+                match field {
+                    #(#arms)*
+                    _ => {}
+                }
+            }
+        }
+    });
+    Ok(quote! {
+        const VEILED: &'static [::entity_core::db::Veiled] = &[#(#items),*];
+        #conceal
+    })
 }
 
 fn reading(fields: &Fields) -> TokenStream {
@@ -225,13 +292,11 @@ fn reading(fields: &Fields) -> TokenStream {
             );
         }
     });
-    let compose =
-        composes(fields).then(|| quote!(::entity_core::db::Record::compose_id(&mut record);));
     quote! {
         #[allow(unused_mut)]
         let mut record = Self { #(#initial,)* #skipped };
         #mark
-        #compose
+        ::entity_core::db::Record::compute(&mut record, cx);
         ::std::result::Result::Ok(record)
     }
 }
@@ -311,58 +376,6 @@ fn changes(fields: &Fields) -> TokenStream {
         let _ = (cx, &mut fields);
         #(#changes)*
     }
-}
-
-fn composes(fields: &Fields) -> bool {
-    fields
-        .0
-        .iter()
-        .any(|it| matches!(it.storage, Storage::Composed(_)))
-}
-
-/// Generates the id that is composed of other fields, and the way from that id to the key, which is the last of them.
-fn composed(fields: &Fields) -> syn::Result<Option<TokenStream>> {
-    let Some((field, pattern)) = fields.0.iter().find_map(|it| match &it.storage {
-        Storage::Composed(pattern) => Some((it, pattern)),
-        _ => None,
-    }) else {
-        return Ok(None);
-    };
-    let ident = &field.ident;
-    let text = pattern.value();
-    let (mut format, mut parts, mut before) = (String::new(), Vec::new(), String::new());
-    for piece in text.split('{') {
-        match piece.split_once('}') {
-            None => format.push_str(piece),
-            Some((name, behind)) => {
-                before = format.split('}').next_back().unwrap_or_default().into();
-                parts.push(Ident::new(name, pattern.span()));
-                format = format + "{}" + behind;
-            }
-        }
-    }
-    let is_key = |it: &&Field| matches!(it.storage, Storage::Key);
-    let ends_with_key = parts.last().is_some_and(|last| {
-        fields
-            .0
-            .iter()
-            .find(is_key)
-            .is_some_and(|key| key.ident == *last)
-    });
-    if !ends_with_key || !text.ends_with('}') || before.is_empty() {
-        return Err(syn::Error::new(
-            pattern.span(),
-            "a composed id ends with a separator and the key, as in \"{site_id}:{number}\"",
-        ));
-    }
-    Ok(Some(quote! {
-        fn compose_id(&mut self) {
-            self.#ident = ::std::format!(#format, #(self.#parts),*);
-        }
-        fn key_of(id: &str) -> &str {
-            id.rsplit_once(#before).map_or(id, |(_, key)| key)
-        }
-    }))
 }
 
 fn facts(

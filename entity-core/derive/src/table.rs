@@ -29,7 +29,12 @@ pub(crate) fn implement(
         ));
     };
     let access = to_access(access);
-    let permits = attributes.sight.is_some().then(permits);
+    let by_sight = attributes
+        .sight
+        .as_ref()
+        .map(|_| quote!(::entity_core::db::permits));
+    let by_function = attributes.permits.as_ref().map(|it| quote!(#it));
+    let permits = by_function.or(by_sight).as_ref().map(permits);
     let plural = attributes
         .plural
         .iter()
@@ -58,15 +63,15 @@ pub(crate) fn implement(
     })
 }
 
-/// Generates the decision about one entity by the rule of the type.
-fn permits() -> TokenStream {
+/// Generates the decision about one entity by this function.
+fn permits(function: &TokenStream) -> TokenStream {
     quote! {
         async fn permits(
             cx: &::entity_core::Context,
             entity: &Self,
             operation: ::entity_core::Operation,
         ) -> ::entity_core::Result<::entity_core::Permit> {
-            ::entity_core::db::permits(cx, entity, operation).await
+            #function(cx, entity, operation).await
         }
     }
 }
@@ -128,26 +133,7 @@ fn implement_verb(
                 }
             }
         },
-        "list" => {
-            let order = attributes.order.iter();
-            quote! {
-            impl ::entity_core::List for #name {
-                #(const ORDER: &'static str = #order;)*
-                async fn list(
-                    cx: &::entity_core::Context,
-                    search: &::entity_core::Search,
-                ) -> ::entity_core::Result<::entity_core::Page<Self>> {
-                    ::entity_core::db::list(cx, search).await
-                }
-                async fn count(
-                    cx: &::entity_core::Context,
-                    search: &::entity_core::Search,
-                ) -> ::entity_core::Result<::std::option::Option<u64>> {
-                    ::entity_core::db::count::<Self>(cx, search).await.map(::std::option::Option::Some)
-                }
-            }
-            }
-        }
+        "list" => list(name, attributes),
         "create" => {
             let site = site(fields);
             quote! {
@@ -188,6 +174,41 @@ fn implement_verb(
             ));
         }
     })
+}
+
+/// Generates the list and its count.
+fn list(name: &Ident, attributes: &TypeAttributes) -> TokenStream {
+    let order = attributes.order.iter();
+    let max = attributes.max.iter();
+    let parameters = attributes.parameters.iter();
+    let narrowed = attributes.narrow.as_ref().map(|it| {
+        quote! {
+            let mut search = search.clone();
+            #it(cx, &mut search).await?;
+            let search = &search;
+        }
+    });
+    quote! {
+    impl ::entity_core::List for #name {
+        #(const ORDER: &'static str = #order;)*
+        #(const MAX: u64 = #max;)*
+        #(const PARAMETERS: &'static [(&'static str, &'static str)] = #parameters;)*
+        async fn list(
+            cx: &::entity_core::Context,
+            search: &::entity_core::Search,
+        ) -> ::entity_core::Result<::entity_core::Page<Self>> {
+            #narrowed
+            ::entity_core::db::list(cx, search).await
+        }
+        async fn count(
+            cx: &::entity_core::Context,
+            search: &::entity_core::Search,
+        ) -> ::entity_core::Result<::std::option::Option<u64>> {
+            #narrowed
+            ::entity_core::db::count::<Self>(cx, search).await.map(::std::option::Option::Some)
+        }
+    }
+    }
 }
 
 fn site(fields: &Fields) -> TokenStream {

@@ -6,6 +6,7 @@
 mod groups;
 mod kept;
 mod read;
+mod secret;
 mod write;
 
 use std::future::{Future, ready};
@@ -13,6 +14,7 @@ use std::future::{Future, ready};
 use sea_orm::Value;
 
 use super::sight::{Facts, Sight};
+use super::veil::Veiled;
 use super::{ColumnType, Row};
 use crate::context::Context;
 use crate::entity::Entity;
@@ -20,9 +22,10 @@ use crate::error::Result;
 use crate::input::Fields;
 
 pub use groups::GroupTable;
-pub use kept::{Kept, new_key, owner, sent_list};
-pub use read::{MOST_PASSED, count, list, list_statement, read, read_many};
-pub use write::{create, delete, insert, replace, row, update};
+pub use kept::{Kept, computed, new_key, owner, sent_list};
+pub use read::{MOST_PASSED, count, find, list, list_statement, load, read, read_many};
+pub use secret::Secret;
+pub use write::{add, create, delete, insert, note, replace, row, store, update};
 
 /// The name of the record's own row in every statement about a record.
 pub const THIS: &str = "this";
@@ -54,6 +57,13 @@ pub trait Record: Entity + Clone {
     /// The column that is the primary key.
     const KEY: &'static str;
 
+    /// The column with the internal id of the account to which the entity belongs, if the type has a field declared as
+    /// `owner`.
+    const OWNER: Option<&'static str>;
+
+    /// The message when the value of a field that is declared as `unique` is taken.
+    const TAKEN: Option<&'static str>;
+
     /// The column that counts the changes, if the type has a field declared as `version`.
     const VERSION: Option<&'static str>;
 
@@ -62,6 +72,9 @@ pub trait Record: Entity + Clone {
 
     /// The rule about who sees an entity, if there is one besides the permission to read the type.
     const SIGHT: Option<Sight>;
+
+    /// The fields that some callers do not see.
+    const VEILED: &'static [Veiled];
 
     /// The table that says for which groups an entity is, if the type has a field declared as `groups`.
     const GROUPS: Option<GroupTable>;
@@ -72,9 +85,8 @@ pub trait Record: Entity + Clone {
     /// The column with the entity's place among those of its site, if the type has a field declared as `position`.
     const POSITION: Option<&'static str>;
 
-    /// Returns the expressions that [`from_row`](Self::from_row) reads, separated by commas. The own row is called
-    /// `this`.
-    fn select() -> &'static str;
+    /// Returns the expressions that [`from_row`](Self::from_row) reads. The own row is called `this`.
+    fn select() -> &'static [&'static str];
 
     /// Reads an entity from a row with the expressions of [`select`](Self::select).
     ///
@@ -106,8 +118,12 @@ pub trait Record: Entity + Clone {
         id
     }
 
-    /// Sets the id, if clients see one that is composed of several fields.
-    fn compose_id(&mut self) {}
+    /// Sets the fields that follow from the stored ones: an id that is composed of several fields, and the fields with
+    /// `computed = …`.
+    fn compute(&mut self, _cx: &Context) {}
+
+    /// Empties this field, because the caller does not see it.
+    fn conceal(&mut self, _field: &str) {}
 
     /// Returns the answers to the questions of the rule about who sees the entity.
     fn facts(&self) -> Facts {
@@ -145,8 +161,9 @@ pub trait Record: Entity + Clone {
     }
 
     /// Returns whether what clients see of an entity differs from what was written: because of joined tables, groups
-    /// or a rule about who sees it. It is then read again after a write.
+    /// or rules about who sees it. It is then read again after a write.
     fn is_read_back() -> bool {
-        !Self::JOINS.is_empty() || Self::GROUPS.is_some() || Self::SIGHT.is_some()
+        let has_questions = Self::VEILED.iter().any(|it| it.sight.has_questions());
+        !Self::JOINS.is_empty() || Self::GROUPS.is_some() || Self::SIGHT.is_some() || has_questions
     }
 }

@@ -10,6 +10,7 @@ use sea_orm::sea_query::{
 };
 use sea_orm::{ConnectionTrait, DbBackend, Value};
 
+use super::veil::Columns;
 use super::{Row, Sql};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -28,11 +29,12 @@ pub fn apply(
     table: &str,
 ) -> Result<()> {
     let mut sql = Sql::new(backend, "TRUE");
-    write_matches(&mut sql, search, schema, table)?;
-    write_behind(&mut sql, search, table);
+    let columns = Columns::all(table);
+    write_matches(&mut sql, search, schema, &columns)?;
+    write_behind(&mut sql, search, &columns)?;
     statement.and_where(sql.into_expression());
     for key in &search.order {
-        let column = Expr::cust(column(key.field, table));
+        let column = Expr::cust(expression(key.field, table));
         let (direction, nulls) = match key.is_descending {
             true => (Direction::Desc, NullOrdering::Last),
             false => (Direction::Asc, NullOrdering::First),
@@ -57,7 +59,7 @@ pub fn condition(
     table: &str,
 ) -> Result<Condition> {
     let mut sql = Sql::new(backend, "TRUE");
-    write_matches(&mut sql, search, schema, table)?;
+    write_matches(&mut sql, search, schema, &Columns::all(table))?;
     Ok(Cond::all().add(sql.into_expression()))
 }
 
@@ -83,23 +85,23 @@ pub(super) async fn counted(cx: &Context, statement: sea_orm::Statement) -> Resu
     count.ok_or_else(|| Error::internal("the database does not count"))
 }
 
-/// Appends the filters and words of `search`, each as ` AND …`, about the rows of `table`.
+/// Appends the filters and words of `search`, each as ` AND …`, of rows with these columns.
 pub(super) fn write_matches(
     sql: &mut Sql,
     search: &Search,
     schema: &Schema,
-    table: &str,
+    columns: &Columns<'_>,
 ) -> Result<()> {
     for filter in &search.filters {
         sql.push(" AND ");
-        write_filter(sql, filter, table)?;
+        write_filter(sql, filter, columns)?;
     }
     for word in &search.words {
         let needle = Needle::new(word);
         let mut before = " AND (";
         for field in schema.fields.iter().filter(|it| is_searched(it)) {
             sql.push(before);
-            write_contains(sql, &needle, field, table);
+            write_contains(sql, &needle, field, columns)?;
             before = " OR ";
         }
         sql.push(match before {
@@ -111,15 +113,15 @@ pub(super) fn write_matches(
 }
 
 /// Appends ` AND …`, the condition that a row comes after the position at which a walk continues, if there is one.
-pub(super) fn write_behind(sql: &mut Sql, search: &Search, table: &str) {
+pub(super) fn write_behind(sql: &mut Sql, search: &Search, columns: &Columns<'_>) -> Result<()> {
     let Some(keys) = search.after() else {
-        return;
+        return Ok(());
     };
     let keys: Vec<(Order, &Cell)> = search.order.iter().copied().zip(keys).collect();
     if let Some((key, cell)) = keys.first() {
         // Follows from the rest, and leads the database to the place by an index.
         sql.push(" AND ");
-        write_reaches(sql, *key, cell, table);
+        write_reaches(sql, *key, cell, columns)?;
     }
     let mut before = " AND (";
     for (index, (key, cell)) in keys.iter().enumerate() {
@@ -129,23 +131,24 @@ pub(super) fn write_behind(sql: &mut Sql, search: &Search, table: &str) {
         }
         sql.push(before);
         for (same, cell) in keys.iter().take(index) {
-            write_equal(sql, same.field, cell, table);
+            write_equal(sql, same.field, cell, columns)?;
             sql.push(" AND ");
         }
-        write_greater(sql, *key, cell, table);
+        write_greater(sql, *key, cell, columns)?;
         before = " OR ";
     }
     sql.push(match before {
         " OR " => ")",
         _no_row_can => " AND FALSE",
     });
+    Ok(())
 }
 
 /// Appends ` ORDER BY …`, if there is an order.
-pub(super) fn write_order(sql: &mut Sql, order: &[Order], table: &str) {
+pub(super) fn write_order(sql: &mut Sql, order: &[Order], columns: &Columns<'_>) -> Result<()> {
     let mut before = " ORDER BY ";
     for key in order {
-        sql.push(before).push(&column(key.field, table));
+        columns.write(sql.push(before), key.field)?;
         if key.is_descending {
             sql.push(" DESC");
         }
@@ -158,27 +161,27 @@ pub(super) fn write_order(sql: &mut Sql, order: &[Order], table: &str) {
         }
         before = ", ";
     }
-}
-
-fn write_filter(sql: &mut Sql, filter: &Filter, table: &str) -> Result<()> {
-    let field = filter.field;
-    match &filter.test {
-        Test::Equal(it) => write_equal(sql, field, it, table),
-        Test::NotEqual(it) => write_or_null(sql, field, "<>", it, table),
-        Test::Greater(it) => write_comparison(sql, field, ">", it, table),
-        Test::GreaterOrEqual(it) => write_comparison(sql, field, ">=", it, table),
-        Test::Less(it) => write_comparison(sql, field, "<", it, table),
-        Test::LessOrEqual(it) => write_comparison(sql, field, "<=", it, table),
-        Test::Like(text) => write_contains(sql, &Needle::new(text), field, table),
-        Test::In(cells) => write_in(sql, field, cells, table)?,
-        Test::Null(true) => drop(sql.push(&column(field, table)).push(" IS NULL")),
-        Test::Null(false) => drop(sql.push(&column(field, table)).push(" IS NOT NULL")),
-    }
     Ok(())
 }
 
-fn write_in(sql: &mut Sql, field: &Field, cells: &[Cell], table: &str) -> Result<()> {
-    sql.push(&column(field, table));
+fn write_filter(sql: &mut Sql, filter: &Filter, columns: &Columns<'_>) -> Result<()> {
+    let field = filter.field;
+    match &filter.test {
+        Test::Equal(it) => write_equal(sql, field, it, columns),
+        Test::NotEqual(it) => write_or_null(sql, field, "<>", it, columns),
+        Test::Greater(it) => write_comparison(sql, field, ">", it, columns),
+        Test::GreaterOrEqual(it) => write_comparison(sql, field, ">=", it, columns),
+        Test::Less(it) => write_comparison(sql, field, "<", it, columns),
+        Test::LessOrEqual(it) => write_comparison(sql, field, "<=", it, columns),
+        Test::Like(text) => write_contains(sql, &Needle::new(text), field, columns),
+        Test::In(cells) => write_in(sql, field, cells, columns),
+        Test::Null(true) => write_then(sql, field, " IS NULL", columns),
+        Test::Null(false) => write_then(sql, field, " IS NOT NULL", columns),
+    }
+}
+
+fn write_in(sql: &mut Sql, field: &Field, cells: &[Cell], columns: &Columns<'_>) -> Result<()> {
+    columns.write(sql, field)?;
     let texts: Option<Vec<&str>> = cells.iter().map(text).collect();
     if let Some(texts) = texts {
         sql.bind_list(&texts)?;
@@ -194,57 +197,84 @@ fn write_in(sql: &mut Sql, field: &Field, cells: &[Cell], table: &str) -> Result
 }
 
 /// Appends the condition that a row comes after `cell` in this key, where a row can.
-fn write_greater(sql: &mut Sql, key: Order, cell: &Cell, table: &str) {
+fn write_greater(sql: &mut Sql, key: Order, cell: &Cell, columns: &Columns<'_>) -> Result<()> {
     match (cell, key.is_descending) {
-        (Cell::Null, _) => drop(sql.push(&column(key.field, table)).push(" IS NOT NULL")),
-        (cell, false) => write_comparison(sql, key.field, ">", cell, table),
-        (cell, true) => write_or_null(sql, key.field, "<", cell, table),
+        (Cell::Null, _) => write_then(sql, key.field, " IS NOT NULL", columns),
+        (cell, false) => write_comparison(sql, key.field, ">", cell, columns),
+        (cell, true) => write_or_null(sql, key.field, "<", cell, columns),
     }
 }
 
 /// Appends the condition that a row is at `cell` or comes after it in this key.
-fn write_reaches(sql: &mut Sql, key: Order, cell: &Cell, table: &str) {
+fn write_reaches(sql: &mut Sql, key: Order, cell: &Cell, columns: &Columns<'_>) -> Result<()> {
     match (cell, key.is_descending) {
-        (Cell::Null, true) => drop(sql.push(&column(key.field, table)).push(" IS NULL")),
-        (Cell::Null, false) => drop(sql.push("TRUE")),
-        (cell, false) => write_comparison(sql, key.field, ">=", cell, table),
-        (cell, true) => write_or_null(sql, key.field, "<=", cell, table),
+        (Cell::Null, true) => write_then(sql, key.field, " IS NULL", columns),
+        (Cell::Null, false) => {
+            sql.push("TRUE");
+            Ok(())
+        }
+        (cell, false) => write_comparison(sql, key.field, ">=", cell, columns),
+        (cell, true) => write_or_null(sql, key.field, "<=", cell, columns),
     }
 }
 
-fn write_equal(sql: &mut Sql, field: &Field, cell: &Cell, table: &str) {
+fn write_equal(sql: &mut Sql, field: &Field, cell: &Cell, columns: &Columns<'_>) -> Result<()> {
     match cell {
-        Cell::Null => drop(sql.push(&column(field, table)).push(" IS NULL")),
-        cell => write_comparison(sql, field, "=", cell, table),
+        Cell::Null => write_then(sql, field, " IS NULL", columns),
+        cell => write_comparison(sql, field, "=", cell, columns),
     }
 }
 
-fn write_comparison(sql: &mut Sql, field: &Field, operator: &str, cell: &Cell, table: &str) {
-    sql.push(&column(field, table)).push(" ").push(operator);
-    sql.push(" ").bind(value(cell));
+fn write_then(sql: &mut Sql, field: &Field, end: &str, columns: &Columns<'_>) -> Result<()> {
+    columns.write(sql, field)?;
+    sql.push(end);
+    Ok(())
 }
 
-fn write_or_null(sql: &mut Sql, field: &Field, operator: &str, cell: &Cell, table: &str) {
+fn write_comparison(
+    sql: &mut Sql,
+    field: &Field,
+    operator: &str,
+    cell: &Cell,
+    columns: &Columns<'_>,
+) -> Result<()> {
+    columns.write(sql, field)?;
+    sql.push(" ").push(operator).push(" ").bind(value(cell));
+    Ok(())
+}
+
+fn write_or_null(
+    sql: &mut Sql,
+    field: &Field,
+    operator: &str,
+    cell: &Cell,
+    columns: &Columns<'_>,
+) -> Result<()> {
     if !field.is_column_nullable {
-        return write_comparison(sql, field, operator, cell, table);
+        return write_comparison(sql, field, operator, cell, columns);
     }
     sql.push("(");
-    write_comparison(sql, field, operator, cell, table);
-    sql.push(" OR ")
-        .push(&column(field, table))
-        .push(" IS NULL)");
+    write_comparison(sql, field, operator, cell, columns)?;
+    sql.push(" OR ");
+    write_then(sql, field, " IS NULL)", columns)
 }
 
 /// Appends the condition that the field contains the needle, whatever the case of the letters. If the field's text is
 /// not stored folded, the letters that are searched for are folded row by row: the grammar of lists bounds their
 /// number.
-fn write_contains(sql: &mut Sql, needle: &Needle, field: &Field, table: &str) {
+fn write_contains(
+    sql: &mut Sql,
+    needle: &Needle,
+    field: &Field,
+    columns: &Columns<'_>,
+) -> Result<()> {
     if let Some(name) = field.folded_column() {
-        sql.column(table, &name);
+        columns.write_beside(sql, field, &name)?;
     } else {
         let replacements = needle.replacements();
         sql.push(&"replace(".repeat(replacements.len()));
-        sql.push("lower(").push(&column(field, table)).push(")");
+        columns.write(sql.push("lower("), field)?;
+        sql.push(")");
         for (variant, letter) in replacements {
             sql.push(", ").bind(variant.to_string());
             sql.push(", ").bind(letter.to_string()).push(")");
@@ -252,6 +282,7 @@ fn write_contains(sql: &mut Sql, needle: &Needle, field: &Field, table: &str) {
     }
     let pattern = format!("%{}%", escape_like(needle.text()));
     sql.push(" LIKE ").bind(pattern).push(" ESCAPE '!'");
+    Ok(())
 }
 
 /// Escapes `%`, `_` and the escape character `!`, so that they stand for themselves.
@@ -268,7 +299,7 @@ fn escape_like(text: &str) -> String {
 
 /// Returns the SQL of a field: the expression that it declares, or its column. The code that made the filter or the
 /// order has checked that the field has one.
-pub(super) fn column(field: &Field, table: &str) -> String {
+pub(super) fn expression(field: &Field, table: &str) -> String {
     match field.sql {
         Some(expression) => expression.to_owned(),
         None => format!("{table}.\"{}\"", field.column.unwrap_or(field.name)),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sea_orm::DbErr;
 
 use super::record::{GroupTable, Record, THIS};
-use super::search::column;
+use super::search::expression;
 use super::{Row, Sql};
 use crate::access::{Operation, Permit, Scope};
 use crate::context::Context;
@@ -93,6 +93,7 @@ pub(super) enum Held {
 /// The names under which a rule finds its row, and the caller for whom it asks.
 pub(super) struct Asking<'a> {
     pub(super) schema: &'static Schema,
+    pub(super) owner: Option<&'static str>,
     pub(super) key: &'static str,
     pub(super) groups: Option<GroupTable>,
     pub(super) members: Option<&'static str>,
@@ -104,6 +105,7 @@ impl<'a> Asking<'a> {
     pub(super) fn of<T: Record>(cx: &'a Context) -> Self {
         Self {
             schema: T::schema(),
+            owner: T::OWNER,
             key: T::KEY,
             groups: T::GROUPS,
             members: cx.authorizer().group_members(),
@@ -136,8 +138,8 @@ impl Sight {
         }
     }
 
-    /// Returns the reason why the rule can't be evaluated on an entity with this schema, if there is one.
-    pub(crate) fn fault(&self, schema: &Schema, has_groups: bool) -> Option<String> {
+    /// Returns the reason why the rule can't be evaluated on the entities of this type, if there is one.
+    pub(crate) fn fault<T: Record>(&self) -> Option<String> {
         let mut count = 0;
         let mut check = |question: &Self| {
             count += 1;
@@ -146,18 +148,24 @@ impl Sight {
                     "asks more than {MOST_QUESTIONS} questions about the row"
                 ));
             }
-            question.check(schema, has_groups)
+            question.check::<T>()
         };
         self.try_visit(&mut check).err()
     }
 
+    /// Returns whether the rule asks something about the row.
+    pub(super) fn has_questions(&self) -> bool {
+        self.try_visit(&mut |_| Err(())).is_err()
+    }
+
     /// Checks that the entity has what this question asks for.
-    fn check(&self, schema: &Schema, has_groups: bool) -> Result<(), String> {
+    fn check<T: Record>(&self) -> Result<(), String> {
+        let schema = T::schema();
         match self {
-            Self::Own if schema.role(Role::Owner).is_none() => {
+            Self::Own if T::OWNER.is_none() => {
                 Err("asks for the owner, and no field is declared as `owner`".to_owned())
             }
-            Self::Addressed if !has_groups => {
+            Self::Addressed if T::GROUPS.is_none() => {
                 Err("asks for groups, and no field is declared as `groups`".to_owned())
             }
             Self::Is(name) | Self::Since(name) | Self::Until(name)
@@ -185,6 +193,29 @@ impl Sight {
         }
     }
 
+    /// Returns the result of the rule if it is the same for every row.
+    pub(super) fn constant(&self, held: &Held) -> Option<bool> {
+        let all = |rules: &[Self], end| {
+            let results: Vec<_> = rules.iter().map(|it| it.constant(held)).collect();
+            match results.contains(&Some(end)) {
+                true => Some(end),
+                false if results.contains(&None) => None,
+                false => Some(!end),
+            }
+        };
+        match (self, held) {
+            (Self::All(rules), _) => all(rules, false),
+            (Self::Any(rules), _) => all(rules, true),
+            (Self::Not(rule), _) => rule.constant(held).map(|it| !it),
+            (Self::Holds(function), Held::Here(held)) => held.get(function).copied(),
+            (Self::Holds(function), Held::Within(held)) => match held.get(function)? {
+                Scope::Everything => Some(true),
+                Scope::Sites(sites) => sites.is_empty().then_some(false),
+            },
+            _question => None,
+        }
+    }
+
     /// Appends the answers about the row as one more column: a number with one bit for each question.
     pub(super) fn write_answers(&self, sql: &mut Sql, asking: &Asking<'_>) -> Result<()> {
         sql.push(", CAST(0");
@@ -204,15 +235,15 @@ impl Sight {
 
     fn write_question(&self, sql: &mut Sql, asking: &Asking<'_>) -> Result<()> {
         match self {
-            Self::Own => match (asking.schema.role(Role::Owner), asking.caller) {
+            Self::Own => match (asking.owner, asking.caller) {
                 (Some(owner), Some(caller)) => {
-                    sql.push("coalesce(").push(&column(owner, THIS)).push(" = ");
+                    sql.push("coalesce(").column(THIS, owner).push(" = ");
                     sql.bind(caller).push(", FALSE)");
                 }
                 _ => drop(sql.push("FALSE")),
             },
             Self::Is(name) => {
-                let column = column(field(asking.schema, name)?, THIS);
+                let column = expression(field(asking.schema, name)?, THIS);
                 sql.push("coalesce(").push(&column).push(", FALSE)");
             }
             Self::Since(name) => write_instant(sql, asking, name, " <= ")?,
@@ -243,7 +274,12 @@ impl Sight {
 
     /// Returns whether the caller sees the entity with these `facts`. A function is decided only if the result depends
     /// on it.
-    async fn admits(&self, cx: &Context, facts: Facts, site: Option<&str>) -> Result<bool> {
+    pub(super) async fn admits(
+        &self,
+        cx: &Context,
+        facts: Facts,
+        site: Option<&str>,
+    ) -> Result<bool> {
         if facts.is_seen {
             return Ok(true);
         }
@@ -336,29 +372,26 @@ fn combine_until(
 }
 
 impl Held {
-    /// Finds out what the caller holds of the functions in `sight`: in `site`, or in all sites.
-    pub(super) async fn of(cx: &Context, sight: &Sight, site: Option<&str>) -> Result<Self> {
-        let Some(site) = site else {
-            let mut held = BTreeMap::new();
-            for function in sight.functions() {
-                held.insert(function, cx.authorizer().scope(cx, function).await?);
-            }
-            return Ok(Self::Within(held));
-        };
+    /// Finds out what the caller holds of `functions` in `site` or, without one, at the level of the account.
+    pub(super) async fn here(
+        cx: &Context,
+        functions: &[&'static str],
+        site: Option<&str>,
+    ) -> Result<Self> {
         let mut held = BTreeMap::new();
-        for function in sight.functions() {
-            held.insert(function, is_held(cx, function, Some(site)).await?);
+        for function in functions {
+            held.insert(*function, is_held(cx, function, site).await?);
         }
         Ok(Self::Here(held))
     }
 
-    /// Finds out what the caller's account holds of the functions in `sight`.
-    pub(super) async fn of_account(cx: &Context, sight: &Sight) -> Result<Self> {
+    /// Finds out in which sites the caller holds `functions`.
+    pub(super) async fn within(cx: &Context, functions: &[&'static str]) -> Result<Self> {
         let mut held = BTreeMap::new();
-        for function in sight.functions() {
-            held.insert(function, is_held(cx, function, None).await?);
+        for function in functions {
+            held.insert(*function, cx.authorizer().scope(cx, function).await?);
         }
-        Ok(Self::Here(held))
+        Ok(Self::Within(held))
     }
 
     fn write(&self, sql: &mut Sql, asking: &Asking<'_>, function: &str) -> Result<()> {
@@ -369,7 +402,7 @@ impl Held {
             Self::Within(held) => match (held.get(function), asking.schema.role(Role::Site)) {
                 (Some(Scope::Everything), _) => drop(sql.bind(true)),
                 (Some(Scope::Sites(sites)), Some(site)) => {
-                    sql.push(&column(site, THIS)).bind_list(sites)?;
+                    sql.push(&expression(site, THIS)).bind_list(sites)?;
                 }
                 _ => drop(sql.bind(false)),
             },
@@ -407,7 +440,7 @@ fn write_joined(
 }
 
 fn write_instant(sql: &mut Sql, asking: &Asking<'_>, name: &str, operator: &str) -> Result<()> {
-    let column = column(field(asking.schema, name)?, THIS);
+    let column = expression(field(asking.schema, name)?, THIS);
     sql.push("(")
         .push(&column)
         .push(" IS NULL OR ")

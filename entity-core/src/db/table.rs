@@ -62,7 +62,7 @@ impl TableSpec {
             written: T::WRITTEN,
             groups: T::GROUPS,
             site: column(Role::Site),
-            owner: column(Role::Owner),
+            owner: T::OWNER,
         }
     }
 

@@ -6,7 +6,6 @@ use super::{ActionRoute, Grant, Route};
 use crate::action::Action;
 use crate::demo::FillDemo;
 #[cfg(feature = "sea-orm")]
-use crate::entity::Entity as _;
 use crate::prepare::{self, Prepare};
 use crate::provider::{Actions, Create, Delete, List, Provider, Read, Update};
 use crate::route;
@@ -108,13 +107,9 @@ impl<P: Provider> RouteBuilder<P> {
     where
         P::Entity: crate::db::Record,
     {
-        use crate::db::Record;
         self.route.table = Some(crate::db::TableSpec::of::<P::Entity>);
-        let has_groups = P::Entity::GROUPS.is_some();
-        let fault = |it: crate::db::Sight| it.fault(P::Entity::schema(), has_groups);
-        self.route.fault = P::Entity::SIGHT.and_then(fault);
-        let functions = P::Entity::SIGHT.map(|it| it.functions());
-        self.route.sight = functions.unwrap_or_default();
+        self.route.fault = crate::db::veil::fault::<P::Entity>();
+        self.route.sight = crate::db::veil::functions::<P::Entity>();
         self
     }
 }

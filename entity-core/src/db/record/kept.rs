@@ -106,6 +106,11 @@ pub fn owner<T: From<String> + Default>(cx: &Context) -> T {
     caller.map_or_else(T::default, |it| it.to_owned().into())
 }
 
+/// Returns what the `function` of a field with `computed = …` computes.
+pub fn computed<T, U>(record: &T, cx: &Context, function: fn(&T, &Context) -> U) -> U {
+    function(record, cx)
+}
+
 impl Kept for Files {
     type Sent = Vec<SentFile>;
     const TYPE: ColumnType = ColumnType::Text;

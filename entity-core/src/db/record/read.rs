@@ -5,8 +5,9 @@ use sea_orm::Statement;
 use super::{Record, THIS, groups};
 use crate::access::Scope;
 use crate::context::Context;
-use crate::db::search::{column, counted, write_behind, write_matches, write_order};
-use crate::db::sight::{Asking, Facts, Held};
+use crate::db::search::{counted, expression, write_behind, write_matches, write_order};
+use crate::db::sight::Facts;
+use crate::db::veil::{self, Columns};
 use crate::db::{Row, Sql};
 use crate::error::Result;
 use crate::schema::Role;
@@ -15,29 +16,78 @@ use crate::search::{Filter, Page, Search, Test};
 /// The maximum number of rows that a short statement skips at the beginning.
 pub const MOST_PASSED: u64 = 1000;
 
-/// Returns the entity with this id, if there is one, with the answers to the questions of its [`Sight`].
+/// Returns the entity with this id, if there is one, as the caller sees it: with the answers to the questions of its
+/// [`Sight`](crate::db::Sight), and without the fields that the caller does not see.
 ///
 /// # Errors
 /// Returns an error if the database can't be read.
 pub async fn read<T: Record>(cx: &Context, id: &str) -> Result<Option<T>> {
-    let mut sql = selecting_facts::<T>(cx)?;
-    sql.push(" WHERE ").column(THIS, T::KEY).push(" = ");
-    sql.bind(T::key_of(id));
-    let found = records::<T>(cx, sql).await?;
+    let key = T::key_of(id);
+    let found = find(cx, |sql| Ok(sql.column(THIS, T::KEY).push(" = ").bind(key))).await?;
     Ok(found.into_iter().find(|it| is_named(it, id)))
 }
 
-/// Returns the entities with these ids, in any order.
+/// Returns the entities with these ids, in any order, as [`read`] does.
 ///
 /// # Errors
 /// Returns an error if the database can't be read.
 pub async fn read_many<T: Record>(cx: &Context, ids: &[String]) -> Result<Vec<T>> {
     let keys: Vec<&str> = ids.iter().map(|it| T::key_of(it)).collect();
-    let mut sql = selecting_facts::<T>(cx)?;
-    sql.push(" WHERE ").column(THIS, T::KEY).bind_list(&keys)?;
-    let mut found = records::<T>(cx, sql).await?;
+    let mut found: Vec<T> = find(cx, |sql| sql.column(THIS, T::KEY).bind_list(&keys)).await?;
     found.retain(|record| ids.iter().any(|id| is_named(record, id)));
     Ok(found)
+}
+
+/// Returns the entities for which a condition holds, as [`read`] does. `condition` appends it; the row is called `this`.
+///
+/// # Errors
+/// Returns an error if the database can't be read.
+pub async fn find<T: Record>(
+    cx: &Context,
+    condition: impl for<'s> FnOnce(&'s mut Sql) -> Result<&'s mut Sql>,
+) -> Result<Vec<T>> {
+    let mut sql = selecting::<T>(cx, &Columns::all(THIS))?;
+    veil::write_answers::<T>(cx, &mut sql)?;
+    write_from::<T>(&mut sql);
+    condition(sql.push(" WHERE "))?;
+    let read = |row: &mut Row<'_>| {
+        let mut record = T::from_row(cx, row)?;
+        let is_restricted = record.facts().is_restricted;
+        let facts = if T::SIGHT.is_some() {
+            Facts::read(row)?
+        } else {
+            Facts::seen()
+        };
+        record.set_facts(facts.restricted(is_restricted));
+        let of_fields = T::VEILED.iter().map(|_| Ok(Facts::read(row)?));
+        Ok((record, of_fields.collect::<Result<Vec<_>>>()?))
+    };
+    let found = cx.db()?.rows(sql.into_statement(), read).await?;
+    let mut records = Vec::with_capacity(found.len());
+    for (mut record, of_fields) in found {
+        veil::conceal(cx, &mut record, of_fields).await?;
+        records.push(record);
+    }
+    groups::fill(cx, &mut records).await?;
+    Ok(records)
+}
+
+/// Returns the entities for which a condition holds, whole and whoever asks: for what the service itself has to know.
+/// What clients receive comes from the other functions. `condition` appends the condition; the row is called `this`.
+///
+/// # Errors
+/// Returns an error if the database can't be read.
+pub async fn load<T: Record>(
+    cx: &Context,
+    condition: impl for<'s> FnOnce(&'s mut Sql) -> Result<&'s mut Sql>,
+) -> Result<Vec<T>> {
+    let mut sql = selecting::<T>(cx, &Columns::all(THIS))?;
+    write_from::<T>(&mut sql);
+    condition(sql.push(" WHERE "))?;
+    let read = |row: &mut Row<'_>| T::from_row(cx, row);
+    let mut records = cx.db()?.rows(sql.into_statement(), read).await?;
+    groups::fill(cx, &mut records).await?;
+    Ok(records)
 }
 
 /// Returns the entities that `search` asks for and that the caller sees, within the scope of the search.
@@ -46,7 +96,12 @@ pub async fn read_many<T: Record>(cx: &Context, ids: &[String]) -> Result<Vec<T>
 /// Returns an error if the database can't be read.
 pub async fn list<T: Record>(cx: &Context, search: &Search) -> Result<Page<T>> {
     let statement = list_statement::<T>(cx, search).await?;
-    let read = |row: &mut Row<'_>| from_row::<T>(cx, row, false);
+    let read = |row: &mut Row<'_>| {
+        let mut record = T::from_row(cx, row)?;
+        let is_restricted = record.facts().is_restricted;
+        record.set_facts(Facts::seen().restricted(is_restricted));
+        Ok(record)
+    };
     let measure = cx.measure(search).short(is_short(search));
     let mut page = cx.db()?.page(statement, measure, read).await?;
     groups::fill(cx, &mut page.items).await?;
@@ -58,10 +113,12 @@ pub async fn list<T: Record>(cx: &Context, search: &Search) -> Result<Page<T>> {
 /// # Errors
 /// Returns an error if it can't be decided what the caller holds.
 pub async fn list_statement<T: Record>(cx: &Context, search: &Search) -> Result<Statement> {
-    let mut sql = selecting::<T>(cx, T::select())?;
-    write_seen::<T>(&mut sql, cx, search).await?;
-    write_behind(&mut sql, search, THIS);
-    write_order(&mut sql, &search.order, THIS);
+    let columns = Columns::of::<T>(cx, search).await?;
+    let mut sql = selecting::<T>(cx, &columns)?;
+    write_from::<T>(&mut sql);
+    write_seen::<T>(&mut sql, search, &columns)?;
+    write_behind(&mut sql, search, &columns)?;
+    write_order(&mut sql, &search.order, &columns)?;
     sql.push(" LIMIT ").bind(to_bound(search.fetch()));
     sql.push(" OFFSET ").bind(to_bound(search.start));
     Ok(sql.into_statement())
@@ -73,27 +130,17 @@ pub async fn list_statement<T: Record>(cx: &Context, search: &Search) -> Result<
 /// # Errors
 /// Returns an error if the database can't be read.
 pub async fn count<T: Record>(cx: &Context, search: &Search) -> Result<u64> {
-    let mut sql = selecting::<T>(cx, "count(*)")?;
-    write_seen::<T>(&mut sql, cx, search).await?;
+    let columns = Columns::of::<T>(cx, search).await?;
+    let mut sql = cx.db()?.sql("SELECT count(*)");
+    write_from::<T>(&mut sql);
+    write_seen::<T>(&mut sql, search, &columns)?;
     counted(cx, sql.into_statement()).await
 }
 
-/// Begins a statement that selects `what` from the table of `T`, with what is joined.
-fn selecting<T: Record>(cx: &Context, what: &str) -> Result<Sql> {
+/// Begins a statement that selects entities.
+fn selecting<T: Record>(cx: &Context, columns: &Columns<'_>) -> Result<Sql> {
     let mut sql = cx.db()?.sql("SELECT ");
-    sql.push(what);
-    write_from::<T>(&mut sql);
-    Ok(sql)
-}
-
-/// Begins a statement that selects entities with the answers to the questions of their rule.
-fn selecting_facts<T: Record>(cx: &Context) -> Result<Sql> {
-    let mut sql = cx.db()?.sql("SELECT ");
-    sql.push(T::select());
-    if let Some(sight) = T::SIGHT {
-        sight.write_answers(&mut sql, &Asking::of::<T>(cx))?;
-    }
-    write_from::<T>(&mut sql);
+    columns.write_selection::<T>(&mut sql)?;
     Ok(sql)
 }
 
@@ -102,29 +149,8 @@ fn write_from<T: Record>(sql: &mut Sql) {
     sql.push(T::JOINS);
 }
 
-async fn records<T: Record>(cx: &Context, sql: Sql) -> Result<Vec<T>> {
-    let read = |row: &mut Row<'_>| from_row::<T>(cx, row, T::SIGHT.is_some());
-    let mut found = cx.db()?.rows(sql.into_statement(), read).await?;
-    groups::fill(cx, &mut found).await?;
-    Ok(found)
-}
-
-/// Reads an entity, and the answers to the questions of its rule if the row has them. Otherwise the rule is part of the
-/// statement's condition.
-fn from_row<T: Record>(cx: &Context, row: &mut Row<'_>, has_answers: bool) -> Result<T> {
-    let mut record = T::from_row(cx, row)?;
-    let is_restricted = record.facts().is_restricted;
-    let facts = if has_answers {
-        Facts::read(row)?
-    } else {
-        Facts::seen()
-    };
-    record.set_facts(facts.restricted(is_restricted));
-    Ok(record)
-}
-
 /// Appends ` WHERE …`: the scope, the rule about who sees an entity, the filters and words.
-async fn write_seen<T: Record>(sql: &mut Sql, cx: &Context, search: &Search) -> Result<()> {
+fn write_seen<T: Record>(sql: &mut Sql, search: &Search, columns: &Columns<'_>) -> Result<()> {
     sql.push(" WHERE ");
     let site = T::schema()
         .role(Role::Site)
@@ -134,7 +160,7 @@ async fn write_seen<T: Record>(sql: &mut Sql, cx: &Context, search: &Search) -> 
             // The filter follows, and leads the database by the index.
             Some(named) if search.scope.contains(named) => drop(sql.push("TRUE")),
             _ => {
-                sql.push(&column(site, THIS)).bind_list(sites)?;
+                sql.push(&expression(site, THIS)).bind_list(sites)?;
             }
         },
         // No gate has passed the search.
@@ -142,14 +168,9 @@ async fn write_seen<T: Record>(sql: &mut Sql, cx: &Context, search: &Search) -> 
         _ => drop(sql.push("TRUE")),
     }
     if let Some(sight) = T::SIGHT {
-        let held = match site {
-            Some(_) => Held::of(cx, &sight, search.site()).await?,
-            None => Held::of_account(cx, &sight).await?,
-        };
-        sql.push(" AND ");
-        sight.write(sql, &Asking::of::<T>(cx), &held)?;
+        columns.write_sight(sql.push(" AND "), &sight)?;
     }
-    write_matches(sql, search, T::schema(), THIS)
+    write_matches(sql, search, T::schema(), columns)
 }
 
 /// Returns whether an index leads to the rows that `search` asks for, and past few others. A statement that turns out

@@ -1,11 +1,11 @@
 //! Writing records.
 
-use sea_orm::{ConnectionTrait, Value};
+use sea_orm::{ConnectionTrait, DbErr, SqlErr, Value};
 
 use super::{Record, groups};
 use crate::context::Context;
-use crate::db::Row;
 use crate::db::folded::{fold_value, folded_fields};
+use crate::db::{Row, veil};
 use crate::error::{Error, Result};
 use crate::input::Fields;
 use crate::schema::Role;
@@ -16,12 +16,19 @@ use crate::schema::Role;
 /// Returns an error if a field is wrong, if the entity contradicts itself or existing data, or if there is already one
 /// with its id.
 pub async fn create<T: Record>(cx: &Context, fields: Fields) -> Result<T> {
-    let mut made = T::make(cx, fields)?;
+    add(cx, T::make(cx, fields)?).await
+}
+
+/// Stores `made`, which [`Record::make`] returned, as [`create`] does.
+///
+/// # Errors
+/// Fails as [`create`] does.
+pub async fn add<T: Record>(cx: &Context, mut made: T) -> Result<T> {
     if let Some(column) = T::POSITION {
         made.set_position(next_position::<T>(cx, &made, column).await?);
     }
     made.settle(cx, None).await?;
-    made.compose_id();
+    made.compute(cx);
     groups::check(cx, &mut made).await?;
     insert(cx, &made).await?;
     read_back(cx, made).await
@@ -47,8 +54,19 @@ pub async fn insert<T: Record>(cx: &Context, record: &T) -> Result<()> {
         before = ", ";
     }
     sql.push(")");
-    db.execute_raw(sql.into_statement()).await?;
+    let done = db.execute_raw(sql.into_statement()).await;
+    done.map_err(taken::<T>)?;
     groups::store(cx, record, &[]).await
+}
+
+/// Converts the error of a statement that writes a row.
+fn taken<T: Record>(error: DbErr) -> Error {
+    match (T::TAKEN, error.sql_err()) {
+        (Some(message), Some(SqlErr::UniqueConstraintViolation(_))) => {
+            Error::conflict(message).with_source(error)
+        }
+        _ => error.into(),
+    }
 }
 
 /// Changes `current` by `fields`, as [`replace`] does.
@@ -61,20 +79,31 @@ pub async fn update<T: Record>(cx: &Context, current: T, fields: Fields) -> Resu
     replace(cx, current, changed).await
 }
 
+/// Puts `changed` in the place of `current`, after the checks of the type, as [`store`] does.
+///
+/// # Errors
+/// Returns an error if the entity would contradict itself or existing data, or fails as [`store`] does.
+pub async fn replace<T: Record>(cx: &Context, current: T, mut changed: T) -> Result<T> {
+    changed.settle(cx, Some(&current)).await?;
+    store(cx, current, changed).await
+}
+
 /// Puts `changed` in the place of `current`, if its row is still in the version that was read. Only the columns that
 /// differ are written.
 ///
 /// # Errors
-/// Returns an error if the entity would contradict itself or existing data, or if the row was changed or deleted
-/// meanwhile.
-pub async fn replace<T: Record>(cx: &Context, current: T, mut changed: T) -> Result<T> {
-    changed.settle(cx, Some(&current)).await?;
+/// Returns an error if a group is none of the entity's site, or if the row was changed or deleted meanwhile.
+pub async fn store<T: Record>(cx: &Context, current: T, mut changed: T) -> Result<T> {
     groups::check(cx, &mut changed).await?;
     changed.touch(cx);
+    changed.compute(cx);
     let former = row(&current);
     let columns = row(&changed).into_iter().zip(&former);
     let columns = columns.filter_map(|(new, old)| (new != *old).then_some(new));
-    write_columns(cx, &current, columns.collect()).await?;
+    let version = version_of(&current);
+    if !write_columns::<T>(cx, current.key(), version, columns.collect()).await? {
+        return Err(Error::precondition_failed());
+    }
     groups::store(cx, &changed, current.groups()).await?;
     read_back(cx, changed).await
 }
@@ -108,12 +137,29 @@ pub fn row<T: Record>(record: &T) -> Vec<(String, Value)> {
     row
 }
 
-/// Writes `columns` of the row of `current`, if it is still in the version that was read.
+/// Writes a column of the row with this key that is no part of what clients see: the entity keeps its version and its
+/// dates.
+///
+/// # Errors
+/// Returns an error if the database can't be written.
+pub async fn note<T: Record>(
+    cx: &Context,
+    key: &str,
+    column: &str,
+    value: impl Into<Value>,
+) -> Result<()> {
+    let columns = vec![(column.to_owned(), value.into())];
+    write_columns::<T>(cx, key, None, columns).await?;
+    Ok(())
+}
+
+/// Writes `columns` of the row with this key, if the row is still in this version, and returns whether it is.
 async fn write_columns<T: Record>(
     cx: &Context,
-    current: &T,
+    key: &str,
+    version: Option<(&'static str, Value)>,
     columns: Vec<(String, Value)>,
-) -> Result<()> {
+) -> Result<bool> {
     let db = cx.db()?;
     let mut sql = db.sql("UPDATE \"");
     sql.push(T::TABLE).push("\"");
@@ -130,17 +176,12 @@ async fn write_columns<T: Record>(
             .push(T::KEY)
             .push("\"");
     }
-    sql.push(" WHERE \"")
-        .push(T::KEY)
-        .push("\" = ")
-        .bind(current.key());
-    if let Some((column, version)) = version_of(current) {
+    sql.push(" WHERE \"").push(T::KEY).push("\" = ").bind(key);
+    if let Some((column, version)) = version {
         sql.push(" AND \"").push(column).push("\" = ").bind(version);
     }
-    match db.execute_raw(sql.into_statement()).await?.rows_affected() {
-        0 => Err(Error::precondition_failed()),
-        _ => Ok(()),
-    }
+    let done = db.execute_raw(sql.into_statement()).await;
+    Ok(done.map_err(taken::<T>)?.rows_affected() > 0)
 }
 
 /// Returns the column that counts the changes, with its value.
@@ -173,8 +214,9 @@ async fn next_position<T: Record>(cx: &Context, record: &T, column: &str) -> Res
 }
 
 /// Returns what clients see of `record`, which was just written.
-async fn read_back<T: Record>(cx: &Context, record: T) -> Result<T> {
+async fn read_back<T: Record>(cx: &Context, mut record: T) -> Result<T> {
     if !T::is_read_back() {
+        veil::conceal(cx, &mut record, Vec::new()).await?;
         return Ok(record);
     }
     let found = super::read(cx, record.key()).await?;

@@ -1,0 +1,163 @@
+//! Fields of a record that some callers do not see.
+//!
+//! A list replaces such a field by an empty value in its statement, wherever the statement names the field: so it has
+//! no effect on filters, words, order and counts either. When entities are read otherwise, the statement also selects
+//! the answers about the row, and the field is emptied afterwards.
+
+use super::Sql;
+use super::record::{Record, THIS};
+use super::search::expression;
+use super::sight::{Asking, Facts, Held, Sight};
+use crate::context::Context;
+use crate::error::Result;
+use crate::schema::{Field, Role};
+use crate::search::Search;
+
+/// A field that some callers do not see. `#[entity(sight = …)]` on a field declares it.
+#[derive(Clone, Copy, Debug)]
+pub struct Veiled {
+    /// The name of the field, as clients see it.
+    pub field: &'static str,
+    /// The expression that is selected for the field.
+    pub expression: &'static str,
+    /// The SQL literal for those who do not see the field.
+    pub blank: &'static str,
+    /// The rule about who sees the field.
+    pub sight: Sight,
+}
+
+/// The columns of a table, as the caller of a list sees them.
+pub(super) struct Columns<'a> {
+    table: &'a str,
+    veiled: &'static [Veiled],
+    known: Option<(Asking<'a>, Held)>,
+}
+
+impl<'a> Columns<'a> {
+    /// Returns the columns of `table`, all of which the caller sees.
+    pub(super) fn all(table: &'a str) -> Self {
+        Self {
+            table,
+            veiled: &[],
+            known: None,
+        }
+    }
+
+    /// Returns the columns of the table of `T`, with what the rules of the type need to know of the caller.
+    pub(super) async fn of<T: Record>(cx: &'a Context, search: &Search) -> Result<Self> {
+        let functions = functions::<T>();
+        if T::SIGHT.is_none() && T::VEILED.is_empty() {
+            return Ok(Self::all(THIS));
+        }
+        let site = T::schema().role(Role::Site);
+        let has_site = site.is_some_and(|it| it.column.is_some());
+        let held = match search.site() {
+            None if has_site => Held::within(cx, &functions).await?,
+            site => Held::here(cx, &functions, site).await?,
+        };
+        Ok(Self {
+            table: THIS,
+            veiled: T::VEILED,
+            known: Some((Asking::of::<T>(cx), held)),
+        })
+    }
+
+    /// Appends `sight` as a condition on the row.
+    pub(super) fn write_sight(&self, sql: &mut Sql, sight: &Sight) -> Result<()> {
+        let Some((asking, held)) = &self.known else {
+            sql.push("FALSE");
+            return Ok(());
+        };
+        sight.write(sql, asking, held)
+    }
+
+    /// Appends the expressions of [`Record::select`].
+    pub(super) fn write_selection<T: Record>(&self, sql: &mut Sql) -> Result<()> {
+        let mut before = "";
+        for expression in T::select() {
+            sql.push(before);
+            let veiled = self.veiled.iter().find(|it| it.expression == *expression);
+            self.write_veiled(sql, veiled, expression)?;
+            before = ", ";
+        }
+        Ok(())
+    }
+
+    /// Appends the expression for `field`.
+    pub(super) fn write(&self, sql: &mut Sql, field: &Field) -> Result<()> {
+        self.write_veiled(sql, self.veil(field), &expression(field, self.table))
+    }
+
+    /// Appends the column `name`, which holds the folded text of `field`.
+    pub(super) fn write_beside(&self, sql: &mut Sql, field: &Field, name: &str) -> Result<()> {
+        let text = format!("{}.\"{name}\"", self.table);
+        self.write_veiled(sql, self.veil(field), &text)
+    }
+
+    fn veil(&self, field: &Field) -> Option<&'static Veiled> {
+        self.veiled.iter().find(|it| it.field == field.name)
+    }
+
+    fn write_veiled(&self, sql: &mut Sql, veiled: Option<&Veiled>, text: &str) -> Result<()> {
+        let Some((veiled, (_, held))) = veiled.zip(self.known.as_ref()) else {
+            sql.push(text);
+            return Ok(());
+        };
+        let constant = veiled.sight.constant(held);
+        if constant == Some(true) {
+            // An index may serve the plain column.
+            sql.push(text);
+            return Ok(());
+        }
+        sql.push("(CASE WHEN ");
+        match constant {
+            Some(_never) => drop(sql.push("FALSE")),
+            None => self.write_sight(sql, &veiled.sight)?,
+        }
+        sql.push(" THEN ").push(text).push(" ELSE ");
+        sql.push(veiled.blank).push(" END)");
+        Ok(())
+    }
+}
+
+/// Returns the rules of `T`: the one about entities comes first.
+fn sights<T: Record>() -> impl Iterator<Item = Sight> {
+    T::SIGHT
+        .into_iter()
+        .chain(T::VEILED.iter().map(|it| it.sight))
+}
+
+/// Returns the functions in the rules of `T`.
+pub(crate) fn functions<T: Record>() -> Vec<&'static str> {
+    sights::<T>().flat_map(|it| it.functions()).collect()
+}
+
+/// Returns the reason why the rules of `T` can't be evaluated, if there is one.
+pub(crate) fn fault<T: Record>() -> Option<String> {
+    sights::<T>().find_map(|it| it.fault::<T>())
+}
+
+/// Appends the answers to the questions of the rules of `T`, one column for each rule, each with a comma in front.
+pub(super) fn write_answers<T: Record>(cx: &Context, sql: &mut Sql) -> Result<()> {
+    for sight in sights::<T>() {
+        sight.write_answers(sql, &Asking::of::<T>(cx))?;
+    }
+    Ok(())
+}
+
+/// Empties the fields of `record` that the caller does not see, and those that follow from them. `facts` has the answers
+/// about the fields, if their rules ask anything.
+pub(super) async fn conceal<T: Record>(
+    cx: &Context,
+    record: &mut T,
+    facts: Vec<Facts>,
+) -> Result<()> {
+    let facts = facts.into_iter().chain(std::iter::repeat(Facts::default()));
+    for (veiled, facts) in T::VEILED.iter().zip(facts) {
+        if !veiled.sight.admits(cx, facts, record.site()).await? {
+            record.conceal(veiled.field);
+            record.compute(cx);
+        }
+    }
+    Ok(())
+}

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use entity_core::{Error, Fields, Result};
+use entity_core::db::{ColumnType, Kept, Row};
+use entity_core::{Context, Error, Fields, Result};
+use serde::Serialize;
 use serde_json::Value;
 
 /// Most bytes of all properties together.
@@ -29,6 +31,37 @@ pub(crate) fn flag(fields: &Fields, name: &str) -> Option<bool> {
     fields.0.get(name)?.as_bool()
 }
 
+/// Properties of an entity: an object of texts. Null leaves them as they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Properties(pub BTreeMap<String, String>);
+
+impl Kept for Properties {
+    type Sent = BTreeMap<String, String>;
+    const TYPE: ColumnType = ColumnType::Text;
+    const IS_NULLABLE: bool = false;
+
+    fn receive(_cx: &Context, sent: Self::Sent) -> Result<Self, String> {
+        check(sent).map(Self)
+    }
+
+    fn sent(_cx: &Context, fields: &mut Fields, name: &'static str) -> Result<Option<Self>> {
+        let sent = properties(fields, name)?;
+        fields.0.remove(name);
+        Ok(sent.map(Self))
+    }
+
+    fn to_value(&self) -> sea_orm::Value {
+        let text = serde_json::to_string(&self.0);
+        text.unwrap_or_else(|_| "{}".to_owned()).into()
+    }
+
+    fn read(_cx: &Context, row: &mut Row<'_>) -> Result<Self> {
+        let text: String = row.take()?;
+        Ok(Self(serde_json::from_str(&text).unwrap_or_default()))
+    }
+}
+
 /// The object of texts `name`.
 ///
 /// # Errors
@@ -37,32 +70,34 @@ pub(crate) fn properties(fields: &Fields, name: &str) -> Result<Option<BTreeMap<
     let Some(value) = fields.0.get(name).filter(|it| !it.is_null()) else {
         return Ok(None);
     };
-    let properties: BTreeMap<String, String> = serde_json::from_value(value.clone())
+    let properties = serde_json::from_value(value.clone())
         .map_err(|error| Error::field(name, "must hold texts only").with_source(error))?;
+    let checked = check(properties);
+    checked.map(Some).map_err(|fault| Error::field(name, fault))
+}
+
+fn check(properties: BTreeMap<String, String>) -> Result<BTreeMap<String, String>, String> {
     let size: usize = properties
         .iter()
         .map(|(key, text)| key.len() + text.len())
         .sum();
     if let Some(key) = properties.keys().find(|it| !is_key(it)) {
         let shown: String = key.escape_default().take(LONGEST_KEY).collect();
-        return Err(Error::field(
-            name,
-            format!(
-                "must have keys of a letter or `_` and at most 63 letters, digits, `_`, `.` or `-`, not `{shown}`"
-            ),
+        return Err(format!(
+            "must have keys of a letter or `_` and at most 63 letters, digits, `_`, `.` or `-`, not `{shown}`"
         ));
     }
-    if properties.len() > MOST_KEYS {
-        return Err(Error::field(name, "must not have more than 100 properties"));
-    }
-    let is_dirty = |text: &str| text.chars().any(char::is_control);
-    if properties.values().any(|it| is_dirty(it)) {
-        return Err(Error::field(name, "must not have control characters"));
-    }
-    match size > MOST_PROPERTIES {
-        true => Err(Error::field(name, "is too large")),
-        false => Ok(Some(properties)),
-    }
+    let is_dirty = |text: &String| text.chars().any(char::is_control);
+    let fault = if properties.len() > MOST_KEYS {
+        "must not have more than 100 properties"
+    } else if properties.values().any(is_dirty) {
+        "must not have control characters"
+    } else if size > MOST_PROPERTIES {
+        "is too large"
+    } else {
+        return Ok(properties);
+    };
+    Err(fault.to_owned())
 }
 
 fn is_key(key: &str) -> bool {

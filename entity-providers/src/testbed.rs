@@ -38,6 +38,7 @@ impl Passwords for Backwards {
 }
 
 /// Counts nothing.
+#[derive(Debug)]
 struct Patient;
 
 impl Tries for Patient {

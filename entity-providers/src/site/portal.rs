@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::{Site, Sites};
 use crate::db::{membership, site as table, site_page, site_tool};
-use crate::user::Users;
+use crate::user::User;
 
 /// The sites of a user.
 #[derive(Serialize, JsonSchema)]
@@ -112,7 +112,7 @@ async fn of_user(cx: &Context, call: Call) -> Result<Part<SitesOfUser>> {
         {
             cx.user_id()?.to_owned()
         }
-        other => gate::read::<Users>(cx, other).await?.id,
+        other => gate::read::<User>(cx, other).await?.id,
     };
     let page = sites(cx, memberships(&user, only_pinned), window).await?;
     let pins = pins(cx, &user, &page.items).await?;

@@ -4,16 +4,12 @@
 //! itself is at hand: when the operator gives it to an account, and when somebody logs in with it, for accounts that
 //! something else made. Nobody else can choose one. Who knows the names of an account may try these as well.
 
+use entity_core::db::{Row, Secret, Sql};
 use entity_core::{Context, Result};
-use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::OnConflict;
-use sea_orm::{
-    ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
-    QuerySelect, QueryTrait,
-};
+use sea_orm::ConnectionTrait;
 
+use super::find;
 use crate::authorizer::ADMIN_SITE;
-use crate::db::{demo_password, membership, user_account};
 use crate::demo;
 
 /// The passwords.
@@ -33,7 +29,7 @@ pub const KNOWN_PASSWORDS: [&str; 12] = [
 ];
 
 /// Most accounts that are named.
-const MOST_NAMED: u64 = 3;
+const MOST_NAMED: i64 = 3;
 
 /// Whether everybody knows `password`, or guesses it from one of the `names` of its account.
 pub fn is_known(password: &str, names: &[&str]) -> bool {
@@ -44,22 +40,21 @@ pub fn is_known(password: &str, names: &[&str]) -> bool {
 /// Notes that everybody knows the password of which `hash`, which an account has, was made. What no account has any more
 /// is forgotten then.
 pub(crate) async fn note(cx: &Context, hash: &str) -> Result<()> {
-    use demo_password::{ActiveModel, Column, Entity};
-    let row = ActiveModel {
-        hash: Set(hash.to_owned()),
-    };
-    let conflict = OnConflict::column(Column::Hash).do_nothing().to_owned();
-    let insert = Entity::insert(row).on_conflict(conflict).into_query();
-    if cx.db()?.execute(&insert).await?.rows_affected() > 0 {
-        let hashes = user_account::Entity::find()
-            .select_only()
-            .column(user_account::Column::PasswordHash)
-            .filter(user_account::Column::PasswordHash.is_not_null());
-        Entity::delete_many()
-            .filter(Column::Hash.not_in_subquery(hashes.into_query()))
-            .filter(Column::Hash.ne(hash))
-            .exec(cx.db()?)
-            .await?;
+    let db = cx.db()?;
+    let mut insert = db.sql("INSERT INTO demo_password (hash) VALUES (");
+    insert.bind(hash).push(") ON CONFLICT (hash) DO NOTHING");
+    if db
+        .execute_raw(insert.into_statement())
+        .await?
+        .rows_affected()
+        > 0
+    {
+        let mut delete = db.sql("DELETE FROM demo_password WHERE hash <> ");
+        delete.bind(hash);
+        delete.push(
+            " AND hash NOT IN (SELECT password_hash FROM user_account WHERE password_hash IS NOT NULL)",
+        );
+        db.execute_raw(delete.into_statement()).await?;
     }
     Ok(())
 }
@@ -69,17 +64,19 @@ pub(crate) async fn note(cx: &Context, hash: &str) -> Result<()> {
 /// # Errors
 /// The database can't be written.
 pub async fn note_account(cx: &Context, id: &str) -> Result<()> {
-    let row = user_account::Entity::find_by_id(id).one(cx.db()?).await?;
-    match row.and_then(|it| it.password_hash) {
-        Some(hash) => note(cx, &hash).await,
+    let account = find(cx, id).await?;
+    match account.as_ref().and_then(|it| it.password_hash.expose()) {
+        Some(hash) => note(cx, hash).await,
         None => Ok(()),
     }
 }
 
 /// Notes that `hash` is another one of the password that `old` was made of, if everybody knows that.
 pub(super) async fn follow(cx: &Context, old: &str, hash: &str) -> Result<()> {
-    let known = demo_password::Entity::find_by_id(old).one(cx.db()?).await?;
-    match known {
+    let db = cx.db()?;
+    let mut known = db.sql("SELECT 1 FROM demo_password WHERE hash = ");
+    known.bind(old);
+    match db.query_one_raw(known.into_statement()).await? {
         Some(_) => note(cx, hash).await,
         None => Ok(()),
     }
@@ -100,28 +97,30 @@ pub struct KnownAccounts {
 /// # Errors
 /// The database can't be read.
 pub async fn known_accounts(connection: &impl ConnectionTrait) -> Result<KnownAccounts> {
-    use user_account::Column::{Eid, IsDisabled, PasswordHash};
-    let hashes = demo_password::Entity::find()
-        .select_only()
-        .column(demo_password::Column::Hash);
-    let accounts = user_account::Entity::find()
-        .filter(PasswordHash.in_subquery(hashes.into_query()))
-        .filter(IsDisabled.eq(false));
-    let count = accounts.clone().count(connection).await?;
-    let some = accounts.select_only().column(Eid).order_by_asc(Eid);
-    let eids = some.limit(MOST_NAMED).into_tuple().all(connection).await?;
-    Ok(KnownAccounts { eids, count })
+    let mut sql = Sql::new(
+        connection.get_database_backend(),
+        "SELECT eid, count(*) OVER () FROM user_account WHERE NOT is_disabled \
+         AND password_hash IN (SELECT hash FROM demo_password) ORDER BY eid LIMIT ",
+    );
+    sql.bind(MOST_NAMED);
+    let mut known = KnownAccounts::default();
+    for row in connection.query_all_raw(sql.into_statement()).await? {
+        let mut row = Row::of(&row);
+        known.eids.push(row.take()?);
+        known.count = row.take::<i64>()?.unsigned_abs();
+    }
+    Ok(known)
 }
 
 /// An account of a super user, to be tried with passwords that everybody knows.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Suspect {
     /// The external id.
     pub eid: String,
     /// The e-mail address.
     pub email: String,
     /// What is stored of the password.
-    pub hash: String,
+    pub hash: Secret,
 }
 
 /// The accounts of super users in the database of `connection` that changed last, no more than `most`.
@@ -129,34 +128,25 @@ pub struct Suspect {
 /// # Errors
 /// The database can't be read.
 pub async fn superusers(connection: &impl ConnectionTrait, most: u64) -> Result<Vec<Suspect>> {
-    use user_account::Column::{Eid, Email, Id, IsDisabled, Modified, PasswordHash};
-    let members = membership::Entity::find()
-        .select_only()
-        .column(membership::Column::UserId)
-        .filter(membership::Column::SiteId.eq(ADMIN_SITE))
-        .filter(membership::Column::IsActive.eq(true));
-    let rows: Vec<(String, String, String)> = user_account::Entity::find()
-        .select_only()
-        .columns([Eid, Email, PasswordHash])
-        .filter(Id.in_subquery(members.into_query()))
-        .filter(PasswordHash.is_not_null())
-        .filter(IsDisabled.eq(false))
-        .order_by_desc(Modified)
-        .order_by_asc(Id)
-        .limit(most)
-        .into_tuple()
-        .all(connection)
-        .await?;
-    let suspects = rows.into_iter();
-    Ok(suspects
-        .map(|(eid, email, hash)| Suspect { eid, email, hash })
-        .collect())
-}
-
-impl std::fmt::Debug for Suspect {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Suspect({})", self.eid)
-    }
+    let mut sql = Sql::new(
+        connection.get_database_backend(),
+        "SELECT eid, email, password_hash FROM user_account WHERE NOT is_disabled \
+         AND password_hash IS NOT NULL \
+         AND id IN (SELECT user_id FROM membership WHERE is_active AND site_id = ",
+    );
+    sql.bind(ADMIN_SITE)
+        .push(") ORDER BY modified DESC, id LIMIT ");
+    sql.bind(i64::try_from(most).unwrap_or(i64::MAX));
+    let rows = connection.query_all_raw(sql.into_statement()).await?;
+    let suspects = rows.iter().map(|row| {
+        let mut row = Row::of(row);
+        Ok(Suspect {
+            eid: row.take()?,
+            email: row.take()?,
+            hash: Secret::new(row.take::<String>()?),
+        })
+    });
+    suspects.collect()
 }
 
 #[cfg(test)]

@@ -1,14 +1,16 @@
 //! What the operator of the machine does with accounts. Nobody is asked for a permission: whoever can run
 //! these can read the database as well.
 
+use entity_core::db::{self, Record as _};
+use entity_core::wire::Millis;
 use entity_core::{Context, Error, Fields, Result};
 use sea_orm::ActiveValue::Set;
 use sea_orm::EntityTrait as _;
 use serde_json::Map;
 
-use super::{PasswordHash, User, query, write};
+use super::{PasswordHash, User, find};
 use crate::authorizer::ADMIN_SITE;
-use crate::db::{membership, user_account};
+use crate::db::membership;
 
 /// The role in the administration site that makes a super user.
 const ADMIN_ROLE: &str = "admin";
@@ -24,7 +26,9 @@ pub async fn add(
     is_superuser: bool,
 ) -> Result<User> {
     let draft = Fields(Map::from_iter([("eid".to_owned(), eid.into())]));
-    let user = write::insert(cx, &draft, Some(&password)).await?;
+    let mut user = User::make(cx, draft)?;
+    user.password_hash = password.hash.clone();
+    let user = db::add(cx, user).await?;
     if is_superuser {
         let row = membership::ActiveModel {
             user_id: Set(user.id.clone()),
@@ -51,11 +55,10 @@ pub async fn add(
 /// # Errors
 /// There is no such account.
 pub async fn set_password(cx: &Context, eid: &str, password: PasswordHash) -> Result<User> {
-    let row = user_account::ActiveModel {
-        password_hash: Set(Some(password.hash.clone())),
-        ..Default::default()
-    };
-    let user = change(cx, eid, row).await?;
+    let (mut changed, current) = existing(cx, eid).await?;
+    changed.password_hash = password.hash.clone();
+    changed.end_sessions(cx, true, true);
+    let user = db::store(cx, current, changed).await?;
     password.note(cx, &user).await?;
     Ok(user)
 }
@@ -65,16 +68,17 @@ pub async fn set_password(cx: &Context, eid: &str, password: PasswordHash) -> Re
 /// # Errors
 /// There is no such account.
 pub async fn disable(cx: &Context, eid: &str) -> Result<User> {
-    let row = user_account::ActiveModel {
-        is_disabled: Set(true),
-        ..Default::default()
-    };
-    change(cx, eid, row).await
+    let (mut changed, current) = existing(cx, eid).await?;
+    changed.disabled = Some(true);
+    changed.end_sessions(cx, false, false);
+    db::store(cx, current, changed).await
 }
 
-async fn change(cx: &Context, eid: &str, changes: user_account::ActiveModel) -> Result<User> {
-    let row = query::by_eid(cx, eid)
-        .await?
-        .ok_or_else(|| Error::field("eid", "names no account"))?;
-    write::store(cx, &User::new(row, cx.base_url()), changes, false).await
+/// The account of `eid`, to be changed now, and as it is.
+async fn existing(cx: &Context, eid: &str) -> Result<(User, User)> {
+    let found = find::by_eid(cx, eid).await?;
+    let current = found.ok_or_else(|| Error::field("eid", "names no account"))?;
+    let mut changed = current.clone();
+    changed.last_modified = Some(Millis(cx.now()));
+    Ok((changed, current))
 }

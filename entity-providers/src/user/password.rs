@@ -4,11 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use entity_core::db::Secret;
 use entity_core::{Context, Error, ErrorKind, Fields, Prepare, Result, Shared};
 
 use super::tries::{Guess, TryService};
-use super::{User, Users, is_self, known, query};
-use crate::fields::text;
+use super::{User, find, known, own_id};
 
 const LEAST_PASSWORD: usize = 8;
 const MOST_PASSWORD: usize = 1024;
@@ -17,7 +17,7 @@ const CURRENT: &str = "currentPassword";
 
 /// Turns passwords into what is stored.
 #[async_trait]
-pub trait Passwords: Send + Sync {
+pub trait Passwords: fmt::Debug + Send + Sync {
     /// The hash of `password`, with everything that is needed to verify it.
     async fn hash(&self, password: &str) -> Result<String>;
 
@@ -26,27 +26,27 @@ pub trait Passwords: Send + Sync {
 }
 
 /// The way of the service to turn passwords into what is stored.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct PasswordService(pub Arc<dyn Passwords>);
 
 /// A password that somebody chose.
-#[derive(Clone, PartialEq, Eq)]
-pub struct NewPassword(String);
+#[derive(Clone, Debug)]
+pub struct NewPassword(Secret);
 
 /// What is stored of a password.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct PasswordHash {
-    pub(super) hash: String,
+    pub(super) hash: Secret,
     /// What it was made of.
-    password: NewPassword,
+    password: Secret,
 }
 
 impl PasswordHash {
     /// Notes that everybody knows the password that `user` has now, if that is so.
     pub(super) async fn note(&self, cx: &Context, user: &User) -> Result<()> {
-        match self.is_known(user) {
-            true => known::note(cx, &self.hash).await,
-            false => Ok(()),
+        match self.hash.expose().filter(|_| self.is_known(user)) {
+            Some(hash) => known::note(cx, hash).await,
+            None => Ok(()),
         }
     }
 
@@ -65,7 +65,8 @@ impl PasswordHash {
     }
 
     fn is_known(&self, user: &User) -> bool {
-        known::is_known(&self.password.0, &[&user.eid, &user.email])
+        let password = self.password.expose();
+        password.is_some_and(|it| known::is_known(it, &[&user.eid, &user.email]))
     }
 }
 
@@ -76,7 +77,7 @@ impl NewPassword {
     /// It is too short or too long.
     pub fn new(password: &str) -> Result<Self> {
         match (LEAST_PASSWORD..=MOST_PASSWORD).contains(&password.len()) {
-            true => Ok(Self(password.to_owned())),
+            true => Ok(Self(Secret::new(password))),
             false => Err(Error::field(
                 "password",
                 format!("must have {LEAST_PASSWORD} to {MOST_PASSWORD} bytes"),
@@ -88,125 +89,108 @@ impl NewPassword {
     ///
     /// # Errors
     /// Too many passwords are hashed right now.
-    pub async fn hash(&self, shared: &Shared) -> Result<PasswordHash> {
+    pub async fn hash(self, shared: &Shared) -> Result<PasswordHash> {
         let passwords = shared.service::<PasswordService>()?;
+        let hash = passwords.0.hash(self.0.expose().unwrap_or_default());
         Ok(PasswordHash {
-            hash: passwords.0.hash(&self.0).await?,
-            password: self.clone(),
+            hash: Secret::new(hash.await?),
+            password: self.0,
         })
     }
 }
 
 /// A change of a password.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    password: String,
-    current: Option<String>,
-    /// Of whoever changes their own, what it has to fit to.
-    own: Option<Own>,
+    password: Secret,
+    current: Secret,
+    /// The id of whoever changes their own, and what is stored of the present one.
+    own: Option<(String, Secret)>,
 }
 
-/// What is known of the caller's own account.
-#[derive(Clone, PartialEq, Eq)]
-struct Own {
-    id: String,
-    stored: Option<String>,
+impl Change {
+    /// None without a new password: a form that leaves it as it is has an empty one.
+    fn of(password: Option<&str>, current: Option<&str>) -> Option<Self> {
+        let given = |text: Option<&str>| text.filter(|it| !it.is_empty()).map(Secret::new);
+        Some(Self {
+            password: given(password)?,
+            current: given(current).unwrap_or_default(),
+            own: None,
+        })
+    }
+
+    /// The same, of the own account of the caller.
+    fn of_own(self, account: &User) -> Self {
+        Self {
+            own: Some((account.id.clone(), account.password_hash.clone())),
+            ..self
+        }
+    }
 }
 
-impl Prepare for Users {
+impl Prepare for User {
     type Raw = Change;
     type Prepared = PasswordHash;
 
-    /// The password, if there is one: a form that leaves it as it is has an empty one.
     fn raw(fields: &Fields) -> Option<Change> {
-        let given = |name| text(fields, name).flatten().filter(|it| !it.is_empty());
-        Some(Change {
-            password: given("password")?,
-            current: given(CURRENT),
-            own: None,
-        })
+        Change::of(fields.text("password"), fields.text(CURRENT))
     }
 
     /// Whoever changes their own password has to know the present one. An administrator who changes that of somebody
     /// else can't.
     async fn complete(cx: &Context, id: &str, change: Change) -> Result<Change> {
-        if id.is_empty() || !is_self(cx, id) {
+        let Some(own) = own_id(cx, id) else {
             return Ok(change);
-        }
-        let id = cx.user_id()?;
-        let account = query::by_id(cx, id).await?.ok_or_else(Error::not_found)?;
-        let own = Own {
-            id: account.id,
-            stored: account.password_hash,
         };
-        Ok(Change {
-            own: Some(own),
-            ..change
-        })
+        let account = find::find(cx, own).await?.ok_or_else(Error::not_found)?;
+        Ok(change.of_own(&account))
     }
 
     async fn prepare(shared: &Shared, change: &Change) -> Result<PasswordHash> {
-        let password = NewPassword::new(&change.password)?;
-        if let Some(own) = &change.own {
-            own.check(shared, change.current.as_deref()).await?;
+        let password = NewPassword::new(change.password.expose().unwrap_or_default())?;
+        if let Some((id, stored)) = &change.own {
+            check_current(shared, id, stored, change.current.expose()).await?;
         }
         password.hash(shared).await
     }
 }
 
-impl Own {
-    /// Insists that `current` is the present password.
-    async fn check(&self, shared: &Shared, current: Option<&str>) -> Result<()> {
-        let current = current
-            .ok_or_else(|| Error::field(CURRENT, "is required: send your present password"))?;
-        let Some(stored) = &self.stored else {
-            return Err(Error::new(
-                ErrorKind::Forbidden,
-                "your account has no password here: ask an administrator to give it one",
-            ));
-        };
-        let tries = shared.service::<TryService>()?;
-        tries
-            .0
-            .ask(Guess::Password, &self.id, shared.clock.steady())?;
-        let passwords = shared.service::<PasswordService>()?;
-        match passwords.0.verify(current, stored).await? {
-            true => Ok(()),
-            false => Err(Error::field(CURRENT, "is not your present password")),
-        }
+/// Insists that `current` is the present password of the account `id`.
+async fn check_current(
+    shared: &Shared,
+    id: &str,
+    stored: &Secret,
+    current: Option<&str>,
+) -> Result<()> {
+    let current =
+        current.ok_or_else(|| Error::field(CURRENT, "is required: send your present password"))?;
+    let Some(stored) = stored.expose() else {
+        return Err(Error::new(
+            ErrorKind::Forbidden,
+            "your account has no password here: ask an administrator to give it one",
+        ));
+    };
+    let tries = shared.service::<TryService>()?;
+    tries.0.ask(Guess::Password, id, shared.clock.steady())?;
+    let passwords = shared.service::<PasswordService>()?;
+    match passwords.0.verify(current, stored).await? {
+        true => Ok(()),
+        false => Err(Error::field(CURRENT, "is not your present password")),
     }
 }
 
-/// What is stored of the password in `fields`, which are of the account `id`, if there is one.
-pub(super) async fn hash(cx: &Context, id: &str, fields: &Fields) -> Result<Option<PasswordHash>> {
-    let Some(change) = Users::raw(fields) else {
+/// Takes the new password out of `user`, who was `before`, and answers what is stored of it, if there is one.
+pub(super) async fn hash(
+    cx: &Context,
+    user: &mut User,
+    before: Option<&User>,
+) -> Result<Option<Arc<PasswordHash>>> {
+    let (password, current) = (user.password.take(), user.current_password.take());
+    let Some(mut change) = Change::of(password.as_deref(), current.as_deref()) else {
         return Ok(None);
     };
-    let change = Users::complete(cx, id, change).await?;
-    let hash = cx.prepared::<Users>(&change).await?;
-    Ok(Some((*hash).clone()))
-}
-
-impl fmt::Debug for Change {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Change")
+    if let Some(own) = before.filter(|it| cx.caller().user_id() == Some(&it.id)) {
+        change = change.of_own(own);
     }
-}
-
-impl fmt::Debug for PasswordService {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PasswordService")
-    }
-}
-
-impl fmt::Debug for NewPassword {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("NewPassword")
-    }
-}
-
-impl fmt::Debug for PasswordHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PasswordHash")
-    }
+    cx.prepared::<User>(&change).await.map(Some)
 }

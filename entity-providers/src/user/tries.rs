@@ -15,7 +15,7 @@ pub enum Guess {
 }
 
 /// Counts tries. What counts is that there was one: a rehearsal, and one that is given up, is a try as well.
-pub trait Tries: Send + Sync {
+pub trait Tries: fmt::Debug + Send + Sync {
     /// Counts a try of `account` at `now`.
     ///
     /// # Errors
@@ -24,11 +24,5 @@ pub trait Tries: Send + Sync {
 }
 
 /// The way of the service to count tries.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct TryService(pub Arc<dyn Tries>);
-
-impl fmt::Debug for TryService {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("TryService")
-    }
-}

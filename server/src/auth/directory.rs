@@ -20,8 +20,8 @@ impl Directory for Accounts {
             id: it.id,
             eid: it.eid,
             display_name: it.display_name,
-            password_hash: it.password_hash,
-            is_disabled: it.is_disabled,
+            password_hash: it.password_hash.expose().map(ToOwned::to_owned),
+            is_disabled: it.disabled == Some(true),
         }))
     }
 

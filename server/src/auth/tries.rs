@@ -14,6 +14,7 @@ const BURST: usize = 10;
 const INTERVAL: TimeDelta = TimeDelta::minutes(5);
 
 /// Counts tries by account.
+#[derive(Debug)]
 pub(crate) struct AccountTries(Pace);
 
 impl Default for AccountTries {

@@ -14,6 +14,7 @@ use crate::admission::{Meter, seconds};
 const COUNTED: usize = 20_000;
 
 /// What was read of late.
+#[derive(Debug)]
 pub(crate) struct Pace {
     meter: Meter,
     hasher: RandomState,

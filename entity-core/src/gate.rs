@@ -192,7 +192,7 @@ pub(crate) async fn revision<P: Update>(
 pub(crate) async fn read_to_act<P: Read>(cx: &Context, id: &str, need: Need) -> Result<P::Entity> {
     admit(cx.caller(), need)?;
     let entity = read::<P>(cx, id).await?;
-    demand_in_site(cx, need, entity.site()).await?;
+    demand(cx, need, &entity).await?;
     Ok(entity)
 }
 

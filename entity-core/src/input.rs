@@ -283,6 +283,7 @@ mod tests {
         ],
         has_feed: false,
         has_events: false,
+        has_site: false,
     };
 
     fn input(value: Value, is_textual: bool) -> Input {
@@ -350,6 +351,7 @@ mod tests {
         ],
         has_feed: false,
         has_events: false,
+        has_site: false,
     };
 
     #[test]

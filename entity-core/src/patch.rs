@@ -180,6 +180,7 @@ mod tests {
         ],
         has_feed: false,
         has_events: false,
+        has_site: false,
     };
 
     fn current() -> Map<String, Value> {

@@ -106,6 +106,7 @@ mod tests {
         ],
         has_feed: false,
         has_events: false,
+        has_site: false,
     };
 
     fn parse(query: &[(&str, &str)]) -> Result<Projection> {

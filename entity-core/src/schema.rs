@@ -20,6 +20,8 @@ pub struct Schema {
     pub has_feed: bool,
     /// Whether the type's entities have a beginning and an end, so that calendars show them.
     pub has_events: bool,
+    /// Whether the type's entities belong to sites: functions can be asked for in the site of one.
+    pub has_site: bool,
 }
 
 /// The description of one field.

@@ -109,6 +109,7 @@ static SCHEMA: Schema = Schema {
     ],
     has_feed: false,
     has_events: false,
+    has_site: false,
 };
 
 impl Entity for Feed {

@@ -30,6 +30,8 @@ pub(crate) struct TypeAttributes {
     pub(crate) check: Option<Path>,
     /// The `async fn` that checks a record before it is written, and may query the database.
     pub(crate) settle: Option<Path>,
+    /// The function that sets the computed fields of entities that were read.
+    pub(crate) complete: Option<Path>,
     pub(crate) access: Option<Access>,
     pub(crate) verbs: Vec<Ident>,
     pub(crate) feed: Option<Path>,
@@ -60,6 +62,18 @@ impl TypeAttributes {
             rename_all: serde_text(&input.attrs, "rename_all")?,
             ..Self::default()
         };
+        if let Some(style) = &attributes.rename_all
+            && style != "camelCase"
+            && style != "snake_case"
+        {
+            return Err(syn::Error::new(
+                input.ident.span(),
+                format!(
+                    "entities know the styles camelCase and snake_case of `rename_all`, and not {style}: name single \
+                     fields with #[serde(rename = \"…\")]"
+                ),
+            ));
+        }
         for attribute in input.attrs.iter().filter(|it| it.path().is_ident("entity")) {
             attribute.parse_nested_meta(|meta| attributes.read(&meta))?;
         }
@@ -87,6 +101,7 @@ impl TypeAttributes {
             "permits" => self.permits = Some(meta.value()?.parse()?),
             "check" => self.check = Some(meta.value()?.parse()?),
             "settle" => self.settle = Some(meta.value()?.parse()?),
+            "complete" => self.complete = Some(meta.value()?.parse()?),
             "feed" => self.feed = Some(meta.value()?.parse()?),
             "event" => self.event = Some(meta.value()?.parse()?),
             "version" => self.version = Some(meta.value()?.parse()?),
@@ -103,7 +118,7 @@ impl TypeAttributes {
             _ => {
                 return Err(meta.error(
                     "unknown attribute: use prefix, plural, table, migrated, dropped, join, left_join, access, sight, permits, verbs, \
-                     order, max, parameters, narrow, check, settle, feed, event or version",
+                     order, max, parameters, narrow, check, settle, complete, feed, event or version",
                 ));
             }
         }
@@ -120,7 +135,11 @@ pub(crate) fn parse_texts(meta: &ParseNestedMeta<'_>) -> syn::Result<Vec<LitStr>
 }
 
 fn parse_access(meta: &ParseNestedMeta<'_>) -> syn::Result<Access> {
-    let value: Expr = meta.value()?.parse()?;
+    let mut value: Expr = meta.value()?.parse()?;
+    // A macro by example puts an invisible group around an expression that it was given.
+    while let Expr::Group(group) = value {
+        value = *group.expr;
+    }
     match &value {
         Expr::Call(call) => {
             let stem = || match call.args.first() {
@@ -176,6 +195,30 @@ pub(crate) fn doc(attributes: &[Attribute]) -> String {
     lines.join(" ").trim().to_owned()
 }
 
+/// Returns whether serde leaves the field out of what it writes.
+pub(crate) fn is_unwritten(attributes: &[Attribute]) -> syn::Result<bool> {
+    let mut is_unwritten = false;
+    for attribute in attributes.iter().filter(|it| it.path().is_ident("serde")) {
+        attribute.parse_nested_meta(|meta| {
+            is_unwritten |= meta.path.is_ident("skip") || meta.path.is_ident("skip_serializing");
+            pass(&meta)
+        })?;
+    }
+    Ok(is_unwritten)
+}
+
+/// Passes the value of an attribute that does not matter here.
+fn pass(meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
+    if meta.input.peek(Token![=]) {
+        meta.value()?.parse::<Expr>()?;
+    } else if meta.input.peek(syn::token::Paren) {
+        let content;
+        parenthesized!(content in meta.input);
+        content.parse::<proc_macro2::TokenStream>()?;
+    }
+    Ok(())
+}
+
 /// Returns the text of `#[serde(key = "text")]`, if the key is there.
 pub(crate) fn serde_text(attributes: &[Attribute], key: &str) -> syn::Result<Option<String>> {
     let mut found = None;
@@ -183,14 +226,9 @@ pub(crate) fn serde_text(attributes: &[Attribute], key: &str) -> syn::Result<Opt
         attribute.parse_nested_meta(|meta| {
             if meta.path.is_ident(key) {
                 found = Some(meta.value()?.parse::<LitStr>()?.value());
-            } else if meta.input.peek(Token![=]) {
-                meta.value()?.parse::<Expr>()?;
-            } else if meta.input.peek(syn::token::Paren) {
-                let content;
-                parenthesized!(content in meta.input);
-                content.parse::<proc_macro2::TokenStream>()?;
+                return Ok(());
             }
-            Ok(())
+            pass(&meta)
         })?;
     }
     Ok(found)

@@ -32,6 +32,7 @@ pub(crate) fn implement(
         .role("Site")
         .or_else(own_site)
         .map(|it| borrowed(it, &quote!(site)));
+    let has_site = site.is_some();
     let own_account = || fields.0.iter().find(|it| it.is_own_owner);
     let owner = fields
         .role("Owner")
@@ -47,6 +48,7 @@ pub(crate) fn implement(
                     fields: &[#(#schema),*],
                     has_feed: #has_feed,
                     has_events: #has_events,
+                    has_site: #has_site,
                 };
                 &SCHEMA
             }

@@ -5,9 +5,10 @@ use quote::{quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned as _;
-use syn::{Data, DeriveInput, Expr, GenericArgument, Ident, LitInt, LitStr, PathArguments, Type};
+use syn::{Data, DeriveInput, Expr, Ident, LitInt, LitStr, Type};
 
-use crate::attributes::{TypeAttributes, doc, parse_texts, serde_text};
+use crate::attributes::{TypeAttributes, doc, is_unwritten, parse_texts, serde_text};
+use crate::types::{last_segment, rename_all, unwrap_option};
 
 /// The maximum number of characters of a text, unless the field declares another one.
 const MAX_TEXT: usize = 4000;
@@ -166,6 +167,16 @@ impl Field {
         let attributes = Attributes::parse(field)?;
         if attributes.is_skipped {
             return Ok(None);
+        }
+        let is_secret = matches!(
+            attributes.storage,
+            Storage::Hidden | Storage::Position | Storage::Facts
+        );
+        if is_secret && !is_unwritten(&field.attrs)? {
+            return Err(syn::Error::new(
+                ident.span(),
+                "clients don't see this field: add #[serde(skip)]",
+            ));
         }
         let (inner, is_optional) = unwrap_option(&field.ty);
         let rename = serde_text(&field.attrs, "rename")?;
@@ -450,51 +461,5 @@ impl Attributes {
             ColumnName::Unsaid if matches!(self.storage, Storage::Joined(_)) => None,
             ColumnName::Unsaid => is_table.then(|| ident.unraw().to_string()),
         }
-    }
-}
-
-/// Returns the type inside the invisible group that a macro by example puts around a type that it was given.
-fn ungrouped(ty: &Type) -> &Type {
-    match ty {
-        Type::Group(group) => ungrouped(&group.elem),
-        ty => ty,
-    }
-}
-
-fn unwrap_option(ty: &Type) -> (&Type, bool) {
-    let ty = ungrouped(ty);
-    if let Type::Path(path) = ty
-        && let Some(segment) = path.path.segments.last()
-        && segment.ident == "Option"
-        && let PathArguments::AngleBracketed(arguments) = &segment.arguments
-        && let Some(GenericArgument::Type(inner)) = arguments.args.first()
-    {
-        return (inner, true);
-    }
-    (ty, false)
-}
-
-fn last_segment(ty: &Type) -> Option<String> {
-    match ungrouped(ty) {
-        Type::Path(path) => path.path.segments.last().map(|it| it.ident.to_string()),
-        Type::Reference(reference) => last_segment(&reference.elem),
-        _ => None,
-    }
-}
-
-/// Returns the name that serde gives the field, for the styles of `rename_all` that entities use.
-fn rename_all(name: &str, style: Option<&str>) -> String {
-    let name = name.trim_start_matches("r#");
-    match style {
-        Some("camelCase") => {
-            let mut words = name.split('_');
-            let first = words.next().unwrap_or_default().to_owned();
-            words.fold(first, |text, word| {
-                let mut letters = word.chars();
-                let initial = letters.next().map(|it| it.to_ascii_uppercase());
-                text + &initial.into_iter().chain(letters).collect::<String>()
-            })
-        }
-        _ => name.to_owned(),
     }
 }

@@ -10,6 +10,7 @@ mod entity;
 mod field;
 mod record;
 mod table;
+mod types;
 mod view;
 
 use proc_macro::TokenStream;
@@ -35,6 +36,7 @@ use crate::field::Fields;
 /// | `permits = path` | an `async fn(cx: &Context, &Self, Operation) -> Result<Permit>`, which decides about one entity where no `sight` does |
 /// | `check = path` | a `fn(&mut Self, cx: &Context, before: Option<&Self>) -> Result<()>`, called before an entity is written: it refuses what contradicts itself, and sets the fields that follow from others. `before` is the former state of a changed entity |
 /// | `settle = path` | the same as an `async fn`, which may ask the database |
+/// | `complete = path` | an `async fn(cx: &Context, entities: &mut [Self]) -> Result<()>`, called with the entities that one statement has read: it sets the fields declared as `computed` |
 /// | `verbs(read, list, create, update, delete)` | the verbs to implement; leave one out to implement it by hand |
 /// | `order = "created_desc,id"` | the order of lists, which ends with a field of which each entity has another value; without it, lists are ordered by the id |
 /// | `max = 500` | the maximum number of entities in a list |
@@ -71,7 +73,7 @@ use crate::field::Fields;
 /// | `position` | a hidden number: the entity's place among those of its site, given when the entity is created; it also needs `#[serde(skip)]` |
 /// | `groups = "poll_group"` | the field, a `Vec<String>`, holds the groups that an entity is for: those in this table, which has the columns `poll_id`, `group_id` and `site_id`; the own table has the column `is_restricted` |
 /// | `facts` | the field, an `entity_core::db::Facts`, is what the rule about who sees the entity needs; it also needs `#[serde(skip)]` |
-/// | `computed`, `computed = path` | the field is shown and not stored; it has the default value of its type when an entity is read, or what the `fn(&Self, &Context) -> T` computes from the other fields |
+/// | `computed`, `computed = path` | the field is shown and not stored; it has what the `fn(&Self, &Context) -> T` computes from the other fields, or what the function named by `complete` sets, or else the default value of its type |
 /// | `sight = RULE` | an `entity_core::db::Sight`: who sees the field. For others it is empty, in answers as well as for filters, words and order; `before` in `check` and `settle` lacks it too |
 /// | `unique` | no two entities have the same value, and a unique index of the table sees to it: another one is refused as a conflict |
 /// | `uncompared` | lists can't be filtered and ordered by the field |

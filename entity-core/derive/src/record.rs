@@ -40,6 +40,9 @@ pub(crate) fn implement(
     let groups = groups(table, fields);
     let touch = touch(fields);
     let settle = settle(attributes);
+    let complete = complete(attributes);
+    let is_expression = |it: &Field| matches!(it.storage, Storage::Joined(_));
+    let is_derived = attributes.complete.is_some() || fields.0.iter().any(is_expression);
     Ok(quote! {
         impl ::entity_core::db::Record for #name {
             const TABLE: &'static str = #table;
@@ -53,6 +56,7 @@ pub(crate) fn implement(
             const TAKEN: ::std::option::Option<&'static str> = #taken;
             const VERSION: ::std::option::Option<&'static str> = #version;
             const JOINS: &'static str = #joins;
+            const IS_DERIVED: bool = #is_derived;
             const SIGHT: ::std::option::Option<::entity_core::db::Sight> = #sight;
             #position
             fn select() -> &'static [&'static str] {
@@ -84,7 +88,7 @@ pub(crate) fn implement(
             fn key(&self) -> &str {
                 &self.#key_ident
             }
-            #veiled #computing #facts #groups #touch #settle
+            #veiled #computing #facts #groups #touch #settle #complete
         }
     })
 }
@@ -471,6 +475,18 @@ fn settle(attributes: &TypeAttributes) -> Option<TokenStream> {
                 #check #settle
                 ::std::result::Result::Ok(())
             }
+        }
+    })
+}
+
+fn complete(attributes: &TypeAttributes) -> Option<TokenStream> {
+    let path = attributes.complete.as_ref()?;
+    Some(quote! {
+        async fn complete(
+            cx: &::entity_core::Context,
+            records: &mut [Self],
+        ) -> ::entity_core::Result<()> {
+            #path(cx, records).await
         }
     })
 }

@@ -70,6 +70,9 @@ pub trait Record: Entity + Clone {
     /// The tables that are joined to the own one: ` JOIN … ON …`, or nothing.
     const JOINS: &'static str;
 
+    /// Whether an entity has fields that are read from expressions or computed.
+    const IS_DERIVED: bool;
+
     /// The rule about who sees an entity, if there is one besides the permission to read the type.
     const SIGHT: Option<Sight>;
 
@@ -160,10 +163,19 @@ pub trait Record: Entity + Clone {
         ready(Ok(()))
     }
 
-    /// Returns whether what clients see of an entity differs from what was written: because of joined tables, groups
-    /// or rules about who sees it. It is then read again after a write.
+    /// Sets the computed fields of entities that one statement has read: the function that `#[entity(complete = …)]`
+    /// names.
+    ///
+    /// # Errors
+    /// Returns an error if a field can't be computed.
+    fn complete(_cx: &Context, _records: &mut [Self]) -> impl Future<Output = Result<()>> + Send {
+        ready(Ok(()))
+    }
+
+    /// Returns whether what clients see of an entity differs from what was written: because of expressions, fields that
+    /// `complete` sets, groups or rules about who sees it. It is then read again after a write.
     fn is_read_back() -> bool {
         let has_questions = Self::VEILED.iter().any(|it| it.sight.has_questions());
-        !Self::JOINS.is_empty() || Self::GROUPS.is_some() || Self::SIGHT.is_some() || has_questions
+        Self::IS_DERIVED || Self::GROUPS.is_some() || Self::SIGHT.is_some() || has_questions
     }
 }

@@ -42,23 +42,32 @@
 //! added to the struct later becomes a column with the empty value of its type in the rows that exist: an empty text, 0
 //! (for instants: 1970), `false`, or null for an `Option`.
 //!
-//! The service changes nothing else in an existing table:
+//! What the service can't know, the type declares:
 //!
-//! - A renamed field would be a new, empty column. `column = "old_name"` keeps the former one.
-//! - A column that no field has any more stays in the table. If it can't be null, every insertion fails with status
-//!   500. A field that is no longer shown therefore remains in the struct as a `hidden` field with `#[serde(skip)]`.
-//! - The type of a column, and whether it may be null, never change.
+//! - `was = "item"` on a field: the column had this name in a former version, and is renamed.
+//! - `dropped("hint")` on the type: the column is removed with what is in it.
+//! - `migrations(…)` in [`register!`](crate::register!): statements that change rows, or that make the tables of a
+//!   `migrated` type. Each [`Migration`](crate::db::Migration) runs once, after the managed tables are up to date.
+//!
+//! A start is refused, and `lectern doctor` says so before, if data would be lost or hidden or rows could not be read or
+//! written: a column is left over while another one is new, a column has another type than its field, or a field and
+//! its column disagree about null.
 //!
 //! A `migrated` table has the columns of the struct, the columns `…_folded` for fields with `search`
 //! ([`Field::folded_column`](crate::schema::Field::folded_column)), and `is_restricted` for a type with groups. On
 //! PostgreSQL its text columns have the collation `"C"`, so that both databases order alike. Instants are integers, in
-//! milliseconds since 1970. `server::run` runs the migrations of the service only, so the table must exist before the
-//! program starts.
+//! milliseconds since 1970.
+//!
+//! # Demo data
+//!
+//! `register!(Loan, demo = fill)` names an `async fn(cx: &Context, demo: &Demo) -> Result<usize>` that adds the type's
+//! entities to the demo database, for instance with [`db::insert`](crate::db::insert). [`Demo`](crate::Demo) has the
+//! people, the sites and the groups.
 //!
 //! # What the compiler refuses
 //!
 //! `#[derive(Entity)]` refuses a struct without an id, a prefix without `access`, attributes that it does not know,
-//! fields that can't be columns, `verbs` without a `table`, a `sight` without a field declared as `facts`, and a
+//! fields that can't be columns, a `hidden` field that serde would write, `verbs` without a `table`, a `sight` without a field declared as `facts`, and a
 //! composed id that does not end with the key. `register!` refuses a type that is no [`Provider`](crate::Provider). It
 //! does not notice missing capabilities: a type without `verbs(…)` is registered without operations.
 //!
@@ -78,6 +87,11 @@
 //! | ``… has a field `xEntity`, which is what the entity of another field is called …`` | `x` is a reference, which `_expand` shows under that name |
 //! | ``… has a column `x_folded`, which is where the folded text of another field is …`` | `x` is declared as `search` |
 //! | ``… has a rule about who sees an entity that asks for …`` | the `sight` asks for an owner, groups or a field that the type lacks |
+//! | ``the table `x` is claimed by the type `a` …`` | two types have one table |
+//! | ``… claims `site`, a table of the service …`` | the name of the type's table is taken |
+//! | ``… has no field for the column `x.y` …``, ``… reads the column `x.y` as another type …`` | the table does not fit the type: see above |
+//! | ``… asks for the function `x` in the site of the entity …`` | the type asks for functions of sites and has no field declared as `site` |
+//! | ``… asks for `Need::SiteOrOwn` …`` | ownership counts for single entities only, not for lists and not for actions on the collection |
 //! | ``… declares the function `x` …`` | the name of a function has no dot, or has illegal characters |
 //! | ``… grants `x` to `y` …`` | a letter in `grants(…)` stands for no role |
 //! | ``… asks for the function `x` and does not declare it …`` | the type declares functions, but not all |
@@ -88,7 +102,7 @@
 //! | ``… has an action `x` whose argument `y` must be there, behind one that need not`` | a required argument follows an optional one |
 //! | ``the format `x` is claimed by the crates `a` and `b` …`` | two formats have one name |
 //! | ``the format `x` of the crate `a` has an illegal name …`` | the name of a format has characters other than `a`–`z` and `0`–`9` |
-//! | ``the database was changed by a newer version of this service …`` | a newer program has migrated the database |
+//! | ``the database was changed by a newer version of …`` | a newer program or a newer version of a crate has migrated the database |
 //!
 //! The registry does not look into SQL: a wrong join, a wrong `sql` expression or a missing column of a `migrated`
 //! table is an error with status 500 in the first request that uses it. A `migrated` table whose rows count towards

@@ -57,7 +57,7 @@
 //! # Names
 //!
 //! A field's name on the wire is the name that serde gives it. The derive reads `rename_all = "camelCase"` on the
-//! struct and `rename` on a field, and no other renaming: with another one, the schema and the serialised entity would
+//! struct and `rename` on a field, and refuses other styles, with which the schema and the serialised entity would
 //! disagree. A column has the field's Rust name, unless `column = "…"` declares another one.
 //!
 //! # Types of fields

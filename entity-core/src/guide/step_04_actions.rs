@@ -100,9 +100,8 @@
 //! - `register!` finds the actions by itself, because the type implements [`Actions`](crate::Actions). The trait
 //!   requires [`Read`](crate::Read).
 //! - A need in a site on the collection requires a path argument: without one the request is refused with 400.
-//! - For an action, [`Need::SiteOrOwn`](crate::Need::SiteOrOwn) means its first function only. An action that owners
-//!   may run on their entities has the need to read, and calls [`gate::require`](crate::gate::require)`::<Loan>(cx,
-//!   &loan, Operation::Update)` first.
+//! - [`Need::SiteOrOwn`](crate::Need::SiteOrOwn) lets owners run an action on their entities. An action on the
+//!   collection can't ask for it: the service does not start.
 //! - An action with `Verb::Get` runs in a session that can't write.
 //! - Nobody checks the permission to update around an action that writes: its need is the permission.
 //! - [`db::replace`](crate::db::replace) runs `check` and `settle`, counts the version up and refuses to overwrite a

@@ -56,8 +56,7 @@
 //!
 //! - Lists can be filtered and ordered by such a field only if it is also declared as `column`: no index may serve it.
 //! - The version of an entity covers its joined fields, so that its `ETag` changes when the borrower is renamed.
-//! - An entity is read again after a write if its type joins tables, has groups or has a `sight`. In a type without any
-//!   of these, an `sql` field has its default value in the answer to a write.
+//! - An entity whose type has such fields is read again after a write.
 //! - Errors in the SQL are found by the first request, not at the start: a test should read and list the type.
 //!
 //! A join by hand is not needed to follow a reference: `references = "user"` lets clients ask for the whole user with
@@ -66,22 +65,22 @@
 //! # Hidden columns
 //!
 //! A `hidden` field is a column that clients neither see nor write, and that is not in the schema; `check` or an action
-//! sets it. It also needs `#[serde(skip)]`: without it, the entity would be serialised with the field. Because it is
+//! sets it. It also needs `#[serde(skip)]`, which the derive demands. Because it is
 //! not in the schema, no list is ordered or filtered by it, and a rule asks for it by
 //! [`Sight::Sql`](crate::db::Sight::Sql).
 //!
 //! # Computed fields
 //!
-//! A `computed` field is shown and not stored. It has the default value of its type whenever a row is read, so it
-//! serves for keys that clients expect, or for values that the code fills in itself:
+//! A `computed` field is shown and not stored. `computed = path` names the function that computes it from the other
+//! fields:
 //!
-//! ```standalone_crate
-//! # use entity_core::{Context, DateTimeUtc, Entity, Page, Read, List, Result, Search, db};
+//! ```
+//! # use entity_core::{Context, DateTimeUtc, Entity};
 //! # use serde::Serialize;
 //! # /// A piece of equipment that somebody has borrowed.
 //! # #[derive(Clone, Debug, Serialize, Entity)]
 //! # #[serde(rename_all = "camelCase")]
-//! #[entity(prefix = "loan", table = "loan", access = Site("loan"))]
+//! #[entity(prefix = "loan", table = "loan", access = Site("loan"), verbs(read, list))]
 //! pub struct Loan {
 //! #     #[entity(id)]
 //! #     loan_id: String,
@@ -89,39 +88,22 @@
 //! #     site_id: String,
 //!     due: DateTimeUtc,
 //!     /// Whether it should have come back.
-//!     #[entity(computed)]
+//!     #[entity(computed = Self::is_late)]
 //!     is_late: bool,
 //! }
 //!
 //! impl Loan {
-//!     fn complete(mut self, cx: &Context) -> Self {
-//!         self.is_late = self.due < cx.now();
-//!         self
+//!     fn is_late(&self, cx: &Context) -> bool {
+//!         self.due < cx.now()
 //!     }
 //! }
-//!
-//! impl Read for Loan {
-//!     async fn read(cx: &Context, id: &str) -> Result<Option<Self>> {
-//!         let found: Option<Self> = db::read(cx, id).await?;
-//!         Ok(found.map(|it| it.complete(cx)))
-//!     }
-//! }
-//!
-//! impl List for Loan {
-//!     async fn list(cx: &Context, search: &Search) -> Result<Page<Self>> {
-//!         let page: Page<Self> = db::list(cx, search).await?;
-//!         Ok(page.map(|it| it.complete(cx)))
-//!     }
-//!
-//!     async fn count(cx: &Context, search: &Search) -> Result<Option<u64>> {
-//!         db::count::<Self>(cx, search).await.map(Some)
-//!     }
-//! }
-//! # entity_core::register!(Loan);
-//! # fn main() {
-//! #     entity_core::Registry::from_inventory().unwrap();
-//! # }
 //! ```
 //!
-//! The verbs that are implemented by hand are left out of `verbs(…)`. A value that follows from columns alone is better
-//! an `sql` field: lists can be filtered by it.
+//! What must be looked up elsewhere is looked up for all entities at once: `complete = path` on the struct names an
+//! `async fn(cx: &Context, entities: &mut [Self]) -> Result<()>` that is called with the entities that one statement
+//! has read. A value that follows from columns alone is better an `sql` field: lists can be filtered by it.
+//!
+//! # Fields that some do not see
+//!
+//! `#[entity(sight = RULE)]` on a field, an `Option` or a text, says who sees it by the same rules as in step 2. For
+//! everybody else the field is empty in every output, and has no effect on filters, order, searches and counts.

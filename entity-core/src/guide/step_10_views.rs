@@ -41,6 +41,37 @@
 //!
 //! The doc comments and the [`JsonSchema`](crate::schemars::JsonSchema) of the struct describe the answer to clients.
 //!
+//! A view of one entity says with `#[derive(View)]` which field comes from which: see [`derive(View)`](macro@crate::View).
+//!
 //! # Endpoints
 //!
-//! This guide does not describe yet how a crate registers an endpoint below `/api`.
+//! An endpoint is declared beside its handler, and registers as a type does. The handler of the view above, at an
+//! address of its own:
+//!
+//! ```
+//! use entity_core::endpoint::{Call, Endpoint};
+//! use entity_core::{Context, Result, schemars};
+//! # /// The equipment that is lent.
+//! # #[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+//! # pub struct Lent {
+//! #     /// The names of the equipment.
+//! #     pub items: Vec<String>,
+//! # }
+//! # async fn lent(_cx: &Context) -> Result<Lent> {
+//! #     Ok(Lent { items: Vec::new() })
+//! # }
+//!
+//! const LENT: Endpoint = Endpoint::get("/api/users/me/loans", "listMyLoans")
+//!     .doc("The equipment that is lent in the caller's sites.")
+//!     .answers::<Lent>(&handle);
+//! entity_core::register_endpoint!(LENT);
+//!
+//! async fn handle(cx: &Context, _call: Call) -> Result<Lent> {
+//!     lent(cx).await
+//! }
+//! # assert!(LENT.fault().is_none());
+//! ```
+//!
+//! Callers without a session get 401, unless the endpoint is declared [`open`](crate::endpoint::Endpoint::open). An
+//! endpoint for another verb than `GET` runs in one unit of work, which is committed before the answer is sent. The
+//! OpenAPI document describes every endpoint. Two endpoints that claim one address or one operation id stop the start.

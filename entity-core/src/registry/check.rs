@@ -104,6 +104,43 @@ pub(super) fn tables(registry: &super::Registry) -> Result<(), RegistryError> {
     Ok(())
 }
 
+/// Checks that the type has what its permissions ask about, and returns what is wrong, if anything.
+fn needs(route: &Route) -> Option<String> {
+    let access = route.access?;
+    let is_of_site = |it: &Need| !it.functions().is_empty() && !matches!(it, Need::Account(_));
+    let on_entity = route.actions.iter().filter(|it| it.is_on_entity);
+    let of_entity = [access.read, access.update, access.delete];
+    let mut of_entity = of_entity
+        .into_iter()
+        .chain(on_entity.filter_map(|it| it.need));
+    if !route.schema.has_site
+        && let Some(need) = of_entity.find(is_of_site)
+    {
+        let function = need.functions().first().copied().unwrap_or_default();
+        return Some(format!(
+            "asks for the function `{function}` in the site of the entity, and no field is declared as `site`: declare \
+             one, or ask for `Need::Account`"
+        ));
+    }
+    let owned = |it: Need| matches!(it, Need::SiteOrOwn(..));
+    if route.list.is_some() && owned(access.read) {
+        return Some(
+            "asks for `Need::SiteOrOwn` to read, which narrows no list: ask for `Need::Site`, and declare a `sight` of \
+             `Sight::Any(&[Sight::Own, Sight::Holds(\"…\")])`"
+                .to_owned(),
+        );
+    }
+    let mut on_collection = route.actions.iter().filter(|it| !it.is_on_entity);
+    let ownerless = on_collection.find(|it| it.need.is_some_and(owned));
+    ownerless.map(|it| {
+        format!(
+            "asks for `Need::SiteOrOwn` for the action `{}`, which runs on no entity that anybody owns: ask for \
+             `Need::Site`",
+            it.name
+        )
+    })
+}
+
 /// Checks `route` and returns an error if a service can't start with it.
 pub(super) fn route(route: &Route) -> Result<(), RegistryError> {
     let refuse = |reason: &str| {
@@ -113,6 +150,9 @@ pub(super) fn route(route: &Route) -> Result<(), RegistryError> {
         )))
     };
     if let Some(fault) = grants(route) {
+        return refuse(&fault);
+    }
+    if let Some(fault) = needs(route) {
         return refuse(&fault);
     }
     if let Some(fault) = &route.fault {

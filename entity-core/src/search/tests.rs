@@ -22,6 +22,7 @@ static SCHEMA: Schema = Schema {
     ],
     has_feed: false,
     has_events: false,
+    has_site: false,
 };
 
 fn grammar() -> Grammar {
@@ -214,6 +215,7 @@ fn a_list_without_anything_to_search_says_so() {
         fields: &[Field::new("id", Kind::Text(9), "").role(Role::Id)],
         has_feed: false,
         has_events: false,
+        has_site: false,
     };
     let grammar = Grammar {
         schema: &PLAIN,

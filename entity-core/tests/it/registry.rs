@@ -79,6 +79,16 @@ provider!(Dot, "note.json",);
 provider!(Empty, "",);
 provider!(Decent, "note-2_b",);
 provider!(Needless, "needless", needless("shout"));
+provider!(
+    Ownerless,
+    "ownerless",
+    Action::on_collection(
+        Verb::Post,
+        "shout",
+        Need::SiteOrOwn("a.any", "a.own"),
+        |_, _| { Box::pin(async { Ok(Outcome::Done) }) }
+    )
+);
 provider!(Taken, "taken", on_entity(Verb::Get, "edit"));
 provider!(
     Doubled,
@@ -128,6 +138,54 @@ fn a_table_that_two_types_claim_names_both_crates() {
     for part in ["`shelf`", "`stack`", "`here`", "`there`", "`pile`"] {
         assert!(text.contains(part), "{text}");
     }
+}
+
+/// A type with this access and these attributes.
+macro_rules! asking {
+    ($name:ident, $access:expr, $($site:ident)?) => {
+        #[derive(Clone, Debug, Serialize, Entity)]
+        #[entity(prefix = "asking", table = "asking", access = $access, verbs(read, list))]
+        struct $name {
+            #[entity(id)]
+            id: String,
+            $(#[entity(site)]
+            $site: String,)?
+        }
+    };
+}
+
+const ONE_S_OWN: Access = Access::new(
+    Need::SiteOrOwn("asking.read", "asking.read.own"),
+    Need::Superuser,
+);
+
+asking!(Siteless, Site("asking"),);
+asking!(Sited, Site("asking"), site);
+asking!(Owned, ONE_S_OWN, site);
+
+#[test]
+fn a_function_in_a_site_is_asked_of_types_with_sites_only() {
+    let text = refusal([Route::of::<Siteless>(HERE).read().list().build()]);
+    assert!(
+        text.contains("`asking.read`") && text.contains("`site`"),
+        "{text}"
+    );
+    assert!(Registry::new([Route::of::<Sited>(HERE).read().list().build()]).is_ok());
+}
+
+#[test]
+fn ownership_counts_for_single_entities_only() {
+    let text = refusal([Route::of::<Owned>(HERE).read().list().build()]);
+    assert!(
+        text.contains("SiteOrOwn") && text.contains("sight"),
+        "{text}"
+    );
+    assert!(Registry::new([Route::of::<Owned>(HERE).read().build()]).is_ok());
+    let text = refusal([route::<Ownerless>()]);
+    assert!(
+        text.contains("SiteOrOwn") && text.contains("`shout`"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -90,12 +90,14 @@ static NOTE: Schema = Schema {
     fields: FIELDS,
     has_feed: true,
     has_events: true,
+    has_site: false,
 };
 static SESSION: Schema = Schema {
     doc: "",
     fields: &[],
     has_feed: false,
     has_events: false,
+    has_site: false,
 };
 
 impl Entity for Note {

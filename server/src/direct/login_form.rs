@@ -26,6 +26,7 @@ static SCHEMA: Schema = Schema {
     ],
     has_feed: false,
     has_events: false,
+    has_site: false,
 };
 
 /// Whether the form is asked for.

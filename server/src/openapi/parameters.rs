@@ -13,6 +13,7 @@ static NO_FIELDS: Fields = Fields {
     fields: &[],
     has_feed: false,
     has_events: false,
+    has_site: false,
 };
 
 /// The parameter that stands for the id of an entity.

@@ -81,6 +81,7 @@ static SCHEMA: Schema = Schema {
     ],
     has_feed: false,
     has_events: false,
+    has_site: false,
 };
 
 impl Entity for SessionEntity {

@@ -68,7 +68,7 @@ pub async fn find<T: Record>(
         veil::conceal(cx, &mut record, of_fields).await?;
         records.push(record);
     }
-    groups::fill(cx, &mut records).await?;
+    complete(cx, &mut records).await?;
     Ok(records)
 }
 
@@ -86,7 +86,7 @@ pub async fn load<T: Record>(
     condition(sql.push(" WHERE "))?;
     let read = |row: &mut Row<'_>| T::from_row(cx, row);
     let mut records = cx.db()?.rows(sql.into_statement(), read).await?;
-    groups::fill(cx, &mut records).await?;
+    complete(cx, &mut records).await?;
     Ok(records)
 }
 
@@ -104,7 +104,7 @@ pub async fn list<T: Record>(cx: &Context, search: &Search) -> Result<Page<T>> {
     };
     let measure = cx.measure(search).short(is_short(search));
     let mut page = cx.db()?.page(statement, measure, read).await?;
-    groups::fill(cx, &mut page.items).await?;
+    complete(cx, &mut page.items).await?;
     Ok(page)
 }
 
@@ -149,6 +149,15 @@ fn write_from<T: Record>(sql: &mut Sql) {
     sql.push(T::JOINS);
 }
 
+/// Adds what other statements read: the groups, and the fields that the type computes.
+async fn complete<T: Record>(cx: &Context, records: &mut [T]) -> Result<()> {
+    groups::fill(cx, records).await?;
+    if records.is_empty() {
+        return Ok(());
+    }
+    T::complete(cx, records).await
+}
+
 /// Appends ` WHERE …`: the scope, the rule about who sees an entity, the filters and words.
 fn write_seen<T: Record>(sql: &mut Sql, search: &Search, columns: &Columns<'_>) -> Result<()> {
     sql.push(" WHERE ");
@@ -163,9 +172,9 @@ fn write_seen<T: Record>(sql: &mut Sql, search: &Search, columns: &Columns<'_>) 
                 sql.push(&expression(site, THIS)).bind_list(sites)?;
             }
         },
-        // No gate has passed the search.
-        (Scope::Sites(sites), None) if sites.is_empty() => drop(sql.push("FALSE")),
-        _ => drop(sql.push("TRUE")),
+        // The entities belong to no site: only a search of everything finds them.
+        (Scope::Sites(_), None) => drop(sql.push("FALSE")),
+        (Scope::Everything, _) => drop(sql.push("TRUE")),
     }
     if let Some(sight) = T::SIGHT {
         columns.write_sight(sql.push(" AND "), &sight)?;

@@ -1,0 +1,51 @@
+//! The types of fields, and the names that serde gives fields.
+
+use syn::{GenericArgument, PathArguments, Type};
+
+/// Returns the type inside the invisible group that a macro by example puts around a type that it was given.
+fn ungrouped(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => ungrouped(&group.elem),
+        ty => ty,
+    }
+}
+
+/// Returns the type inside an `Option`, and whether it is one.
+pub(crate) fn unwrap_option(ty: &Type) -> (&Type, bool) {
+    let ty = ungrouped(ty);
+    if let Type::Path(path) = ty
+        && let Some(segment) = path.path.segments.last()
+        && segment.ident == "Option"
+        && let PathArguments::AngleBracketed(arguments) = &segment.arguments
+        && let Some(GenericArgument::Type(inner)) = arguments.args.first()
+    {
+        return (inner, true);
+    }
+    (ty, false)
+}
+
+/// Returns the name of the type, without the path to it.
+pub(crate) fn last_segment(ty: &Type) -> Option<String> {
+    match ungrouped(ty) {
+        Type::Path(path) => path.path.segments.last().map(|it| it.ident.to_string()),
+        Type::Reference(reference) => last_segment(&reference.elem),
+        _ => None,
+    }
+}
+
+/// Returns the name that serde gives the field, for the styles of `rename_all` that entities use.
+pub(crate) fn rename_all(name: &str, style: Option<&str>) -> String {
+    let name = name.trim_start_matches("r#");
+    match style {
+        Some("camelCase") => {
+            let mut words = name.split('_');
+            let first = words.next().unwrap_or_default().to_owned();
+            words.fold(first, |text, word| {
+                let mut letters = word.chars();
+                let initial = letters.next().map(|it| it.to_ascii_uppercase());
+                text + &initial.into_iter().chain(letters).collect::<String>()
+            })
+        }
+        _ => name.to_owned(),
+    }
+}

@@ -108,13 +108,13 @@ pub(super) fn tables(registry: &super::Registry) -> Result<(), RegistryError> {
 fn needs(route: &Route) -> Option<String> {
     let access = route.access?;
     let is_of_site = |it: &Need| !it.functions().is_empty() && !matches!(it, Need::Account(_));
-    let on_entity = route.actions.iter().filter(|it| it.is_on_entity);
-    let of_entity = [access.read, access.update, access.delete];
-    let mut of_entity = of_entity
+    let actions = route.actions.iter().filter(|it| it.is_on_entity);
+    let operations = [access.read, access.update, access.delete];
+    let mut needs = operations
         .into_iter()
-        .chain(on_entity.filter_map(|it| it.need));
+        .chain(actions.filter_map(|it| it.need));
     if !route.schema.has_site
-        && let Some(need) = of_entity.find(is_of_site)
+        && let Some(need) = needs.find(is_of_site)
     {
         let function = need.functions().first().copied().unwrap_or_default();
         return Some(format!(

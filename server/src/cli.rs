@@ -3,6 +3,7 @@
 mod arguments;
 mod backup;
 mod doctor;
+mod new_type;
 mod operator;
 mod prompt;
 mod serve;
@@ -33,6 +34,12 @@ type Failure = Box<dyn StdError + Send + Sync>;
 /// Runs the program: reads the arguments, does what they say, answers how it went.
 pub fn run() -> ExitCode {
     let arguments = Arguments::parse();
+    if let Some(Command::NewType(wanted)) = &arguments.command {
+        return match new_type::run(wanted) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => fail(&tell(&*failure), USAGE),
+        };
+    }
     let given = match given(&arguments.settings) {
         Ok(given) => given,
         Err(failure) => return fail(&tell(&*failure), USAGE),
@@ -95,7 +102,7 @@ async fn execute(arguments: Arguments, config: Config) -> Result<(), Failure> {
         Some(Command::User { action }) => operator::user(config, action).await,
         Some(Command::Backup { file, force }) => backup::backup(&config, &file, force),
         Some(Command::Restore { file, force }) => backup::restore(&config, &file, force).await,
-        Some(Command::Doctor { .. }) => Ok(()),
+        Some(Command::Doctor { .. } | Command::NewType(_)) => Ok(()),
     }
 }
 

@@ -23,6 +23,7 @@ mod hostile;
 mod idle;
 mod known_passwords;
 mod lost_update;
+mod new_type;
 mod operator;
 mod parity;
 mod passwords;

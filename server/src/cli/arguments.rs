@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgGroup, Args, Parser, Subcommand};
 use entity_providers::demo::PASSWORD;
 
 /// Lectern, a learning-management service.
@@ -92,6 +92,26 @@ pub(super) enum Command {
         #[arg(long)]
         integrity: bool,
     },
+    /// Make the crate of a new entity type, in a folder of its own.
+    NewType(NewType),
+}
+
+/// What the crate of a new entity type is like.
+#[derive(Args, Debug)]
+#[group(skip)]
+#[command(group = ArgGroup::new("source").required(true).args(["path", "git"]))]
+pub(super) struct NewType {
+    /// The name of the type, such as `book`: the prefix of its addresses.
+    pub(super) name: String,
+    /// The folder with the sources of the service.
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) path: Option<PathBuf>,
+    /// The address of the git repository with the sources of the service.
+    #[arg(long, value_name = "URL")]
+    pub(super) git: Option<String>,
+    /// The folder to make [default: `lectern-NAME`].
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) into: Option<PathBuf>,
 }
 
 /// What to do with an account.

@@ -46,8 +46,8 @@ pub use page::Measure;
 pub use quota::{Quota, Quotas};
 pub use record::{
     GroupTable, Kept, MOST_PASSED, Record, Secret, THIS, add, computed, count, create, delete,
-    find, insert, list, list_statement, load, new_key, note, owner, read, read_many, replace, row,
-    sent_list, store, update,
+    find, insert, later, list, list_statement, load, new_key, note, owner, read, read_many,
+    replace, row, sent_list, store, update,
 };
 pub use row::Row;
 pub use search::{apply, condition, count_rows};

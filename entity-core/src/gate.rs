@@ -240,12 +240,19 @@ pub async fn may<P: Provider>(
     is_granted(check::<P>(cx, entity, operation).await)
 }
 
-/// Returns whether the caller meets the need of an action. A need in a site is looked up in `site`.
+/// Returns whether the caller meets the need of an action on `entity` or, without one, on the collection.
 ///
 /// # Errors
 /// Returns an error if a permission could not be decided.
-pub(crate) async fn may_run(cx: &Context, need: Need, site: Option<&str>) -> Result<bool> {
-    is_granted(demand_in_site(cx, need, site).await)
+pub(crate) async fn may_run(
+    cx: &Context,
+    need: Need,
+    entity: Option<&impl Entity>,
+) -> Result<bool> {
+    is_granted(match entity {
+        Some(entity) => demand(cx, need, entity).await,
+        None => demand_in_site(cx, need, None).await,
+    })
 }
 
 /// Converts the result of a check into a bool: a refusal is `false`. Other errors are returned.

@@ -47,7 +47,7 @@ pub(crate) fn list<'a, P: List>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a
         let mut reply = collection_reply::<P>(cx, call, page, search.window(), place).await?;
         if call.wants_abilities {
             reply.abilities = list_abilities::<P>(cx, call.route, search.site()).await?;
-            reply.abilities.actions = offers(cx, call.route, false, None).await?;
+            reply.abilities.actions = offers(cx, call.route, None::<&P::Entity>).await?;
         }
         Ok(reply)
     })
@@ -318,7 +318,7 @@ async fn abilities<P: Provider>(
         create: false,
         update: has_forms && update && gate::may::<P>(cx, entity, Operation::Update).await?,
         delete: has_forms && delete && gate::may::<P>(cx, entity, Operation::Delete).await?,
-        actions: offers(cx, route, true, entity.site()).await?,
+        actions: offers(cx, route, Some(entity)).await?,
     })
 }
 
@@ -333,14 +333,8 @@ async fn list_abilities<P: Provider>(
     })
 }
 
-/// Returns the actions that the caller may run without further input: on an entity, which belongs to `site` or to no
-/// site, or on the collection.
-async fn offers(
-    cx: &Context,
-    route: &Route,
-    is_on_entity: bool,
-    site: Option<&str>,
-) -> Result<Vec<Offer>> {
+/// Returns the actions that the caller may run without further input: on `entity` or, without one, on the collection.
+async fn offers<E: Entity>(cx: &Context, route: &Route, entity: Option<&E>) -> Result<Vec<Offer>> {
     let mut offers = Vec::new();
     for action in &route.actions {
         let is_plain = match action.verb {
@@ -349,7 +343,8 @@ async fn offers(
             Verb::Put | Verb::Patch | Verb::Delete => false,
         };
         let need = action.need.unwrap_or(Need::Superuser);
-        if is_plain && action.is_on_entity == is_on_entity && gate::may_run(cx, need, site).await? {
+        let is_here = action.is_on_entity == entity.is_some();
+        if is_plain && is_here && gate::may_run(cx, need, entity).await? {
             offers.push(Offer {
                 name: action.name,
                 verb: action.verb,

@@ -84,7 +84,11 @@ pub const TABLES: &[&str] = &[
 pub async fn define(manager: &SchemaManager<'_>, statements: &[&str]) -> Result<(), DbErr> {
     let connection = manager.get_connection();
     for statement in statements {
+        let defines = ["CREATE", "ALTER"]
+            .iter()
+            .any(|it| statement.starts_with(it));
         let sql = match connection.get_database_backend() {
+            _ if !defines => (*statement).to_owned(),
             DbBackend::Postgres => statement
                 .replace(" TEXT", " text COLLATE \"C\"")
                 .replace(" BYTES", " bytea"),

@@ -188,6 +188,34 @@ async fn check_all(cx: &Context, held: Held) -> Result<()> {
     Ok(())
 }
 
+/// What somebody sends of fields that they do not see is left out, and what they see is written.
+async fn overwrite(cx: &Context, held: Held) -> Result<()> {
+    for whole in pupils() {
+        let current = db::read::<Pupil>(cx, &whole.id)
+            .await?
+            .expect("it is there");
+        let sent = json!({"phone": "overwritten", "remark": "overwritten"});
+        let fields = Fields(sent.as_object().cloned().unwrap_or_default());
+        db::update(cx, current, fields).await?;
+        let stored =
+            db::load::<Pupil>(cx, |sql| Ok(sql.push("this.id = ").bind(&*whole.id))).await?;
+        let stored = stored.into_iter().next().expect("it is there");
+        let (phone, remark) = seen(&whole, held);
+        assert_eq!(
+            stored.phone.as_deref() == Some("overwritten"),
+            phone.is_some()
+        );
+        assert_eq!(stored.remark == "overwritten", !remark.is_empty());
+        // The next one finds what it was.
+        let former = Pupil {
+            version: stored.version,
+            ..whole.clone()
+        };
+        db::store(cx, stored, former).await?;
+    }
+    Ok(())
+}
+
 /// A change by somebody who does not see all of it leaves the rest as it is.
 async fn change(cx: &Context, number: i64) -> Result<Option<Version>> {
     let current = db::read::<Pupil>(cx, "b").await?.expect("it is there");
@@ -223,7 +251,10 @@ both! {
             let found = dispatcher.read(&origin, |cx| Box::pin(check_all(cx, held)));
             found.await.expect("it reads");
             let changed = dispatcher.write(&origin, |cx| {
-                Box::pin(async move { Ok((change(cx, 41).await?, Effect::Read)) })
+                Box::pin(async move {
+                    overwrite(cx, held).await?;
+                    Ok((change(cx, 41).await?, Effect::Read))
+                })
             });
             assert!(changed.await.expect("it writes").is_some());
         }

@@ -249,6 +249,10 @@ impl Field {
     pub(crate) fn blank(&self) -> syn::Result<&'static str> {
         match self.kind_name() {
             _ if self.is_optional => Ok("NULL"),
+            _ if self.is_required => Err(syn::Error::new(
+                self.ident.span(),
+                "who does not see this field could not send back what they read: add `optional`, or make it an `Option`",
+            )),
             kind if kind.starts_with("Text") || kind.starts_with("Html") => Ok("''"),
             _ => Err(syn::Error::new(
                 self.ident.span(),

@@ -11,6 +11,7 @@ mod field;
 mod record;
 mod table;
 mod types;
+mod veiled;
 mod view;
 
 use proc_macro::TokenStream;
@@ -75,7 +76,7 @@ use crate::field::Fields;
 /// | `facts` | the field, an `entity_core::db::Facts`, is what the rule about who sees the entity needs; it also needs `#[serde(skip)]` |
 /// | `computed`, `computed = path` | the field is shown and not stored; it has what the `fn(&Self, &Context) -> T` computes from the other fields, or what the function named by `complete` sets, or else the default value of its type |
 /// | `sight = RULE` | an `entity_core::db::Sight`: who sees the field. For others it is empty, in answers as well as for filters, words and order; `before` in `check` and `settle` lacks it too |
-/// | `unique` | no two entities have the same value, and a unique index of the table sees to it: another one is refused as a conflict |
+/// | `unique` | no two entities have the same value: another one is refused as a conflict. A managed table has a unique index for the column; a migration makes it in any other table |
 /// | `uncompared` | lists can't be filtered and ordered by the field |
 /// | `author`, `category`, `files` | the part that the field plays in the entry in feeds; `files` is of the type `entity_core::file::Files` |
 /// | `skip` | the field is no part of the schema, and not stored |

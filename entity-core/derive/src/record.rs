@@ -8,6 +8,7 @@ use syn::{Ident, LitStr};
 use crate::attributes::TypeAttributes;
 use crate::computed::computing;
 use crate::field::{Field, Fields, Storage};
+use crate::veiled::veiled;
 
 pub(crate) fn implement(
     name: &Ident,
@@ -22,11 +23,8 @@ pub(crate) fn implement(
     let sight = option(attributes.sight.as_ref().map(|it| quote!(#it)));
     let version = column_of_role(fields, "Version");
     let position = position(fields);
-    let written = fields.0.iter().filter(|it| it.is_written_text());
-    let written = written.map(Field::column_name);
     let (columns, values) = columns(fields);
-    let renamed = renamed(fields);
-    let dropped = &attributes.dropped;
+    let further_columns = further_columns(attributes, fields)?;
     let select = select(fields);
     let reading = reading(fields);
     let making = making(name, fields);
@@ -48,9 +46,7 @@ pub(crate) fn implement(
             const TABLE: &'static str = #table;
             const IS_MANAGED: bool = #is_managed;
             const COLUMNS: &'static [(&'static str, ::entity_core::db::ColumnType, bool)] = &[#columns];
-            const RENAMED: &'static [(&'static str, &'static str)] = &[#(#renamed),*];
-            const DROPPED: &'static [&'static str] = &[#(#dropped),*];
-            const WRITTEN: &'static [&'static str] = &[#(#written),*];
+            #further_columns
             const KEY: &'static str = #key_column;
             const OWNER: ::std::option::Option<&'static str> = #owner;
             const TAKEN: ::std::option::Option<&'static str> = #taken;
@@ -212,6 +208,29 @@ fn columns(fields: &Fields) -> (TokenStream, TokenStream) {
     )
 }
 
+/// Generates what else is declared of columns: former names, removals, which are unique, and which clients write.
+fn further_columns(attributes: &TypeAttributes, fields: &Fields) -> syn::Result<TokenStream> {
+    let dropped = &attributes.dropped;
+    let is_present = |it: &&LitStr| stored(fields).any(|field| field.column_name() == it.value());
+    if let Some(present) = dropped.iter().find(is_present) {
+        return Err(syn::Error::new(
+            present.span(),
+            "a field has this column: it would be removed at every start",
+        ));
+    }
+    let renamed = renamed(fields);
+    let unique = fields.0.iter().filter(|it| it.is_unique);
+    let unique = unique.map(Field::column_name);
+    let written = fields.0.iter().filter(|it| it.is_written_text());
+    let written = written.map(Field::column_name);
+    Ok(quote! {
+        const RENAMED: &'static [(&'static str, &'static str)] = &[#(#renamed),*];
+        const UNIQUE: &'static [&'static str] = &[#(#unique),*];
+        const DROPPED: &'static [&'static str] = &[#(#dropped),*];
+        const WRITTEN: &'static [&'static str] = &[#(#written),*];
+    })
+}
+
 /// Generates the former names of columns, each with the present one.
 fn renamed(fields: &Fields) -> impl Iterator<Item = TokenStream> {
     stored(fields).filter_map(|it| {
@@ -221,7 +240,7 @@ fn renamed(fields: &Fields) -> impl Iterator<Item = TokenStream> {
 }
 
 /// Returns the expression that is selected for the field, if one is.
-fn selected(field: &Field) -> Option<TokenStream> {
+pub(crate) fn selected(field: &Field) -> Option<TokenStream> {
     match &field.storage {
         Storage::Joined(sql) => Some(quote!(#sql)),
         _ if field.is_stored() => {
@@ -238,40 +257,6 @@ fn select(fields: &Fields) -> TokenStream {
     let mark = groups_field(fields).map(|_| quote!("this.\"is_restricted\""));
     let parts = parts.chain(mark);
     quote!(#(#parts),*)
-}
-
-/// Generates what is known of the fields that some callers do not see.
-fn veiled(fields: &Fields) -> syn::Result<TokenStream> {
-    let (mut items, mut arms) = (Vec::new(), Vec::new());
-    for field in &fields.0 {
-        let Some(sight) = &field.sight else { continue };
-        let (ident, wire, blank) = (&field.ident, &field.wire, field.blank()?);
-        let expression = selected(field).ok_or_else(|| {
-            let message = "a rule about who sees a field needs a column or an expression";
-            syn::Error::new(ident.span(), message)
-        })?;
-        items.push(quote!(::entity_core::db::Veiled {
-            field: #wire,
-            expression: #expression,
-            blank: #blank,
-            sight: #sight,
-        }));
-        arms.push(quote!(#wire => self.#ident = ::std::default::Default::default(),));
-    }
-    let conceal = (!arms.is_empty()).then(|| {
-        quote! {
-            fn conceal(&mut self, field: &str) {
-                match field {
-                    #(#arms)*
-                    _ => {}
-                }
-            }
-        }
-    });
-    Ok(quote! {
-        const VEILED: &'static [::entity_core::db::Veiled] = &[#(#items),*];
-        #conceal
-    })
 }
 
 fn reading(fields: &Fields) -> TokenStream {
@@ -438,9 +423,15 @@ fn groups(table: &LitStr, fields: &Fields) -> TokenStream {
 
 fn touch(fields: &Fields) -> Option<TokenStream> {
     let is_counted = |it: &&Field| it.is_stored();
+    let has_version = fields.role("Version").is_some();
     let updated = fields.role("Updated").filter(is_counted).map(|it| {
         let ident = &it.ident;
-        quote!(self.#ident = cx.now().into();)
+        if has_version {
+            quote!(self.#ident = cx.now().into();)
+        } else {
+            // Nothing else tells the states of the entity apart.
+            quote!(self.#ident = ::entity_core::db::later(cx, &self.#ident);)
+        }
     });
     let version = fields.role("Version").filter(is_counted).map(|it| {
         let ident = &it.ident;

@@ -5,7 +5,7 @@ use quote::quote;
 use syn::{DeriveInput, Ident, LitStr};
 
 use crate::attributes::{Access, TypeAttributes};
-use crate::field::Fields;
+use crate::field::{Field, Fields};
 use crate::record;
 
 pub(crate) fn implement(
@@ -14,6 +14,15 @@ pub(crate) fn implement(
     fields: &Fields,
 ) -> syn::Result<TokenStream> {
     let name = &input.ident;
+    let is_veiled = |it: &&Field| it.sight.is_some();
+    if attributes.table.is_none()
+        && let Some(field) = fields.0.iter().find(is_veiled)
+    {
+        return Err(syn::Error::new(
+            field.ident.span(),
+            "a rule about who sees a field needs a table = \"…\"",
+        ));
+    }
     let table = attributes
         .table
         .as_ref()

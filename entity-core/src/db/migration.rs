@@ -1,18 +1,41 @@
-//! The migrations that types declare where they are registered.
+//! The migrations that types declare.
 
-/// A change of tables or rows that a type declares: `register!(Loan, migrations(db::Migration { … }))`.
+/// A change of tables or rows that a type declares: `register!(Loan, migrations(FIRST, SECOND))`.
 ///
-/// A managed table needs none for new fields, for `#[entity(was = "…")]` and for `#[entity(dropped(…))]`. Migrations
-/// make the tables of types declared as `migrated`, and change rows.
-///
-/// The service runs each migration once in a database, in the order of declaration, after the managed tables have been
-/// brought up to date. All migrations that a start runs are one transaction. A migration never changes once it was
-/// released.
+/// A managed table needs none for new fields, for `#[entity(was = "…")]` and for `#[entity(dropped(…))]`. At a start, the
+/// service renames and adds the columns of managed tables, then runs the migrations that the database lacks, each once
+/// and in the order of declaration, and then removes columns. All of this is one transaction. A migration never changes
+/// once it was released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Migration {
     /// The name, which no other migration of the same crate has.
     pub name: &'static str,
-    /// The statements, in order. ` TEXT` in them becomes text that both databases compare byte by byte, and ` BYTES`
-    /// becomes the type of bytes of the database.
+    /// The statements, in order.
     pub statements: &'static [&'static str],
+    /// Whether the migration changes rows of the type's managed table: it is passed over where the start has just
+    /// created that table.
+    pub is_of_rows: bool,
+}
+
+impl Migration {
+    /// Creates a migration that makes or changes tables or indexes. In statements that begin with `CREATE` or `ALTER`,
+    /// ` TEXT` becomes text that both databases compare byte by byte, and ` BYTES` the type of bytes of the database.
+    pub const fn of_tables(name: &'static str, statements: &'static [&'static str]) -> Self {
+        Self {
+            name,
+            statements,
+            is_of_rows: false,
+        }
+    }
+
+    /// Creates a migration that changes the rows of the type's managed table. A table that was just created has none,
+    /// and may lack the columns that the statements read.
+    pub const fn of_rows(name: &'static str, statements: &'static [&'static str]) -> Self {
+        Self {
+            name,
+            statements,
+            is_of_rows: true,
+        }
+    }
 }

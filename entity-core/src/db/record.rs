@@ -22,7 +22,7 @@ use crate::error::Result;
 use crate::input::Fields;
 
 pub use groups::GroupTable;
-pub use kept::{Kept, computed, new_key, owner, sent_list};
+pub use kept::{Kept, computed, later, new_key, owner, sent_list};
 pub use read::{MOST_PASSED, count, find, list, list_statement, load, read, read_many};
 pub use secret::Secret;
 pub use write::{add, create, delete, insert, note, replace, row, store, update};
@@ -47,6 +47,9 @@ pub trait Record: Entity + Clone {
 
     /// The columns that were renamed: the former name and the present one.
     const RENAMED: &'static [(&'static str, &'static str)] = &[];
+
+    /// The columns in which no two rows have the same value.
+    const UNIQUE: &'static [&'static str] = &[];
 
     /// The columns that the type had in a former version, and that the service removes.
     const DROPPED: &'static [&'static str] = &[];

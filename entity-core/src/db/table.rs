@@ -29,6 +29,8 @@ pub struct TableSpec {
     pub columns: &'static [(&'static str, ColumnType, bool)],
     /// The columns that were renamed: the former name and the present one.
     pub renamed: &'static [(&'static str, &'static str)],
+    /// The columns in which no two rows have the same value.
+    pub unique: &'static [&'static str],
     /// The columns that a former version of the type had, and that the service removes.
     pub dropped: &'static [&'static str],
     /// The fields whose text is also stored folded, in a column of its own.
@@ -55,6 +57,7 @@ impl TableSpec {
             name: T::TABLE,
             columns: T::COLUMNS,
             renamed: T::RENAMED,
+            unique: T::UNIQUE,
             dropped: T::DROPPED,
             folded: folded_fields(T::schema()).map(|it| it.0).collect(),
             key: T::KEY,
@@ -127,6 +130,26 @@ impl TableSpec {
     /// Returns the names of the columns with folded text.
     pub fn folded_columns(&self) -> impl Iterator<Item = String> {
         self.folded.iter().filter_map(|it| it.folded_column())
+    }
+
+    /// Returns the unique indexes: the name of each, and the statement that creates it.
+    pub fn unique_indexes(&self) -> impl Iterator<Item = (String, IndexCreateStatement)> {
+        self.unique.iter().map(|column| {
+            let name = self.unique_index_name(column);
+            let mut statement = Index::create();
+            statement
+                .name(&*name)
+                .table(Alias::new(self.name))
+                .col(Alias::new(*column))
+                .unique()
+                .if_not_exists();
+            (name, statement)
+        })
+    }
+
+    /// Returns the name of the unique index for `column`.
+    pub fn unique_index_name(&self, column: &str) -> String {
+        format!("{}_{column}_unique", self.name)
     }
 
     /// Returns the name of the index for the lists of a site.

@@ -4,12 +4,13 @@
 //! no effect on filters, words, order and counts either. When entities are read otherwise, the statement also selects
 //! the answers about the row, and the field is emptied afterwards.
 
-use super::Sql;
 use super::record::{Record, THIS};
 use super::search::expression;
 use super::sight::{Asking, Facts, Held, Sight};
+use super::{Row, Sql};
 use crate::context::Context;
 use crate::error::Result;
+use crate::input::Fields;
 use crate::schema::{Field, Role};
 use crate::search::Search;
 
@@ -143,6 +144,50 @@ pub(super) fn write_answers<T: Record>(cx: &Context, sql: &mut Sql) -> Result<()
         sight.write_answers(sql, &Asking::of::<T>(cx))?;
     }
     Ok(())
+}
+
+/// Takes out of `fields` those that the caller does not see of `current`: nobody overwrites what they can't read.
+pub(super) async fn withhold<T: Record>(
+    cx: &Context,
+    current: &T,
+    fields: &mut Fields,
+) -> Result<()> {
+    let is_sent = |it: &Veiled, fields: &Fields| fields.0.contains_key(it.field);
+    let mut sent = T::VEILED.iter().filter(|it| is_sent(it, fields));
+    let Some(_) = sent.next() else {
+        return Ok(());
+    };
+    let facts = answers(cx, current).await?;
+    let facts = facts.into_iter().chain(std::iter::repeat(Facts::default()));
+    for (veiled, facts) in T::VEILED.iter().zip(facts) {
+        if is_sent(veiled, fields) && !veiled.sight.admits(cx, facts, current.site()).await? {
+            fields.0.remove(veiled.field);
+        }
+    }
+    Ok(())
+}
+
+/// Returns the answers about the fields of `current`, if their rules ask anything.
+async fn answers<T: Record>(cx: &Context, current: &T) -> Result<Vec<Facts>> {
+    if !T::VEILED.iter().any(|it| it.sight.has_questions()) {
+        return Ok(Vec::new());
+    }
+    let mut sql = cx.db()?.sql("SELECT CAST(0 AS bigint)");
+    write_answers::<T>(cx, &mut sql)?;
+    sql.push(" FROM \"").push(T::TABLE).push("\" ").push(THIS);
+    sql.push(T::JOINS).push(" WHERE ").column(THIS, T::KEY);
+    sql.push(" = ").bind(current.key());
+    let read = |row: &mut Row<'_>| {
+        row.take::<i64>()?;
+        let all = sights::<T>().map(|_| Ok(Facts::read(row)?));
+        all.collect::<Result<Vec<_>>>()
+    };
+    let found = cx.db()?.rows(sql.into_statement(), read).await?;
+    let of_row = found.into_iter().next().unwrap_or_default();
+    Ok(of_row
+        .into_iter()
+        .skip(usize::from(T::SIGHT.is_some()))
+        .collect())
 }
 
 /// Empties the fields of `record` that the caller does not see, and those that follow from them. `facts` has the answers

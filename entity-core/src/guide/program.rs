@@ -47,7 +47,9 @@
 //! - `was = "item"` on a field: the column had this name in a former version, and is renamed.
 //! - `dropped("hint")` on the type: the column is removed with what is in it.
 //! - `migrations(…)` in [`register!`](crate::register!): statements that change rows, or that make the tables of a
-//!   `migrated` type. Each [`Migration`](crate::db::Migration) runs once, after the managed tables are up to date.
+//!   `migrated` type. Each [`Migration`](crate::db::Migration) runs once, when the columns of the managed tables were
+//!   renamed and added, and before columns are removed. So a column changes its type by way of a new one: a field with
+//!   another `column`, `Migration::of_rows` that fills it from the old one, and `dropped` for the old one.
 //!
 //! A start is refused, and `lectern doctor` says so before, if data would be lost or hidden or rows could not be read or
 //! written: a column is left over while another one is new, a column has another type than its field, or a field and

@@ -92,8 +92,8 @@
 //! # The site
 //!
 //! `access = Site("loan")` looks up permissions in the site of the entity, so such a type must have a field with the
-//! role `site`. **Neither the compiler nor the start of the service checks this.** If the field is an `Option` and
-//! empty, only super users may read and write the entity.
+//! role `site`: the service does not start with one that has none. If the field is an `Option` and empty, only super
+//! users may read and write the entity.
 //!
 //! # The version
 //!

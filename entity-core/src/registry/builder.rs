@@ -5,7 +5,6 @@ use std::fmt;
 use super::{ActionRoute, Grant, Route};
 use crate::action::Action;
 use crate::demo::FillDemo;
-#[cfg(feature = "sea-orm")]
 use crate::prepare::{self, Prepare};
 use crate::provider::{Actions, Create, Delete, List, Provider, Read, Update};
 use crate::route;

@@ -191,14 +191,8 @@ fn ownership_counts_for_single_entities_only() {
 #[test]
 fn migrations_of_a_crate_have_different_names() {
     const TWICE: &[entity_core::db::Migration] = &[
-        entity_core::db::Migration {
-            name: "first",
-            statements: &[],
-        },
-        entity_core::db::Migration {
-            name: "first",
-            statements: &[],
-        },
+        entity_core::db::Migration::of_tables("first", &[]),
+        entity_core::db::Migration::of_rows("first", &[]),
     ];
     let text = refusal([Route::of::<Shelf>(HERE)
         .read()

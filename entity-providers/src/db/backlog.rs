@@ -238,6 +238,42 @@ pub(crate) async fn add(connection: &impl ConnectionTrait, tasks: Vec<Task>) -> 
     Ok(())
 }
 
+/// Lets what is left to be done in `table` follow its column `former`, which is called `now`.
+pub(super) async fn rename(
+    transaction: &DatabaseTransaction,
+    table: &str,
+    former: &str,
+    now: &str,
+) -> Result<(), DbErr> {
+    transaction.execute_unprepared(CREATE).await?;
+    for name in ["column_name", "key_name"].map(Alias::new) {
+        let mut update = Query::update();
+        update
+            .table(Alias::new(TABLE))
+            .value(name.clone(), now)
+            .and_where(Expr::col(Alias::new("table_name")).eq(table))
+            .and_where(Expr::col(name).eq(former));
+        transaction.execute(&update).await?;
+    }
+    Ok(())
+}
+
+/// Leaves out what is left to be done with `column` of `table`, which goes.
+pub(super) async fn drop_column(
+    transaction: &DatabaseTransaction,
+    table: &str,
+    column: &str,
+) -> Result<(), DbErr> {
+    transaction.execute_unprepared(CREATE).await?;
+    let mut delete = Query::delete();
+    delete
+        .from_table(Alias::new(TABLE))
+        .and_where(Expr::col(Alias::new("table_name")).eq(table))
+        .and_where(Expr::col(Alias::new("column_name")).eq(column));
+    transaction.execute(&delete).await?;
+    Ok(())
+}
+
 /// What is left to be done.
 ///
 /// # Errors

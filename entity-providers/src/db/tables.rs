@@ -10,8 +10,7 @@ use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement}
 
 use super::backlog::{self, Task};
 use super::migrate::{begin_alone, names};
-use super::type_migrations;
-use super::usage::trigger_names;
+use super::{type_migrations, usage};
 
 /// The tables to which the rows of other types belong.
 const PARENTS: Parents = Parents {
@@ -19,8 +18,8 @@ const PARENTS: Parents = Parents {
     groups: Some("site_group"),
 };
 
-/// Brings the tables of the registered types up to date: creates the missing ones, adds, renames and removes columns as
-/// the types declare, and runs the migrations that the types declare.
+/// Brings the tables of the registered types up to date: creates the missing ones, renames and adds columns, runs the
+/// migrations that the types declare, and removes columns.
 ///
 /// # Errors
 /// Returns an error if a type claims a table of the service, if a table does not fit its type and data would be lost or
@@ -28,11 +27,19 @@ const PARENTS: Parents = Parents {
 pub async fn ensure_tables(db: &Db, registry: &Registry) -> Result<()> {
     let (transaction, watch) = begin_alone(db).await?;
     let work = async {
+        let mut created = HashSet::new();
         for (route, spec) in managed(registry) {
             refuse_claimed(&transaction, route, &spec).await?;
-            ensure_table(&transaction, route, &spec).await?;
+            if extend(&transaction, route, &spec).await? {
+                created.insert(route.prefix);
+            }
         }
-        type_migrations::run(&transaction, registry).await
+        type_migrations::run(&transaction, registry, &created).await?;
+        for (route, spec) in managed(registry) {
+            take(&transaction, &spec, removals(&transaction, &spec).await?).await?;
+            refuse_misfits(&transaction, route, &spec).await?;
+        }
+        Ok(())
     };
     watch.over(work).await?;
     transaction.commit().await?;
@@ -47,10 +54,18 @@ pub(super) async fn lacks(
     let mut lacks = Vec::new();
     for (route, spec) in managed(registry) {
         refuse_claimed(transaction, route, &spec).await?;
-        let steps = steps(transaction, route, &spec).await?;
-        lacks.extend(steps.into_iter().map(|it| it.name));
+        lacks.extend(additions(transaction, route, &spec).await?);
     }
+    let mut lacks: Vec<String> = lacks.into_iter().map(|it| it.name).collect();
     lacks.extend(type_migrations::lacking(transaction, registry).await?);
+    for (route, spec) in managed(registry) {
+        let removals = removals(transaction, &spec).await?;
+        lacks.extend(removals.into_iter().map(|it| it.name));
+        // What is to be done first may make the rest fit.
+        if lacks.is_empty() {
+            refuse_misfits(transaction, route, &spec).await?;
+        }
+    }
     Ok(lacks)
 }
 
@@ -100,20 +115,17 @@ fn refusal(route: &Route, reason: &str) -> Error {
     )
 }
 
+/// Creates the table, or renames and adds columns and indexes. Returns whether the table was created.
+///
 /// Whoever may read and write rows only gets along with a table that is as it should be.
-async fn ensure_table(
+async fn extend(
     transaction: &DatabaseTransaction,
     route: &Route,
     spec: &TableSpec,
-) -> Result<()> {
+) -> Result<bool> {
     let present = columns_of(transaction, spec.name).await?;
-    let steps = steps(transaction, route, spec).await?;
-    if steps.iter().any(|it| it.removes) {
-        remove_triggers(transaction, spec.name).await?;
-    }
-    for step in steps {
-        transaction.execute_raw(step.statement).await?;
-    }
+    let steps = additions(transaction, route, spec).await?;
+    take(transaction, spec, steps).await?;
     let is_new = |it: &&Field| {
         it.folded_column()
             .is_some_and(|it| !present.contains_key(&it))
@@ -125,66 +137,97 @@ async fn ensure_table(
         let tasks: Vec<_> = added.iter().filter_map(fold).collect();
         backlog::add(transaction, tasks).await?;
     }
-    Ok(())
-}
-
-/// Removes the triggers by which SQLite counts the rows: it refuses to remove a column that one names. They are made
-/// again when the tables are counted.
-async fn remove_triggers(transaction: &DatabaseTransaction, table: &str) -> Result<()> {
-    if transaction.get_database_backend() == DbBackend::Sqlite {
-        for trigger in names(transaction, trigger_names(DbBackend::Sqlite), table).await? {
-            let sql = format!("DROP TRIGGER \"{trigger}\"");
-            transaction.execute_unprepared(&sql).await?;
-        }
-    }
-    Ok(())
+    Ok(present.is_empty())
 }
 
 /// One statement that brings a table nearer to what its type declares.
 struct Step {
     name: String,
     statement: Statement,
-    /// Whether a column goes.
-    removes: bool,
+    change: Change,
 }
 
-/// Returns what makes the table of `spec` as it should be.
-async fn steps(
+/// What a step does with a column that is there.
+enum Change {
+    Nothing,
+    Renames(String, String),
+    Removes(String),
+}
+
+/// Takes the `steps`. What rests on the former name of a column, or on a column that goes, is told.
+async fn take(transaction: &DatabaseTransaction, spec: &TableSpec, steps: Vec<Step>) -> Result<()> {
+    if steps.iter().any(|it| !matches!(it.change, Change::Nothing)) {
+        usage::forget(transaction, spec.name).await?;
+    }
+    for step in steps {
+        if let Change::Renames(column, _) | Change::Removes(column) = &step.change {
+            let index = spec.unique_index_name(column);
+            let sql = format!("DROP INDEX IF EXISTS \"{index}\"");
+            transaction.execute_unprepared(&sql).await?;
+        }
+        transaction.execute_raw(step.statement).await?;
+        match step.change {
+            Change::Nothing => {}
+            Change::Renames(former, now) => {
+                backlog::rename(transaction, spec.name, &former, &now).await?;
+            }
+            Change::Removes(column) => {
+                backlog::drop_column(transaction, spec.name, &column).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns what creates the table of `spec`, or renames and adds what its type declares.
+async fn additions(
     transaction: &DatabaseTransaction,
     route: &Route,
     spec: &TableSpec,
 ) -> Result<Vec<Step>> {
     let backend = transaction.get_database_backend();
     let present = columns_of(transaction, spec.name).await?;
-    let mut steps = match present.is_empty() {
-        true => vec![Step {
-            name: spec.name.to_owned(),
-            statement: backend.build(&spec.create_statement(backend, PARENTS)),
-            removes: false,
-        }],
-        false => alterations(transaction, route, spec, &present).await?,
+    let added = |name: String, statement: Statement| Step {
+        name,
+        statement,
+        change: Change::Nothing,
+    };
+    let mut steps = if present.is_empty() {
+        let statement = backend.build(&spec.create_statement(backend, PARENTS));
+        vec![added(spec.name.to_owned(), statement)]
+    } else {
+        alterations(backend, route, spec, present)?
     };
     if let (Some(groups), Some(statement)) = (spec.groups, spec.groups_statement(backend, PARENTS))
         && columns_of(transaction, groups.table).await?.is_empty()
     {
-        steps.push(Step {
-            name: groups.table.to_owned(),
-            statement: backend.build(&statement),
-            removes: false,
-        });
+        steps.push(added(groups.table.to_owned(), backend.build(&statement)));
     }
-    if let Some(statement) = spec.index_statement()
-        && !names(transaction, indexes(backend), spec.name)
-            .await?
-            .contains(&spec.index_name())
-    {
-        steps.push(Step {
-            name: spec.index_name(),
-            statement: backend.build(&statement),
-            removes: false,
-        });
+    let own = spec.index_statement().map(|it| (spec.index_name(), it));
+    let present = names(transaction, indexes(backend), spec.name).await?;
+    for (name, statement) in own.into_iter().chain(spec.unique_indexes()) {
+        if !present.contains(&name) {
+            steps.push(added(name, backend.build(&statement)));
+        }
     }
     Ok(steps)
+}
+
+/// Returns what removes the columns that the type has dropped.
+async fn removals(transaction: &DatabaseTransaction, spec: &TableSpec) -> Result<Vec<Step>> {
+    let backend = transaction.get_database_backend();
+    let present = columns_of(transaction, spec.name).await?;
+    let kept: HashSet<String> = wanted(spec).collect();
+    let dropped = spec.dropped.iter();
+    let dropped = dropped.flat_map(|it| [(*it).to_owned(), format!("{it}{FOLDED}")]);
+    let steps = dropped
+        .filter(|it| present.contains_key(it) && !kept.contains(it))
+        .map(|column| Step {
+            name: format!("{} without {column}", spec.name),
+            statement: backend.build(alter(spec).drop_column(Alias::new(&column))),
+            change: Change::Removes(column),
+        });
+    Ok(steps.collect())
 }
 
 /// A column as the database has it.
@@ -195,56 +238,36 @@ struct Present {
     has_default: bool,
 }
 
-/// Returns what changes the table of `spec`, which has the columns `present`.
-async fn alterations(
-    transaction: &DatabaseTransaction,
+/// Returns what renames and adds columns of the table of `spec`, which has the columns `present`.
+fn alterations(
+    backend: DbBackend,
     route: &Route,
     spec: &TableSpec,
-    present: &BTreeMap<String, Present>,
+    mut present: BTreeMap<String, Present>,
 ) -> Result<Vec<Step>> {
-    let backend = transaction.get_database_backend();
-    let mut present = present.clone();
     let mut steps = Vec::new();
-    let mut step = |name: String, change: &mut sea_orm::sea_query::TableAlterStatement, removes| {
-        steps.push(Step {
-            name,
-            statement: backend.build(change),
-            removes,
-        });
-    };
     for (former, now) in renames(spec) {
         if !present.contains_key(&now)
             && let Some(column) = present.remove(&former)
         {
             let mut change = alter(spec);
             change.rename_column(Alias::new(&former), Alias::new(&now));
-            step(
-                format!("{}.{former} as {now}", spec.name),
-                &mut change,
-                false,
-            );
+            steps.push(Step {
+                name: format!("{}.{former} as {now}", spec.name),
+                statement: backend.build(&change),
+                change: Change::Renames(former, now.clone()),
+            });
             present.insert(now, column);
         }
     }
-    for dropped in spec.dropped {
-        let folded = format!("{dropped}{FOLDED}");
-        for column in [(*dropped).to_owned(), folded] {
-            if present.remove(&column).is_some() {
-                let mut change = alter(spec);
-                change.drop_column(Alias::new(&column));
-                step(format!("{} without {column}", spec.name), &mut change, true);
-            }
-        }
-    }
-    refuse_misfits(transaction, route, spec, &present).await?;
+    refuse_leftovers(route, spec, &present)?;
     for column in wanted(spec).filter(|it| !present.contains_key(it)) {
         if let Some(added) = spec.added_column(&column, backend) {
-            let mut change = alter(spec);
-            step(
-                format!("{}.{column}", spec.name),
-                change.add_column(added),
-                false,
-            );
+            steps.push(Step {
+                name: format!("{}.{column}", spec.name),
+                statement: backend.build(alter(spec).add_column(added)),
+                change: Change::Nothing,
+            });
         }
     }
     Ok(steps)
@@ -275,9 +298,9 @@ fn is_renamed(spec: &TableSpec, present: &BTreeMap<String, Present>, column: &st
     renamed.any(|(former, now)| *now == column && present.contains_key(*former))
 }
 
-/// Refuses a table with whose columns `present` the type would lose or hide data, or could not write.
-async fn refuse_misfits(
-    transaction: &DatabaseTransaction,
+/// Refuses a table with a column that its type lacks, if another column is new, which may be meant to take its place, or
+/// if rows could not be written without it.
+fn refuse_leftovers(
     route: &Route,
     spec: &TableSpec,
     present: &BTreeMap<String, Present>,
@@ -285,13 +308,12 @@ async fn refuse_misfits(
     let table = spec.name;
     let wanted: HashSet<String> = wanted(spec).collect();
     let is_derived = |name: &str| name.ends_with(FOLDED);
-    let left = present
-        .iter()
-        .filter(|(name, _)| !wanted.contains(*name) && !is_derived(name));
+    let is_left =
+        |name: &str| !wanted.contains(name) && !is_derived(name) && !spec.dropped.contains(&name);
     let is_added = wanted
         .iter()
         .any(|it| !present.contains_key(it) && !is_derived(it));
-    for (name, column) in left {
+    for (name, column) in present.iter().filter(|it| is_left(it.0)) {
         let is_needed = !column.is_nullable && !column.has_default;
         if is_added || is_needed {
             return Err(refusal(
@@ -303,6 +325,17 @@ async fn refuse_misfits(
             ));
         }
     }
+    Ok(())
+}
+
+/// Refuses a table with a column that the type could not read or write.
+async fn refuse_misfits(
+    transaction: &DatabaseTransaction,
+    route: &Route,
+    spec: &TableSpec,
+) -> Result<()> {
+    let table = spec.name;
+    let present = columns_of(transaction, table).await?;
     for (name, kind, is_nullable) in spec.columns {
         let Some(column) = present.get(*name) else {
             continue;
@@ -312,7 +345,7 @@ async fn refuse_misfits(
                 route,
                 &format!(
                     "reads the column `{table}.{name}` as another type than the database has: give the field another \
-                     `column`, and fill that in a migration"
+                     `column`, fill that from the old one in a migration of rows, and drop the old one"
                 ),
             ));
         }
@@ -321,7 +354,7 @@ async fn refuse_misfits(
                 route,
                 &format!(
                     "may write null into the column `{table}.{name}`, which takes none: give the field another `column`, \
-                     and fill that in a migration"
+                     fill that from the old one in a migration of rows, and drop the old one"
                 ),
             ));
         }
@@ -329,7 +362,8 @@ async fn refuse_misfits(
             return Err(refusal(
                 route,
                 &format!(
-                    "can't read the null in the column `{table}.{name}`: make the field an `Option`, or fill the column"
+                    "can't read the null in the column `{table}.{name}`: make the field an `Option`, or fill the column in a \
+                     migration of rows"
                 ),
             ));
         }

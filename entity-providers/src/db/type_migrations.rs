@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use entity_core::db::Migration;
-use entity_core::{Error, ErrorKind, Registry, Result};
+use entity_core::{Error, ErrorKind, Registry, Result, Route};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbErr, Statement};
 use sea_orm_migration::SchemaManager;
 
@@ -13,26 +13,31 @@ use crate::migration::define;
 /// The table that says which migrations of types have run.
 const DONE: &str = "type_migration";
 
-/// A migration, with the name of the crate that declares it.
-type Declared<'a> = (&'static str, &'a Migration);
+/// A migration, with the type that declares it.
+type Declared<'a> = (&'a Route, &'a Migration);
 
-/// Runs the migrations of the registered types that the database lacks.
+/// Runs the migrations of the registered types that the database lacks. The tables of the types `created` have just been
+/// created: migrations of their rows are passed over.
 ///
 /// # Errors
 /// Returns an error if a newer version of a crate has changed the database, or if the database refuses a statement.
-pub(super) async fn run(transaction: &DatabaseTransaction, registry: &Registry) -> Result<()> {
+pub(super) async fn run(
+    transaction: &DatabaseTransaction,
+    registry: &Registry,
+    created: &HashSet<&'static str>,
+) -> Result<()> {
     let backend = transaction.get_database_backend();
     let manager = SchemaManager::new(transaction);
-    for (origin, migration) in missing(transaction, registry).await? {
-        define(&manager, migration.statements)
-            .await
-            .map_err(|error| {
-                let text = format!(
-                    "the migration `{}` of the crate `{origin}` fails",
-                    migration.name
-                );
-                Error::new(ErrorKind::Internal, format!("{text}: {error}"))
+    for (route, migration) in missing(transaction, registry).await? {
+        let origin = route.origin.0;
+        if !migration.is_of_rows || !created.contains(route.prefix) {
+            let done = define(&manager, migration.statements).await;
+            done.map_err(|error| {
+                let name = migration.name;
+                let text = format!("the migration `{name}` of the crate `{origin}` fails: {error}");
+                Error::new(ErrorKind::Internal, text)
             })?;
+        }
         let sql = match backend {
             sea_orm::DbBackend::Postgres => "INSERT INTO type_migration VALUES ($1, $2)",
             _ => "INSERT INTO type_migration VALUES (?, ?)",
@@ -52,7 +57,7 @@ pub(super) async fn lacking(
     let missing = missing(transaction, registry).await?;
     let names = missing
         .iter()
-        .map(|(origin, it)| format!("{origin}: {}", it.name));
+        .map(|(route, it)| format!("{}: {}", route.origin.0, it.name));
     Ok(names.collect())
 }
 
@@ -64,12 +69,13 @@ async fn missing<'a>(
     let routes = registry.routes();
     let declared = routes.flat_map(|route| {
         let migrations = route.migrations.iter();
-        migrations.map(|it| (route.origin.0, it))
+        migrations.map(move |it| (route, it))
     });
     let declared: Vec<Declared<'_>> = declared.collect();
     refuse_newer(registry, &declared, &done)?;
-    let is_missing =
-        |(origin, it): &Declared<'_>| !done.contains(&((*origin).to_owned(), it.name.to_owned()));
+    let is_missing = |(route, it): &Declared<'_>| {
+        !done.contains(&(route.origin.0.to_owned(), it.name.to_owned()))
+    };
     Ok(declared.into_iter().filter(is_missing).collect())
 }
 
@@ -83,7 +89,7 @@ fn refuse_newer(
     let crates: BTreeSet<&str> = registry.origins().into_keys().map(|it| it.0).collect();
     let is_known = |origin: &str, name: &str| {
         let mut declared = declared.iter();
-        declared.any(|(crate_name, it)| *crate_name == origin && it.name == name)
+        declared.any(|(route, it)| route.origin.0 == origin && it.name == name)
     };
     let mut unknown = done
         .iter()

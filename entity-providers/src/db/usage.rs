@@ -182,8 +182,31 @@ async fn recount(transaction: &DatabaseTransaction) -> Result<()> {
     Ok(())
 }
 
+/// Stops counting `table`, one of whose columns changes: [`count_tables`] counts it anew, as its type declares it now. A
+/// trigger that names a column that is not there refuses every write.
+pub(super) async fn forget(transaction: &DatabaseTransaction, table: &str) -> Result<()> {
+    let backend = transaction.get_database_backend();
+    let own = format!("usage_of_{table}_");
+    for trigger in names(transaction, trigger_names(backend), table).await? {
+        if trigger.starts_with(&own) {
+            let sql = match backend {
+                DbBackend::Postgres => format!("DROP TRIGGER \"{trigger}\" ON \"{table}\""),
+                _ => format!("DROP TRIGGER \"{trigger}\""),
+            };
+            transaction.execute_unprepared(&sql).await?;
+        }
+    }
+    if !columns_of(transaction, SOURCES).await?.is_empty() {
+        let mut gone = Query::delete();
+        gone.from_table(Alias::new(SOURCES))
+            .and_where(Expr::col(Alias::new("name")).eq(table));
+        transaction.execute(&gone).await?;
+    }
+    Ok(())
+}
+
 /// Asks for the triggers of a table.
-pub(super) fn trigger_names(backend: DbBackend) -> &'static str {
+fn trigger_names(backend: DbBackend) -> &'static str {
     match backend {
         DbBackend::Postgres => {
             "SELECT tgname::text AS name FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid

@@ -93,18 +93,19 @@ fn choose(accounts: &[User], name: &str) -> Option<String> {
     chosen.map(|it| it.id.clone())
 }
 
-/// Notes that the user `id` has just logged in. That is no change to the user.
+/// Notes that the user `id`, if there is one, has just logged in. That is no change to the user.
 ///
 /// # Errors
-/// There is no such user, or the database can't be written.
+/// Returns an error if the database can't be written.
 pub async fn note_login(cx: &Context, id: &str) -> Result<()> {
     db::note::<User>(cx, id, "last_login", cx.now().timestamp_millis()).await
 }
 
-/// Keeps a stronger hash of the password that the user `id` has already. That is no change to the user.
+/// Keeps a stronger hash of the password that the user `id`, if there is one, has already. That is no change to the
+/// user.
 ///
 /// # Errors
-/// There is no such user, or the database can't be written.
+/// Returns an error if the database can't be written.
 pub async fn keep_hash(cx: &Context, id: &str, hash: &str) -> Result<()> {
     if let Some(old) = find(cx, id)
         .await?

@@ -79,6 +79,8 @@ mod changed {
     poll!(Guessed, [], [], wording: String);
     poll!(Renamed, [], [entity(was = "question", search)], wording: String);
     poll!(Without, [entity(dropped("question"))], [], wording: String);
+    poll!(Counted, [entity(dropped("question"))], [], votes: i64);
+    poll!(Single, [], [entity(unique)], question: String);
     poll!(OtherKind, [], [], question: i64);
     poll!(Nullable, [], [], question: Option<String>);
 }
@@ -96,15 +98,15 @@ mod claiming {
 }
 
 const MIGRATIONS: [Migration; 2] = [
-    Migration {
-        name: "first",
-        statements: &["CREATE TABLE ballot (poll TEXT NOT NULL)"],
-    },
-    Migration {
-        name: "second",
-        statements: &["INSERT INTO ballot VALUES ('p1')"],
-    },
+    Migration::of_tables("first", &["CREATE TABLE ballot (poll TEXT NOT NULL)"]),
+    Migration::of_tables("second", &["INSERT INTO ballot VALUES ('FREE TEXT')"]),
 ];
+
+/// A text becomes a number: the new column is filled from the old one, which then goes.
+const AS_NUMBER: &[Migration] = &[Migration::of_rows(
+    "as_number",
+    &["UPDATE poll SET votes = CAST(question AS bigint)"],
+)];
 
 fn registry<T: Record + entity_core::Read<Entity = T>>() -> Registry {
     let route = Route::of::<T>(("tests", "1.0.0")).read().table().build();
@@ -289,6 +291,53 @@ both! {
         assert!(!layout(&db).await.contains(&"question".to_owned()));
     }
 
+    async fn a_column_changes_its_type_by_way_of_a_new_one(database: Database) {
+        let registry_with = |migrations| {
+            let route = Route::of::<changed::Counted>(("tests", "1.0.0")).read().table().migrations(migrations).build();
+            Registry::new([route]).expect("one type gets along with itself")
+        };
+        let db = with_a_site(&database).await;
+        db.writer.execute_unprepared("CREATE TABLE type_migration (origin TEXT, name TEXT)").await.expect("a table");
+        ensure_tables(&db, &registry::<first::Poll>()).await.expect("a table");
+        insert(&db, "id, site_id, question", "'p1', 's', '42'").await;
+        ensure_tables(&db, &registry_with(AS_NUMBER)).await.expect("a number");
+        let row = json!({"id": "p1", "siteId": "s", "votes": 42});
+        assert_eq!(read::<changed::Counted>(&db, "p1").await, row);
+        // A database that is made anew never had the text.
+        db.writer.execute_unprepared("DROP TABLE poll").await.expect("it goes");
+        db.writer.execute_unprepared("DELETE FROM type_migration").await.expect("they go");
+        ensure_tables(&db, &registry_with(AS_NUMBER)).await.expect("a new table");
+        ensure_tables(&db, &registry_with(AS_NUMBER)).await.expect("nothing to do");
+    }
+
+    async fn a_counted_table_changes_and_is_counted_again(database: Database) {
+        let (first, renamed) = (registry::<first::Poll>(), registry::<changed::Renamed>());
+        let storage = server::storage::Storage::open(database.url(), &first).await.expect("a database");
+        let site = "INSERT INTO site (id, title, is_published, is_pub_view, is_joinable, created, modified, version) \
+                    VALUES ('s', 's', true, false, false, 0, 0, 1)";
+        storage.content.writer.execute_unprepared(site).await.expect("a site");
+        insert(&storage.content, "id, site_id, question", "'p1', 's', 'Why?'").await;
+        drop(storage);
+        // The text is folded while nothing counts, and rows are written behind it.
+        let storage = server::storage::Storage::open(database.url(), &renamed).await.expect("it starts");
+        insert(&storage.content, "id, site_id, wording", "'p2', 's', 'How?'").await;
+        let wrong = entity_providers::db::miscounted(&storage.content).await;
+        assert_eq!(wrong.expect("a count"), 0);
+        let without = registry::<changed::Without>();
+        drop(storage);
+        let refused = server::storage::Storage::open(database.url(), &without).await;
+        drop(refused.expect("the wording stays, and the question is gone already"));
+    }
+
+    async fn a_unique_column_has_an_index(database: Database) {
+        let db = with_a_site(&database).await;
+        ensure_tables(&db, &registry::<changed::Single>()).await.expect("a table");
+        insert(&db, "id, site_id, question", "'p1', 's', 'Why?'").await;
+        let again = "INSERT INTO poll (id, site_id, question) VALUES ('p2', 's', 'Why?')";
+        assert!(db.writer.execute_unprepared(again).await.is_err());
+        ensure_tables(&db, &registry::<changed::Renamed>()).await.expect("another name");
+    }
+
     async fn a_column_of_another_kind_is_refused_at_the_start(database: Database) {
         let db = with_a_site(&database).await;
         ensure_tables(&db, &registry::<first::Poll>()).await.expect("a table");
@@ -332,13 +381,16 @@ both! {
         ensure_tables(&db, &registry(&MIGRATIONS)).await.expect("nothing to do");
         let backend = db.writer.get_database_backend();
         let rows = db.writer.query_all_raw(Statement::from_string(backend, "SELECT poll FROM ballot")).await;
-        assert_eq!(rows.expect("rows").len(), 1, "each ran once");
+        let rows = rows.expect("rows");
+        assert_eq!(rows.len(), 1, "each ran once");
+        let text: String = rows[0].try_get("", "poll").expect("a text");
+        assert_eq!(text, "FREE TEXT");
 
         let refused = ensure_tables(&db, &registry(&MIGRATIONS[..1])).await;
         let text = refused.expect_err("a newer version was here").to_string();
         assert!(text.contains("`tests`") && text.contains("`second`"), "{text}");
-        let broken: &[Migration] = &[Migration { name: "broken", statements: &["CREATE TABLE half (id TEXT)", "NONSENSE"] }];
-        let both = [MIGRATIONS[0], MIGRATIONS[1], broken[0]];
+        let broken = Migration::of_tables("broken", &["CREATE TABLE half (id TEXT)", "NONSENSE"]);
+        let both = [MIGRATIONS[0], MIGRATIONS[1], broken];
         let refused = ensure_tables(&db, &registry(Box::leak(Box::new(both)))).await;
         let text = refused.expect_err("it is no SQL").to_string();
         assert!(text.contains("`broken`") && text.contains("`tests`"), "{text}");

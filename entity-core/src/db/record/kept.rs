@@ -1,15 +1,18 @@
 //! The fields of a record: what clients send for them, and how they are stored.
 
+use chrono::TimeDelta;
 use sea_orm::Value;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
+use crate::DateTimeUtc;
 use crate::context::Context;
 use crate::db::{Column, ColumnType, Row};
 use crate::error::{Error, Result};
 use crate::file::{Files, SentFile};
 use crate::input::Fields;
 use crate::shape;
+use crate::wire::Instant;
 
 /// A type that a stored field of a record may have: a [`Column`], or a type that is sent or stored in a form of its own.
 #[diagnostic::on_unimplemented(
@@ -104,6 +107,14 @@ pub fn new_key(cx: &Context, fields: &Fields, name: &str) -> String {
 pub fn owner<T: From<String> + Default>(cx: &Context) -> T {
     let caller = cx.caller().user_id();
     caller.map_or_else(T::default, |it| it.to_owned().into())
+}
+
+/// Returns the instant of a change of an entity that last changed at `former`: the present instant, and a millisecond
+/// after `former` at least, so that no two states of an entity have the same instant.
+pub fn later<T: Instant + From<DateTimeUtc>>(cx: &Context, former: &T) -> T {
+    let next = former.instant();
+    let next = next.and_then(|it| it.checked_add_signed(TimeDelta::milliseconds(1)));
+    next.map_or(cx.now(), |it| it.max(cx.now())).into()
 }
 
 /// Returns what the `function` of a field with `computed = …` computes.

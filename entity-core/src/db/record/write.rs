@@ -69,11 +69,12 @@ fn taken<T: Record>(error: DbErr) -> Error {
     }
 }
 
-/// Changes `current` by `fields`, as [`replace`] does.
+/// Changes `current` by `fields`, as [`replace`] does. Fields that the caller does not see stay as they are.
 ///
 /// # Errors
 /// Returns an error if a field is wrong, or fails as [`replace`] does.
-pub async fn update<T: Record>(cx: &Context, current: T, fields: Fields) -> Result<T> {
+pub async fn update<T: Record>(cx: &Context, current: T, mut fields: Fields) -> Result<T> {
+    veil::withhold(cx, &current, &mut fields).await?;
     let mut changed = current.clone();
     changed.change(cx, fields)?;
     replace(cx, current, changed).await
@@ -184,9 +185,10 @@ async fn write_columns<T: Record>(
     Ok(done.map_err(taken::<T>)?.rows_affected() > 0)
 }
 
-/// Returns the column that counts the changes, with its value.
+/// Returns the column that counts the changes or, without one, that has the instant of the last change, with its value.
 fn version_of<T: Record>(record: &T) -> Option<(&'static str, Value)> {
-    let column = T::VERSION?;
+    let updated = || T::schema().role(Role::Updated)?.column;
+    let column = T::VERSION.or_else(updated)?;
     let index = T::COLUMNS.iter().position(|it| it.0 == column)?;
     Some((column, record.values().into_iter().nth(index)?))
 }

@@ -7,7 +7,8 @@ use entity_core::db::{self, Db, Groups, Lanes, Parents, Sight, TableSpec};
 use entity_core::search::Grammar;
 use entity_core::testing::{KeptEvents, ToldAuthorizer, origin, shared};
 use entity_core::{
-    Caller, Context, Dispatcher, Effect, Entity, Fields, Registry, Result, Scope, Version,
+    Caller, Context, Dispatcher, Effect, Entity, ErrorKind, Fields, Registry, Result, Scope,
+    Version,
 };
 use sea_orm::{ConnectionTrait as _, DatabaseConnection};
 use serde::Serialize;
@@ -188,32 +189,45 @@ async fn check_all(cx: &Context, held: Held) -> Result<()> {
     Ok(())
 }
 
-/// What somebody sends of fields that they do not see is left out, and what they see is written.
+/// Nobody overwrites a field that they do not see: what they send for it is refused, and left out if it is empty.
 async fn overwrite(cx: &Context, held: Held) -> Result<()> {
     for whole in pupils() {
-        let current = db::read::<Pupil>(cx, &whole.id)
-            .await?
-            .expect("it is there");
-        let sent = json!({"phone": "overwritten", "remark": "overwritten"});
-        let fields = Fields(sent.as_object().cloned().unwrap_or_default());
-        db::update(cx, current, fields).await?;
-        let stored =
-            db::load::<Pupil>(cx, |sql| Ok(sql.push("this.id = ").bind(&*whole.id))).await?;
-        let stored = stored.into_iter().next().expect("it is there");
         let (phone, remark) = seen(&whole, held);
+        let id = whole.id.as_str();
         assert_eq!(
-            stored.phone.as_deref() == Some("overwritten"),
+            sends(cx, id, json!({"phone": "new"})).await,
             phone.is_some()
         );
-        assert_eq!(stored.remark == "overwritten", !remark.is_empty());
+        assert_eq!(
+            sends(cx, id, json!({"remark": "new"})).await,
+            !remark.is_empty()
+        );
+        assert!(sends(cx, id, json!({"phone": null, "remark": "", "shoe": 40})).await);
+        let stored = db::load::<Pupil>(cx, |sql| Ok(sql.push("this.id = ").bind(id))).await?;
+        let stored = stored.into_iter().next().expect("it is there");
+        assert_eq!(stored.phone.is_none(), phone.is_some());
+        assert_eq!(stored.remark.is_empty(), !remark.is_empty());
         // The next one finds what it was.
         let former = Pupil {
             version: stored.version,
-            ..whole.clone()
+            ..whole
         };
         db::store(cx, stored, former).await?;
     }
     Ok(())
+}
+
+/// Whether a change of the pupil `id` is taken, which is refused with 403 otherwise.
+async fn sends(cx: &Context, id: &str, sent: serde_json::Value) -> bool {
+    let current = db::read::<Pupil>(cx, id).await.expect("it reads");
+    let fields = Fields(sent.as_object().cloned().unwrap_or_default());
+    match db::update(cx, current.expect("it is there"), fields).await {
+        Ok(_changed) => true,
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::Forbidden, "{error:?}");
+            false
+        }
+    }
 }
 
 /// A change by somebody who does not see all of it leaves the rest as it is.

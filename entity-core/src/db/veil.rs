@@ -4,12 +4,14 @@
 //! no effect on filters, words, order and counts either. When entities are read otherwise, the statement also selects
 //! the answers about the row, and the field is emptied afterwards.
 
+use serde_json::Value as Json;
+
 use super::record::{Record, THIS};
 use super::search::expression;
 use super::sight::{Asking, Facts, Held, Sight};
 use super::{Row, Sql};
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::input::Fields;
 use crate::schema::{Field, Role};
 use crate::search::Search;
@@ -146,7 +148,11 @@ pub(super) fn write_answers<T: Record>(cx: &Context, sql: &mut Sql) -> Result<()
     Ok(())
 }
 
-/// Takes out of `fields` those that the caller does not see of `current`: nobody overwrites what they can't read.
+/// Takes out of `fields` those that the caller does not see of `current` and sends back as they see them: nobody
+/// overwrites what they can't read.
+///
+/// # Errors
+/// Returns an error if the caller sends another value for such a field.
 pub(super) async fn withhold<T: Record>(
     cx: &Context,
     current: &T,
@@ -161,10 +167,24 @@ pub(super) async fn withhold<T: Record>(
     let facts = facts.into_iter().chain(std::iter::repeat(Facts::default()));
     for (veiled, facts) in T::VEILED.iter().zip(facts) {
         if is_sent(veiled, fields) && !veiled.sight.admits(cx, facts, current.site()).await? {
-            fields.0.remove(veiled.field);
+            let sent = fields.0.remove(veiled.field);
+            if !sent.as_ref().is_none_or(is_blank) {
+                let field = veiled.field;
+                let message = format!("`{field}` is not shown to you, so you can't change it");
+                return Err(Error::new(ErrorKind::Forbidden, message));
+            }
         }
     }
     Ok(())
+}
+
+/// Returns whether `value` is what stands for a field that is not seen. Forms send `false` for a box without a tick.
+fn is_blank(value: &Json) -> bool {
+    match value {
+        Json::Null | Json::Bool(false) => true,
+        Json::String(text) => text.is_empty(),
+        _ => false,
+    }
 }
 
 /// Returns the answers about the fields of `current`, if their rules ask anything.

@@ -99,6 +99,7 @@ fn authorizer() -> ToldAuthorizer {
         "note.revise.any",
         "note.delete.any",
         "note.shout",
+        "note.sign.own",
     ]
     .iter()
     .fold(ToldAuthorizer::default(), |told, it| told.grant(it, "s"))
@@ -175,6 +176,25 @@ fn shape(reply: &Reply) -> &'static str {
         Body::Bytes(_) => "bytes",
         Body::Forward(_) => "forward",
         Body::Form(_) => "form",
+    }
+}
+
+#[tokio::test]
+async fn owners_run_an_action_on_what_they_own() {
+    for (eid, expected) in [("ada", None), ("eve", Some(ErrorKind::Forbidden))] {
+        let service = Service::start();
+        assert_eq!(
+            service.kind(eid, Verb::Post, "/note/a/sign").await,
+            expected
+        );
+        let page = Request {
+            wants_abilities: true,
+            ..request(eid, Verb::Get, "/note/a")
+        };
+        let reply = service.dispatcher.dispatch(&page).await.unwrap();
+        let mut offered = reply.abilities.actions.iter();
+        let is_offered = offered.any(|it| it.name == "sign");
+        assert_eq!(is_offered, expected.is_none(), "{eid}");
     }
 }
 

@@ -200,6 +200,12 @@ impl Actions for Notes {
             Action::on_entity(Verb::Post, "praise", Need::Session, |_, _, _| {
                 Box::pin(async { Ok(Outcome::Done) })
             }),
+            Action::on_entity(
+                Verb::Post,
+                "sign",
+                Need::SiteOrOwn("note.sign.any", "note.sign.own"),
+                |_, _, _| Box::pin(async { Ok(Outcome::Done) }),
+            ),
             Action::on_collection(
                 Verb::Get,
                 "site",

@@ -69,7 +69,8 @@ fn taken<T: Record>(error: DbErr) -> Error {
     }
 }
 
-/// Changes `current` by `fields`, as [`replace`] does. Fields that the caller does not see stay as they are.
+/// Changes `current` by `fields`, as [`replace`] does. Fields that the caller does not see stay as they are, and are
+/// refused if another value than null, an empty text or `false` was sent.
 ///
 /// # Errors
 /// Returns an error if a field is wrong, or fails as [`replace`] does.

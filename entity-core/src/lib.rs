@@ -154,7 +154,8 @@ pub use prepare::{Preparation, Prepare};
 pub use projection::{EXPANDED, Projection};
 pub use provider::{Actions, Create, Delete, List, Provider, Read, Update};
 pub use registry::{
-    ActionRoute, Grant, Registration, Registry, RegistryError, Route, RouteBuilder,
+    ActionRoute, Grant, RESERVED_PREFIXES, Registration, Registry, RegistryError, Route,
+    RouteBuilder,
 };
 pub use reply::{
     Abilities, Body, Bytes, Collection, Effect, Form, FormPurpose, Item, Offer, Reference, Refusal,

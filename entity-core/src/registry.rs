@@ -28,6 +28,7 @@ use crate::schema::Schema;
 use crate::search::Grammar;
 
 pub use builder::RouteBuilder;
+pub use check::RESERVED_PREFIXES;
 pub(crate) use check::RESERVED_WORDS;
 
 /// A registered provider: its declarations, and its operations as functions that go through the gate.

@@ -24,6 +24,9 @@ pub struct Schema {
     pub has_site: bool,
 }
 
+/// The ending of the name of a column with folded text, behind the name of the field's own column.
+pub const FOLDED: &str = "_folded";
+
 /// The description of one field.
 #[derive(Debug, PartialEq, Eq)]
 #[expect(
@@ -244,7 +247,7 @@ impl Field {
     pub fn folded_column(&self) -> Option<String> {
         let is_text = matches!(self.kind, Kind::Text(_) | Kind::Html(_)) && self.sql.is_none();
         let column = self.column.filter(|_| is_text && self.is_searchable)?;
-        Some(format!("{column}_folded"))
+        Some(format!("{column}{FOLDED}"))
     }
 
     /// Returns the content of the [folded column](Self::folded_column) if the field's own column contains `text`.

@@ -221,3 +221,17 @@ pub fn context_on(
 ) -> Context {
     Context::new(shared(authorizer), origin(caller), unit)
 }
+
+/// Creates a database whose readers and writers share `connection`.
+#[cfg(feature = "sea-orm")]
+pub fn database_on(connection: sea_orm::DatabaseConnection) -> crate::db::Db {
+    crate::db::Db {
+        reader: connection.clone(),
+        writer: connection,
+        file: None,
+        lanes: crate::db::Lanes::default(),
+        faults: crate::db::Faults::default(),
+        stops: None,
+        groups: crate::db::Groups::default(),
+    }
+}

@@ -114,7 +114,7 @@ pub struct Announcement {
     #[serde(skip)]
     #[entity(version, hidden)]
     pub version: i64,
-    /// What its row says of who sees it.
+    /// The answers about its row to the rule about who sees it.
     #[serde(skip)]
     #[entity(facts)]
     pub facts: Facts,
@@ -147,7 +147,7 @@ pub(crate) fn channel_of(site_id: &str) -> &'static str {
     }
 }
 
-/// What cuts a list of announcements, as existing clients send it.
+/// The parameters by which existing clients shorten a list of announcements.
 const CUT: &[(&str, &str)] = &[
     ("n", "how many at most; 0 or none for all"),
     ("d", "how many days back; 0 or none for all"),
@@ -220,8 +220,8 @@ async fn message(cx: &Context, arguments: Arguments) -> Result<Outcome<Announcem
         .ok_or_else(Error::not_found)
 }
 
-/// What the query asks, with the numbers by which existing clients cut lists. They send them in many ways: what is no
-/// number, or 0, is as if it were absent.
+/// Parses the query, with the numbers by which existing clients shorten lists. They send these in many ways: a value
+/// that is no number, or 0, counts as absent.
 fn asked(cx: &Context, arguments: &Arguments) -> Result<Search> {
     let number = |name: &str| {
         let number = arguments.parameter(name)?.trim().parse().ok();

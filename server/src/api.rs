@@ -25,7 +25,7 @@ use crate::middleware::audit::Audited;
 use call::Told;
 use list::Handler;
 
-/// What runs an endpoint that needs the service itself.
+/// A handler that needs the service itself.
 type OwnHandler = for<'a> fn(OwnCall<'a>) -> BoxFuture<'a, Result<OwnAnswer>>;
 
 /// The endpoints of the service itself, which need more of it than a unit of work.

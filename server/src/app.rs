@@ -396,7 +396,7 @@ fn watch_health(health: &Health, metrics: &Metrics) {
     });
 }
 
-/// What the service says of itself, once it is clear that its operations have different names.
+/// Describes the service, after a check that its operations have different names.
 fn describe(
     registry: &Registry,
     endpoints: &Endpoints,

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use entity_core::db::{self, Db, Facts, Groups, Lanes, Parents, Sight, TableSpec};
-use entity_core::testing::{FixedClock, KeptEvents, ToldAuthorizer, origin, shared};
+use entity_core::db::{self, Facts, Parents, Sight, TableSpec};
+use entity_core::testing::{FixedClock, KeptEvents, ToldAuthorizer, database_on, origin, shared};
 use entity_core::{
     Caller, Clock as _, Context, DateTimeUtc, Dispatcher, Entity, Operation, Permit, Provider,
     Registry, Result, Scope, Search,
@@ -166,18 +166,9 @@ async fn make_tables(connection: &DatabaseConnection) {
 
 fn dispatcher(connection: &DatabaseConnection, powers: Powers) -> Dispatcher {
     let route = entity_core::Route::of::<Leaflet>(("tests", "1.0.0"));
-    let db = Db {
-        reader: connection.clone(),
-        writer: connection.clone(),
-        file: None,
-        lanes: Lanes::default(),
-        faults: db::Faults::default(),
-        stops: None,
-        groups: Groups::default(),
-    };
     Dispatcher::new(
         Arc::new(Registry::new([route.read().list().table().build()]).expect("a type")),
-        Arc::new(db),
+        Arc::new(database_on(connection.clone())),
         Arc::new(KeptEvents::default()),
         shared(powers.grants()),
     )

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use entity_core::db::{self, Db, Groups, Lanes, Parents, Sight, TableSpec};
+use entity_core::db::{self, Parents, Sight, TableSpec};
 use entity_core::search::Grammar;
-use entity_core::testing::{KeptEvents, ToldAuthorizer, origin, shared};
+use entity_core::testing::{KeptEvents, ToldAuthorizer, database_on, origin, shared};
 use entity_core::{
     Caller, Context, Dispatcher, Effect, Entity, ErrorKind, Fields, Registry, Result, Scope,
     Version,
@@ -95,18 +95,9 @@ fn dispatcher(connection: &DatabaseConnection, (phones, remarks): Held) -> Dispa
         }
     }
     let route = entity_core::Route::of::<Pupil>(("tests", "1.0.0"));
-    let db = Db {
-        reader: connection.clone(),
-        writer: connection.clone(),
-        file: None,
-        lanes: Lanes::default(),
-        faults: db::Faults::default(),
-        stops: None,
-        groups: Groups::default(),
-    };
     Dispatcher::new(
         Arc::new(Registry::new([route.read().list().table().build()]).expect("a type")),
-        Arc::new(db),
+        Arc::new(database_on(connection.clone())),
         Arc::new(KeptEvents::default()),
         shared(told),
     )

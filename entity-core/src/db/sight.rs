@@ -82,7 +82,7 @@ impl Eq for Facts {}
 /// The maximum number of questions about the row in one rule: their answers are the bits of one positive number.
 const MOST_QUESTIONS: usize = 62;
 
-/// What the caller holds of the functions in a rule.
+/// The functions in a rule that the caller holds.
 pub(super) enum Held {
     /// In one site, or at the level of the account.
     Here(BTreeMap<&'static str, bool>),

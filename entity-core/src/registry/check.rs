@@ -6,8 +6,8 @@ use crate::projection::EXPANDED;
 use crate::schema::{Field, Schema};
 use crate::search::Order;
 
-/// The prefixes that the service itself answers.
-const RESERVED: [&str; 2] = ["batch", "describe"];
+/// The prefixes that the service itself answers, and that no type can have.
+pub const RESERVED_PREFIXES: [&str; 2] = ["batch", "describe"];
 /// The path segments that have a fixed meaning behind a prefix.
 pub(crate) const RESERVED_WORDS: [&str; 4] = ["describe", "new", "edit", "delete"];
 /// The letters of the roles that may hold a function by default.
@@ -159,7 +159,7 @@ pub(super) fn route(route: &Route) -> Result<(), RegistryError> {
         return refuse(&format!("has a rule about who sees an entity that {fault}"));
     }
     let is_legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
-    if RESERVED.contains(&route.prefix) {
+    if RESERVED_PREFIXES.contains(&route.prefix) {
         return refuse("has a prefix that is reserved");
     }
     if !route.prefix.starts_with(|c: char| c.is_ascii_lowercase())

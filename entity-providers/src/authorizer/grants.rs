@@ -156,7 +156,7 @@ pub(crate) fn realm_of(id: &str) -> String {
     format!("{OF_SITE}{id}")
 }
 
-/// What the registered types grant by default, except where the database says something else in `stored`.
+/// Returns the default grants of the registered types, except where `stored` has another one from the database.
 fn declared(cx: &Context, stored: &[Model]) -> Vec<Model> {
     let Ok(registry) = cx.service::<Registry>() else {
         return Vec::new();

@@ -9,7 +9,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use entity_core::db::Db;
-use entity_core::schema::{Field, Kind};
+use entity_core::schema::{FOLDED, Field, Kind};
 use entity_core::{Error, ErrorKind, Result};
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict, Order, Query, SimpleExpr};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, QueryResult};
@@ -115,7 +115,7 @@ impl Task {
     fn target(&self) -> Alias {
         match self.work {
             Work::Empty => Alias::new(&*self.column),
-            Work::FoldText | Work::FoldHtml => Alias::new(format!("{}_folded", self.column)),
+            Work::FoldText | Work::FoldHtml => Alias::new(format!("{}{FOLDED}", self.column)),
         }
     }
 

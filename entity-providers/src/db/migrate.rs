@@ -178,26 +178,6 @@ fn refuse_newer(known: &[Box<dyn MigrationTrait>], done: &HashSet<String>) -> Re
     }
 }
 
-/// The names of the columns of `table`; none if there is no such table.
-pub(super) async fn columns_of(
-    connection: &impl ConnectionTrait,
-    table: &str,
-) -> Result<HashSet<String>, DbErr> {
-    let sql = columns(connection.get_database_backend());
-    names(connection, sql, table).await
-}
-
-/// Asks for the columns of a table.
-fn columns(backend: DbBackend) -> &'static str {
-    match backend {
-        DbBackend::Postgres => {
-            "SELECT column_name::text AS name FROM information_schema.columns
-                WHERE table_schema = current_schema() AND table_name = $1"
-        }
-        _ => "SELECT name FROM pragma_table_info(?)",
-    }
-}
-
 /// The column `name` of what `sql` asks about `table`.
 pub(super) async fn names(
     connection: &impl ConnectionTrait,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use entity_core::db::{ColumnType, Db, Parents, TableSpec};
-use entity_core::schema::Field;
+use entity_core::schema::{FOLDED, Field};
 use entity_core::{Error, ErrorKind, Registry, Result, Route};
 use sea_orm::sea_query::{Alias, Table};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement};
@@ -147,7 +147,7 @@ struct Step {
     change: Change,
 }
 
-/// What a step does with a column that is there.
+/// The change that a step makes to an existing column.
 enum Change {
     Nothing,
     Renames(String, String),
@@ -232,7 +232,7 @@ async fn removals(transaction: &DatabaseTransaction, spec: &TableSpec) -> Result
 
 /// A column as the database has it.
 #[derive(Clone, Debug)]
-struct Present {
+pub(super) struct Present {
     kind: Option<ColumnType>,
     is_nullable: bool,
     has_default: bool,
@@ -272,9 +272,6 @@ fn alterations(
     }
     Ok(steps)
 }
-
-/// The ending of the columns with folded text.
-const FOLDED: &str = "_folded";
 
 fn alter(spec: &TableSpec) -> sea_orm::sea_query::TableAlterStatement {
     Table::alter().table(Alias::new(spec.name)).to_owned()
@@ -378,7 +375,7 @@ async fn has_null(connection: &impl ConnectionTrait, table: &str, column: &str) 
 }
 
 /// Returns the columns of `table`; none if there is no such table.
-async fn columns_of(
+pub(super) async fn columns_of(
     connection: &impl ConnectionTrait,
     table: &str,
 ) -> Result<BTreeMap<String, Present>, DbErr> {

@@ -7,7 +7,7 @@ use entity_core::{Error, ErrorKind, Registry, Result, Route};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbErr, Statement};
 use sea_orm_migration::SchemaManager;
 
-use super::migrate::columns_of;
+use super::tables::columns_of;
 use crate::migration::define;
 
 /// The table that says which migrations of types have run.

@@ -10,7 +10,8 @@ use sea_orm::{
     ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement, TransactionTrait,
 };
 
-use super::migrate::{begin_alone, columns_of, names};
+use super::migrate::{begin_alone, names};
+use super::tables::columns_of;
 
 /// The table that says what is counted.
 const SOURCES: &str = "usage_source";

@@ -31,7 +31,7 @@ struct PinnedSite {
 }
 
 impl PinnedSites {
-    /// Those of the caller, with the place of the tool `tool` in each.
+    /// Returns the pinned sites of the caller, with the place of the tool `tool` in each.
     ///
     /// # Errors
     /// Nobody is logged in; the database can't be read.

@@ -1,4 +1,4 @@
-//! What has to hold of accounts when they are made and changed, and what follows from it.
+//! The rules for new and changed accounts, and the consequences of a change.
 
 use entity_core::db;
 use entity_core::wire::Millis;

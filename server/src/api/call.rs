@@ -1,4 +1,4 @@
-//! What an endpoint is called with, and how its answer is written.
+//! The calls of endpoints, and how answers are written.
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, LINK};
@@ -21,11 +21,11 @@ pub(crate) struct OwnCall<'a> {
     pub(crate) app: &'a App,
     /// The request, and who sent it.
     pub(crate) exchange: &'a Exchange,
-    /// What the address says.
+    /// The variables of the path and the parameters of the query.
     pub(crate) call: Call,
 }
 
-/// What an endpoint of the service itself answers.
+/// The answer of an endpoint of the service itself.
 pub(crate) enum OwnAnswer {
     /// The response to a request that was audited already.
     Audited(Response),

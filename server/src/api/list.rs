@@ -27,28 +27,28 @@ pub struct Listed {
     pub(super) handler: Handler,
 }
 
-/// What runs an endpoint.
+/// The function that runs an endpoint.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Handler {
     /// A part of the service.
     Own(OwnHandler),
-    /// What its declaration says.
+    /// The handler of its declaration.
     Registered,
 }
 
 impl Endpoints {
-    /// Those of the service, and those that the linked crates registered.
+    /// Creates the list of the service's own endpoints and of those that the linked crates registered.
     ///
     /// # Errors
-    /// A declaration is wrong, or two contradict each other. The error names the crates.
+    /// Returns an error if a declaration is wrong or two contradict each other. The error names the crates.
     pub fn from_inventory() -> Result<Self, RegistryError> {
         Self::of(EndpointRegistration::all())
     }
 
-    /// Those of the service, and `registered`.
+    /// Creates the list of the service's own endpoints and of `registered`.
     ///
     /// # Errors
-    /// A declaration is wrong, or two contradict each other. The error names the crates.
+    /// Returns an error if a declaration is wrong or two contradict each other. The error names the crates.
     pub fn of(
         registered: impl IntoIterator<Item = EndpointRegistration>,
     ) -> Result<Self, RegistryError> {
@@ -110,7 +110,7 @@ impl Endpoints {
         Ok(())
     }
 
-    /// Those at the path of these segments, with whatever verb.
+    /// Returns the endpoints at the path of these segments, whatever their verbs.
     pub(super) fn at(&self, segments: &[String]) -> Vec<Listed> {
         let path = path_of(segments);
         let indices = self.router.at(&path).map(|it| it.value.as_slice());

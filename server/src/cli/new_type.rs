@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use entity_core::Registry;
+use entity_core::{RESERVED_PREFIXES, Registry};
 
 use super::arguments::NewType;
 use super::{Failure, say};
@@ -33,9 +33,6 @@ const TAKEN: [&str; 8] = [
     "string",
     "testing",
 ];
-
-/// The prefixes that the service itself answers.
-const RESERVED: [&str; 2] = ["batch", "describe"];
 
 /// Makes the crate.
 pub(super) fn run(wanted: &NewType) -> Result<(), Failure> {
@@ -122,7 +119,7 @@ fn check_name(name: &str) -> Result<(), Failure> {
         )
         .into());
     }
-    if TAKEN.contains(&name) || RESERVED.contains(&name) {
+    if TAKEN.contains(&name) || RESERVED_PREFIXES.contains(&name) {
         return Err(format!("`{name}` means something else: choose another name").into());
     }
     Ok(())

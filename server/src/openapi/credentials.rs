@@ -1,4 +1,4 @@
-//! What logins take.
+//! The body of logins, as descriptions show it.
 
 use entity_core::schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
@@ -7,12 +7,12 @@ use crate::auth::credentials::Names;
 use crate::auth::http;
 use crate::auth::password::MAX_PASSWORD;
 
-/// What a login takes.
+/// Returns the schema of the body of a login.
 pub(crate) fn login_body(_generator: &mut SchemaGenerator) -> Schema {
     credentials(http::NAMES)
 }
 
-/// What a login may take.
+/// Returns an example of the body of a login.
 pub(crate) fn login_example() -> Value {
     credentials_example(http::NAMES)
 }

@@ -149,7 +149,7 @@ fn parameters(endpoint: &Endpoint) -> Vec<Parameter> {
     of_query.chain(version).collect()
 }
 
-/// What a group of endpoints that belong to no type is about.
+/// Returns the description of a group of endpoints that belong to no type.
 fn about(tag: &str) -> &'static str {
     match tag {
         "login" => "Logging in and out.",

@@ -21,7 +21,7 @@ use crate::wire::Instant;
     note = "any other type implements `entity_core::db::Kept`; a field that is not stored is marked `#[entity(skip)]`"
 )]
 pub trait Kept: Default {
-    /// What clients send for the field.
+    /// The type of the value that clients send for the field.
     type Sent: DeserializeOwned;
 
     /// The declared type of the column.

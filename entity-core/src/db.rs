@@ -45,9 +45,9 @@ pub use migration::Migration;
 pub use page::Measure;
 pub use quota::{Quota, Quotas};
 pub use record::{
-    GroupTable, Kept, MOST_PASSED, Record, Secret, THIS, add, computed, count, create, delete,
-    find, insert, later, list, list_statement, load, new_key, note, owner, read, read_many,
-    replace, row, sent_list, store, update,
+    GroupTable, Kept, MOST_PASSED, Parent, Record, Secret, THIS, add, children, computed, count,
+    create, delete, find, insert, later, list, list_statement, load, new_key, note, owner, read,
+    read_many, replace, row, sent_list, store, update,
 };
 pub use row::Row;
 pub use search::{apply, condition, count_rows};

@@ -13,7 +13,7 @@
 //! | [`step_03_functions`] | functions of the type's own, and the roles that hold them |
 //! | [`step_04_actions`] | named operations on an entity or on the collection |
 //! | [`step_05_fields`] | joined, hidden and computed fields |
-//! | [`step_06_related_data`] | groups, files, positions and versions |
+//! | [`step_06_related_data`] | groups, files, children, positions and versions |
 //! | [`step_07_other_storage`] | types whose data are stored elsewhere |
 //! | [`step_08_formats`] | a format |
 //! | [`step_09_tests`] | tests |

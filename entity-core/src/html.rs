@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use json_patch::PatchOperation;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::access::Caller;
 use crate::context::{Context, Shared};
@@ -78,12 +78,20 @@ impl LongTexts {
 
     /// Notes the long texts that `input` has for HTML fields of `schema`, as far as they follow from the input alone.
     pub(crate) fn note(&self, shared: &Shared, (prefix, schema): Type, input: &Input) {
-        for (name, text) in texts_in(input) {
-            let is_html = is_html(schema, name);
-            if is_html && shared.sanitizer.takes_long(text) {
+        let mut note = |text: &str| {
+            if shared.sanitizer.takes_long(text) {
                 let text = text.into();
                 lock(&self.missed).insert(SentHtml { prefix, text });
             }
+        };
+        match &input.patch {
+            Some(Patch::Operations(operations)) => {
+                for (name, value) in operations.iter().filter_map(value_of) {
+                    visit(schema, name, value, &mut note);
+                }
+            }
+            Some(Patch::Merge(fields)) => visit_all(schema, fields, &mut note),
+            None => visit_all(schema, &input.fields, &mut note),
         }
     }
 
@@ -143,29 +151,51 @@ impl LongTexts {
         mut fields: Fields,
     ) -> Result<Fields> {
         let mut errors = Vec::new();
-        for (name, value) in &mut fields.0 {
-            let (Value::String(text), true) = (&mut *value, is_html(schema, name)) else {
-                continue;
-            };
-            let sent = SentHtml {
-                prefix,
-                text: text.as_str().into(),
-            };
-            let found = self.find(shared, sent)?;
-            // What was written as a reference shows only now.
-            let found = found.and_then(|it| signs::check_text(&it).map(|()| it));
-            match found {
-                Ok(sanitized) => *text = sanitized,
-                Err(message) => errors.push(FieldError {
-                    name: name.clone(),
-                    message,
-                }),
-            }
-        }
+        self.sanitize_fields(shared, (prefix, schema), "", &mut fields.0, &mut errors)?;
         match errors.is_empty() {
             true => Ok(fields),
             false => Err(Error::fields(errors)),
         }
+    }
+
+    /// Sanitises the HTML in `fields` and in the entities that are part of them; `path` is where the fields are.
+    fn sanitize_fields(
+        &self,
+        shared: &Shared,
+        (prefix, schema): Type,
+        path: &str,
+        fields: &mut Map<String, Value>,
+        errors: &mut Vec<FieldError>,
+    ) -> Result<()> {
+        for (name, value) in fields {
+            let name = format!("{path}{name}");
+            let field = schema.field(name.strip_prefix(path).unwrap_or(&name));
+            match (field.map(|it| (it.kind, it.children)), value) {
+                (Some((Kind::Html(_), _)), Value::String(text)) => {
+                    let sent = SentHtml {
+                        prefix,
+                        text: text.as_str().into(),
+                    };
+                    let found = self.find(shared, sent)?;
+                    // What was written as a reference shows only now.
+                    let found = found.and_then(|it| signs::check_text(&it).map(|()| it));
+                    match found {
+                        Ok(sanitized) => *text = sanitized,
+                        Err(message) => errors.push(FieldError { name, message }),
+                    }
+                }
+                (Some((_, Some(children))), Value::Array(entries)) => {
+                    let entries = entries.iter_mut().filter_map(Value::as_object_mut);
+                    for (index, entry) in entries.enumerate() {
+                        let path = format!("{name}[{index}].");
+                        let of_entry = (prefix, children.0());
+                        self.sanitize_fields(shared, of_entry, &path, entry, errors)?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 }
 
@@ -179,37 +209,43 @@ pub(crate) fn type_of<P: Provider>() -> Type {
 
 /// Returns whether the type has HTML fields.
 pub(crate) fn has_html(schema: &Schema) -> bool {
-    let is_html = |kind| matches!(kind, Kind::Html(_));
-    schema.fields.iter().any(|it| is_html(it.kind))
+    schema.fields.iter().any(|it| {
+        let is_html = matches!(it.kind, Kind::Html(_));
+        is_html || it.children.is_some_and(|it| has_html(it.0()))
+    })
 }
 
-fn is_html(schema: &Schema, name: &str) -> bool {
-    let field = schema.field(name);
-    field.is_some_and(|it| matches!(it.kind, Kind::Html(_)))
+/// Passes the HTML in `fields`, and in the entities that are part of them, to `note`.
+fn visit_all(schema: &Schema, fields: &Map<String, Value>, note: &mut dyn FnMut(&str)) {
+    for (name, value) in fields {
+        visit(schema, name, value, note);
+    }
 }
 
-/// Returns the texts in `input`, each with the name of its field, without those that a patch makes from existing data.
-fn texts_in(input: &Input) -> Vec<(&str, &str)> {
-    let fields = match &input.patch {
-        Some(Patch::Operations(operations)) => {
-            return operations.iter().filter_map(text_of).collect();
-        }
-        Some(Patch::Merge(fields)) => fields,
-        None => &input.fields,
+/// Passes the HTML in the `value` of the field `name` to `note`.
+fn visit(schema: &Schema, name: &str, value: &Value, note: &mut dyn FnMut(&str)) {
+    let Some(field) = schema.field(name) else {
+        return;
     };
-    let texts = fields
-        .iter()
-        .map(|(name, value)| Some((name.as_str(), value.as_str()?)));
-    texts.flatten().collect()
+    match (field.kind, field.children, value) {
+        (Kind::Html(_), _, Value::String(text)) => note(text),
+        (_, Some(children), Value::Array(entries)) => {
+            for entry in entries.iter().filter_map(Value::as_object) {
+                visit_all(children.0(), entry, note);
+            }
+        }
+        _ => {}
+    }
 }
 
-fn text_of(operation: &PatchOperation) -> Option<(&str, &str)> {
+/// Returns what `operation` writes, with the name of the field, unless it copies existing data.
+fn value_of(operation: &PatchOperation) -> Option<(&str, &Value)> {
     let (path, value) = match operation {
         PatchOperation::Add(it) => (&it.path, &it.value),
         PatchOperation::Replace(it) => (&it.path, &it.value),
         _ => return None,
     };
-    Some((path.as_str().strip_prefix('/')?, value.as_str()?))
+    Some((path.as_str().strip_prefix('/')?, value))
 }
 
 impl Context {

@@ -199,10 +199,13 @@ impl Route {
         }
     }
 
-    /// Returns the definition of the type's table, if the service creates it and adds missing columns.
+    /// Returns the definitions of the type's table and of those of its children, as far as the service creates them and
+    /// adds missing columns.
     #[cfg(feature = "sea-orm")]
-    pub fn managed_table(&self) -> Option<crate::db::TableSpec> {
-        self.table.map(|it| it()).filter(|it| it.is_managed)
+    pub fn managed_tables(&self) -> Vec<crate::db::TableSpec> {
+        let mut tables = self.table.map_or_else(Vec::new, |it| it().with_children());
+        tables.retain(|it| it.is_managed);
+        tables
     }
 
     /// Returns whether something of what clients send is [prepared](crate::Prepare) before a unit of work opens.

@@ -1,8 +1,9 @@
 //! The description of a type's fields, which input, search, pages and descriptions share.
 
+use crate::entity::Entity;
 use crate::error::Result;
 use crate::search::fold;
-use crate::shape::{Sent, Shape};
+use crate::shape::{self, Sent, Shape};
 use crate::text::plain_text;
 
 /// The maximum length of a text field of one line, in characters. A field with a higher limit is a text of several
@@ -70,7 +71,21 @@ pub struct Field {
     /// The shape of the sent value, for a field whose kind says only that it is a list or an object: input is converted
     /// to this shape at every depth. Without a shape, the content is left to the type.
     pub shape: Option<Sent>,
+    /// The schema of the entries, for a list of entities that are stored with this one.
+    pub children: Option<Children>,
 }
+
+/// The schema of the entries of a list.
+#[derive(Clone, Copy, Debug)]
+pub struct Children(pub fn() -> &'static Schema);
+
+impl PartialEq for Children {
+    fn eq(&self, other: &Self) -> bool {
+        (self.0)() == (other.0)()
+    }
+}
+
+impl Eq for Children {}
 
 /// The meaning of a field's text, which decides how forms ask for it and how pages show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,6 +201,7 @@ impl Field {
             default: None,
             absent: None,
             shape: None,
+            children: None,
         }
     }
 
@@ -311,6 +327,14 @@ impl Field {
     #[must_use]
     pub const fn shape(mut self, shape: Shape) -> Self {
         self.shape = Some(Sent(shape));
+        self
+    }
+
+    /// Declares that the field is a list of entities of the type `E`, which are stored with this one.
+    #[must_use]
+    pub const fn children<E: Entity>(mut self) -> Self {
+        self.children = Some(Children(E::schema));
+        self.shape = Some(Sent(shape::children::<E>));
         self
     }
 

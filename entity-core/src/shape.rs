@@ -2,6 +2,7 @@
 //!
 //! Types provide it by `#[derive(schemars::JsonSchema)]`, which reads their doc comments and serde attributes.
 
+mod field;
 mod read;
 
 use schemars::generate::SchemaSettings;
@@ -9,6 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+pub use self::field::{children, chosen, read, written};
 use self::read::{Reader, Wrong};
 use crate::error::{Error, FieldError, Result};
 use crate::schema::Field;

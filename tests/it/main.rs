@@ -12,6 +12,7 @@ mod attack;
 mod audit;
 mod authors;
 mod backup;
+mod children;
 mod csrf;
 mod direct;
 mod durability;

@@ -8,6 +8,7 @@ use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Expr, Ident, LitInt, LitStr, Type};
 
 use crate::attributes::{TypeAttributes, doc, is_unwritten, parse_texts, serde_text};
+use crate::children;
 use crate::types::{last_segment, rename_all, unwrap_option};
 
 /// The maximum number of characters of a text, unless the field declares another one.
@@ -58,6 +59,8 @@ pub(crate) struct Field {
     pub(crate) part: Option<Ident>,
     /// The former name of the column.
     pub(crate) was: Option<LitStr>,
+    /// The record whose key the field holds, and with which the row is deleted.
+    pub(crate) parent: Option<Type>,
 }
 
 /// The storage of a field of a record.
@@ -80,6 +83,8 @@ pub(crate) enum Storage {
     Groups(LitStr),
     /// The field holds the answers to the questions of a rule, and is not stored.
     Facts,
+    /// The field is a list of rows of another table: records of this type, at most so many.
+    Children(Box<Type>, usize),
     /// The field is shown and not stored; this function computes it from the other fields, if one is named.
     Computed(Option<Box<Expr>>),
 }
@@ -125,6 +130,8 @@ struct Attributes {
     is_optional: bool,
     part: Option<Ident>,
     was: Option<LitStr>,
+    is_children: bool,
+    parent: Option<Type>,
 }
 
 impl Fields {
@@ -186,9 +193,10 @@ impl Field {
                 .unwrap_or_else(|| rename_all(&ident.to_string(), outer.rename_all.as_deref())),
             doc: doc(&field.attrs),
             sent: attributes.sent(&field.ty, inner, is_table),
-            storage: attributes.storage.clone(),
+            storage: attributes.storage(&field.ty)?,
             part: attributes.part.clone(),
             was: attributes.was.clone(),
+            parent: attributes.parent.clone(),
             kind: attributes.kind(inner),
             is_optional,
             is_required: attributes.is_required
@@ -297,12 +305,16 @@ impl Field {
         let texts = &self.choices;
         let choices = (!texts.is_empty()).then(|| quote!(.choices(&[#(#texts),*])));
         let default = self.default.iter().map(|it| quote!(.default(#it)));
-        let sent = self.sent.iter();
+        let children = match &self.storage {
+            Storage::Children(item, _) => Some(quote!(.children::<#item>())),
+            _ => None,
+        };
+        let sent = self.sent.iter().filter(|_| children.is_none());
         let shape = sent.map(|it| quote!(.shape(::entity_core::shape::of::<#it>)));
         quote! {
             ::entity_core::schema::Field::new(#wire, ::entity_core::schema::Kind::#kind, #doc)
                 #(#writable)* #required #nullable #searchable #column #not_null #(#references)* #(#role)*
-                #(#meaning)* #choices #(#default)* #(#shape)*
+                #(#meaning)* #choices #(#default)* #(#shape)* #children
         }
     }
 }
@@ -352,6 +364,8 @@ impl Attributes {
             "author" | "category" | "files" => self.part = Some(ident.clone()),
             "writable" | "on_create" | "read_only" => self.writable = Some(ident.clone()),
             "was" => self.was = Some(meta.value()?.parse()?),
+            "children" => self.is_children = true,
+            "parent" => self.parent = Some(meta.value()?.parse()?),
             "max" => self.max = Some(meta.value()?.parse::<LitInt>()?.base10_parse()?),
             "email" => self.meaning = Some(Ident::new("Email", span)),
             "address" => self.meaning = Some(Ident::new("Address", span)),
@@ -373,6 +387,14 @@ impl Attributes {
             }
         }
         Ok(())
+    }
+
+    /// Returns the storage of the field, which is of the type `ty`.
+    fn storage(&self, ty: &Type) -> syn::Result<Storage> {
+        if self.is_children {
+            return children::storage(ty, self.max);
+        }
+        Ok(self.storage.clone())
     }
 
     fn kind(&self, ty: &Type) -> TokenStream {

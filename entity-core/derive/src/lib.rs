@@ -5,6 +5,7 @@
 //! explains them in steps.
 
 mod attributes;
+mod children;
 mod computed;
 mod entity;
 mod field;
@@ -73,6 +74,8 @@ use crate::field::Fields;
 /// | `shown = "{site_id}:{number}"` | the id is composed of other fields, the last of which is the key |
 /// | `position` | a hidden number: the entity's place among those of its site, given when the entity is created; it also needs `#[serde(skip)]` |
 /// | `groups = "poll_group"` | the field, a `Vec<String>`, holds the groups that an entity is for: those in this table, which has the columns `poll_id`, `group_id` and `site_id`; the own table has the column `is_restricted` |
+/// | `children`, `children, max = 20` | the field, a `Vec` of another record, holds the rows of that record's table that belong to the entity, in their order; they are written with it. Without `max` there are at most 100 |
+/// | `parent = Poll` | the field holds the key of a record of the type `Poll`, with which the row is deleted |
 /// | `facts` | the field, an `entity_core::db::Facts`, is what the rule about who sees the entity needs; it also needs `#[serde(skip)]` |
 /// | `computed`, `computed = path` | the field is shown and not stored; it has what the `fn(&Self, &Context) -> T` computes from the other fields, or what the function named by `complete` sets, or else the default value of its type |
 /// | `sight = RULE` | an `entity_core::db::Sight`: who sees the field. For others it is empty, in answers as well as for filters, words and order; `before` in `check` and `settle` lacks it too |

@@ -6,6 +6,7 @@ use syn::spanned::Spanned as _;
 use syn::{Ident, LitStr};
 
 use crate::attributes::TypeAttributes;
+use crate::children;
 use crate::computed::computing;
 use crate::field::{Field, Fields, Storage};
 use crate::veiled::veiled;
@@ -36,6 +37,11 @@ pub(crate) fn implement(
     let computing = computing(fields)?;
     let facts = facts(fields, name, attributes)?;
     let groups = groups(table, fields);
+    let (children, parent) = (
+        children::methods(fields),
+        children::parent(attributes, fields)?,
+    );
+    let child_types = children::types(name, fields)?;
     let touch = touch(fields);
     let settle = settle(attributes);
     let complete = complete(attributes);
@@ -52,7 +58,7 @@ pub(crate) fn implement(
             const TAKEN: ::std::option::Option<&'static str> = #taken;
             const VERSION: ::std::option::Option<&'static str> = #version;
             const JOINS: &'static str = #joins;
-            const IS_DERIVED: bool = #is_derived;
+            const IS_DERIVED: bool = #is_derived #(|| <#child_types as ::entity_core::db::Record>::IS_DERIVED)*;
             const SIGHT: ::std::option::Option<::entity_core::db::Sight> = #sight;
             #position
             fn select() -> &'static [&'static str] {
@@ -84,7 +90,7 @@ pub(crate) fn implement(
             fn key(&self) -> &str {
                 &self.#key_ident
             }
-            #veiled #computing #facts #groups #touch #settle #complete
+            #veiled #computing #facts #groups #parent #children #touch #settle #complete
         }
     })
 }
@@ -202,9 +208,10 @@ fn columns(fields: &Fields) -> (TokenStream, TokenStream) {
         )
     });
     let (mark_column, mark_value) = mark.unzip();
+    let (size_column, size_value) = children::column(fields).unzip();
     (
-        quote!(#(#own_columns,)* #mark_column),
-        quote!(#(#own_values,)* #mark_value),
+        quote!(#(#own_columns,)* #mark_column #size_column),
+        quote!(#(#own_values,)* #mark_value #size_value),
     )
 }
 
@@ -255,7 +262,8 @@ pub(crate) fn selected(field: &Field) -> Option<TokenStream> {
 fn select(fields: &Fields) -> TokenStream {
     let parts = fields.0.iter().filter_map(selected);
     let mark = groups_field(fields).map(|_| quote!("this.\"is_restricted\""));
-    let parts = parts.chain(mark);
+    let size = children::selection(fields).map(|it| it.0);
+    let parts = parts.chain(mark).chain(size);
     quote!(#(#parts),*)
 }
 
@@ -281,10 +289,11 @@ fn reading(fields: &Fields) -> TokenStream {
             );
         }
     });
+    let size = children::selection(fields).map(|it| it.1);
     quote! {
         #[allow(unused_mut)]
         let mut record = Self { #(#initial,)* #skipped };
-        #mark
+        #mark #size
         ::entity_core::db::Record::compute(&mut record, cx);
         ::std::result::Result::Ok(record)
     }
@@ -313,7 +322,7 @@ fn making(name: &Ident, fields: &Fields) -> TokenStream {
 fn initial(field: &Field) -> TokenStream {
     let filled = filled(field);
     if field.is_writable() {
-        let sent = sent(field);
+        let sent = sent(field, &TokenStream::new());
         return quote!(match #sent {
             ::std::option::Option::Some(sent) => sent,
             ::std::option::Option::None => #filled,
@@ -341,9 +350,13 @@ fn filled(field: &Field) -> TokenStream {
     quote!(::std::default::Default::default())
 }
 
-/// Generates the expression for what a client sent for the field, as an option.
-fn sent(field: &Field) -> TokenStream {
+/// Generates the expression for what a client sent for the field, as an option; `current` is the entity that is changed,
+/// if one is.
+fn sent(field: &Field, current: &TokenStream) -> TokenStream {
     let (ty, wire) = (&field.ty, &field.wire);
+    if let Some(children) = children::sent(field, current) {
+        return children;
+    }
     if matches!(field.storage, Storage::Groups(_)) {
         return quote!(::entity_core::db::sent_list(&mut fields, #wire)?);
     }
@@ -354,7 +367,7 @@ fn sent(field: &Field) -> TokenStream {
 
 fn changes(fields: &Fields) -> TokenStream {
     let changes = fields.0.iter().filter(|it| it.is_writable()).map(|it| {
-        let (ident, sent) = (&it.ident, sent(it));
+        let (ident, sent) = (&it.ident, sent(it, &quote!(self)));
         quote! {
             if let ::std::option::Option::Some(sent) = #sent {
                 self.#ident = sent;

@@ -12,16 +12,30 @@ fn ungrouped(ty: &Type) -> &Type {
 
 /// Returns the type inside an `Option`, and whether it is one.
 pub(crate) fn unwrap_option(ty: &Type) -> (&Type, bool) {
-    let ty = ungrouped(ty);
-    if let Type::Path(path) = ty
-        && let Some(segment) = path.path.segments.last()
-        && segment.ident == "Option"
-        && let PathArguments::AngleBracketed(arguments) = &segment.arguments
-        && let Some(GenericArgument::Type(inner)) = arguments.args.first()
-    {
-        return (inner, true);
+    match unwrap(ty, "Option") {
+        Some(inner) => (inner, true),
+        None => (ungrouped(ty), false),
     }
-    (ty, false)
+}
+
+/// Returns the type of the items, if the type is a `Vec`.
+pub(crate) fn unwrap_vec(ty: &Type) -> Option<&Type> {
+    unwrap(ty, "Vec")
+}
+
+/// Returns the argument of the generic type `outer`, if the type is one.
+fn unwrap<'a>(ty: &'a Type, outer: &str) -> Option<&'a Type> {
+    let Type::Path(path) = ungrouped(ty) else {
+        return None;
+    };
+    let segment = path.path.segments.last().filter(|it| it.ident == outer)?;
+    let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
+        return None;
+    };
+    match arguments.args.first()? {
+        GenericArgument::Type(inner) => Some(inner),
+        _ => None,
+    }
 }
 
 /// Returns the name of the type, without the path to it.

@@ -3,6 +3,7 @@
 //! [`Record`] is what `#[derive(Entity)]` writes for a struct with `#[entity(table = "…")]`: how a row is read and
 //! written. The functions here read, list, count, create, change and delete records of any type.
 
+pub mod children;
 mod groups;
 mod kept;
 mod read;
@@ -15,12 +16,13 @@ use sea_orm::Value;
 
 use super::sight::{Facts, Sight};
 use super::veil::Veiled;
-use super::{ColumnType, Row};
+use super::{ColumnType, Row, TableSpec};
 use crate::context::Context;
 use crate::entity::Entity;
 use crate::error::Result;
 use crate::input::Fields;
 
+pub use children::Parent;
 pub use groups::GroupTable;
 pub use kept::{Kept, computed, later, new_key, owner, sent_list};
 pub use read::{MOST_PASSED, count, find, list, list_statement, load, read, read_many};
@@ -91,6 +93,9 @@ pub trait Record: Entity + Clone {
     /// The column with the entity's place among those of its site, if the type has a field declared as `position`.
     const POSITION: Option<&'static str>;
 
+    /// The reference to the row that an entity belongs to, if the type has a field declared as `parent`.
+    const PARENT: Option<Parent> = None;
+
     /// Returns the expressions that [`from_row`](Self::from_row) reads. The own row is called `this`.
     fn select() -> &'static [&'static str];
 
@@ -147,8 +152,52 @@ pub trait Record: Entity + Clone {
     /// Sets the groups that the entity is for.
     fn set_groups(&mut self, _groups: Vec<String>) {}
 
-    /// Sets the entity's place among those of its site.
+    /// Sets the entity's place among those of its site, or among those of its parent.
     fn set_position(&mut self, _position: i64) {}
+
+    /// Returns the key of the row that the entity belongs to, if the type has a field declared as `parent`.
+    fn parent(&self) -> Option<&str> {
+        None
+    }
+
+    /// Sets the key of the row that the entity belongs to.
+    fn set_parent(&mut self, _key: &str) {}
+
+    /// Returns the definitions of the tables of the fields declared as `children`.
+    fn child_tables() -> Vec<TableSpec> {
+        Vec::new()
+    }
+
+    /// Returns the size of all children in bytes, which is stored in the entity's row.
+    fn children_size(&self) -> i64 {
+        0
+    }
+
+    /// Lets the children belong to this entity, in the order in which they stand.
+    fn arrange_children(&mut self) {}
+
+    /// Reads the children of `records`.
+    ///
+    /// # Errors
+    /// Returns an error if the database can't be read.
+    fn read_children(
+        _cx: &Context,
+        _records: &mut [Self],
+    ) -> impl Future<Output = Result<()>> + Send {
+        ready(Ok(()))
+    }
+
+    /// Stores the children in the place of those of the `former` state, if there is one.
+    ///
+    /// # Errors
+    /// Returns an error if the database can't be written.
+    fn store_children(
+        &self,
+        _cx: &Context,
+        _former: Option<&Self>,
+    ) -> impl Future<Output = Result<()>> + Send {
+        ready(Ok(()))
+    }
 
     /// Marks the entity as changed at the present instant, in the fields declared as `updated` and `version`.
     fn touch(&mut self, _cx: &Context) {}

@@ -44,6 +44,16 @@ impl<'a> Row<'a> {
         T::read(self)
     }
 
+    /// Takes a column with the size, in bytes, of what other statements read for the row, so that it counts with the row.
+    ///
+    /// # Errors
+    /// Returns an error if there is no further column or the column holds no number.
+    pub fn weigh_beside(&mut self) -> Result<(), DbErr> {
+        let size: i64 = self.cell()?;
+        self.weigh(usize::try_from(size).unwrap_or_default());
+        Ok(())
+    }
+
     /// Returns the number of bytes of text and numbers in the columns that were read so far.
     pub(super) fn bytes(&self) -> usize {
         self.bytes

@@ -8,7 +8,7 @@ use sea_orm::sea_query::{
 
 use super::column::ColumnType;
 use super::folded::folded_fields;
-use super::record::{GroupTable, Record};
+use super::record::{GroupTable, Parent, Record};
 use crate::schema::{Field, Role};
 
 /// The tables to which the rows of all types belong: they go with their site, and rows about a group with the group.
@@ -47,6 +47,12 @@ pub struct TableSpec {
     pub written: &'static [&'static str],
     /// The table that says for which groups a row is, if the type has one.
     pub groups: Option<GroupTable>,
+    /// The reference to the row that a row belongs to, if the type has a parent.
+    pub parent: Option<Parent>,
+    /// The column with the place of a row.
+    pub position: Option<&'static str>,
+    /// The tables of the type's children.
+    pub children: Vec<TableSpec>,
 }
 
 impl TableSpec {
@@ -64,6 +70,9 @@ impl TableSpec {
             is_managed: T::IS_MANAGED,
             written: T::WRITTEN,
             groups: T::GROUPS,
+            parent: T::PARENT,
+            position: T::POSITION,
+            children: T::child_tables(),
             site: column(Role::Site),
             owner: T::OWNER,
         }
@@ -85,6 +94,9 @@ impl TableSpec {
         }
         if let (Some(site), Some(sites)) = (self.site, parents.sites) {
             statement.foreign_key(&mut belonging(self.name, site, sites, "id"));
+        }
+        if let Some(Parent { column, table, key }) = self.parent {
+            statement.foreign_key(&mut belonging(self.name, column, table, key));
         }
         statement
     }
@@ -152,22 +164,29 @@ impl TableSpec {
         format!("{}_{column}_unique", self.name)
     }
 
-    /// Returns the name of the index for the lists of a site.
-    pub fn index_name(&self) -> String {
-        format!("{}_by_site", self.name)
+    /// Returns the indexes for the lists of a site and for what belongs to a parent: the name of each, and the statement
+    /// that creates it.
+    pub fn indexes(&self) -> impl Iterator<Item = (String, IndexCreateStatement)> {
+        let of_site = self.site.map(|it| ("by_site", it));
+        let of_parent = self.parent.map(|it| ("by_parent", it.column));
+        of_site.into_iter().chain(of_parent).map(|(name, column)| {
+            let name = format!("{}_{name}", self.name);
+            let mut statement = Index::create();
+            statement
+                .name(&*name)
+                .table(Alias::new(self.name))
+                .col(Alias::new(column))
+                .col(Alias::new(self.key))
+                .if_not_exists();
+            (name, statement)
+        })
     }
 
-    /// Returns the statement that creates the index for the lists of a site, if the rows belong to sites.
-    pub fn index_statement(&self) -> Option<IndexCreateStatement> {
-        let site = self.site?;
-        let mut statement = Index::create();
-        statement
-            .name(self.index_name())
-            .table(Alias::new(self.name))
-            .col(Alias::new(site))
-            .col(Alias::new(self.key))
-            .if_not_exists();
-        Some(statement)
+    /// Returns this table and, behind it, those of its children and of theirs.
+    pub fn with_children(mut self) -> Vec<Self> {
+        let children = std::mem::take(&mut self.children);
+        let children = children.into_iter().flat_map(Self::with_children);
+        std::iter::once(self).chain(children).collect()
     }
 }
 

@@ -12,6 +12,7 @@ use std::borrow::Cow;
 
 use sea_orm::DbBackend;
 
+use super::children;
 use super::table::TableSpec;
 
 pub use triggers::{Triggers, triggers};
@@ -33,6 +34,8 @@ pub struct Counted {
     /// The columns with text that clients write, whose bytes count. Folded text, indexes, ids and dates, which the
     /// service adds itself, don't count.
     pub texts: Cow<'static, [&'static str]>,
+    /// The column with the number of bytes that the rows of other tables have which belong to a row, if there is one.
+    pub size: Option<&'static str>,
 }
 
 impl Counted {
@@ -44,6 +47,7 @@ impl Counted {
             site: None,
             prefix: "",
             texts: Cow::Borrowed(texts),
+            size: None,
         }
     }
 
@@ -80,6 +84,7 @@ impl Counted {
             site: spec.site,
             prefix: "",
             texts: texts.collect(),
+            size: (!spec.children.is_empty()).then_some(children::SIZE),
         };
         let groups = spec
             .groups
@@ -111,9 +116,11 @@ impl Counted {
     fn shares(&self, backend: DbBackend, row: &str) -> Vec<Share> {
         let bytes = self.texts.iter();
         let bytes = bytes.map(|it| format!("coalesce(octet_length({row}.\"{it}\"), 0)"));
-        let bytes = match self.texts.is_empty() {
+        let beside = self.size.iter().map(|it| format!("{row}.\"{it}\""));
+        let bytes: Vec<_> = bytes.chain(beside).collect();
+        let bytes = match bytes.is_empty() {
             true => "0".to_owned(),
-            false => bytes.collect::<Vec<_>>().join(" + "),
+            false => bytes.join(" + "),
         };
         let kinds = [
             ("account", self.owner, ""),

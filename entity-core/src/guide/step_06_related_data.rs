@@ -1,4 +1,4 @@
-//! Step 6: groups, files, positions and versions, which belong to a row.
+//! Step 6: groups, files, children, positions and versions, which belong to a row.
 //!
 //! ```standalone_crate
 //! use entity_core::db::{Facts, Sight};
@@ -35,6 +35,9 @@
 //!     /// Manuals, each with `name`, `url` and perhaps `type` and `size`.
 //!     #[entity(files)]
 //!     manuals: Files,
+//!     /// What was handed over with it.
+//!     #[entity(children, max = 20)]
+//!     accessories: Vec<Accessory>,
 //!     /// The place among the loans of the site.
 //!     #[serde(skip)]
 //!     #[entity(position)]
@@ -47,6 +50,23 @@
 //!     #[entity(facts)]
 //!     facts: Facts,
 //!     // The other fields are those of step 1.
+//! }
+//!
+//! /// Something that belongs to the equipment.
+//! #[derive(Clone, Debug, Serialize, Entity)]
+//! #[serde(rename_all = "camelCase")]
+//! #[entity(table = "loan_accessory")]
+//! pub struct Accessory {
+//!     #[entity(id)]
+//!     id: String,
+//!     #[serde(skip)]
+//!     #[entity(hidden, parent = Loan)]
+//!     loan_id: String,
+//!     #[serde(skip)]
+//!     #[entity(position)]
+//!     position: i64,
+//!     name: String,
+//!     is_returned: bool,
 //! }
 //! # entity_core::register!(Loan);
 //! # fn main() {
@@ -73,6 +93,31 @@
 //! addresses and no content. Addresses below the service's own URL are stored as paths, so that they survive a change
 //! of the URL. The attribute `files` makes them the enclosures of the entry in feeds.
 //!
+//! # Children
+//!
+//! A field declared as `children` is a `Vec` of another record: one with a table and without a prefix. Its entries are
+//! rows of that table; a field declared as `parent` holds the key of the entity that a row belongs to, and the
+//! `position` keeps the order. Children may have children of their own, of another type.
+//!
+//! Clients read and write the list as a part of the entity. What they send takes the place of the whole list:
+//!
+//! - An entry with the `id` of a present one replaces it: the row stays, and fields that were left out become empty. An
+//!   entry without an id is new, present ones that were left out are deleted, and the order is that of the list.
+//! - An id that none of the entity's entries has is refused, and so is one that is sent twice. When an entity is created,
+//!   ids have no meaning.
+//! - Errors name the entry and its field: `accessories[2].name`.
+//! - Only rows that differ are written. The entity's version is counted once, and its `check` sees all entries.
+//!
+//! There are at most as many entries as `max` says, 100 without it, and all of them together have at most 1 MiB. A list
+//! of entities reads their children with one statement for each field. The entity's own table has the column
+//! `children_size`: the bytes of all children, which count towards the length of a page of a list and towards what an
+//! account and a site use. The service creates it if it manages the table; otherwise a migration adds it, as an integer
+//! that is not null.
+//!
+//! Rows that clients address by themselves, such as the answers to a question, are no children but a type of their own.
+//! It too may declare a field as `parent`, such as `#[entity(on_create, parent = Question, references = "question")]`:
+//! its rows are deleted with that entity. The table gets the foreign key when it is created.
+//!
 //! # Positions
 //!
 //! A `position` is a hidden number, one more than the largest in the site when the entity is created. The service does
@@ -93,5 +138,5 @@
 //!
 //! # Deletion
 //!
-//! If the service manages the table, the rows are deleted with their site, and the rows of groups with their entity or
-//! group. Tables of the author's own declare foreign keys that do the same.
+//! If the service manages the table, the rows are deleted with their site and with their parent, and the rows of groups
+//! with their entity or group. Tables of the author's own declare foreign keys that do the same.

@@ -80,7 +80,15 @@ pub(super) fn tables(registry: &super::Registry) -> Result<(), RegistryError> {
     let mut migrations: BTreeMap<(&str, &str), &Route> = BTreeMap::new();
     for route in registry.routes() {
         let spec = route.table.map(|it| it());
-        let names = spec
+        if let Some(lost) = spec.as_ref().and_then(lost_child) {
+            return Err(RegistryError(format!(
+                "the type `{}` of the crate `{}` has children in the table `{lost}`, which do not name it: mark the field \
+                 of theirs with its key with #[entity(parent = …)], and one with #[entity(position)]",
+                route.prefix, route.origin.0
+            )));
+        }
+        let specs = spec.map_or_else(Vec::new, crate::db::TableSpec::with_children);
+        let names = specs
             .iter()
             .flat_map(|it| [Some(it.name), it.groups.map(|it| it.table)]);
         for table in names.flatten() {
@@ -102,6 +110,18 @@ pub(super) fn tables(registry: &super::Registry) -> Result<(), RegistryError> {
         }
     }
     Ok(())
+}
+
+/// Returns the name of a table of children that do not refer to their parent, or have no place among its children.
+#[cfg(feature = "sea-orm")]
+fn lost_child(spec: &crate::db::TableSpec) -> Option<&'static str> {
+    spec.children.iter().find_map(|child| {
+        let parent = child.parent.filter(|it| it.table == spec.name);
+        match parent.is_some() && child.position.is_some() {
+            true => lost_child(child),
+            false => Some(child.name),
+        }
+    })
 }
 
 /// Checks that the type has what its permissions ask about, and returns what is wrong, if anything.

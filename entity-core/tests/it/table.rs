@@ -115,7 +115,7 @@ impl Service {
         let spec = TableSpec::of::<Poll>();
         let statement = spec.create_statement(DbBackend::Sqlite, Parents::default());
         connection.execute(&statement).await.unwrap();
-        let index = spec.index_statement().unwrap();
+        let index = spec.indexes().next().unwrap().1;
         connection.execute(&index).await.unwrap();
         service(directory, connection)
     }

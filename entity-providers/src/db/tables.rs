@@ -69,9 +69,29 @@ pub(super) async fn lacks(
     Ok(lacks)
 }
 
-fn managed(registry: &Registry) -> impl Iterator<Item = (&Route, TableSpec)> {
-    let routes = registry.routes();
-    routes.filter_map(|it| Some((it, it.managed_table()?)))
+/// Returns the tables that the service manages, each behind the table of its parent.
+fn managed(registry: &Registry) -> Vec<(&Route, TableSpec)> {
+    let of_route = |route| {
+        let tables = Route::managed_tables(route).into_iter();
+        tables.map(move |it| (route, it))
+    };
+    let mut left: Vec<_> = registry.routes().flat_map(of_route).collect();
+    let mut ordered = Vec::with_capacity(left.len());
+    while !left.is_empty() {
+        let waiting: HashSet<&str> = left.iter().map(|it| it.1.name).collect();
+        let waits = |spec: &TableSpec| {
+            let parent = spec.parent.map(|it| it.table);
+            parent.is_some_and(|it| it != spec.name && waiting.contains(it))
+        };
+        let (later, now): (Vec<_>, Vec<_>) = left.into_iter().partition(|it| waits(&it.1));
+        left = later;
+        if now.is_empty() {
+            // Tables that belong to each other in a circle: the database says what is wrong with them.
+            ordered.append(&mut left);
+        }
+        ordered.extend(now);
+    }
+    ordered
 }
 
 /// Refuses a type whose table was made by a migration of the service itself: a table of that name is there, and the
@@ -203,9 +223,8 @@ async fn additions(
     {
         steps.push(added(groups.table.to_owned(), backend.build(&statement)));
     }
-    let own = spec.index_statement().map(|it| (spec.index_name(), it));
     let present = names(transaction, indexes(backend), spec.name).await?;
-    for (name, statement) in own.into_iter().chain(spec.unique_indexes()) {
+    for (name, statement) in spec.indexes().chain(spec.unique_indexes()) {
         if !present.contains(&name) {
             steps.push(added(name, backend.build(&statement)));
         }

@@ -3,13 +3,9 @@
 use entity_core::schema::{Field, Kind, Schema as Fields, Writable};
 use entity_core::schemars::{Schema, SchemaGenerator, json_schema};
 use entity_core::shape;
-use entity_core::wire::Moment;
 use serde_json::{Map, Value, json};
 
 use super::SCHEMAS;
-
-/// Text without the control characters that no field takes.
-const PLAIN: &str = r"^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]*$";
 
 /// What the service says of an entity besides its fields.
 const METADATA: [(&str, &str); 4] = [
@@ -133,10 +129,10 @@ fn definition(generator: &mut SchemaGenerator, fields: &Fields, purpose: Purpose
 
 fn property(generator: &mut SchemaGenerator, field: &Field, purpose: Purpose) -> Schema {
     let mut schema = match (purpose, field.shape) {
-        (Purpose::Read | Purpose::Part, _) => read(generator, field.kind),
+        (Purpose::Read | Purpose::Part, _) => shape::read(generator, field),
         (Purpose::Create | Purpose::Change, Some(shape)) => shape.schema(),
-        _ if field.choices.is_empty() => written(generator, field.kind, purpose.is_form()),
-        _ => chosen(field),
+        _ if field.choices.is_empty() => shape::written(generator, field.kind, purpose.is_form()),
+        _ => shape::chosen(field),
     };
     let takes_null = !purpose.is_form() && !field.is_required && !purpose.is_read();
     if takes_null || (purpose.is_read() && field.is_nullable) {
@@ -158,62 +154,11 @@ fn property(generator: &mut SchemaGenerator, field: &Field, purpose: Purpose) ->
     schema
 }
 
-/// A value as it is answered.
-fn read(generator: &mut SchemaGenerator, kind: Kind) -> Schema {
-    match kind {
-        Kind::Text(_) => json_schema!({ "type": "string" }),
-        Kind::Html(_) => json_schema!({ "type": "string", "contentMediaType": "text/html" }),
-        Kind::Integer | Kind::Millis => json_schema!({ "type": "integer", "format": "int64" }),
-        Kind::Number => json_schema!({ "type": "number" }),
-        Kind::Boolean => json_schema!({ "type": "boolean" }),
-        Kind::Instant => json_schema!({ "type": "string", "format": "date-time" }),
-        Kind::Moment => shape::of::<Moment>(generator),
-        Kind::List => json_schema!({ "type": "array" }),
-        Kind::Object => json_schema!({ "type": "object" }),
-    }
-}
-
-/// A value as it is sent, in JSON or in a form.
-fn written(generator: &mut SchemaGenerator, kind: Kind, is_form: bool) -> Schema {
-    match kind {
-        Kind::Text(max) => {
-            json_schema!({ "type": "string", "maxLength": max, "pattern": PLAIN })
-        }
-        Kind::Html(max) => json_schema!({
-            "type": "string", "maxLength": max, "pattern": PLAIN, "contentMediaType": "text/html",
-        }),
-        Kind::Integer => json_schema!({
-            "type": "integer", "format": "int64", "minimum": i64::MIN, "maximum": i64::MAX,
-        }),
-        Kind::Instant | Kind::Millis | Kind::Moment if is_form => instant(),
-        Kind::List if is_form => json_schema!({ "type": "array", "items": { "type": "string" } }),
-        Kind::Object if is_form => {
-            json_schema!({ "type": "string", "pattern": "^([a-z]+=[a-z0-9]*)?$" })
-        }
-        Kind::Instant | Kind::Millis | Kind::Moment => {
-            let millis = json_schema!({ "type": "integer", "format": "int64" });
-            json_schema!({ "anyOf": [instant(), millis] })
-        }
-        other => read(generator, other),
-    }
-}
-
-/// One of the texts that clients may write into `field`.
-fn chosen(field: &Field) -> Schema {
-    let nothing = (!field.is_required).then_some("");
-    let texts: Vec<&str> = field.choices.iter().copied().chain(nothing).collect();
-    json_schema!({ "type": "string", "enum": texts })
-}
-
-fn instant() -> Schema {
-    json_schema!({ "type": "string", "format": "date-time" })
-}
-
 /// A value that lists are filtered by, as the text of a query.
 pub(super) fn filter(generator: &mut SchemaGenerator, kind: Kind) -> Schema {
     match kind {
         Kind::List | Kind::Object => json_schema!({ "type": "string" }),
-        other => written(generator, other, true),
+        other => shape::written(generator, other, true),
     }
 }
 

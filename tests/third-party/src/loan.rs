@@ -33,12 +33,33 @@ pub struct Loan {
     /// When it came back.
     #[entity(read_only)]
     returned: Option<DateTimeUtc>,
+    /// What was handed over with it.
+    #[entity(children, max = 20)]
+    accessories: Vec<Accessory>,
     #[entity(version)]
     version: i64,
     #[serde(skip)]
     #[entity(facts)]
     facts: Facts,
 }
+
+/// Something that belongs to the equipment.
+#[derive(Clone, Debug, Serialize, Entity)]
+#[serde(rename_all = "camelCase")]
+#[entity(table = "loan_accessory")]
+pub struct Accessory {
+    #[entity(id)]
+    id: String,
+    #[serde(skip)]
+    #[entity(hidden, parent = Loan)]
+    loan_id: String,
+    #[serde(skip)]
+    #[entity(position)]
+    position: i64,
+    name: String,
+    is_returned: bool,
+}
+
 entity_core::register!(
     Loan,
     grants(

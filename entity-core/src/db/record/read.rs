@@ -149,12 +149,13 @@ fn write_from<T: Record>(sql: &mut Sql) {
     sql.push(T::JOINS);
 }
 
-/// Adds what other statements read: the groups, and the fields that the type computes.
+/// Adds what other statements read: the groups, the children, and the fields that the type computes.
 async fn complete<T: Record>(cx: &Context, records: &mut [T]) -> Result<()> {
     groups::fill(cx, records).await?;
     if records.is_empty() {
         return Ok(());
     }
+    T::read_children(cx, records).await?;
     T::complete(cx, records).await
 }
 

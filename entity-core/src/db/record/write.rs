@@ -28,6 +28,7 @@ pub async fn add<T: Record>(cx: &Context, mut made: T) -> Result<T> {
         made.set_position(next_position::<T>(cx, &made, column).await?);
     }
     made.settle(cx, None).await?;
+    made.arrange_children();
     made.compute(cx);
     groups::check(cx, &mut made).await?;
     insert(cx, &made).await?;
@@ -56,11 +57,12 @@ pub async fn insert<T: Record>(cx: &Context, record: &T) -> Result<()> {
     sql.push(")");
     let done = db.execute_raw(sql.into_statement()).await;
     done.map_err(taken::<T>)?;
-    groups::store(cx, record, &[]).await
+    groups::store(cx, record, &[]).await?;
+    record.store_children(cx, None).await
 }
 
 /// Converts the error of a statement that writes a row.
-fn taken<T: Record>(error: DbErr) -> Error {
+pub(super) fn taken<T: Record>(error: DbErr) -> Error {
     match (T::TAKEN, error.sql_err()) {
         (Some(message), Some(SqlErr::UniqueConstraintViolation(_))) => {
             Error::conflict(message).with_source(error)
@@ -98,6 +100,7 @@ pub async fn replace<T: Record>(cx: &Context, current: T, mut changed: T) -> Res
 pub async fn store<T: Record>(cx: &Context, current: T, mut changed: T) -> Result<T> {
     groups::check(cx, &mut changed).await?;
     changed.touch(cx);
+    changed.arrange_children();
     changed.compute(cx);
     let former = row(&current);
     let columns = row(&changed).into_iter().zip(&former);
@@ -107,6 +110,7 @@ pub async fn store<T: Record>(cx: &Context, current: T, mut changed: T) -> Resul
         return Err(Error::precondition_failed());
     }
     groups::store(cx, &changed, current.groups()).await?;
+    changed.store_children(cx, Some(&current)).await?;
     read_back(cx, changed).await
 }
 

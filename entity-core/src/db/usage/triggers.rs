@@ -72,7 +72,10 @@ fn sqlite(counted: &Counted) -> Triggers {
     let take: String = before.iter().map(Share::take).collect();
     let forget: String = before.iter().map(Share::forget).collect();
     let columns = counted.owner.iter().chain(&counted.site);
-    let columns: Vec<_> = columns.chain(counted.texts.iter()).collect();
+    let columns: Vec<_> = columns
+        .chain(counted.texts.iter())
+        .chain(&counted.size)
+        .collect();
     let names: Vec<_> = columns.iter().map(|it| format!("\"{it}\"")).collect();
     let changes: Vec<_> = columns
         .iter()

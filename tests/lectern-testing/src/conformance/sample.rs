@@ -1,7 +1,7 @@
 //! The values that the checks write into fields, generated from the schema.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use entity_core::schema::{Field, Kind, Meaning, Role};
+use entity_core::schema::{Field, Kind, Meaning, Role, Schema};
 use entity_core::wire::iso;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
@@ -51,6 +51,10 @@ pub(super) fn variants(field: &Field, around: &Surroundings) -> Vec<Value> {
         return around.groups.iter().map(|it| json!([it])).collect();
     }
     let at = |days| json!(iso(around.now + TimeDelta::days(days)));
+    if let Some(children) = field.children {
+        let one = child(children.0(), around);
+        return vec![json!([one]), json!([one, one])];
+    }
     match field.kind {
         Kind::Text(max) => vec![text(field, max, around.number)],
         Kind::Html(_) => vec![json!(format!("<p>{WORD} row{:03}</p>", around.number))],
@@ -61,6 +65,13 @@ pub(super) fn variants(field: &Field, around: &Surroundings) -> Vec<Value> {
         Kind::Instant | Kind::Millis | Kind::Moment => vec![at(2), at(-2)],
         Kind::List | Kind::Object => Vec::new(),
     }
+}
+
+/// Returns a plain entry of a list of children.
+fn child(schema: &Schema, around: &Surroundings) -> Value {
+    let fields = schema.writable(true);
+    let fields = fields.filter_map(|it| Some((it.name.to_owned(), plain(it, around)?)));
+    Value::Object(fields.collect())
 }
 
 fn references(prefix: &str, around: &Surroundings) -> Vec<Value> {

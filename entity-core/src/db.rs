@@ -52,7 +52,7 @@ pub use record::{
 pub use row::Row;
 pub use search::{apply, condition, count_rows};
 pub use sight::{Facts, Sight, permits};
-pub use sql::Sql;
+pub use sql::{Sql, Variables};
 pub use stop::{Stop, Stops};
 pub use table::{Parents, TableSpec};
 pub use transaction::{Transaction, is_at_rest};

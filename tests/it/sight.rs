@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 use entity_core::db::{self, Facts, Parents, Sight, TableSpec};
+use entity_core::search::Grammar;
 use entity_core::testing::{FixedClock, KeptEvents, ToldAuthorizer, database_on, origin, shared};
 use entity_core::{
     Caller, Clock as _, Context, DateTimeUtc, Dispatcher, Entity, Operation, Permit, Provider,
@@ -39,6 +40,12 @@ struct Leaflet {
 }
 
 const SIGHT: Sight = Sight::All(&[
+    INHERITED,
+    Sight::Sql("this.id <> 'hidden' AND {now} > 0 AND {caller} <> this.id"),
+]);
+
+/// The part of the rule that remarks inherit.
+const INHERITED: Sight = Sight::All(&[
     Sight::Any(&[
         Sight::Not(&Sight::Is("draft")),
         Sight::Own,
@@ -50,8 +57,51 @@ const SIGHT: Sight = Sight::All(&[
         Sight::All(&[Sight::Own, Sight::Holds("leaflet.own")]),
     ]),
     Sight::Any(&[Sight::Addressed, Sight::Holds("leaflet.groups")]),
-    Sight::Sql("this.id <> 'hidden' AND {now} > 0 AND {caller} <> this.id"),
 ]);
+
+/// What somebody says about a leaflet: whoever sees the leaflet sees it, unless it is crossed out.
+#[derive(Clone, Debug, Serialize, Entity)]
+#[entity(prefix = "remark", table = "remark", access = Site("leaflet"), verbs(read, list))]
+#[entity(sight = Sight::All(&[Sight::Parent(&INHERITED), Sight::Not(&Sight::Is("crossed_out"))]))]
+#[entity(left_join = "bookmark b ON b.leaflet_id = this.leaflet_id AND b.user_id = {caller}")]
+struct Remark {
+    #[entity(id)]
+    id: String,
+    #[entity(site)]
+    site_id: String,
+    #[entity(owner)]
+    owner: String,
+    #[entity(parent = Leaflet)]
+    leaflet_id: String,
+    crossed_out: bool,
+    /// Whether the caller has marked the leaflet.
+    #[entity(sql = "b.user_id IS NOT NULL", column)]
+    is_marked: bool,
+    #[entity(sql = STATE, column)]
+    state: String,
+    #[serde(skip)]
+    #[entity(facts)]
+    facts: Facts,
+}
+
+const STATE: &str = "CASE WHEN parent.since > {now} THEN 'NOT_OPEN' WHEN parent.until <= {now} THEN 'CLOSED' \
+                     ELSE 'OPEN' END";
+
+/// Two remarks about each leaflet, one of them crossed out.
+fn remarks(leaflets: &[Leaflet]) -> Vec<Remark> {
+    let remark = |leaflet: &Leaflet, crossed_out| Remark {
+        id: format!("{}-{crossed_out}", leaflet.id),
+        site_id: SITE.to_owned(),
+        owner: "carl".to_owned(),
+        leaflet_id: leaflet.id.clone(),
+        crossed_out,
+        is_marked: false,
+        state: String::new(),
+        facts: Facts::default(),
+    };
+    let both = |it| [remark(it, false), remark(it, true)];
+    leaflets.iter().flat_map(both).collect()
+}
 
 /// When a leaflet appears and disappears, in hours from now, and whether it is there now.
 const TIMES: [(Option<i64>, Option<i64>, bool); 7] = [
@@ -156,7 +206,11 @@ async fn make_tables(connection: &DatabaseConnection) {
         .groups_statement(backend, Parents::default())
         .expect("groups");
     connection.execute(&groups).await.expect("a table");
+    let remarks = TableSpec::of::<Remark>().create_statement(backend, Parents::default());
+    connection.execute(&remarks).await.expect("a table");
     for sql in [
+        "CREATE TABLE bookmark (leaflet_id TEXT NOT NULL, user_id TEXT NOT NULL)",
+        "INSERT INTO bookmark VALUES ('leaflet-2', 'ada'), ('leaflet-3', 'bob')",
         "CREATE TABLE group_member (group_id TEXT NOT NULL, user_id TEXT NOT NULL)",
         "INSERT INTO group_member VALUES ('mine', 'ada'), ('other', 'bob')",
     ] {
@@ -165,9 +219,12 @@ async fn make_tables(connection: &DatabaseConnection) {
 }
 
 fn dispatcher(connection: &DatabaseConnection, powers: Powers) -> Dispatcher {
-    let route = entity_core::Route::of::<Leaflet>(("tests", "1.0.0"));
+    let leaflets = entity_core::Route::of::<Leaflet>(("tests", "1.0.0"));
+    let remarks = entity_core::Route::of::<Remark>(("tests", "1.0.0"));
+    let leaflets = leaflets.read().list().table().build();
+    let remarks = remarks.read().list().table().build();
     Dispatcher::new(
-        Arc::new(Registry::new([route.read().list().table().build()]).expect("a type")),
+        Arc::new(Registry::new([leaflets, remarks]).expect("types")),
         Arc::new(database_on(connection.clone())),
         Arc::new(KeptEvents::default()),
         shared(powers.grants()),
@@ -175,12 +232,15 @@ fn dispatcher(connection: &DatabaseConnection, powers: Powers) -> Dispatcher {
 }
 
 /// What the caller sees: of each entity that is read, in the list of the site, and in the list of all sites.
-async fn seen(cx: &Context, ids: Vec<String>) -> Result<[BTreeSet<String>; 3]> {
+async fn seen<T>(cx: &Context, ids: Vec<String>) -> Result<[BTreeSet<String>; 3]>
+where
+    T: db::Record + Provider<Entity = T>,
+{
     let mut by_id = BTreeSet::new();
     for id in ids {
-        let leaflet: Leaflet = db::read(cx, &id).await?.expect("it is there");
-        let permit = Leaflet::permits(cx, &leaflet, Operation::Read).await?;
-        let written = Leaflet::permits(cx, &leaflet, Operation::Update).await?;
+        let entity: T = db::read(cx, &id).await?.expect("it is there");
+        let permit = T::permits(cx, &entity, Operation::Read).await?;
+        let written = T::permits(cx, &entity, Operation::Update).await?;
         match permit {
             Permit::Allowed => {
                 assert_eq!(written, Permit::Allowed);
@@ -192,25 +252,72 @@ async fn seen(cx: &Context, ids: Vec<String>) -> Result<[BTreeSet<String>; 3]> {
         }
     }
     let mut in_site = Search::all();
-    in_site.narrow_to_site::<Leaflet>(SITE)?;
+    in_site.narrow_to_site::<T>(SITE)?;
     in_site.scope = Scope::Sites(vec![SITE.to_owned()]);
     let mut everywhere = Search::all();
     everywhere.scope = Scope::Sites(vec!["elsewhere".to_owned(), SITE.to_owned()]);
     let mut lists = Vec::new();
     for search in [in_site, everywhere] {
-        let page = db::list::<Leaflet>(cx, &search).await?;
-        let count = db::count::<Leaflet>(cx, &search).await?;
+        let page = db::list::<T>(cx, &search).await?;
+        let count = db::count::<T>(cx, &search).await?;
         assert_eq!(u64::try_from(page.items.len()).ok(), Some(count));
-        for leaflet in &page.items {
+        for entity in &page.items {
             assert_eq!(
-                Leaflet::permits(cx, leaflet, Operation::Read).await?,
+                T::permits(cx, entity, Operation::Read).await?,
                 Permit::Allowed
             );
         }
-        lists.push(page.items.into_iter().map(|it| it.id).collect());
+        lists.push(page.items.iter().map(|it| it.id().into_owned()).collect());
     }
     let everywhere = lists.pop().unwrap_or_default();
     Ok([by_id, lists.pop().unwrap_or_default(), everywhere])
+}
+
+/// The ids of the remarks that a list finds by `query`.
+async fn listed(cx: &Context, query: &[(&str, &str)]) -> Result<Vec<String>> {
+    let pairs = query.iter().map(|it| (it.0.to_owned(), it.1.to_owned()));
+    let mut search = Grammar::of::<Remark>()?.parse(&pairs.collect::<Vec<_>>())?;
+    search.scope = Scope::Sites(vec![SITE.to_owned()]);
+    let page = db::list::<Remark>(cx, &search).await?;
+    let count = db::count::<Remark>(cx, &search).await?;
+    assert_eq!(u64::try_from(page.items.len()).ok(), Some(count));
+    Ok(page.items.into_iter().map(|it| it.leaflet_id).collect())
+}
+
+/// The caller's own row and the states that follow from times are fields that lists are filtered and ordered by.
+async fn agree_on_own_rows_and_states(cx: &Context) -> Result<()> {
+    let leaflets = leaflets(cx.now());
+    assert_eq!(listed(cx, &[("is_marked", "true")]).await?, ["leaflet-2"]);
+    let now = cx.now();
+    let state = |it: &Leaflet| match (it.since, it.until) {
+        (Some(since), _) if since > now => "NOT_OPEN",
+        (_, Some(until)) if until <= now => "CLOSED",
+        _ => "OPEN",
+    };
+    let mut all = listed(cx, &[("_order", "state_desc,id")]).await?;
+    let states: Vec<_> = all
+        .iter()
+        .filter_map(|id| leaflets.iter().find(|it| it.0.id == *id))
+        .map(|it| state(&it.0))
+        .collect();
+    assert!(states.is_sorted_by(|one, other| one >= other));
+    all.sort();
+    let mut found = Vec::new();
+    for wanted in ["OPEN", "CLOSED", "NOT_OPEN"] {
+        let expected = all.iter().filter(|id| {
+            let leaflet = leaflets.iter().find(|it| it.0.id == **id);
+            leaflet.is_some_and(|it| state(&it.0) == wanted)
+        });
+        let expected: Vec<_> = expected.cloned().collect();
+        assert!(!expected.is_empty());
+        let mut listed = listed(cx, &[("state", wanted)]).await?;
+        listed.sort();
+        assert_eq!(listed, expected);
+        found.extend(listed);
+    }
+    found.sort();
+    assert_eq!(found, all);
+    Ok(())
 }
 
 both! {
@@ -221,14 +328,19 @@ both! {
         assert_eq!(leaflets.len(), 2 * 7 * 4 * 2 + 1);
         let rows: Vec<Leaflet> = leaflets.iter().map(|it| it.0.clone()).collect();
         let ids: Vec<String> = rows.iter().map(|it| it.id.clone()).collect();
+        let remarks = remarks(&rows);
+        let remark_ids: Vec<String> = remarks.iter().map(|it| it.id.clone()).collect();
         let first = Powers::all().next().expect("one");
         let origin = origin(Caller::user(CALLER, CALLER));
         let writer = dispatcher(&connection, first);
         let written = writer.write(&origin, |cx| {
-            let rows = rows.clone();
+            let (rows, remarks) = (rows.clone(), remarks.clone());
             Box::pin(async move {
                 for leaflet in &rows {
                     db::insert(cx, leaflet).await?;
+                }
+                for remark in &remarks {
+                    db::insert(cx, remark).await?;
                 }
                 Ok(((), entity_core::Effect::Read))
             })
@@ -241,9 +353,30 @@ both! {
                 .map(|it| it.0.id.clone())
                 .collect();
             let dispatcher = dispatcher(&connection, powers);
-            let found = dispatcher.read(&origin, |cx| Box::pin(seen(cx, ids.clone())));
+            let found = dispatcher.read(&origin, |cx| Box::pin(seen::<Leaflet>(cx, ids.clone())));
             for found in found.await.expect("it reads") {
                 assert_eq!(found, expected, "{powers:?}");
+            }
+            // What is hidden by its own id is no matter of the inherited part.
+            let of_hidden = leaflets.iter().filter(|it| it.0.id == "hidden");
+            let of_hidden = of_hidden.filter(|it| {
+                let twin = Leaflet { id: "leaflet-0".to_owned(), ..it.0.clone() };
+                is_expected(&twin, it.1, powers)
+            });
+            let of_hidden = of_hidden.map(|_| "hidden-false".to_owned());
+            let inherited = expected.iter().map(|it| format!("{it}-false"));
+            let inherited: BTreeSet<String> = inherited.chain(of_hidden).collect();
+            let found = dispatcher.read(&origin, |cx| {
+                Box::pin(seen::<Remark>(cx, remark_ids.clone()))
+            });
+            for found in found.await.expect("it reads") {
+                assert_eq!(found, inherited, "{powers:?}");
+            }
+            if powers.sees_all_groups && powers.revises_any && powers.reads_drafts {
+                let agreed = dispatcher.read(&origin, |cx| {
+                    Box::pin(agree_on_own_rows_and_states(cx))
+                });
+                agreed.await.expect("they agree");
             }
         }
     }

@@ -150,6 +150,7 @@ pub(crate) fn parent(
         ));
     }
     let (ident, column, parent) = (&field.ident, field.column_name(), &field.parent);
+    let (is_optional, is_joined) = (field.is_optional, attributes.prefix.is_some());
     let (value, set) = if field.is_optional {
         (
             quote!(self.#ident.as_deref()),
@@ -167,6 +168,11 @@ pub(crate) fn parent(
                 column: #column,
                 table: <#parent as ::entity_core::db::Record>::TABLE,
                 key: <#parent as ::entity_core::db::Record>::KEY,
+                owner: <#parent as ::entity_core::db::Record>::OWNER,
+                groups: <#parent as ::entity_core::db::Record>::GROUPS,
+                schema: <#parent as ::entity_core::Entity>::schema,
+                is_optional: #is_optional,
+                is_joined: #is_joined,
             });
         fn parent(&self) -> ::std::option::Option<&str> {
             #value

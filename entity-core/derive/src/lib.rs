@@ -32,7 +32,7 @@ use crate::field::Fields;
 /// | `table = "poll"` | the table: each entity is a row of it. The service creates the table and adds the columns that it lacks; rows go with their site |
 /// | `migrated` | migrations create and change the table, not the service |
 /// | `dropped("hint")` | columns that the type had in a former version: the service removes them with what is in them |
-/// | `join = "site s ON s.id = this.site_id"`, `left_join = "…"` | a table that is joined in every statement; the own row is called `this` |
+/// | `join = "site s ON s.id = this.site_id"`, `left_join = "…"` | a table that is joined in every statement; the own row is called `this`, that of a `parent` is there as `parent`, and `{caller}` and `{now}` stand for the caller's internal id and for the present instant in milliseconds |
 /// | `access = Site("poll")` | `Public`, `Session`, `Superuser`, the functions of a stem in the entity's site, `PublicSite("poll")` for the same where the public reads what a site shows it, or a constant of the type `Access` |
 /// | `sight = SIGHT` | an `entity_core::db::Sight`: who sees an entity, besides the permission to read the type |
 /// | `permits = path` | an `async fn(cx: &Context, &Self, Operation) -> Result<Permit>`, which decides about one entity where no `sight` does |
@@ -68,14 +68,14 @@ use crate::field::Fields;
 /// | `column`, `column = "name"` | lists can be filtered and ordered by this field; every field of a table is a column |
 /// | `was = "question"` | the name that the column had in a former version: the service renames it |
 /// | `references = "user"` | the field holds the id of an entity of this prefix, which `_expand` shows beside the field |
-/// | `sql = "s.title"` | the field is read from the joined tables, by this expression, and never written; with `column`, lists can be filtered and ordered by it |
+/// | `sql = "s.title"` | the field is read from the joined tables, by this expression, and never written; the expression names rows and values as joins do; with `column`, lists can be filtered and ordered by it |
 /// | `hidden` | the field is a column that clients neither see nor write; it also needs `#[serde(skip)]` |
 /// | `key` | the field is the primary key, where that is not the id |
 /// | `shown = "{site_id}:{number}"` | the id is composed of other fields, the last of which is the key |
 /// | `position` | a hidden number: the entity's place among those of its site, given when the entity is created; it also needs `#[serde(skip)]` |
 /// | `groups = "poll_group"` | the field, a `Vec<String>`, holds the groups that an entity is for: those in this table, which has the columns `poll_id`, `group_id` and `site_id`; the own table has the column `is_restricted` |
 /// | `children`, `children, max = 20` | the field, a `Vec` of another record, holds the rows of that record's table that belong to the entity, in their order; they are written with it. Without `max` there are at most 100 |
-/// | `parent = Poll` | the field holds the key of a record of the type `Poll`, with which the row is deleted |
+/// | `parent = Poll` | the field holds the key of a record of the type `Poll`, with which the row is deleted, and whose row is joined |
 /// | `facts` | the field, an `entity_core::db::Facts`, is what the rule about who sees the entity needs; it also needs `#[serde(skip)]` |
 /// | `computed`, `computed = path` | the field is shown and not stored; it has what the `fn(&Self, &Context) -> T` computes from the other fields, or what the function named by `complete` sets, or else the default value of its type |
 /// | `sight = RULE` | an `entity_core::db::Sight`: who sees the field. For others it is empty, in answers as well as for filters, words and order; `before` in `check` and `settle` lacks it too |

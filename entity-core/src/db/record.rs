@@ -25,12 +25,16 @@ use crate::input::Fields;
 pub use children::Parent;
 pub use groups::GroupTable;
 pub use kept::{Kept, computed, later, new_key, owner, sent_list};
+pub(super) use read::write_from;
 pub use read::{MOST_PASSED, count, find, list, list_statement, load, read, read_many};
 pub use secret::Secret;
 pub use write::{add, create, delete, insert, note, replace, row, store, update};
 
 /// The name of the record's own row in every statement about a record.
 pub const THIS: &str = "this";
+
+/// The name of the row of the parent in every statement about a record that has one.
+pub(super) const PARENT: &str = "parent";
 
 /// An entity that is stored as a row of a table. `#[derive(Entity)]` implements this trait.
 #[diagnostic::on_unimplemented(

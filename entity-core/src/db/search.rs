@@ -11,13 +11,14 @@ use sea_orm::sea_query::{
 use sea_orm::{ConnectionTrait, DbBackend, Value};
 
 use super::veil::Columns;
-use super::{Row, Sql};
+use super::{Row, Sql, Variables};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::schema::{Field, Schema};
 use crate::search::{Cell, Filter, Needle, Order, Search, Test, is_searched};
 
-/// Adds the filters, words, cursor, order and window of `search` to `statement`, which selects from `table`.
+/// Adds the filters, words, cursor, order and window of `search` to `statement`, which selects from `table`. The fields
+/// must be columns or expressions without `{caller}` and `{now}`, which records know.
 ///
 /// # Errors
 /// Returns an error if a list of values can't be written: a defect.
@@ -29,7 +30,7 @@ pub fn apply(
     table: &str,
 ) -> Result<()> {
     let mut sql = Sql::new(backend, "TRUE");
-    let columns = Columns::all(table);
+    let columns = Columns::of_table(table, Variables::default());
     write_matches(&mut sql, search, schema, &columns)?;
     write_behind(&mut sql, search, &columns)?;
     statement.and_where(sql.into_expression());
@@ -59,7 +60,12 @@ pub fn condition(
     table: &str,
 ) -> Result<Condition> {
     let mut sql = Sql::new(backend, "TRUE");
-    write_matches(&mut sql, search, schema, &Columns::all(table))?;
+    write_matches(
+        &mut sql,
+        search,
+        schema,
+        &Columns::of_table(table, Variables::default()),
+    )?;
     Ok(Cond::all().add(sql.into_expression()))
 }
 

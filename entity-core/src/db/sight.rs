@@ -1,16 +1,19 @@
 //! Who sees a record: one rule, which narrows lists, counts and searches in SQL and decides about a single entity.
 
+mod question;
+
 use std::collections::BTreeMap;
 
 use sea_orm::DbErr;
 
-use super::record::{GroupTable, Record, THIS};
-use super::search::expression;
+use self::question::{Names, Of};
+use super::record::Record;
 use super::{Row, Sql};
 use crate::access::{Operation, Permit, Scope};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::schema::{Field, Role, Schema};
+
+pub(super) use self::question::Asking;
 
 /// A rule about who sees an entity, besides the permission to read the type. It is named by
 /// `#[entity(sight = …)]`.
@@ -50,6 +53,9 @@ pub enum Sight {
     /// The entity is for everybody, or for a group of which the caller is a member: the field declared as `groups` says
     /// which.
     Addressed,
+    /// This rule admits the caller to the parent: to the row that the field declared as `parent` names, whose type is one
+    /// with a rule of its own. That row is joined under the name `parent`.
+    Parent(&'static Self),
     /// This SQL condition holds. The row is called `this`, and `{caller}` stands for the internal id of the caller,
     /// which is empty for an anonymous one, and `{now}` for the present instant in milliseconds since 1970. Neither
     /// outcome may be NULL.
@@ -90,93 +96,63 @@ pub(super) enum Held {
     Within(BTreeMap<&'static str, Scope>),
 }
 
-/// The names under which a rule finds its row, and the caller for whom it asks.
-pub(super) struct Asking<'a> {
-    pub(super) schema: &'static Schema,
-    pub(super) owner: Option<&'static str>,
-    pub(super) key: &'static str,
-    pub(super) groups: Option<GroupTable>,
-    pub(super) members: Option<&'static str>,
-    pub(super) caller: Option<&'a str>,
-    pub(super) now: i64,
-}
-
-impl<'a> Asking<'a> {
-    pub(super) fn of<T: Record>(cx: &'a Context) -> Self {
-        Self {
-            schema: T::schema(),
-            owner: T::OWNER,
-            key: T::KEY,
-            groups: T::GROUPS,
-            members: cx.authorizer().group_members(),
-            caller: cx.caller().user_id(),
-            now: cx.now().timestamp_millis(),
-        }
-    }
-}
-
 impl Sight {
     /// Returns the functions in the rule.
     pub(crate) fn functions(&self) -> Vec<&'static str> {
         match self {
             Self::All(rules) | Self::Any(rules) => rules.iter().flat_map(Self::functions).collect(),
-            Self::Not(rule) => rule.functions(),
+            Self::Not(rule) | Self::Parent(rule) => rule.functions(),
             Self::Holds(function) => vec![function],
             _ => Vec::new(),
         }
     }
 
-    /// Calls `visit` with each question about the row, in order, until one call fails.
-    fn try_visit<E>(&self, visit: &mut impl FnMut(&Self) -> Result<(), E>) -> Result<(), E> {
+    /// Calls `visit` with each question about the row, or about that of the parent, in order, until one call fails.
+    fn try_visit<E>(
+        &self,
+        of: Of,
+        visit: &mut impl FnMut(&Self, Of) -> Result<(), E>,
+    ) -> Result<(), E> {
         match self {
             Self::All(rules) | Self::Any(rules) => {
-                rules.iter().try_for_each(|it| it.try_visit(visit))
+                rules.iter().try_for_each(|it| it.try_visit(of, visit))
             }
-            Self::Not(rule) => rule.try_visit(visit),
+            Self::Not(rule) => rule.try_visit(of, visit),
+            Self::Parent(rule) if of == Of::Row => rule.try_visit(Of::Parent, visit),
             Self::Holds(_) => Ok(()),
-            question => visit(question),
+            question => visit(question, of),
         }
     }
 
     /// Returns the reason why the rule can't be evaluated on the entities of this type, if there is one.
     pub(crate) fn fault<T: Record>(&self) -> Option<String> {
         let mut count = 0;
-        let mut check = |question: &Self| {
+        let names = Names::of::<T>();
+        let mut check = |question: &Self, of: Of| {
             count += 1;
             if count > MOST_QUESTIONS {
                 return Err(format!(
                     "asks more than {MOST_QUESTIONS} questions about the row"
                 ));
             }
-            question.check::<T>()
+            match of {
+                Of::Row => names.fault(question),
+                Of::Parent => match names.parent() {
+                    Some(parent) => parent.fault(question),
+                    None => Some(
+                        "asks for the parent, and no field that is always there is declared as `parent`"
+                            .to_owned(),
+                    ),
+                },
+            }
+            .map_or(Ok(()), Err)
         };
-        self.try_visit(&mut check).err()
+        self.try_visit(Of::Row, &mut check).err()
     }
 
     /// Returns whether the rule asks something about the row.
     pub(super) fn has_questions(&self) -> bool {
-        self.try_visit(&mut |_| Err(())).is_err()
-    }
-
-    /// Checks that the entity has what this question asks for.
-    fn check<T: Record>(&self) -> Result<(), String> {
-        let schema = T::schema();
-        match self {
-            Self::Own if T::OWNER.is_none() => {
-                Err("asks for the owner, and no field is declared as `owner`".to_owned())
-            }
-            Self::Addressed if T::GROUPS.is_none() => {
-                Err("asks for groups, and no field is declared as `groups`".to_owned())
-            }
-            Self::Is(name) | Self::Since(name) | Self::Until(name)
-                if schema.field(name).and_then(|it| it.column).is_none() =>
-            {
-                Err(format!(
-                    "asks for `{name}`, which is no field with a column"
-                ))
-            }
-            _ => Ok(()),
-        }
+        self.try_visit(Of::Row, &mut |_, _| Err(())).is_err()
     }
 
     /// Appends the rule as a condition on the row.
@@ -189,7 +165,8 @@ impl Sight {
                 rule.write(sql, asking, held)
             }
             Self::Holds(function) => held.write(sql, asking, function),
-            question => question.write_question(sql, asking),
+            Self::Parent(rule) => rule.write(sql, &asking.of_parent()?, held),
+            question => asking.write(sql, question),
         }
     }
 
@@ -207,6 +184,7 @@ impl Sight {
             (Self::All(rules), _) => all(rules, false),
             (Self::Any(rules), _) => all(rules, true),
             (Self::Not(rule), _) => rule.constant(held).map(|it| !it),
+            (Self::Parent(rule), _) => rule.constant(held),
             (Self::Holds(function), Held::Here(held)) => held.get(function).copied(),
             (Self::Holds(function), Held::Within(held)) => match held.get(function)? {
                 Scope::Everything => Some(true),
@@ -220,9 +198,12 @@ impl Sight {
     pub(super) fn write_answers(&self, sql: &mut Sql, asking: &Asking<'_>) -> Result<()> {
         sql.push(", CAST(0");
         let mut bit = 1_u64;
-        self.try_visit(&mut |question| {
+        self.try_visit(Of::Row, &mut |question, of| {
             sql.push(" + CASE WHEN ");
-            question.write_question(sql, asking)?;
+            match of {
+                Of::Row => asking.write(sql, question)?,
+                Of::Parent => asking.of_parent()?.write(sql, question)?,
+            }
             sql.push(" THEN ")
                 .push(&bit.to_string())
                 .push(" ELSE 0 END");
@@ -230,28 +211,6 @@ impl Sight {
             Ok::<_, Error>(())
         })?;
         sql.push(" AS bigint)");
-        Ok(())
-    }
-
-    fn write_question(&self, sql: &mut Sql, asking: &Asking<'_>) -> Result<()> {
-        match self {
-            Self::Own => match (asking.owner, asking.caller) {
-                (Some(owner), Some(caller)) => {
-                    sql.push("coalesce(").column(THIS, owner).push(" = ");
-                    sql.bind(caller).push(", FALSE)");
-                }
-                _ => drop(sql.push("FALSE")),
-            },
-            Self::Is(name) => {
-                let column = expression(field(asking.schema, name)?, THIS);
-                sql.push("coalesce(").push(&column).push(", FALSE)");
-            }
-            Self::Since(name) => write_instant(sql, asking, name, " <= ")?,
-            Self::Until(name) => write_instant(sql, asking, name, " > ")?,
-            Self::Addressed => write_addressed(sql, asking)?,
-            Self::Sql(text) => write_text(sql, text, asking),
-            _ => return Err(Error::internal("a rule that is no question about a row")),
-        }
         Ok(())
     }
 
@@ -267,6 +226,7 @@ impl Sight {
             Self::All(rules) => combine_until(false, rules, answers, known),
             Self::Any(rules) => combine_until(true, rules, answers, known),
             Self::Not(rule) => rule.combine(answers, known).map(|it| !it),
+            Self::Parent(rule) => rule.combine(answers, known),
             Self::Holds(function) => known.get(function).copied().ok_or(function),
             _question => Ok(answers.next()),
         }
@@ -399,10 +359,10 @@ impl Held {
             Self::Here(held) => {
                 sql.bind(held.get(function).copied().unwrap_or_default());
             }
-            Self::Within(held) => match (held.get(function), asking.schema.role(Role::Site)) {
+            Self::Within(held) => match (held.get(function), asking.site()) {
                 (Some(Scope::Everything), _) => drop(sql.bind(true)),
                 (Some(Scope::Sites(sites)), Some(site)) => {
-                    sql.push(&expression(site, THIS)).bind_list(sites)?;
+                    asking.write_field(sql, site).bind_list(sites)?;
                 }
                 _ => drop(sql.bind(false)),
             },
@@ -437,61 +397,4 @@ fn write_joined(
         false => sql.push(")"),
     };
     Ok(())
-}
-
-fn write_instant(sql: &mut Sql, asking: &Asking<'_>, name: &str, operator: &str) -> Result<()> {
-    let column = expression(field(asking.schema, name)?, THIS);
-    sql.push("(")
-        .push(&column)
-        .push(" IS NULL OR ")
-        .push(&column);
-    sql.push(operator).bind(asking.now).push(")");
-    Ok(())
-}
-
-fn write_addressed(sql: &mut Sql, asking: &Asking<'_>) -> Result<()> {
-    let groups = asking
-        .groups
-        .ok_or_else(|| Error::internal("a rule about groups without groups"))?;
-    sql.push("(NOT ").column(THIS, GroupTable::MARK);
-    if let (Some(members), Some(caller)) = (asking.members, asking.caller) {
-        sql.push(" OR EXISTS (SELECT 1 FROM ").push(groups.table);
-        sql.push(" g JOIN ").push(members);
-        sql.push(" m ON m.group_id = g.group_id WHERE ");
-        sql.column("g", groups.key)
-            .push(" = ")
-            .column(THIS, asking.key);
-        sql.push(" AND m.user_id = ").bind(caller).push(")");
-    }
-    sql.push(")");
-    Ok(())
-}
-
-/// Appends `text` with the caller and the present instant bound in the places that it names.
-fn write_text(sql: &mut Sql, text: &str, asking: &Asking<'_>) {
-    sql.push("(");
-    let mut rest = text;
-    while let Some((before, behind)) = rest.split_once('{') {
-        sql.push(before);
-        rest = match behind.split_once('}') {
-            Some(("caller", rest)) => {
-                sql.bind(asking.caller.unwrap_or_default());
-                rest
-            }
-            Some(("now", rest)) => {
-                sql.bind(asking.now);
-                rest
-            }
-            _ => {
-                sql.push("{");
-                behind
-            }
-        };
-    }
-    sql.push(rest).push(")");
-}
-
-fn field<'a>(schema: &'a Schema, name: &str) -> Result<&'a Field> {
-    let missing = || Error::internal(format!("a rule asks for `{name}`, which is no field"));
-    schema.field(name).ok_or_else(missing)
 }

@@ -3,6 +3,7 @@
 use sea_orm::sea_query::Expr;
 use sea_orm::{DbBackend, Statement, Value};
 
+use crate::context::Context;
 use crate::error::{Error, Result};
 
 /// A statement, or a part of one, under construction: the text and the values that are bound to its placeholders.
@@ -23,6 +24,25 @@ pub struct Sql {
     backend: DbBackend,
     text: String,
     values: Vec<Value>,
+}
+
+/// The values that expressions of a type may name: see [`Sql::expression`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Variables<'a> {
+    /// The internal id of the caller, empty for an anonymous one: `{caller}`.
+    pub caller: &'a str,
+    /// The present instant, in milliseconds since 1970: `{now}`.
+    pub now: i64,
+}
+
+impl<'a> Variables<'a> {
+    /// Returns the values in `cx`.
+    pub fn of(cx: &'a Context) -> Self {
+        Self {
+            caller: cx.caller().user_id().unwrap_or_default(),
+            now: cx.now().timestamp_millis(),
+        }
+    }
 }
 
 impl Sql {
@@ -46,6 +66,30 @@ impl Sql {
     pub fn push(&mut self, text: &str) -> &mut Self {
         self.text.push_str(text);
         self
+    }
+
+    /// Appends `text`, which must not contain anything that a client sent, and binds the `variables` in the places where
+    /// it has `{caller}` and `{now}`.
+    pub fn expression(&mut self, text: &str, variables: Variables<'_>) -> &mut Self {
+        let mut rest = text;
+        while let Some((before, behind)) = rest.split_once('{') {
+            self.push(before);
+            rest = match behind.split_once('}') {
+                Some(("caller", rest)) => {
+                    self.bind(variables.caller);
+                    rest
+                }
+                Some(("now", rest)) => {
+                    self.bind(variables.now);
+                    rest
+                }
+                _ => {
+                    self.push("{");
+                    behind
+                }
+            };
+        }
+        self.push(rest)
     }
 
     /// Appends the column `name`, quoted, of the table or alias `table`.

@@ -95,7 +95,10 @@ impl TableSpec {
         if let (Some(site), Some(sites)) = (self.site, parents.sites) {
             statement.foreign_key(&mut belonging(self.name, site, sites, "id"));
         }
-        if let Some(Parent { column, table, key }) = self.parent {
+        if let Some(Parent {
+            column, table, key, ..
+        }) = self.parent
+        {
             statement.foreign_key(&mut belonging(self.name, column, table, key));
         }
         statement

@@ -6,10 +6,10 @@
 
 use serde_json::Value as Json;
 
-use super::record::{Record, THIS};
+use super::record::{Record, THIS, write_from};
 use super::search::expression;
 use super::sight::{Asking, Facts, Held, Sight};
-use super::{Row, Sql};
+use super::{Row, Sql, Variables};
 use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::Fields;
@@ -32,15 +32,22 @@ pub struct Veiled {
 /// The columns of a table, as the caller of a list sees them.
 pub(super) struct Columns<'a> {
     table: &'a str,
+    variables: Variables<'a>,
     veiled: &'static [Veiled],
     known: Option<(Asking<'a>, Held)>,
 }
 
 impl<'a> Columns<'a> {
+    /// Returns the columns of a record, all of which the caller sees.
+    pub(super) fn all(cx: &'a Context) -> Self {
+        Self::of_table(THIS, Variables::of(cx))
+    }
+
     /// Returns the columns of `table`, all of which the caller sees.
-    pub(super) fn all(table: &'a str) -> Self {
+    pub(super) fn of_table(table: &'a str, variables: Variables<'a>) -> Self {
         Self {
             table,
+            variables,
             veiled: &[],
             known: None,
         }
@@ -50,7 +57,7 @@ impl<'a> Columns<'a> {
     pub(super) async fn of<T: Record>(cx: &'a Context, search: &Search) -> Result<Self> {
         let functions = functions::<T>();
         if T::SIGHT.is_none() && T::VEILED.is_empty() {
-            return Ok(Self::all(THIS));
+            return Ok(Self::all(cx));
         }
         let site = T::schema().role(Role::Site);
         let has_site = site.is_some_and(|it| it.column.is_some());
@@ -60,6 +67,7 @@ impl<'a> Columns<'a> {
         };
         Ok(Self {
             table: THIS,
+            variables: Variables::of(cx),
             veiled: T::VEILED,
             known: Some((Asking::of::<T>(cx), held)),
         })
@@ -86,6 +94,11 @@ impl<'a> Columns<'a> {
         Ok(())
     }
 
+    /// Appends the expression for `field`, which every caller sees.
+    pub(super) fn write_plain<'s>(&self, sql: &'s mut Sql, field: &Field) -> &'s mut Sql {
+        sql.expression(&expression(field, self.table), self.variables)
+    }
+
     /// Appends the expression for `field`.
     pub(super) fn write(&self, sql: &mut Sql, field: &Field) -> Result<()> {
         self.write_veiled(sql, self.veil(field), &expression(field, self.table))
@@ -103,13 +116,13 @@ impl<'a> Columns<'a> {
 
     fn write_veiled(&self, sql: &mut Sql, veiled: Option<&Veiled>, text: &str) -> Result<()> {
         let Some((veiled, (_, held))) = veiled.zip(self.known.as_ref()) else {
-            sql.push(text);
+            sql.expression(text, self.variables);
             return Ok(());
         };
         let constant = veiled.sight.constant(held);
         if constant == Some(true) {
             // An index may serve the plain column.
-            sql.push(text);
+            sql.expression(text, self.variables);
             return Ok(());
         }
         sql.push("(CASE WHEN ");
@@ -117,7 +130,8 @@ impl<'a> Columns<'a> {
             Some(_never) => drop(sql.push("FALSE")),
             None => self.write_sight(sql, &veiled.sight)?,
         }
-        sql.push(" THEN ").push(text).push(" ELSE ");
+        sql.push(" THEN ").expression(text, self.variables);
+        sql.push(" ELSE ");
         sql.push(veiled.blank).push(" END)");
         Ok(())
     }
@@ -194,8 +208,8 @@ async fn answers<T: Record>(cx: &Context, current: &T) -> Result<Vec<Facts>> {
     }
     let mut sql = cx.db()?.sql("SELECT CAST(0 AS bigint)");
     write_answers::<T>(cx, &mut sql)?;
-    sql.push(" FROM \"").push(T::TABLE).push("\" ").push(THIS);
-    sql.push(T::JOINS).push(" WHERE ").column(THIS, T::KEY);
+    write_from::<T>(cx, &mut sql);
+    sql.push(" WHERE ").column(THIS, T::KEY);
     sql.push(" = ").bind(current.key());
     let read = |row: &mut Row<'_>| {
         row.take::<i64>()?;

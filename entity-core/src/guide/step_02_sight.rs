@@ -66,6 +66,11 @@
 //!   a [`Sql`](crate::db::Sight::Sql).
 //! - [`Addressed`](crate::db::Sight::Addressed) is a rule about [groups](super::step_06_related_data).
 //!
+//! - [`Parent`](crate::db::Sight::Parent) is the rule of the entity that this one belongs to: an answer is seen by those
+//!   who see its question. The field with the id of the question is declared as `parent`, as in
+//!   `#[entity(on_create, parent = Question, references = "question")] question_id: String`, and the rule is
+//!   `Sight::Parent(&QUESTION_SIGHT)`. Both entities are in the same site.
+//!
 //! The facts are about the caller who read the entity. An entity that the code makes itself has none, and is seen by
 //! nobody.
 //!

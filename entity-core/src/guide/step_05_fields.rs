@@ -62,6 +62,20 @@
 //! A join by hand is not needed to follow a reference: `references = "user"` lets clients ask for the whole user with
 //! `_expand=borrower`, under the name `borrowerEntity`, if they may read it.
 //!
+//! In `sql`, `join` and `left_join`, `{caller}` stands for the internal id of the caller, which is empty for an anonymous
+//! one, and `{now}` for the present instant in milliseconds since 1970. So a type can have:
+//!
+//! - the caller's own row beside each entity, such as whether they have read it:
+//!   `left_join = "loan_mark m ON m.loan_id = this.loan_id AND m.user_id = {caller}"` with
+//!   `#[entity(sql = "(m.user_id IS NOT NULL)", column)] is_marked: bool`;
+//! - a state that follows from times, by which lists can be filtered and ordered:
+//!   `#[entity(sql = "CASE WHEN this.returned IS NOT NULL THEN 'BACK' WHEN this.due < {now} THEN 'LATE' ELSE 'LENT' END",
+//!   column)] state: String`;
+//! - numbers of other rows: `#[entity(sql = "(SELECT count(*) FROM loan_note n WHERE n.loan_id = this.loan_id)")]`.
+//!
+//! A type with a field declared as `parent` has the parent's row joined under the name `parent`:
+//! `#[entity(sql = "parent.item")]`.
+//!
 //! # Hidden columns
 //!
 //! A `hidden` field is a column that clients neither see nor write, and that is not in the schema; `check` or an action

@@ -2,13 +2,13 @@
 
 use sea_orm::Statement;
 
-use super::{Record, THIS, groups};
+use super::{PARENT, Record, THIS, groups};
 use crate::access::Scope;
 use crate::context::Context;
-use crate::db::search::{counted, expression, write_behind, write_matches, write_order};
+use crate::db::search::{counted, write_behind, write_matches, write_order};
 use crate::db::sight::Facts;
 use crate::db::veil::{self, Columns};
-use crate::db::{Row, Sql};
+use crate::db::{Row, Sql, Variables};
 use crate::error::Result;
 use crate::schema::Role;
 use crate::search::{Filter, Page, Search, Test};
@@ -46,9 +46,9 @@ pub async fn find<T: Record>(
     cx: &Context,
     condition: impl for<'s> FnOnce(&'s mut Sql) -> Result<&'s mut Sql>,
 ) -> Result<Vec<T>> {
-    let mut sql = selecting::<T>(cx, &Columns::all(THIS))?;
+    let mut sql = selecting::<T>(cx, &Columns::all(cx))?;
     veil::write_answers::<T>(cx, &mut sql)?;
-    write_from::<T>(&mut sql);
+    write_from::<T>(cx, &mut sql);
     condition(sql.push(" WHERE "))?;
     let read = |row: &mut Row<'_>| {
         let mut record = T::from_row(cx, row)?;
@@ -81,8 +81,8 @@ pub async fn load<T: Record>(
     cx: &Context,
     condition: impl for<'s> FnOnce(&'s mut Sql) -> Result<&'s mut Sql>,
 ) -> Result<Vec<T>> {
-    let mut sql = selecting::<T>(cx, &Columns::all(THIS))?;
-    write_from::<T>(&mut sql);
+    let mut sql = selecting::<T>(cx, &Columns::all(cx))?;
+    write_from::<T>(cx, &mut sql);
     condition(sql.push(" WHERE "))?;
     let read = |row: &mut Row<'_>| T::from_row(cx, row);
     let mut records = cx.db()?.rows(sql.into_statement(), read).await?;
@@ -115,7 +115,7 @@ pub async fn list<T: Record>(cx: &Context, search: &Search) -> Result<Page<T>> {
 pub async fn list_statement<T: Record>(cx: &Context, search: &Search) -> Result<Statement> {
     let columns = Columns::of::<T>(cx, search).await?;
     let mut sql = selecting::<T>(cx, &columns)?;
-    write_from::<T>(&mut sql);
+    write_from::<T>(cx, &mut sql);
     write_seen::<T>(&mut sql, search, &columns)?;
     write_behind(&mut sql, search, &columns)?;
     write_order(&mut sql, &search.order, &columns)?;
@@ -132,7 +132,7 @@ pub async fn list_statement<T: Record>(cx: &Context, search: &Search) -> Result<
 pub async fn count<T: Record>(cx: &Context, search: &Search) -> Result<u64> {
     let columns = Columns::of::<T>(cx, search).await?;
     let mut sql = cx.db()?.sql("SELECT count(*)");
-    write_from::<T>(&mut sql);
+    write_from::<T>(cx, &mut sql);
     write_seen::<T>(&mut sql, search, &columns)?;
     counted(cx, sql.into_statement()).await
 }
@@ -144,9 +144,20 @@ fn selecting<T: Record>(cx: &Context, columns: &Columns<'_>) -> Result<Sql> {
     Ok(sql)
 }
 
-fn write_from<T: Record>(sql: &mut Sql) {
+/// Appends ` FROM …`: the own table, that of the parent, and those that the type joins.
+pub(in crate::db) fn write_from<T: Record>(cx: &Context, sql: &mut Sql) {
     sql.push(" FROM \"").push(T::TABLE).push("\" ").push(THIS);
-    sql.push(T::JOINS);
+    if let Some(parent) = T::PARENT.filter(|it| it.is_joined) {
+        sql.push(if parent.is_optional {
+            " LEFT JOIN \""
+        } else {
+            " JOIN \""
+        });
+        sql.push(parent.table).push("\" ").push(PARENT).push(" ON ");
+        sql.column(PARENT, parent.key).push(" = ");
+        sql.column(THIS, parent.column);
+    }
+    sql.expression(T::JOINS, Variables::of(cx));
 }
 
 /// Adds what other statements read: the groups, the children, and the fields that the type computes.
@@ -170,7 +181,7 @@ fn write_seen<T: Record>(sql: &mut Sql, search: &Search, columns: &Columns<'_>) 
             // The filter follows, and leads the database by the index.
             Some(named) if search.scope.contains(named) => drop(sql.push("TRUE")),
             _ => {
-                sql.push(&expression(site, THIS)).bind_list(sites)?;
+                columns.write_plain(sql, site).bind_list(sites)?;
             }
         },
         // The entities belong to no site: only a search of everything finds them.

@@ -1,0 +1,185 @@
+//! The questions about a row, or about the row of its parent, in SQL.
+
+use super::Sight;
+use crate::context::Context;
+use crate::db::Sql;
+use crate::db::record::{GroupTable, PARENT, Parent, Record, THIS};
+use crate::db::search::expression;
+use crate::db::sql::Variables;
+use crate::error::{Error, Result};
+use crate::schema::{Field, Role, Schema};
+
+/// The row that a question is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Of {
+    /// The entity's own row.
+    Row,
+    /// The row of its parent.
+    Parent,
+}
+
+/// The names under which a rule finds a row and its columns.
+#[derive(Clone, Copy)]
+pub(super) struct Names {
+    row: &'static str,
+    schema: &'static Schema,
+    owner: Option<&'static str>,
+    key: &'static str,
+    groups: Option<GroupTable>,
+    parent: Option<Parent>,
+}
+
+/// The names for a rule, and the caller for whom it asks.
+pub(in crate::db) struct Asking<'a> {
+    names: Names,
+    members: Option<&'static str>,
+    caller: Option<&'a str>,
+    variables: Variables<'a>,
+}
+
+impl Names {
+    pub(super) fn of<T: Record>() -> Self {
+        Self {
+            row: THIS,
+            schema: T::schema(),
+            owner: T::OWNER,
+            key: T::KEY,
+            groups: T::GROUPS,
+            parent: T::PARENT,
+        }
+    }
+
+    /// Returns the names of the row that the field declared as `parent` names, if it is joined and always there.
+    pub(super) fn parent(&self) -> Option<Self> {
+        let parent = self.parent.filter(|it| it.is_joined && !it.is_optional)?;
+        Some(Self {
+            row: PARENT,
+            schema: (parent.schema)(),
+            owner: parent.owner,
+            key: parent.key,
+            groups: parent.groups,
+            parent: None,
+        })
+    }
+
+    /// Returns the reason why this question can't be asked, if there is one.
+    pub(super) fn fault(&self, question: &Sight) -> Option<String> {
+        match question {
+            Sight::Own if self.owner.is_none() => {
+                Some("asks for the owner, and no field is declared as `owner`".to_owned())
+            }
+            Sight::Addressed if self.groups.is_none() => {
+                Some("asks for groups, and no field is declared as `groups`".to_owned())
+            }
+            Sight::Parent(_) => {
+                Some("asks for the parent of the parent, which is not joined".to_owned())
+            }
+            Sight::Sql(text) if self.row == PARENT && text.contains("this.") => Some(format!(
+                "asks `{text}` of the parent, whose row is called `parent` there: use other questions in a rule that \
+                 children inherit"
+            )),
+            Sight::Is(name) | Sight::Since(name) | Sight::Until(name)
+                if self.schema.field(name).and_then(|it| it.column).is_none() =>
+            {
+                Some(format!(
+                    "asks for `{name}`, which is no field with a column"
+                ))
+            }
+            Sight::Is(name) | Sight::Since(name) | Sight::Until(name)
+                if self.row == PARENT && self.field(name).is_ok_and(|it| it.sql.is_some()) =>
+            {
+                Some(format!(
+                    "asks for `{name}` of the parent, which is no column of its table"
+                ))
+            }
+            _ => None,
+        }
+    }
+
+    fn field(&self, name: &str) -> Result<&'static Field> {
+        let missing = || Error::internal(format!("a rule asks for `{name}`, which is no field"));
+        self.schema.field(name).ok_or_else(missing)
+    }
+}
+
+impl<'a> Asking<'a> {
+    pub(in crate::db) fn of<T: Record>(cx: &'a Context) -> Self {
+        Self {
+            names: Names::of::<T>(),
+            members: cx.authorizer().group_members(),
+            caller: cx.caller().user_id(),
+            variables: Variables::of(cx),
+        }
+    }
+
+    /// Returns the same questions about the row of the parent.
+    pub(super) fn of_parent(&self) -> Result<Self> {
+        let missing = || Error::internal("a rule asks for a parent that is not joined");
+        Ok(Self {
+            names: self.names.parent().ok_or_else(missing)?,
+            ..*self
+        })
+    }
+
+    /// Returns the field with the id of the site.
+    pub(super) fn site(&self) -> Option<&'static Field> {
+        self.names.schema.role(Role::Site)
+    }
+
+    /// Appends the expression for `field`.
+    pub(super) fn write_field<'s>(&self, sql: &'s mut Sql, field: &Field) -> &'s mut Sql {
+        sql.expression(&expression(field, self.names.row), self.variables)
+    }
+
+    /// Appends `question` as a condition.
+    pub(super) fn write(&self, sql: &mut Sql, question: &Sight) -> Result<()> {
+        let row = self.names.row;
+        match question {
+            Sight::Own => match (self.names.owner, self.caller) {
+                (Some(owner), Some(caller)) => {
+                    sql.push("coalesce(").column(row, owner).push(" = ");
+                    sql.bind(caller).push(", FALSE)");
+                }
+                _ => drop(sql.push("FALSE")),
+            },
+            Sight::Is(name) => {
+                self.write_field(sql.push("coalesce("), self.names.field(name)?)
+                    .push(", FALSE)");
+            }
+            Sight::Since(name) => self.write_instant(sql, name, " <= ")?,
+            Sight::Until(name) => self.write_instant(sql, name, " > ")?,
+            Sight::Addressed => self.write_addressed(sql)?,
+            Sight::Sql(text) => {
+                let text = sql.push("(").expression(text, self.variables);
+                text.push(")");
+            }
+            _ => return Err(Error::internal("a rule that is no question about a row")),
+        }
+        Ok(())
+    }
+
+    fn write_instant(&self, sql: &mut Sql, name: &str, operator: &str) -> Result<()> {
+        let field = self.names.field(name)?;
+        self.write_field(sql.push("("), field).push(" IS NULL OR ");
+        self.write_field(sql, field).push(operator);
+        sql.bind(self.variables.now).push(")");
+        Ok(())
+    }
+
+    fn write_addressed(&self, sql: &mut Sql) -> Result<()> {
+        let (row, groups) = (self.names.row, self.names.groups);
+        let groups = groups.ok_or_else(|| Error::internal("a rule about groups without groups"))?;
+        sql.push("(NOT ").column(row, GroupTable::MARK);
+        if let (Some(members), Some(caller)) = (self.members, self.caller) {
+            sql.push(" OR EXISTS (SELECT 1 FROM ").push(groups.table);
+            sql.push(" g JOIN ").push(members);
+            sql.push(" m ON m.group_id = g.group_id WHERE ");
+            sql.column("g", groups.key)
+                .push(" = ")
+                .column(row, self.names.key);
+            sql.push(" AND m.user_id = ").bind(caller).push(")");
+        }
+        sql.push(")");
+        Ok(())
+    }
+}

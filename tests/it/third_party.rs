@@ -186,6 +186,7 @@ async fn loans_are_seen_by_their_borrowers(process: &Process) {
     endpoint::loans_are_listed_as_far_as_they_are_seen(process, &desk).await;
     endpoint::equipment_is_lent(&desk, &borrower).await;
     endpoint::endpoints_are_described(process).await;
+    is_planned_and_shared(&desk, &path).await;
     is_given_back(&desk, &path).await;
     functions_are_granted(&desk, &loan).await;
 }
@@ -208,6 +209,44 @@ async fn is_shown(who: &Client, path: &str, expected: usize) {
     });
 }
 
+/// A plan is hidden from its borrower, and what is shared is seen by the groups that share it.
+async fn is_planned_and_shared(desk: &Desk, path: &str) {
+    let groups = desk
+        .instructor
+        .get("/direct/site/biology-101/groups.json")
+        .await
+        .json();
+    let groups = groups.as_array().expect("groups").clone();
+    let mut of_bob = Vec::new();
+    for group in groups {
+        let reference = group["reference"].as_str().expect("a reference");
+        let (_, id) = reference.rsplit_once('/').expect("an id");
+        let members = format!("/direct/membership/group/{id}.json");
+        let members = desk.instructor.get(&members).await;
+        if members.text().contains("\"student2\"") {
+            of_bob.push(id.to_owned());
+        }
+    }
+    assert_eq!(of_bob.len(), 1);
+    for (change, seen) in [
+        (
+            json!({"draft": true, "accessories": [{"name": "Cable"}]}),
+            [false, false],
+        ),
+        (json!({"draft": false, "isShared": true}), [true, true]),
+        (json!({"groups": of_bob}), [true, true]),
+        (json!({"isShared": false, "groups": []}), [true, false]),
+    ] {
+        let changed = desk.instructor.put(path, &change).await;
+        changed.expect(StatusCode::NO_CONTENT);
+        for (who, is_seen) in [&desk.ada, &desk.bob].into_iter().zip(seen) {
+            is_shown(who, path, usize::from(is_seen)).await;
+        }
+    }
+    let one = desk.ada.get(&format!("{path}.json")).await.json();
+    assert_eq!(one["accessories"][0]["name"], "Cable");
+}
+
 async fn is_given_back(desk: &Desk, path: &str) {
     let action = format!("{path}/return.json");
     let refused = desk.ada.post(&action, &json!({})).await;
@@ -218,7 +257,7 @@ async fn is_given_back(desk: &Desk, path: &str) {
     returned.expect(StatusCode::OK);
     let one = desk.ada.get(&format!("{path}.json")).await.json();
     assert!(one["returned"].is_string(), "{one}");
-    assert_eq!(one["version"], 2);
+    assert_eq!(one["version"], 6);
 }
 
 /// The functions that the type declares can be granted like those of the service, and none ends what others hold.

@@ -1,6 +1,6 @@
-//! Loans of equipment: borrowers see their own, and those who may see all of them do.
+//! Loans of equipment: borrowers and the groups that share it see their own, and those who may see all of them do.
 
-use entity_core::db::{self, Facts, Sight};
+use entity_core::db::{self, Facts, Migration, Sight};
 use entity_core::endpoint::{Call, Endpoint, Part};
 use entity_core::schemars::JsonSchema;
 use entity_core::{
@@ -9,13 +9,28 @@ use entity_core::{
 };
 use serde::{Deserialize, Serialize};
 
-const SIGHT: Sight = Sight::Any(&[Sight::Own, Sight::Holds("loan.read.any")]);
+const SIGHT: Sight = Sight::Any(&[
+    Sight::Holds("loan.read.any"),
+    Sight::All(&[
+        Sight::Not(&Sight::Is("draft")),
+        Sight::Any(&[
+            Sight::Own,
+            Sight::All(&[Sight::Is("isShared"), Sight::Addressed]),
+        ]),
+    ]),
+]);
+
+const TRIMMED: Migration =
+    Migration::of_rows("items-trimmed", &["UPDATE loan SET item = trim(item)"]);
 
 /// A piece of equipment that somebody has borrowed.
 #[derive(Clone, Debug, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "loan", table = "loan", access = Site("loan"), sight = SIGHT, check = Self::check)]
-#[entity(left_join = "user_account u ON u.id = this.borrower", order = "due,loanId")]
+#[entity(
+    left_join = "user_account u ON u.id = this.borrower",
+    order = "due,loanId"
+)]
 #[entity(verbs(read, list, create, update, delete))]
 pub struct Loan {
     #[entity(id)]
@@ -33,6 +48,12 @@ pub struct Loan {
     /// When it came back.
     #[entity(read_only)]
     returned: Option<DateTimeUtc>,
+    /// Whether it is only planned.
+    draft: bool,
+    /// Whether others may use it too: the groups below or, without any, all members of the site.
+    is_shared: bool,
+    #[entity(groups = "loan_group")]
+    groups: Vec<String>,
     /// What was handed over with it.
     #[entity(children, max = 20)]
     accessories: Vec<Accessory>,
@@ -70,7 +91,8 @@ entity_core::register!(
         "loan.revise.own" = "",
         "loan.delete.any" = "mi",
         "loan.delete.own" = "",
-    )
+    ),
+    migrations(TRIMMED)
 );
 
 impl Loan {

@@ -1,5 +1,7 @@
 //! The values of fields: parsing them from text, and checking them against a field's kind.
 
+mod instant;
+
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::Value;
 
@@ -54,9 +56,9 @@ pub(crate) fn read(kind: Kind, text: &str) -> Result<Value, String> {
             "false" | "off" | "0" => Ok(Value::Bool(false)),
             _ => Err(must_be(kind)),
         },
-        Kind::Instant | Kind::Millis | Kind::Moment => instant(text.trim())
-            .map(|it| write_instant(kind, it))
-            .ok_or_else(|| must_be(kind)),
+        Kind::Instant | Kind::Millis | Kind::Moment => {
+            instant::parse(text.trim()).map(|it| write_instant(kind, it))
+        }
         Kind::List => Ok(Value::Array(vec![Value::from(text)])),
         Kind::Object => Err(must_be(kind)),
     }
@@ -73,6 +75,13 @@ pub(crate) fn fit(kind: Kind, value: Value) -> Result<Value, String> {
         (Kind::Integer, Value::Number(it)) if it.is_i64() => Ok(Value::Number(it)),
         (Kind::Number, Value::Number(it)) => Ok(Value::Number(it)),
         (Kind::Boolean, Value::Bool(it)) => Ok(Value::Bool(it)),
+        (Kind::Instant | Kind::Millis | Kind::Moment, Value::String(text)) => {
+            instant::parse(&text).map(|it| write_instant(kind, it))
+        }
+        (Kind::Instant | Kind::Millis | Kind::Moment, Value::Number(it)) => {
+            let millis = it.as_i64().ok_or_else(|| must_be(kind))?;
+            instant::of_millis(millis).map(|it| write_instant(kind, it))
+        }
         (Kind::Instant | Kind::Millis | Kind::Moment, value) => read_instant(&value)
             .map(|it| write_instant(kind, it))
             .ok_or_else(|| must_be(kind)),
@@ -89,7 +98,7 @@ pub(crate) fn must_be(kind: Kind) -> String {
         Kind::Integer => "a whole number",
         Kind::Number => "a number",
         Kind::Boolean => "true or false",
-        Kind::Instant | Kind::Millis | Kind::Moment => INSTANT,
+        Kind::Instant | Kind::Millis | Kind::Moment => instant::EXPECTED,
         Kind::List => "a list",
         Kind::Object => "an object",
     };
@@ -104,8 +113,6 @@ pub(crate) fn is_chosen(field: &Field, value: &Value) -> bool {
         Some(text) => field.choices.is_empty() || field.choices.contains(&text),
     }
 }
-
-const INSTANT: &str = "an instant such as 2026-11-21T10:00:00Z, or milliseconds since 1970";
 
 /// The error message for a required value that is missing.
 pub(crate) const REQUIRED: &str = "is required";
@@ -124,11 +131,8 @@ fn fit_text(text: String, max: usize) -> Result<Value, String> {
 /// Parses an instant in any of its forms: text, milliseconds since 1970, or an object with `time`.
 pub(crate) fn read_instant(value: &Value) -> Option<DateTime<Utc>> {
     match value {
-        Value::String(text) => instant(text),
-        Value::Number(millis) => millis
-            .as_i64()
-            .and_then(DateTime::from_timestamp_millis)
-            .filter(is_writable),
+        Value::String(text) => instant::parse(text).ok(),
+        Value::Number(_) => read_time(value),
         Value::Object(moment) => moment.get("time").and_then(read_time),
         _ => None,
     }
@@ -138,25 +142,7 @@ fn read_time(value: &Value) -> Option<DateTime<Utc>> {
     value
         .as_i64()
         .and_then(DateTime::from_timestamp_millis)
-        .filter(is_writable)
-}
-
-fn instant(text: &str) -> Option<DateTime<Utc>> {
-    if let Ok(millis) = text.parse::<i64>() {
-        return DateTime::from_timestamp_millis(millis).filter(is_writable);
-    }
-    // What `<input type="datetime-local">` sends has no zone and perhaps no seconds: it is UTC.
-    [text.to_owned(), format!("{text}Z"), format!("{text}:00Z")]
-        .iter()
-        .find_map(|it| DateTime::parse_from_rfc3339(it).ok())
-        .map(|it| it.to_utc())
-        .filter(is_writable)
-}
-
-/// Returns whether the year has four digits or fewer: others have no ISO 8601 text that every client can read.
-fn is_writable(instant: &DateTime<Utc>) -> bool {
-    use chrono::Datelike as _;
-    (1..=9999).contains(&instant.year())
+        .filter(instant::is_writable)
 }
 
 fn write_instant(kind: Kind, instant: DateTime<Utc>) -> Value {

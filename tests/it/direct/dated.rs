@@ -2,12 +2,12 @@
 //! when it changed: one of them may have been deleted.
 
 use chrono::TimeDelta;
-use http::StatusCode;
 use http::header::{ETAG, IF_MODIFIED_SINCE, LAST_MODIFIED};
+use http::{Method, StatusCode};
 use serde_json::json;
 use tests::{TestApp, both};
 
-use super::created;
+use super::{FORM, JSON, XML, created, list, read};
 
 const NEWS: &str = "/direct/announcement";
 const OF_SITE: &str = "/direct/announcement/site/biology-101";
@@ -22,6 +22,35 @@ both! {
             answer.expect(StatusCode::OK);
             assert!(answer.header(ETAG).is_some(), "{path}");
             assert_eq!(answer.header(LAST_MODIFIED), None, "{path}");
+        }
+    }
+
+    async fn dates_are_read_in_the_forms_that_people_write(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let fields = json!({"siteId": "biology-101", "title": "Then", "releaseDate": "2027-01-15T08:00Z"});
+        let id = created(&teacher.post(NEWS, &fields).await, "announcement");
+        let path = format!("{NEWS}/{id}");
+        assert_eq!(read(&teacher, &path).await["releaseDate"], 1_800_000_000_000_i64);
+        for (asked, is_found) in [
+            ("[ge]=2027-01-15", true), ("[ge]=2027-01-16", false), ("=2027-01-15T09:00:00%2B0100", true),
+            ("=2027-01-15T03:00-05:00", true), ("=20270115T080000Z", true), ("=1800000000000", true),
+        ] {
+            let found = list(&teacher, &format!("{NEWS}.json?siteId=biology-101&title=Then&releaseDate{asked}"), "announcement").await;
+            assert_eq!(!found.is_empty(), is_found, "{asked}");
+        }
+        let sent = [
+            (JSON, r#"{"releaseDate":1800000000}"#), (JSON, r#"{"releaseDate":"20270115"}"#), (FORM, "releaseDate=20270115"),
+            (XML, r#"<announcement><releaseDate type="date">1800000000</releaseDate></announcement>"#),
+        ];
+        for (media_type, body) in sent {
+            let answer = teacher.send(Method::PUT, &path, media_type, body.into()).await;
+            answer.expect(StatusCode::BAD_REQUEST);
+            assert!(answer.text().contains("12 digits"), "{body}: {}", answer.text());
+        }
+        for asked in ["20270115", "1800000000"] {
+            let answer = teacher.get(&format!("{NEWS}.json?createdOn[ge]={asked}")).await;
+            answer.expect(StatusCode::BAD_REQUEST);
+            assert!(answer.text().contains("12 digits"), "{asked}: {}", answer.text());
         }
     }
 

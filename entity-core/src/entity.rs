@@ -96,7 +96,12 @@ impl Version {
 
     /// Parses a version from the hexadecimal number that its `Display` implementation writes, or returns `None`.
     pub fn parse(text: &str) -> Option<Self> {
-        u64::from_str_radix(text, 16).ok().map(Self)
+        // A sign is a digit to `from_str_radix`, but nothing that this type writes.
+        let is_plain = text.bytes().all(|it| it.is_ascii_hexdigit());
+        u64::from_str_radix(text, 16)
+            .ok()
+            .filter(|_| is_plain)
+            .map(Self)
     }
 }
 

@@ -84,6 +84,13 @@ both! {
         assert_eq!(read(&teacher, SITE).await["title"], "Theirs");
     }
 
+    async fn a_version_with_a_sign_is_another_one(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let signed = tag(&teacher, SITE).await.replacen('"', "\"+", 1);
+        let careful = teacher.with_header(IF_MATCH, &signed);
+        careful.put(SITE, &json!({"title": "x"})).await.expect(StatusCode::PRECONDITION_FAILED);
+    }
+
     async fn permission_is_asked_before_the_version(app: TestApp) {
         let careful = app.user("student1").await.with_header(IF_MATCH, "\"x\"");
         careful.put(SITE, &json!({"title": "x"})).await.expect(StatusCode::FORBIDDEN);

@@ -158,20 +158,16 @@ impl Input {
         if !field.may_be_written(on_create) {
             return left_out();
         }
+        if is_scalar(field.kind) && !field.is_nullable && self.is_nothing(value) {
+            return nothing(field, on_create);
+        }
         let checked = match value {
-            Value::String(text)
-                if self.is_textual && text.is_empty() && field.kind == Kind::Boolean =>
-            {
-                return Ok(None);
-            }
             Value::String(text) if self.is_form && is_structure(field.kind) => {
                 lines::read(field, text)
             }
             // Where there is text only, nothing else says null.
-            Value::String(text)
-                if self.is_textual
-                    && text.is_empty()
-                    && (field.is_nullable || !is_text(field.kind)) =>
+            Value::String(_)
+                if self.is_nothing(value) && (field.is_nullable || !is_text(field.kind)) =>
             {
                 crate::value::check(field, Value::Null)
             }
@@ -206,6 +202,16 @@ impl Input {
     }
 }
 
+impl Input {
+    /// Returns whether `value` clears a field: null or, where there is only text, empty text.
+    fn is_nothing(&self, value: &Value) -> bool {
+        match value {
+            Value::String(text) => self.is_textual && text.trim().is_empty(),
+            other => other.is_null(),
+        }
+    }
+}
+
 impl Fields {
     /// Decodes the fields into a type that the provider declares.
     ///
@@ -219,6 +225,25 @@ impl Fields {
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name).and_then(Value::as_str)
     }
+}
+
+/// The outcome of clearing `field`, which has no empty value: refused by name, unless an entity is created, for then it
+/// says nothing.
+fn nothing(field: &Field, on_create: bool) -> Result<Option<Value>, FieldError> {
+    let message = match (field.is_required, on_create) {
+        (true, _) => crate::value::REQUIRED,
+        (false, true) => return Ok(None),
+        (false, false) => "must not be empty",
+    };
+    Err(FieldError {
+        name: field.name.to_owned(),
+        message: message.to_owned(),
+    })
+}
+
+/// Returns whether values of the kind have no empty value besides null.
+fn is_scalar(kind: Kind) -> bool {
+    !is_text(kind) && !is_structure(kind)
 }
 
 fn is_text(kind: Kind) -> bool {

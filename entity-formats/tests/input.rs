@@ -117,8 +117,45 @@ fn xml_is_read_by_its_type_attributes() {
 }
 
 #[test]
+fn nil_is_null_and_has_nothing_inside() {
+    let body = |inside: &str| {
+        format!("<note xmlns:i='http://www.w3.org/2001/XMLSchema-instance'>{inside}</note>")
+    };
+    let nil =
+        "<a i:nil='true'/><b i:nil='1'> </b><c i:nil='false'>x</c><d type='map' i:nil='true'/>";
+    assert_eq!(
+        parse("xml", body(nil)),
+        Some(json!({"a": null, "b": null, "c": "x", "d": null}))
+    );
+    for refused in [
+        "<a i:nil='true'>x</a>",
+        "<a i:nil='true'><b/></a>",
+        "<a i:nil='perhaps'/>",
+        "<a xsi:nil='true'/>",
+        "<a xmlns:q='u' q:nil='true'/>",
+    ] {
+        assert_eq!(parse("xml", body(refused)), None, "{refused}");
+    }
+}
+
+#[test]
+fn a_prefix_is_declared_where_it_is_used_or_further_out() {
+    let note = |inside: &str| parse("xml", format!("<note xmlns:n='u'>{inside}</note>"));
+    assert!(note("<n:a>x</n:a><b xmlns:m='v'><m:c>x</m:c></b>").is_some());
+    for refused in [
+        "<q:a>x</q:a>",
+        "<a xmlns:m='v'/><m:c>x</m:c>",
+        "<a q:type='string'>x</a>",
+        "<xmlns:a>x</xmlns:a>",
+    ] {
+        assert_eq!(note(refused), None, "{refused}");
+    }
+    assert_eq!(parse("xml", "<q:note><a>x</a></q:note>"), None);
+}
+
+#[test]
 fn xml_says_what_it_tells_of_and_may_have_attributes_that_say_nothing() {
-    let body = "<n:note xmlns:n='u' xmlns='v' xml:lang='en' xsi:schemaLocation='w' type='bean' size='1'>\
+    let body = "<n:note xmlns:n='u' xmlns='v' xml:lang='en' xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance' xsi:schemaLocation='w' type='bean' size='1'>\
         <words type='array' length='1' class='java.util.List' component='String'><s>x</s></words></n:note>";
     let formats = standard().unwrap();
     let input = formats

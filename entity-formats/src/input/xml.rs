@@ -1,6 +1,7 @@
 //! A body in XML: elements and text, and nothing that makes a parser fetch, expand or run something.
 
 mod element;
+mod space;
 
 use entity_core::format::Parser;
 use entity_core::{Error, Input, Result};
@@ -8,6 +9,7 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesDecl, BytesRef, BytesStart, Event};
 
 use self::element::Element;
+use self::space::Spaces;
 use super::MAX_DEPTH;
 use crate::text::{is_allowed, is_name};
 
@@ -17,8 +19,6 @@ const MAX_ELEMENTS: usize = 10_000;
 const MAX_ATTRIBUTES: usize = 64;
 /// Attributes that say something of the value, or that clients repeat from what they read. Only `type` matters.
 const ATTRIBUTES: [&str; 6] = ["type", "size", "length", "date", "class", "component"];
-/// What begins the names of attributes that are about the document.
-const ABOUT_DOCUMENT: [&str; 3] = ["xmlns", "xml", "xsi"];
 
 /// Reads `application/xml`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,6 +67,7 @@ struct Document {
     open: Vec<Element>,
     root: Option<Element>,
     elements: usize,
+    spaces: Spaces,
 }
 
 impl Document {
@@ -124,9 +125,12 @@ impl Document {
         if self.open.is_empty() && self.root.is_some() {
             return Err(refuse("must have one root"));
         }
-        let name = name(start.name().into_inner())?;
-        let kind = read_attributes(start)?;
-        self.open.push(Element::new(name, kind.as_deref())?);
+        self.spaces.open();
+        let said = Attributes::read(start, &mut self.spaces)?;
+        let (prefix, name) = name(start.name().into_inner())?;
+        self.spaces.require(prefix)?;
+        let element = Element::new(name.to_owned(), said.kind.as_deref(), said.is_nil)?;
+        self.open.push(element);
         Ok(())
     }
 
@@ -134,6 +138,7 @@ impl Document {
         let Some(element) = self.open.pop() else {
             return Err(refuse("ends an element that was not begun"));
         };
+        self.spaces.close();
         match self.open.last_mut() {
             None => self.root = Some(element),
             Some(parent) => parent.push_child(element)?,
@@ -170,54 +175,89 @@ fn check_declaration(declaration: &BytesDecl<'_>) -> Result<()> {
     }
 }
 
-/// Checks all attributes and answers the one that matters.
-fn read_attributes(start: &BytesStart<'_>) -> Result<Option<String>> {
-    // Counting first: telling whether a name occurs twice compares it with all before it.
-    if start.attributes().with_checks(false).count() > MAX_ATTRIBUTES {
-        return Err(refuse("has an element with too many attributes"));
+/// What the attributes of an element say of its value.
+#[derive(Default)]
+struct Attributes {
+    kind: Option<String>,
+    is_nil: bool,
+}
+
+impl Attributes {
+    /// Checks all attributes, whose namespaces are added to `spaces`.
+    fn read(start: &BytesStart<'_>, spaces: &mut Spaces) -> Result<Self> {
+        // Counting first: telling whether a name occurs twice compares it with all before it.
+        if start.attributes().with_checks(false).count() > MAX_ATTRIBUTES {
+            return Err(refuse("has an element with too many attributes"));
+        }
+        let mut pairs = Vec::new();
+        for attribute in start.attributes() {
+            let attribute = attribute.map_err(malformed)?;
+            let key = std::str::from_utf8(attribute.key.into_inner()).map_err(malformed)?;
+            let value = attribute_value(&attribute.value)?;
+            let (prefix, local) = name(key.as_bytes())?;
+            match (prefix, local) {
+                (None, "xmlns") => {}
+                (Some("xmlns"), declared) => spaces.declare(declared, &value),
+                _ => pairs.push((key.to_owned(), value)),
+            }
+        }
+        let mut said = Self::default();
+        for (key, value) in pairs {
+            said.take(&key, value, spaces)?;
+        }
+        Ok(said)
     }
-    let mut kind = None;
-    for attribute in start.attributes() {
-        let attribute = attribute.map_err(malformed)?;
-        let key = attribute.key.into_inner();
-        name(key)?;
-        let key = std::str::from_utf8(key).map_err(malformed)?;
-        let raw = std::str::from_utf8(&attribute.value).map_err(malformed)?;
-        let value = quick_xml::escape::unescape(raw).map_err(malformed)?;
-        if raw.contains('<') {
-            return Err(refuse("has a `<` in an attribute"));
-        }
-        if !value.chars().all(is_allowed) {
-            return Err(forbidden_character());
-        }
-        match key {
-            "type" => kind = Some(value.into_owned()),
-            other if is_about_document(other) => {}
-            other if ATTRIBUTES.contains(&other) => {}
-            other => {
+
+    fn take(&mut self, key: &str, value: String, spaces: &Spaces) -> Result<()> {
+        let (prefix, local) = name(key.as_bytes())?;
+        spaces.require(prefix)?;
+        match (prefix, local) {
+            (None, "type") => self.kind = Some(value),
+            (None, local) if ATTRIBUTES.contains(&local) => {}
+            (Some("xml"), _) => {}
+            (Some(prefix), local) if spaces.is_of_instances(prefix) => {
+                self.is_nil |= local == "nil" && is_true(&value)?;
+            }
+            _ => {
                 return Err(refuse(&format!(
-                    "has the attribute `{other}`, which says nothing here: send fields as elements"
+                    "has the attribute `{key}`, which says nothing here: send fields as elements"
                 )));
             }
         }
-    }
-    Ok(kind)
-}
-
-/// Whether the attribute `name` declares a namespace, or is in one that is about documents.
-fn is_about_document(name: &str) -> bool {
-    match name.split_once(':') {
-        Some((prefix, _)) => ABOUT_DOCUMENT.contains(&prefix),
-        None => name == "xmlns",
+        Ok(())
     }
 }
 
-/// A name without its namespace prefix.
-fn name(raw: &[u8]) -> Result<String> {
+fn attribute_value(raw: &[u8]) -> Result<String> {
+    let raw = std::str::from_utf8(raw).map_err(malformed)?;
+    if raw.contains('<') {
+        return Err(refuse("has a `<` in an attribute"));
+    }
+    let value = quick_xml::escape::unescape(raw).map_err(malformed)?;
+    match value.chars().all(is_allowed) {
+        true => Ok(value.into_owned()),
+        false => Err(forbidden_character()),
+    }
+}
+
+/// The value of `xsi:nil`.
+fn is_true(value: &str) -> Result<bool> {
+    match value.trim() {
+        "true" | "1" => Ok(true),
+        "false" | "0" => Ok(false),
+        _ => Err(refuse("has a `nil` that is neither true nor false")),
+    }
+}
+
+/// A name and, before it, its namespace prefix.
+fn name(raw: &[u8]) -> Result<(Option<&str>, &str)> {
     let name = std::str::from_utf8(raw).map_err(malformed)?;
-    let (prefix, local) = name.split_once(':').unwrap_or(("x", name));
-    match is_name(prefix) && is_name(local) {
-        true => Ok(local.to_owned()),
+    let (prefix, local) = match name.split_once(':') {
+        Some((prefix, local)) => (Some(prefix), local),
+        None => (None, name),
+    };
+    match prefix.is_none_or(is_name) && is_name(local) {
+        true => Ok((prefix, local)),
         false => Err(refuse("has a name that is none")),
     }
 }

@@ -134,6 +134,88 @@ both! {
         }
     }
 
+    async fn nothing_clears_what_may_be_empty_and_nothing_else(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let full = json!({"siteId": "biology-101", "title": "Full", "body": "<p>x</p>", "highlight": true, "draft": true,
+            "releaseDate": "2026-11-20T10:00:00Z", "attachments": [{"name": "a", "url": "/access/a"}]});
+        let id = created(&teacher.post("/direct/announcement", &full).await, "announcement");
+        let path = format!("/direct/announcement/{id}");
+        let bare = |name: &str| format!("<announcement><{name}/></announcement>");
+        let nil = |name: &str| format!("<announcement xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance'>\
+            <{name} xsi:nil='true'/></announcement>");
+        let ways: [(&str, &dyn Fn(&str) -> String); 6] = [
+            (JSON, &|name| json!({name: null}).to_string()),
+            (FORM, &|name| format!("{name}=")),
+            (XML, &bare),
+            (XML, &nil),
+            ("application/merge-patch+json", &|name| json!({name: null}).to_string()),
+            ("application/json-patch+json", &|name| json!([{"op": "replace", "path": format!("/{name}"), "value": null}]).to_string()),
+        ];
+        for (media_type, write) in ways {
+            let method = if media_type.contains("patch") { Method::PATCH } else { Method::PUT };
+            put(&teacher, &path, JSON, &full.to_string()).await.expect(StatusCode::NO_CONTENT);
+            for (name, empty) in [("highlight", json!(null)), ("releaseDate", json!(null)), ("attachments", json!([])), ("body", json!(""))] {
+                let body = write(name);
+                let answer = teacher.send(method.clone(), &path, media_type, body.clone().into()).await;
+                assert_eq!(answer.status, StatusCode::NO_CONTENT, "{media_type} {body}: {}", answer.text());
+                assert_eq!(read(&teacher, &format!("{path}.json")).await[name], empty, "{media_type} {body}");
+            }
+            for name in ["title", "draft"] {
+                let answer = teacher.send(method.clone(), &path, media_type, write(name).into()).await;
+                answer.expect(StatusCode::BAD_REQUEST);
+                assert_eq!(answer.json()["error"]["fields"][0]["name"], name, "{media_type}");
+            }
+            let left = read(&teacher, &format!("{path}.json")).await;
+            assert_eq!((&left["title"], &left["draft"]), (&json!("Full"), &json!(true)), "{media_type}");
+        }
+    }
+
+    async fn bodies_are_read_as_common_clients_write_them(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let site = read(&teacher, "/direct/site/biology-101.json").await;
+        let group = text(&site["siteGroups"][0], "id");
+        let full = json!({"siteId": "biology-101", "title": "One"});
+        let id = created(&teacher.post("/direct/announcement", &full).await, "announcement");
+        let path = format!("/direct/announcement/{id}");
+        for (media_type, body, key, expected) in [
+            (JSON, "\u{feff}{\"title\":\"a\"}".to_owned(), "title", json!("a")),
+            (XML, "\u{feff}<announcement><title>b</title></announcement>".to_owned(), "title", json!("b")),
+            ("text/json", json!({"title": "c"}).to_string(), "title", json!("c")),
+            (FORM, format!("groups[]={group}"), "groups", json!([group])),
+            (FORM, "groups%5B%5D=".to_owned(), "groups", json!([])),
+        ] {
+            let answer = put(&teacher, &path, media_type, &body).await;
+            assert_eq!(answer.status, StatusCode::NO_CONTENT, "{media_type} {body}: {}", answer.text());
+            assert_eq!(read(&teacher, &format!("{path}.json")).await[key], expected, "{media_type} {body}");
+        }
+        for xml in ["<q:announcement><title>a</title></q:announcement>", "<announcement><title xsi:nil='true'/></announcement>"] {
+            put(&teacher, &path, XML, xml).await.expect(StatusCode::BAD_REQUEST);
+        }
+    }
+
+    async fn a_refusal_names_twenty_fields_and_counts_the_rest(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let fields: serde_json::Map<String, Value> = (0..5000).map(|it| (format!("unknown{it}"), json!(1))).collect();
+        let answer = teacher.send(Method::PUT, "/direct/site/biology-101", JSON, Value::from(fields).to_string().into()).await;
+        answer.expect(StatusCode::BAD_REQUEST);
+        let error = answer.json()["error"].take();
+        assert_eq!(error["fields"].as_array().map(Vec::len), Some(20));
+        let message = text(&error, "message");
+        assert!(message.ends_with("and 4980 more"), "{message}");
+        for (path, media_type, body) in [
+            ("/api/login", JSON, r#"{"username":"student1","username":"student2","password":"x"}"#),
+            ("/direct/session", JSON, r#"{"_username":"student1","_username":"student2","_password":"x"}"#),
+            ("/api/login", FORM, "username=student1&username=student2&password=x"),
+            ("/direct/announcement", JSON, r#"{"siteId":"biology-101","title":"a","title":"b"}"#),
+            ("/direct/announcement", XML, "<announcement><title>a</title><title>b</title></announcement>"),
+            ("/direct/announcement", FORM, "siteId=biology-101&title=a&title=b"),
+            ("/direct/batch.json", JSON, r#"{"operations":[],"operations":[]}"#),
+        ] {
+            let answer = teacher.send(Method::POST, path, media_type, body.into()).await;
+            assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{path} {body}: {}", answer.text());
+        }
+    }
+
     async fn xml_needs_no_types_at_any_depth(app: TestApp) {
         let teacher = app.user("instructor1").await;
         let xml = "<announcement><siteId>biology-101</siteId><title>Bare</title><highlight>true</highlight>\

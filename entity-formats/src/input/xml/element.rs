@@ -7,6 +7,8 @@ use serde_json::{Map, Number, Value};
 pub(super) struct Element {
     name: String,
     kind: Kind,
+    /// Whether it says that it has no value.
+    is_nil: bool,
     text: String,
     children: Vec<(String, Value)>,
 }
@@ -24,7 +26,7 @@ enum Kind {
 }
 
 impl Element {
-    pub(super) fn new(name: String, kind: Option<&str>) -> Result<Self> {
+    pub(super) fn new(name: String, kind: Option<&str>, is_nil: bool) -> Result<Self> {
         let kind = match kind {
             None => Kind::Untyped,
             Some("string") => Kind::Text,
@@ -38,6 +40,7 @@ impl Element {
         Ok(Self {
             name,
             kind,
+            is_nil,
             text: String::new(),
             children: Vec::new(),
         })
@@ -67,6 +70,12 @@ impl Element {
         let children = std::mem::take(&mut self.children);
         let has_children = !children.is_empty();
         self.check_content(has_children)?;
+        if self.is_nil {
+            return match has_children || !self.text.trim().is_empty() {
+                true => Err(self.wrong("must have nothing inside, because it is nil")),
+                false => Ok(Value::Null),
+            };
+        }
         match self.kind {
             Kind::Object => into_object(children).map(Value::Object),
             Kind::List => Ok(into_list(children)),

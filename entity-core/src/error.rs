@@ -19,6 +19,11 @@ pub const OUTCOME_UNKNOWN: &str = "outcome_unknown";
 /// The [code](Error::code) of the error for a request that would exceed a quota.
 pub const QUOTA_EXCEEDED: &str = "quota_exceeded";
 
+/// The maximum number of fields that an error names.
+const MOST_FIELDS: usize = 20;
+/// The maximum length of the message about several fields, in bytes; what stands about one field is not cut.
+const LONGEST_LIST: usize = 900;
+
 /// The error of a failed request.
 ///
 /// The message is in lower case, has no full stop and says what to do. It never contains SQL, file paths, secrets or
@@ -116,14 +121,25 @@ impl Error {
         }])
     }
 
-    /// Creates the error for several invalid fields of the input, all named in its message.
-    pub fn fields(fields: Vec<FieldError>) -> Self {
-        let text = fields
-            .iter()
-            .map(|it| format!("`{}` {}", it.name, it.message))
-            .collect::<Vec<_>>()
-            .join("; ");
-        let mut error = Self::bad_request(text);
+    /// Creates the error for several invalid fields of the input. The first of them are named, and the rest is counted.
+    pub fn fields(mut fields: Vec<FieldError>) -> Self {
+        let count = fields.len();
+        fields.truncate(MOST_FIELDS);
+        let mut texts: Vec<String> = Vec::with_capacity(fields.len());
+        let mut length = 0;
+        for field in &fields {
+            let text = format!("`{}` {}", field.name, field.message);
+            length += text.len();
+            if length > LONGEST_LIST && !texts.is_empty() {
+                break;
+            }
+            texts.push(text);
+        }
+        let rest = count.saturating_sub(texts.len());
+        if rest > 0 {
+            texts.push(format!("and {rest} more"));
+        }
+        let mut error = Self::bad_request(texts.join("; "));
         error.0.fields = fields;
         error
     }

@@ -139,8 +139,6 @@ const HEADERS: usize = 12;
 const LONGEST_TEXT: usize = 1000;
 /// Longest name of a field of which something is said, and longest text about it.
 const LONGEST_FIELD: usize = 200;
-/// Most fields of which something is said.
-const MOST_FIELDS: usize = 32;
 
 /// The beginning of `text`, or all of it if it has no more than `most` characters.
 fn beginning(text: &str, most: usize) -> String {
@@ -156,7 +154,7 @@ fn beginning(text: &str, most: usize) -> String {
 
 /// The facts of `error`, for whatever format they are told in. They are bounded, whatever the request was.
 pub fn problem(error: &Error, context: &ErrorContext) -> Problem {
-    let told = error.field_errors().iter().take(MOST_FIELDS);
+    let told = error.field_errors().iter();
     let fields = told.map(|it| FieldError {
         name: beginning(&it.name, LONGEST_FIELD),
         message: beginning(&it.message, LONGEST_FIELD),

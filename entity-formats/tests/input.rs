@@ -23,6 +23,10 @@ fn a_form_is_read_strictly() {
         parse("form", "a=1&b=x+y%26&a=2&c&%C3%BC=%e2%82%ac&d=e=f"),
         Some(json!({"a": ["1", "2"], "b": "x y&", "c": "", "ü": "€", "d": "e=f"}))
     );
+    assert_eq!(
+        parse("form", "a[]=1&b[]=&c%5B%5D=1&c[]=2&d=1&d[]=2&[]=1"),
+        Some(json!({"a": ["1"], "b": [], "c": ["1", "2"], "d": ["1", "2"], "[]": "1"}))
+    );
     for refused in ["a=%", "a=%f", "a=%zz", "a=%ff", "%c3=1", "a=%+1"] {
         assert_eq!(parse("form", refused), None, "{refused}");
     }
@@ -48,6 +52,8 @@ fn json_is_read_strictly() {
         Some(json!({"a": {"b": [1, -2, 2.5, u64::MAX, null, true, "ä"]}}))
     );
     assert_eq!(parse("json", ""), Some(json!({})));
+    assert_eq!(parse("json", "\u{feff}{\"a\":1}"), Some(json!({"a": 1})));
+    assert_eq!(parse("json", "\u{feff}\u{feff}{}"), None);
     for refused in [
         " ",
         "[]",

@@ -35,7 +35,15 @@ pub(crate) fn essence(headers: &HeaderMap) -> Result<Option<String>> {
         Some(it) if !it.eq_ignore_ascii_case("utf-8") && !it.eq_ignore_ascii_case("us-ascii") => {
             Err(unsupported())
         }
-        _ => Ok(named(headers).map(str::to_ascii_lowercase)),
+        _ => Ok(named(headers).map(|it| usual(&it.to_ascii_lowercase()))),
+    }
+}
+
+/// The usual name of the media type `name`.
+fn usual(name: &str) -> String {
+    match name {
+        "text/json" => JSON.to_owned(),
+        name => name.to_owned(),
     }
 }
 
@@ -84,6 +92,7 @@ mod tests {
                 false,
                 Some(Some(JSON)),
             ),
+            (Some("Text/JSON; charset=utf-8"), false, Some(Some(JSON))),
             (Some("caf\u{e9}"), false, None),
         ] {
             let headers: HeaderMap = content_type

@@ -32,15 +32,14 @@ impl Parser for FormParser {
         "form"
     }
 
-    /// A key that occurs more than once becomes a list.
+    /// A key that occurs more than once becomes a list, and so does one that ends with `[]`, as some programs write
+    /// keys that may occur more than once.
     fn parse(&self, body: &[u8]) -> Result<Input> {
         let mut fields = Map::new();
         for (name, value) in parse_pairs(body)? {
-            let value = Value::String(value);
-            match fields.get_mut(&name) {
-                None => drop(fields.insert(name, value)),
-                Some(Value::Array(values)) => values.push(value),
-                Some(first) => *first = Value::Array(vec![first.take(), value]),
+            match name.strip_suffix("[]").filter(|it| !it.is_empty()) {
+                Some(name) => push(&mut fields, name, value),
+                None => add(&mut fields, name, value),
             }
         }
         Ok(Input {
@@ -49,6 +48,25 @@ impl Parser for FormParser {
             is_form: true,
             ..Input::default()
         })
+    }
+}
+
+/// Adds a value of a list. The empty one says that there is none.
+fn push(fields: &mut Map<String, Value>, name: &str, value: String) {
+    if !fields.contains_key(name) {
+        fields.insert(name.to_owned(), Value::Array(Vec::new()));
+    }
+    if !value.is_empty() {
+        add(fields, name.to_owned(), value);
+    }
+}
+
+fn add(fields: &mut Map<String, Value>, name: String, value: String) {
+    let value = Value::String(value);
+    match fields.get_mut(&name) {
+        None => drop(fields.insert(name, value)),
+        Some(Value::Array(values)) => values.push(value),
+        Some(first) => *first = Value::Array(vec![first.take(), value]),
     }
 }
 

@@ -44,6 +44,8 @@ impl Parser for JsonParser {
 /// # Errors
 /// The body is something else; the error says where.
 pub fn parse_value(body: &[u8]) -> Result<Value> {
+    // Some programs write a byte order mark before all that they write.
+    let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     let mut deserializer = serde_json::Deserializer::from_slice(body);
     Level(0)
         .deserialize(&mut deserializer)

@@ -103,7 +103,7 @@ impl<'de> Deserialize<'de> for Millis {
 pub struct Moment {
     /// Seconds since 1970.
     pub epoch_second: i64,
-    /// Always 0.
+    /// Nanoseconds of the second, as precise as `time`.
     pub nano: u32,
     /// Milliseconds since 1970.
     pub time: i64,
@@ -115,7 +115,7 @@ impl From<DateTime<Utc>> for Moment {
     fn from(instant: DateTime<Utc>) -> Self {
         Self {
             epoch_second: instant.timestamp(),
-            nano: 0,
+            nano: instant.timestamp_subsec_millis().saturating_mul(1_000_000),
             time: instant.timestamp_millis(),
             display: instant.format("%b %-d, %Y, %-I:%M %p").to_string(),
         }
@@ -138,5 +138,11 @@ mod tests {
             serde_json::to_string(&Moment::from(instant)).unwrap(),
             r#"{"epochSecond":1796436929,"nano":0,"time":1796436929000,"display":"Dec 5, 2026, 2:15 AM"}"#
         );
+        for millis in [1_796_436_929_081_i64, -1_796_436_929_081] {
+            let moment = Moment::from(DateTime::from_timestamp_millis(millis).unwrap());
+            let nanos = i64::from(moment.nano);
+            assert_eq!(moment.epoch_second * 1000 + nanos / 1_000_000, moment.time);
+            assert_eq!((moment.time, nanos % 1_000_000), (millis, 0));
+        }
     }
 }

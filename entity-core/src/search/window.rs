@@ -53,7 +53,9 @@ impl WindowNumbers {
             "_perpage" => &mut self.per_page,
             _ => return Ok(false),
         };
-        *place = Some(number(name, value)?);
+        if place.replace(number(name, value)?).is_some() {
+            return Err(Error::field(name, "is given more than once"));
+        }
         Ok(true)
     }
 

@@ -16,15 +16,18 @@ pub fn paging_links(
     extension: Option<&str>,
 ) -> Vec<(&'static str, String)> {
     let (start, limit) = (collection.start, collection.limit);
-    let url = |name, place: &str| {
+    let part = |name, place: &str, limit: u64| {
         let place = format!("{name}={place}&_limit={limit}");
         part_url(view, extension, Some(&place))
     };
+    let url = |name, place: &str| part(name, place, limit);
     let mut links = Vec::new();
     if start > 0 {
         links.push(("first", url("_start", "0")));
         let previous = start.saturating_sub(limit);
-        links.push(("prev", url("_start", &previous.to_string())));
+        // Fewer than usual may stand before this part; what it has itself is not shown again.
+        let count = limit.min(start);
+        links.push(("prev", part("_start", &previous.to_string(), count)));
     }
     if collection.has_more {
         let next = collection.next_start().to_string();
@@ -33,7 +36,8 @@ pub fn paging_links(
             None => ("next", url("_start", &next)),
         });
     }
-    if let Some(last) = collection.total.and_then(|it| last_start(it, start, limit)) {
+    let last = collection.total.and_then(|it| last_start(it, start, limit));
+    if let Some(last) = last.filter(|it| *it != start) {
         links.push(("last", url("_start", &last.to_string())));
     }
     links

@@ -32,6 +32,22 @@ fn rules(directory: &str) -> Builder<'static> {
     rules
 }
 
+/// Plain text as HTML that shows it.
+pub(crate) fn escape(text: &str) -> String {
+    let mut html = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => html.push_str("&amp;"),
+            '<' => html.push_str("&lt;"),
+            '>' => html.push_str("&gt;"),
+            '"' => html.push_str("&#34;"),
+            '\'' => html.push_str("&#39;"),
+            c => html.push(c),
+        }
+    }
+    html
+}
+
 /// Makes HTML harmless. One for a service.
 #[derive(Debug, Default)]
 pub struct HtmlRules {

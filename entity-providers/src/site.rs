@@ -165,7 +165,7 @@ impl Site {
         let props = [("term", row.term), ("term_eid", row.term_eid)];
         Self {
             html_description: row.description.clone(),
-            html_short_description: row.short_description.as_deref().map(ammonia::clean_text),
+            html_short_description: row.short_description.as_deref().map(crate::html::escape),
             maintain_role: maintain_role(row.r#type.as_deref()).to_owned(),
             site_owner: Owner::default(),
             props: props

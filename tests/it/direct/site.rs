@@ -75,6 +75,27 @@ async fn an_account_has_as_many_sites_as_the_setting_says() {
 }
 
 both! {
+    async fn a_moment_is_one_instant_in_all_its_parts(app: TestApp) {
+        app.advance(chrono::TimeDelta::milliseconds(81));
+        let admin = app.user("admin").await;
+        let site = create(&admin).await;
+        for key in ["createdTime", "modifiedTime"] {
+            let whole = |name: &str| site[key][name].as_i64().expect("a number");
+            assert_eq!(whole("epochSecond") * 1000 + whole("nano") / 1_000_000, whole("time"), "{key}");
+            assert_eq!(whole("nano") % 1_000_000, 0);
+            assert_ne!(whole("nano"), 0);
+        }
+    }
+
+    async fn the_short_description_as_html_is_escaped_once(app: TestApp) {
+        let admin = app.user("admin").await;
+        create(&admin).await;
+        let text = json!({"shortDescription": "Cells & genes <a> \"b\" c's"});
+        admin.put("/direct/site/botany", &text).await.expect(StatusCode::NO_CONTENT);
+        let site = read(&admin, "/direct/site/botany.json").await;
+        assert_eq!(site["htmlShortDescription"], "Cells &amp; genes &lt;a&gt; &#34;b&#34; c&#39;s");
+    }
+
     async fn a_site_has_the_keys_that_clients_read(app: TestApp) {
         let student = app.user("student1").await;
         for site in list(&student, "/direct/site.json", "site").await {

@@ -1,5 +1,6 @@
 //! `/direct`, as clients of every kind see it.
 
+mod address;
 mod announcement;
 mod batch;
 mod bounded;

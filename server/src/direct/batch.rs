@@ -196,6 +196,9 @@ fn address(text: &str) -> Result<String> {
         None => text,
     };
     let prefix = below.split(['/', '?', '#']).next().unwrap_or_default();
+    if prefix.is_empty() {
+        return refuse("names nothing");
+    }
     let prefix = percent_decode_str(prefix).decode_utf8_lossy();
     if prefix.contains(':') {
         return refuse("is not below /direct");
@@ -363,6 +366,9 @@ mod tests {
                 Some("/direct/announcement/a:main:b"),
             ),
             ("/user/admin", None),
+            ("", None),
+            ("/direct/", None),
+            ("?x=1", None),
             ("/portal/x", None),
             ("//example.org/x", None),
             ("http://example.org/x", None),

@@ -29,6 +29,13 @@ pub fn check(parts: &Parts, config: &Config) -> Result<()> {
     if uri.path().len() + query > config.uri_bytes.0 {
         return Err(Error::new(ErrorKind::UriTooLong, "the address is too long"));
     }
+    // `/direct/` alone is the start page, as `/` is.
+    let path = uri.path();
+    if path.contains("//") || (path.ends_with('/') && !matches!(path, "/" | "/direct/")) {
+        return Err(Error::bad_request(
+            "the path must not have an empty segment",
+        ));
+    }
     // A tunnel has no address here that could say what it takes.
     if parts.method == Method::CONNECT && uri.path().is_empty() {
         return Err(Error::method_not_allowed(Vec::new()));

@@ -70,6 +70,9 @@ pub(crate) async fn answer(
     path: &DirectPath,
     runner: Runner<'_, '_>,
 ) -> Result<Response> {
+    if exchange.origin.caller.is_anonymous() && request::demands_session(&exchange.parts.uri) {
+        return Err(Error::unauthenticated());
+    }
     if describe::is_asked(path) {
         return describe::answer(app, exchange, path);
     }
@@ -264,5 +267,8 @@ fn tell_version(response: &mut Response, error: &Error, format: Format) {
 
 fn behind_mount(uri: &Uri) -> &str {
     let path = uri.path();
-    path.strip_prefix("/direct").unwrap_or(path)
+    match path.strip_prefix("/direct").unwrap_or(path) {
+        "/" => "",
+        behind => behind,
+    }
 }

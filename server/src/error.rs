@@ -124,11 +124,13 @@ fn of_body(
     if error.kind() == ErrorKind::MethodNotAllowed {
         headers.insert(ALLOW, allow(error.allow()));
     }
-    if error.kind() == ErrorKind::Unauthenticated && context.offers_basic {
-        headers.insert(
-            WWW_AUTHENTICATE,
-            HeaderValue::from_static("Basic realm=\"Lectern\", charset=\"UTF-8\""),
-        );
+    if error.kind() == ErrorKind::Unauthenticated {
+        let bearer = HeaderValue::from_static("Bearer realm=\"Lectern\"");
+        headers.append(WWW_AUTHENTICATE, bearer);
+        let basic = HeaderValue::from_static("Basic realm=\"Lectern\", charset=\"UTF-8\"");
+        if context.offers_basic {
+            headers.append(WWW_AUTHENTICATE, basic);
+        }
     }
     response
 }
@@ -316,11 +318,17 @@ mod tests {
         let unknown = respond(&Error::outcome_unknown(), &context());
         assert_eq!(unknown.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert!(!unknown.headers().contains_key(RETRY_AFTER));
-        assert!(
-            !respond(&Error::unauthenticated(), &context())
-                .headers()
-                .contains_key(WWW_AUTHENTICATE)
-        );
+        for (offers_basic, schemes) in [(false, 1), (true, 2)] {
+            let context = ErrorContext {
+                offers_basic,
+                ..context()
+            };
+            let refused = respond(&Error::unauthenticated(), &context);
+            let told = refused.headers().get_all(WWW_AUTHENTICATE).iter();
+            let told: Vec<&str> = told.filter_map(|it| it.to_str().ok()).collect();
+            assert_eq!(told.len(), schemes, "{told:?}");
+            assert!(told[0].starts_with("Bearer "));
+        }
     }
 
     #[tokio::test]

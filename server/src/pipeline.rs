@@ -243,7 +243,9 @@ async fn checked(app: &App, mut exchange: Box<Exchange>, until: Instant) -> Resp
         response.headers_mut().insert(CONNECTION, close);
         return response;
     }
-    let checked = match guard::check(&exchange.parts, &app.config) {
+    let checked = guard::check(&exchange.parts, &app.config)
+        .and_then(|()| session::check(app, &exchange.parts.headers));
+    let checked = match checked {
         Ok(()) => csrf::check(app, &mut exchange).await,
         Err(error) => Err(error),
     };

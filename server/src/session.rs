@@ -1,6 +1,7 @@
 //! Sessions: their ids, the cookie that carries them, the table that keeps them and the memory in front of it.
 
 pub mod attributes;
+pub(crate) mod bearer;
 pub mod cache;
 pub mod cookie;
 pub mod id;

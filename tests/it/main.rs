@@ -10,6 +10,7 @@ mod access;
 mod api;
 mod attack;
 mod audit;
+mod authentication;
 mod authors;
 mod backup;
 mod children;

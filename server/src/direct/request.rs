@@ -1,6 +1,6 @@
 //! HTTP → [`entity_core::Request`]: verb, query, body, preconditions.
 
-use axum::http::{HeaderMap, Method};
+use axum::http::{HeaderMap, Method, Uri};
 use entity_core::format::Formats;
 use entity_core::{Error, ErrorKind, Input, Patch, Result, Verb};
 use serde_json::Value;
@@ -18,6 +18,9 @@ const VERSION_FIELD: &str = "_version";
 /// The field of a form that carries the session's token; the layer in front has looked at it.
 const TOKEN_FIELD: &str = "sakai_csrf_token";
 
+/// The parameter of a query by which a client finds out that it is logged out, whatever its value.
+const VALIDATE_SESSION: &str = "_validateSession";
+
 /// A body, taken apart: what it says for the entity, and what it says for the service.
 #[derive(Debug, Default)]
 pub(crate) struct Parsed {
@@ -27,6 +30,14 @@ pub(crate) struct Parsed {
     pub(crate) method: Option<Verb>,
     /// The version that a form was filled with.
     pub(crate) version: Option<String>,
+}
+
+/// Whether the client wants to be refused if it is logged out, even where strangers are answered.
+pub(crate) fn demands_session(uri: &Uri) -> bool {
+    let pairs = uri.query().unwrap_or_default().split('&');
+    pairs
+        .filter_map(|it| it.split('=').next())
+        .any(|it| it == VALIDATE_SESSION)
 }
 
 /// The verb of a method; HEAD reads.

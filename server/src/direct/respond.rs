@@ -16,6 +16,11 @@ const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 const ENTITY_ID: HeaderName = HeaderName::from_static("entityid");
 const ENTITY_REFERENCE: HeaderName = HeaderName::from_static("entityreference");
 
+const ENTITY_PREFIX: HeaderName = HeaderName::from_static("x-entity-prefix");
+const ENTITY_REFERENCE_OF: HeaderName = HeaderName::from_static("x-entity-reference");
+const ENTITY_URL: HeaderName = HeaderName::from_static("x-entity-url");
+const ENTITY_FORMAT: HeaderName = HeaderName::from_static("x-entity-format");
+
 /// How the client wants writes to be answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Preference {
@@ -193,6 +198,7 @@ fn written(reply: &Reply, asked: &Asked<'_>, renderer: &dyn Renderer) -> Result<
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(format.media_type));
     validators.tell(headers);
+    name_entity(headers, &reply.body, asked);
     if let Body::Collection(collection) = &reply.body {
         let links = entity_formats::paging_links(collection, &asked.view, asked.extension());
         let links: Vec<_> = links
@@ -217,9 +223,10 @@ fn is_shown_empty(reply: &Reply, asked: &Asked<'_>) -> bool {
 }
 
 impl Asked<'_> {
-    /// The extension that links of this answer need to lead to the same format: none for the default.
+    /// The extension that links of this answer need to lead to the same format: that of the address, and none for the
+    /// default.
     fn extension(&self) -> Option<&'static str> {
-        (self.format.name != "json").then_some(self.format.name)
+        (self.is_named || self.format.name != "json").then_some(self.format.name)
     }
 }
 
@@ -259,6 +266,25 @@ pub(crate) fn see_start(response: &mut Response, base: &str) {
         LOCATION,
         Some(&format!("{base}/direct")),
     );
+}
+
+/// Names what an entity or a list is, and in which format, as existing clients expect it.
+fn name_entity(headers: &mut HeaderMap, body: &Body, asked: &Asked<'_>) {
+    let reference = match body {
+        Body::Entity(item) => item.reference(),
+        Body::Collection(list) => Reference::collection(list.prefix),
+        _ => return,
+    };
+    let format = asked.format.name;
+    let url = format!("{}.{format}", asked.view.path);
+    for (name, value) in [
+        (ENTITY_PREFIX, reference.prefix.as_str()),
+        (ENTITY_REFERENCE_OF, &reference.path()),
+        (ENTITY_URL, &url),
+        (ENTITY_FORMAT, format),
+    ] {
+        set(headers, name, Some(value));
+    }
 }
 
 fn name(headers: &mut HeaderMap, base: &str, reference: &Reference) {

@@ -12,6 +12,7 @@ use subtle::ConstantTimeEq as _;
 use crate::app::App;
 use crate::exchange::Exchange;
 use crate::media;
+use crate::session::bearer;
 
 /// The header that carries the session's token.
 pub const TOKEN_HEADER: HeaderName = HeaderName::from_static("x-csrf-token");
@@ -154,6 +155,9 @@ fn form_holds(body: &[u8], token: &str) -> bool {
 pub(crate) async fn check(app: &App, exchange: &mut Exchange) -> Result<()> {
     let token = exchange.session.as_ref().map(|it| it.csrf_token());
     let parts = &exchange.parts;
+    if bearer::read(&parts.headers).is_some() {
+        return Ok(());
+    }
     match decide(&app.csrf, &parts.method, &parts.headers, token) {
         Verdict::Pass => Ok(()),
         Verdict::Foreign => Err(foreign()),

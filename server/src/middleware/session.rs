@@ -1,14 +1,15 @@
-//! Finds the session of a request by its cookie, and tells its public name with every answer.
+//! Finds the session of a request by its cookie or its `Authorization` header, and tells its public name with every
+//! answer.
 
 use std::sync::Arc;
 
 use axum::response::Response;
-use entity_core::Result;
+use entity_core::{Error, ErrorKind, Result};
 use http::request::Parts;
-use http::{HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::app::App;
-use crate::session::{Presented, Session, SessionId};
+use crate::session::{Presented, Session, SessionId, bearer};
 
 /// Carries the public name of the session on every answer to somebody who is logged in. Clients take its
 /// absence for having been logged out.
@@ -30,12 +31,12 @@ pub(crate) enum Known {
 
 /// What is known of the session of the request with this head.
 pub(crate) fn look(app: &App, parts: &Parts) -> Known {
-    match app.cookie.read(&parts.headers) {
+    match presented(app, &parts.headers) {
         Presented::Nothing => Known::Nothing,
         Presented::Ambiguous => {
             tracing::warn!(
                 event = "session.ambiguous",
-                "ignored the session of a request with several session cookies"
+                "ignored the session of a request that names several"
             );
             Known::Nothing
         }
@@ -43,6 +44,36 @@ pub(crate) fn look(app: &App, parts: &Parts) -> Known {
             Some(known) => Known::Session(app.sessions().living(known)),
             None => Known::Unknown(id),
         },
+    }
+}
+
+/// The session that the request names: in the header, in the cookie, or the same one in both.
+fn presented(app: &App, headers: &HeaderMap) -> Presented {
+    let cookie = app.cookie.read(headers);
+    match bearer::read(headers) {
+        None => cookie,
+        Some(named) if cookie == Presented::Nothing || cookie == named => named,
+        Some(_) => Presented::Ambiguous,
+    }
+}
+
+/// Refuses a request whose `Authorization` header names no session, or another one than its cookie: whoever sends that
+/// header wants to be somebody.
+///
+/// # Errors
+/// It is such a request.
+pub(crate) fn check(app: &App, headers: &HeaderMap) -> Result<()> {
+    let is_refused = match bearer::read(headers) {
+        None => false,
+        Some(Presented::Id(_)) => presented(app, headers) == Presented::Ambiguous,
+        Some(Presented::Nothing | Presented::Ambiguous) => true,
+    };
+    match is_refused {
+        true => Err(Error::new(
+            ErrorKind::Unauthenticated,
+            "the `Authorization` header must name the session, and the same one as the cookie if there is one",
+        )),
+        false => Ok(()),
     }
 }
 

@@ -170,7 +170,8 @@ impl CookieOptions {
     }
 }
 
-fn parse_value(value: &[u8]) -> Option<SessionId> {
+/// The id in the value of a cookie: what stands before its first dot.
+pub(super) fn parse_value(value: &[u8]) -> Option<SessionId> {
     let text = std::str::from_utf8(value).ok()?;
     let (id, suffix) = text.split_once('.').unwrap_or((text, ""));
     (suffix.len() <= MAX_SUFFIX).then(|| SessionId::parse(id))?

@@ -17,6 +17,30 @@ fn with(path: &str, more: &str) -> String {
 }
 
 both! {
+    async fn links_keep_the_format_and_lead_to_other_parts(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        for extension in ["", ".json", ".xml", ".csv"] {
+            let path = format!("/direct/announcement{extension}");
+            for (query, prev, next) in [
+                ("_limit=2", None, Some("_start=2&_limit=2")),
+                ("_limit=2&_start=1", Some("_start=0&_limit=1"), Some("_start=3&_limit=2")),
+                ("_limit=2&_start=3", Some("_start=1&_limit=2"), Some("_start=5&_limit=2")),
+                ("_perpage=2&_page=2", Some("_start=0&_limit=2"), Some("_start=4&_limit=2")),
+            ] {
+                let answer = teacher.get(&format!("{path}?{query}")).await;
+                answer.expect(StatusCode::OK);
+                let expected = |it: Option<&str>| it.map(|it| format!("{path}?{it}"));
+                assert_eq!(link(&answer, "prev"), expected(prev), "{path} {query}");
+                assert_eq!(link(&answer, "next"), expected(next), "{path} {query}");
+            }
+            let walk = teacher.get(&format!("{path}?_limit=2&_cursor=")).await;
+            let next = link(&walk, "next").expect("a next part");
+            assert!(next.starts_with(&format!("{path}?_cursor=")), "{next}");
+        }
+        let all = teacher.get("/direct/announcement.json?_count=exact").await;
+        assert_eq!(all.header("link"), None, "there is only one part");
+    }
+
     async fn an_action_finds_what_the_list_finds_when_it_is_narrowed_to_the_same(app: TestApp) {
         for user in ["admin", "instructor1", "ta1", "student1"] {
             let client = app.user(user).await;

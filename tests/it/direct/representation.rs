@@ -53,6 +53,26 @@ fn wanted<'a>(accept: &[(&str, u32)], offered: &[(&str, &'a str)]) -> Option<&'a
 }
 
 both! {
+    async fn entities_and_lists_name_themselves_in_the_head(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        for (path, reference) in [
+            ("site", "/site"), ("site/biology-101", "/site/biology-101"), ("announcement/site/biology-101", "/announcement"),
+            ("membership/site/biology-101", "/membership"),
+        ] {
+            for (extension, format) in [("", "json"), (".json", "json"), (".xml", "xml"), (".html", "html")] {
+                let answer = teacher.get(&format!("/direct/{path}{extension}")).await;
+                answer.expect(StatusCode::OK);
+                let prefix = path.split('/').next();
+                assert_eq!(answer.header("x-entity-prefix"), prefix, "{path}{extension}");
+                assert_eq!(answer.header("x-entity-reference"), Some(reference), "{path}{extension}");
+                assert_eq!(answer.header("x-entity-url"), Some(format!("/{path}.{format}").as_str()));
+                assert_eq!(answer.header("x-entity-format"), Some(format));
+            }
+        }
+        let plain = teacher.get("/direct/describe.json").await;
+        assert_eq!(plain.header("x-entity-prefix"), None);
+    }
+
     async fn the_format_is_the_one_that_is_wanted_most_of_those_that_are_offered(app: TestApp) {
         let teacher = app.user("instructor1").await;
         let accepts: [&[(&str, u32)]; 10] = [

@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use crate::access::{Caller, Need};
 use crate::atomic::Atomic;
 use crate::context::{Context, Shared};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Audit, EventSink};
 use crate::hold::{Hold, WriteLimit};
 use crate::html::LongTexts;
@@ -103,18 +103,32 @@ impl Dispatcher {
 
     /// Refuses a caller without a session, unless `path` and `verb` select an operation that is declared public. This
     /// is called before anything else about the request is examined, so that the response reveals nothing to strangers:
-    /// where there is no operation at all, they get the same error.
+    /// where there is no operation at all, they get the same error. An address that has a public operation, but none
+    /// for `verb`, tells them its verbs.
     ///
     /// # Errors
     /// Returns an error if the caller is not logged in and the operation is not public.
     pub fn admit(&self, path: &DirectPath, verb: Verb, caller: &Caller) -> Result<()> {
-        let need = || {
-            let route = self.registry.route(&path.prefix)?;
-            Operation::find(route, path, verb).ok()?.need
+        if !caller.is_anonymous() {
+            return Ok(());
+        }
+        let Some(route) = self.registry.route(&path.prefix) else {
+            return Err(Error::unauthenticated());
         };
-        match caller.is_anonymous() && !need().is_some_and(Need::is_public) {
-            true => Err(Error::unauthenticated()),
-            false => Ok(()),
+        let is_open = |verb: Verb| {
+            let found = Operation::find(route, path, verb);
+            found.is_ok_and(|it| it.need.is_some_and(Need::is_public))
+        };
+        match Operation::find(route, path, verb) {
+            Ok(_) if is_open(verb) => Ok(()),
+            // Where strangers may read, they are told by which verbs.
+            Err(error)
+                if error.kind() == ErrorKind::MethodNotAllowed
+                    && Verb::ALL.into_iter().any(is_open) =>
+            {
+                Err(error)
+            }
+            _ => Err(Error::unauthenticated()),
         }
     }
 

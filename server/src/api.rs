@@ -52,17 +52,21 @@ async fn answer(app: &App, exchange: &mut Exchange) -> Result<Response> {
     let found = app.endpoints.at(&segments);
     let verb = crate::direct::request::verb(&exchange.parts.method);
     let chosen = found.iter().find(|it| Some(it.endpoint.verb) == verb);
-    if !chosen.is_some_and(|it| it.endpoint.is_open) && exchange.origin.caller.is_anonymous() {
-        return Err(Error::unauthenticated());
-    }
+    let is_stranger = exchange.origin.caller.is_anonymous();
     let Some(listed) = chosen else {
         let allowed: Vec<Verb> = found.iter().map(|it| it.endpoint.verb).collect();
+        // Where strangers may do something, they are told what; a method that nothing takes is no secret anywhere.
+        let is_open = verb.is_none() || found.iter().any(|it| it.endpoint.is_open);
         return match (allowed.is_empty(), exchange.parts.method == Method::OPTIONS) {
-            (true, _) => Err(Error::not_found()),
             (false, true) => Ok(crate::error::options(&allowed)),
-            (false, false) => Err(Error::method_not_allowed(allowed)),
+            (false, false) if is_open || !is_stranger => Err(Error::method_not_allowed(allowed)),
+            _ if is_stranger => Err(Error::unauthenticated()),
+            _ => Err(Error::not_found()),
         };
     };
+    if !listed.endpoint.is_open && is_stranger {
+        return Err(Error::unauthenticated());
+    }
     let endpoint = listed.endpoint;
     let limit = if endpoint.is_open {
         app.config.login_body.0

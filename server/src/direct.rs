@@ -142,11 +142,10 @@ fn refuse_method(app: &App, exchange: &Exchange, path: &DirectPath, sent: Verb) 
 fn offered(app: &App, exchange: &Exchange, path: &DirectPath) -> Result<Vec<Verb>> {
     let is_own = |verb: &Verb| login_form::is_asked(path, *verb) || is_login(path, *verb);
     let own: Vec<Verb> = Verb::ALL.into_iter().filter(is_own).collect();
-    if own.is_empty() {
-        let caller = &exchange.origin.caller;
-        app.dispatcher.admit(path, Verb::Get, caller)?;
-    }
     match entity_core::allowed(app.dispatcher.registry(), path) {
+        Err(_) if own.is_empty() && exchange.origin.caller.is_anonymous() => {
+            Err(Error::unauthenticated())
+        }
         Err(error) if own.is_empty() => Err(error),
         offered => Ok([offered.unwrap_or_default(), own].concat()),
     }

@@ -69,6 +69,9 @@ fn outside(app: &App, parts: &Parts, context: &ErrorContext) -> Option<Response>
     if !matches!(path, health::LIVE | health::READY | STYLESHEET_PATH) {
         return None;
     }
+    if parts.method == Method::OPTIONS {
+        return Some(error::options(&[Verb::Get]));
+    }
     if !matches!(parts.method, Method::GET | Method::HEAD) {
         let error = Error::method_not_allowed(vec![Verb::Get]);
         return Some(error::respond(&error, context));

@@ -21,14 +21,14 @@ pub(crate) fn is_asked(path: &DirectPath) -> bool {
 
 /// Describes what is registered.
 pub(crate) fn answer(app: &App, exchange: &Exchange, path: &DirectPath) -> Result<Response> {
-    if !app.config.describe_public && exchange.origin.caller.is_anonymous() {
-        return Err(Error::unauthenticated());
-    }
     if exchange.parts.method == Method::OPTIONS {
         return Ok(crate::error::options(&[Verb::Get]));
     }
     if super::request::verb(&exchange.parts.method) != Some(Verb::Get) {
         return Err(Error::method_not_allowed(vec![Verb::Get]));
+    }
+    if !app.config.describe_public && exchange.origin.caller.is_anonymous() {
+        return Err(Error::unauthenticated());
     }
     let registry = app.dispatcher.registry();
     let described = match path.segments.is_empty() {

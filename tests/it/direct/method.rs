@@ -34,6 +34,34 @@ fn sorted(allow: Option<&str>) -> Vec<&str> {
 }
 
 both! {
+    async fn strangers_are_told_which_methods_an_address_takes(app: TestApp) {
+        let stranger = app.anonymous();
+        let send = async |method, path: &str| stranger.send(method, path, JSON, "".into()).await;
+        let others = ["/", "/livez", "/readyz", "/api/login", "/api/user/roles", "/api/openapi.json", "/direct/describe", "/direct/batch"];
+        for path in ALLOWED.into_iter().map(|it| it.0).chain(others) {
+            let answer = send(Method::OPTIONS, path).await;
+            assert_eq!(answer.status, StatusCode::NO_CONTENT, "{path}");
+            let allow = answer.header("allow").expect("methods").to_owned();
+            let refused = send(Method::TRACE, path).await;
+            assert_eq!(refused.status, StatusCode::METHOD_NOT_ALLOWED, "{path}");
+            assert_eq!(refused.header("allow"), Some(allow.as_str()), "{path}");
+        }
+        for (method, path) in [
+            (Method::GET, "/api/login"), (Method::PUT, "/api/login"), (Method::PUT, "/api/openapi.json"), (Method::DELETE, "/direct/describe"),
+            (Method::PUT, "/direct/announcement/site/biology-101"), (Method::DELETE, "/direct/user/current"), (Method::DELETE, "/livez"),
+        ] {
+            let answer = send(method.clone(), path).await;
+            assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED, "{method} {path}");
+            assert!(answer.header("allow").is_some(), "{method} {path}");
+        }
+        for (method, path) in [
+            (Method::GET, "/direct/nowhere"), (Method::OPTIONS, "/direct/nowhere"), (Method::OPTIONS, "/api/nowhere"),
+            (Method::PATCH, "/direct/membership/site/biology-101"), (Method::GET, "/api/logout"), (Method::PUT, "/direct/session/current"),
+        ] {
+            send(method, path).await.expect(StatusCode::UNAUTHORIZED);
+        }
+    }
+
     async fn options_tell_which_methods_an_address_takes(app: TestApp) {
         let teacher = app.user("instructor1").await;
         for (path, expected) in ALLOWED {

@@ -26,6 +26,7 @@ use sha2::{Digest as _, Sha256};
 use super::prefer::Preferences;
 use crate::app::App;
 use crate::exchange::Exchange;
+use crate::media;
 use crate::middleware::audit::Audited;
 
 pub(crate) use sweep::{SWEEP, sweep};
@@ -70,6 +71,9 @@ const KEPT_HEADERS: [&str; 12] = [
 /// What the headers begin with by which clients find their way through a batch.
 const BATCH_HEADERS: &str = "batch";
 
+/// What an answer says of itself that nothing may store.
+const NO_STORE: &str = "no-store";
+
 /// A key, as one user sent it with one request.
 ///
 /// What is stored tells neither the key nor the request, which may hold a password: both are hashed, and what the
@@ -107,10 +111,11 @@ impl Key {
                 "`Idempotency-Key` must be one text of 1 to {MAX_KEY} visible characters"
             )));
         }
+        let kind = media::essence(&exchange.parts.headers)?.unwrap_or_default();
         Ok(Some(Self {
             user: user.to_owned(),
             text: digest([text.as_bytes()]),
-            request: digest(whole(text, exchange)),
+            request: digest(whole(text, &kind, exchange)),
         }))
     }
 
@@ -149,6 +154,9 @@ impl Key {
             ));
         }
         match is_current || again.is_permitted(app).await? {
+            _ if kept.was_told_once() => Err(Error::conflict(
+                "this was done before, and what it was answered with is told only once: look for what it made",
+            )),
             true => Ok(Some(kept.into_response())),
             false => Ok(Some(kept.into_brief().into_response())),
         }
@@ -374,6 +382,16 @@ impl Kept {
         Ok(())
     }
 
+    /// Whether the answer held what nothing may keep, so that it can't be given again.
+    fn was_told_once(&self) -> bool {
+        let headers: Vec<(String, String)> =
+            serde_json::from_str(&self.headers).unwrap_or_default();
+        let is_secret = |(name, value): &(String, String)| {
+            name == "cache-control" && value.starts_with(NO_STORE)
+        };
+        self.body.is_empty() && headers.iter().any(is_secret)
+    }
+
     /// What of it says no more than how it went.
     fn into_brief(self) -> Self {
         let body = self.brief.clone().unwrap_or_default();
@@ -432,19 +450,19 @@ fn without_content(headers: &str) -> String {
 pub(super) fn is_secret(headers: &HeaderMap) -> bool {
     headers
         .get(axum::http::header::CACHE_CONTROL)
-        .is_some_and(|it| it.as_bytes().starts_with(b"no-store"))
+        .is_some_and(|it| it.as_bytes().starts_with(NO_STORE.as_bytes()))
 }
 
-/// What there is of a request: with the same key, method, address, kind of body and body must be the same.
-fn whole<'a>(key: &'a str, exchange: &'a Exchange) -> [&'a [u8]; 6] {
+/// What there is of a request: with the same key, method, address, kind of body and body must be the same. The kind is
+/// the media type: its parameters say nothing, for whatever is read is UTF-8.
+fn whole<'a>(key: &'a str, kind: &'a str, exchange: &'a Exchange) -> [&'a [u8]; 6] {
     let parts = &exchange.parts;
-    let content_type = parts.headers.get(axum::http::header::CONTENT_TYPE);
     [
         key.as_bytes(),
         parts.method.as_str().as_bytes(),
         parts.uri.path().as_bytes(),
         parts.uri.query().unwrap_or_default().as_bytes(),
-        content_type.map_or(b"", HeaderValue::as_bytes),
+        kind.as_bytes(),
         &exchange.body,
     ]
 }

@@ -46,6 +46,32 @@ async fn kept(app: &TestApp) -> Vec<String> {
 }
 
 both! {
+    async fn parameters_of_the_media_type_make_no_other_request(app: TestApp) {
+        let keyed = app.user("instructor1").await.with_header(KEY, "types");
+        for (media_type, is_replayed) in [
+            ("application/json", None), ("application/json; charset=utf-8", Some("true")), ("Application/JSON;charset=\"UTF-8\"", Some("true")),
+            ("text/json", Some("true")),
+        ] {
+            let answer = keyed.send(Method::POST, NEWS, media_type, news("Typed").to_string().into()).await;
+            answer.expect(StatusCode::CREATED);
+            assert_eq!(answer.header("idempotency-replayed"), is_replayed, "{media_type}");
+        }
+        let other = keyed.send(Method::POST, NEWS, FORM, news("Typed").to_string().into()).await;
+        other.expect(StatusCode::UNPROCESSABLE_ENTITY);
+    }
+
+    async fn what_is_told_once_is_not_told_again(app: TestApp) {
+        let student = app.user("student1").await;
+        let keyed = student.clone().with_header(KEY, "secret");
+        let fields = json!({"path": "/announcement/user"});
+        let first = keyed.post("/direct/feed.json", &fields).await;
+        assert!(first.expect(StatusCode::CREATED).json()["addresses"].is_object());
+        let again = keyed.post("/direct/feed.json", &fields).await;
+        again.expect(StatusCode::CONFLICT);
+        assert!(again.json()["error"]["message"].as_str().is_some_and(|it| it.contains("told only once")));
+        assert_eq!(list(&student, "/direct/feed.json", "feed").await.len(), 1);
+    }
+
     async fn the_first_result_is_answered_again(app: TestApp) {
         let teacher = app.user("instructor1").await;
         let keyed = teacher.clone().with_header(KEY, "\"k1\"");

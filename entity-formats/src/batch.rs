@@ -13,8 +13,8 @@ pub struct PartElement<'a> {
     pub name: String,
     /// How the request named the part, if it did: the element for that, and its text.
     pub given: Option<(&'static str, &'a str)>,
-    /// Where the part was sent to.
-    pub url: &'a str,
+    /// Where the part was sent to, if it was.
+    pub url: Option<&'a str>,
     /// Its status.
     pub status: u16,
     /// Its headers, each with its values.
@@ -60,7 +60,9 @@ fn write_element(writer: &mut Writer<Vec<u8>>, part: &PartElement<'_>) -> std::i
     if let Some((name, text)) = part.given {
         write_text(writer, name, text)?;
     }
-    write_text(writer, "entityURL", part.url)?;
+    if let Some(url) = part.url {
+        write_text(writer, "entityURL", url)?;
+    }
     let status = BytesStart::new("status").with_attributes([("type", "number")]);
     writer.write_event(Event::Start(status))?;
     writer.write_event(Event::Text(BytesText::new(&part.status.to_string())))?;

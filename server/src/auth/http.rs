@@ -17,7 +17,8 @@ pub(crate) const NAMES: Names = Names {
     username: "username",
     password: "password",
 };
-const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
+/// Tells a browser to forget what it keeps of the service.
+pub(crate) const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
 
 /// What a login or logout has to know of its request besides the body.
 #[derive(Clone, Copy, Debug)]

@@ -70,9 +70,6 @@ pub(super) async fn answer(
     if exchange.is_part {
         return Err(Error::bad_request(NESTED));
     }
-    if exchange.origin.caller.is_anonymous() {
-        return Err(Error::unauthenticated());
-    }
     let verbs = [Verb::Get, Verb::Post, Verb::Put, Verb::Delete];
     if exchange.parts.method == Method::OPTIONS {
         return Ok(error::options(&verbs));
@@ -80,6 +77,9 @@ pub(super) async fn answer(
     let verb = request::verb(&exchange.parts.method)
         .filter(|it| verbs.contains(it))
         .ok_or_else(|| Error::method_not_allowed(verbs.to_vec()))?;
+    if exchange.origin.caller.is_anonymous() {
+        return Err(Error::unauthenticated());
+    }
     let headers = &exchange.parts.headers;
     let extension = path.format.as_deref();
     let format = negotiate::format_among(&FORMATS, extension, headers, &app.formats)?;
@@ -334,6 +334,10 @@ fn respond_with(outcomes: &[Outcome], body: Vec<u8>, is_xml: bool) -> Response {
     };
     let headers = response.headers_mut();
     respond::set(headers, CONTENT_TYPE, Some(media_type));
+    // The client has one session: that of the last part which began or ended one.
+    if let Some(last) = outcomes.iter().rev().find_map(|it| it.session.as_ref()) {
+        headers.extend(last.clone());
+    }
     if outcomes.iter().any(Outcome::is_secret) {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }

@@ -31,6 +31,53 @@ fn news(title: &str) -> Value {
 }
 
 both! {
+    async fn a_batch_carries_the_cookies_of_its_parts(app: TestApp) {
+        let credentials = json!({"_username": "student2", "_password": tests::app::PASSWORD});
+        let login = json!([{"method": "POST", "path": "session", "body": credentials}]);
+        let by_references = format!("{BATCH}?_refs=session&_username=student2&_password={}", tests::app::PASSWORD);
+        for is_operation in [true, false] {
+            let student = app.user("student1").await;
+            let answer = match is_operation {
+                true => operations(&student, false, login.clone()).await,
+                false => student.send(Method::POST, &by_references, FORM, "".into()).await,
+            };
+            answer.expect(StatusCode::OK);
+            let cookies: Vec<_> = answer.headers.get_all("set-cookie").iter().collect();
+            assert_eq!(cookies.len(), 1, "{cookies:?}");
+            assert!(!answer.text().contains("JSESSIONID"), "{}", answer.text());
+            let cookie = answer.header("set-cookie").and_then(|it| it.split(';').next()).expect("a cookie");
+            let new = app.anonymous().with_header(http::header::COOKIE, cookie);
+            assert_eq!(read(&new, "/direct/user/current.json").await["eid"], "student2");
+            let handle = new.get("/api/user/roles").await.header("x-sakai-session").map(ToOwned::to_owned);
+            assert_eq!(answer.header("x-sakai-session"), handle.as_deref());
+            student.get("/api/user/roles").await.expect(StatusCode::UNAUTHORIZED);
+        }
+        let student = app.user("student1").await;
+        let answer = student.delete(&format!("{BATCH}?_refs=session/current")).await;
+        assert!(answer.header("set-cookie").is_some_and(|it| it.contains("Max-Age=0")));
+    }
+
+    async fn a_part_that_was_sent_nowhere_has_no_address(app: TestApp) {
+        let student = app.user("student1").await;
+        let parts = json!([
+            {"id": "a", "method": "GET", "path": "announcement/none"},
+            {"method": "GET", "path": "announcement/$a.entityId"},
+            {"method": "GET", "path": "site/%zz"},
+        ]);
+        let answer = operations(&student, false, parts.clone()).await;
+        answer.expect(StatusCode::MULTI_STATUS);
+        let results = answer.json()["results"].take();
+        for result in results.as_array().expect("results") {
+            match result.get("entityURL") {
+                Some(url) => assert!(url.as_str().is_some_and(|it| it.contains("/direct/")), "{result}"),
+                None => assert!(result["status"].as_u64() >= Some(400), "{result}"),
+            }
+        }
+        assert_eq!(results[1].get("entityURL"), None);
+        let xml = student.post("/direct/batch.xml", &json!({"operations": parts})).await;
+        assert_eq!(xml.text().matches("<entityURL>").count(), 2);
+    }
+
     async fn references_are_answered_by_their_places(app: TestApp) {
         let student = app.user("student1").await;
         let refs = "/direct/user/current,site/biology-101.xml,,announcement/none,/direct/user/current";

@@ -148,14 +148,12 @@ impl Operations {
         &self,
         app: &App,
         outer: &Exchange,
-        addresses: &[String],
+        addresses: &[Option<String>],
         outcomes: &[Outcome],
     ) -> Result<Response> {
         let base_url = &app.dispatcher.shared().base_url;
-        let urls: Vec<String> = addresses
-            .iter()
-            .map(|address| format!("{base_url}{address}"))
-            .collect();
+        let url = |address: &String| format!("{base_url}{address}");
+        let urls: Vec<Option<String>> = addresses.iter().map(|it| it.as_ref().map(url)).collect();
         let body = match self.is_xml {
             true => self.write_xml(outcomes, &urls)?,
             false => self.write_json(outcomes, &urls)?,
@@ -170,13 +168,13 @@ impl Operations {
         app: &App,
         outer: &Exchange,
         key: Option<&Key>,
-    ) -> Result<(Vec<String>, Vec<Outcome>)> {
+    ) -> Result<(Vec<Option<String>>, Vec<Outcome>)> {
         let (mut results, mut room) = (Results::new(), Room::of(app, self.is_xml));
         let (mut addresses, mut outcomes) = (Vec::new(), Vec::new());
         for (index, operation) in self.operations.iter().enumerate() {
             let (address, part) = match operation.prepare(app, outer, &results, self.is_xml) {
-                Ok((address, part)) => (address, Ok(part)),
-                Err(error) => (operation.path.clone(), Err(error)),
+                Ok((address, part)) => (Some(address), Ok(part)),
+                Err(error) => (None, Err(error)),
             };
             let send = async |part: Part| part.send(app, outer, key, index).await;
             let outcome = room::fill(&mut room, outer, part, send).await?;
@@ -264,7 +262,7 @@ impl Operations {
             let taken = room.take(&outer.origin, &outcome).await;
             taken.map_err(|error| at(index, error))?;
             operation.remember(&outcome, &mut results);
-            addresses.push(address);
+            addresses.push(Some(address));
             outcomes.push(outcome);
         }
         let answer = |it: &[Outcome]| self.answer(app, outer, &addresses, it);
@@ -294,13 +292,13 @@ impl Operations {
         Ok(response)
     }
 
-    fn write_json(&self, outcomes: &[Outcome], urls: &[String]) -> Result<Vec<u8>> {
+    fn write_json(&self, outcomes: &[Outcome], urls: &[Option<String>]) -> Result<Vec<u8>> {
         let told = self.operations.iter().zip(outcomes).zip(urls);
         let answer = Answer {
             atomic: self.atomic,
             results: told
                 .map(|((operation, outcome), url)| {
-                    Told::of(outcome, url).with_id(operation.id.as_deref())
+                    Told::of(outcome, url.as_deref()).with_id(operation.id.as_deref())
                 })
                 .collect(),
         };
@@ -309,12 +307,12 @@ impl Operations {
         Ok(bytes)
     }
 
-    fn write_xml(&self, outcomes: &[Outcome], urls: &[String]) -> Result<Vec<u8>> {
+    fn write_xml(&self, outcomes: &[Outcome], urls: &[Option<String>]) -> Result<Vec<u8>> {
         let told = self.operations.iter().zip(outcomes).zip(urls).enumerate();
         let elements: Vec<_> = told
             .map(|(index, ((operation, outcome), url))| {
                 let given = operation.id.as_deref().map(|it| ("id", it));
-                outcome.to_element(format!("op{index}"), given, url)
+                outcome.to_element(format!("op{index}"), given, url.as_deref())
             })
             .collect();
         entity_formats::batch::write("results", &elements)

@@ -282,7 +282,7 @@ fn write_json(results: &[(&Reference, String, &Outcome)]) -> Result<Vec<u8>> {
         .serialize_map(Some(results.len()))
         .map_err(Error::internal)?;
     for (reference, url, outcome) in results {
-        let told = Told::of(outcome, url).with_reference(&reference.given);
+        let told = Told::of(outcome, Some(url)).with_reference(&reference.given);
         map.serialize_entry(&reference.key(), &told)
             .map_err(Error::internal)?;
     }
@@ -295,7 +295,7 @@ fn write_xml(results: &[(&Reference, String, &Outcome)]) -> Result<Vec<u8>> {
         .iter()
         .map(|(reference, url, outcome)| {
             let given = Some(("reference", &*reference.given));
-            outcome.to_element(reference.key(), given, url)
+            outcome.to_element(reference.key(), given, Some(url))
         })
         .collect();
     entity_formats::batch::write("refs", &elements)

@@ -1,6 +1,6 @@
 //! What came of one part of a batch.
 
-use axum::http::header::LOCATION;
+use axum::http::header::{LOCATION, SET_COOKIE};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use base64::Engine as _;
@@ -11,8 +11,10 @@ use http_body_util::BodyExt as _;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::auth::http::CLEAR_SITE_DATA;
 use crate::direct::idempotency;
 use crate::error::Message;
+use crate::middleware::session::SESSION_HEADER;
 
 /// The header that says how a body is written down that is no text.
 const TRANSFER_ENCODING: HeaderName = HeaderName::from_static("content-transfer-encoding");
@@ -25,6 +27,8 @@ pub(super) struct Outcome {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     pub(super) body: String,
+    /// The headers of a part that began or ended a session, which are for the client and not for who reads results.
+    pub(super) session: Option<HeaderMap>,
     /// What its error says, if it is one.
     message: Option<Message>,
 }
@@ -41,8 +45,10 @@ impl Outcome {
         });
         // It is kept until all parts are done, without the room that it was written in.
         body.shrink_to_fit();
+        let session = take_session(&mut parts.headers);
         Ok(Self {
             status: parts.status,
+            session,
             message: parts.extensions.remove(),
             headers: parts.headers,
             body,
@@ -56,12 +62,14 @@ impl Outcome {
                 status: self.status,
                 headers: HeaderMap::new(),
                 body: String::new(),
+                session: None,
                 message: None,
             },
             false => Self {
                 status: self.status,
                 headers: self.headers.clone(),
                 body: self.body.clone(),
+                session: None,
                 message: self.message.clone(),
             },
         }
@@ -80,6 +88,7 @@ impl Outcome {
                 .map(|(name, value)| (name.clone(), value.clone()))
                 .collect(),
             body: String::new(),
+            session: None,
             message: None,
         }
     }
@@ -136,7 +145,7 @@ impl Outcome {
         &'a self,
         name: String,
         given: Option<(&'static str, &'a str)>,
-        url: &'a str,
+        url: Option<&'a str>,
     ) -> PartElement<'a> {
         PartElement {
             name,
@@ -164,6 +173,18 @@ impl Outcome {
     }
 }
 
+/// Takes what is about the session of the client out of the headers of a part, if it began or ended one.
+fn take_session(headers: &mut HeaderMap) -> Option<HeaderMap> {
+    if !headers.contains_key(SET_COOKIE) {
+        return None;
+    }
+    let names = [SET_COOKIE, SESSION_HEADER, CLEAR_SITE_DATA];
+    let taken = names
+        .into_iter()
+        .filter_map(|it| Some((headers.remove(&it)?, it)));
+    Some(taken.map(|(value, name)| (name, value)).collect())
+}
+
 /// What came of one part, as JSON tells it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -172,8 +193,8 @@ pub(super) struct Told<'a> {
     id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reference: Option<&'a str>,
-    #[serde(rename = "entityURL")]
-    entity_url: &'a str,
+    #[serde(rename = "entityURL", skip_serializing_if = "Option::is_none")]
+    entity_url: Option<&'a str>,
     status: u16,
     #[serde(serialize_with = "serialize_lists")]
     headers: Vec<(&'a str, Vec<&'a str>)>,
@@ -184,8 +205,8 @@ pub(super) struct Told<'a> {
 }
 
 impl<'a> Told<'a> {
-    /// What came of the part that was sent to `entity_url`.
-    pub(super) fn of(outcome: &'a Outcome, entity_url: &'a str) -> Self {
+    /// What came of the part that was sent to `entity_url`, or nowhere.
+    pub(super) fn of(outcome: &'a Outcome, entity_url: Option<&'a str>) -> Self {
         Self {
             id: None,
             reference: None,

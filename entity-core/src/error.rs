@@ -286,6 +286,13 @@ impl Error {
         self
     }
 
+    /// Tells the client to wait for `seconds` before it tries again.
+    #[must_use]
+    pub fn with_retry_after(mut self, seconds: u32) -> Self {
+        self.0.retry_after = Some(seconds);
+        self
+    }
+
     /// Adds a code, by which programs tell this error from others of its kind.
     #[must_use]
     pub fn with_code(mut self, code: &'static str) -> Self {

@@ -8,8 +8,10 @@ use chrono::{DateTime, Utc};
 use entity_core::endpoint::{Answer, Call, Endpoint};
 use entity_core::schemars::{Schema, json_schema};
 use entity_core::{Error, ErrorKind, Origin, Result, Window};
+use http_body_util::BodyExt as _;
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::app::App;
 use crate::exchange::Exchange;
@@ -81,6 +83,24 @@ impl Told {
             response.headers_mut().insert(LINK, link);
         }
         Ok(response)
+    }
+}
+
+impl OwnCall<'_> {
+    /// `response`, whose body is JSON, in the envelope if the request asks for it.
+    ///
+    /// # Errors
+    /// It is not JSON.
+    pub(super) async fn told(&self, response: Response) -> Result<Response> {
+        let is_enveloped = self.call.parameter(ENVELOPE) == Some("true");
+        if !is_enveloped || !response.status().is_success() {
+            return Ok(response);
+        }
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.map_err(Error::internal)?.to_bytes();
+        let data: Box<RawValue> = serde_json::from_slice(&bytes).map_err(Error::internal)?;
+        let enveloped = json(&data, true, self.app.now())?;
+        Ok(Response::from_parts(parts, enveloped.into_body()))
     }
 }
 

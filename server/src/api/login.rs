@@ -19,14 +19,14 @@ pub(super) const LOGIN: Endpoint = Endpoint::post("/api/login", "logIn")
     })
     .malformed(shape::of::<String>)
     .refuses(&[ErrorKind::Unauthenticated, ErrorKind::TooManyRequests])
-    .answers_as(Success::Json(shape::either::<LoginResult<'static>, String>))
+    .answers_as(Success::Data(shape::either::<LoginResult<'static>, String>))
     .open();
 
 /// `POST /api/logout`
 pub(super) const LOGOUT: Endpoint = Endpoint::post("/api/logout", "logOut")
     .doc("Ends the session.")
     .tag("login")
-    .answers_as(Success::Json(shape::of::<LogoutResult>));
+    .answers_as(Success::Data(shape::of::<LogoutResult>));
 
 /// The answer to [`LOGIN`].
 pub(super) async fn login(call: OwnCall<'_>) -> Result<OwnAnswer> {
@@ -38,7 +38,7 @@ pub(super) async fn login(call: OwnCall<'_>) -> Result<OwnAnswer> {
         &app.cookie,
     )
     .await?;
-    Ok(OwnAnswer::Audited(response))
+    Ok(OwnAnswer::Audited(call.told(response).await?))
 }
 
 /// The answer to [`LOGOUT`].
@@ -49,5 +49,5 @@ pub(super) async fn logout(call: OwnCall<'_>) -> Result<OwnAnswer> {
     }
     let response =
         http::logout(call.exchange.arrival(&app.config), &app.login, &app.cookie).await?;
-    Ok(OwnAnswer::Audited(response))
+    Ok(OwnAnswer::Audited(call.told(response).await?))
 }

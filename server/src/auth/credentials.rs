@@ -2,6 +2,7 @@
 
 use entity_core::{Error, ErrorKind, Result};
 use http::HeaderMap;
+use http::header::CONTENT_TYPE;
 use secrecy::SecretString;
 use serde_json::Value;
 
@@ -34,6 +35,20 @@ impl Shape {
                 ErrorKind::UnsupportedMediaType,
                 "send `application/x-www-form-urlencoded` or `application/json`",
             )),
+        }
+    }
+}
+
+impl Shape {
+    /// The same of a request with this `body`: one without any says nothing of its type, and lacks both fields like an
+    /// empty form.
+    ///
+    /// # Errors
+    /// Fails as [`of`](Self::of) does.
+    pub fn of_body(headers: &HeaderMap, body: &[u8]) -> Result<Self> {
+        match body.is_empty() && !headers.contains_key(CONTENT_TYPE) {
+            true => Ok(Self::Form),
+            false => Self::of(headers),
         }
     }
 }

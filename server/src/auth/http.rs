@@ -2,16 +2,18 @@
 
 use axum::response::{IntoResponse as _, Response};
 use entity_core::{Error, ErrorKind, Origin, Result};
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, SET_COOKIE};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::credentials::{Names, Shape, from_body};
-use super::login::{LoggedIn, Login};
+use super::login::{LoggedIn, Login, NO_SESSION, NOT_ESTABLISHED};
 use crate::middleware::session::SESSION_HEADER;
 use crate::session::{CookieOptions, Session};
 
+/// How long to wait where nothing else is known, in seconds.
+const WAIT: u32 = 1;
 /// The fields of a login.
 pub(crate) const NAMES: Names = Names {
     username: "username",
@@ -33,7 +35,8 @@ pub struct Arrival<'a> {
     pub session: Option<&'a Session>,
     /// Whether it came over a secure connection.
     pub is_secure: bool,
-    /// Whether the answer to a login tells the id of the session beside the cookie.
+    /// Whether the answer to a login tells the id of the session beside the cookie. Where it has to tell something, it
+    /// tells the public name otherwise.
     pub tells_session_id: bool,
 }
 
@@ -74,7 +77,7 @@ pub async fn login(
     login: &Login,
     cookie: &CookieOptions,
 ) -> Result<Response> {
-    let shape = Shape::of(arrival.headers)?;
+    let shape = Shape::of_body(arrival.headers, body)?;
     match attempt(shape, &arrival, body, login).await {
         Ok(logged_in) => begin(
             &logged_in,
@@ -85,8 +88,25 @@ pub async fn login(
         Err(error) if shape == Shape::Json && error.kind() == ErrorKind::BadRequest => {
             json(StatusCode::BAD_REQUEST, &error.message()).map(no_store)
         }
+        Err(error) if error.code() == Some(NO_SESSION) => not_established(error, shape),
         Err(error) => Err(error),
     }
+}
+
+/// The answer of this address where others say 503: its specification has 500 for a session that can't be begun.
+fn not_established(error: Error, shape: Shape) -> Result<Response> {
+    let seconds = error.retry_after().unwrap_or(WAIT);
+    let failed = Error::new(ErrorKind::Internal, NOT_ESTABLISHED)
+        .with_retry_after(seconds)
+        .with_source(error);
+    if shape == Shape::Form {
+        return Err(failed);
+    }
+    tracing::error!(error = ?failed, "{NOT_ESTABLISHED}");
+    let mut response = json(StatusCode::INTERNAL_SERVER_ERROR, &NOT_ESTABLISHED)?;
+    let headers = response.headers_mut();
+    headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+    Ok(no_store(response))
 }
 
 async fn attempt(
@@ -111,7 +131,7 @@ fn begin(
     let session = &logged_in.session;
     let session_id = tells_session_id.then(|| logged_in.id.expose());
     let response = match shape {
-        Shape::Json => json(StatusCode::OK, &session_id.unwrap_or_default()),
+        Shape::Json => json(StatusCode::OK, &session_id.unwrap_or(session.handle())),
         Shape::Form => json(
             StatusCode::OK,
             &LoginResult {

@@ -25,6 +25,10 @@ const LOGGED_IN: &str = "user.login.ws";
 const LOGGED_OUT: &str = "user.logout";
 /// What is told that somebody could not log in.
 const FAILED: &str = "user.login.failed";
+/// The code of the error where credentials are right and no session can be begun.
+pub(super) const NO_SESSION: &str = "no_session";
+/// What clients are told then.
+pub(super) const NOT_ESTABLISHED: &str = "the session could not be established";
 /// How many letters of a name are told: nobody's is longer.
 const NAME_LETTERS: usize = 100;
 
@@ -383,11 +387,14 @@ fn refused() -> Error {
     )
 }
 
-/// A session can't be begun: the customer of this interface gets its own words, unless waiting helps.
+/// A session can't be begun: the customer of this interface gets its own words, unless waiting helps or nobody knows
+/// what came of it.
 fn no_session(error: Error) -> Error {
-    match error.kind() {
-        ErrorKind::Unavailable => error,
-        _ => Error::new(ErrorKind::Internal, "the session could not be established")
+    match (error.kind(), error.code()) {
+        (ErrorKind::Unavailable, None) => error.with_code(NO_SESSION),
+        (ErrorKind::Unavailable, Some(_)) => error,
+        _ => Error::new(ErrorKind::Internal, NOT_ESTABLISHED)
+            .with_code(NO_SESSION)
             .with_source(error),
     }
 }

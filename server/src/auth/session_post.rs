@@ -45,8 +45,11 @@ pub async fn session_post(
         .attempt(evidence, arrival.origin, arrival.session, answered)
         .await
         .map_err(forbidden_if_wrong)?;
-    let id = logged_in.id.expose().to_owned();
     let handle = logged_in.session.handle();
+    let id = match arrival.tells_session_id {
+        true => logged_in.id.expose().to_owned(),
+        false => handle.to_owned(),
+    };
     let mut response = (answered, id.clone()).into_response();
     for (name, value) in [
         (

@@ -33,6 +33,31 @@ fn assert_error(answer: &Answer, status: StatusCode) {
 }
 
 both! {
+    async fn a_request_without_a_body_lacks_both(app: TestApp) {
+        for path in [PATH, "/direct/session"] {
+            let request = app.anonymous().try_request(Method::POST, path, None).await;
+            assert_error(&request.expect("an answer"), StatusCode::BAD_REQUEST);
+        }
+    }
+
+    async fn a_login_and_a_logout_come_in_the_envelope_on_request(app: TestApp) {
+        let path = format!("{PATH}?envelope=true");
+        let client = app.anonymous();
+        let by_form = client.post_form(&path, &form("student1")).await;
+        let by_json = client.post(&path, &json!({"username": "student1", "password": PASSWORD})).await;
+        let logout = app.user("student1").await.post_form("/api/logout?envelope=true", "").await;
+        for answer in [&by_form, &by_json, &logout] {
+            answer.expect(StatusCode::OK);
+            assert_eq!(answer.json()["status"], "success");
+            assert!(is_instant(answer.json()["timestamp"].as_str().unwrap_or_default()));
+            assert!(answer.header(SET_COOKIE).is_some());
+        }
+        assert_eq!(by_form.json()["data"]["displayName"], "Ada Moreau");
+        assert!(by_json.json()["data"].is_string());
+        assert_eq!(logout.json()["data"]["status"], "success");
+        assert_error(&client.post_form(&path, "username=student1&password=wrong").await, StatusCode::UNAUTHORIZED);
+    }
+
     async fn a_form_is_answered_with_an_object(app: TestApp) {
         let answer = post(&app, FORM, &form("student1")).await;
         answer.expect(StatusCode::OK);

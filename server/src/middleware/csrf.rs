@@ -35,6 +35,7 @@ pub enum CsrfMode {
 #[derive(Clone, Debug)]
 pub struct CsrfOptions {
     mode: CsrfMode,
+    /// Our own, and behind it those that are listed.
     origins: Vec<String>,
 }
 
@@ -79,10 +80,16 @@ pub fn decide(
     if matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS) {
         return Verdict::Pass;
     }
-    if !comes_from_us(options, headers) {
+    let comes_from_us = comes_from_us(options, headers);
+    if !comes_from_us && !comes_from_friends(options, headers) {
         return Verdict::Foreign;
     }
-    match (options.mode, token) {
+    // A page elsewhere proves by the token that it may read what is here.
+    let mode = match comes_from_us {
+        true => options.mode,
+        false => CsrfMode::Token,
+    };
+    match (mode, token) {
         (CsrfMode::FetchMetadata, _) | (CsrfMode::Token, None) => Verdict::Pass,
         (CsrfMode::Token, Some(token)) => match headers.get(TOKEN_HEADER) {
             Some(sent) if is_same(sent.as_bytes(), token) => Verdict::Pass,
@@ -105,6 +112,17 @@ fn comes_from_us(options: &CsrfOptions, headers: &HeaderMap) -> bool {
         .or_else(|| all(headers, &ORIGIN, is_ours))
         .or_else(|| all(headers, &REFERER, is_ours))
         .unwrap_or(true)
+}
+
+/// Whether a browser sent the request from a page of one of the listed origins, which is another site for it.
+fn comes_from_friends(options: &CsrfOptions, headers: &HeaderMap) -> bool {
+    let is_listed = |it: &HeaderValue| {
+        let origin = it.to_str().ok().and_then(origin_of);
+        origin.is_some_and(|it| options.origins.iter().skip(1).any(|listed| *listed == it))
+    };
+    let is_elsewhere = |it: &HeaderValue| matches!(it.as_bytes(), b"same-site" | b"cross-site");
+    all(headers, &SEC_FETCH_SITE, is_elsewhere) == Some(true)
+        && all(headers, &ORIGIN, is_listed) == Some(true)
 }
 
 /// Whether all values of `name` are good; `None` if there are none.

@@ -10,7 +10,7 @@ use entity_core::{
 };
 
 use super::etag;
-use super::validators::{Validators, digest, is_tagged};
+use super::validators::{Validators, digest, is_data};
 
 const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 const ENTITY_ID: HeaderName = HeaderName::from_static("entityid");
@@ -186,8 +186,7 @@ fn written(reply: &Reply, asked: &Asked<'_>, renderer: &dyn Renderer) -> Result<
     let validators = if let Some(known) = known {
         known
     } else {
-        let version = is_tagged(format).then(|| digest(&bytes));
-        let found = Validators::of(reply, format, version);
+        let found = Validators::of(reply, format, Some(digest(&bytes)));
         if let Some(response) = found.not_modified(&reply.effect, asked.headers)? {
             return Ok(response);
         }
@@ -231,7 +230,7 @@ impl Asked<'_> {
 }
 
 fn version(body: &Body, format: Format) -> Option<Version> {
-    if !is_tagged(format) {
+    if !is_data(format) {
         return None;
     }
     match body {

@@ -23,7 +23,7 @@ impl Validators {
     /// The validators of `reply`, which is in `version`, in `format`.
     pub(super) fn of(reply: &Reply, format: Format, version: Option<Version>) -> Self {
         let updated = match &reply.body {
-            _ if !is_tagged(format) => None,
+            _ if !is_data(format) => None,
             Body::Entity(item) if format.is_feed => item.updated_in_feed(),
             Body::Entity(item) => item.updated(),
             // The dates of its entries do not tell when a list changed: one of them may have been deleted.
@@ -91,8 +91,9 @@ impl Validators {
     }
 }
 
-/// Pages hold more than the entity (who is logged in, what may be done), so they have no tag.
-pub(super) fn is_tagged(format: Format) -> bool {
+/// Whether an answer in `format` is the entity and nothing else. Pages hold more (who is logged in, what may be done), so
+/// that the version and the date of the entity say nothing of them: what is written does.
+pub(super) fn is_data(format: Format) -> bool {
     format.name != "html"
 }
 

@@ -22,6 +22,22 @@ async fn tag(client: &Client, path: &str) -> String {
 }
 
 both! {
+    async fn a_page_that_its_reader_has_is_not_sent_again(app: TestApp) {
+        let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
+        for path in ["/direct/site.html", "/direct/site/biology-101.html", "/direct/announcement/site/biology-101.html", "/direct/describe.html"] {
+            let known = tag(&teacher, path).await;
+            let answer = teacher.clone().with_header(IF_NONE_MATCH, &known).get(path).await;
+            assert_eq!(answer.status, StatusCode::NOT_MODIFIED, "{path}");
+        }
+        let path = "/direct/site/biology-101.html";
+        let known = tag(&teacher, path).await;
+        let again = |client: Client| client.with_header(IF_NONE_MATCH, &known);
+        again(student).get(path).await.expect(StatusCode::OK);
+        again(app.anonymous()).get(path).await.expect(StatusCode::UNAUTHORIZED);
+        teacher.put(SITE, &json!({"title": "Other"})).await.expect(StatusCode::NO_CONTENT);
+        again(teacher).get(path).await.expect(StatusCode::OK);
+    }
+
     async fn what_a_client_has_is_not_sent_again(app: TestApp) {
         let teacher = app.user("instructor1").await;
         for path in [

@@ -2,9 +2,10 @@
 
 use axum::http::Method;
 use axum::response::Response;
-use entity_core::catalog::{Catalog, TypeEntry};
+use entity_core::catalog::{Address, Catalog, Place, TypeEntry};
+use entity_core::format::Formats;
 use entity_core::reply::Value;
-use entity_core::{Abilities, Body, DirectPath, Error, Result, Verb, encode_segment};
+use entity_core::{Abilities, Body, DirectPath, Error, Result, Route, Verb, encode_segment};
 
 use super::negotiate::format_among;
 use crate::app::App;
@@ -47,12 +48,41 @@ pub(crate) fn answer(app: &App, exchange: &Exchange, path: &DirectPath) -> Resul
     app.descriptions
         .answer((&address, format), headers, &view, |view| {
             let data: Box<dyn erased_serde::Serialize + Send + Sync> = match described {
-                None => Box::new(Catalog::of(registry, &app.formats)),
-                Some(route) => Box::new(TypeEntry::of(route, &app.formats)),
+                None => Box::new(Catalog {
+                    types: registry
+                        .routes()
+                        .map(|it| entry(it, &app.formats))
+                        .collect(),
+                }),
+                Some(route) => Box::new(entry(route, &app.formats)),
             };
             let name = WORD.to_owned();
             let body = Body::Value(Value { name, data });
             let renderer = app.formats.renderer_for(format.name, &body)?;
             renderer.render(&body, view)
         })
+}
+
+/// The entry of a type, with what the service itself answers at the addresses of that type: logins.
+fn entry(route: &Route, formats: &Formats) -> TypeEntry {
+    let mut entry = TypeEntry::of(route, formats);
+    let list = DirectPath::new(route.prefix, [] as [&str; 0]);
+    if !super::is_login(&list, Verb::Post) {
+        return entry;
+    }
+    entry.capabilities.push("create");
+    for (operation, verb, path, place) in [
+        ("create", Verb::Post, "", Place::List),
+        ("form", Verb::Get, "/new", Place::Form),
+        ("create", Verb::Post, "/new", Place::Form),
+    ] {
+        entry.addresses.push(Address {
+            operation,
+            method: verb.name(),
+            path,
+            place,
+            verb,
+        });
+    }
+    entry
 }

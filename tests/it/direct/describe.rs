@@ -24,6 +24,42 @@ fn names(list: &Value, key: &str) -> Vec<String> {
 }
 
 both! {
+    async fn the_description_and_the_document_tell_the_same_addresses(app: TestApp) {
+        let client = app.anonymous();
+        let described = client.get("/direct/describe.json").await.json();
+        let text = |it: &serde_json::Value| it.as_str().expect("text").to_owned();
+        let mut told = std::collections::BTreeSet::new();
+        for kind in described["types"].as_array().expect("types") {
+            let base = format!("/direct/{}", text(&kind["prefix"]));
+            for it in kind["addresses"].as_array().expect("addresses") {
+                told.insert((text(&it["method"]), base.clone() + &text(&it["path"])));
+            }
+            for action in kind["actions"].as_array().expect("actions") {
+                let id = if action["target"] == "entity" { "/{id}" } else { "" };
+                let mut path = format!("{base}{id}/{}", text(&action["name"]));
+                let arguments = action["arguments"].as_array().expect("arguments");
+                let required = arguments.iter().filter(|it| it["required"] == true).count();
+                for (index, argument) in arguments.iter().enumerate() {
+                    if index >= required {
+                        told.insert((text(&action["method"]), path.clone()));
+                    }
+                    path = format!("{path}/{{{}}}", text(&argument["name"]));
+                }
+                told.insert((text(&action["method"]), path));
+            }
+        }
+        let document = client.get("/api/openapi.json").await.json();
+        let mut listed = std::collections::BTreeSet::new();
+        for (path, operations) in document["paths"].as_object().expect("paths") {
+            let is_of_type = path.starts_with("/direct/") && !path.contains("describe") && !path.starts_with("/direct/batch");
+            for method in operations.as_object().expect("operations").keys().filter(|_| is_of_type) {
+                listed.insert((method.to_uppercase(), path.clone()));
+            }
+        }
+        assert_eq!(told, listed);
+        assert!(told.contains(&("POST".to_owned(), "/direct/session".to_owned())));
+    }
+
     async fn everything_that_is_registered_is_described_to_everybody(app: TestApp) {
         let catalog = read(&app.anonymous(), "/direct/describe.json").await;
         assert_eq!(names(&catalog["types"], "prefix"), TYPES);

@@ -7,6 +7,7 @@ mod etag;
 pub(crate) mod idempotency;
 mod login_form;
 pub(crate) mod negotiate;
+pub(crate) mod norefresh;
 mod perform;
 mod prefer;
 mod refused;
@@ -88,6 +89,9 @@ pub(crate) async fn answer(
     if login_form::is_asked(path, sent) {
         return login_form::answer(app, exchange, path);
     }
+    if norefresh::is_asked(path, sent) {
+        return norefresh::answer(app, exchange, path);
+    }
     let logs_in = is_login(path, sent);
     if !logs_in {
         let caller = &exchange.origin.caller;
@@ -140,7 +144,11 @@ fn refuse_method(app: &App, exchange: &Exchange, path: &DirectPath, sent: Verb) 
 /// # Errors
 /// There is nothing, or nothing that the caller may know of.
 fn offered(app: &App, exchange: &Exchange, path: &DirectPath) -> Result<Vec<Verb>> {
-    let is_own = |verb: &Verb| login_form::is_asked(path, *verb) || is_login(path, *verb);
+    let is_own = |verb: &Verb| {
+        login_form::is_asked(path, *verb)
+            || norefresh::is_asked(path, *verb)
+            || is_login(path, *verb)
+    };
     let own: Vec<Verb> = Verb::ALL.into_iter().filter(is_own).collect();
     match entity_core::allowed(app.dispatcher.registry(), path) {
         Err(_) if own.is_empty() && exchange.origin.caller.is_anonymous() => {

@@ -9,6 +9,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::app::App;
+use crate::direct::norefresh;
 use crate::session::{Presented, Session, SessionId, bearer};
 
 /// Carries the public name of the session on every answer to somebody who is logged in. Clients take its
@@ -90,6 +91,7 @@ pub(crate) async fn find(app: &App, parts: &Parts, known: Known) -> Result<Optio
     };
     if let Some(session) = &session
         && !is_automatic(parts.uri.query())
+        && !norefresh::is_at(&parts.uri)
     {
         app.sessions().touch(session);
     }

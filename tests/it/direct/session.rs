@@ -24,6 +24,23 @@ fn id_in_cookie(answer: &Answer) -> &str {
 }
 
 both! {
+    async fn a_session_is_asked_for_without_keeping_it_alive(app: TestApp) {
+        let student = app.user("student1").await;
+        for (path, target) in [
+            ("current/norefresh", "current.json"), ("current/norefresh.json", "current.json"), ("current/norefresh.xml", "current.xml"),
+        ] {
+            let answer = student.get(&format!("/direct/session/{path}")).await;
+            answer.expect(StatusCode::FOUND);
+            let expected = format!("http://127.0.0.1:8080/direct/session/{target}?auto=true");
+            assert_eq!(answer.header("location"), Some(expected.as_str()));
+        }
+        for _ in 0..3 {
+            app.advance(chrono::TimeDelta::minutes(14));
+            student.get("/direct/session/current/norefresh").await;
+        }
+        student.get("/api/user/roles").await.expect(StatusCode::UNAUTHORIZED);
+    }
+
     async fn a_session_has_the_keys_that_clients_read(app: TestApp) {
         let student = app.user("student1").await;
         let session = read(&student, CURRENT).await;

@@ -87,8 +87,10 @@ impl Argument {
 pub enum Answers {
     /// The action declares nothing.
     Unsaid,
-    /// An answer without content.
+    /// An answer without content: 204.
     Nothing,
+    /// The same as 200, where existing clients expect that.
+    Done,
     /// One entity of the type.
     Entity,
     /// An entity of the type, which the action created.

@@ -256,7 +256,7 @@ fn action(action: &ActionRoute) -> ActionEntry {
         permission: action.need.map(describe).unwrap_or_default(),
         answers: match action.answers {
             Answers::Unsaid => "unsaid",
-            Answers::Nothing => "nothing",
+            Answers::Nothing | Answers::Done => "nothing",
             Answers::Entity => "entity",
             Answers::Created => "created",
             Answers::Collection | Answers::CollectionOf(_) => "collection",

@@ -146,7 +146,7 @@ pub use input::{Fields, Input};
 pub use label::label;
 pub use large::{LargeAnswer, Reading, SMALL};
 pub use name::check_name;
-pub use operation::{allowed, media_types, sample};
+pub use operation::{Content, allowed, content, is_told_done, media_types, sample};
 pub use patch::Patch;
 pub use path::{DirectPath, MAX_PATH, MAX_SEGMENT, MAX_SEGMENTS, encode_segment};
 pub use preconditions::{Freshness, IfMatch, Preconditions, State, Versions};

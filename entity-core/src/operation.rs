@@ -170,6 +170,46 @@ pub fn media_types(registry: &Registry, path: &DirectPath, verb: Verb) -> &'stat
     }
 }
 
+/// Returns whether an answer of the address that has no content is 200 and not 204, because its action
+/// [declares](Answers::Done) that.
+pub fn is_told_done(registry: &Registry, path: &DirectPath, verb: Verb) -> bool {
+    let found = registry.route(&path.prefix);
+    let found = found.and_then(|it| Operation::find(it, path, verb).ok());
+    found.is_some_and(|it| matches!(it.answers, Some(Answers::Done)))
+}
+
+/// What the body of a request says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// The fields of an entity: the address creates or changes one.
+    Fields,
+    /// Nothing: the address reads or deletes, or its type has no field that may be written.
+    Nothing,
+    /// Whatever the action makes of it, if there is one.
+    Arguments,
+}
+
+/// Returns what the body of a request with `verb` to the address says.
+pub fn content(registry: &Registry, path: &DirectPath, verb: Verb) -> Content {
+    let found = registry
+        .route(&path.prefix)
+        .and_then(|it| Some((it, Operation::find(it, path, verb).ok()?)));
+    match found {
+        None
+        | Some((
+            _,
+            Operation {
+                answers: Some(_), ..
+            },
+        )) => Content::Arguments,
+        Some(_) if verb.is_safe() || verb == Verb::Delete => Content::Nothing,
+        Some((route, _)) => match route.schema.writable(true).next() {
+            Some(_) => Content::Fields,
+            None => Content::Nothing,
+        },
+    }
+}
+
 /// Returns an empty sample of a successful answer of the address, which shows in advance which formats can render the
 /// answer. Returns `None` if the kind of answer is not declared or is bytes, or if there is nothing at the address.
 pub fn sample(registry: &Registry, path: &DirectPath, verb: Verb) -> Option<Body> {
@@ -177,7 +217,7 @@ pub fn sample(registry: &Registry, path: &DirectPath, verb: Verb) -> Option<Body
     match Operation::find(route, path, verb).ok()?.answers {
         None => Some(plain_sample(route, &path.segments, verb)),
         Some(Answers::Unsaid | Answers::Bytes(_)) => None,
-        Some(Answers::Nothing) => Some(Body::Empty),
+        Some(Answers::Nothing | Answers::Done) => Some(Body::Empty),
         Some(Answers::Entity | Answers::Created) => Some(route.sample_entity()),
         Some(Answers::Collection) => Some(route.sample_list()),
         Some(Answers::CollectionOf(other)) => registry.route(other).map(Route::sample_list),

@@ -37,7 +37,7 @@ pub fn paging_links(
         });
     }
     let last = collection.total.and_then(|it| last_start(it, start, limit));
-    if let Some(last) = last.filter(|it| *it != start) {
+    if let Some(last) = last {
         links.push(("last", url("_start", &last.to_string())));
     }
     links

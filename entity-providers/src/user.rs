@@ -242,7 +242,7 @@ impl Actions for User {
                 .answers(Answers::Entity),
             Action::entity(Verb::Get, "exists", Need::Session, exists)
                 .doc("Whether there is such a user.")
-                .answers(Answers::Nothing),
+                .answers(Answers::Done),
         ]
     }
 }

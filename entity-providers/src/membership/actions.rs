@@ -97,7 +97,7 @@ fn adding() -> Vec<Action<Memberships>> {
         .doc("Changes who is in a group; for those who change groups or the site.")
         .parameters(CHANGE)
         .argument("groupId", "The group.")
-        .answers(Answers::Nothing),
+        .answers(Answers::Done),
     ]
 }
 
@@ -109,13 +109,13 @@ fn joining() -> Vec<Action<Memberships>> {
         .parameters(SITE)
         .optional_argument("siteId", "The site, or the word `site`.")
         .optional_argument("site", "The site, behind that word.")
-        .answers(Answers::Nothing),
+        .answers(Answers::Done),
         Action::collection(post, "unjoin", session, join::unjoin)
         .doc("Ends the caller's membership of a site, unless the student system made it.")
         .parameters(SITE)
         .optional_argument("siteId", "The site, or the word `site`.")
         .optional_argument("site", "The site, behind that word.")
-        .answers(Answers::Nothing),
+        .answers(Answers::Done),
         Action::on_entity(Verb::Put, "hidden", session, |cx, membership, _arguments| {
             Box::pin(join::hide(cx, membership, true))
         })

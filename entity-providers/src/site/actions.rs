@@ -29,7 +29,7 @@ pub(super) fn all() -> Vec<Action<Sites>> {
             Box::pin(async { Ok(Outcome::Done) })
         })
         .doc("Whether there is such a site.")
-        .answers(Answers::Nothing),
+        .answers(Answers::Done),
         Action::on_entity(
             get,
             "memberships",

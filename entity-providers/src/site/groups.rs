@@ -54,7 +54,7 @@ pub(super) fn actions() -> Vec<Action<Sites>> {
         Action::entity(Verb::Delete, "group", manages, delete)
         .doc("Deletes a group. What was for its members only is then for nobody but those who wrote it.")
         .argument("groupId", "The group.")
-        .answers(Answers::Nothing),
+        .answers(Answers::Done),
     ]
 }
 

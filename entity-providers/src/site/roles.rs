@@ -40,11 +40,11 @@ pub(super) fn actions() -> Vec<Action<Sites>> {
         Action::entity(Verb::Post, "role", needed, add)
         .doc("Adds a role, which holds nothing yet unless it is one of those that such sites begin with.")
         .argument("role", "The role.")
-        .answers(Answers::Nothing),
+        .answers(Answers::Done),
         Action::entity(Verb::Delete, "role", needed, remove)
         .doc("Removes a role that no member has.")
         .argument("role", "The role.")
-        .answers(Answers::Nothing),
+        .answers(Answers::Done),
     ]
 }
 

@@ -5,12 +5,12 @@
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use entity_core::format::Format;
 use entity_core::{
-    Atomic, Audit, Context, DirectPath, Effect, Error, ErrorKind, Finish, Input, Preconditions,
-    Preparation, Reply, Request, Result, Verb,
+    Atomic, Audit, Content, Context, DirectPath, Effect, Error, ErrorKind, Finish, Input,
+    Preconditions, Preparation, Reply, Request, Result, Verb,
 };
 
 use super::idempotency::{self, Again, Key};
@@ -42,7 +42,11 @@ pub(super) async fn perform(
     sent: Verb,
     runner: Runner<'_, '_>,
 ) -> Result<Response> {
-    let prepared = prepare(app, exchange, path, sent)?;
+    let prepared = match prepare(app, exchange, path, sent) {
+        Ok(prepared) => prepared,
+        Err(error) if sent.is_safe() || !matches!(runner, Runner::Apart) => return Err(error),
+        Err(error) => return Err(refusal(app, exchange, path, sent, error).await),
+    };
     let exchange = &*exchange;
     if prepared.request.verb.is_safe()
         && prepared.format.name == "html"
@@ -77,6 +81,38 @@ pub(super) async fn perform(
     }
 }
 
+/// What a write is told that can't be read, because of `error`: the refusal of whoever may not write there anyway, or
+/// that there is nothing, if the path alone decides that.
+async fn refusal(
+    app: &App,
+    exchange: &Exchange,
+    path: &DirectPath,
+    sent: Verb,
+    error: Error,
+) -> Error {
+    let request = Request {
+        path: path.clone(),
+        verb: sent,
+        query: Vec::new(),
+        input: Input::default(),
+        preconditions: Preconditions::default(),
+        is_dry_run: true,
+        wants_abilities: false,
+        origin: exchange.origin.clone(),
+    };
+    match app.dispatcher.permit(&request).await {
+        Err(refused) if is_about_the_target(refused.kind()) => refused,
+        _ => error,
+    }
+}
+
+fn is_about_the_target(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::Unauthenticated | ErrorKind::Forbidden | ErrorKind::NotFound
+    )
+}
+
 fn prepare(app: &App, exchange: &mut Exchange, path: &DirectPath, sent: Verb) -> Result<Prepared> {
     let headers = &exchange.parts.headers;
     let format = format(app, headers, path, sent)?;
@@ -91,6 +127,9 @@ fn prepare(app: &App, exchange: &mut Exchange, path: &DirectPath, sent: Verb) ->
         (Verb::Post, Some(other)) => other,
         _ => sent,
     };
+    let query = exchange.query()?;
+    let content = entity_core::content(app.dispatcher.registry(), path, verb);
+    request::check_write(verb, content, &query, &exchange.body)?;
     let preference = preference(headers, preferences, &input);
     let preconditions = match verb.is_safe() {
         // What is read is judged when it is answered, for then its format is known.
@@ -103,7 +142,7 @@ fn prepare(app: &App, exchange: &mut Exchange, path: &DirectPath, sent: Verb) ->
     let request = Request {
         path: path.clone(),
         verb,
-        query: exchange.query()?,
+        query,
         input,
         preconditions,
         is_dry_run: preferences.is_dry_run,
@@ -143,8 +182,9 @@ fn format(app: &App, headers: &HeaderMap, path: &DirectPath, sent: Verb) -> Resu
 /// The body, and what a form says besides its fields.
 fn read_input(app: &App, exchange: &Exchange, path: &DirectPath, sent: Verb) -> Result<Parsed> {
     let (headers, body) = (&exchange.parts.headers, &exchange.body);
-    if sent.is_safe() {
-        // A body has no meaning where something is read, whatever it is.
+    let content = entity_core::content(app.dispatcher.registry(), path, sent);
+    if sent.is_safe() || (sent == Verb::Delete && content == Content::Nothing) {
+        // A body has no meaning where something is read or deleted, whatever it is.
         return Ok(Parsed::default());
     }
     if sent == Verb::Patch {
@@ -238,6 +278,12 @@ impl Performance<'_> {
             respond::respond(reply, &asked, &self.app.formats)
         })?;
         respond::remark(response.headers_mut(), &reply.remarks);
+        let registry = self.app.dispatcher.registry();
+        if response.status() == StatusCode::NO_CONTENT
+            && entity_core::is_told_done(registry, self.path, prepared.request.verb)
+        {
+            *response.status_mut() = StatusCode::OK;
+        }
         if prepared.request.verb.is_safe() {
             return Ok(response);
         }

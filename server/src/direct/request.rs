@@ -2,7 +2,7 @@
 
 use axum::http::{HeaderMap, Method, Uri};
 use entity_core::format::Formats;
-use entity_core::{Error, ErrorKind, Input, Patch, Result, Verb};
+use entity_core::{Content, Error, ErrorKind, FieldError, Input, Patch, Result, Verb};
 use serde_json::Value;
 
 use crate::media;
@@ -20,6 +20,20 @@ const TOKEN_FIELD: &str = "sakai_csrf_token";
 
 /// The parameter of a query by which a client finds out that it is logged out, whatever its value.
 const VALIDATE_SESSION: &str = "_validateSession";
+
+/// The parameters of a query that say how to answer.
+const ANSWER_PARAMETERS: [&str; 10] = [
+    "_",
+    "_expand",
+    "_fields",
+    "_sessionId",
+    VALIDATE_SESSION,
+    "auto",
+    "envelope",
+    "last-modified",
+    "no-cache",
+    "nocache",
+];
 
 /// A body, taken apart: what it says for the entity, and what it says for the service.
 #[derive(Debug, Default)]
@@ -110,6 +124,51 @@ pub(crate) fn body(
         method,
         version,
     })
+}
+
+/// Refuses a write with something in its `query` that belongs into its body, and one without a body that needs one.
+///
+/// # Errors
+/// It is such a write; the error names what the query has.
+pub(crate) fn check_write(
+    verb: Verb,
+    content: Content,
+    query: &[(String, String)],
+    body: &[u8],
+) -> Result<()> {
+    if verb.is_safe() {
+        return Ok(());
+    }
+    let mut misplaced = query.iter().filter(|(name, _)| match content {
+        Content::Fields => !is_about_the_answer(name),
+        Content::Nothing | Content::Arguments => name == METHOD_FIELD,
+    });
+    let errors: Vec<_> = misplaced.by_ref().map(|it| in_query(&it.0)).collect();
+    if !errors.is_empty() {
+        return Err(Error::fields(errors));
+    }
+    match content == Content::Fields && body.is_empty() {
+        true => Err(Error::bad_request(
+            "the request must have a body with the fields to write",
+        )),
+        false => Ok(()),
+    }
+}
+
+fn in_query(name: &str) -> FieldError {
+    let message = match name {
+        METHOD_FIELD => "counts in the body of a form only",
+        _ => "is in the query: send it in the body",
+    };
+    FieldError {
+        name: name.to_owned(),
+        message: message.to_owned(),
+    }
+}
+
+/// Whether a parameter of a query says how to answer, and nothing of what to write.
+fn is_about_the_answer(name: &str) -> bool {
+    ANSWER_PARAMETERS.contains(&name)
 }
 
 /// A query without the pairs that say nothing, encoded; `None` if it has no such pairs. A browser sends

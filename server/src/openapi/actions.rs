@@ -35,7 +35,7 @@ impl Builder<'_> {
         });
         let permission = entry.map(|it| format!("Needs {}.", it.permission));
         let is_read = action.verb.is_safe();
-        let has_version = !matches!(action.answers, Answers::Nothing);
+        let has_version = !matches!(action.answers, Answers::Nothing | Answers::Done);
         let mut parameters: Vec<Parameter> = action
             .is_on_entity
             .then(id)
@@ -92,6 +92,7 @@ impl Builder<'_> {
                 ("204", empty("It is done.")),
             ],
             Answers::Nothing => vec![("204", empty("It is so, or it is done."))],
+            Answers::Done => vec![("200", empty("It is so, or it is done."))],
             Answers::Entity => {
                 let response = self.entity_response(("The entity.", Purpose::Part), kind, &entity);
                 vec![("200", response)]
@@ -139,7 +140,7 @@ impl Builder<'_> {
 /// How the answer may be asked for.
 fn conditions(kind: &Type<'_>, action: &ActionRoute) -> Vec<Parameter> {
     match (action.verb, action.answers) {
-        (Verb::Get, Answers::Nothing) => Vec::new(),
+        (Verb::Get, Answers::Nothing | Answers::Done) => Vec::new(),
         (Verb::Get, Answers::Entity) => entity_parameters(kind).collect(),
         (Verb::Get, _) => vec![if_none_match()],
         (Verb::Post, _) => vec![prefer(), idempotency_key()],

@@ -119,6 +119,60 @@ fn check_refusal(answer: &Answer, sent: &str) {
 }
 
 both! {
+    async fn a_change_has_a_body_and_nothing_in_the_query(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let news = json!({"siteId": "biology-101", "title": "Kept"});
+        let path = format!("/direct/announcement/{}", created(&teacher.post("/direct/announcement", &news).await, "announcement"));
+        let (json, empty) = (r#"{"title":"New"}"#, "");
+        for (method, query, media_type, body, named) in [
+            (Method::PUT, "?title=X", JSON, empty, Some("title")), (Method::PUT, "?title=X", FORM, "title=New", Some("title")),
+            (Method::POST, "?title=X", JSON, json, Some("title")), (Method::PATCH, "?title=X", "application/merge-patch+json", json, Some("title")),
+            (Method::PUT, "", JSON, empty, None), (Method::PUT, "", FORM, empty, None), (Method::POST, "", JSON, empty, None),
+            (Method::POST, "?_method=DELETE", JSON, empty, Some("_method")), (Method::POST, "?_method=PUT", FORM, "title=New", Some("_method")),
+            (Method::PUT, "?_method=DELETE", JSON, json, Some("_method")), (Method::DELETE, "?_method=PUT", JSON, empty, Some("_method")),
+        ] {
+            let answer = teacher.send(method.clone(), &format!("{path}{query}"), media_type, body.into()).await;
+            assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{method} {query} {body}: {}", answer.text());
+            assert_eq!(answer.json()["error"]["fields"][0]["name"].as_str(), named, "{method} {query}");
+        }
+        let bare = teacher.try_request(Method::PUT, &path, None).await.expect("an answer");
+        bare.expect(StatusCode::BAD_REQUEST);
+        teacher.post("/direct/announcement?siteId=biology-101", &json!({"title": "x"})).await.expect(StatusCode::BAD_REQUEST);
+        let join = teacher.post("/direct/membership/join/biology-101?_method=DELETE", &json!({})).await;
+        join.expect(StatusCode::BAD_REQUEST);
+        assert_eq!(read(&teacher, &path).await["title"], "Kept");
+        put(&teacher, &format!("{path}?_validateSession=1&_fields=title"), JSON, json).await.expect(StatusCode::NO_CONTENT);
+        teacher.post_form(&path, "_method=DELETE").await.expect(StatusCode::NO_CONTENT);
+        let keep_alive = teacher.try_request(Method::PUT, "/direct/session/current", None).await.expect("an answer");
+        keep_alive.expect(StatusCode::NO_CONTENT);
+    }
+
+    async fn what_the_path_decides_comes_before_the_body(app: TestApp) {
+        let (student, teacher) = (app.user("student1").await, app.user("instructor1").await);
+        let broken = "{\"title\":";
+        let change = "application/merge-patch+json";
+        for (client, method, path, expected) in [
+            (&teacher, Method::PUT, "/direct/site/nosuch", StatusCode::NOT_FOUND), (&teacher, Method::POST, "/direct/site/nosuch", StatusCode::NOT_FOUND),
+            (&teacher, Method::PATCH, "/direct/announcement/nosuch", StatusCode::NOT_FOUND), (&teacher, Method::PUT, "/direct/nosuch/x", StatusCode::NOT_FOUND),
+            (&teacher, Method::DELETE, "/direct/site/nosuch", StatusCode::NOT_FOUND), (&student, Method::DELETE, "/direct/site/biology-101", StatusCode::FORBIDDEN),
+            (&student, Method::PUT, "/direct/site/biology-101", StatusCode::FORBIDDEN), (&student, Method::PATCH, "/direct/site/biology-101", StatusCode::FORBIDDEN),
+            (&student, Method::POST, "/direct/site/biology-101/role/X", StatusCode::FORBIDDEN),
+            (&student, Method::PUT, "/direct/site/biology-101/setPerms", StatusCode::FORBIDDEN),
+            (&teacher, Method::PUT, "/direct/site/biology-101", StatusCode::BAD_REQUEST),
+        ] {
+            for (media_type, body) in [(JSON, broken), (XML, "<a"), ("text/plain", "x"), (JSON, ""), (change, broken)] {
+                let answer = client.send(method.clone(), path, media_type, body.into()).await;
+                let may_do = matches!(answer.status, StatusCode::BAD_REQUEST | StatusCode::UNSUPPORTED_MEDIA_TYPE);
+                match expected {
+                    StatusCode::BAD_REQUEST => assert!(may_do, "{method} {path} {media_type}: {}", answer.text()),
+                    expected => assert_eq!(answer.status, expected, "{method} {path} {media_type} {body}: {}", answer.text()),
+                }
+            }
+        }
+        let stranger = app.anonymous().send(Method::PUT, "/direct/site/biology-101", JSON, broken.into()).await;
+        stranger.expect(StatusCode::UNAUTHORIZED);
+    }
+
     async fn what_was_read_can_be_sent_back(app: TestApp) {
         for (client, path) in writable(&app).await {
             let before = state(&client, &path).await;

@@ -179,10 +179,10 @@ both! {
         let admin = app.user("admin").await;
         let by_start = admin.get("/direct/user.json?eid[ne]=x&_limit=3").await;
         let next = link(&by_start, "next").expect("more");
-        assert_eq!(next, "/direct/user?eid%5Bne%5D=x&_start=3&_limit=3");
+        assert_eq!(next, "/direct/user.json?eid%5Bne%5D=x&_start=3&_limit=3");
         let by_cursor = admin.get("/direct/user.json?eid[ne]=x&_limit=3&_cursor=").await;
         let next = link(&by_cursor, "next").expect("more");
-        assert!(next.starts_with("/direct/user?eid%5Bne%5D=x&_cursor="), "{next}");
+        assert!(next.starts_with("/direct/user.json?eid%5Bne%5D=x&_cursor="), "{next}");
         let other = next.replace("eid%5Bne%5D=x", "eid%5Bne%5D=y");
         admin.get(&other).await.expect(StatusCode::BAD_REQUEST);
     }

@@ -36,12 +36,13 @@ both! {
             format!("/feeds/{token}/other.atom"),
             format!("/feeds/{token}"),
             format!("/feeds/{token}/a/biology-101.atom"),
-            format!("/feeds//{token}/biology-101.atom"),
             format!("/feeds/{}/biology-101.atom", token.to_lowercase()),
             "/feeds/short/biology-101.atom".to_owned(),
         ] {
             assert_eq!(essence(&stranger.get(&path).await), nothing(&stranger).await, "{path}");
         }
+        let empty = stranger.get(&format!("/feeds//{token}/biology-101.atom")).await;
+        empty.expect(StatusCode::BAD_REQUEST);
         fetch(&stranger, &feed.path("atom")).await;
     }
 

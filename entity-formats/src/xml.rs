@@ -231,6 +231,46 @@ fn singular(plural: &str) -> Option<String> {
     match stem.strip_suffix("ie") {
         _ if stem.is_empty() || stem.ends_with('s') => None,
         Some(stem) if !stem.is_empty() => Some(format!("{stem}y")),
-        _ => Some(stem.to_owned()),
+        _ => Some(without_e(stem).to_owned()),
+    }
+}
+
+/// The stem of a plural, without the vowel that hissing sounds need before the `s`.
+fn without_e(stem: &str) -> &str {
+    let shorter = stem.strip_suffix('e').unwrap_or(stem);
+    let hisses = ["ss", "x"].iter().any(|it| shorter.ends_with(it));
+    if hisses { shorter } else { stem }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_item_has_the_name_of_its_list_in_the_singular() {
+        for (plural, expected) in [
+            ("addresses", Some("address")),
+            ("classes", Some("class")),
+            ("boxes", Some("box")),
+            ("caches", Some("cache")),
+            ("pages", Some("page")),
+            ("tools", Some("tool")),
+            ("categories", Some("category")),
+            ("responses", Some("response")),
+            ("uses", Some("use")),
+            ("types", Some("type")),
+            ("address", None),
+            ("s", None),
+            ("data", None),
+        ] {
+            assert_eq!(singular(plural).as_deref(), expected, "{plural}");
+        }
+        for (list, item) in ITEM_NAMES {
+            assert_ne!(
+                singular(list).as_deref(),
+                Some(item),
+                "`{list}` needs no exception"
+            );
+        }
     }
 }

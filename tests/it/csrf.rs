@@ -181,3 +181,47 @@ both! {
         answer.expect(StatusCode::CREATED);
     }
 }
+
+async fn listed(backend: Backend) {
+    let settings = [("csrf.trustedOrigins", "https://portal.example.org")];
+    let Some(app) = TestApp::with_settings(backend, &settings).await else {
+        return;
+    };
+    let teacher = app.user("instructor1").await;
+    let session = teacher.get("/direct/session/current.json").await.json();
+    let token = session["csrfToken"].as_str().expect("a token").to_owned();
+    let from = |site: &str, origin: &str| {
+        let site = teacher
+            .clone()
+            .with_header(HeaderName::from_static("sec-fetch-site"), site);
+        site.with_header(http::header::ORIGIN, origin)
+    };
+    let portal = "https://portal.example.org";
+    let body = news("From the portal");
+    for site in ["cross-site", "same-site"] {
+        let page = from(site, portal);
+        page.post(NEWS, &body).await.expect(StatusCode::FORBIDDEN);
+        let wrong = page.clone().with_header(TOKEN, "nonsense");
+        wrong.post(NEWS, &body).await.expect(StatusCode::FORBIDDEN);
+        let right = page.clone().with_header(TOKEN, &token);
+        right.post(NEWS, &body).await.expect(StatusCode::CREATED);
+        let form = format!("siteId=biology-101&title=Form&sakai_csrf_token={token}");
+        page.post_form(NEWS, &form)
+            .await
+            .expect(StatusCode::CREATED);
+        for origin in [
+            "https://evil.example.org",
+            "http://portal.example.org",
+            "null",
+        ] {
+            let other = from(site, origin).with_header(TOKEN, &token);
+            other.post(NEWS, &body).await.expect(StatusCode::FORBIDDEN);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_listed_origin_passes_when_it_carries_the_token() {
+    listed(Backend::Sqlite).await;
+    listed(Backend::Postgres).await;
+}

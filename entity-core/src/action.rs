@@ -55,6 +55,8 @@ pub struct Action<P: Provider> {
     pub answers: Answers,
     /// Whether the body is [prepared](crate::Prepare) before the unit of work opens.
     pub is_prepared: bool,
+    /// Whether the action on an entity only tells that it exists.
+    pub(crate) is_existence: bool,
     /// The grammar of the type's list queries, if the action accepts such queries too.
     pub grammar: Option<fn() -> Result<Grammar>>,
     /// The function that runs a search as the type's own list does, if the action accepts such queries.
@@ -250,6 +252,7 @@ impl<P: Provider> Action<P> {
             arguments: Vec::new(),
             answers: Answers::Unsaid,
             is_prepared: false,
+            is_existence: false,
             grammar: None,
             run_search: None,
             handler,
@@ -302,6 +305,14 @@ impl<P: Provider> Action<P> {
     #[must_use]
     pub fn prepared(mut self) -> Self {
         self.is_prepared = true;
+        self
+    }
+
+    /// Lets the action only tell that its entity exists: a caller who may know of the entity without reading it gets the
+    /// same answer as one who reads it, and the handler is not called.
+    #[must_use]
+    pub fn telling_existence(mut self) -> Self {
+        self.is_existence = true;
         self
     }
 

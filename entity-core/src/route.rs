@@ -137,6 +137,7 @@ pub(crate) fn action<P: Read>(action: &Action<P>) -> Runner {
     let (grammar, parameters) = (action.grammar, action.parameters);
     let run_search = action.run_search;
     let is_list = action.answers.are_a_list();
+    let is_existence = action.is_existence;
     let declared: Arc<[Argument]> = action.arguments.as_slice().into();
     let arguments = move |call: Call<'_>| {
         let grammar = grammar.map(|it| it()).transpose()?;
@@ -146,7 +147,14 @@ pub(crate) fn action<P: Read>(action: &Action<P>) -> Runner {
         Handler::Entity(handler) => Arc::new(move |cx, call| {
             let (arguments, handler) = (arguments.clone(), Arc::clone(&handler));
             Box::pin(async move {
-                let entity = gate::read_to_act::<P>(cx, call.id, need).await?;
+                let found = gate::read_to_act::<P>(cx, call.id, need).await;
+                let is_known = |error: &Error| error.kind() == ErrorKind::Forbidden;
+                if is_existence && found.as_ref().is_err_and(is_known) {
+                    let about = Reference::entity(P::PREFIX, call.id);
+                    let asked = (name, verb, need, run_search);
+                    return action_reply::<P>(cx, call, Outcome::Done, asked, about).await;
+                }
+                let entity = found?;
                 let about = Reference::entity(P::PREFIX, entity.id());
                 if !verb.is_safe() {
                     call.preconditions.judge_write(gate::state(&entity))?;

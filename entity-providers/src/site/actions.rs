@@ -28,7 +28,8 @@ pub(super) fn all() -> Vec<Action<Sites>> {
         Action::on_entity(get, "exists", Need::Session, |_cx, _site, _arguments| {
             Box::pin(async { Ok(Outcome::Done) })
         })
-        .doc("Whether there is such a site.")
+        .doc("Whether there is such a site, whoever asks.")
+        .telling_existence()
         .answers(Answers::Done),
         Action::on_entity(
             get,

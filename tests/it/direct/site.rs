@@ -75,6 +75,49 @@ async fn an_account_has_as_many_sites_as_the_setting_says() {
 }
 
 both! {
+    async fn whether_there_is_a_site_is_told_to_everybody_who_is_logged_in(app: TestApp) {
+        for user in ["student1", "instructor1", "instructor2", "admin"] {
+            let client = app.user(user).await;
+            for (site, expected) in [
+                ("biology-101", StatusCode::OK), ("history-210", StatusCode::OK), ("university-news", StatusCode::OK),
+                ("nowhere", StatusCode::NOT_FOUND),
+            ] {
+                let answer = client.get(&format!("/direct/site/{site}/exists")).await;
+                assert_eq!(answer.status, expected, "{user} {site}");
+                assert!(expected != StatusCode::OK || answer.body.is_empty());
+            }
+        }
+        for site in ["biology-101", "nowhere"] {
+            let answer = app.anonymous().get(&format!("/direct/site/{site}/exists")).await;
+            answer.expect(StatusCode::UNAUTHORIZED);
+        }
+    }
+
+    async fn actions_that_clients_expect_200_of_answer_200(app: TestApp) {
+        let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
+        let send = async |client: &Client, method: Method, path: &str| client.send(method, path, "application/json", "{}".into()).await;
+        let role = "/direct/site/biology-101/role/Observer";
+        let group = text(&items(&read(&teacher, "/direct/site/biology-101.json").await["siteGroups"])[0], "id");
+        let user = id_of(&student).await;
+        let change = teacher.post(&format!("/direct/membership/group/{group}"), &json!({"action": "add", "userIds": user})).await;
+        let admin = app.user("admin").await;
+        create(&admin).await;
+        let open = json!({"joinable": true, "joinerRole": "access", "published": true});
+        admin.put("/direct/site/botany", &open).await.expect(StatusCode::NO_CONTENT);
+        let answers = [
+            send(&teacher, Method::POST, role).await,
+            send(&teacher, Method::DELETE, role).await,
+            change,
+            send(&teacher, Method::DELETE, &format!("/direct/site/biology-101/group/{group}")).await,
+            send(&student, Method::POST, "/direct/membership/join/botany").await,
+            send(&student, Method::POST, "/direct/membership/unjoin/botany").await,
+            student.get(&format!("/direct/user/{user}/exists")).await,
+        ];
+        for (index, answer) in answers.iter().enumerate() {
+            assert_eq!((answer.status, answer.body.len()), (StatusCode::OK, 0), "{index}: {}", answer.text());
+        }
+    }
+
     async fn a_moment_is_one_instant_in_all_its_parts(app: TestApp) {
         app.advance(chrono::TimeDelta::milliseconds(81));
         let admin = app.user("admin").await;

@@ -4,7 +4,7 @@ use http::header::SET_COOKIE;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use tests::app::PASSWORD;
-use tests::{Answer, TestApp, both};
+use tests::{Answer, Backend, TestApp, both};
 
 use crate::shape::{assert_shape, is_instant};
 
@@ -182,4 +182,47 @@ both! {
         assert_error(&answer, StatusCode::METHOD_NOT_ALLOWED);
         assert_eq!(answer.header("allow"), Some("POST, OPTIONS"));
     }
+}
+
+async fn without_id(backend: Backend) {
+    let settings = [("login.bodySessionId", "omit")];
+    let Some(app) = TestApp::with_settings(backend, &settings).await else {
+        return;
+    };
+    let by_form = post(&app, FORM, &form("student1")).await;
+    let by_json = post(
+        &app,
+        JSON,
+        &json!({"username": "student1", "password": PASSWORD}).to_string(),
+    )
+    .await;
+    let fields = form("student1")
+        .replace("username", "_username")
+        .replace("password=", "_password=");
+    let by_session = app.anonymous().post_form("/direct/session", &fields).await;
+    for answer in [&by_form, &by_json, &by_session] {
+        assert!(answer.status.is_success());
+        let cookie = answer.header(SET_COOKIE).expect("a cookie");
+        let id = cookie.split(['=', '.']).nth(1).expect("an id");
+        assert!(!answer.text().contains(id));
+        assert!(answer.headers.iter().all(|(name, value)| {
+            name == SET_COOKIE
+                || !value
+                    .as_bytes()
+                    .windows(id.len())
+                    .any(|it| it == id.as_bytes())
+        }));
+    }
+    assert_eq!(by_form.json().get("sessionId"), None);
+    assert_eq!(by_json.json().as_str(), by_json.header("x-sakai-session"));
+    assert_eq!(
+        Some(by_session.text()),
+        by_session.header("x-sakai-session")
+    );
+}
+
+#[tokio::test]
+async fn no_answer_tells_the_session_id_where_it_is_to_be_omitted() {
+    without_id(Backend::Sqlite).await;
+    without_id(Backend::Postgres).await;
 }

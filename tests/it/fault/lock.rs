@@ -8,6 +8,7 @@ use http::header::RETRY_AFTER;
 use sea_orm::sqlx::sqlite::SqliteConnection;
 use sea_orm::sqlx::{self, Connection as _};
 use serde_json::json;
+use tests::app::PASSWORD;
 use tests::{Backend, TestApp, database};
 
 const NEWS: &str = "/direct/announcement.json";
@@ -38,6 +39,37 @@ async fn rel_9_a_write_waits_a_second_for_a_lock_and_goes_on_when_it_is_gone() {
         client.get(NEWS).await.expect(StatusCode::OK);
         run(&mut other, "ROLLBACK").await;
         client.post(NEWS, &draft).await.expect(StatusCode::CREATED);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_session_that_can_not_be_made_is_told_as_the_table_of_logins_says() {
+    database::on(Backend::Sqlite, |app: TestApp| async move {
+        const FAILED: &str = "the session could not be established";
+        let client = app.anonymous();
+        let json = json!({"username": "student1", "password": PASSWORD});
+        let mut other = outside(&app).await;
+        run(&mut other, "BEGIN IMMEDIATE").await;
+        let form = format!("username=student1&password={PASSWORD}");
+        let by_form = client.post_form("/api/login", &form).await;
+        let by_json = client.post("/api/login", &json).await;
+        let form = form
+            .replace("username", "_username")
+            .replace("password=", "_password=");
+        let by_session = client.post_form("/direct/session", &form).await;
+        run(&mut other, "ROLLBACK").await;
+        for answer in [&by_form, &by_json] {
+            answer.expect(StatusCode::INTERNAL_SERVER_ERROR);
+            assert!(answer.header(RETRY_AFTER).is_some());
+        }
+        assert_eq!(by_form.json()["error"]["message"], FAILED);
+        assert_eq!(by_json.json(), FAILED);
+        by_session.expect(StatusCode::SERVICE_UNAVAILABLE);
+        client
+            .post("/api/login", &json)
+            .await
+            .expect(StatusCode::OK);
     })
     .await;
 }

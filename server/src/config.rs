@@ -78,6 +78,10 @@ settings! {
         /// Origins besides our own whose pages may change things here.
         csrf_trusted_origins: Vec<WebOrigin> = "csrf.trustedOrigins", "LECTERN_CSRF_TRUSTEDORIGINS", "";
 
+        /// Origins besides our own whose pages may read here, as whoever is logged in. Those that change things need
+        /// `csrf.trustedOrigins` too, and `cookie.samesite` = none if they are of another site.
+        cors_origins: Vec<WebOrigin> = "cors.origins", "LECTERN_CORS_ORIGINS", "";
+
         /// Whether the descriptions of entity types are shown to everybody.
         describe_public: bool = "describe.public", "LECTERN_DESCRIBE_PUBLIC", "true";
         /// The proxies that are believed where requests come from.

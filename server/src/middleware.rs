@@ -2,6 +2,7 @@
 
 pub mod address;
 pub mod audit;
+pub(crate) mod cors;
 pub mod csrf;
 pub mod guard;
 pub mod headers;

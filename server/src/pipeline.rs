@@ -26,6 +26,7 @@ use crate::error::{self, ErrorContext};
 use crate::exchange::Exchange;
 use crate::metrics::Cause;
 use crate::middleware::address::{self, Arrived};
+use crate::middleware::cors::{Readers, ToStranger};
 use crate::middleware::request_id::{REQUEST_ID, RequestId};
 use crate::middleware::session::Known;
 use crate::middleware::{audit, csrf, guard, headers, identify, panic, session};
@@ -41,11 +42,13 @@ pub(crate) async fn serve(app: &App, request: Request) -> Response {
         false => RequestId::new(),
     };
     let context = ErrorContext::of(app, &parts.headers, id.clone());
+    let readers = Readers::of(&parts, &app.config);
     let mut response = match outside(app, &parts, &context) {
         Some(response) => response,
         None => counted(app, Box::new((parts, body)), arrived, context).await,
     };
     headers::add(&mut response, arrived.is_secure);
+    readers.tell(&mut response);
     response.headers_mut().insert(REQUEST_ID, id.to_header());
     headers::bound(&mut response);
     match is_head {
@@ -204,7 +207,7 @@ async fn audited(app: &App, mut exchange: Box<Exchange>, until: Instant) -> Resp
     let settled = exchange.admitted.as_mut().map_or(Ok(()), |it| {
         it.settle(&app.admission, &origin.caller, app.steady())
     });
-    let response = match (settled, believed) {
+    let mut response = match (settled, believed) {
         (Ok(()), Ok(())) => bounded(app, exchange, until).await,
         (Ok(()), Err(error)) => exchange.fail(&error),
         (Err(too_many), _) => too_many.respond(&context),
@@ -216,6 +219,9 @@ async fn audited(app: &App, mut exchange: Box<Exchange>, until: Instant) -> Resp
         },
         None => origin,
     };
+    if origin.caller.is_anonymous() {
+        response.extensions_mut().insert(ToStranger);
+    }
     if response.extensions().get::<audit::Audited>().is_some() {
         return response;
     }

@@ -14,6 +14,7 @@ mod authentication;
 mod authors;
 mod backup;
 mod children;
+mod cors;
 mod csrf;
 mod direct;
 mod durability;

@@ -7,7 +7,8 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
 
-const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+use super::cors::RESOURCE_POLICY;
+
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");

@@ -13,6 +13,7 @@ const GUESSES: usize = 1_000;
 pub(super) fn inspect(config: &Config) -> Vec<Problem> {
     let is_https = config.public_url.as_ref().is_some_and(WebOrigin::is_https);
     let has_plain_origin = config.csrf_trusted_origins.iter().any(|it| !it.is_https());
+    let has_plain_reader = config.cors_origins.iter().any(|it| !it.is_https());
     let has_wildcard = config.trusted_proxies.iter().any(Network::holds_strangers);
     let rules = [
         (
@@ -35,6 +36,11 @@ pub(super) fn inspect(config: &Config) -> Vec<Problem> {
             has_plain_origin,
             "csrf.trustedOrigins",
             "must name https addresses only: whoever sits between can write the pages of the others",
+        ),
+        (
+            has_plain_reader,
+            "cors.origins",
+            "must name https addresses only: whoever sits between can read by the pages of the others",
         ),
         (
             has_wildcard,

@@ -43,7 +43,7 @@ impl Builder<'_> {
             content.insert(parser.media_type().to_owned(), Content { schema, example });
         }
         RequestBody {
-            required: is_create && fields.writable(true).any(|it| it.is_required),
+            required: fields.writable(true).next().is_some(),
             content,
             ..RequestBody::default()
         }

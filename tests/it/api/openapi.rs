@@ -32,7 +32,7 @@ const SAMPLED: usize = 4;
 const AT_FORM: &str = "AtForm";
 
 /// Operations whose examples nobody can succeed with: what they need differs from one service to the next.
-const NEEDS_MORE: [&str; 17] = [
+const NEEDS_MORE: [&str; 21] = [
     "createFeed",
     "createFeedAtForm",
     "createMembership",
@@ -47,9 +47,13 @@ const NEEDS_MORE: [&str; 17] = [
     "postAnyMembershipUnjoinWith0",
     "postInvitationAccept",
     "postInvitationDecline",
+    "postMembership",
+    "postMembershipAtForm",
     "postSiteSetPerms",
     "putSiteSetPerms",
     "tryOperation",
+    "updateMembership",
+    "updateMembershipAtForm",
 ];
 
 fn catalog() -> Catalog {

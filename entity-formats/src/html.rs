@@ -8,6 +8,7 @@ mod explorer;
 mod form;
 mod frame;
 mod list;
+pub mod portal;
 mod problem;
 mod query;
 mod reference;

@@ -12,6 +12,7 @@ pub mod limits;
 pub mod membership;
 pub mod migration;
 mod parameters;
+pub mod portal;
 mod search;
 pub mod site;
 pub mod user;

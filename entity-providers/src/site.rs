@@ -6,7 +6,7 @@ mod info;
 mod list;
 mod parts;
 mod pinned;
-mod portal;
+pub(crate) mod portal;
 mod roles;
 mod write;
 

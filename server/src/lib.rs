@@ -32,6 +32,7 @@ pub mod migration;
 pub mod openapi;
 mod path_text;
 mod pipeline;
+pub mod portal;
 pub mod production;
 mod retention;
 mod sanitizer;

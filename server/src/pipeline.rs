@@ -30,7 +30,7 @@ use crate::middleware::cors::{Readers, ToStranger};
 use crate::middleware::request_id::{REQUEST_ID, RequestId};
 use crate::middleware::session::Known;
 use crate::middleware::{audit, csrf, guard, headers, identify, panic, session};
-use crate::{api, direct, feed, health};
+use crate::{api, direct, feed, health, portal};
 
 /// Gives the request an id, finds out where it comes from, and adds to the answer what every answer carries.
 pub(crate) async fn serve(app: &App, request: Request) -> Response {
@@ -225,7 +225,9 @@ async fn audited(app: &App, mut exchange: Box<Exchange>, until: Instant) -> Resp
     if response.extensions().get::<audit::Audited>().is_some() {
         return response;
     }
-    let row = AuditRow::of(origin, time, response.status());
+    let told = response.extensions().get::<audit::AuditedAs>();
+    let status = told.map_or(response.status(), |it| it.0);
+    let row = AuditRow::of(origin, time, status);
     match in_time(app, until, app.audit.record(row)).await {
         Ok(()) => response,
         Err(error) => error::respond(&error, &context),
@@ -283,7 +285,15 @@ async fn uninterrupted(app: &App, exchange: Box<Exchange>, until: Instant) -> Re
 /// Where the addresses that [`route`] knows begin.
 pub(crate) fn places(registry: &Registry) -> Vec<String> {
     let types = registry.routes().map(|it| format!("/direct/{}", it.prefix));
-    let others = ["/direct", "/api", "/api/login", "/api/logout", feed::MOUNT];
+    let others = [
+        "/direct",
+        "/api",
+        "/api/login",
+        "/api/logout",
+        feed::MOUNT,
+        portal::MOUNT,
+        portal::USERS,
+    ];
     types.chain(others.map(ToOwned::to_owned)).collect()
 }
 
@@ -313,6 +323,8 @@ async fn route(app: &App, exchange: Box<Exchange>) -> Response {
         Box::pin(api::handle(app, exchange)).await
     } else if is_below(feed::MOUNT) {
         Box::pin(feed::handle(app, exchange)).await
+    } else if is_below(portal::MOUNT) || is_below(portal::USERS) {
+        Box::pin(portal::handle(app, exchange)).await
     } else if path == "/" {
         to_start(&exchange)
     } else {

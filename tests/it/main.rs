@@ -30,6 +30,7 @@ mod new_type;
 mod operator;
 mod parity;
 mod passwords;
+mod portal;
 mod prepared;
 mod production;
 mod proxy;

@@ -114,14 +114,13 @@ async fn of_user(cx: &Context, call: Call) -> Result<Part<SitesOfUser>> {
         }
         other => gate::read::<User>(cx, other).await?.id,
     };
-    let page = sites(cx, memberships(&user, only_pinned), window).await?;
-    let pins = pins(cx, &user, &page.items).await?;
+    let page = own_sites(cx, &user, only_pinned, window).await?;
     let mut tools = tools(cx, &page.items).await?;
-    let page = page.map(|site| {
-        let tools = tools.remove(&site.id).unwrap_or_default();
+    let page = page.map(|own| {
+        let tools = tools.remove(&own.site.id).unwrap_or_default();
         Told {
-            entry: entry(&site, pins.contains(&site.id), tools),
-            term: term(&site).map(|(id, name)| (id.to_owned(), name.to_owned())),
+            term: term(&own.site).map(|(id, name)| (id.to_owned(), name.to_owned())),
+            entry: entry(&own.site, own.is_pinned, tools),
         }
     });
     Part::of(cx, page, window, |told| {
@@ -141,6 +140,29 @@ async fn of_user(cx: &Context, call: Call) -> Result<Part<SitesOfUser>> {
 struct Told {
     entry: SiteEntry,
     term: Option<(String, String)>,
+}
+
+/// A site of a user.
+#[derive(Serialize)]
+pub(crate) struct OwnSite {
+    pub(crate) site: Site,
+    /// Whether the user keeps it at hand.
+    pub(crate) is_pinned: bool,
+}
+
+/// Returns the published sites of `user` that the caller may see, by title.
+pub(crate) async fn own_sites(
+    cx: &Context,
+    user: &str,
+    only_pinned: bool,
+    window: Window,
+) -> Result<Page<OwnSite>> {
+    let page = sites(cx, memberships(user, only_pinned), window).await?;
+    let pins = pins(cx, user, &page.items).await?;
+    Ok(page.map(|site| OwnSite {
+        is_pinned: pins.contains(&site.id),
+        site,
+    }))
 }
 
 /// Where the user actively belongs.
@@ -187,8 +209,8 @@ async fn sites(
 }
 
 /// The tools by site, in the order of the pages that they are on.
-async fn tools(cx: &Context, sites: &[Site]) -> Result<HashMap<String, Vec<ToolEntry>>> {
-    let ids = sites.iter().map(|it| it.id.as_str());
+async fn tools(cx: &Context, sites: &[OwnSite]) -> Result<HashMap<String, Vec<ToolEntry>>> {
+    let ids = sites.iter().map(|it| it.site.id.as_str());
     let pages = site_page::Entity::find()
         .filter(site_page::Column::SiteId.is_in(ids.clone()))
         .all(cx.db()?)

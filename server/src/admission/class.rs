@@ -21,7 +21,12 @@ pub enum Class {
 }
 
 /// Where logins are sent to.
-const LOGINS: [&str; 2] = ["/api/login", "/direct/session"];
+const LOGINS: [&str; 4] = [
+    "/api/login",
+    "/direct/session",
+    "/portal/xlogin",
+    "/portal/relogin",
+];
 
 impl Class {
     /// All of them.
@@ -128,6 +133,9 @@ mod tests {
             ("DELETE", "/direct/session", Class::Write),
             ("POST", "/api/login", Class::Login),
             ("POST", "/direct/session", Class::Login),
+            ("POST", "/portal/xlogin", Class::Login),
+            ("POST", "/portal/relogin", Class::Login),
+            ("GET", "/portal/xlogin", Class::Read),
         ] {
             let request = Request::builder().method(method).uri(target).body(());
             let (parts, ()) = request.unwrap().into_parts();

@@ -195,7 +195,8 @@ pub fn without_session(
     no_store(response)
 }
 
-fn refuse_credentials_in_query(query: Option<&str>, names: Names) -> Result<()> {
+/// Refuses a request whose query has one of the fields `names`: addresses are written to logs.
+pub(crate) fn refuse_credentials_in_query(query: Option<&str>, names: Names) -> Result<()> {
     let pairs = entity_formats::parse_pairs(query.unwrap_or_default().as_bytes())?;
     let is_one = |name: &str| name == names.username || name == names.password;
     match pairs.iter().any(|(name, _)| is_one(name)) {

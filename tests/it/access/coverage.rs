@@ -20,10 +20,12 @@ fn offered() -> BTreeSet<(String, String)> {
     )
     .types;
     let endpoints = Endpoints::from_inventory().expect("endpoints that go together");
-    let endpoints = endpoints
-        .iter()
-        .map(|it| ("api".to_owned(), format!("{}:{}", it.verb.name(), it.path)));
-    types.iter().flat_map(of_type).chain(endpoints).collect()
+    let endpoints = endpoints.iter().map(|it| (it.verb, it.path));
+    let addresses = server::portal::ADDRESSES.iter();
+    let others = endpoints
+        .chain(addresses.map(|it| (it.verb, it.path)))
+        .map(|(verb, path)| ("api".to_owned(), format!("{}:{path}", verb.name())));
+    types.iter().flat_map(of_type).chain(others).collect()
 }
 
 fn of_type(entry: &TypeEntry) -> impl Iterator<Item = (String, String)> {
@@ -43,7 +45,7 @@ fn decided() -> BTreeSet<(String, String)> {
     let mut decided = BTreeSet::new();
     for line in policy::lines() {
         for operation in line.operations {
-            let kind = if operation.contains("/api/") {
+            let kind = if operation.contains(":/") {
                 "api"
             } else {
                 line.kind

@@ -16,6 +16,8 @@ const XML: &str = "application/xml";
 pub(super) enum Shows {
     /// By its status alone.
     Status,
+    /// By its status, which may lead elsewhere.
+    Lead,
     /// The entity is shown.
     Entity,
     /// The entity as a feed, which not every type offers.
@@ -300,12 +302,12 @@ fn delete(entity: &str) -> Vec<Question> {
     ]
 }
 
-/// An action, or an endpoint below `/api`.
+/// An action, or an address outside of `/direct`.
 fn named(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Vec<Question> {
     let (method, name) = operation
         .split_once(':')
         .expect("an operation that is known");
-    if name.starts_with("/api/") {
+    if name.starts_with('/') {
         return vec![endpoint(kind, operation, subject, caller)];
     }
     if method != "GET" {
@@ -411,10 +413,29 @@ fn endpoint(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> 
         ("GET:/api/users/me/announcements", "announcement") => {
             get(Shows::Lists, "/api/users/me/announcements")
         }
+        ("POST:/portal/xlogin" | "POST:/portal/relogin", _) => {
+            let path = operation.trim_start_matches("POST:").to_owned();
+            let login = format!("eid={}&pw={}", subject.marker, tests::app::PASSWORD);
+            Question {
+                shows: Shows::Lead,
+                ..Question::send(Method::POST, path, Some((FORM, login)))
+            }
+        }
         (other, _) => {
-            let (method, path) = other.split_once(':').expect("an endpoint");
-            let method = Method::from_bytes(method.as_bytes()).expect("a method");
-            Question::send(method, path.to_owned(), None)
+            let (method, path) = other.split_once(':').expect("an address");
+            let path = path
+                .replace("{siteId}", &subject.site)
+                .replace("{pageId}", &format!("{}-page", subject.site))
+                .replace("{placementId}", &format!("{}-tool", subject.site))
+                .replace("{userId}", &subject.id);
+            let shows = match path.starts_with("/api/") {
+                true => Shows::Status,
+                false => Shows::Lead,
+            };
+            Question {
+                shows,
+                ..Question::send(method.parse().expect("a method"), path, None)
+            }
         }
     }
 }

@@ -12,7 +12,8 @@ use entity_core::{
 };
 use entity_providers::announcement::Announcement;
 use entity_providers::db::{
-    group_member, invitation, membership, realm_grant, site, site_group, user_account,
+    group_member, invitation, membership, realm_grant, site, site_group, site_page, site_tool,
+    user_account,
 };
 use entity_providers::site::Site;
 use entity_providers::user::User;
@@ -103,6 +104,8 @@ impl Caller {
 pub(super) struct Rows {
     pub(super) users: Vec<user_account::Model>,
     pub(super) sites: Vec<site::Model>,
+    pub(super) pages: Vec<site_page::Model>,
+    pub(super) tools: Vec<site_tool::Model>,
     pub(super) groups: Vec<site_group::Model>,
     pub(super) group_members: Vec<group_member::Model>,
     pub(super) members: Vec<membership::Model>,
@@ -217,7 +220,7 @@ impl World {
         person
     }
 
-    /// Adds a site of this kind with its members. Its id is the word that nothing else has.
+    /// Adds a site of this kind with its members, a page and a tool. Its id is the word that nothing else has.
     pub(super) fn plan_site(&self, kind: &str, rows: &mut Rows) -> String {
         let id = self.new_marker();
         let is_project = matches!(kind, "project" | "joinable" | "hidden-joinable");
@@ -244,6 +247,21 @@ impl World {
             version: 1,
             title_folded: None,
             short_description_folded: None,
+        });
+        rows.pages.push(site_page::Model {
+            id: format!("{id}-page"),
+            site_id: id.clone(),
+            title: "Announcements".to_owned(),
+            position: 1,
+            layout: 0,
+        });
+        rows.tools.push(site_tool::Model {
+            id: format!("{id}-tool"),
+            page_id: format!("{id}-page"),
+            site_id: id.clone(),
+            tool_id: "sakai.announcements".to_owned(),
+            title: "Announcements".to_owned(),
+            position: 1,
         });
         let (_, members) = MEMBERS
             .iter()
@@ -357,6 +375,8 @@ impl Rows {
         });
         insert(cx, folded(users.collect(), User::schema())?).await?;
         insert(cx, folded(self.sites, Site::schema())?).await?;
+        insert(cx, self.pages).await?;
+        insert(cx, self.tools).await?;
         insert(cx, self.groups).await?;
         insert(cx, self.group_members).await?;
         insert(cx, self.members).await?;

@@ -1,0 +1,147 @@
+//! The pages of the portal: the start page of a user, and the pages to log in and out.
+
+use askama::Template;
+use chrono::{DateTime, Utc};
+use entity_core::Result;
+use entity_core::format::View;
+
+use super::frame::Frame;
+use super::sentence;
+use super::shown::Shown;
+
+/// A link to a site on the start page.
+#[derive(Clone, Debug)]
+pub struct SiteLink {
+    /// The address.
+    pub href: String,
+    /// The title of the site.
+    pub title: String,
+    /// One plain line about it.
+    pub description: Option<String>,
+}
+
+/// A link to an announcement on the start page.
+#[derive(Clone, Debug)]
+pub struct NewsLink {
+    /// The address.
+    pub href: String,
+    /// The headline.
+    pub title: String,
+    /// The title of its site.
+    pub site_title: String,
+    /// When it came out.
+    pub created_on: DateTime<Utc>,
+}
+
+/// The content of the start page of a user.
+#[derive(Clone, Debug, Default)]
+pub struct Home {
+    /// The sites that the user keeps at hand.
+    pub pinned: Vec<SiteLink>,
+    /// The other sites.
+    pub others: Vec<SiteLink>,
+    /// Whether the user has more sites than these.
+    pub has_more: bool,
+    /// The latest announcements.
+    pub news: Vec<NewsLink>,
+}
+
+/// The page of a [`Home`].
+#[derive(Template)]
+#[template(path = "home.html")]
+struct HomePage<'a> {
+    frame: Frame<'a>,
+    groups: Vec<Group<'a>>,
+    has_more: bool,
+    news: Vec<Entry<'a>>,
+}
+
+/// Sites under one heading.
+struct Group<'a> {
+    id: &'static str,
+    heading: &'static str,
+    sites: &'a [SiteLink],
+}
+
+/// An announcement, as people read it.
+struct Entry<'a> {
+    link: &'a NewsLink,
+    time: Shown<'a>,
+}
+
+/// The page on which people log in.
+#[derive(Template)]
+#[template(path = "log_in.html")]
+struct LogInPage<'a> {
+    frame: Frame<'a>,
+    eid: &'a str,
+    complaint: Option<String>,
+}
+
+/// The page that asks whether to log out.
+#[derive(Template)]
+#[template(path = "log_out.html")]
+struct LogOutPage<'a> {
+    frame: Frame<'a>,
+}
+
+/// Writes the start page of a user.
+///
+/// # Errors
+/// Returns an error if the page can't be written.
+pub fn home_page(home: &Home, view: &View<'_>) -> Result<Vec<u8>> {
+    let is_divided = !home.pinned.is_empty();
+    let groups = [
+        Group {
+            id: "pinned",
+            heading: "Pinned sites",
+            sites: &home.pinned,
+        },
+        Group {
+            id: "sites",
+            heading: if is_divided { "Other sites" } else { "Sites" },
+            sites: &home.others,
+        },
+    ];
+    super::write(&HomePage {
+        frame: Frame::new("My sites", view),
+        groups: groups
+            .into_iter()
+            .filter(|it| !it.sites.is_empty())
+            .collect(),
+        has_more: home.has_more,
+        news: home
+            .news
+            .iter()
+            .map(|link| Entry {
+                link,
+                time: Shown::of_instant(link.created_on),
+            })
+            .collect(),
+    })
+}
+
+/// Writes the page on which people log in: with the name that was sent and with the reason of the refusal, if a login
+/// was refused.
+///
+/// # Errors
+/// Returns an error if the page can't be written.
+pub fn log_in_page(eid: &str, refusal: Option<&str>, view: &View<'_>) -> Result<Vec<u8>> {
+    let mut frame = Frame::new("Log in", view);
+    frame.state = refusal.map(|_| "Not accepted");
+    super::write(&LogInPage {
+        frame,
+        eid,
+        complaint: refusal.map(sentence),
+    })
+}
+
+/// Writes the page that asks whether to log out.
+///
+/// # Errors
+/// Returns an error if the page can't be written.
+pub fn log_out_page(view: &View<'_>) -> Result<Vec<u8>> {
+    super::write(&LogOutPage {
+        frame: Frame::new("Log out?", view),
+    })
+}

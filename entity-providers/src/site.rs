@@ -5,6 +5,7 @@ mod groups;
 mod info;
 mod list;
 mod parts;
+mod permissions;
 mod pinned;
 pub(crate) mod portal;
 mod roles;

@@ -6,5 +6,6 @@ mod envelope;
 mod login;
 mod logout;
 mod openapi;
+mod permissions;
 mod roles;
 mod sites;

@@ -14,7 +14,9 @@ pub mod migration;
 mod parameters;
 pub mod portal;
 mod search;
+pub mod server_config;
 pub mod site;
+pub mod term;
 pub mod user;
 
 #[cfg(test)]

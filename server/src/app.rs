@@ -18,6 +18,7 @@ use entity_core::{
 use entity_formats::openapi::Document;
 use entity_providers::authorizer::RoleAuthorizer;
 use entity_providers::limits::Limits;
+use entity_providers::server_config::ServerFacts;
 use entity_providers::user::{PasswordService, TryService};
 use futures::future::BoxFuture;
 use sea_orm::DbBackend;
@@ -302,6 +303,9 @@ fn dispatcher(
     services.insert(Arc::clone(sessions));
     services.insert(Arc::new(PasswordService(Arc::new(passwords.clone()))));
     services.insert(Arc::new(limits(config)));
+    services.insert(Arc::new(ServerFacts {
+        server_id: config.cookie_suffix().to_owned(),
+    }));
     services.insert(Arc::new(quotas(config, storage)));
     services.insert(Arc::new(TryService(Arc::new(AccountTries::default()))));
     services.insert(Arc::clone(&registry));

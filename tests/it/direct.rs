@@ -31,8 +31,10 @@ mod repetition;
 mod replay;
 mod representation;
 mod role;
+mod server_config;
 mod session;
 mod site;
+mod term;
 mod user;
 
 use http::StatusCode;

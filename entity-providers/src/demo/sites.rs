@@ -1,6 +1,6 @@
 //! The sites of the demo university: two courses, a project and a public one, with pages, tools, groups and members.
 
-use chrono::{Datelike, TimeDelta};
+use chrono::TimeDelta;
 use entity_core::{Context, Entity as _, Result};
 
 use super::people::{Cast, Person};
@@ -9,6 +9,7 @@ use crate::authorizer::ADMIN_SITE;
 use crate::db::{group_member, invitation, membership, site, site_group, site_page, site_tool};
 use crate::invitation::EXPIRY;
 use crate::site::Site;
+use crate::term::Half;
 
 /// The first course: everybody but the second instructor is in it.
 pub const BIOLOGY: &str = "biology-101";
@@ -140,8 +141,7 @@ impl Plan {
         let owner = cast.person(self.owner)?;
         let created = ago(cx, TimeDelta::days(50));
         let is_course = self.kind == "course";
-        let year = cx.now().year();
-        let half = if cx.now().month() >= 7 { 9 } else { 3 };
+        let half = Half::of(cx.now());
         Ok(site::Model {
             id: self.id.to_owned(),
             title: self.title.to_owned(),
@@ -157,8 +157,8 @@ impl Plan {
             skin: None,
             icon_url: None,
             owner_id: Some(owner.id.clone()),
-            term: is_course.then(|| year.to_string()),
-            term_eid: is_course.then(|| format!("{year}:{half}")),
+            term: is_course.then(|| half.year()),
+            term_eid: is_course.then(|| half.id()),
             provider_group_id: None,
             created,
             modified: created,

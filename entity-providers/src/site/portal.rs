@@ -10,12 +10,13 @@ use serde::Serialize;
 
 use super::{Site, Sites};
 use crate::db::{membership, site as table, site_page, site_tool};
+use crate::term;
 use crate::user::User;
 
 /// The sites of a user.
 #[derive(Serialize, JsonSchema)]
 struct SitesOfUser {
-    /// The terms of these sites.
+    /// All terms, those of these sites among them.
     terms: Vec<Term>,
     /// The sites, by title.
     sites: Vec<SiteEntry>,
@@ -116,15 +117,18 @@ async fn of_user(cx: &Context, call: Call) -> Result<Part<SitesOfUser>> {
     };
     let page = own_sites(cx, &user, only_pinned, window).await?;
     let mut tools = tools(cx, &page.items).await?;
+    let titles = term::titles(cx).await?;
     let page = page.map(|own| {
         let tools = tools.remove(&own.site.id).unwrap_or_default();
+        let term = term_of(&own.site, &titles);
+        let name = term.as_ref().map(|it| it.1.clone());
         Told {
-            term: term(&own.site).map(|(id, name)| (id.to_owned(), name.to_owned())),
-            entry: entry(&own.site, own.is_pinned, tools),
+            entry: entry(&own.site, own.is_pinned, tools, name),
+            term,
         }
     });
     Part::of(cx, page, window, |told| {
-        let (mut terms, mut sites) = (BTreeMap::new(), Vec::new());
+        let (mut terms, mut sites) = (titles, Vec::new());
         for Told { entry, term } in told {
             sites.push(entry);
             terms.extend(term);
@@ -246,16 +250,15 @@ async fn tools(cx: &Context, sites: &[OwnSite]) -> Result<HashMap<String, Vec<To
     Ok(tools)
 }
 
-fn term(site: &Site) -> Option<(&str, &str)> {
-    let id = site
-        .props
-        .get("term_eid")
-        .or_else(|| site.props.get("term"))?;
-    // The portal compares a term's id with the name that its sites carry: they must be equal.
-    Some((id, id))
+/// The id and the name of the site's term. One that nobody has described is called by its id.
+fn term_of(site: &Site, titles: &BTreeMap<String, String>) -> Option<(String, String)> {
+    let own = |key: &str| site.props.get(key);
+    let id = own("term_eid").or_else(|| own("term"))?;
+    let name = titles.get(id).unwrap_or(id);
+    Some((id.clone(), name.clone()))
 }
 
-fn entry(site: &Site, pinned: bool, tools: Vec<ToolEntry>) -> SiteEntry {
+fn entry(site: &Site, pinned: bool, tools: Vec<ToolEntry>, term: Option<String>) -> SiteEntry {
     let is_course = site.r#type.as_deref() == Some("course");
     SiteEntry {
         url: format!("/portal/site/{}", encode_segment(&site.id)),
@@ -270,8 +273,6 @@ fn entry(site: &Site, pinned: bool, tools: Vec<ToolEntry>) -> SiteEntry {
         tools,
         course: is_course,
         project: site.r#type.as_deref() == Some("project"),
-        term: term(site)
-            .filter(|_| is_course)
-            .map(|(_, name)| name.to_owned()),
+        term: term.filter(|_| is_course),
     }
 }

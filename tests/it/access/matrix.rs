@@ -18,7 +18,10 @@ use super::world::{Caller, World};
 const ANNOUNCEMENTS: Part = (&["announcement"], 6_000);
 const SITES: Part = (&["site"], 1_500);
 const MEMBERS: Part = (&["membership", "invitation"], 2_000);
-const ACCOUNTS: Part = (&["user", "session", "feed", "api"], 1_500);
+const ACCOUNTS: Part = (
+    &["user", "session", "feed", "term", "server-config", "api"],
+    1_500,
+);
 
 /// On PostgreSQL one in so many cells of the policy is asked about, unless `FULL=1`: who may do what is decided above
 /// the storage. Each operation is asked about by some callers, and each caller asks about some states of each.

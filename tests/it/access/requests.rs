@@ -170,6 +170,9 @@ fn list(kind: &str, subject: &Subject) -> Vec<Question> {
         }
         questions.push(question);
     }
+    if kind == "server-config" {
+        return questions;
+    }
     let mut others = vec![format!("/direct/{kind}.json")];
     match kind {
         "membership" => others.extend([
@@ -221,6 +224,9 @@ fn create(kind: &str, subject: &Subject) -> Vec<Question> {
         "user" => json!({"eid": marker, "lastName": marker}),
         "feed" => json!({"path": "/announcement/user", "title": marker}),
         "invitation" => json!({"siteId": site, "invitee": user}),
+        "term" => {
+            json!({"title": marker, "from": "2028-01-01T00:00:00Z", "to": "2028-07-01T00:00:00Z"})
+        }
         "membership" if !subject.group.is_empty() => {
             json!({"userId": user, "locationReference": format!("/group/{}", subject.group)})
         }
@@ -341,7 +347,7 @@ fn named(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Vec
             Shows::Entity,
             format!("{prefix}/msg/{site}/{channel}/{marker}"),
         ),
-        (_, "current") => (Shows::Status, format!("{prefix}/current")),
+        ("server-config", _) | (_, "current") => (Shows::Status, format!("{prefix}/{name}")),
         _ => (Shows::Status, format!("{prefix}/{id}/{name}")),
     };
     let mut questions = Vec::new();

@@ -7,6 +7,7 @@ use entity_core::wire::Millis;
 use entity_providers::announcement::Announcement;
 use entity_providers::db::membership::{self, Origin};
 use entity_providers::db::{group_member, invitation, realm_grant};
+use entity_providers::term::Term;
 use server::feed::table as feed;
 use tests::Client;
 
@@ -66,7 +67,7 @@ impl World {
 
     async fn make(&self, kind: &str, state: &str, caller: &Caller, is_fresh: bool) -> Subject {
         match (kind, state) {
-            ("announcement" | "site" | "user" | "feed", "-") => Subject {
+            ("announcement" | "site" | "user" | "feed" | "term", "-") => Subject {
                 marker: self.new_marker(),
                 ..Subject::default()
             },
@@ -91,6 +92,17 @@ impl World {
             ("membership", _) => self.membership(state, caller).await,
             ("feed", _) => self.feed(state, caller).await,
             ("session", _) => self.session(state, caller, is_fresh).await,
+            ("term", _) => self.term(state).await,
+            ("server-config", _) => Subject {
+                id: if state == "unknown" {
+                    "database"
+                } else {
+                    "serverUrl"
+                }
+                .to_owned(),
+                marker: if state == "unknown" { "" } else { "serverUrl" }.to_owned(),
+                ..Subject::default()
+            },
             ("api", "own") if is_fresh => self.session("own", caller, true).await,
             _ => self.user(state, caller).await,
         }
@@ -343,6 +355,28 @@ impl World {
         Subject {
             id,
             user: owner.id.clone(),
+            marker,
+            ..Subject::default()
+        }
+    }
+
+    async fn term(&self, state: &str) -> Subject {
+        let marker = self.new_marker();
+        let mut rows = Rows::default();
+        let begin = DateTimeUtc::from_timestamp_millis(MADE).expect("an instant");
+        rows.terms.push(Term {
+            id: marker.clone(),
+            title: marker.clone(),
+            from: begin,
+            to: begin + chrono::TimeDelta::days(1),
+            current: false,
+            version: 1,
+        });
+        if state != "unknown" {
+            self.store(rows).await;
+        }
+        Subject {
+            id: marker.clone(),
             marker,
             ..Subject::default()
         }

@@ -16,6 +16,7 @@ use entity_providers::db::{
     user_account,
 };
 use entity_providers::site::Site;
+use entity_providers::term::Term;
 use entity_providers::user::User;
 use http::StatusCode;
 use sea_orm::{ActiveModelTrait, EntityTrait, IntoActiveModel};
@@ -113,6 +114,7 @@ pub(super) struct Rows {
     pub(super) grants: Vec<realm_grant::Model>,
     pub(super) announcements: Vec<Announcement>,
     pub(super) feeds: Vec<feed::Model>,
+    pub(super) terms: Vec<Term>,
 }
 
 /// The service with everything that the policy speaks of.
@@ -384,6 +386,9 @@ impl Rows {
         insert(cx, self.grants).await?;
         for announcement in &self.announcements {
             db::insert(cx, announcement).await?;
+        }
+        for term in &self.terms {
+            db::insert(cx, term).await?;
         }
         insert(cx, folded(self.feeds, Feed::schema())?).await
     }

@@ -43,9 +43,27 @@ both! {
         }
     }
 
-    async fn the_terms_are_those_of_the_sites(app: TestApp) {
+    async fn the_terms_are_those_of_the_university(app: TestApp) {
         let answer = app.user("student1").await.get("/api/users/me/sites").await.json();
-        assert_eq!(answer["terms"], json!([{"id": "2026:9", "name": "2026:9"}]));
+        let expected = json!([
+            {"id": "2026:3", "name": "Spring 2026"},
+            {"id": "2026:9", "name": "Autumn 2026"},
+            {"id": "2027:3", "name": "Spring 2027"},
+        ]);
+        assert_eq!(answer["terms"], expected);
+        assert_eq!(answer["sites"][0]["term"], "Autumn 2026");
+    }
+
+    async fn a_term_that_nobody_described_is_called_by_its_id(app: TestApp) {
+        let admin = app.user("admin").await;
+        let path = "/direct/term/2026:9";
+        admin.put(path, &json!({"title": "Winter <26>"})).await.expect(StatusCode::NO_CONTENT);
+        let answer = app.user("student1").await.get("/api/users/me/sites").await.json();
+        assert_eq!(answer["terms"][1], json!({"id": "2026:9", "name": "Winter <26>"}));
+        assert_eq!(answer["sites"][0]["term"], "Winter <26>");
+        admin.delete(path).await.expect(StatusCode::NO_CONTENT);
+        let answer = app.user("student1").await.get("/api/users/me/sites").await.json();
+        assert_eq!(answer["terms"][1], json!({"id": "2026:9", "name": "2026:9"}));
         assert_eq!(answer["sites"][0]["term"], "2026:9");
     }
 

@@ -8,13 +8,15 @@ use tests::{Answer, TestApp, both};
 use super::{JSON, list, read, text};
 use crate::shape::assert_same;
 
-const TYPES: [&str; 7] = [
+const TYPES: [&str; 9] = [
     "announcement",
     "feed",
     "invitation",
     "membership",
+    "server-config",
     "session",
     "site",
+    "term",
     "user",
 ];
 

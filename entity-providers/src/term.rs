@@ -1,0 +1,89 @@
+//! `/direct/term`: the terms of the university, to which courses belong.
+
+mod demo;
+
+use std::collections::BTreeMap;
+
+use entity_core::{
+    Context, DateTimeUtc, DirectPath, Entity, Error, Provider as _, Result, Search, Window,
+    check_name, gate,
+};
+use serde::Serialize;
+
+pub(crate) use demo::Half;
+
+/// A term, such as a semester.
+#[derive(Clone, Debug, PartialEq, Serialize, Entity)]
+#[serde(rename_all = "camelCase")]
+#[entity(prefix = "term", table = "term", access = Session, check = Self::check)]
+#[entity(
+    verbs(read, list, create, update, delete),
+    order = "from_desc,id",
+    max = 1000
+)]
+pub struct Term {
+    /// The id, which sites name as `term_eid`. Whoever creates a term may choose it.
+    #[entity(id, on_create, max = 99)]
+    pub id: String,
+    /// What people call it.
+    #[entity(title, search, max = 99)]
+    pub title: String,
+    /// When it begins.
+    #[entity(column = "begins")]
+    pub from: DateTimeUtc,
+    /// When it ends.
+    #[entity(column = "ends")]
+    pub to: DateTimeUtc,
+    /// Whether it goes on now.
+    #[entity(computed = Self::is_current)]
+    pub current: bool,
+    /// The number of its changes.
+    #[serde(skip)]
+    #[entity(version, hidden)]
+    pub version: i64,
+}
+
+entity_core::register!(Term, demo = demo::fill);
+
+impl Term {
+    fn check(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
+        if self.to < self.from {
+            return Err(Error::field("to", "must not be before `from`"));
+        }
+        match before {
+            Some(_) => Ok(()),
+            None => check_id(cx, &self.id),
+        }
+    }
+
+    fn is_current(&self, cx: &Context) -> bool {
+        self.from <= cx.now() && cx.now() < self.to
+    }
+}
+
+/// Refuses an id that can't stand in an address.
+fn check_id(cx: &Context, id: &str) -> Result<()> {
+    let path = DirectPath::new(Term::PREFIX, [id]);
+    let is_legal = id.trim() == id
+        && DirectPath::parse(&path.to_string(), |_| false).is_ok_and(|parsed| parsed == path);
+    match is_legal {
+        true => check_name(cx, Term::PREFIX, "id", id),
+        false => Err(Error::field(
+            "id",
+            "must not have white space around it, nor a slash, a semicolon or a control character",
+        )),
+    }
+}
+
+/// Returns the titles of all terms, by id.
+///
+/// # Errors
+/// Nobody is logged in; the database can't be read.
+pub(crate) async fn titles(cx: &Context) -> Result<BTreeMap<String, String>> {
+    let terms = gate::list::<Term>(cx, Search::part(Window::FIRST)).await?;
+    Ok(terms
+        .items
+        .into_iter()
+        .map(|it| (it.id, it.title))
+        .collect())
+}

@@ -1,4 +1,7 @@
-//! The forms of an instant on the wire, besides the ISO text of `DateTime<Utc>` itself, and the size of data as JSON.
+//! The forms of an instant on the wire, besides the ISO text of `DateTime<Utc>` itself, decimal numbers, and the size of
+//! data as JSON.
+
+mod decimal;
 
 use std::io;
 
@@ -6,6 +9,8 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Result};
+
+pub use decimal::Decimal;
 
 /// Returns the number of bytes that `value` takes as JSON.
 ///

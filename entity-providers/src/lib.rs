@@ -5,6 +5,7 @@ pub mod authorizer;
 pub mod db;
 pub mod demo;
 mod fields;
+pub mod gradebook;
 mod group;
 pub mod html;
 pub mod invitation;

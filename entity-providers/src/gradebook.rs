@@ -1,0 +1,225 @@
+//! `/direct/gradebook`: the grades of a site, as existing clients read them; and the types of what they are made of.
+//!
+//! Items, categories and scores are entities of their own. Course grades are computed from them: see [`course`].
+
+mod audience;
+mod bulk;
+pub mod category;
+pub mod cause;
+pub mod change;
+mod course;
+mod demo;
+pub mod entered;
+mod grades;
+pub mod item;
+mod marking;
+mod place;
+mod result;
+mod rows;
+pub mod score;
+#[cfg(test)]
+mod tests;
+mod view;
+
+use entity_core::wire::Decimal;
+use entity_core::{
+    Access, Action, Actions, Answers, Arguments, Context, Entity, Error, Need, Outcome, Read,
+    Result, Verb, Window, encode_segment, shape,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use self::audience::{Audience, MEMBER};
+use self::grades::{MOST_ROWS, Site};
+use self::result::GradedStudent;
+
+pub use self::cause::{ItemSpec, follow_cause, set_score_of_cause};
+
+/// The grades of a site, as far as the caller sees them.
+#[derive(Clone, Debug, PartialEq, Serialize, Entity)]
+#[serde(rename_all = "camelCase")]
+#[entity(prefix = "gradebook", access = Access::new(Need::Session, Need::Superuser))]
+pub struct Gradebook {
+    /// The site.
+    #[entity(id, site, references = "site")]
+    pub site_id: String,
+    /// The title of the site.
+    #[entity(title)]
+    pub site_name: String,
+    /// A row for each student and each item: with `itemName`, `grade`, `points`, `userId` and `userName`.
+    pub assignments: Vec<GradeRow>,
+    /// The address of the further rows, if an answer can't hold all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_assignments: Option<String>,
+}
+
+/// One student's grade in one item.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GradeRow {
+    /// The name of the item.
+    pub item_name: String,
+    /// The points that the student has, as text; null for none, and for students until the item is released.
+    pub grade: Option<String>,
+    /// The points that the item is worth.
+    pub points: Decimal,
+    /// The internal id of the student.
+    pub user_id: String,
+    /// The name of the student.
+    pub user_name: String,
+    /// What the student is told about it, where one item is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comment: Option<Option<String>>,
+}
+
+entity_core::register!(Gradebook);
+
+impl Read for Gradebook {
+    async fn read(cx: &Context, id: &str) -> Result<Option<Self>> {
+        let window = Window {
+            start: 0,
+            limit: MOST_ROWS,
+        };
+        match find(cx, id).await? {
+            Some(site) => whole(cx, &site, None, window).await.map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
+/// The maximum number of students whose course grades are computed in one request.
+const MOST_STUDENTS: u64 = 200;
+
+/// The parameters by which a class that is too large for one answer is read in parts.
+const PART: &[(&str, &str)] = &[
+    ("_start", "how many rows to leave out at the beginning"),
+    ("_limit", "how many rows at most"),
+];
+
+impl Actions for Gradebook {
+    fn actions() -> Vec<Action<Self>> {
+        vec![
+            Action::collection(Verb::Get, "site", Need::Site(MEMBER), of_site)
+                .doc(
+                    "The grades of a site: students see their own, without those of items that are not released; whoever \
+                     grades sees a row for each student and item. If there are more rows than an answer holds, \
+                     `nextAssignments` and the header `Link` lead to the others.",
+                )
+                .argument("siteId", "The site.")
+                .parameters(PART)
+                .answers(Answers::Entity),
+            Action::collection(Verb::Get, "item", Need::Site(MEMBER), of_item)
+                .doc("The grades in one item of a site, with the comments.")
+                .argument("siteId", "The site.")
+                .argument("itemName", "The name of the item.")
+                .parameters(PART)
+                .answers(Answers::Entity),
+            Action::collection(Verb::Get, "course", Need::Site(MEMBER), course_grades)
+                .doc("The course grades in a site, by student: students see their own.")
+                .argument("siteId", "The site.")
+                .parameters(&[
+                    ("_start", "how many students to leave out at the beginning"),
+                    ("_limit", "how many students at most"),
+                ])
+                .answers(Answers::Value(shape::of::<CourseGrades>)),
+            Action::collection(Verb::Get, "my", Need::Session, mine)
+                .doc("The grades of each of the caller's sites that has a gradebook, by title.")
+                .parameters(&[
+                    ("_start", "how many sites to leave out at the beginning"),
+                    ("_limit", "how many sites at most"),
+                ])
+                .answers(Answers::Collection),
+        ]
+    }
+}
+
+/// Finds the gradebook of `site`, if it has one.
+///
+/// # Errors
+/// Returns an error if there is no such site, or if the caller sees nothing of its gradebook.
+async fn find(cx: &Context, site: &str) -> Result<Option<Site>> {
+    let audience = Audience::demand(cx, site).await?;
+    let window = Window { start: 0, limit: 1 };
+    let found = grades::sites(cx, vec![(site.to_owned(), audience)], window).await?;
+    Ok(found.items.into_iter().next())
+}
+
+/// Returns the part `window` of a gradebook's rows, all or those of one item.
+async fn whole(cx: &Context, site: &Site, item: Option<&str>, window: Window) -> Result<Gradebook> {
+    let page = grades::rows(cx, std::slice::from_ref(site), item, window).await?;
+    let next = page.next_start(window);
+    let rows = page.items.into_iter().map(|it| it.1).collect();
+    let mut gradebook = Gradebook::new(site, rows);
+    gradebook.next_assignments = next.map(|it| grades::address(cx, &site.id, item, it));
+    Ok(gradebook)
+}
+
+async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Gradebook>> {
+    part(cx, &arguments, None).await
+}
+
+async fn of_item(cx: &Context, arguments: Arguments) -> Result<Outcome<Gradebook>> {
+    part(cx, &arguments, Some(arguments.argument("itemName")?)).await
+}
+
+async fn part(
+    cx: &Context,
+    arguments: &Arguments,
+    item: Option<&str>,
+) -> Result<Outcome<Gradebook>> {
+    let window = Window::parse(&arguments.query, MOST_ROWS)?;
+    let site = find(cx, arguments.argument("siteId")?).await?;
+    let site = site.ok_or_else(|| Error::bad_request("this site has no gradebook"))?;
+    let gradebook = whole(cx, &site, item, window).await?;
+    if let Some(name) = item
+        && gradebook.assignments.is_empty()
+        && !grades::has_item(cx, &site.id, name).await?
+    {
+        return Err(Error::not_found());
+    }
+    let next = gradebook.next_assignments.clone();
+    let outcome = Outcome::Entity(gradebook);
+    Ok(match next {
+        Some(next) => outcome.remark("link", format!("<{next}>; rel=\"next\"")),
+        None => outcome,
+    })
+}
+
+/// The course grades of a site, as far as the caller sees them.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct CourseGrades {
+    /// The site.
+    site_id: String,
+    /// The students, by name.
+    students: Vec<GradedStudent>,
+}
+
+async fn course_grades(cx: &Context, arguments: Arguments) -> Result<Outcome<Gradebook>> {
+    let window = Window::parse(&arguments.query, MOST_STUDENTS)?;
+    let site = arguments.argument("siteId")?;
+    let audience = Audience::demand(cx, site).await?;
+    let page = result::course_grades(cx, site, audience, window).await?;
+    let next = page.next_start(window);
+    let outcome = Outcome::value(CourseGrades {
+        site_id: site.to_owned(),
+        students: page.items,
+    });
+    Ok(match next {
+        Some(start) => {
+            let (base, site, limit) = (cx.base_url(), encode_segment(site), window.limit);
+            let next =
+                format!("{base}/direct/gradebook/course/{site}?_start={start}&_limit={limit}");
+            outcome.remark("link", format!("<{next}>; rel=\"next\""))
+        }
+        None => outcome,
+    })
+}
+
+async fn mine(cx: &Context, arguments: Arguments) -> Result<Outcome<Gradebook>> {
+    let window = Window::parse(&arguments.query, entity_core::search::MAX_LIMIT)?;
+    let seen = Audience::of_own_sites(cx).await?;
+    let sites = grades::sites(cx, seen, window).await?;
+    let page = grades::gradebooks(cx, sites).await?;
+    Ok(Outcome::Collection { page, window })
+}

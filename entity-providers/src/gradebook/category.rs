@@ -1,0 +1,106 @@
+//! `/direct/gradebook-category`: kinds of items, which weigh differently in course grades.
+
+use entity_core::db::{self, Facts};
+use entity_core::wire::{Decimal, Millis};
+use entity_core::{Access, Context, Delete, Entity, Error, Need, Result};
+use sea_orm::ConnectionTrait as _;
+use serde::Serialize;
+
+use super::audience::{EDIT, MEMBER, SEES_GRADEBOOK};
+
+/// The largest weight.
+const MOST_WEIGHT: Decimal = Decimal::of_units(10_000_000);
+/// The maximum number of scores that a category drops.
+const MOST_DROPPED: i64 = 100;
+/// The maximum number of categories of a site.
+const MOST_CATEGORIES: i64 = 100;
+
+/// A kind of gradebook items, with its weight in the course grade.
+#[derive(Clone, Debug, PartialEq, Serialize, Entity)]
+#[serde(rename_all = "camelCase")]
+#[entity(prefix = "gradebook-category", plural = "Gradebook categories")]
+#[entity(table = "gradebook_category", sight = SEES_GRADEBOOK, check = Self::check, settle = Self::settle)]
+#[entity(access = Access::new(Need::Site(MEMBER), Need::Site(EDIT)), verbs(read, list, create, update))]
+pub struct GradebookCategory {
+    /// The id.
+    #[entity(id)]
+    pub category_id: String,
+    /// The site.
+    #[entity(site, references = "site")]
+    pub site_id: String,
+    /// The name, which no other category of the site has.
+    #[entity(title, search)]
+    pub name: String,
+    /// The weight in the course grade, as a percentage for example; without one, the points of the items count.
+    #[entity(kind = Number, uncompared)]
+    pub weight: Option<Decimal>,
+    /// The number of lowest scores of each student that don't count.
+    #[entity(optional)]
+    pub drop_lowest: i64,
+    /// Whether the whole category is extra credit.
+    pub extra_credit: bool,
+    /// When it last changed.
+    #[entity(updated)]
+    pub modified_on: Millis,
+    /// The number of changes.
+    #[entity(version)]
+    pub version: i64,
+    /// The answers about its row to the rule about who sees it.
+    #[serde(skip)]
+    #[entity(facts)]
+    pub facts: Facts,
+}
+
+entity_core::register!(GradebookCategory);
+
+impl GradebookCategory {
+    fn check(&mut self, _cx: &Context, _before: Option<&Self>) -> Result<()> {
+        if self
+            .weight
+            .is_some_and(|it| it < Decimal::ZERO || it > MOST_WEIGHT)
+        {
+            return Err(Error::field(
+                "weight",
+                format!("must be between 0 and {MOST_WEIGHT}"),
+            ));
+        }
+        if !(0..=MOST_DROPPED).contains(&self.drop_lowest) {
+            return Err(Error::field(
+                "dropLowest",
+                format!("must be between 0 and {MOST_DROPPED}"),
+            ));
+        }
+        Ok(())
+    }
+
+    async fn settle(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
+        if before.is_some_and(|it| it.name == self.name) {
+            return Ok(());
+        }
+        super::place::check::<Self>(
+            cx,
+            &self.site_id,
+            &self.name,
+            &self.category_id,
+            MOST_CATEGORIES,
+        )
+        .await?;
+        Ok(())
+    }
+}
+
+impl Delete for GradebookCategory {
+    /// Deletes the category; its items stay, without a category.
+    async fn delete(cx: &Context, current: Self) -> Result<()> {
+        let db = cx.db()?;
+        let mut sql = db.sql(
+            "UPDATE gradebook_item SET category_id = NULL, version = version + 1, modified_on = ",
+        );
+        sql.bind(cx.now().timestamp_millis());
+        sql.push(" WHERE site_id = ").bind(current.site_id.as_str());
+        sql.push(" AND category_id = ")
+            .bind(current.category_id.as_str());
+        db.execute_raw(sql.into_statement()).await?;
+        db::delete(cx, current).await
+    }
+}

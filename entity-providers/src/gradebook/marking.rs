@@ -1,0 +1,213 @@
+//! Setting scores: what may be graded, and many scores with a few statements.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use entity_core::db::{self, Facts, Row};
+use entity_core::wire::{Decimal, Millis};
+use entity_core::{Context, Error, Provider as _, Reference, Result};
+use sea_orm::{ConnectionTrait as _, DbBackend};
+
+use super::audience::{Audience, write_students};
+use super::change;
+use super::item::GradebookItem;
+use super::score::{GradebookScore, check_points};
+
+/// The number of rows that one statement writes: well below the number of values that it may bind.
+const ROWS: usize = 500;
+/// The columns of a score that a change sets, beside the version.
+const SET: [&str; 5] = ["score", "excused", "comment", "graded_by", "graded_on"];
+
+/// What a grader says about one student and one item. What is `None` stays as it is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Mark {
+    pub(super) item: String,
+    pub(super) user: String,
+    pub(super) score: Option<Option<Decimal>>,
+    pub(super) excused: Option<bool>,
+    pub(super) comment: Option<String>,
+}
+
+/// Checks that the caller grades these pairs of an item and a student, and that the items are graded here.
+///
+/// # Errors
+/// Returns an error if one of the items is none of the site or is graded elsewhere, or if one of the students is none
+/// or is graded by others.
+pub(super) async fn admit(cx: &Context, site: &str, pairs: &[(&str, &str)]) -> Result<()> {
+    let audience = Audience::demand_grader(cx, site).await?;
+    let items: BTreeSet<&str> = pairs.iter().map(|it| it.0).collect();
+    let items: Vec<&str> = items.into_iter().collect();
+    GradebookItem::hold(cx, &items).await?;
+    let found = db::load::<GradebookItem>(cx, |sql| sql.push("this.item_id").bind_list(&items));
+    let found: Vec<_> = found
+        .await?
+        .into_iter()
+        .filter(|it| it.site_id == site)
+        .collect();
+    if found.len() != items.len() {
+        return Err(Error::field("itemId", "must be an item of the site"));
+    }
+    if found.iter().any(GradebookItem::is_external) {
+        return Err(Error::conflict("this item is graded where it comes from"));
+    }
+    let users: BTreeSet<&str> = pairs.iter().map(|it| it.1).collect();
+    let students = students(cx, site, audience, &users).await?;
+    match users.iter().find(|it| !students.contains(**it)) {
+        None => Ok(()),
+        // Who else is in the site is not told.
+        Some(_) if audience == Audience::OwnGroups => Err(Error::forbidden()),
+        Some(_) => Err(Error::field("userId", "must be a student of the site")),
+    }
+}
+
+/// Returns those of `users` that are students of `site` whom the caller grades.
+async fn students(
+    cx: &Context,
+    site: &str,
+    audience: Audience,
+    users: &BTreeSet<&str>,
+) -> Result<HashSet<String>> {
+    let db = cx.db()?;
+    let mut sql = db.sql("SELECT this.user_id FROM membership this WHERE ");
+    write_students(cx, &mut sql, site, audience).await?;
+    let users: Vec<&str> = users.iter().copied().collect();
+    sql.push(" AND this.user_id").bind_list(&users)?;
+    let read = |row: &mut Row<'_>| Ok(row.take::<String>()?);
+    let found = db.rows(sql.into_statement(), read).await?;
+    Ok(found.into_iter().collect())
+}
+
+/// Checks that `user` is a student of `site`.
+///
+/// # Errors
+/// Returns an error that names the field if not.
+pub(super) async fn demand_student(cx: &Context, site: &str, user: &str) -> Result<()> {
+    let students = students(cx, site, Audience::All, &BTreeSet::from([user])).await?;
+    match students.contains(user) {
+        true => Ok(()),
+        false => Err(Error::field("userId", "must be a student of the site")),
+    }
+}
+
+/// Sets scores of a site as the caller says, and returns how many changed.
+///
+/// # Errors
+/// Returns an error if a score is out of range or one is named twice, or if the caller does not grade all of them.
+pub(super) async fn set(cx: &Context, site: &str, marks: Vec<Mark>) -> Result<usize> {
+    let mut pairs = HashSet::new();
+    for mark in &marks {
+        check_points(mark.score.flatten())?;
+        if !pairs.insert((mark.item.as_str(), mark.user.as_str())) {
+            return Err(Error::field(
+                "scores",
+                "must not name an item and a student twice",
+            ));
+        }
+    }
+    let pairs: Vec<_> = pairs.into_iter().collect();
+    if !pairs.is_empty() {
+        admit(cx, site, &pairs).await?;
+    }
+    let grader = cx.user_id()?.to_owned();
+    store(cx, site, &grader, marks).await
+}
+
+/// Stores scores of a site with their history and an event for each, and returns how many changed. The caller was
+/// [admitted](admit), or is the service itself.
+pub(super) async fn store(
+    cx: &Context,
+    site: &str,
+    grader: &str,
+    marks: Vec<Mark>,
+) -> Result<usize> {
+    let ids: Vec<String> = marks
+        .iter()
+        .map(|it| GradebookScore::id_of(&it.item, &it.user))
+        .collect();
+    let mut known = known(cx, &ids).await?;
+    let (mut changed, mut changes) = (Vec::new(), Vec::new());
+    for (mark, id) in marks.into_iter().zip(ids) {
+        let before = known.remove(&id);
+        let after = mark.onto(cx, before.as_ref(), id, site, grader);
+        if before.as_ref().is_some_and(|it| is_same(it, &after)) {
+            continue;
+        }
+        let verb = if before.is_some() { "revise" } else { "new" };
+        let reference = Reference::entity(GradebookScore::PREFIX, after.score_id.as_str());
+        cx.emit(
+            format!("{}.{verb}", GradebookScore::PREFIX),
+            reference.to_string(),
+            Some(site),
+        );
+        changes.push(change::of(cx, before.as_ref(), Some(&after)));
+        changed.push(after);
+    }
+    for rows in changed.chunks(ROWS) {
+        write(cx, rows).await?;
+    }
+    change::store(cx, &changes).await?;
+    Ok(changed.len())
+}
+
+/// Returns the scores with these ids that exist, by id. Others who change them wait until the transaction ends.
+async fn known(cx: &Context, ids: &[String]) -> Result<HashMap<String, GradebookScore>> {
+    let db = cx.db()?;
+    if db.get_database_backend() == DbBackend::Postgres {
+        let mut sql = db.sql("SELECT score_id FROM gradebook_score WHERE score_id");
+        sql.bind_list(ids)?.push(" ORDER BY score_id FOR UPDATE");
+        db.execute_raw(sql.into_statement()).await?;
+    }
+    let found = db::load::<GradebookScore>(cx, |sql| sql.push("this.score_id").bind_list(ids));
+    let found = found.await?.into_iter();
+    Ok(found.map(|it| (it.score_id.clone(), it)).collect())
+}
+
+fn is_same(one: &GradebookScore, other: &GradebookScore) -> bool {
+    (one.score, one.excused, &one.comment) == (other.score, other.excused, &other.comment)
+}
+
+impl Mark {
+    fn onto(
+        self,
+        cx: &Context,
+        before: Option<&GradebookScore>,
+        score_id: String,
+        site: &str,
+        grader: &str,
+    ) -> GradebookScore {
+        GradebookScore {
+            score_id,
+            site_id: site.to_owned(),
+            item_id: self.item,
+            item_name: String::new(),
+            user_id: self.user,
+            user_name: String::new(),
+            score: self.score.unwrap_or_else(|| before.and_then(|it| it.score)),
+            excused: self
+                .excused
+                .unwrap_or_else(|| before.is_some_and(|it| it.excused)),
+            comment: self
+                .comment
+                .unwrap_or_else(|| before.map(|it| it.comment.clone()).unwrap_or_default()),
+            graded_by: grader.to_owned(),
+            graded_on: Millis(cx.now()),
+            version: 1,
+            facts: Facts::default(),
+        }
+    }
+}
+
+/// Writes these scores with one statement, over those that exist.
+async fn write(cx: &Context, scores: &[GradebookScore]) -> Result<()> {
+    let db = cx.db()?;
+    let mut sql = db.sql("INSERT INTO gradebook_score");
+    super::rows::write_rows(&mut sql, scores);
+    sql.push(" ON CONFLICT (score_id) DO UPDATE SET version = gradebook_score.version + 1");
+    for column in SET {
+        sql.push(", ")
+            .push(column)
+            .push(" = excluded.")
+            .push(column);
+    }
+    db.execute_raw(sql.into_statement()).await?;
+    Ok(())
+}

@@ -116,6 +116,25 @@ pub struct Moment {
     pub display: String,
 }
 
+impl Default for Moment {
+    fn default() -> Self {
+        DateTime::UNIX_EPOCH.into()
+    }
+}
+
+impl From<Moment> for DateTime<Utc> {
+    fn from(moment: Moment) -> Self {
+        moment.instant().unwrap_or_default()
+    }
+}
+
+/// Reads what validated input has: milliseconds since 1970.
+impl<'de> Deserialize<'de> for Moment {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Millis::deserialize(deserializer).map(|it| it.0.into())
+    }
+}
+
 impl From<DateTime<Utc>> for Moment {
     fn from(instant: DateTime<Utc>) -> Self {
         Self {

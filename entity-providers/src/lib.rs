@@ -2,6 +2,7 @@
 
 pub mod announcement;
 pub mod authorizer;
+pub mod calendar;
 pub mod db;
 pub mod demo;
 mod fields;

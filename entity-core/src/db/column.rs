@@ -4,7 +4,7 @@ use sea_orm::{DbErr, Value};
 
 use super::Row;
 use crate::DateTimeUtc;
-use crate::wire::Millis;
+use crate::wire::{Instant as _, Millis, Moment};
 
 /// The declared type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum ColumnType {
 /// A type that a field of a table may have.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a column",
-    note = "a field of a table is a `String`, `i64`, `i32`, `f64`, `bool`, `DateTimeUtc`, `Millis`, or an `Option` of one of these"
+    note = "a field of a table is a `String`, `i64`, `i32`, `f64`, `bool`, `DateTimeUtc`, `Millis`, `Moment`, or an `Option` of one of these"
 )]
 pub trait Column: Sized {
     /// The declared type of the column.
@@ -152,6 +152,31 @@ impl Column for Option<Millis> {
 
     fn read(row: &mut Row<'_>) -> Result<Self, DbErr> {
         Ok(Option::<DateTimeUtc>::read(row)?.map(Millis))
+    }
+}
+
+impl Column for Moment {
+    const TYPE: ColumnType = ColumnType::Integer;
+
+    fn to_value(&self) -> Value {
+        self.time.into()
+    }
+
+    fn read(row: &mut Row<'_>) -> Result<Self, DbErr> {
+        DateTimeUtc::read(row).map(Self::from)
+    }
+}
+
+impl Column for Option<Moment> {
+    const TYPE: ColumnType = ColumnType::Integer;
+    const IS_NULLABLE: bool = true;
+
+    fn to_value(&self) -> Value {
+        Column::to_value(&self.instant())
+    }
+
+    fn read(row: &mut Row<'_>) -> Result<Self, DbErr> {
+        Ok(Option::<DateTimeUtc>::read(row)?.map(Moment::from))
     }
 }
 

@@ -71,6 +71,7 @@
 //! | `bool` | boolean | |
 //! | [`DateTimeUtc`](crate::DateTimeUtc) | instant, ISO 8601 on the wire | |
 //! | [`Millis`](crate::wire::Millis) | instant, milliseconds since 1970 on the wire | |
+//! | [`Moment`](crate::wire::Moment) | instant, an object with it in all forms on the wire | |
 //! | [`Files`](crate::file::Files) | list of files | 50 files |
 //! | `Option<…>` of one of these except `Files` | the same, may be null | |
 //!

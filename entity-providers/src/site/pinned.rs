@@ -1,5 +1,5 @@
-//! The sites that a user keeps at hand, with the path of one tool in each: what the views of a dashboard show beside
-//! their entities.
+//! The sites that a user keeps at hand, or all sites of a user, with the path of one tool in each: what the views of a
+//! dashboard show beside their entities.
 
 use entity_core::db::Row;
 use entity_core::{Context, Result, encode_segment};
@@ -19,7 +19,8 @@ pub struct SiteName {
     pub title: String,
 }
 
-/// The sites that the caller keeps at hand and in which the caller holds a function, by title.
+/// The sites of which a view shows entities, by title: those that the caller keeps at hand and in which the caller holds a
+/// function, or others.
 #[derive(Debug)]
 pub struct PinnedSites(Vec<PinnedSite>);
 
@@ -36,17 +37,49 @@ impl PinnedSites {
     /// # Errors
     /// Nobody is logged in; the database can't be read.
     pub async fn of_caller(cx: &Context, function: &str, tool: &str) -> Result<Self> {
+        let pinned = "JOIN membership m ON m.site_id = s.id WHERE m.is_active AND m.is_pinned AND m.user_id = ";
+        Self::find(cx, tool, (pinned, cx.user_id()?))
+            .await?
+            .holding(cx, function)
+            .await
+    }
+
+    /// Returns all sites of the caller, pinned or not, with the place of the tool `tool` in each.
+    ///
+    /// # Errors
+    /// Nobody is logged in; the database can't be read.
+    pub async fn all_of_caller(cx: &Context, function: &str, tool: &str) -> Result<Self> {
+        let own = "JOIN membership m ON m.site_id = s.id WHERE m.is_active AND m.user_id = ";
+        Self::find(cx, tool, (own, cx.user_id()?))
+            .await?
+            .holding(cx, function)
+            .await
+    }
+
+    /// Returns the site `id` alone, whoever asks, with the place of the tool `tool` in it.
+    ///
+    /// # Errors
+    /// The database can't be read.
+    pub async fn of_site(cx: &Context, id: &str, tool: &str) -> Result<Self> {
+        Self::find(cx, tool, ("WHERE s.id = ", id)).await
+    }
+
+    /// Keeps the sites in which the caller holds `function`.
+    async fn holding(mut self, cx: &Context, function: &str) -> Result<Self> {
         let scope = cx.authorizer().scope(cx, function).await?;
+        self.0.retain(|it| scope.contains(&it.name.site_id));
+        Ok(self)
+    }
+
+    /// Returns the sites for which a condition holds, which ends with a value.
+    async fn find(cx: &Context, tool: &str, condition: (&str, &str)) -> Result<Self> {
         let db = cx.db()?;
         let mut sql = db.sql(
             "SELECT s.id, s.title, \
              (SELECT min(t.id) FROM site_tool t WHERE t.site_id = s.id AND t.tool_id = ",
         );
-        sql.bind(tool).push(
-            ") FROM site s JOIN membership m ON m.site_id = s.id \
-             WHERE m.is_active AND m.is_pinned AND m.user_id = ",
-        );
-        sql.bind(cx.user_id()?);
+        sql.bind(tool).push(") FROM site s ");
+        sql.push(condition.0).bind(condition.1);
         sql.push(" ORDER BY s.title, s.id LIMIT ").bind(MOST_SITES);
         let read = |row: &mut Row<'_>| {
             let name = SiteName {
@@ -56,9 +89,7 @@ impl PinnedSites {
             let placement = row.take()?;
             Ok(PinnedSite { name, placement })
         };
-        let mut sites = db.rows(sql.into_statement(), read).await?;
-        sites.retain(|it| scope.contains(&it.name.site_id));
-        Ok(Self(sites))
+        db.rows(sql.into_statement(), read).await.map(Self)
     }
 
     /// Their ids.

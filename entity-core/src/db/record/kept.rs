@@ -17,7 +17,7 @@ use crate::wire::Instant;
 /// A type that a stored field of a record may have: a [`Column`], or a type that is sent or stored in a form of its own.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a column",
-    note = "a field of a table is a `String`, `i64`, `i32`, `f64`, `bool`, `DateTimeUtc`, `Millis`, or an `Option` of one of these",
+    note = "a field of a table is a `String`, `i64`, `i32`, `f64`, `bool`, `DateTimeUtc`, `Millis`, `Moment`, or an `Option` of one of these",
     note = "any other type implements `entity_core::db::Kept`; a field that is not stored is marked `#[entity(skip)]`"
 )]
 pub trait Kept: Default {

@@ -1,0 +1,119 @@
+//! Reading and changing events and single occurrences of them.
+
+use entity_core::db::{self, Record as _};
+use entity_core::{Context, DateTimeUtc, Delete, Error, Fields, Read, Result, Update};
+
+use super::occurrence::{MOST_EXCLUDED, parse_id};
+use super::{CalendarEvent, load};
+
+impl Read for CalendarEvent {
+    async fn read(cx: &Context, id: &str) -> Result<Option<Self>> {
+        if let Some(stored) = db::read(cx, id).await? {
+            return Ok(Some(stored));
+        }
+        let Some((series, start)) = parse_id(id) else {
+            return Ok(None);
+        };
+        match db::read::<Self>(cx, series).await? {
+            Some(series) => series.occurrence(start),
+            None => Ok(None),
+        }
+    }
+}
+
+impl Update for CalendarEvent {
+    type Changes = Fields;
+
+    async fn update(cx: &Context, current: Self, changes: Fields) -> Result<Self> {
+        current.refuse_if_it_follows()?;
+        if current.is_computed {
+            return take_out(cx, current, changes).await;
+        }
+        let updated: Self = db::update(cx, current.clone(), changes).await?;
+        for single in load(cx, "series", &updated.event_id).await? {
+            if current.has_other_times(&updated) {
+                db::delete(cx, single).await?;
+            } else if current.groups != updated.groups {
+                let changed = Self {
+                    groups: updated.groups.clone(),
+                    ..single.clone()
+                };
+                db::store(cx, single, changed).await?;
+            }
+        }
+        Ok(updated)
+    }
+}
+
+impl Delete for CalendarEvent {
+    async fn delete(cx: &Context, current: Self) -> Result<()> {
+        current.refuse_if_it_follows()?;
+        if current.is_computed {
+            return exclude(cx, &current).await.map(|_start| ());
+        }
+        for single in load(cx, "series", &current.event_id).await? {
+            db::delete(cx, single).await?;
+        }
+        db::delete(cx, current).await
+    }
+}
+
+impl CalendarEvent {
+    fn refuse_if_it_follows(&self) -> Result<()> {
+        match self.cause {
+            Some(_) => Err(Error::conflict(
+                "this event follows a deadline: change the deadline",
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Makes a row of an occurrence, with `changes`.
+async fn take_out(
+    cx: &Context,
+    current: CalendarEvent,
+    mut changes: Fields,
+) -> Result<CalendarEvent> {
+    // The rule of the series is shown with each occurrence, and may be sent back.
+    let rule = changes.0.remove("recurrenceRule");
+    let rule = rule
+        .as_ref()
+        .and_then(|it| it.as_str())
+        .map(super::recurrence::canonical);
+    if rule.is_some_and(|it| Some(it) != current.recurrence_rule) {
+        let message = "is one of the series, not of an occurrence";
+        return Err(Error::field("recurrenceRule", message));
+    }
+    exclude(cx, &current).await?;
+    let mut single = CalendarEvent {
+        recurrence_rule: None,
+        excluded: String::new(),
+        is_computed: false,
+        ..current
+    };
+    single.change(cx, changes)?;
+    single.touch(cx);
+    db::add(cx, single).await
+}
+
+/// Takes an occurrence from its series, and returns when it would have begun.
+async fn exclude(cx: &Context, occurrence: &CalendarEvent) -> Result<DateTimeUtc> {
+    let id = occurrence.series.as_deref().unwrap_or_default();
+    let series = load(cx, "event_id", id).await?.pop();
+    let series = series.ok_or_else(Error::not_found)?;
+    let mut excluded = series.excluded();
+    excluded.insert(occurrence.start().timestamp_millis());
+    if excluded.len() > MOST_EXCLUDED {
+        let message =
+            format!("no more than {MOST_EXCLUDED} occurrences can differ from their series");
+        return Err(Error::conflict(message));
+    }
+    let excluded: Vec<String> = excluded.iter().map(ToString::to_string).collect();
+    let changed = CalendarEvent {
+        excluded: excluded.join(" "),
+        ..series.clone()
+    };
+    db::store(cx, series, changed).await?;
+    Ok(occurrence.start())
+}

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDateTime, Utc};
 use serde::Serialize;
 
 use crate::schema::Schema;
@@ -160,6 +160,21 @@ pub struct EventEntry {
     pub updated: DateTime<Utc>,
     /// The recurrence rule: the value of an iCalendar `RRULE`, such as `FREQ=WEEKLY;COUNT=5`.
     pub recurrence: Option<String>,
+    /// The local times in which the rule counts. Without them, it counts in UTC.
+    pub local_times: Option<LocalTimes>,
+}
+
+/// The times of an event that recurs, in its time zone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalTimes {
+    /// The name of the time zone in the IANA database, such as `Europe/Berlin`.
+    pub zone: String,
+    /// The time at which the event first begins.
+    pub start: NaiveDateTime,
+    /// The time at which it first ends.
+    pub end: NaiveDateTime,
+    /// The times at which it would begin by its rule, and does not.
+    pub excluded: Vec<NaiveDateTime>,
 }
 
 /// A file that is attached to a feed entry.

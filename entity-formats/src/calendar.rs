@@ -1,12 +1,12 @@
 //! Answers as calendars: iCalendar (RFC 5545), for types whose entities have a beginning and an end.
 //!
-//! All instants are in UTC. The clock is never asked: what a calendar says depends on its entities alone.
+//! All instants are in UTC, but those of an event that recurs in another time zone. The clock is never asked: what a calendar says depends on its entities alone.
 
 use std::fmt::Write as _;
 
-use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 use entity_core::format::{Format, Renderer, View};
-use entity_core::{Body, Error, EventEntry, Item, Result};
+use entity_core::{Body, Error, EventEntry, Item, LocalTimes, Result};
 use icalendar::{
     Calendar, Component as _, Event, EventLike as _, EventStatus, Property, ValueType,
 };
@@ -126,9 +126,37 @@ fn add_time(event: &mut Event, entry: &EventEntry) {
         }
         return;
     }
+    if let Some(local) = zoned(entry) {
+        event.append_property(local_time("DTSTART", local, local.start));
+        if local.end > local.start {
+            event.append_property(local_time("DTEND", local, local.end));
+        }
+        for excluded in &local.excluded {
+            event.append_multi_property(local_time("EXDATE", local, *excluded));
+        }
+        return;
+    }
     event.starts(entry.start);
     if entry.end > entry.start {
         event.ends(entry.end);
+    }
+}
+
+/// The local times of an event that recurs. Only there they say more than UTC: the rule keeps to the clock.
+fn zoned(entry: &EventEntry) -> Option<&LocalTimes> {
+    let local = entry.local_times.as_ref()?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '+');
+    let is_safe = !local.zone.is_empty() && local.zone.chars().all(is_name);
+    Some(local).filter(|_| is_safe && entry.recurrence.is_some())
+}
+
+fn local_time(name: &str, local: &LocalTimes, time: NaiveDateTime) -> Property {
+    let text = time.format("%Y%m%dT%H%M%S");
+    match local.zone.as_str() {
+        "UTC" => Property::new(name, format!("{text}Z")),
+        zone => Property::new(name, text.to_string())
+            .add_parameter("TZID", zone)
+            .done(),
     }
 }
 

@@ -21,7 +21,7 @@ use entity_core::file::Files;
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
     Action, Actions, Answers, Arguments, Context, DateTimeUtc, Decision, Entity, Error, ErrorKind,
-    EventEntry, Need, Outcome, Result, Search, Verb, encode_segment, gate, plain_text,
+    EventEntry, LocalTimes, Need, Outcome, Result, Search, Verb, encode_segment, gate, plain_text,
 };
 use serde::Serialize;
 
@@ -65,6 +65,7 @@ pub struct CalendarEvent {
     /// The category.
     #[serde(rename = "type")]
     #[entity(
+        optional,
         column = "type",
         default = "Activity",
         choices(
@@ -109,13 +110,13 @@ pub struct CalendarEvent {
     /// When it begins; for an event that recurs, when it first begins.
     pub first_time: Moment,
     /// How long it takes, in milliseconds.
-    #[entity(default = "0")]
+    #[entity(optional, default = "0")]
     pub duration: i64,
     /// When it ends; for an event that recurs, when its first occurrence ends.
     #[entity(computed = Self::last)]
     pub last_time: Moment,
     /// The time zone in which it recurs: a name of the IANA database.
-    #[entity(default = "UTC", max = 64)]
+    #[entity(optional, default = "UTC", max = 64)]
     pub time_zone: String,
     /// How it recurs: the value of an iCalendar `RRULE`, such as `FREQ=WEEKLY;COUNT=10`.
     #[entity(max = 300)]
@@ -215,6 +216,9 @@ impl CalendarEvent {
                 "must be from 0 to 366 days, in milliseconds",
             ));
         }
+        if self.kind.is_empty() {
+            "Activity".clone_into(&mut self.kind);
+        }
         if self.time_zone.trim().is_empty() {
             "UTC".clone_into(&mut self.time_zone);
         }
@@ -299,6 +303,20 @@ impl CalendarEvent {
                 .recurrence_rule
                 .clone()
                 .filter(|_| self.series.is_none()),
+            local_times: Some(self.to_local_times()),
+        }
+    }
+
+    fn to_local_times(&self) -> LocalTimes {
+        let zone = self.zone();
+        let local = |it: DateTimeUtc| it.with_timezone(&zone).naive_local();
+        let excluded = self.excluded().into_iter();
+        let excluded = excluded.filter_map(DateTimeUtc::from_timestamp_millis);
+        LocalTimes {
+            zone: zone.name().to_owned(),
+            start: local(self.start()),
+            end: local(self.end()),
+            excluded: excluded.map(local).collect(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `/api`, as the portal sees it.
 
 mod announcements;
+mod calendar;
 mod endpoint;
 mod envelope;
 mod login;

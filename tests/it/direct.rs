@@ -12,6 +12,7 @@ mod dated;
 mod describe;
 mod enrolment;
 mod error;
+mod events;
 mod feed;
 mod form;
 mod group;

@@ -146,6 +146,7 @@ impl Entity for Note {
             sequence: 3,
             created: Some(self.created_on.0),
             updated: self.modified,
+            local_times: None,
             recurrence: Some(
                 match is_second {
                     true => "FREQ=WEEKLY;COUNT=5",

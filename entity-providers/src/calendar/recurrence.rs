@@ -7,6 +7,11 @@
 //! An expansion begins near the range that is asked for, not at the beginning of the series, and a rule that seldom
 //! matches is refused, so that the effort depends on the number of results.
 
+#[cfg(test)]
+mod oracle;
+#[cfg(test)]
+mod tests;
+
 use chrono::{
     DateTime, Datelike, LocalResult, Months, NaiveDate, NaiveDateTime, TimeDelta, TimeZone as _,
     Timelike as _, Utc,

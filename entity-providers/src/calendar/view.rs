@@ -147,7 +147,7 @@ pub(super) struct RecurrenceView {
     until: i64,
 }
 
-async fn mine(cx: &Context, call: Call) -> Result<Part<Agenda>> {
+pub(super) async fn mine(cx: &Context, call: Call) -> Result<Part<Agenda>> {
     agenda(cx, &call, PinnedSites::all_of_caller(cx, READ, TOOL).await?).await
 }
 

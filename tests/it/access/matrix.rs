@@ -16,6 +16,7 @@ use super::world::{Caller, World};
 
 /// The parts of the policy that are asked for together, each with the fewest questions that make sense of it.
 const ANNOUNCEMENTS: Part = (&["announcement"], 6_000);
+const EVENTS: Part = (&["calendar"], 2_000);
 const SITES: Part = (&["site"], 1_500);
 const MEMBERS: Part = (&["membership", "invitation"], 2_000);
 const ACCOUNTS: Part = (
@@ -34,6 +35,10 @@ both! {
         check(app, ANNOUNCEMENTS).await;
     }
 
+    async fn everybody_is_answered_as_the_policy_of_events_says(app: TestApp) {
+        check(app, EVENTS).await;
+    }
+
     async fn everybody_is_answered_as_the_policy_of_sites_says(app: TestApp) {
         check(app, SITES).await;
     }
@@ -49,7 +54,7 @@ both! {
 
 #[test]
 fn no_line_is_in_no_part() {
-    let parts = [ANNOUNCEMENTS, SITES, MEMBERS, ACCOUNTS];
+    let parts = [ANNOUNCEMENTS, EVENTS, SITES, MEMBERS, ACCOUNTS];
     for Line { kind, .. } in policy::lines() {
         assert!(parts.iter().any(|it| it.0.contains(&kind)), "{kind}");
     }

@@ -146,7 +146,7 @@ fn to_operations(fields: &Value) -> Value {
 /// The lists that together show all that can be read of this type.
 fn lists(kind: &str, format: &str, subject: &Subject) -> Vec<String> {
     let queries = match kind {
-        "announcement" => vec![format!("?siteId={}", subject.site)],
+        "announcement" | "calendar" => vec![format!("?siteId={}", subject.site)],
         "site" => ["any", "joinable", "pubView"]
             .map(|it| format!("?select={it}"))
             .to_vec(),
@@ -183,7 +183,7 @@ fn list(kind: &str, subject: &Subject) -> Vec<Question> {
             ),
         ]),
         "site" => others.push("/direct/site.json?select=update".to_owned()),
-        "announcement" => others.push("/direct/announcement.json?_order=title".to_owned()),
+        "announcement" | "calendar" => others.push(format!("/direct/{kind}.json?_order=title")),
         _ => {}
     }
     questions.extend(
@@ -221,6 +221,9 @@ fn create(kind: &str, subject: &Subject) -> Vec<Question> {
     } = subject;
     let fields = match kind {
         "announcement" => json!({"siteId": site, "title": marker}),
+        "calendar" => {
+            json!({"siteId": site, "title": marker, "firstTime": "2026-11-25T10:00:00Z"})
+        }
         "user" => json!({"eid": marker, "lastName": marker}),
         "feed" => json!({"path": "/announcement/user", "title": marker}),
         "invitation" => json!({"siteId": site, "invitee": user}),
@@ -331,7 +334,9 @@ fn named(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Vec
     let prefix = format!("/direct/{kind}");
     let channel = if site == "!site" { "motd" } else { "main" };
     let (shows, path) = match (kind, name) {
-        ("announcement" | "membership", "site") => (Shows::Lists, format!("{prefix}/site/{site}")),
+        ("announcement" | "membership" | "calendar", "site") => {
+            (Shows::Lists, format!("{prefix}/site/{site}"))
+        }
         ("membership", "group") => (Shows::Lists, format!("{prefix}/group/{}", subject.group)),
         ("membership", "fastroles") => {
             (Shows::Lists, format!("{prefix}/fastroles/{}", subject.user))
@@ -342,6 +347,8 @@ fn named(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Vec
             format!("{prefix}/{id}/group/{}", subject.group),
         ),
         ("announcement", "user" | "motd") => (Shows::Lists, format!("{prefix}/{name}")),
+        ("calendar", "my") => (Shows::Lists, format!("{prefix}/my")),
+        ("calendar", _) => (Shows::Entity, format!("{prefix}/event/{site}/{id}")),
         ("announcement", "message") => (Shows::Entity, format!("{prefix}/message/{site}/{marker}")),
         ("announcement", _) => (
             Shows::Entity,
@@ -426,6 +433,10 @@ fn endpoint(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> 
                 shows: Shows::Lead,
                 ..Question::send(Method::POST, path, Some((FORM, login)))
             }
+        }
+        (_, "calendar") => {
+            let path = operation.trim_start_matches("GET:");
+            get(Shows::Lists, &path.replace("{siteId}", &subject.site))
         }
         (other, _) => {
             let (method, path) = other.split_once(':').expect("an address");

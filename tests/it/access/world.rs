@@ -11,6 +11,7 @@ use entity_core::{
     Caller as Who, Context, Effect, Entity as _, Origin, Reading, Reference, Result, db,
 };
 use entity_providers::announcement::Announcement;
+use entity_providers::calendar::CalendarEvent;
 use entity_providers::db::{
     group_member, invitation, membership, realm_grant, site, site_group, site_page, site_tool,
     user_account,
@@ -113,6 +114,7 @@ pub(super) struct Rows {
     pub(super) invitations: Vec<invitation::Model>,
     pub(super) grants: Vec<realm_grant::Model>,
     pub(super) announcements: Vec<Announcement>,
+    pub(super) events: Vec<CalendarEvent>,
     pub(super) feeds: Vec<feed::Model>,
     pub(super) terms: Vec<Term>,
 }
@@ -389,6 +391,9 @@ impl Rows {
         }
         for term in &self.terms {
             db::insert(cx, term).await?;
+        }
+        for event in &self.events {
+            db::insert(cx, event).await?;
         }
         insert(cx, folded(self.feeds, Feed::schema())?).await
     }

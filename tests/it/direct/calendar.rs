@@ -63,6 +63,7 @@ impl Appointment {
             created: Some(self.made),
             updated: self.modified,
             recurrence: self.repeats.clone(),
+            local_times: None,
         }
     }
 }

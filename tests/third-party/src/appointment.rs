@@ -41,6 +41,7 @@ impl Appointment {
             created: None,
             updated: self.modified,
             recurrence: None,
+            local_times: None,
         }
     }
 }

@@ -24,3 +24,14 @@ mod announcement {
         "attachments": [{"name": "a & b.pdf", "url": "https://example.edu/a.pdf"}],
     });
 }
+
+mod calendar {
+    use entity_providers::calendar::CalendarEvent;
+
+    lectern_testing::conformance!(CalendarEvent, {
+        "attachments": [{"name": "a & b.pdf", "url": "https://example.edu/a.pdf"}],
+        "duration": 5_400_000,
+        "recurrenceRule": "FREQ=DAILY;COUNT=3",
+        "timeZone": "Europe/Berlin",
+    });
+}

@@ -1,0 +1,93 @@
+//! Calendars below `/api`
+
+use http::StatusCode;
+use serde_json::Value;
+use tests::{TestApp, both};
+
+use crate::shape::assert_shape;
+
+const SHAPE: &str = "id text, title text, description text, viewText text, startTime instant, endTime instant, \
+    start whole, duration whole, siteId text, siteTitle text, type text, creator text, url text, tool text?, \
+    assignmentId text?, attachments list, recurrence object";
+const MINE: [&str; 3] = [
+    "/api/users/me/calendar",
+    "/api/users/current/calendar",
+    "/api/calendar/users/me",
+];
+const OF_SITE: [&str; 2] = [
+    "/api/sites/biology-101/calendar",
+    "/api/calendar/sites/biology-101",
+];
+
+fn assert_events(body: &Value) {
+    let events = body["events"].as_array().expect("a list");
+    assert!(!events.is_empty());
+    for event in events {
+        assert_shape(event, &[SHAPE]);
+        assert_shape(
+            &event["recurrence"],
+            &["count whole, frequency text?, interval whole, until whole"],
+        );
+        let site = event["siteId"].as_str().expect("a site");
+        let tool = format!("/portal/site/{site}/tool/");
+        assert!(
+            event["url"]
+                .as_str()
+                .is_some_and(|it| it.starts_with(&tool)),
+            "{event}"
+        );
+        for file in event["attachments"].as_array().expect("a list") {
+            assert_shape(file, &["mimetype text, name text, url text, size whole?"]);
+        }
+    }
+    let starts: Vec<_> = events.iter().map(|it| it["start"].as_i64()).collect();
+    assert!(starts.is_sorted(), "{starts:?}");
+}
+
+both! {
+    async fn the_events_of_all_sites_are_told_in_order(app: TestApp) {
+        for eid in ["student1", "instructor1"] {
+            for path in MINE {
+                let body = app.user(eid).await.get(path).await.expect(StatusCode::OK).json();
+                assert_shape(&body, &["events list, sites list"]);
+                assert_events(&body);
+            }
+        }
+    }
+
+    async fn the_events_of_a_site_are_told_in_order(app: TestApp) {
+        for eid in ["student1", "instructor1", "admin"] {
+            for path in OF_SITE {
+                let body = app.user(eid).await.get(path).await.expect(StatusCode::OK).json();
+                assert_shape(&body, &["events list"]);
+                assert_events(&body);
+            }
+        }
+    }
+
+    async fn days_narrow_what_is_told_and_wrong_ones_are_refused(app: TestApp) {
+        let student = app.user("student1").await;
+        let count = async |query: &str| {
+            let body = student.get(&format!("/api/users/me/calendar?{query}")).await.expect(StatusCode::OK).json();
+            body["events"].as_array().expect("a list").len()
+        };
+        assert!(count("from=2026-11-21&to=2026-12-21").await < count("").await);
+        assert_eq!(count("from=2010-01-01&to=2010-02-01").await, 0);
+        for wrong in ["from=x", "to=2026-1-1", "from=", "from=2026-11-21T00:00:00Z"] {
+            student.get(&format!("/api/users/me/calendar?{wrong}")).await.expect(StatusCode::BAD_REQUEST);
+        }
+    }
+
+    async fn groups_and_other_sites_are_left_out_or_refused(app: TestApp) {
+        let student = app.user("student11").await;
+        for path in MINE.into_iter().chain(OF_SITE) {
+            let answer = student.get(path).await;
+            assert!(!answer.expect(StatusCode::OK).text().contains("Microscopy"), "{path}");
+            app.anonymous().get(path).await.expect(StatusCode::UNAUTHORIZED);
+        }
+        let student = app.user("student1").await;
+        student.get("/api/sites/nowhere/calendar").await.expect(StatusCode::NOT_FOUND);
+        let other = app.user("instructor2").await;
+        other.get("/api/sites/biology-101/calendar").await.expect(StatusCode::FORBIDDEN);
+    }
+}

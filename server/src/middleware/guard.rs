@@ -29,9 +29,9 @@ pub fn check(parts: &Parts, config: &Config) -> Result<()> {
     if uri.path().len() + query > config.uri_bytes.0 {
         return Err(Error::new(ErrorKind::UriTooLong, "the address is too long"));
     }
-    // `/direct/` alone is the start page, as `/` is.
+    // `/direct/` and `/portal/` alone are start pages, as `/` is.
     let path = uri.path();
-    if path.contains("//") || (path.ends_with('/') && !matches!(path, "/" | "/direct/")) {
+    if path.contains("//") || (path.ends_with('/') && !matches!(path, "/" | "/direct/" | "/portal/")) {
         return Err(Error::bad_request(
             "the path must not have an empty segment",
         ));

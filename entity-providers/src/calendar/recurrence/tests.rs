@@ -1,3 +1,5 @@
+//! Series against cases that were worked out by hand, and the effort that hostile rules may cost.
+
 use std::time::{Duration, Instant};
 
 use super::*;

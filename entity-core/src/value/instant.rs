@@ -86,7 +86,10 @@ fn time_of_day(text: &str) -> Option<NaiveTime> {
     let mut digits = text.bytes();
     let is_plain = digits.all(|it| it.is_ascii_digit() || matches!(it, b':' | b'.'));
     let whole = text.split('.').next().unwrap_or_default();
-    let is_whole = matches!(whole.len(), 4..=6 | 8);
+    let is_whole = match whole.find(':') {
+        Some(at) => at == 2 && matches!(whole.len(), 5 | 8),
+        None => matches!(whole.len(), 4 | 6),
+    };
     TIMES
         .iter()
         .find_map(|form| NaiveTime::parse_from_str(&text, form).ok())

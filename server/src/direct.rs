@@ -161,7 +161,7 @@ fn offered(app: &App, exchange: &Exchange, path: &DirectPath) -> Result<Vec<Verb
 
 /// Logs in.
 async fn log_in(app: &App, exchange: &Exchange) -> Result<Response> {
-    let base_url = &app.dispatcher.shared().base_url;
+    let base_url = &exchange.base_url;
     let arrival = exchange.arrival(&app.config);
     let mut response =
         session_post(arrival, &exchange.body, &app.login, &app.cookie, base_url).await?;
@@ -227,7 +227,7 @@ pub(crate) fn view<'a>(
         .unwrap_or(mounted);
     let session: Option<&Arc<_>> = exchange.session.as_ref();
     View {
-        base_url: &app.dispatcher.shared().base_url,
+        base_url: &exchange.base_url,
         path: without_format,
         query: exchange.parts.uri.query().unwrap_or_default(),
         own_address: None,

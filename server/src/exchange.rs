@@ -34,6 +34,8 @@ pub(crate) struct Exchange {
     pub(crate) origin: Origin,
     /// Where it comes from.
     pub(crate) arrived: Arrived,
+    /// Where its answer leads to.
+    pub(crate) base_url: Arc<str>,
     /// The session it was sent in.
     pub(crate) session: Option<Arc<Session>>,
     /// What an error answer needs to know.
@@ -61,7 +63,7 @@ impl Exchange {
     pub(crate) fn new(
         (parts, body): (Parts, Body),
         session: Option<Arc<Session>>,
-        arrived: Arrived,
+        (arrived, base_url): (Arrived, Arc<str>),
         context: ErrorContext,
         admitted: Admitted,
     ) -> Self {
@@ -82,6 +84,7 @@ impl Exchange {
             unread: Mutex::new(Some(body)),
             origin,
             arrived,
+            base_url,
             session,
             context,
             is_part: false,
@@ -107,6 +110,7 @@ impl Exchange {
             unread: Mutex::new(None),
             origin,
             arrived: self.arrived,
+            base_url: Arc::clone(&self.base_url),
             session: self.session.clone(),
             context: self.context.clone(),
             is_part: true,

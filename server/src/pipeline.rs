@@ -190,7 +190,9 @@ async fn in_session(
         Err(error) => return error::respond(&error, &context),
     };
     // It goes far, and is moved from step to step.
-    let exchange = Exchange::new(*request, session.clone(), arrived, context, admitted);
+    let own = &app.dispatcher.shared().base_url;
+    let place = (arrived, address::base_url(&request.0, &app.config, own));
+    let exchange = Exchange::new(*request, session.clone(), place, context, admitted);
     let exchange = Box::new(exchange);
     let mut response = audited(app, exchange, until).await;
     if let Some(session) = session {

@@ -1,5 +1,7 @@
 //! The calls of endpoints, and how answers are written.
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, LINK};
 use axum::http::{HeaderValue, Uri};
@@ -57,6 +59,7 @@ pub(super) fn body(exchange: &Exchange, endpoint: &Endpoint) -> Result<Option<Va
 pub(super) struct Told {
     origin: Origin,
     uri: Uri,
+    base_url: Arc<str>,
     is_enveloped: bool,
 }
 
@@ -66,6 +69,7 @@ impl Told {
         Self {
             origin: exchange.origin.clone(),
             uri: exchange.parts.uri.clone(),
+            base_url: Arc::clone(&exchange.base_url),
             is_enveloped: call.parameter(ENVELOPE) == Some("true"),
         }
     }
@@ -77,8 +81,9 @@ impl Told {
     pub(super) fn write(&self, app: &App, answer: &Answer) -> Result<Response> {
         let write = || json(&*answer.data, self.is_enveloped, app.now());
         let mut response = app.answers.aside(&self.origin, write)?;
-        let base_url = &app.dispatcher.shared().base_url;
-        let link = answer.next.and_then(|it| link(base_url, &self.uri, it));
+        let link = answer
+            .next
+            .and_then(|it| link(&self.base_url, &self.uri, it));
         if let Some(link) = link {
             response.headers_mut().insert(LINK, link);
         }

@@ -110,7 +110,7 @@ pub(super) fn lead(call: &OwnCall<'_>) -> Result<OwnAnswer> {
     }
     let media_type = call.call.parameter(FORMAT).filter(|it| !it.is_empty());
     let format = media_type.map(|it| format(call, it)).transpose()?;
-    let base = &call.app.dispatcher.shared().base_url;
+    let base = &call.exchange.base_url;
     let address = format!("{base}{}", address(call, path, operation, format)?);
     let address = HeaderValue::from_str(&address).map_err(Error::internal)?;
     let response = (StatusCode::SEE_OTHER, [(LOCATION, address)]).into_response();

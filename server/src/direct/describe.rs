@@ -3,7 +3,7 @@
 use axum::http::Method;
 use axum::response::Response;
 use entity_core::catalog::{Address, Catalog, Place, TypeEntry};
-use entity_core::format::Formats;
+use entity_core::format::{Formats, View};
 use entity_core::reply::Value;
 use entity_core::{Abilities, Body, DirectPath, Error, Result, Route, Verb, encode_segment};
 
@@ -44,7 +44,11 @@ pub(crate) fn answer(app: &App, exchange: &Exchange, path: &DirectPath) -> Resul
     let headers = &exchange.parts.headers;
     let offered = app.formats.offered(&Body::Value(Value::sample()));
     let format = format_among(&offered, path.format.as_deref(), headers, &app.formats)?;
-    let view = super::view(app, exchange, path, Abilities::default());
+    // What is written once for all is not written for one of our names.
+    let view = View {
+        base_url: &app.dispatcher.shared().base_url,
+        ..super::view(app, exchange, path, Abilities::default())
+    };
     app.descriptions
         .answer((&address, format), headers, &view, |view| {
             let data: Box<dyn erased_serde::Serialize + Send + Sync> = match described {

@@ -36,7 +36,7 @@ pub(crate) fn answer(app: &App, exchange: &Exchange, path: &DirectPath) -> Resul
     let target = DirectPath::new("session", [name]);
     let caller = &exchange.origin.caller;
     app.dispatcher.admit(&target, Verb::Get, caller)?;
-    let base = &app.dispatcher.shared().base_url;
+    let base = &exchange.base_url;
     let format = path.format.as_deref().unwrap_or("json");
     let place = format!(
         "{base}/direct/session/{}.{format}?auto=true",

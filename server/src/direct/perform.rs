@@ -52,8 +52,11 @@ pub(super) async fn perform(
         && prepared.format.name == "html"
         && let Some(tidy) = request::tidy(&prepared.request.query)
     {
-        let base_url = &app.dispatcher.shared().base_url;
-        return Ok(respond::see_tidy(base_url, &exchange.parts.uri, &tidy));
+        return Ok(respond::see_tidy(
+            &exchange.base_url,
+            &exchange.parts.uri,
+            &tidy,
+        ));
     }
     let performance = Performance {
         app,
@@ -294,7 +297,7 @@ impl Performance<'_> {
         response.extensions_mut().insert(Audited);
         if ends_session(self.exchange, prepared.request.verb, &reply.effect) {
             if prepared.preference == Preference::Page {
-                respond::see_start(&mut response, &self.app.dispatcher.shared().base_url);
+                respond::see_start(&mut response, &self.exchange.base_url);
             }
             let is_secure = self.exchange.arrival(&self.app.config).is_secure;
             response = http::without_session(response, &self.app.cookie, is_secure);

@@ -6,8 +6,11 @@
 mod forwarded;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
 
+use axum::http::header::HOST;
 use axum::http::request::Parts;
+use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName};
 
 use crate::config::{Config, ProxyHeader};
@@ -62,6 +65,34 @@ pub fn host(parts: &Parts, config: &Config) -> Option<String> {
 pub fn is_local(parts: &Parts, config: &Config) -> bool {
     let is_forwarded = OF_PROXIES.iter().any(|it| parts.headers.contains_key(it));
     peer(parts).is_some_and(|it| it.is_loopback() && !config.trusts(it)) && !is_forwarded
+}
+
+/// Where answers lead to: `own`, the address of the service; unless nobody set that one and a client on this machine
+/// calls it by another loopback name, for browsers keep a cookie for the name that they were given it under.
+pub(crate) fn base_url(parts: &Parts, config: &Config, own: &Arc<str>) -> Arc<str> {
+    let mut named = parts.headers.get_all(HOST).iter();
+    let named = match (named.next(), named.next()) {
+        (Some(host), None) => host.to_str().ok(),
+        _ => None,
+    };
+    let is_free = config.public_url.is_none() && is_local(parts, config);
+    match named.filter(|it| is_free && is_loopback(it)) {
+        Some(host) => format!("http://{host}").into(),
+        None => Arc::clone(own),
+    }
+}
+
+/// Whether `host` is a loopback name, perhaps with a port.
+fn is_loopback(host: &str) -> bool {
+    let Ok(authority) = host.parse::<Authority>() else {
+        return false;
+    };
+    let name = authority.host();
+    let address = name.trim_start_matches('[').trim_end_matches(']');
+    let is_address = address
+        .parse::<IpAddr>()
+        .is_ok_and(|it| it.to_canonical().is_loopback());
+    !host.contains('@') && (name.eq_ignore_ascii_case("localhost") || is_address)
 }
 
 /// Whoever sent a request, as far as we and our proxies can tell.

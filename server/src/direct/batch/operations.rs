@@ -139,19 +139,18 @@ impl Operations {
             return self.run_atomic(app, outer, key).await;
         }
         let (addresses, outcomes) = self.run_apart(app, outer, key).await?;
-        let answer = |it: &[Outcome]| self.answer(app, outer, &addresses, it);
+        let answer = |it: &[Outcome]| self.answer(outer, &addresses, it);
         super::keep_apart(key, app, outer, &outcomes, answer).await?;
         app.answers.aside(&outer.origin, || answer(&outcomes))
     }
 
     fn answer(
         &self,
-        app: &App,
         outer: &Exchange,
         addresses: &[Option<String>],
         outcomes: &[Outcome],
     ) -> Result<Response> {
-        let base_url = &app.dispatcher.shared().base_url;
+        let base_url = &outer.base_url;
         let url = |address: &String| format!("{base_url}{address}");
         let urls: Vec<Option<String>> = addresses.iter().map(|it| it.as_ref().map(url)).collect();
         let body = match self.is_xml {
@@ -265,7 +264,7 @@ impl Operations {
             addresses.push(Some(address));
             outcomes.push(outcome);
         }
-        let answer = |it: &[Outcome]| self.answer(app, outer, &addresses, it);
+        let answer = |it: &[Outcome]| self.answer(outer, &addresses, it);
         if let Some((key, response, brief)) = super::kept(key, &outcomes, answer)? {
             let kept = key.to_kept(response, brief).await?;
             atomic

@@ -125,13 +125,13 @@ impl References {
             let send = async |part: Part| part.send(app, outer, key, reference.index).await;
             outcomes.push(room::fill(&mut room, outer, part, send).await?);
         }
-        super::keep_apart(key, app, outer, &outcomes, |it| self.answer(app, it)).await?;
+        super::keep_apart(key, app, outer, &outcomes, |it| self.answer(outer, it)).await?;
         app.answers
-            .aside(&outer.origin, || self.answer(app, &outcomes))
+            .aside(&outer.origin, || self.answer(outer, &outcomes))
     }
 
-    fn answer(&self, app: &App, outcomes: &[Outcome]) -> Result<Response> {
-        let base_url = &app.dispatcher.shared().base_url;
+    fn answer(&self, outer: &Exchange, outcomes: &[Outcome]) -> Result<Response> {
+        let base_url = &outer.base_url;
         let results: Vec<_> = self
             .parts
             .iter()

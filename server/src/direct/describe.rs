@@ -70,7 +70,7 @@ pub(crate) fn answer(app: &App, exchange: &Exchange, path: &DirectPath) -> Resul
 /// The entry of a type, with what the service itself answers at the addresses of that type: logins.
 fn entry(route: &Route, formats: &Formats) -> TypeEntry {
     let mut entry = TypeEntry::of(route, formats);
-    let list = DirectPath::new(route.prefix, [] as [&str; 0]);
+    let list = DirectPath::new(route.prefix, std::iter::empty::<String>());
     if !super::is_login(&list, Verb::Post) {
         return entry;
     }

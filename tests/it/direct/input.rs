@@ -22,6 +22,9 @@ const INTERNALS: [&str; 10] = [
     "variant",
 ];
 
+/// How a body says that this field has nothing in it.
+type Write<'a> = &'a (dyn Fn(&str) -> String + Sync);
+
 /// Fields of every kind that may be written.
 const NAMES: [&str; 11] = [
     "title",
@@ -197,7 +200,7 @@ both! {
         let bare = |name: &str| format!("<announcement><{name}/></announcement>");
         let nil = |name: &str| format!("<announcement xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance'>\
             <{name} xsi:nil='true'/></announcement>");
-        let ways: [(&str, &dyn Fn(&str) -> String); 6] = [
+        let ways: [(&str, Write<'_>); 6] = [
             (JSON, &|name| json!({name: null}).to_string()),
             (FORM, &|name| format!("{name}=")),
             (XML, &bare),

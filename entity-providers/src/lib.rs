@@ -18,6 +18,7 @@ pub mod portal;
 mod search;
 pub mod server_config;
 pub mod site;
+pub mod syllabus;
 pub mod term;
 pub mod user;
 

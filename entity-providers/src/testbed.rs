@@ -70,6 +70,8 @@ impl Testbed {
             .await
             .unwrap();
         db::migrate(&db, migration::migrations).await.unwrap();
+        let registry = Arc::new(Registry::from_inventory().unwrap());
+        db::ensure_tables(&db, &registry).await.unwrap();
         let authorizer = Arc::new(RoleAuthorizer::new());
         let mut shared: Shared = shared(RoleAuthorizer::new());
         shared.authorizer = authorizer.clone();
@@ -78,7 +80,6 @@ impl Testbed {
         shared.services.insert(Arc::new(Limits::default()));
         let tries = TryService(Arc::new(Patient));
         shared.services.insert(Arc::new(tries));
-        let registry = Arc::new(Registry::from_inventory().unwrap());
         let sink = Arc::new(KeptEvents::default());
         let dispatcher = Dispatcher::new(registry, Arc::new(db.clone()), sink, shared);
         Self {

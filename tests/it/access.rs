@@ -10,5 +10,6 @@ mod matrix;
 mod policy;
 mod requests;
 mod subject;
+mod syllabus;
 mod users;
 mod world;

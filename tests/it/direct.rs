@@ -35,6 +35,7 @@ mod role;
 mod server_config;
 mod session;
 mod site;
+mod syllabus;
 mod term;
 mod user;
 

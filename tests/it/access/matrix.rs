@@ -18,6 +18,7 @@ use super::world::{Caller, World};
 const ANNOUNCEMENTS: Part = (&["announcement"], 6_000);
 const EVENTS: Part = (&["calendar"], 2_000);
 const SITES: Part = (&["site"], 1_500);
+const SYLLABI: Part = (&["syllabus"], 1_000);
 const MEMBERS: Part = (&["membership", "invitation"], 2_000);
 const ACCOUNTS: Part = (
     &["user", "session", "feed", "term", "server-config", "api"],
@@ -43,6 +44,10 @@ both! {
         check(app, SITES).await;
     }
 
+    async fn everybody_is_answered_as_the_policy_of_syllabi_says(app: TestApp) {
+        check(app, SYLLABI).await;
+    }
+
     async fn everybody_is_answered_as_the_policy_of_members_says(app: TestApp) {
         check(app, MEMBERS).await;
     }
@@ -54,7 +59,7 @@ both! {
 
 #[test]
 fn no_line_is_in_no_part() {
-    let parts = [ANNOUNCEMENTS, EVENTS, SITES, MEMBERS, ACCOUNTS];
+    let parts = [ANNOUNCEMENTS, EVENTS, SITES, MEMBERS, ACCOUNTS, SYLLABI];
     for Line { kind, .. } in policy::lines() {
         assert!(parts.iter().any(|it| it.0.contains(&kind)), "{kind}");
     }

@@ -146,7 +146,7 @@ fn to_operations(fields: &Value) -> Value {
 /// The lists that together show all that can be read of this type.
 fn lists(kind: &str, format: &str, subject: &Subject) -> Vec<String> {
     let queries = match kind {
-        "announcement" | "calendar" => vec![format!("?siteId={}", subject.site)],
+        "announcement" | "calendar" | "syllabus" => vec![format!("?siteId={}", subject.site)],
         "site" => ["any", "joinable", "pubView"]
             .map(|it| format!("?select={it}"))
             .to_vec(),
@@ -220,7 +220,7 @@ fn create(kind: &str, subject: &Subject) -> Vec<Question> {
         site, user, marker, ..
     } = subject;
     let fields = match kind {
-        "announcement" => json!({"siteId": site, "title": marker}),
+        "announcement" | "syllabus" => json!({"siteId": site, "title": marker}),
         "calendar" => {
             json!({"siteId": site, "title": marker, "firstTime": "2026-11-25T10:00:00Z"})
         }
@@ -334,7 +334,7 @@ fn named(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Vec
     let prefix = format!("/direct/{kind}");
     let channel = if site == "!site" { "motd" } else { "main" };
     let (shows, path) = match (kind, name) {
-        ("announcement" | "membership" | "calendar", "site") => {
+        ("announcement" | "membership" | "calendar" | "syllabus", "site") => {
             (Shows::Lists, format!("{prefix}/site/{site}"))
         }
         ("membership", "group") => (Shows::Lists, format!("{prefix}/group/{}", subject.group)),

@@ -68,7 +68,7 @@ impl World {
 
     async fn make(&self, kind: &str, state: &str, caller: &Caller, is_fresh: bool) -> Subject {
         match (kind, state) {
-            ("announcement" | "calendar" | "site" | "user" | "feed" | "term", "-") => Subject {
+            ("announcement" | "calendar" | "site" | "user" | "feed" | "term" | "syllabus", "-") => Subject {
                 marker: self.new_marker(),
                 ..Subject::default()
             },
@@ -81,7 +81,7 @@ impl World {
             ("site", _) | ("membership", "joinable" | "hidden-joinable" | "course") => {
                 self.site(state).await
             }
-            ("announcement" | "calendar" | "membership" | "invitation", _)
+            ("announcement" | "calendar" | "membership" | "invitation" | "syllabus", _)
                 if state.starts_with("in-") =>
             {
                 self.place(state.trim_start_matches("in-")).await
@@ -97,6 +97,7 @@ impl World {
             ("feed", _) => self.feed(state, caller).await,
             ("session", _) => self.session(state, caller, is_fresh).await,
             ("term", _) => self.term(state).await,
+            ("syllabus", _) => self.syllabus_item(state).await,
             ("server-config", _) => Subject {
                 id: if state == "unknown" {
                     "database"

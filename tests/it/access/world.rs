@@ -17,6 +17,7 @@ use entity_providers::db::{
     user_account,
 };
 use entity_providers::site::Site;
+use entity_providers::syllabus::SyllabusItem;
 use entity_providers::term::Term;
 use entity_providers::user::User;
 use http::StatusCode;
@@ -117,6 +118,7 @@ pub(super) struct Rows {
     pub(super) events: Vec<CalendarEvent>,
     pub(super) feeds: Vec<feed::Model>,
     pub(super) terms: Vec<Term>,
+    pub(super) syllabus: Vec<SyllabusItem>,
 }
 
 /// The service with everything that the policy speaks of.
@@ -394,6 +396,9 @@ impl Rows {
         }
         for event in &self.events {
             db::insert(cx, event).await?;
+        }
+        for item in &self.syllabus {
+            db::insert(cx, item).await?;
         }
         insert(cx, folded(self.feeds, Feed::schema())?).await
     }

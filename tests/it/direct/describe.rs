@@ -8,7 +8,7 @@ use tests::{Answer, TestApp, both};
 use super::{JSON, list, read, text};
 use crate::shape::assert_same;
 
-const TYPES: [&str; 9] = [
+const TYPES: [&str; 10] = [
     "announcement",
     "feed",
     "invitation",
@@ -16,6 +16,7 @@ const TYPES: [&str; 9] = [
     "server-config",
     "session",
     "site",
+    "syllabus",
     "term",
     "user",
 ];

@@ -17,6 +17,14 @@ mod library_shelf;
 
 mod faults;
 
+mod syllabus {
+    use entity_providers::syllabus::SyllabusItem;
+
+    lectern_testing::conformance!(SyllabusItem, {
+        "attachments": [{"name": "a & b.pdf", "url": "https://example.edu/a.pdf"}],
+    });
+}
+
 mod announcement {
     use entity_providers::announcement::Announcement;
 

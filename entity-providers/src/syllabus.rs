@@ -1,0 +1,111 @@
+//! `/direct/syllabus`: what a site tells about its course, item by item.
+
+mod demo;
+mod whole;
+
+use entity_core::db::{Facts, Sight};
+use entity_core::file::Files;
+use entity_core::wire::Millis;
+use entity_core::{
+    Access, Action, Actions, Answers, Context, Entity, Error, Need, Result, Verb, shape,
+};
+use serde::Serialize;
+
+/// Whoever holds it writes the items and sees drafts.
+const WRITES: &str = "syllabus.add.item";
+/// Everybody in the site reads; whoever writes the syllabus writes all of it.
+const ACCESS: Access = Access::new(Need::Site("site.visit"), Need::Site(WRITES));
+/// A draft is for those who write the syllabus.
+const SIGHT: Sight = Sight::Any(&[Sight::Not(&Sight::Is("draft")), Sight::Holds(WRITES)]);
+
+/// An item of the syllabus of a site, such as a week or a rule.
+#[derive(Clone, Debug, PartialEq, Serialize, Entity)]
+#[serde(rename_all = "camelCase")]
+#[entity(prefix = "syllabus", table = "syllabus", access = ACCESS, sight = SIGHT)]
+#[entity(check = Self::check, settle = Self::settle, plural = "Syllabus items")]
+#[entity(
+    verbs(read, list, create, update, delete),
+    order = "order,id",
+    max = 500
+)]
+pub struct SyllabusItem {
+    /// The id.
+    #[entity(id)]
+    pub id: String,
+    /// The site.
+    #[entity(site, references = "site")]
+    pub site_id: String,
+    /// The heading.
+    #[entity(title, search)]
+    pub title: String,
+    /// The text.
+    #[entity(content, optional, search, html)]
+    pub data: String,
+    /// The place among the items of the site, the lowest first; a new item comes last unless it says otherwise.
+    #[entity(column = "place", optional)]
+    pub order: i64,
+    /// When that which it is about begins.
+    pub start_date: Option<Millis>,
+    /// When that which it is about ends.
+    pub end_date: Option<Millis>,
+    /// Whether it is not finished; then only those who write the syllabus see it.
+    #[entity(column = "is_draft")]
+    pub draft: bool,
+    /// Its files, each with `name`, `url` and perhaps `type` and `size`.
+    #[entity(files)]
+    pub attachments: Files,
+    /// The internal id of the author.
+    #[entity(owner, references = "user")]
+    pub created_by: String,
+    /// When it was written.
+    #[entity(created, column = "created")]
+    pub created_on: Millis,
+    /// When it last changed.
+    #[entity(updated, column = "modified")]
+    pub modified_on: Millis,
+    /// The number of its changes.
+    #[serde(skip)]
+    #[entity(version, hidden)]
+    pub version: i64,
+    /// The answers about its row to the rule about who sees it.
+    #[serde(skip)]
+    #[entity(facts)]
+    pub facts: Facts,
+}
+
+entity_core::register!(SyllabusItem, demo = demo::fill);
+
+impl SyllabusItem {
+    fn check(&mut self, _cx: &Context, _before: Option<&Self>) -> Result<()> {
+        match (self.start_date, self.end_date) {
+            (Some(start), Some(end)) if end < start => {
+                Err(Error::field("endDate", "must not be before `startDate`"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts a new item that names no place behind the others.
+    async fn settle(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
+        if before.is_some() || self.order != 0 {
+            return Ok(());
+        }
+        let db = cx.db()?;
+        let mut sql = db.sql("SELECT coalesce(max(place), 0) FROM syllabus WHERE site_id = ");
+        sql.bind(self.site_id.as_str());
+        let last: Vec<i64> = db.rows(sql.into_statement(), |row| Ok(row.take()?)).await?;
+        self.order = last.first().map_or(1, |it| it.saturating_add(1));
+        Ok(())
+    }
+}
+
+impl Actions for SyllabusItem {
+    fn actions() -> Vec<Action<Self>> {
+        vec![
+            Action::collection(Verb::Get, "site", Need::Session, whole::of_site)
+                .doc("The syllabus of a site as a whole, with all items that the caller may read, in order.")
+                .argument("siteId", "The site.")
+                .answers(Answers::Value(shape::of::<whole::Syllabus>)),
+        ]
+    }
+}

@@ -1,0 +1,104 @@
+//! The syllabus of a site as one object, as existing clients read it.
+
+use entity_core::file::Attachment;
+use entity_core::{Arguments, Context, Error, ErrorKind, Outcome, Result, Search, gate};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::SyllabusItem;
+
+/// The syllabus of a site.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Syllabus {
+    /// The site.
+    site_id: String,
+    /// The address of a syllabus elsewhere: always null.
+    redirect_url: Option<String>,
+    /// The items, in order.
+    items: Vec<Entry>,
+}
+
+/// An item of the syllabus.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "SyllabusEntry")]
+struct Entry {
+    /// The heading.
+    title: String,
+    /// The text, sanitised HTML.
+    data: String,
+    /// The place.
+    order: i64,
+    /// When that which it is about begins, in milliseconds.
+    start_date: Option<i64>,
+    /// When that which it is about ends, in milliseconds.
+    end_date: Option<i64>,
+    /// The files.
+    attachments: Vec<FileEntry>,
+}
+
+/// A file of an item.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "SyllabusFile")]
+struct FileEntry {
+    /// The name.
+    title: String,
+    /// The absolute address.
+    url: String,
+    /// The media type.
+    r#type: String,
+}
+
+/// Answers the syllabus. Where there is none, or none for the caller, it does not exist.
+pub(super) async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<SyllabusItem>> {
+    let site = arguments.argument("siteId")?;
+    let mut search = Search::all();
+    search.narrow_to_site::<SyllabusItem>(site)?;
+    let page = gate::list::<SyllabusItem>(cx, search).await.map_err(hide)?;
+    let page = page.map(Entry::of).within(cx.answer_bytes())?;
+    if page.items.is_empty() {
+        return Err(Error::not_found());
+    }
+    if page.has_more {
+        return Err(Error::insufficient_storage(
+            "the syllabus is too large for one answer: read its items in parts",
+        ));
+    }
+    Ok(Outcome::value(Syllabus {
+        site_id: site.to_owned(),
+        redirect_url: None,
+        items: page.items,
+    }))
+}
+
+/// Clients of this address are told of no refusal: a syllabus that is closed to them does not exist.
+fn hide(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::Forbidden => Error::not_found(),
+        _ => error,
+    }
+}
+
+impl Entry {
+    fn of(item: SyllabusItem) -> Self {
+        Self {
+            title: item.title,
+            data: item.data,
+            order: item.order,
+            start_date: item.start_date.map(|it| it.0.timestamp_millis()),
+            end_date: item.end_date.map(|it| it.0.timestamp_millis()),
+            attachments: item.attachments.iter().map(FileEntry::of).collect(),
+        }
+    }
+}
+
+impl FileEntry {
+    fn of(file: &Attachment) -> Self {
+        Self {
+            title: file.name.clone(),
+            url: file.url.clone(),
+            r#type: file.media_type.clone(),
+        }
+    }
+}

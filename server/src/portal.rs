@@ -7,6 +7,8 @@
 mod login;
 mod pages;
 
+use std::future::ready;
+
 use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, LOCATION};
 use axum::http::{HeaderValue, Method, StatusCode};
@@ -58,11 +60,11 @@ const fn post(path: &'static str, answer: Handler) -> Address {
 /// All addresses.
 pub const ADDRESSES: &[Address] = &[
     get("/portal", |it| Box::pin(pages::home(it))),
-    get("/portal/xlogin", |it| Box::pin(login::form(it))),
+    get("/portal/xlogin", |it| Box::pin(ready(login::form(&it)))),
     post("/portal/xlogin", |it| Box::pin(login::log_in(it))),
-    get("/portal/relogin", |it| Box::pin(login::form(it))),
+    get("/portal/relogin", |it| Box::pin(ready(login::form(&it)))),
     post("/portal/relogin", |it| Box::pin(login::log_in(it))),
-    get("/portal/logout", |it| Box::pin(login::ask(it))),
+    get("/portal/logout", |it| Box::pin(ready(login::ask(&it)))),
     post("/portal/logout", |it| Box::pin(login::log_out(it))),
     get("/portal/favorites/list", |it| {
         Box::pin(pages::favorites(it))

@@ -14,13 +14,13 @@ const OF_CALLER: Endpoint =
         .doc("The permissions that the caller holds in a site.")
         .variable("siteId", "The site.")
         .refuses(&[ErrorKind::Forbidden, ErrorKind::NotFound])
-        .answers::<Permissions>(&of_caller);
+        .answers::<Rights>(&of_caller);
 entity_core::register_endpoint!(OF_CALLER);
 
 /// The permissions of a user in a site.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Permissions {
+struct Rights {
     /// The site.
     site_id: String,
     /// The internal id of the user.
@@ -32,14 +32,14 @@ struct Permissions {
 }
 
 /// The permissions of the caller, who may visit the site.
-async fn of_caller(cx: &Context, call: Call) -> Result<Permissions> {
+async fn of_caller(cx: &Context, call: Call) -> Result<Rights> {
     let site = call.variable("siteId")?;
     gate::demand_in_site(cx, Need::Site("site.visit"), Some(site)).await?;
     let authorizer = authorizer::of(cx)?;
     let user = cx.user_id()?;
     let standing = authorizer.standing(cx, user).await?;
     let member = standing.members.get(site).filter(|it| it.is_active);
-    Ok(Permissions {
+    Ok(Rights {
         site_id: site.to_owned(),
         user_id: user.to_owned(),
         role: member.map(|it| it.role.clone()),

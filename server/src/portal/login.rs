@@ -20,8 +20,8 @@ const NAMES: Names = Names {
 };
 
 /// Shows the form to log in.
-pub(super) async fn form(visit: Visit<'_>) -> Result<Response> {
-    page(&visit).map(fresh_page)
+pub(super) fn form(visit: &Visit<'_>) -> Result<Response> {
+    page(visit).map(fresh_page)
 }
 
 /// The form to log in, empty.
@@ -101,7 +101,7 @@ fn refused(error: &Error, exchange: &Exchange, page: Vec<u8>) -> Response {
 }
 
 /// Asks whether to log out.
-pub(super) async fn ask(visit: Visit<'_>) -> Result<Response> {
+pub(super) fn ask(visit: &Visit<'_>) -> Result<Response> {
     match visit.exchange.session {
         Some(_) => log_out_page(&visit.view()).map(fresh_page),
         None => lead(MOUNT),

@@ -6,6 +6,7 @@
 mod answers;
 mod coverage;
 mod digest;
+mod events;
 mod matrix;
 mod policy;
 mod requests;

@@ -92,6 +92,7 @@ pub(super) fn of(kind: &str, operation: &str, subject: &Subject, caller: &Caller
         "feed" => ["atom", "rss"]
             .map(|it| Question::get(Shows::Lists, lists(kind, it, subject)))
             .to_vec(),
+        "events" => vec![Question::get(Shows::Lists, lists(kind, "ics", subject))],
         "form" => status(&[format!("/direct/{kind}/new.html")]),
         "create" => create(kind, subject),
         "update" => update(kind, &entity, &change(kind, subject)),

@@ -5,7 +5,6 @@ use entity_core::db::Facts;
 use entity_core::file::Files;
 use entity_core::wire::Millis;
 use entity_providers::announcement::Announcement;
-use entity_providers::calendar::CalendarEvent;
 use entity_providers::db::membership::{self, Origin};
 use entity_providers::db::{group_member, invitation, realm_grant};
 use entity_providers::term::Term;
@@ -167,35 +166,6 @@ impl World {
         if state != "unknown" {
             self.store(announcement_rows(state, &subject, channel))
                 .await;
-        }
-        subject
-    }
-
-    /// An event of a site, of which `again` recurs and `single` is one occurrence.
-    async fn event(&self, state: &str, caller: &Caller) -> Subject {
-        let creator = match state {
-            "own" => &caller.person,
-            _ => &self.people["author"],
-        };
-        let kinds = ["hidden", "project", "other", "open", "unknown"];
-        let kind = kinds
-            .into_iter()
-            .find(|it| *it == state)
-            .unwrap_or("course");
-        let marker = self.new_marker();
-        let first = self.app.service().now() + chrono::TimeDelta::days(1);
-        let subject = Subject {
-            id: match state {
-                "single" => format!("{marker}_{}", first.timestamp_millis()),
-                _ => marker.clone(),
-            },
-            site: self.sites[kind].clone(),
-            user: creator.id.clone(),
-            marker,
-            ..Subject::default()
-        };
-        if state != "unknown" {
-            self.store(event_rows(state, &subject, first)).await;
         }
         subject
     }
@@ -510,47 +480,6 @@ fn announcement_rows(state: &str, subject: &Subject, channel: &str) -> Rows {
         written: made,
         position: 1,
         version: 1,
-        facts: Facts::default(),
-    });
-    rows
-}
-
-fn event_rows(state: &str, subject: &Subject, first: DateTimeUtc) -> Rows {
-    let instant = |millis| DateTimeUtc::from_timestamp_millis(millis).map(Millis);
-    let made = instant(MADE).expect("an instant");
-    let group = ["mine", "foreign"].into_iter().find(|it| *it == state);
-    let recurs = ["again", "single"].contains(&state);
-    let mut rows = Rows::default();
-    rows.events.push(CalendarEvent {
-        event_id: subject.marker.clone(),
-        title: subject.marker.clone(),
-        description: String::new(),
-        description_formatted: String::new(),
-        kind: "Meeting".to_owned(),
-        event_icon: String::new(),
-        site_id: subject.site.clone(),
-        site_name: String::new(),
-        creator: subject.user.clone(),
-        creator_display_name: String::new(),
-        first_time: first.into(),
-        duration: 0,
-        last_time: first.into(),
-        time_zone: "UTC".to_owned(),
-        recurrence_rule: recurs.then(|| "FREQ=DAILY;COUNT=2".to_owned()),
-        location: None,
-        groups: group.map(ToOwned::to_owned).into_iter().collect(),
-        attachments: Files::default(),
-        assignment_id: None,
-        reference: String::new(),
-        event_reference: String::new(),
-        created_on: made,
-        modified_on: made,
-        cause: None,
-        over_at: Millis(first + chrono::TimeDelta::days(1)),
-        series: None,
-        excluded: String::new(),
-        version: 1,
-        is_computed: false,
         facts: Facts::default(),
     });
     rows

@@ -1,4 +1,4 @@
-//! Series against cases that were worked out by hand, and the effort that hostile rules may cost.
+//! Rules whose meaning is known, and rules that mean harm.
 
 use std::time::{Duration, Instant};
 

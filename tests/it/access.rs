@@ -7,6 +7,7 @@ mod answers;
 mod coverage;
 mod digest;
 mod events;
+mod gradebook;
 mod matrix;
 mod policy;
 mod requests;

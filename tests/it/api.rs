@@ -4,6 +4,7 @@ mod announcements;
 mod calendar;
 mod endpoint;
 mod envelope;
+mod grades;
 mod login;
 mod logout;
 mod openapi;

@@ -15,6 +15,7 @@ mod error;
 mod events;
 mod feed;
 mod form;
+mod gradebook;
 mod group;
 mod idempotency;
 mod input;

@@ -10,7 +10,7 @@ pub(crate) const METADATA: &str =
 /// Fails unless `value` is an object with exactly the keys of `shape`, each of its type.
 ///
 /// A shape is a list of keys with types: `title text, props object, owner text?`. The types are `text`, `url`
-/// (absolute), `whole` (a number), `flag`, `list`, `object`, `instant` (ISO 8601), `moment` (an instant in all
+/// (absolute), `whole` (a whole number), `number`, `flag`, `list`, `object`, `instant` (ISO 8601), `moment` (an instant in all
 /// its forms) and `null`; a question mark allows null as well.
 #[track_caller]
 pub(crate) fn assert_shape(value: &Value, shapes: &[&str]) {
@@ -40,6 +40,7 @@ fn is_of(value: &Value, kind: &str) -> bool {
             .as_str()
             .is_some_and(|it| it.starts_with("http://127.0.0.1:8080/")),
         "whole" => value.is_i64(),
+        "number" => value.is_number(),
         "flag" => value.is_boolean(),
         "list" => value.is_array(),
         "object" => value.is_object(),

@@ -9,7 +9,7 @@ use crate::registry::Route;
 /// The formats in which a type is read and written, by their extensions.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct FormatsEntry {
-    /// The formats of the type's lists.
+    /// The formats of the type's lists, those that its actions answer with included.
     pub list: Vec<&'static str>,
     /// The formats of one of the type's entities.
     pub entity: Vec<&'static str>,
@@ -20,7 +20,9 @@ pub struct FormatsEntry {
 impl FormatsEntry {
     pub(super) fn of(route: &Route, formats: &Formats) -> Self {
         let (list, entity) = (route.sample_list(), route.sample_entity());
-        let (is_list, is_entity) = (route.list.is_some(), route.read.is_some());
+        let has_lists = route.actions.iter().any(|it| it.answers.are_a_list());
+        let is_list = route.list.is_some() || has_lists;
+        let is_entity = route.read.is_some();
         let is_written = route.create.is_some() || route.update.is_some();
         let offered = |is_there: bool, body| match is_there {
             true => formats.offered(body),

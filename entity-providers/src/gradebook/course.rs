@@ -164,11 +164,6 @@ impl CourseGrade {
     }
 }
 
-/// Returns whether `text` is a letter that grades may have.
-pub(super) fn is_letter(text: &str) -> bool {
-    LETTERS.iter().any(|it| it.1 == text)
-}
-
 impl Weighing {
     fn weight(&self) -> Exact {
         exact(self.weight.unwrap_or_default())

@@ -6,6 +6,7 @@ use entity_core::wire::{Decimal, Millis};
 use entity_core::{Context, Demo, Result};
 
 use super::category::GradebookCategory;
+use super::entered::GradebookOverride;
 use super::item::GradebookItem;
 use super::marking::{self, Mark};
 use crate::demo::{BIOLOGY, HISTORY};
@@ -111,7 +112,24 @@ pub(super) async fn fill(cx: &Context, demo: &Demo) -> Result<usize> {
         let marks = plan.marks(demo, &item.item_id)?;
         marking::store(cx, plan.site, demo.person("instructor1")?, marks).await?;
     }
+    db::insert(cx, &entered(cx, demo)?).await?;
     Ok(PLANS.len())
+}
+
+/// Somebody was ill, and the course grade was settled otherwise.
+fn entered(cx: &Context, demo: &Demo) -> Result<GradebookOverride> {
+    let student = demo.person("student20")?;
+    Ok(GradebookOverride {
+        override_id: format!("{BIOLOGY}:{student}"),
+        site_id: BIOLOGY.to_owned(),
+        user_id: student.to_owned(),
+        grade: "B+".to_owned(),
+        reason: "Oral exam in the place of the second essay.".to_owned(),
+        entered_by: demo.person("instructor1")?.to_owned(),
+        entered_on: ago(cx, 1),
+        version: 1,
+        facts: Facts::default(),
+    })
 }
 
 fn whole(number: i64) -> Decimal {

@@ -2,11 +2,10 @@
 
 use entity_core::db::Facts;
 use entity_core::wire::Millis;
-use entity_core::{Access, Context, Entity, Error, Need, Result};
+use entity_core::{Access, Context, Entity, Need, Result};
 use serde::Serialize;
 
 use super::audience::{GRADE_ALL, MEMBER, SEES_CHANGE};
-use super::course::is_letter;
 use super::marking;
 
 const ACCESS: Access = Access::new(Need::Site(MEMBER), Need::Site(GRADE_ALL));
@@ -32,7 +31,9 @@ pub struct GradebookOverride {
     #[entity(on_create, references = "user", max = 99)]
     pub user_id: String,
     /// The grade: a letter such as `B+`.
-    #[entity(max = 2)]
+    #[entity(choices(
+        "A+", "A", "A-", "B+", "B", "B-", "C+", "C", "C-", "D+", "D", "D-", "F"
+    ))]
     pub grade: String,
     /// Why it was entered, for those who grade.
     #[entity(optional)]
@@ -56,12 +57,6 @@ entity_core::register!(GradebookOverride);
 
 impl GradebookOverride {
     fn check(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
-        if !is_letter(&self.grade) {
-            return Err(Error::field(
-                "grade",
-                "must be a letter such as `B+`, from `A+` to `F`",
-            ));
-        }
         if before.is_none() {
             self.override_id = format!("{}:{}", self.site_id, self.user_id);
         }

@@ -35,20 +35,7 @@ pub(super) struct Mark {
 pub(super) async fn admit(cx: &Context, site: &str, pairs: &[(&str, &str)]) -> Result<()> {
     let audience = Audience::demand_grader(cx, site).await?;
     let items: BTreeSet<&str> = pairs.iter().map(|it| it.0).collect();
-    let items: Vec<&str> = items.into_iter().collect();
-    GradebookItem::hold(cx, &items).await?;
-    let found = db::load::<GradebookItem>(cx, |sql| sql.push("this.item_id").bind_list(&items));
-    let found: Vec<_> = found
-        .await?
-        .into_iter()
-        .filter(|it| it.site_id == site)
-        .collect();
-    if found.len() != items.len() {
-        return Err(Error::field("itemId", "must be an item of the site"));
-    }
-    if found.iter().any(GradebookItem::is_external) {
-        return Err(Error::conflict("this item is graded where it comes from"));
-    }
+    hold_items(cx, site, &items).await?;
     let users: BTreeSet<&str> = pairs.iter().map(|it| it.1).collect();
     let students = students(cx, site, audience, &users).await?;
     match users.iter().find(|it| !students.contains(**it)) {
@@ -56,6 +43,25 @@ pub(super) async fn admit(cx: &Context, site: &str, pairs: &[(&str, &str)]) -> R
         // Who else is in the site is not told.
         Some(_) if audience == Audience::OwnGroups => Err(Error::forbidden()),
         Some(_) => Err(Error::field("userId", "must be a student of the site")),
+    }
+}
+
+/// Checks that these items are items of the site that are graded here, and keeps them from being deleted.
+///
+/// # Errors
+/// Returns an error if one of them is none of the site, or is graded elsewhere.
+pub(super) async fn hold_items(cx: &Context, site: &str, items: &BTreeSet<&str>) -> Result<()> {
+    let items: Vec<&str> = items.iter().copied().collect();
+    GradebookItem::hold(cx, &items).await?;
+    let found = db::load::<GradebookItem>(cx, |sql| sql.push("this.item_id").bind_list(&items));
+    let found = found.await?.into_iter();
+    let found: Vec<_> = found.filter(|it| it.site_id == site).collect();
+    if found.len() != items.len() {
+        return Err(Error::field("itemId", "must be an item of the site"));
+    }
+    match found.iter().any(GradebookItem::is_external) {
+        true => Err(Error::conflict("this item is graded where it comes from")),
+        false => Ok(()),
     }
 }
 

@@ -1,5 +1,7 @@
 //! `/direct/gradebook-score`: what students have reached.
 
+use std::collections::BTreeSet;
+
 use entity_core::db::{self, Facts, Record as _};
 use entity_core::wire::{Decimal, Millis};
 use entity_core::{
@@ -79,6 +81,12 @@ impl GradebookScore {
         format!("{item}:{user}")
     }
 
+    /// Checks that the score is one that is given here, as those of former students are, too.
+    async fn hold_item(&self, cx: &Context) -> Result<()> {
+        let items = BTreeSet::from([self.item_id.as_str()]);
+        marking::hold_items(cx, &self.site_id, &items).await
+    }
+
     fn check(&mut self, _cx: &Context, _before: Option<&Self>) -> Result<()> {
         check_points(self.score)
     }
@@ -128,11 +136,10 @@ impl Update for GradebookScore {
     type Changes = Fields;
 
     async fn update(cx: &Context, current: Self, changes: Fields) -> Result<Self> {
+        current.hold_item(cx).await?;
         let mut changed = current.clone();
         changed.change(cx, changes)?;
-        changed.graded_by = cx.user_id()?.to_owned();
-        let pair = (current.item_id.as_str(), current.user_id.as_str());
-        marking::admit(cx, &current.site_id, &[pair]).await?;
+        cx.user_id()?.clone_into(&mut changed.graded_by);
         let change = super::change::of(cx, Some(&current), Some(&changed));
         let changed = db::replace(cx, current, changed).await?;
         super::change::store(cx, &[change]).await?;
@@ -142,8 +149,7 @@ impl Update for GradebookScore {
 
 impl Delete for GradebookScore {
     async fn delete(cx: &Context, current: Self) -> Result<()> {
-        let pair = (current.item_id.as_str(), current.user_id.as_str());
-        marking::admit(cx, &current.site_id, &[pair]).await?;
+        current.hold_item(cx).await?;
         let change = super::change::of(cx, Some(&current), None);
         super::change::store(cx, &[change]).await?;
         db::delete(cx, current).await

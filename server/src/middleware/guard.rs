@@ -31,7 +31,9 @@ pub fn check(parts: &Parts, config: &Config) -> Result<()> {
     }
     // `/direct/` and `/portal/` alone are start pages, as `/` is.
     let path = uri.path();
-    if path.contains("//") || (path.ends_with('/') && !matches!(path, "/" | "/direct/" | "/portal/")) {
+    if path.contains("//")
+        || (path.ends_with('/') && !matches!(path, "/" | "/direct/" | "/portal/"))
+    {
         return Err(Error::bad_request(
             "the path must not have an empty segment",
         ));

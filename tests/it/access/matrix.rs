@@ -24,6 +24,17 @@ const ACCOUNTS: Part = (
     &["user", "session", "feed", "term", "server-config", "api"],
     1_500,
 );
+const GRADEBOOKS: Part = (
+    &[
+        "gradebook",
+        "gradebook-item",
+        "gradebook-category",
+        "gradebook-score",
+        "gradebook-change",
+        "gradebook-override",
+    ],
+    3_000,
+);
 
 /// On PostgreSQL one in so many cells of the policy is asked about, unless `FULL=1`: who may do what is decided above
 /// the storage. Each operation is asked about by some callers, and each caller asks about some states of each.
@@ -55,11 +66,23 @@ both! {
     async fn everybody_is_answered_as_the_policy_of_accounts_says(app: TestApp) {
         check(app, ACCOUNTS).await;
     }
+
+    async fn everybody_is_answered_as_the_policy_of_gradebooks_says(app: TestApp) {
+        check(app, GRADEBOOKS).await;
+    }
 }
 
 #[test]
 fn no_line_is_in_no_part() {
-    let parts = [ANNOUNCEMENTS, EVENTS, SITES, MEMBERS, ACCOUNTS, SYLLABI];
+    let parts = [
+        ANNOUNCEMENTS,
+        EVENTS,
+        SITES,
+        MEMBERS,
+        ACCOUNTS,
+        SYLLABI,
+        GRADEBOOKS,
+    ];
     for Line { kind, .. } in policy::lines() {
         assert!(parts.iter().any(|it| it.0.contains(&kind)), "{kind}");
     }

@@ -3,12 +3,13 @@
 use http::Method;
 use serde_json::{Value, json};
 
+use super::gradebook;
 use super::subject::{SPARE_ROLE, Subject};
 use super::world::Caller;
 
 const BATCH: &str = "/direct/batch.json";
 const FORM: &str = "application/x-www-form-urlencoded";
-const JSON: &str = "application/json";
+pub(super) const JSON: &str = "application/json";
 const XML: &str = "application/xml";
 
 /// What success looks like.
@@ -41,7 +42,7 @@ pub(super) struct Question {
 }
 
 impl Question {
-    fn get(shows: Shows, paths: impl IntoIterator<Item = String>) -> Self {
+    pub(super) fn get(shows: Shows, paths: impl IntoIterator<Item = String>) -> Self {
         Self {
             method: Method::GET,
             paths: paths.into_iter().collect(),
@@ -50,7 +51,7 @@ impl Question {
         }
     }
 
-    fn send(method: Method, path: String, body: Option<(&'static str, String)>) -> Self {
+    pub(super) fn send(method: Method, path: String, body: Option<(&'static str, String)>) -> Self {
         Self {
             method,
             paths: vec![path],
@@ -99,6 +100,7 @@ pub(super) fn of(kind: &str, operation: &str, subject: &Subject, caller: &Caller
         "retype" => update(kind, &entity, &json!({"type": "other"})),
         "shut" => update(kind, &entity, &json!({"disabled": true})),
         "delete" => delete(&entity),
+        _ if kind.starts_with("gradebook") => gradebook::named(kind, operation, subject),
         _ => named(kind, operation, subject, caller),
     }
 }
@@ -227,6 +229,7 @@ fn create(kind: &str, subject: &Subject) -> Vec<Question> {
         }
         "user" => json!({"eid": marker, "lastName": marker}),
         "feed" => json!({"path": "/announcement/user", "title": marker}),
+        _ if kind.starts_with("gradebook") => gradebook::draft(kind, subject),
         "invitation" => json!({"siteId": site, "invitee": user}),
         "term" => {
             json!({"title": marker, "from": "2028-01-01T00:00:00Z", "to": "2028-07-01T00:00:00Z"})
@@ -255,6 +258,7 @@ fn change(kind: &str, subject: &Subject) -> Value {
         "membership" => json!({"memberRole": subject.highest_role}),
         // It is kept alive.
         "session" => json!({}),
+        _ if kind.starts_with("gradebook") => gradebook::change(kind),
         _ => json!({"title": "Changed"}),
     }
 }

@@ -67,10 +67,14 @@ impl World {
 
     async fn make(&self, kind: &str, state: &str, caller: &Caller, is_fresh: bool) -> Subject {
         match (kind, state) {
-            ("announcement" | "calendar" | "site" | "user" | "feed" | "term" | "syllabus", "-") => Subject {
-                marker: self.new_marker(),
-                ..Subject::default()
-            },
+            (kind, "-") if kind.starts_with("gradebook") => Subject::default(),
+            (kind, _) if kind.starts_with("gradebook") => self.gradebook(kind, state, caller).await,
+            ("announcement" | "calendar" | "site" | "user" | "feed" | "term" | "syllabus", "-") => {
+                Subject {
+                    marker: self.new_marker(),
+                    ..Subject::default()
+                }
+            }
             ("site", "new-course" | "new-project") => Subject {
                 marker: self.new_marker(),
                 site_type: state.trim_start_matches("new-").to_owned(),

@@ -27,6 +27,7 @@ use server::feed::{Feed, table as feed};
 use tests::app::PASSWORD;
 use tests::{Client, TestApp};
 
+use super::gradebook::Grade;
 use super::policy::COLUMNS;
 use super::subject::Subject;
 
@@ -119,6 +120,7 @@ pub(super) struct Rows {
     pub(super) feeds: Vec<feed::Model>,
     pub(super) terms: Vec<Term>,
     pub(super) syllabus: Vec<SyllabusItem>,
+    pub(super) grades: Vec<Grade>,
 }
 
 /// The service with everything that the policy speaks of.
@@ -399,6 +401,15 @@ impl Rows {
         }
         for item in &self.syllabus {
             db::insert(cx, item).await?;
+        }
+        for grade in &self.grades {
+            match grade {
+                Grade::Item(it) => db::insert(cx, it).await?,
+                Grade::Category(it) => db::insert(cx, it).await?,
+                Grade::Score(it) => db::insert(cx, it).await?,
+                Grade::Change(it) => db::insert(cx, it).await?,
+                Grade::Override(it) => db::insert(cx, it).await?,
+            }
         }
         insert(cx, folded(self.feeds, Feed::schema())?).await
     }

@@ -32,15 +32,24 @@ const SAMPLED: usize = 4;
 const AT_FORM: &str = "AtForm";
 
 /// Operations whose examples nobody can succeed with: what they need differs from one service to the next.
-const NEEDS_MORE: [&str; 21] = [
+const NEEDS_MORE: [&str; 31] = [
     "createFeed",
     "createFeedAtForm",
+    "createGradebookCategory",
+    "createGradebookItem",
+    "createGradebookOverride",
+    "createGradebookOverrideAtForm",
+    "createGradebookScore",
+    "createGradebookScoreAtForm",
     "createMembership",
     "createMembershipAtForm",
+    "getAnyGradebookItem",
+    "gradeInSite",
     "logIn",
     "logInForSession",
     "logInForSessionAtForm",
     "patchMembership",
+    "postAnyGradebookScoreSite",
     "postAnyMembershipGroup",
     "postAnyMembershipJoinWith0",
     "postAnyMembershipSitebyjson",
@@ -51,6 +60,7 @@ const NEEDS_MORE: [&str; 21] = [
     "postMembershipAtForm",
     "postSiteSetPerms",
     "putSiteSetPerms",
+    "readGradebook",
     "tryOperation",
     "updateMembership",
     "updateMembershipAtForm",

@@ -8,9 +8,16 @@ use tests::{Answer, TestApp, both};
 use super::{JSON, list, read, text};
 use crate::shape::assert_same;
 
-const TYPES: [&str; 10] = [
+const TYPES: [&str; 17] = [
     "announcement",
+    "calendar",
     "feed",
+    "gradebook",
+    "gradebook-category",
+    "gradebook-change",
+    "gradebook-item",
+    "gradebook-override",
+    "gradebook-score",
     "invitation",
     "membership",
     "server-config",

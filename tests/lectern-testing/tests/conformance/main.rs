@@ -43,3 +43,37 @@ mod calendar {
         "timeZone": "Europe/Berlin",
     });
 }
+
+mod gradebook {
+    use lectern_testing::Backend;
+    use lectern_testing::conformance::{CHECKS, Suite};
+    use serde_json::json;
+
+    /// The checks that write the same name again and again, which these types refuse: no two of a site have one name.
+    const REPEATING: [&str; 2] = ["fields_come_back_as_they_were_sent", "versions_hold"];
+
+    async fn prove(backend: Backend) {
+        for prefix in ["gradebook-item", "gradebook-category"] {
+            let Some(suite) = Suite::start(backend, prefix, json!({})).await else {
+                return;
+            };
+            let suite = suite.expect("a type that is served");
+            for (name, check) in CHECKS {
+                if !REPEATING.contains(&name) {
+                    let verdict = check(&suite).await;
+                    assert!(verdict.is_ok(), "{prefix} {name}: {verdict:?}");
+                }
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn sqlite() {
+        prove(Backend::Sqlite).await;
+    }
+
+    #[tokio::test]
+    async fn postgres() {
+        prove(Backend::Postgres).await;
+    }
+}

@@ -1,0 +1,246 @@
+//! Gradebooks in each state that the policy names, and the ways to ask for them.
+
+use entity_core::DateTimeUtc;
+use entity_core::db::Facts;
+use entity_core::wire::{Decimal, Millis};
+use entity_providers::db::group_member;
+use entity_providers::gradebook::category::GradebookCategory;
+use entity_providers::gradebook::change::GradebookChange;
+use entity_providers::gradebook::entered::GradebookOverride;
+use entity_providers::gradebook::item::GradebookItem;
+use entity_providers::gradebook::score::GradebookScore;
+use http::Method;
+use serde_json::{Value, json};
+
+use super::requests::{JSON, Question, Shows};
+use super::subject::Subject;
+use super::world::{Caller, MADE, Rows, World};
+
+impl World {
+    /// A site of its own with an item, and with what `kind` says about the student whom the state names. The title of
+    /// the site, and the name of the item, are the words to look for.
+    pub(super) async fn gradebook(&self, kind: &str, state: &str, caller: &Caller) -> Subject {
+        let mut rows = Rows::default();
+        if state == "unknown" {
+            return Subject {
+                id: self.new_marker(),
+                site: "no-such-site".to_owned(),
+                group: "no-such-item".to_owned(),
+                marker: self.new_marker(),
+                ..Subject::default()
+            };
+        }
+        let place = state.trim_start_matches("in-");
+        let site = match place {
+            "project" | "other" | "joinable" | "hidden" => self.plan_site(place, &mut rows),
+            _ => self.plan_site("course", &mut rows),
+        };
+        let student = match state.starts_with("own") {
+            true => &caller.person,
+            false => &self.people["peer"],
+        };
+        if state == "grouped" {
+            let group = Self::plan_group(&site, &mut rows);
+            for person in [student, &self.people["ta"]] {
+                rows.group_members.push(group_member::Model {
+                    group_id: group.clone(),
+                    user_id: person.id.clone(),
+                    site_id: Some(site.clone()),
+                });
+            }
+        }
+        let mut item = item(&self.new_marker(), &site);
+        item.released = !state.ends_with("unreleased");
+        let subject = subject(kind, &item, &student.id);
+        if state != "empty" {
+            rows.grades.push(Grade::Item(item.clone()));
+        }
+        rows.grades.extend(grade(kind, state, &subject, item));
+        self.store(rows).await;
+        subject
+    }
+}
+
+/// A row of one of the tables of gradebooks.
+#[derive(Clone, Debug)]
+pub(super) enum Grade {
+    Item(GradebookItem),
+    Category(GradebookCategory),
+    Score(GradebookScore),
+    Change(GradebookChange),
+    Override(GradebookOverride),
+}
+
+fn subject(kind: &str, item: &GradebookItem, student: &str) -> Subject {
+    let id = match kind {
+        "gradebook" => item.site_id.clone(),
+        "gradebook-score" => format!("{}:{student}", item.item_id),
+        "gradebook-override" => format!("{}:{student}", item.site_id),
+        "gradebook-item" => item.item_id.clone(),
+        _ => format!("{}-{kind}", item.item_id),
+    };
+    let marker = match kind {
+        "gradebook" => item.site_id.clone(),
+        "gradebook-item" | "gradebook-category" => item.name.clone(),
+        _ => id.clone(),
+    };
+    Subject {
+        id,
+        site: item.site_id.clone(),
+        // The item.
+        group: item.item_id.clone(),
+        user: student.to_owned(),
+        marker,
+        ..Subject::default()
+    }
+}
+
+fn made() -> Millis {
+    Millis(DateTimeUtc::from_timestamp_millis(MADE).expect("an instant"))
+}
+
+fn item(marker: &str, site: &str) -> GradebookItem {
+    GradebookItem {
+        item_id: format!("{marker}-item"),
+        site_id: site.to_owned(),
+        name: marker.to_owned(),
+        points: Decimal::of_units(100_000),
+        category_id: None,
+        due_date: None,
+        extra_credit: false,
+        released: true,
+        counted: true,
+        position: 1,
+        external_reference: None,
+        created_on: made(),
+        modified_on: made(),
+        version: 1,
+        facts: Facts::default(),
+    }
+}
+
+/// What there is beside the item.
+fn grade(kind: &str, state: &str, subject: &Subject, item: GradebookItem) -> Option<Grade> {
+    if state.starts_with("in-") {
+        return None;
+    }
+    let (site_id, user_id) = (subject.site.clone(), subject.user.clone());
+    Some(match kind {
+        "gradebook-category" => Grade::Category(GradebookCategory {
+            category_id: subject.id.clone(),
+            site_id,
+            name: item.name,
+            weight: None,
+            drop_lowest: 0,
+            extra_credit: false,
+            modified_on: made(),
+            version: 1,
+            facts: Facts::default(),
+        }),
+        "gradebook-score" => Grade::Score(GradebookScore {
+            score_id: subject.id.clone(),
+            site_id,
+            item_id: item.item_id,
+            item_name: String::new(),
+            user_id,
+            user_name: String::new(),
+            score: Some(Decimal::of_units(75_000)),
+            excused: false,
+            comment: String::new(),
+            graded_by: String::new(),
+            graded_on: made(),
+            version: 1,
+            facts: Facts::default(),
+        }),
+        "gradebook-change" => Grade::Change(GradebookChange {
+            change_id: subject.id.clone(),
+            site_id,
+            item_id: item.item_id,
+            user_id,
+            changed_by: String::new(),
+            changed_on: made(),
+            score_before: None,
+            score: None,
+            excused: false,
+            comment: String::new(),
+            facts: Facts::default(),
+        }),
+        "gradebook-override" => Grade::Override(GradebookOverride {
+            override_id: subject.id.clone(),
+            site_id,
+            user_id,
+            grade: "A".to_owned(),
+            reason: String::new(),
+            entered_by: String::new(),
+            entered_on: made(),
+            version: 1,
+            facts: Facts::default(),
+        }),
+        _ => return None,
+    })
+}
+
+/// The fields of a new entity.
+pub(super) fn draft(kind: &str, subject: &Subject) -> Value {
+    let Subject {
+        site,
+        user,
+        group,
+        marker,
+        ..
+    } = subject;
+    match kind {
+        "gradebook-item" => json!({"siteId": site, "name": format!("{marker}2"), "points": 5}),
+        "gradebook-category" => json!({"siteId": site, "name": marker}),
+        "gradebook-override" => json!({"siteId": site, "userId": user, "grade": "B"}),
+        _ => json!({"siteId": site, "userId": user, "itemId": group, "score": 5}),
+    }
+}
+
+/// Something that changes the entity.
+pub(super) fn change(kind: &str) -> Value {
+    match kind {
+        "gradebook-score" => json!({"score": 4.5}),
+        "gradebook-override" => json!({"grade": "C"}),
+        _ => json!({"name": "Changed"}),
+    }
+}
+
+/// The ways to ask for an action or an endpoint.
+pub(super) fn named(kind: &str, operation: &str, subject: &Subject) -> Vec<Question> {
+    let Subject {
+        site, user, group, ..
+    } = subject;
+    let (method, name) = operation
+        .split_once(':')
+        .expect("an operation that is known");
+    let path = match name {
+        _ if name.starts_with("/api/") => name
+            .replace("{siteId}", site)
+            .replace("{gradingItemId}", group)
+            .replace("{userId}", user),
+        "item" => {
+            let name = group.trim_end_matches("-item");
+            format!("/direct/{kind}/item/{site}/{name}")
+        }
+        "my" => format!("/direct/{kind}/my"),
+        _ => format!("/direct/{kind}/{name}/{site}"),
+    };
+    if method == "POST" {
+        let body = match kind {
+            "gradebook-score" => json!({"scores": [{"userId": user, "itemId": group, "score": 5}]}),
+            _ => json!({"grade": "5"}),
+        };
+        return vec![Question::send(
+            Method::POST,
+            path,
+            Some((JSON, body.to_string())),
+        )];
+    }
+    let shows = if name == "my" {
+        Shows::Lists
+    } else {
+        Shows::Status
+    };
+    vec![Question::get(shows, [path])]
+}

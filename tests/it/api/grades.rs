@@ -1,0 +1,94 @@
+//! `/api/sites/{siteId}/grades` and its like.
+
+use http::StatusCode;
+use serde_json::{Value, json};
+use tests::{TestApp, both};
+
+use crate::shape::assert_shape;
+
+const OF_BIOLOGY: &str = "/api/sites/biology-101/grades";
+const BODY: &str = "items list, courseGrade object, grades list";
+const ITEM: &str = "id text, name text, score number?, points number, comment text?, excused flag, dueDate whole?, \
+    released flag, counted flag, extraCredit flag";
+const COURSE_GRADE: &str = "enteredGrade text?, calculatedGrade text?, mappedGrade text?, displayGrade text?, \
+    pointsEarned number?, totalPointsPossible number?, dateRecorded whole?";
+const GRADE: &str = "id text, name text, score text, notGradedYet flag, ungraded whole, url text, siteTitle text, \
+    siteRole text, siteId text";
+
+both! {
+    async fn students_are_told_their_released_scores(app: TestApp) {
+        let student = app.user("student1").await;
+        let body = student.get(OF_BIOLOGY).await.expect(StatusCode::OK).json();
+        assert_shape(&body, &[BODY]);
+        assert_shape(&body["courseGrade"], &[COURSE_GRADE]);
+        assert!(body["courseGrade"]["displayGrade"].as_str().is_some_and(|it| it.ends_with("%)")));
+        let items = body["items"].as_array().expect("a list");
+        let names: Vec<_> = items.iter().map(|it| it["name"].as_str().expect("a name")).collect();
+        assert_eq!(names, ["Essay 1", "Essay 2", "Microscopy lab", "Quiz on cells", "Herbarium"]);
+        items.iter().for_each(|it| assert_shape(it, &[ITEM]));
+        assert_eq!((&items[0]["score"], &items[0]["points"]), (&json!(94.25), &json!(100.0)));
+        for grade in body["grades"].as_array().expect("a list") {
+            assert_shape(grade, &[GRADE]);
+            assert_eq!((&grade["siteRole"], &grade["ungraded"]), (&json!("Student"), &json!(0)));
+        }
+        assert_eq!(body["grades"][0]["score"], "94.25");
+    }
+
+    async fn instructors_are_told_of_the_class(app: TestApp) {
+        let instructor = app.user("instructor1").await;
+        let body = instructor.get(OF_BIOLOGY).await.expect(StatusCode::OK).json();
+        assert_eq!(body["courseGrade"]["displayGrade"], Value::Null);
+        let items = body["items"].as_array().expect("a list");
+        assert_eq!(items.len(), 7);
+        assert!(items.iter().all(|it| it["score"].is_null()));
+        let grades = body["grades"].as_array().expect("a list");
+        let of = |name: &str| grades.iter().find(|it| it["name"] == name).expect("a grade").clone();
+        assert_eq!((&of("Essay 2")["ungraded"], &of("Essay 2")["notGradedYet"]), (&json!(8), &json!(false)));
+        assert_eq!((&of("Final exam")["score"], &of("Final exam")["ungraded"]), (&json!(""), &json!(20)));
+        assert!(of("Essay 1")["score"].as_str().is_some_and(|it| it.len() == 5), "two places");
+        assert!(of("Essay 1")["url"].as_str().is_some_and(|it| it.starts_with("/portal/site/biology-101/tool/")));
+    }
+
+    async fn refusals_are_those_of_sites(app: TestApp) {
+        let student = app.user("student1").await;
+        student.get("/api/sites/nothing/grades").await.expect(StatusCode::NOT_FOUND);
+        student.get("/api/sites/history-210/grades").await.expect(StatusCode::FORBIDDEN);
+        app.anonymous().get(OF_BIOLOGY).await.expect(StatusCode::UNAUTHORIZED);
+        let empty = student.get("/api/sites/field-trip/grades").await.expect(StatusCode::OK).json();
+        assert_eq!(empty["items"], json!([]));
+    }
+
+    async fn the_grades_of_pinned_sites_are_told_by_site(app: TestApp) {
+        let student = app.user("student20").await;
+        for path in ["/api/users/me/grades", "/api/grades/users/me"] {
+            let body = student.get(path).await.expect(StatusCode::OK).json();
+            assert_shape(&body, &["grades list, sites list"]);
+            let sites: Vec<_> = body["grades"].as_array().expect("a list").iter().map(|it| it["siteId"].clone()).collect();
+            assert_eq!(sites.len(), 6);
+            assert_eq!((&sites[0], &sites[5]), (&json!("biology-101"), &json!("history-210")));
+        }
+        let alias = student.get("/api/grades/sites/biology-101").await.expect(StatusCode::OK).json();
+        assert_eq!(alias, student.get(OF_BIOLOGY).await.json());
+        student.get("/api/grades/nothing").await.expect(StatusCode::NOT_FOUND);
+    }
+
+    async fn a_portal_grades_a_student(app: TestApp) {
+        let instructor = app.user("instructor1").await;
+        let student = app.user("student1").await;
+        let user = student.get("/direct/user/current.json").await.json();
+        let body = instructor.get(OF_BIOLOGY).await.json();
+        let item = body["items"][6]["id"].as_str().expect("an id").to_owned();
+        let path = format!("{OF_BIOLOGY}/{item}/{}", user["id"].as_str().expect("an id"));
+        let grade = json!({"grade": "3.5", "comment": "Pressed well.", "reference": ""});
+        student.post(&path, &grade).await.expect(StatusCode::FORBIDDEN);
+        instructor.post(&path, &grade).await.expect(StatusCode::OK);
+        let own = student.get(OF_BIOLOGY).await.json();
+        let told = own["items"].as_array().expect("a list").iter().find(|it| it["id"] == *item).expect("an item").clone();
+        assert_eq!((&told["score"], &told["comment"]), (&json!(3.5), &json!("Pressed well.")));
+        for wrong in ["much", "1e3", "-1", "0.00001"] {
+            instructor.post(&path, &json!({"grade": wrong})).await.expect(StatusCode::BAD_REQUEST);
+        }
+        let unknown = format!("{OF_BIOLOGY}/nothing/{}", user["id"].as_str().expect("an id"));
+        assert!(instructor.post(&unknown, &grade).await.status.is_client_error());
+    }
+}

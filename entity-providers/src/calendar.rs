@@ -400,12 +400,16 @@ async fn of_site_and_id(cx: &Context, arguments: Arguments) -> Result<Outcome<Ca
     let found = gate::read::<CalendarEvent>(cx, arguments.argument("eventId")?).await;
     match found {
         Ok(event) if event.site_id == site => Ok(Outcome::Entity(event)),
-        Err(error) if error.kind() != ErrorKind::Forbidden => Err(error),
+        Err(error) if !matches!(error.kind(), ErrorKind::Forbidden | ErrorKind::NotFound) => {
+            Err(error)
+        }
+        // Strangers are not told what is there.
+        _ if cx.caller().is_anonymous() => Err(Error::unauthenticated()),
         _ => Err(Error::not_found()),
     }
 }
 
-/// Returns the occurrences of events that `condition` finds, whoever asks.
+/// Returns the events with `value` in `column`, whoever asks.
 async fn load(cx: &Context, column: &str, value: &str) -> Result<Vec<CalendarEvent>> {
     db::load(cx, |sql| {
         Ok(sql.column(db::THIS, column).push(" = ").bind(value))

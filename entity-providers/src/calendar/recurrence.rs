@@ -109,6 +109,10 @@ impl Series {
         }
         let endless = parts.iter().filter(|it| !matches!(it.0, "COUNT" | "UNTIL"));
         let endless: Vec<String> = endless.map(|it| format!("{}={}", it.0, it.1)).collect();
+        let is_set = |it: &(&str, &str)| it.0.starts_with("BY") && it.0 != "BYSETPOS";
+        if find("BYSETPOS").is_some() && !parts.iter().any(is_set) {
+            return Err("must have `BYSETPOS` with another `BY…` only".to_owned());
+        }
         let is_counted = find("BYDAY").is_some_and(|it| it.contains(|c: char| c.is_ascii_digit()));
         if is_counted && !matches!(find("FREQ"), Some("MONTHLY" | "YEARLY")) {
             return Err("must count days of months or years only".to_owned());

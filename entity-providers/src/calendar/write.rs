@@ -34,11 +34,11 @@ impl Update for CalendarEvent {
             if current.has_other_times(&updated) {
                 db::delete(cx, single).await?;
             } else if current.groups != updated.groups {
-                let changed = Self {
+                let narrowed = Self {
                     groups: updated.groups.clone(),
                     ..single.clone()
                 };
-                db::store(cx, single, changed).await?;
+                db::store(cx, single, narrowed).await?;
             }
         }
         Ok(updated)

@@ -155,4 +155,14 @@ both! {
         let later = ask(&format!("firstTime[ge]={}", later.format("%FT%TZ"))).await;
         assert_eq!(later, ["Salt marsh excursion"]);
     }
+
+    async fn scripts_are_taken_out_of_the_text(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let mut dirty = talk();
+        dirty["title"] = json!("<b>x</b>");
+        dirty["description"] = json!("<p onclick=\"x()\">Hi<script>alert(1)</script></p>");
+        let made = teacher.post("/direct/calendar.json", &dirty).await.json();
+        assert_eq!((&made["title"], &made["description"]), (&json!("<b>x</b>"), &json!("<p>Hi</p>")));
+        assert_eq!(made["descriptionFormatted"], "<p>Hi</p>");
+    }
 }

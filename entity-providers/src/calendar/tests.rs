@@ -117,13 +117,13 @@ async fn a_range_shows_occurrences_and_all_other_lists_show_the_event_once() {
                 .unwrap()
         );
     }
-    let one = format!("{site}?firstDate=2026-11-21&lastDate=2026-12-21&_start=1&_limit=1");
-    let one = bed.get("student1", &one).await.unwrap();
+    let second = format!("{site}?firstDate=2026-11-21&lastDate=2026-12-21&_start=1&_limit=1");
+    let second = bed.get("student1", &second).await.unwrap();
     let all = bed
         .get("student1", &format!("{site}{MONTH}"))
         .await
         .unwrap();
-    assert_eq!(one[0], all[1]);
+    assert_eq!(second[0], all[1]);
     for wrong in [
         "_order=title",
         "_cursor=",

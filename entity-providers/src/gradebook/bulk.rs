@@ -22,6 +22,10 @@ struct SentScores {
 }
 
 /// What a grader says about one student and one item. What is not sent stays as it is.
+#[expect(
+    clippy::option_option,
+    reason = "a null that was sent is another thing than nothing sent"
+)]
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SentScore {

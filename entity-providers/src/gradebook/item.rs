@@ -148,9 +148,9 @@ impl GradebookItem {
 impl Update for GradebookItem {
     type Changes = Fields;
 
-    async fn update(cx: &Context, current: Self, changes: Fields) -> Result<Self> {
+    async fn update(cx: &Context, current: Self, sent: Fields) -> Result<Self> {
         let mut changed = current.clone();
-        changed.change(cx, changes)?;
+        changed.change(cx, sent)?;
         let is_same = (&changed.name, changed.points, changed.due_date)
             == (&current.name, current.points, current.due_date);
         if current.is_external() && !is_same {

@@ -18,6 +18,10 @@ const ROWS: usize = 500;
 const SET: [&str; 5] = ["score", "excused", "comment", "graded_by", "graded_on"];
 
 /// What a grader says about one student and one item. What is `None` stays as it is.
+#[expect(
+    clippy::option_option,
+    reason = "no points are another thing than nothing said"
+)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Mark {
     pub(super) item: String,
@@ -130,7 +134,7 @@ pub(super) async fn store(
         .map(|it| GradebookScore::id_of(&it.item, &it.user))
         .collect();
     let mut known = known(cx, &ids).await?;
-    let (mut changed, mut changes) = (Vec::new(), Vec::new());
+    let (mut changed, mut history) = (Vec::new(), Vec::new());
     for (mark, id) in marks.into_iter().zip(ids) {
         let before = known.remove(&id);
         let after = mark.onto(cx, before.as_ref(), id, site, grader);
@@ -144,13 +148,13 @@ pub(super) async fn store(
             reference.to_string(),
             Some(site),
         );
-        changes.push(change::of(cx, before.as_ref(), Some(&after)));
+        history.push(change::of(cx, before.as_ref(), Some(&after)));
         changed.push(after);
     }
     for rows in changed.chunks(ROWS) {
         write(cx, rows).await?;
     }
-    change::store(cx, &changes).await?;
+    change::store(cx, &history).await?;
     Ok(changed.len())
 }
 

@@ -135,10 +135,10 @@ impl Create for GradebookScore {
 impl Update for GradebookScore {
     type Changes = Fields;
 
-    async fn update(cx: &Context, current: Self, changes: Fields) -> Result<Self> {
+    async fn update(cx: &Context, current: Self, sent: Fields) -> Result<Self> {
         current.hold_item(cx).await?;
         let mut changed = current.clone();
-        changed.change(cx, changes)?;
+        changed.change(cx, sent)?;
         cx.user_id()?.clone_into(&mut changed.graded_by);
         let change = super::change::of(cx, Some(&current), Some(&changed));
         let changed = db::replace(cx, current, changed).await?;

@@ -84,6 +84,10 @@ struct MyGrades {
 }
 
 /// An item with the caller's own score.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "an item is described by independent truths"
+)]
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ItemView {

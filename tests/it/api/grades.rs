@@ -25,7 +25,7 @@ both! {
         let items = body["items"].as_array().expect("a list");
         let names: Vec<_> = items.iter().map(|it| it["name"].as_str().expect("a name")).collect();
         assert_eq!(names, ["Essay 1", "Essay 2", "Microscopy lab", "Quiz on cells", "Herbarium"]);
-        items.iter().for_each(|it| assert_shape(it, &[ITEM]));
+        for it in items { assert_shape(it, &[ITEM]); }
         assert_eq!((&items[0]["score"], &items[0]["points"]), (&json!(94.25), &json!(100.0)));
         for grade in body["grades"].as_array().expect("a list") {
             assert_shape(grade, &[GRADE]);

@@ -61,7 +61,7 @@ both! {
         let book = read(&instructor, BIOLOGY).await;
         let rows = book["assignments"].as_array().expect("a list");
         assert_eq!(rows.len(), 140);
-        rows.iter().for_each(|it| assert_shape(it, &[ROW]));
+        for it in rows { assert_shape(it, &[ROW]); }
         let midterm = rows.iter().filter(|it| it["itemName"] == "Midterm exam");
         assert!(midterm.clone().all(|it| it["grade"].is_string()));
         assert_eq!(midterm.count(), 20);
@@ -80,7 +80,7 @@ both! {
         let books = list(&student, "/direct/gradebook/my.json", "gradebook").await;
         let sites: Vec<_> = books.iter().map(|it| text(it, "siteId")).collect();
         assert_eq!(sites, ["biology-101", "history-210"]);
-        books.iter().for_each(|it| assert_shape(it, &[BOOK, METADATA]));
+        for it in &books { assert_shape(it, &[BOOK, METADATA]); }
         app.anonymous().get("/direct/gradebook/my.json").await.expect(StatusCode::UNAUTHORIZED);
     }
 
@@ -120,11 +120,11 @@ both! {
         }
         for (who, number) in [(&student, 5), (&instructor, 92)] {
             let scores = list(who, "/direct/gradebook-score.json", "gradebook-score").await;
-            scores.iter().for_each(|it| assert_shape(it, &[SCORE, UNTITLED]));
+            for it in &scores { assert_shape(it, &[SCORE, UNTITLED]); }
             assert_eq!(scores.len(), number);
         }
         let changes = list(&instructor, "/direct/gradebook-change.json", "gradebook-change").await;
-        changes.iter().for_each(|it| assert_shape(it, &[CHANGE, UNTITLED]));
+        for it in &changes { assert_shape(it, &[CHANGE, UNTITLED]); }
         let own = id_of(&student).await;
         let entered = json!({"siteId": "biology-101", "userId": own, "grade": "A-"});
         instructor.post("/direct/gradebook-override.json", &entered).await.expect(StatusCode::CREATED);

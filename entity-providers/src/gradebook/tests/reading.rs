@@ -157,21 +157,20 @@ async fn an_item_follows_its_cause() {
     let student = bed.id("student1").to_owned();
     let follow = |spec: Option<ItemSpec>| {
         let caller = bed.caller("instructor1");
-        let work = bed.write(caller, move |cx| {
+        bed.write(caller, move |cx| {
             follow_cause(cx, "/assignment/a1", spec.clone()).boxed()
-        });
-        async move { work.await }
+        })
     };
     let id = follow(Some(spec.clone())).await.unwrap().unwrap();
     assert_eq!(follow(Some(spec.clone())).await.unwrap(), Some(id.clone()));
     let caller = bed.caller("instructor1");
     let score = Some(Decimal::parse("28.5").unwrap());
     let user = student.clone();
-    let set = bed.write(caller, move |cx| {
+    let grading = bed.write(caller, move |cx| {
         let user = user.clone();
         async move { set_score_of_cause(cx, "/assignment/a1", &user, score, None).await }.boxed()
     });
-    assert!(set.await.unwrap());
+    assert!(grading.await.unwrap());
     let path = format!("gradebook-score/{id}:{student}");
     assert_eq!(bed.get("student1", &path).await.unwrap()["score"], 28.5);
     // What comes from elsewhere is graded and changed there.

@@ -1,6 +1,6 @@
 //! `/direct/gradebook`: the grades of a site, as existing clients read them; and the types of what they are made of.
 //!
-//! Items, categories and scores are entities of their own. Course grades are computed from them: see [`course`].
+//! Items, categories and scores are entities of their own. Course grades are computed from them.
 
 mod audience;
 mod bulk;

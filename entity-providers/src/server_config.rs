@@ -1,6 +1,6 @@
 //! `/direct/server-config`: the settings of the service that everybody may know.
 //!
-//! Invariant: [`settings`] is all that is told. It is a list of its own, made of what every answer and every cookie
+//! Invariant: `settings` is all that is told. It is a list of its own, made of what every answer and every cookie
 //! tells anyway, so that no other setting becomes public by being set.
 
 use std::collections::BTreeMap;

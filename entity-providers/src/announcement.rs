@@ -3,7 +3,7 @@
 mod demo;
 #[cfg(test)]
 mod tests;
-mod view;
+pub(crate) mod view;
 
 use chrono::TimeDelta;
 use entity_core::db::{self, Facts, Sight};

@@ -11,7 +11,7 @@ mod range;
 mod recurrence;
 #[cfg(test)]
 mod tests;
-mod view;
+pub(crate) mod view;
 mod write;
 
 use chrono::TimeDelta;
@@ -30,6 +30,7 @@ use range::Range;
 use recurrence::Series;
 
 pub use cause::{Deadline, follow_cause};
+pub(crate) use range::next as coming;
 
 /// The function that admits to the events of a site.
 const READ: &str = "calendar.read";
@@ -177,7 +178,7 @@ pub struct CalendarEvent {
 entity_core::register!(CalendarEvent, demo = demo::fill);
 
 impl CalendarEvent {
-    fn start(&self) -> DateTimeUtc {
+    pub(crate) fn start(&self) -> DateTimeUtc {
         self.first_time.clone().into()
     }
 

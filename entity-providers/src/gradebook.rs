@@ -19,7 +19,7 @@ mod rows;
 pub mod score;
 #[cfg(test)]
 mod tests;
-mod view;
+pub(crate) mod view;
 
 use entity_core::wire::Decimal;
 use entity_core::{

@@ -3,6 +3,7 @@
 pub mod announcement;
 pub mod authorizer;
 pub mod calendar;
+mod dashboard;
 pub mod db;
 pub mod demo;
 mod fields;

@@ -1,21 +1,26 @@
 //! The data of the portal's pages: the start page of a user, and the pages to which the addresses of sites, of their
 //! pages and of their tools lead.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use entity_core::{
-    Context, DirectPath, Entity as _, Error, ErrorKind, Registry, Result, Search, Window, gate,
-    look_up,
+    Context, DirectPath, Entity as _, Error, ErrorKind, Page, Registry, Result, Search, Window,
+    gate, look_up,
 };
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _};
 use serde::Serialize;
 
 use crate::announcement::Announcement;
+use crate::calendar;
 use crate::db::{site_page, site_tool};
 use crate::site::PinnedSites;
 use crate::site::portal::own_sites;
 
 /// The number of announcements on the start page.
 const MOST_NEWS: u64 = 10;
+/// The number of events on the start page.
+const MOST_EVENTS: u64 = 10;
+/// How far the start page looks ahead.
+const AHEAD: TimeDelta = TimeDelta::days(14);
 
 /// The start page of a user.
 #[derive(Debug)]
@@ -26,6 +31,10 @@ pub struct Home {
     pub has_more: bool,
     /// The latest announcements of the sites, newest first.
     pub news: Vec<News>,
+    /// The events of the next two weeks, in order of time.
+    pub events: Vec<Event>,
+    /// Whether there are more events in these weeks.
+    pub has_more_events: bool,
 }
 
 /// A site on the start page.
@@ -52,6 +61,19 @@ pub struct News {
     pub site_title: String,
     /// When it came out.
     pub created_on: DateTime<Utc>,
+}
+
+/// An event on the start page.
+#[derive(Debug)]
+pub struct Event {
+    /// The id of the occurrence.
+    pub id: String,
+    /// The headline.
+    pub title: String,
+    /// The title of its site.
+    pub site_title: String,
+    /// When it begins.
+    pub start: DateTime<Utc>,
 }
 
 /// The sites that a user keeps at hand, as clients of the portal read them.
@@ -92,11 +114,25 @@ pub async fn home(cx: &Context) -> Result<Home> {
         .collect();
     // The sort is stable: each part stays in the order of the titles.
     sites.sort_by_key(|it| !it.is_pinned);
+    let events = events(cx).await?;
     Ok(Home {
         sites,
         has_more: page.has_more,
         news: news(cx).await?,
+        events: events.items,
+        has_more_events: events.has_more,
     })
+}
+
+async fn events(cx: &Context) -> Result<Page<Event>> {
+    let sites = cx.authorizer().own_sites(cx).await?;
+    let page = calendar::coming(cx, sites, AHEAD, MOST_EVENTS).await?;
+    Ok(page.map(|it| Event {
+        id: it.id().into_owned(),
+        start: it.start(),
+        title: it.title,
+        site_title: it.site_name,
+    }))
 }
 
 async fn news(cx: &Context) -> Result<Vec<News>> {

@@ -55,6 +55,12 @@ const PARAMETERS: &[(&str, &str)] = &[
     ("email", "the e-mail address, in whatever case"),
 ];
 
+/// Returns whether `name`, a segment of a path, is the caller: `me`, or the caller's internal or external id.
+pub(crate) fn is_caller(cx: &Context, name: &str) -> bool {
+    let own = cx.caller().user.as_ref();
+    own.is_some_and(|it| name == "me" || it.id == name || it.eid == name)
+}
+
 /// A person who can log in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]

@@ -334,11 +334,15 @@ async fn route(app: &App, exchange: Box<Exchange>) -> Response {
     }
 }
 
-/// Leads people from the root to where the pages begin.
+/// Leads people from the root to where the pages begin: those who are logged in to their sites.
 fn to_start(exchange: &Exchange) -> Response {
     match exchange.parts.method {
         Method::GET | Method::HEAD => {
-            let start = HeaderValue::from_static("/direct");
+            let start = match exchange.origin.caller.is_anonymous() {
+                true => "/direct",
+                false => portal::MOUNT,
+            };
+            let start = HeaderValue::from_static(start);
             (StatusCode::FOUND, [(LOCATION, start)]).into_response()
         }
         Method::OPTIONS => error::options(&[Verb::Get]),

@@ -2,6 +2,7 @@
 
 mod announcements;
 mod calendar;
+mod dashboard;
 mod endpoint;
 mod envelope;
 mod grades;

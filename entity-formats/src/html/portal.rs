@@ -20,17 +20,17 @@ pub struct SiteLink {
     pub description: Option<String>,
 }
 
-/// A link to an announcement on the start page.
+/// A link to an announcement or an event on the start page.
 #[derive(Clone, Debug)]
-pub struct NewsLink {
+pub struct Dated {
     /// The address.
     pub href: String,
     /// The headline.
     pub title: String,
     /// The title of its site.
     pub site_title: String,
-    /// When it came out.
-    pub created_on: DateTime<Utc>,
+    /// When it came out, or when it begins.
+    pub time: DateTime<Utc>,
 }
 
 /// The content of the start page of a user.
@@ -42,8 +42,12 @@ pub struct Home {
     pub others: Vec<SiteLink>,
     /// Whether the user has more sites than these.
     pub has_more: bool,
+    /// The next events.
+    pub events: Vec<Dated>,
+    /// Whether there are more events soon.
+    pub has_more_events: bool,
     /// The latest announcements.
-    pub news: Vec<NewsLink>,
+    pub news: Vec<Dated>,
 }
 
 /// The page of a [`Home`].
@@ -53,6 +57,8 @@ struct HomePage<'a> {
     frame: Frame<'a>,
     groups: Vec<Group<'a>>,
     has_more: bool,
+    events: Vec<Entry<'a>>,
+    has_more_events: bool,
     news: Vec<Entry<'a>>,
 }
 
@@ -63,9 +69,9 @@ struct Group<'a> {
     sites: &'a [SiteLink],
 }
 
-/// An announcement, as people read it.
+/// An announcement or an event, as people read it.
 struct Entry<'a> {
-    link: &'a NewsLink,
+    link: &'a Dated,
     time: Shown<'a>,
 }
 
@@ -110,15 +116,19 @@ pub fn home_page(home: &Home, view: &View<'_>) -> Result<Vec<u8>> {
             .filter(|it| !it.sites.is_empty())
             .collect(),
         has_more: home.has_more,
-        news: home
-            .news
-            .iter()
-            .map(|link| Entry {
-                link,
-                time: Shown::of_instant(link.created_on),
-            })
-            .collect(),
+        events: home.events.iter().map(Entry::of).collect(),
+        has_more_events: home.has_more_events,
+        news: home.news.iter().map(Entry::of).collect(),
     })
+}
+
+impl<'a> Entry<'a> {
+    fn of(link: &'a Dated) -> Self {
+        Self {
+            link,
+            time: Shown::of_instant(link.time),
+        }
+    }
 }
 
 /// Writes the page on which people log in: with the name that was sent and with the reason of the refusal, if a login

@@ -1,7 +1,7 @@
 //! `/api/users/me/announcements`: announcements with the union of the keys that old and new clients read.
 
 use entity_core::endpoint::{Call, Endpoint, Part};
-use entity_core::{Context, Result, Search, View, gate};
+use entity_core::{Context, Page, Result, Search, View, Window, gate};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ pub(super) struct News {
 #[derive(Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
 #[view(of = Announcement, beside(url: String))]
-pub(super) struct AnnouncementView {
+pub(crate) struct AnnouncementView {
     /// The id.
     #[view(of = announcement_id)]
     id: String,
@@ -64,6 +64,19 @@ pub(super) struct AnnouncementView {
 
 pub(super) async fn mine(cx: &Context, call: Call) -> Result<Part<News>> {
     let window = call.window()?;
+    let (page, sites) = newest(cx, window).await?;
+    let sites = sites.into_names();
+    Part::of(cx, page, window, |announcements| News {
+        announcements,
+        sites,
+    })
+}
+
+/// Returns a part of the announcements of the caller's pinned sites, newest first, and these sites.
+pub(crate) async fn newest(
+    cx: &Context,
+    window: Window,
+) -> Result<(Page<AnnouncementView>, PinnedSites)> {
     let sites = PinnedSites::of_caller(cx, "annc.read", "sakai.announcements").await?;
     let mut search = Search::part(window);
     search.narrow_to_sites::<Announcement>(sites.ids())?;
@@ -71,9 +84,5 @@ pub(super) async fn mine(cx: &Context, call: Call) -> Result<Part<News>> {
         let url = sites.path(&it.site_id);
         AnnouncementView::of(it, url)
     });
-    let sites = sites.into_names();
-    Part::of(cx, page, window, |announcements| News {
-        announcements,
-        sites,
-    })
+    Ok((page, sites))
 }

@@ -15,7 +15,7 @@ const MOST_EVENTS: u64 = 1000;
 /// The most occurrences that a list passes to come to its part.
 const MOST_PASSED: u64 = 10_000;
 /// How long a range of which only one end is named is.
-const YEAR: TimeDelta = TimeDelta::days(365);
+pub(super) const YEAR: TimeDelta = TimeDelta::days(365);
 
 /// The column that no client sees.
 static OVER_AT: Field =
@@ -103,28 +103,58 @@ pub(super) async fn list(
     if page.has_more {
         return Err(Error::bad_request("the list is too long: name fewer days"));
     }
+    Ok(part(cx, &page.items, range, (passed, limit)))
+}
+
+/// Returns the first `limit` occurrences of events of these sites that are not over and begin within `period`, in order of
+/// time. Of more events than a list looks at, those that first begin last are passed over: a look ahead has no range
+/// that its reader could shorten.
+pub(crate) async fn next(
+    cx: &Context,
+    sites: Vec<String>,
+    period: TimeDelta,
+    limit: u64,
+) -> Result<Page<CalendarEvent>> {
+    let range = Range {
+        from: cx.now(),
+        to: cx.now() + period,
+    };
+    let mut search = stored_in(Search::all(), range)?;
+    search.narrow_to_sites::<CalendarEvent>(sites)?;
+    let page = gate::list::<CalendarEvent>(cx, search).await?;
+    Ok(part(cx, &page.items, range, (0, limit)))
+}
+
+/// Returns the occurrences of `events` in `range`, without those that are passed and as many as the limit and the size
+/// of an answer allow.
+fn part(
+    cx: &Context,
+    events: &[CalendarEvent],
+    range: Range,
+    (passed, limit): (u64, u64),
+) -> Page<CalendarEvent> {
     let (passed, limit) = (to_size(passed), to_size(limit));
-    let found = in_order(&page.items, range)
+    let found = in_order(events, range)
         .skip(passed)
         .take(limit.saturating_add(1));
     let (mut shown, mut bytes) = (Vec::new(), 0_usize);
     for (start, index) in found {
-        let event = page.items.get(index).map(|it| it.at(start));
+        let event = events.get(index).map(|it| it.at(start));
         let Some(event) = event.filter(|_| shown.len() < limit && bytes < cx.answer_bytes()) else {
-            return Ok(match shown.len() < limit {
+            return match shown.len() < limit {
                 true => Page::ended(shown),
                 false => Page {
                     has_more: true,
                     ..Page::whole(shown)
                 },
-            });
+            };
         };
         bytes = bytes
             .saturating_add(event.description.len())
             .saturating_add(event.attachments.column().len());
         shown.push(event);
     }
-    Ok(Page::whole(shown))
+    Page::whole(shown)
 }
 
 /// Narrows `search` to the events of which some occurrence may be in `range`.

@@ -79,7 +79,7 @@ pub(super) struct SiteAgenda {
     attachments: Vec<FileView>,
     recurrence: RecurrenceView,
 ))]
-pub(super) struct EventView {
+pub(crate) struct EventView {
     /// The id.
     #[view(of = event_id)]
     id: String,
@@ -126,7 +126,7 @@ pub(super) struct EventView {
 
 /// A file of an event.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct FileView {
+pub(crate) struct FileView {
     mimetype: String,
     name: String,
     url: String,
@@ -136,7 +136,7 @@ pub(super) struct FileView {
 
 /// How an event recurs; without a frequency, not at all.
 #[derive(Debug, Default, Serialize, JsonSchema)]
-pub(super) struct RecurrenceView {
+pub(crate) struct RecurrenceView {
     /// How often, or 0 without such an end.
     count: u32,
     /// `day`, `week`, `month` or `year`.
@@ -185,6 +185,13 @@ async fn views(
     let range = range.unwrap_or_else(|| Range::around(cx.now()));
     let page = range::list(cx, search, range).await?;
     Ok(page.map(|it| EventView::shown(it, sites)))
+}
+
+/// Returns the next `limit` events of the caller's sites within a year, in order of time.
+pub(crate) async fn next(cx: &Context, limit: u64) -> Result<Page<EventView>> {
+    let sites = PinnedSites::all_of_caller(cx, READ, TOOL).await?;
+    let page = range::next(cx, sites.ids(), range::YEAR, limit).await?;
+    Ok(page.map(|it| EventView::shown(it, &sites)))
 }
 
 impl EventView {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use entity_core::db::Row;
+use entity_core::db::{Row, Sql};
 use entity_core::endpoint::{Call, Endpoint, Part};
 use entity_core::wire::Decimal;
 use entity_core::{Context, ErrorKind, Need, Page, Result, Window, encode_segment, gate};
@@ -118,7 +118,7 @@ struct ItemView {
 /// An item as portals show it.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct GradeView {
+pub(crate) struct GradeView {
     /// The id.
     id: String,
     /// The name.
@@ -182,12 +182,21 @@ struct Place {
 /// A site, and what the caller sees there.
 type Seen = (String, Audience);
 
+/// Which items are listed, and in which order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// All items, by site.
+    BySite,
+    /// The items in which the caller sees scores, with that of the newest score first.
+    LastGraded,
+}
+
 async fn of_site(cx: &Context, call: Call) -> Result<Part<SiteGrades>> {
     let (site, window) = (call.variable("siteId")?, call.window()?);
     gate::demand_in_site(cx, Need::Site(MEMBER), Some(site)).await?;
     let audience = Audience::of(cx, site).await?;
     let seen: Vec<Seen> = audience.iter().map(|it| (site.to_owned(), *it)).collect();
-    let page = items(cx, &seen, window).await?;
+    let page = items(cx, &seen, Order::BySite, window).await?;
     let course_grade = result::own(cx, site, audience).await?;
     let telling = Telling::of(cx, &seen).await?;
     let page = page.map(|it| (telling.grade(&it), it.view));
@@ -203,15 +212,24 @@ async fn of_site(cx: &Context, call: Call) -> Result<Part<SiteGrades>> {
 
 async fn mine(cx: &Context, call: Call) -> Result<Part<MyGrades>> {
     let window = call.window()?;
+    let (page, pinned) = own(cx, Order::BySite, window).await?;
+    let sites = pinned.into_names();
+    Part::of(cx, page, window, |grades| MyGrades { grades, sites })
+}
+
+/// Returns a part of the items of the caller's pinned sites, and these sites.
+pub(crate) async fn own(
+    cx: &Context,
+    order: Order,
+    window: Window,
+) -> Result<(Page<GradeView>, PinnedSites)> {
     let pinned = PinnedSites::of_caller(cx, MEMBER, TOOL).await?;
     let ids = pinned.ids();
     let mut seen = Audience::of_own_sites(cx).await?;
     seen.retain(|it| ids.contains(&it.0));
-    let page = items(cx, &seen, window).await?;
+    let page = items(cx, &seen, order, window).await?;
     let telling = Telling::of(cx, &seen).await?;
-    let page = page.map(|it| telling.grade(&it));
-    let sites = pinned.into_names();
-    Part::of(cx, page, window, |grades| MyGrades { grades, sites })
+    Ok((page.map(|it| telling.grade(&it)), pinned))
 }
 
 async fn grade(cx: &Context, call: Call) -> Result<Option<Graded>> {
@@ -236,7 +254,7 @@ async fn grade(cx: &Context, call: Call) -> Result<Option<Graded>> {
 }
 
 /// Returns a part of the items that the caller sees in these sites.
-async fn items(cx: &Context, seen: &[Seen], window: Window) -> Result<Page<Found>> {
+async fn items(cx: &Context, seen: &[Seen], order: Order, window: Window) -> Result<Page<Found>> {
     let ids: Vec<&str> = seen.iter().map(|it| it.0.as_str()).collect();
     let db = cx.db()?;
     let mut sql = db.sql(
@@ -245,10 +263,17 @@ async fn items(cx: &Context, seen: &[Seen], window: Window) -> Result<Page<Found
          JOIN site s ON s.id = i.site_id LEFT JOIN gradebook_score c ON c.score_id = i.item_id || ':' || ",
     );
     sql.bind(cx.user_id()?).push(" AND NOT (i.site_id");
-    sql.bind_list(&graded(seen))?.push(") WHERE i.site_id");
+    sql.bind_list(&graded(seen))?.push(")");
+    if order == Order::LastGraded {
+        write_last_graded(cx, &mut sql, seen).await?;
+    }
+    sql.push(" WHERE i.site_id");
     sql.bind_list(&ids)?.push(" AND (i.released OR i.site_id");
     sql.bind_list(&graded(seen))?;
-    sql.push(") ORDER BY s.title, s.id, i.position, i.item_id");
+    sql.push(match order {
+        Order::BySite => ") ORDER BY s.title, s.id, i.position, i.item_id",
+        Order::LastGraded => ") ORDER BY g.graded_on DESC, i.item_id",
+    });
     super::grades::limit(&mut sql, window);
     let read = |row: &mut Row<'_>| {
         let site = row.take()?;
@@ -278,10 +303,25 @@ async fn items(cx: &Context, seen: &[Seen], window: Window) -> Result<Page<Found
         .await
 }
 
+/// Joins to each item `i` the time of its newest score that the caller sees, as `g`; without one, the item is left out.
+async fn write_last_graded(cx: &Context, sql: &mut Sql, seen: &[Seen]) -> Result<()> {
+    sql.push(
+        " JOIN (SELECT k.item_id, max(k.graded_on) AS graded_on FROM membership this \
+         JOIN gradebook_score k ON k.site_id = this.site_id AND k.user_id = this.user_id \
+         WHERE k.score IS NOT NULL AND ",
+    );
+    write_classes(cx, sql, seen.iter()).await?;
+    sql.push(" GROUP BY k.item_id) g ON g.item_id = i.item_id");
+    Ok(())
+}
+
 /// Returns the sites in which the caller grades.
 fn graded(seen: &[Seen]) -> Vec<&str> {
-    let graded = seen.iter().filter(|it| it.1.is_grader());
-    graded.map(|it| it.0.as_str()).collect()
+    graders(seen).map(|it| it.0.as_str()).collect()
+}
+
+fn graders(seen: &[Seen]) -> impl Iterator<Item = &Seen> {
+    seen.iter().filter(|it| it.1.is_grader())
 }
 
 /// What the views of items say besides the items.
@@ -363,10 +403,14 @@ async fn places(cx: &Context, seen: &[Seen]) -> Result<HashMap<String, Place>> {
         .collect())
 }
 
-/// Appends the condition that the membership `this` is one of a student whom the caller grades.
-async fn write_classes(cx: &Context, sql: &mut entity_core::db::Sql, seen: &[Seen]) -> Result<()> {
+/// Appends the condition that the membership `this` is one of a student whom the caller sees in one of these sites.
+async fn write_classes(
+    cx: &Context,
+    sql: &mut Sql,
+    sites: impl Iterator<Item = &Seen>,
+) -> Result<()> {
     sql.push("(FALSE");
-    for (site, audience) in seen.iter().filter(|it| it.1.is_grader()) {
+    for (site, audience) in sites {
         write_students(cx, sql.push(" OR "), site, *audience).await?;
     }
     sql.push(")");
@@ -376,7 +420,7 @@ async fn write_classes(cx: &Context, sql: &mut entity_core::db::Sql, seen: &[See
 async fn students(cx: &Context, seen: &[Seen]) -> Result<HashMap<String, i64>> {
     let db = cx.db()?;
     let mut sql = db.sql("SELECT this.site_id, count(*) FROM membership this WHERE ");
-    write_classes(cx, &mut sql, seen).await?;
+    write_classes(cx, &mut sql, graders(seen)).await?;
     sql.push(" GROUP BY this.site_id");
     let read = |row: &mut Row<'_>| Ok((row.take()?, row.take()?));
     let counted: HashMap<String, i64> = db
@@ -399,7 +443,7 @@ async fn classes(cx: &Context, seen: &[Seen]) -> Result<HashMap<String, Class>> 
          CAST(coalesce(sum(CASE WHEN c.excused THEN 1 ELSE 0 END), 0) AS bigint) \
          FROM membership this JOIN gradebook_score c ON c.site_id = this.site_id AND c.user_id = this.user_id WHERE ",
     );
-    write_classes(cx, &mut sql, seen).await?;
+    write_classes(cx, &mut sql, graders(seen)).await?;
     sql.push(" GROUP BY c.item_id");
     let read = |row: &mut Row<'_>| {
         let item: String = row.take()?;

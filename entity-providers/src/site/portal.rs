@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::{Site, Sites};
 use crate::db::{membership, site as table, site_page, site_tool};
 use crate::term;
-use crate::user::User;
+use crate::user::{User, is_caller};
 
 /// The sites of a user.
 #[derive(Serialize, JsonSchema)]
@@ -103,16 +103,7 @@ const PINNED: &str = "pinned";
 async fn of_user(cx: &Context, call: Call) -> Result<Part<SitesOfUser>> {
     let (only_pinned, window) = (call.flag(PINNED)?, call.window()?);
     let user = match call.variable("userId")? {
-        "me" => cx.user_id()?.to_owned(),
-        other
-            if cx
-                .caller()
-                .user
-                .as_ref()
-                .is_some_and(|it| it.id == other || it.eid == other) =>
-        {
-            cx.user_id()?.to_owned()
-        }
+        name if is_caller(cx, name) => cx.user_id()?.to_owned(),
         other => gate::read::<User>(cx, other).await?.id,
     };
     let page = own_sites(cx, &user, only_pinned, window).await?;

@@ -6,7 +6,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use entity_core::format::Renderer;
 use entity_core::{Effect, Error, Result, encode_segment};
-use entity_formats::html::portal::{Home, NewsLink, SiteLink, home_page};
+use entity_formats::html::portal::{Dated, Home, SiteLink, home_page};
 use entity_formats::write_pairs;
 use entity_providers::portal::{self, Part, Place};
 
@@ -14,7 +14,7 @@ use crate::direct::validators::{Validators, digest};
 
 use super::{MOUNT, PAGE, Visit, fresh_page, lead, login};
 
-/// Shows the caller's sites and what is new in them; to strangers, the form to log in.
+/// Shows the caller's sites, what comes next and what is new in them; to strangers, the form to log in.
 pub(super) async fn home(visit: Visit<'_>) -> Result<Response> {
     let origin = &visit.exchange.origin;
     if origin.caller.is_anonymous() {
@@ -46,16 +46,24 @@ fn links(home: portal::Home) -> Home {
         title: it.title,
         description: it.description.filter(|it| !it.trim().is_empty()),
     };
-    let news = home.news.into_iter().map(|it| NewsLink {
+    let news = home.news.into_iter().map(|it| Dated {
         href: format!("/direct/announcement/{}.html", encode_segment(&it.id)),
         title: it.title,
         site_title: it.site_title,
-        created_on: it.created_on,
+        time: it.created_on,
+    });
+    let events = home.events.into_iter().map(|it| Dated {
+        href: format!("/direct/calendar/{}.html", encode_segment(&it.id)),
+        title: it.title,
+        site_title: it.site_title,
+        time: it.start,
     });
     Home {
         pinned: pinned.into_iter().map(link).collect(),
         others: others.into_iter().map(link).collect(),
         has_more: home.has_more,
+        events: events.collect(),
+        has_more_events: home.has_more_events,
         news: news.collect(),
     }
 }

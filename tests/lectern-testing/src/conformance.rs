@@ -5,7 +5,6 @@
 
 mod agreement;
 mod cost;
-mod counting;
 mod input;
 mod lifetime;
 mod roundtrip;

@@ -15,6 +15,7 @@
 pub mod app;
 pub mod client;
 pub mod conformance;
+pub mod counting;
 pub mod database;
 pub mod endpoints;
 #[doc(hidden)]

@@ -1,13 +1,11 @@
 //! A list takes as many statements for many entities as for few.
 
-use std::sync::Arc;
-
-use entity_core::testing::{KeptEvents, origin};
+use entity_core::testing::origin;
 use entity_core::{Body, Caller, DirectPath, Dispatcher, Input, Preconditions, Request, Verb};
 
-use super::counting::{Count, counted};
 use super::suite::Suite;
 use super::{Held, Verdict};
+use crate::counting::{Count, counting_dispatcher};
 use crate::role::SITE;
 
 const FEW: usize = 2;
@@ -24,7 +22,7 @@ pub async fn a_list_takes_a_constant_number_of_statements(suite: &Suite) -> Verd
         suite.make(suite.plain(SITE, number)).await?;
     }
     let count = Count::default();
-    let dispatcher = counting_dispatcher(suite, &count);
+    let dispatcher = counting_dispatcher(suite.app.service(), &count);
     for who in &suite.people {
         let caller = who
             .id
@@ -49,17 +47,6 @@ pub async fn a_list_takes_a_constant_number_of_statements(suite: &Suite) -> Verd
         }
     }
     Ok(Held::Passed)
-}
-
-/// Returns a dispatcher of the same service that counts what it reads.
-fn counting_dispatcher(suite: &Suite, count: &Count) -> Dispatcher {
-    let app = suite.app.service();
-    Dispatcher::new(
-        Arc::new(app.dispatcher.registry().clone()),
-        Arc::new(counted(&app.storage.content, count)),
-        Arc::new(KeptEvents::default()),
-        Arc::clone(app.dispatcher.shared()),
-    )
 }
 
 /// Returns how many statements a list of at most `limit` entities takes, and how many it shows; `None` if the caller

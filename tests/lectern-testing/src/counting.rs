@@ -4,22 +4,35 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
+use entity_core::Dispatcher;
 use entity_core::db::{Db, Lane, LaneCounts, Lanes, Take};
+use entity_core::testing::KeptEvents;
 use sea_orm::{ConnectionTrait, DatabaseConnection, DbErr, QueryResult, Statement};
+use server::App;
 
 /// The number of statements so far.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Count(Arc<AtomicUsize>);
+pub struct Count(Arc<AtomicUsize>);
 
 impl Count {
     /// Returns the number, and begins anew.
-    pub(super) fn take(&self) -> usize {
+    pub fn take(&self) -> usize {
         self.0.swap(0, Ordering::SeqCst)
     }
 }
 
+/// Returns a dispatcher of the same service that counts in `count` the statements by which it reads.
+pub fn counting_dispatcher(app: &App, count: &Count) -> Dispatcher {
+    Dispatcher::new(
+        Arc::new(app.dispatcher.registry().clone()),
+        Arc::new(counted(&app.storage.content, count)),
+        Arc::new(KeptEvents::default()),
+        Arc::clone(app.dispatcher.shared()),
+    )
+}
+
 /// Returns `db` with each statement that reads counted in `count`.
-pub(super) fn counted(db: &Db, count: &Count) -> Db {
+fn counted(db: &Db, count: &Count) -> Db {
     let lane = |inner: &Option<Arc<dyn Lane>>| -> Option<Arc<dyn Lane>> {
         Some(Arc::new(Counting {
             inner: inner.clone(),

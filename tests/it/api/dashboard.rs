@@ -1,10 +1,12 @@
 //! `GET /api/users/{userId}/dashboard`
 
+use chrono::TimeDelta;
 use entity_core::endpoint::Call;
 use entity_core::testing::origin;
 use entity_core::{Caller, Verb};
 use http::StatusCode;
 use lectern_testing::counting::{Count, counting_dispatcher};
+use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
 use server::api::Endpoints;
 use tests::{Client, TestApp, both};
@@ -156,6 +158,7 @@ both! {
         item.expect(StatusCode::CREATED);
         let student = app.user("student1").await;
         let own = student.get("/direct/user/current.json").await.json();
+        app.advance(TimeDelta::seconds(1));
         let id = item.header("entityid").expect("an id").to_owned();
         let path = format!("/api/sites/{site}/grades/{id}/{}", own["id"].as_str().expect("an id"));
         teacher.post(&path, &json!({"grade": "7.5"})).await.expect(StatusCode::OK);
@@ -184,7 +187,10 @@ both! {
         for number in 0..38 {
             make_course(&teacher, number).await;
         }
-        let sites = teacher.get("/api/users/me/sites").await.json();
+        let pin = "UPDATE membership SET is_pinned = TRUE";
+        let writer = &app.service().storage.content.writer;
+        writer.execute_unprepared(pin).await.expect("pinned sites");
+        let sites = teacher.get("/api/users/me/sites?pinned=true").await.json();
         assert!(list(&sites, "sites").len() >= 40);
         let (many, body) = statements(&app, &caller).await;
         assert_eq!(many, few);

@@ -1,5 +1,6 @@
 //! `GET /portal` and `/portal/favorites/list`.
 
+use chrono::{DateTime, TimeDelta};
 use http::header::{ACCEPT, ALLOW, ETAG, IF_NONE_MATCH};
 use http::{Method, StatusCode};
 use serde_json::json;
@@ -37,6 +38,40 @@ both! {
         assert!(teacher.get("/portal").await.text().contains("zq-"));
         let other = app.user("instructor2").await.get("/portal").await;
         assert!(!other.text().contains("biology-101"));
+    }
+
+    async fn it_shows_what_comes_next_to_those_whom_it_is_for(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let now = DateTime::parse_from_rfc3339("2026-11-21T10:00:00Z").expect("an instant");
+        for (title, hours) in [("zq-over", -3), ("zq-now <b>", -1), ("zq-soon", 1), ("zq-late", 15 * 24)] {
+            let begin = now + TimeDelta::hours(hours);
+            let end = begin + TimeDelta::hours(2);
+            let times = json!({"firstTime": begin.to_rfc3339(), "lastTime": end.to_rfc3339()});
+            let mut event = json!({"siteId": "biology-101", "title": title});
+            event.as_object_mut().expect("an object").extend(times.as_object().expect("an object").clone());
+            teacher.post("/direct/calendar", &event).await.expect(StatusCode::CREATED);
+        }
+        let page = app.user("student1").await.get("/portal").await;
+        assert_page(&page, &["What comes next", "zq-now &#60;b&#62;", "zq-soon", "href=\"/direct/calendar/"]);
+        let place = |text: &str| page.text().find(text).expect(text);
+        assert!(place("zq-now") < place("zq-soon"));
+        assert!(!page.text().contains("zq-over") && !page.text().contains("zq-late"));
+        let other = app.user("instructor2").await.get("/portal").await;
+        assert!(!other.text().contains("zq-"));
+    }
+
+    async fn the_root_and_each_page_lead_there(app: TestApp) {
+        let (student, stranger) = (app.user("student1").await, app.anonymous());
+        for (client, start) in [(&student, "/portal"), (&stranger, "/direct")] {
+            let answer = client.get("/").await;
+            answer.expect(StatusCode::FOUND);
+            assert_eq!(answer.header("location"), Some(start));
+        }
+        let link = "<a href=\"/portal\">My sites</a>";
+        for path in ["/portal", "/direct/describe.html", "/direct/site.html"] {
+            assert!(student.get(path).await.expect(StatusCode::OK).text().contains(link), "{path}");
+        }
+        assert!(!stranger.get("/direct/describe.html").await.text().contains(link));
     }
 
     async fn it_is_not_sent_twice(app: TestApp) {

@@ -157,7 +157,7 @@ fn made(fields: &Fields, title: &Field, updated: &Field) -> TokenStream {
     let published = match fields.role("Created") {
         Some(created) if !created.is_optional => {
             let created = &created.ident;
-            quote!(::std::option::Option::Some(self.#created.into()))
+            quote!(::entity_core::wire::Instant::instant(&self.#created))
         }
         _ => quote!(::std::option::Option::None),
     };
@@ -193,7 +193,7 @@ fn made(fields: &Fields, title: &Field, updated: &Field) -> TokenStream {
     quote! {
         ::entity_core::FeedEntry {
             title: self.#title.clone(),
-            updated: self.#updated.into(),
+            updated: ::entity_core::wire::Instant::instant(&self.#updated).unwrap_or_default(),
             published: #published,
             author: #author,
             content: #content,

@@ -253,7 +253,7 @@ impl Field {
         self.part.as_ref().is_some_and(|it| it == part)
     }
 
-    /// Returns the SQL literal for those who do not see the field: a text can be empty, and an `Option` null.
+    /// Returns the SQL literal for those who do not see the field: texts and files can be empty, and an `Option` null.
     pub(crate) fn blank(&self) -> syn::Result<&'static str> {
         match self.kind_name() {
             _ if self.is_optional => Ok("NULL"),
@@ -262,9 +262,10 @@ impl Field {
                 "who does not see this field could not send back what they read: add `optional`, or make it an `Option`",
             )),
             kind if kind.starts_with("Text") || kind.starts_with("Html") => Ok("''"),
+            _ if last_segment(&self.ty).is_some_and(|it| it == "Files") => Ok("''"),
             _ => Err(syn::Error::new(
                 self.ident.span(),
-                "a field that some callers do not see is a `String` or an `Option`",
+                "a field that some callers do not see is a `String`, `Files` or an `Option`",
             )),
         }
     }

@@ -197,6 +197,7 @@ fn is_blank(value: &Json) -> bool {
     match value {
         Json::Null | Json::Bool(false) => true,
         Json::String(text) => text.is_empty(),
+        Json::Array(items) => items.is_empty(),
         _ => false,
     }
 }

@@ -1,6 +1,7 @@
 //! The types of entity that every Lectern service has, their tables, and who may do what with them.
 
 pub mod announcement;
+pub mod assignment;
 pub mod authorizer;
 pub mod calendar;
 mod dashboard;

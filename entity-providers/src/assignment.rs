@@ -1,0 +1,422 @@
+//! `/direct/assignment`: work that the members of a site hand in, and what is handed in.
+
+mod actions;
+mod blank;
+mod demo;
+mod followers;
+mod hand_in;
+mod mark;
+mod scale;
+mod submission;
+#[cfg(test)]
+mod tests;
+
+use entity_core::db::{self, Facts, Sight};
+use entity_core::file::Files;
+use entity_core::search::{Cell, Test};
+use entity_core::wire::{Instant as _, Moment, iso};
+use entity_core::{
+    Access, Context, DateTimeUtc, Decision, Entity, Error, FieldError, Need, Operation, Read,
+    Result, Search, Update, Version, encode_segment, gate,
+};
+use serde::Serialize;
+
+use self::scale::Scale;
+use crate::user::NAME_OR_NOTHING;
+
+pub use self::submission::Submission;
+
+/// The function of those who see assignments.
+const READ: &str = "asn.read";
+/// The function of those who see and grade what others hand in.
+const GRADE: &str = "asn.grade";
+/// The function of those who hand in.
+const SUBMIT: &str = "asn.submit";
+
+const ACCESS: Access = Access {
+    read: Need::Site(READ),
+    create: Need::Site("asn.new"),
+    update: Need::Site("asn.revise"),
+    delete: Need::Site("asn.delete"),
+};
+
+/// A draft is for its author and for those who revise. What is not open yet is for those who revise or grade. What is
+/// for groups is for their members and for those who see all groups.
+const SIGHT: Sight = Sight::All(&[
+    Sight::Any(&[
+        Sight::Not(&Sight::Is("draft")),
+        Sight::Own,
+        Sight::Holds("asn.revise"),
+    ]),
+    Sight::Any(&[
+        Sight::Since("openTime"),
+        Sight::Holds("asn.revise"),
+        Sight::Holds(GRADE),
+    ]),
+    Sight::Any(&[Sight::Addressed, Sight::Holds("asn.all.groups")]),
+]);
+
+/// Those who make or grade assignments.
+const STAFF: Sight = Sight::Any(&[Sight::Holds("asn.revise"), Sight::Holds(GRADE)]);
+
+/// The model answer is also for everybody once the assignment is closed, if it says so.
+const MODEL_ANSWER: Sight = Sight::Any(&[
+    STAFF,
+    Sight::All(&[
+        Sight::Is("showModelAnswer"),
+        Sight::Not(&Sight::Until("closeTime")),
+    ]),
+]);
+
+const STATUS: &str = "CASE WHEN this.is_draft THEN 'DRAFT' WHEN {now} < this.open_time THEN 'NOT_OPEN' \
+    WHEN {now} < this.due_time THEN 'OPEN' WHEN {now} < this.close_time THEN 'DUE' ELSE 'CLOSED' END";
+
+/// Work that the members of a site hand in.
+#[derive(Clone, Debug, PartialEq, Serialize, Entity)]
+#[serde(rename_all = "camelCase")]
+#[entity(prefix = "assignment", table = "assignment", access = ACCESS, sight = SIGHT)]
+#[entity(check = Self::check, settle = Self::settle, complete = Self::complete, version = seen)]
+#[entity(join = "site s ON s.id = this.site_id")]
+#[entity(left_join = "user_account u ON u.id = this.creator")]
+#[entity(verbs(list, create), order = "dueTime,id")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "clients read independent truths"
+)]
+pub struct Assignment {
+    /// The id.
+    #[entity(id)]
+    pub id: String,
+    /// The headline.
+    #[entity(title, search)]
+    pub title: String,
+    /// The site.
+    #[serde(rename = "context")]
+    #[entity(site, references = "site")]
+    pub site_id: String,
+    /// What people call the site.
+    #[entity(sql = "s.title", category)]
+    pub site_title: String,
+    /// What is to be done.
+    #[entity(content, optional, search, html)]
+    pub instructions: String,
+    /// `DRAFT`, `NOT_OPEN`, `OPEN`, `DUE` while late work is accepted, or `CLOSED`.
+    #[entity(sql = STATUS, column)]
+    pub status: String,
+    /// Whether it is not finished; then only its author and those who revise assignments see it.
+    #[entity(column = "is_draft")]
+    pub draft: bool,
+    /// `SITE` for everybody, `GROUP` for some groups.
+    #[entity(computed)]
+    pub access: String,
+    /// Its place among the assignments of the site.
+    #[entity(computed = |it, _| it.place)]
+    pub position: i64,
+    /// When students begin to see it.
+    pub open_time: Moment,
+    /// The same as ISO 8601 text.
+    #[entity(computed = |it, _| text(&it.open_time))]
+    pub open_time_string: String,
+    /// When it is due.
+    pub due_time: Moment,
+    /// The same as ISO 8601 text.
+    #[entity(computed = |it, _| text(&it.due_time))]
+    pub due_time_string: String,
+    /// When work is no longer accepted. What is handed in after it was due is late.
+    pub close_time: Moment,
+    /// The same as ISO 8601 text.
+    #[entity(computed = |it, _| text(&it.close_time))]
+    pub close_time_string: String,
+    /// When work is no longer accepted, as other clients read it.
+    #[entity(computed = |it, _| it.close_time.clone())]
+    pub drop_dead_time: Moment,
+    /// The same as ISO 8601 text.
+    #[entity(computed = |it, _| text(&it.close_time))]
+    pub drop_dead_time_string: String,
+    /// When it was created.
+    #[entity(created)]
+    pub time_created: Moment,
+    /// When it last changed.
+    #[entity(updated)]
+    pub time_last_modified: Moment,
+    /// The internal id of the author.
+    #[entity(owner, references = "user")]
+    pub creator: String,
+    /// The internal id of the author, as other clients read it.
+    #[entity(computed = |it, _| it.creator.clone())]
+    pub author: String,
+    /// The name of the author.
+    #[entity(sql = NAME_OR_NOTHING, author)]
+    pub author_display_name: String,
+    /// The internal id of the user who changed it last.
+    #[entity(read_only, references = "user")]
+    pub author_last_modified: String,
+    /// Always empty: sections are groups here.
+    #[entity(computed)]
+    pub section: String,
+    /// The ids of the groups that it is for; none means everybody in the site.
+    #[entity(groups = "assignment_group")]
+    pub groups: Vec<String>,
+    /// Always null.
+    #[entity(computed)]
+    pub content: Option<String>,
+    /// How it is graded.
+    #[entity(
+        optional,
+        max = 40,
+        default = "UNGRADED_GRADE_TYPE",
+        choices(
+            "UNGRADED_GRADE_TYPE",
+            "LETTER_GRADE_TYPE",
+            "SCORE_GRADE_TYPE",
+            "PASS_FAIL_GRADE_TYPE",
+            "CHECK_GRADE_TYPE"
+        )
+    )]
+    pub grade_scale: String,
+    /// The points that it is worth, as text: a number above 0. Assignments with points need it.
+    #[entity(max = 20)]
+    pub grade_scale_max_points: Option<String>,
+    /// The same, as other clients read it.
+    #[entity(computed = |it, _| it.grade_scale_max_points.clone())]
+    pub max_grade_point: Option<String>,
+    /// What is handed in.
+    #[entity(
+        optional,
+        max = 60,
+        default = "TEXT_AND_ATTACHMENT_ASSIGNMENT_SUBMISSION",
+        choices(
+            "TEXT_AND_ATTACHMENT_ASSIGNMENT_SUBMISSION",
+            "TEXT_ONLY_ASSIGNMENT_SUBMISSION",
+            "ATTACHMENT_ONLY_ASSIGNMENT_SUBMISSION",
+            "SINGLE_ATTACHMENT_SUBMISSION",
+            "NON_ELECTRONIC_ASSIGNMENT_SUBMISSION"
+        )
+    )]
+    pub submission_type: String,
+    /// How often work may be handed in again: 0 for never, -1 for as often as one likes.
+    #[entity(optional, default = "0")]
+    pub resubmissions: i64,
+    /// Whether work may be handed in again.
+    #[entity(computed = |it, _| it.resubmissions != 0)]
+    pub allow_resubmission: bool,
+    /// Always false: graders see names.
+    #[entity(computed)]
+    pub anonymous_grading: bool,
+    /// Always false: students don't grade each other.
+    #[entity(computed)]
+    pub allow_peer_assessment: bool,
+    /// Always null: no estimate of the time is asked for.
+    #[entity(computed)]
+    pub estimate: Option<String>,
+    /// Always false.
+    #[entity(computed)]
+    pub estimate_required: bool,
+    /// Always null: items of the gradebook have no numbers.
+    #[entity(computed)]
+    pub gradebook_item_id: Option<i64>,
+    /// Always null, unless grades go to the gradebook: then the title.
+    #[entity(computed = |it, _| it.in_gradebook.then(|| it.title.clone()))]
+    pub gradebook_item_name: Option<String>,
+    /// Whether returned grades go to the gradebook, to an item with this title.
+    pub in_gradebook: bool,
+    /// Whether the calendar shows when it is due: to everybody whom it is for, also before it opens.
+    pub in_calendar: bool,
+    /// A model answer, for those who make or grade assignments and perhaps for all, later.
+    #[entity(html, sight = MODEL_ANSWER)]
+    pub model_answer_text: Option<String>,
+    /// Whether everybody sees the model answer once the assignment is closed.
+    pub show_model_answer: bool,
+    /// A note for those who make or grade assignments.
+    #[entity(html, sight = STAFF)]
+    pub private_note_text: Option<String>,
+    /// Always null.
+    #[entity(computed)]
+    pub all_purpose_item_text: Option<String>,
+    /// Always null.
+    #[entity(computed)]
+    pub lti_gradable_launch: Option<String>,
+    /// Its files, each with `name`, `url` and perhaps `type` and `size`.
+    #[entity(files)]
+    pub attachments: Files,
+    /// What was handed in: in lists the caller's own work; for those who grade, all of it where one assignment is read.
+    #[entity(computed)]
+    pub submissions: Vec<Submission>,
+    /// The address of what was handed in, if it is too much for one answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[entity(computed)]
+    pub next_submissions: Option<String>,
+    /// The place among the assignments of the site.
+    #[serde(skip)]
+    #[entity(position)]
+    pub place: i64,
+    /// The number of its changes.
+    #[serde(skip)]
+    #[entity(version, hidden)]
+    pub version: i64,
+    /// The answers about its row to the rule about who sees it.
+    #[serde(skip)]
+    #[entity(facts)]
+    pub facts: Facts,
+}
+
+entity_core::register!(Assignment, demo = demo::fill);
+
+/// Returns the instant as ISO 8601 text without a fraction.
+fn text(moment: &Moment) -> String {
+    moment.instant().map(iso).unwrap_or_default()
+}
+
+/// Checks that `later` is not before `sooner`: two fields with their names.
+fn in_order(sooner: (&str, &Moment), later: (&str, &Moment)) -> Result<()> {
+    if sooner.1.time <= later.1.time {
+        return Ok(());
+    }
+    let wrong = |name: &str, message| FieldError {
+        name: name.to_owned(),
+        message,
+    };
+    let is_early = format!("must not be before `{}`", sooner.0);
+    let is_late = format!("must not be after `{}`", later.0);
+    Err(Error::fields(vec![
+        wrong(later.0, is_early),
+        wrong(sooner.0, is_late),
+    ]))
+}
+
+/// Returns a version of everything that the caller sees of `entity`. A counter in the row would tell students that
+/// somebody graded their work before they are to know.
+fn seen<T: Serialize>(entity: &T) -> Version {
+    Version::of(&serde_json::to_string(entity).unwrap_or_default())
+}
+
+impl Assignment {
+    fn check(&mut self, cx: &Context, _before: Option<&Self>) -> Result<()> {
+        in_order(("openTime", &self.open_time), ("dueTime", &self.due_time))?;
+        in_order(("dueTime", &self.due_time), ("closeTime", &self.close_time))?;
+        if !(-1..=1000).contains(&self.resubmissions) {
+            return Err(Error::field(
+                "resubmissions",
+                "must be from -1, for any number, to 1000",
+            ));
+        }
+        if self.grade_scale.is_empty() {
+            "UNGRADED_GRADE_TYPE".clone_into(&mut self.grade_scale);
+        }
+        if self.submission_type.is_empty() {
+            "TEXT_AND_ATTACHMENT_ASSIGNMENT_SUBMISSION".clone_into(&mut self.submission_type);
+        }
+        self.grade_scale_max_points =
+            scale::points(&self.grade_scale, self.grade_scale_max_points.as_deref())?;
+        cx.user_id()?.clone_into(&mut self.author_last_modified);
+        Ok(())
+    }
+
+    /// Returns how it is graded.
+    fn scale(&self) -> Scale<'_> {
+        Scale {
+            kind: &self.grade_scale,
+            points: self.grade_scale_max_points.as_deref(),
+        }
+    }
+
+    /// Adds to each assignment whom it is for, and what the caller handed in.
+    async fn complete(cx: &Context, assignments: &mut [Self]) -> Result<()> {
+        for it in assignments.iter_mut() {
+            let access = if it.groups.is_empty() {
+                "SITE"
+            } else {
+                "GROUP"
+            };
+            access.clone_into(&mut it.access);
+        }
+        let Some(caller) = cx.caller().user_id() else {
+            return Ok(());
+        };
+        let ids = assignments.iter().map(|it| Cell::Text(it.id.clone()));
+        let mut search = Search::all();
+        let own = Test::Equal(Cell::Text(caller.to_owned()));
+        search.narrow::<Submission>("submitter", own)?;
+        search.narrow::<Submission>("gradableId", Test::In(ids.collect()))?;
+        let page = gate::list::<Submission>(cx, search).await?;
+        for submission in page.items {
+            let of = |it: &&mut Self| it.id == submission.assignment_id;
+            if let Some(assignment) = assignments.iter_mut().find(of) {
+                assignment.submissions.push(submission);
+            }
+        }
+        if page.has_more {
+            let lacking = assignments
+                .iter_mut()
+                .filter(|it| it.submissions.is_empty());
+            lacking.for_each(|it| it.next_submissions = Some(it.address_of_submissions(cx, 0)));
+        }
+        Ok(())
+    }
+
+    /// Adds everything that was handed in, if the caller grades.
+    async fn add_submissions(&mut self, cx: &Context) -> Result<()> {
+        let decision = cx.authorizer().decide(cx, GRADE, &self.site_id).await?;
+        if decision != Decision::Granted {
+            return Ok(());
+        }
+        let mut search = Search::all();
+        let of_this = Test::Equal(Cell::Text(self.id.clone()));
+        search.narrow::<Submission>("gradableId", of_this)?;
+        let window = search.window();
+        let page = gate::list::<Submission>(cx, search).await?;
+        let next = page.next_start(window);
+        self.next_submissions = next.map(|start| self.address_of_submissions(cx, start));
+        self.submissions = page.items;
+        Ok(())
+    }
+
+    fn address_of_submissions(&self, cx: &Context, start: u64) -> String {
+        let (base, id) = (cx.base_url(), encode_segment(&self.id));
+        format!("{base}/direct/assignment-submission?gradableId={id}&_start={start}")
+    }
+
+    /// Returns the assignment with this id, if the caller may read it, without what others handed in.
+    async fn find(cx: &Context, id: &str) -> Result<Self> {
+        let found: Option<Self> = db::read(cx, id).await?;
+        let found = found.ok_or_else(Error::not_found)?;
+        gate::require::<Self>(cx, &found, Operation::Read).await?;
+        Ok(found)
+    }
+
+    /// Returns the reason why nobody hands anything in at `now`, if there is one.
+    fn refusal(&self, now: DateTimeUtc) -> Option<&'static str> {
+        let now = now.timestamp_millis();
+        if self.draft || now < self.open_time.time {
+            Some("the assignment is not open yet")
+        } else if now >= self.close_time.time {
+            Some("the assignment is closed")
+        } else {
+            None
+        }
+    }
+}
+
+impl Read for Assignment {
+    async fn read(cx: &Context, id: &str) -> Result<Option<Self>> {
+        let mut found: Option<Self> = db::read(cx, id).await?;
+        if let Some(assignment) = &mut found {
+            assignment.add_submissions(cx).await?;
+        }
+        Ok(found)
+    }
+
+    async fn read_many(cx: &Context, ids: &[String]) -> Result<Vec<Self>> {
+        db::read_many(cx, ids).await
+    }
+}
+
+impl Update for Assignment {
+    type Changes = entity_core::Fields;
+
+    async fn update(cx: &Context, current: Self, changes: Self::Changes) -> Result<Self> {
+        let mut updated: Self = Box::pin(db::update(cx, current, changes)).await?;
+        updated.add_submissions(cx).await?;
+        Ok(updated)
+    }
+}

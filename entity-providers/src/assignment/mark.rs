@@ -1,0 +1,45 @@
+//! The rules of grading: graders write grades and feedback, and never the work.
+
+use entity_core::{Context, Error, Need, Result, gate};
+
+use super::{Assignment, GRADE, Submission};
+
+impl Submission {
+    /// Decides about a change by a grader.
+    ///
+    /// # Errors
+    /// Returns an error if the caller may not grade, if there is no such grade, or if the work would change.
+    pub(super) async fn mark(
+        &mut self,
+        cx: &Context,
+        assignment: &Assignment,
+        before: Option<&Self>,
+    ) -> Result<()> {
+        gate::demand_in_site(cx, Need::Site(GRADE), Some(&self.site_id)).await?;
+        if !self.has_work_of(before) {
+            return Err(Error::forbidden());
+        }
+        self.grade = assignment.scale().receive(self.grade.as_deref())?;
+        let is_told = before.is_some_and(|it| it.returned && it.grade == self.grade);
+        if self.returned && !is_told {
+            assignment.tell_score(cx, self).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns whether the work is as it was `before`.
+    fn has_work_of(&self, before: Option<&Self>) -> bool {
+        match before {
+            None => {
+                self.submitted_text.is_none()
+                    && self.submitted_attachments.is_empty()
+                    && !self.draft
+            }
+            Some(before) => {
+                self.submitted_text == before.submitted_text
+                    && self.submitted_attachments == before.submitted_attachments
+                    && self.draft == before.draft
+            }
+        }
+    }
+}

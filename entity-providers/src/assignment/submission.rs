@@ -1,0 +1,300 @@
+//! `/direct/assignment-submission`: what somebody hands in for an assignment, with its grade.
+
+use entity_core::db::{self, Facts, Sight};
+use entity_core::file::Files;
+use entity_core::wire::Moment;
+use entity_core::{
+    Access, Action, Actions, Answers, Arguments, Context, DateTimeUtc, Entity, Error, Input, Need,
+    Outcome, Preconditions, Result, Verb, gate,
+};
+use serde::Serialize;
+
+use super::{ACCESS as OF_ASSIGNMENTS, Assignment, GRADE, SUBMIT, seen};
+use crate::fields::Properties;
+use crate::user::{display_name, sort_name};
+
+/// Whoever hands in changes their own work, and graders change grades: see [`Submission::settle`].
+const ACCESS: Access = Access {
+    read: OF_ASSIGNMENTS.read,
+    create: Need::Site(SUBMIT),
+    update: Need::SiteOrOwn(GRADE, SUBMIT),
+    delete: Need::Superuser,
+};
+
+/// Work is for whoever hands it in and for graders, as long as they see the assignment.
+const SIGHT: Sight = Sight::All(&[
+    Sight::Parent(&super::SIGHT),
+    Sight::Any(&[Sight::Own, Sight::Holds(GRADE)]),
+]);
+
+/// What is not handed in yet is for nobody else.
+const WORK: Sight = Sight::Any(&[
+    Sight::Own,
+    Sight::All(&[Sight::Not(&Sight::Is("draft")), Sight::Holds(GRADE)]),
+]);
+
+/// Grades are for graders, and for the others once they are returned.
+const RESULT: Sight = Sight::Any(&[
+    Sight::Holds(GRADE),
+    Sight::All(&[Sight::Own, Sight::Is("returned")]),
+]);
+
+/// What somebody hands in for an assignment, with its grade.
+#[derive(Clone, Debug, PartialEq, Serialize, Entity)]
+#[serde(rename_all = "camelCase")]
+#[entity(prefix = "assignment-submission", table = "assignment_submission")]
+#[entity(access = ACCESS, sight = SIGHT, settle = Self::settle, version = seen)]
+#[entity(left_join = "user_account u ON u.id = this.submitter")]
+#[entity(
+    verbs(read, list, create, update),
+    order = "gradableId,id",
+    plural = "Submissions"
+)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "clients read independent truths"
+)]
+pub struct Submission {
+    /// The id.
+    #[entity(id)]
+    pub id: String,
+    /// The assignment.
+    #[serde(rename = "gradableId")]
+    #[entity(on_create, parent = Assignment, references = "assignment")]
+    pub assignment_id: String,
+    /// The site.
+    #[serde(rename = "context")]
+    #[entity(site, references = "site")]
+    pub site_id: String,
+    /// The title of the assignment.
+    #[entity(title, sql = "parent.title")]
+    pub assignment_title: String,
+    /// When work is no longer accepted.
+    #[entity(sql = "parent.close_time")]
+    pub assignment_close_time: Moment,
+    /// How often work may be handed in again: 0 for never, -1 for as often as one likes.
+    #[entity(sql = "parent.resubmissions")]
+    pub assignment_resubmissions: i64,
+    /// The internal id of whoever hands it in.
+    #[entity(owner, references = "user")]
+    pub submitter: String,
+    /// The first name of whoever hands it in.
+    #[entity(sql = "coalesce(u.first_name, '')")]
+    pub submitter_first_name: String,
+    /// The last name of whoever hands it in.
+    #[entity(sql = "coalesce(u.last_name, '')")]
+    pub submitter_last_name: String,
+    /// The external id of whoever hands it in.
+    #[entity(sql = "coalesce(u.eid, '')")]
+    pub submitter_eid: String,
+    /// Who hands it in.
+    #[entity(computed = Self::submitters)]
+    pub submitters: Vec<Submitter>,
+    /// The text. Graders see it when it is handed in.
+    #[entity(html, sight = WORK)]
+    pub submitted_text: Option<String>,
+    /// The files. Graders see them when they are handed in.
+    #[entity(sight = WORK)]
+    pub submitted_attachments: Files,
+    /// Whether it is not to be handed in yet.
+    #[entity(column = "is_draft")]
+    pub draft: bool,
+    /// Whether it was handed in.
+    #[entity(read_only)]
+    pub submitted: bool,
+    /// Whether the student handed it in: a grader can also grade without that.
+    #[entity(computed = |it, _| it.submitted)]
+    pub user_submission: bool,
+    /// When it was handed in.
+    #[entity(read_only)]
+    pub date_submitted: Option<DateTimeUtc>,
+    /// When it was handed in, in seconds since 1970; 0 if it was not.
+    #[entity(computed = |it, _| it.date_submitted.map_or(0, |at| at.timestamp()))]
+    pub date_submitted_epoch_seconds: i64,
+    /// Whether it was handed in after it was due.
+    #[entity(read_only)]
+    pub late: bool,
+    /// Whether the caller may hand it in, again or for the first time.
+    #[entity(computed = Self::may_be_submitted)]
+    pub can_submit: bool,
+    /// The grade. Whoever hands in sees it when it is returned.
+    #[entity(max = 40, sight = RESULT)]
+    pub grade: Option<String>,
+    /// Whether there is a grade that the caller sees.
+    #[entity(computed = |it, _| it.grade.is_some())]
+    pub graded: bool,
+    /// Whether grade and feedback are shown to whoever handed it in.
+    pub returned: bool,
+    /// The same, as other clients read it.
+    #[entity(computed = |it, _| it.returned)]
+    pub visible: bool,
+    /// The text with remarks in it. Whoever hands in sees it when it is returned.
+    #[entity(html, sight = RESULT)]
+    pub feedback_text: Option<String>,
+    /// A comment. Whoever hands in sees it when it is returned.
+    #[entity(html, sight = RESULT)]
+    pub feedback_comment: Option<String>,
+    /// Files of the grader. Whoever hands in sees them when they are returned.
+    #[entity(sight = RESULT)]
+    pub feedback_attachments: Files,
+    /// Notes for graders.
+    #[entity(html, sight = Sight::Holds(GRADE))]
+    pub private_notes: Option<String>,
+    /// What happened to it, for people.
+    #[entity(computed = Self::status)]
+    pub status: String,
+    /// `allow_resubmit_number` says how often it may be handed in again.
+    #[entity(computed = Self::properties)]
+    pub properties: Properties,
+    /// Always empty.
+    #[entity(computed)]
+    pub previewable_attachments: Properties,
+    /// Always null: groups don't hand in together.
+    #[entity(computed)]
+    pub group_id: Option<String>,
+    /// Always null.
+    #[entity(computed)]
+    pub lti_submission_launch: Option<String>,
+    /// How often it was handed in again.
+    #[entity(read_only)]
+    pub resubmissions: i64,
+    /// The assignment and whoever hands in: nobody hands in twice.
+    #[serde(skip)]
+    #[entity(hidden, unique)]
+    pub place: String,
+    /// The number of its changes.
+    #[serde(skip)]
+    #[entity(version, hidden)]
+    pub version: i64,
+    /// The answers about its row to the rule about who sees it.
+    #[serde(skip)]
+    #[entity(facts)]
+    pub facts: Facts,
+}
+
+entity_core::register!(Submission);
+
+/// Somebody who hands in.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Submitter {
+    /// The internal id.
+    pub id: String,
+    /// The name.
+    pub display_name: String,
+    /// The name as lists are sorted by it.
+    pub sort_name: String,
+    /// The external id.
+    pub display_id: String,
+    /// The grade.
+    pub grade: Option<String>,
+    /// Always false: nobody has a grade that differs from that of the work.
+    pub overridden: bool,
+    /// Always null.
+    pub time_spent: Option<String>,
+}
+
+impl Submission {
+    /// Returns the work of `submitter` for an assignment as the caller sees it, if there is some.
+    pub(super) async fn of(
+        cx: &Context,
+        assignment: &Assignment,
+        submitter: &str,
+    ) -> Result<Option<Self>> {
+        let place = place(&assignment.id, submitter);
+        let found: Vec<Self> =
+            db::find(cx, |sql| Ok(sql.push("this.place = ").bind(place))).await?;
+        gate::retain::<Self>(cx, entity_core::Page::whole(found))
+            .await
+            .map(|page| page.items.into_iter().next())
+    }
+
+    /// Decides who changes what, before it is written: whoever hands in their work, and graders the rest.
+    async fn settle(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
+        let unknown = |_| Error::field("gradableId", "must be an assignment that you see");
+        let assignment = Assignment::find(cx, &self.assignment_id).await;
+        let assignment = assignment.map_err(unknown)?;
+        if assignment.site_id != self.site_id {
+            let message = "must be the site of the assignment";
+            return Err(Error::field("context", message));
+        }
+        self.place = place(&self.assignment_id, &self.submitter);
+        if self.is_own(cx) {
+            self.hand_in(cx, &assignment, before).await
+        } else {
+            self.mark(cx, &assignment, before).await
+        }
+    }
+
+    fn is_own(&self, cx: &Context) -> bool {
+        cx.caller().user_id() == Some(&self.submitter)
+    }
+
+    fn submitters(&self, _cx: &Context) -> Vec<Submitter> {
+        let (first, last) = (&self.submitter_first_name, &self.submitter_last_name);
+        vec![Submitter {
+            id: self.submitter.clone(),
+            display_name: display_name(first, last, &self.submitter_eid),
+            sort_name: sort_name(first, last, &self.submitter_eid),
+            display_id: self.submitter_eid.clone(),
+            grade: self.grade.clone(),
+            ..Submitter::default()
+        }]
+    }
+
+    fn may_be_submitted(&self, cx: &Context) -> bool {
+        let is_over = cx.now().timestamp_millis() >= self.assignment_close_time.time;
+        self.is_own(cx) && !is_over && (!self.submitted || self.resubmissions_left() != 0)
+    }
+
+    /// Returns how often it may be handed in again; -1 for as often as one likes.
+    pub(super) fn resubmissions_left(&self) -> i64 {
+        match self.assignment_resubmissions {
+            most if most < 0 => -1,
+            most => most.saturating_sub(self.resubmissions).max(0),
+        }
+    }
+
+    fn properties(&self, _cx: &Context) -> Properties {
+        let left = self.resubmissions_left().to_string();
+        Properties([("allow_resubmit_number".to_owned(), left)].into())
+    }
+
+    fn status(&self, _cx: &Context) -> String {
+        match self.date_submitted {
+            _ if self.returned => "Returned".to_owned(),
+            _ if self.graded => "Graded".to_owned(),
+            _ if self.draft => "Draft - In progress".to_owned(),
+            None => "No Submission".to_owned(),
+            Some(at) => {
+                let late = if self.late { " - late" } else { "" };
+                format!("Submitted {}{late}", Moment::from(at).display)
+            }
+        }
+    }
+}
+
+pub(super) fn place(assignment: &str, submitter: &str) -> String {
+    format!("{assignment}:{submitter}")
+}
+
+impl Actions for Submission {
+    fn actions() -> Vec<Action<Self>> {
+        vec![
+            Action::entity(Verb::Post, "return", Need::Site(GRADE), give_back)
+                .doc("Shows grade and feedback to whoever handed it in.")
+                .answers(Answers::Entity),
+        ]
+    }
+}
+
+async fn give_back(
+    cx: &Context,
+    submission: Submission,
+    _: Arguments,
+) -> Result<Outcome<Submission>> {
+    let input = Input::from_iter([("returned", true)]);
+    let returned =
+        gate::update::<Submission>(cx, &submission.id, &input, &Preconditions::default()).await?;
+    Ok(Outcome::Entity(returned))
+}

@@ -4,6 +4,7 @@
 //! [`requests`] the ways to ask, [`answers`] what is expected, [`digest`] sees whether anything changed.
 
 mod answers;
+mod assignment;
 mod coverage;
 mod digest;
 mod events;

@@ -2,6 +2,7 @@
 
 mod address;
 mod announcement;
+mod assignment;
 mod batch;
 mod bounded;
 mod bytes;

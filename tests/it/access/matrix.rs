@@ -18,6 +18,7 @@ use super::world::{Caller, World};
 const ANNOUNCEMENTS: Part = (&["announcement"], 6_000);
 const EVENTS: Part = (&["calendar"], 2_000);
 const SITES: Part = (&["site"], 1_500);
+const ASSIGNMENTS: Part = (&["assignment", "assignment-submission"], 2_000);
 const SYLLABI: Part = (&["syllabus"], 1_000);
 const MEMBERS: Part = (&["membership", "invitation"], 2_000);
 const ACCOUNTS: Part = (
@@ -55,6 +56,10 @@ both! {
         check(app, SITES).await;
     }
 
+    async fn everybody_is_answered_as_the_policy_of_assignments_says(app: TestApp) {
+        check(app, ASSIGNMENTS).await;
+    }
+
     async fn everybody_is_answered_as_the_policy_of_syllabi_says(app: TestApp) {
         check(app, SYLLABI).await;
     }
@@ -76,6 +81,7 @@ both! {
 fn no_line_is_in_no_part() {
     let parts = [
         ANNOUNCEMENTS,
+        ASSIGNMENTS,
         EVENTS,
         SITES,
         MEMBERS,

@@ -3,9 +3,9 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use super::gradebook;
 use super::subject::{SPARE_ROLE, Subject};
 use super::world::Caller;
+use super::{assignment, gradebook};
 
 const BATCH: &str = "/direct/batch.json";
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -150,6 +150,7 @@ fn to_operations(fields: &Value) -> Value {
 fn lists(kind: &str, format: &str, subject: &Subject) -> Vec<String> {
     let queries = match kind {
         "announcement" | "calendar" | "syllabus" => vec![format!("?siteId={}", subject.site)],
+        "assignment" | "assignment-submission" => vec![format!("?context={}", subject.site)],
         "site" => ["any", "joinable", "pubView"]
             .map(|it| format!("?select={it}"))
             .to_vec(),
@@ -227,6 +228,7 @@ fn create(kind: &str, subject: &Subject) -> Vec<Question> {
         "calendar" => {
             json!({"siteId": site, "title": marker, "firstTime": "2026-11-25T10:00:00Z"})
         }
+        _ if kind.starts_with("assignment") => assignment::draft(kind, subject),
         "user" => json!({"eid": marker, "lastName": marker}),
         "feed" => json!({"path": "/announcement/user", "title": marker}),
         _ if kind.starts_with("gradebook") => gradebook::draft(kind, subject),
@@ -256,6 +258,7 @@ fn change(kind: &str, subject: &Subject) -> Value {
     match kind {
         "user" => json!({"firstName": "Changed"}),
         "membership" => json!({"memberRole": subject.highest_role}),
+        "assignment-submission" => assignment::change(subject),
         // It is kept alive.
         "session" => json!({}),
         _ if kind.starts_with("gradebook") => gradebook::change(kind),
@@ -339,7 +342,7 @@ fn named(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Vec
     let prefix = format!("/direct/{kind}");
     let channel = if site == "!site" { "motd" } else { "main" };
     let (shows, path) = match (kind, name) {
-        ("announcement" | "membership" | "calendar" | "syllabus", "site") => {
+        ("announcement" | "assignment" | "membership" | "calendar" | "syllabus", "site") => {
             (Shows::Lists, format!("{prefix}/site/{site}"))
         }
         ("membership", "group") => (Shows::Lists, format!("{prefix}/group/{}", subject.group)),
@@ -352,7 +355,12 @@ fn named(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Vec
             format!("{prefix}/{id}/group/{}", subject.group),
         ),
         ("announcement", "user" | "motd") => (Shows::Lists, format!("{prefix}/{name}")),
-        ("calendar", "my") => (Shows::Lists, format!("{prefix}/my")),
+        ("assignment", "item") => (Shows::Entity, format!("{prefix}/item/{id}")),
+        ("assignment", "deepLink") => (Shows::Status, format!("{prefix}/deepLink/{site}/{id}")),
+        ("assignment", "gradable" | "itemSubmission" | "getGrade") => {
+            (Shows::Status, format!("{prefix}/{name}"))
+        }
+        ("assignment" | "calendar", "my") => (Shows::Lists, format!("{prefix}/my")),
         ("calendar", _) => (Shows::Entity, format!("{prefix}/event/{site}/{id}")),
         ("announcement", "message") => (Shows::Entity, format!("{prefix}/message/{site}/{marker}")),
         ("announcement", _) => (
@@ -368,8 +376,11 @@ fn named(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Vec
     let formats = ["json", "xml", "html"].into_iter();
     for format in formats.filter(|it| !is_address || *it != "html") {
         let query = match name {
-            "withPerm" => "?permission=site.visit",
-            _ => "",
+            "withPerm" => "?permission=site.visit".to_owned(),
+            "gradable" | "itemSubmission" | "getGrade" => {
+                format!("?gradableId={id}&studentId={}", subject.user)
+            }
+            _ => String::new(),
         };
         let question = Question::get(shows, [format!("{path}.{format}{query}")]);
         if format == "json" {
@@ -397,6 +408,7 @@ fn behind(kind: &str, operation: &str, subject: &Subject) -> String {
         ("membership", "POST:sitebyjson") => {
             format!("sitebyjson/{site}?json=%5B%7B%22id%22:%22{user}%22%7D%5D")
         }
+        ("assignment", "POST:setGrade") => format!("{name}?gradableId={id}&studentId={user}"),
         ("membership", "POST:group") => format!("group/{group}?action=add&userIds={user}"),
         ("site", "PUT:group") => format!("{id}/group?groupTitle=Rowers"),
         ("site", "POST:group") => format!("{id}/group/{group}?groupTitle=Rowers"),

@@ -1,6 +1,8 @@
 //! What is asked for: an entity in each state that the policy names.
 
 use entity_core::DateTimeUtc;
+use entity_core::db::Facts;
+use entity_core::file::Files;
 use entity_core::wire::Millis;
 use entity_providers::announcement::Announcement;
 use entity_providers::db::membership::{self, Origin};
@@ -67,6 +69,15 @@ impl World {
         match (kind, state) {
             (kind, "-") if kind.starts_with("gradebook") => Subject::default(),
             (kind, _) if kind.starts_with("gradebook") => self.gradebook(kind, state, caller).await,
+            ("assignment-submission", state) if state.starts_with("in-") => {
+                self.place_of_work(state.trim_start_matches("in-")).await
+            }
+            ("assignment" | "assignment-submission", "-") => Subject {
+                marker: self.new_marker(),
+                ..Subject::default()
+            },
+            ("assignment-submission", _) => self.work(state, caller).await,
+            ("assignment", _) if !state.starts_with("in-") => self.assignment(state, caller).await,
             ("announcement" | "calendar" | "site" | "user" | "feed" | "term" | "syllabus", "-") => {
                 Subject {
                     marker: self.new_marker(),
@@ -82,11 +93,11 @@ impl World {
             ("site", _) | ("membership", "joinable" | "hidden-joinable" | "course") => {
                 self.site(state).await
             }
-            ("announcement" | "calendar" | "membership" | "invitation" | "syllabus", _)
-                if state.starts_with("in-") =>
-            {
-                self.place(state.trim_start_matches("in-")).await
-            }
+            (
+                "announcement" | "assignment" | "calendar" | "membership" | "invitation"
+                | "syllabus",
+                _,
+            ) if state.starts_with("in-") => self.place(state.trim_start_matches("in-")).await,
             ("announcement", _) => self.announcement(state, caller).await,
             ("calendar", _) => self.event(state, caller).await,
             ("membership" | "session" | "invitation", "-") => Subject::default(),
@@ -461,21 +472,28 @@ fn announcement_rows(state: &str, subject: &Subject, channel: &str) -> Rows {
     let group = ["mine", "foreign"].into_iter().find(|it| *it == state);
     let mut rows = Rows::default();
     rows.announcements.push(Announcement {
+        id: String::new(),
         announcement_id: subject.marker.clone(),
         title: subject.marker.clone(),
+        body: String::new(),
         channel: channel.to_owned(),
         site_id: subject.site.clone(),
+        site_title: String::new(),
         created_by: subject.user.clone(),
+        created_by_display_name: String::new(),
         created_on: made,
         modified_on: made,
+        highlight: None,
+        selected_roles: None,
         draft: state.ends_with("draft"),
         release_date: instant(MADE + 3 * DAY).filter(|_| state.ends_with("unreleased")),
         retract_date: Some(made).filter(|_| state.ends_with("retracted")),
         groups: group.map(ToOwned::to_owned).into_iter().collect(),
+        attachments: Files::default(),
         written: made,
         position: 1,
         version: 1,
-        ..Announcement::default()
+        facts: Facts::default(),
     });
     rows
 }

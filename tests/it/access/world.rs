@@ -11,6 +11,7 @@ use entity_core::{
     Caller as Who, Context, Effect, Entity as _, Origin, Reading, Reference, Result, db,
 };
 use entity_providers::announcement::Announcement;
+use entity_providers::assignment::{Assignment, Submission};
 use entity_providers::calendar::CalendarEvent;
 use entity_providers::db::{
     group_member, invitation, membership, realm_grant, site, site_group, site_page, site_tool,
@@ -120,6 +121,8 @@ pub(super) struct Rows {
     pub(super) feeds: Vec<feed::Model>,
     pub(super) terms: Vec<Term>,
     pub(super) syllabus: Vec<SyllabusItem>,
+    pub(super) assignments: Vec<Assignment>,
+    pub(super) work: Vec<Submission>,
     pub(super) grades: Vec<Grade>,
 }
 
@@ -398,6 +401,12 @@ impl Rows {
         }
         for event in &self.events {
             db::insert(cx, event).await?;
+        }
+        for assignment in &self.assignments {
+            db::insert(cx, assignment).await?;
+        }
+        for work in &self.work {
+            db::insert(cx, work).await?;
         }
         for item in &self.syllabus {
             db::insert(cx, item).await?;

@@ -33,6 +33,19 @@ mod announcement {
     });
 }
 
+mod assignment {
+    use entity_providers::assignment::Assignment;
+
+    lectern_testing::conformance!(Assignment, {
+        "attachments": [{"name": "a & b.pdf", "url": "https://example.edu/a.pdf"}],
+        "gradeScaleMaxPoints": "100",
+        "inGradebook": false,
+        "openTime": "2026-11-01T10:00:00Z",
+        "dueTime": "2026-12-01T10:00:00Z",
+        "closeTime": "2026-12-01T10:00:00Z",
+    });
+}
+
 mod calendar {
     use entity_providers::calendar::CalendarEvent;
 

@@ -19,7 +19,7 @@ use crate::rows::databases;
 pub(crate) type Counts = BTreeMap<(String, String), (i64, i64)>;
 
 /// Account, site and text of each row of a table, as the columns `owner`, `site` and `line`.
-const ROWS: [&str; 14] = [
+const ROWS: [&str; 20] = [
     "SELECT created_by AS owner, site_id AS site, title || body || attachments AS line FROM announcement",
     "SELECT owner_id AS owner, id AS site, title || coalesce(type, '') || coalesce(short_description, '')
         || coalesce(description, '') || coalesce(contact_name, '') || coalesce(contact_email, '')
@@ -33,6 +33,17 @@ const ROWS: [&str; 14] = [
     "SELECT NULL AS owner, a.site_id AS site, '' AS line FROM announcement_group JOIN announcement a ON id = announcement_id",
     "SELECT NULL AS owner, substr(realm, 7) AS site, role || function AS line FROM realm_grant WHERE realm LIKE '/site/%'",
     "SELECT invited_by AS owner, site_id AS site, role || invitee AS line FROM invitation",
+    "SELECT creator AS owner, site_id AS site, title || description || type || time_zone || coalesce(recurrence_rule, '')
+        || coalesce(location, '') || attachments AS line FROM calendar_event",
+    "SELECT NULL AS owner, site_id AS site, '' AS line FROM calendar_event_group",
+    "SELECT creator AS owner, site_id AS site, title || instructions || grade_scale || coalesce(grade_scale_max_points, '')
+        || submission_type || coalesce(model_answer_text, '') || coalesce(private_note_text, '') || attachments AS line
+        FROM assignment",
+    "SELECT NULL AS owner, site_id AS site, '' AS line FROM assignment_group",
+    "SELECT submitter AS owner, site_id AS site, assignment_id || coalesce(submitted_text, '') || submitted_attachments
+        || coalesce(grade, '') || coalesce(feedback_text, '') || coalesce(feedback_comment, '') || feedback_attachments
+        || coalesce(private_notes, '') AS line FROM assignment_submission",
+    "SELECT created_by AS owner, site_id AS site, title || data || attachments AS line FROM syllabus",
     "SELECT NULL AS owner, site_id AS site, name || coalesce(category_id, '') AS line FROM gradebook_item",
     "SELECT NULL AS owner, site_id AS site, name AS line FROM gradebook_category",
     "SELECT NULL AS owner, site_id AS site, item_id || user_id || comment AS line FROM gradebook_score",

@@ -175,7 +175,8 @@ fn operation_id(kind: &Type<'_>, action: &ActionRoute, count: usize) -> String {
 
 /// How `action` may be refused besides what all operations have in common.
 fn refusals(action: &ActionRoute) -> &'static [ErrorKind] {
-    let is_about_something = action.is_on_entity || !action.arguments.is_empty();
+    let has_named = !action.parameters.is_empty() && matches!(action.grammar(), Ok(None));
+    let is_about_something = action.is_on_entity || !action.arguments.is_empty() || has_named;
     match (action.verb.is_safe(), is_about_something) {
         (true, false) => &[],
         (true, true) => &[ErrorKind::NotFound],

@@ -8,8 +8,10 @@ use tests::{Answer, TestApp, both};
 use super::{JSON, list, read, text};
 use crate::shape::assert_same;
 
-const TYPES: [&str; 17] = [
+const TYPES: [&str; 19] = [
     "announcement",
+    "assignment",
+    "assignment-submission",
     "calendar",
     "feed",
     "gradebook",

@@ -22,6 +22,7 @@ pub mod offline;
 pub mod realm_grant;
 pub mod site;
 pub mod site_group;
+pub mod site_likeness;
 pub mod site_page;
 pub mod site_tool;
 pub mod user_account;

@@ -16,6 +16,7 @@ mod m20261121_000011_invitations;
 mod m20261121_000020_folded_text;
 mod m20261121_000030_usage;
 mod m20261123_000040_type_migrations;
+mod m20261123_000050_site_likeness;
 
 use async_trait::async_trait;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr};
@@ -45,6 +46,7 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m20261121_000020_folded_text::POSITIONS),
         Box::new(m20261121_000030_usage::STEP),
         Box::new(m20261123_000040_type_migrations::STEP),
+        Box::new(m20261123_000050_site_likeness::Migration),
     ]
 }
 
@@ -68,6 +70,7 @@ pub const TABLES: &[&str] = &[
     "session",
     "site",
     "site_group",
+    "site_likeness",
     "site_page",
     "site_tool",
     "type_migration",

@@ -2,6 +2,7 @@
 
 mod actions;
 mod groups;
+mod id;
 mod info;
 mod list;
 mod parts;
@@ -24,6 +25,7 @@ use serde::Serialize;
 use crate::authorizer;
 use crate::db::site as table;
 
+pub(crate) use id::{claim_ids, row as likeness_row};
 pub use parts::{Group, Owner, PageReference};
 pub use pinned::{PinnedSites, SiteName};
 

@@ -37,6 +37,7 @@ mod role;
 mod server_config;
 mod session;
 mod site;
+mod site_id;
 mod syllabus;
 mod term;
 mod user;

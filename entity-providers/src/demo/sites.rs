@@ -9,6 +9,7 @@ use crate::authorizer::ADMIN_SITE;
 use crate::db::{group_member, invitation, membership, site, site_group, site_page, site_tool};
 use crate::invitation::EXPIRY;
 use crate::site::Site;
+use crate::site::claim_ids;
 use crate::term::Half;
 
 /// The first course: everybody but the second instructor is in it.
@@ -123,8 +124,9 @@ pub(super) async fn fill(
         .iter()
         .map(|plan| plan.site(cx, cast))
         .collect::<Result<Vec<_>>>()?;
-    let ids = sites.iter().map(|it| it.id.clone()).collect();
+    let ids: Vec<_> = sites.iter().map(|it| it.id.clone()).collect();
     insert(cx, folded(sites, Site::schema())?).await?;
+    claim_ids(cx, &ids).await?;
     let (mut pages, mut tools) = (Vec::new(), Vec::new());
     for plan in &PLANS {
         plan.add_pages(cx, &mut pages, &mut tools);

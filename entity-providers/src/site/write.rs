@@ -1,10 +1,10 @@
 //! Sites as they are made, changed and deleted.
 
-use entity_core::{Context, Entity as _, Error, Fields, Result, check_name, db};
+use entity_core::{Context, Entity as _, Error, Fields, Result, db};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter};
 
-use super::{Site, find, joiner_role, maintain_role};
+use super::{Site, find, id, joiner_role, maintain_role};
 use crate::authorizer;
 use crate::db::membership::{self, Origin};
 use crate::db::site::{ActiveModel, Column, Entity as Sites};
@@ -12,7 +12,6 @@ use crate::db::{realm_grant, site_page, site_tool};
 use crate::fields::{flag, properties, text};
 use crate::limits;
 
-const MOST_ID: usize = 99;
 /// The function of those who make courses, and as many sites as they need.
 const MAKES_COURSES: &str = "site.add.course";
 
@@ -31,7 +30,7 @@ const PAGES: [(&str, &str, bool); 9] = [
 
 pub(super) async fn create(cx: &Context, draft: &Fields) -> Result<Site> {
     let id = match text(draft, "id").flatten().filter(|it| !it.is_empty()) {
-        Some(id) => check_id(cx, id)?,
+        Some(id) => id::check(cx, &id)?,
         None => cx.new_id(),
     };
     let kind = chosen_type(cx, draft).await?;
@@ -55,7 +54,8 @@ pub(super) async fn create(cx: &Context, draft: &Fields) -> Result<Site> {
     Sites::insert(row)
         .exec_without_returning(cx.db()?)
         .await
-        .map_err(taken)?;
+        .map_err(id::taken)?;
+    id::claim_ids(cx, std::slice::from_ref(&id)).await?;
     enrol(cx, &id, owner, maintain_role(kind.as_deref())).await?;
     furnish(cx, &id, kind.as_deref() == Some("course")).await?;
     check_joiner_role(cx, &id, draft).await?;
@@ -94,21 +94,6 @@ pub(super) async fn delete(cx: &Context, current: &Site) -> Result<()> {
         .await?;
     Sites::delete_by_id(&current.id).exec(cx.db()?).await?;
     Ok(())
-}
-
-fn check_id(cx: &Context, id: String) -> Result<String> {
-    let is_usual = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    let is_legal = id.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && id.len() <= MOST_ID
-        && id.chars().all(is_usual);
-    check_name(cx, "site", "id", &id)?;
-    match is_legal {
-        true => Ok(id),
-        false => Err(Error::field(
-            "id",
-            "must begin with a letter or digit and have only letters, digits, - and _",
-        )),
-    }
 }
 
 /// The type of the new site, if the caller may make sites of it. A site without a type is like a project.
@@ -257,14 +242,4 @@ async fn furnish(cx: &Context, site: &str, is_course: bool) -> Result<()> {
         .exec_without_returning(cx.db()?)
         .await?;
     Ok(())
-}
-
-fn taken(error: sea_orm::DbErr) -> Error {
-    use sea_orm::SqlErr::UniqueConstraintViolation;
-    match error.sql_err() {
-        Some(UniqueConstraintViolation(_)) => {
-            Error::conflict("there is already a site with this id").with_source(error)
-        }
-        _ => error.into(),
-    }
 }

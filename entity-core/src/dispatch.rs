@@ -13,6 +13,7 @@ use crate::event::{Audit, EventSink};
 use crate::hold::{Hold, WriteLimit};
 use crate::html::LongTexts;
 use crate::input::Input;
+use crate::leads;
 use crate::operation::Operation;
 use crate::path::DirectPath;
 use crate::preconditions::Preconditions;
@@ -432,7 +433,11 @@ async fn run(registry: &Registry, cx: &Context, request: &Request) -> Result<Rep
 async fn run_once(registry: &Registry, cx: &Context, request: &Request) -> Result<Reply> {
     let (route, operation) = find(registry, request)?;
     let reply = operation.run(cx, registry, route, request).await;
-    reply.map_err(|error| operation.told(cx.caller(), error))
+    let mut reply = reply.map_err(|error| operation.told(cx.caller(), error))?;
+    if request.wants_abilities {
+        leads::add(cx, registry, &mut reply).await?;
+    }
+    Ok(reply)
 }
 
 fn find<'a>(registry: &'a Registry, request: &'a Request) -> Result<(&'a Route, Operation<'a>)> {

@@ -89,6 +89,7 @@ pub mod html;
 mod input;
 mod label;
 mod large;
+pub mod leads;
 pub mod lines;
 mod name;
 mod operation;

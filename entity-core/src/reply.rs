@@ -4,6 +4,7 @@ mod form;
 mod item;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 
 use erased_serde::Serialize as ErasedSerialize;
@@ -159,6 +160,21 @@ pub struct Abilities {
     pub delete: bool,
     /// The actions of this entity or of the type that the caller may run.
     pub actions: Vec<Offer>,
+    /// The lists of other types about this entity that the caller may open.
+    pub related: Vec<Related>,
+    /// The paths below `/direct` of the entities that the content refers to and that the caller may read.
+    pub readable: BTreeSet<String>,
+}
+
+/// A list of another type about an entity, at `/{prefix}/{action}/{id}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Related {
+    /// The prefix of the other type.
+    pub prefix: &'static str,
+    /// The name of the action, which is the prefix of the entity's type.
+    pub action: &'static str,
+    /// The description of the action.
+    pub doc: &'static str,
 }
 
 /// An action that a person may run without further input, because it needs no argument.

@@ -327,6 +327,7 @@ async fn abilities<P: Provider>(
         update: has_forms && update && gate::may::<P>(cx, entity, Operation::Update).await?,
         delete: has_forms && delete && gate::may::<P>(cx, entity, Operation::Delete).await?,
         actions: offers(cx, route, Some(entity)).await?,
+        ..Abilities::default()
     })
 }
 

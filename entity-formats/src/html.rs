@@ -19,6 +19,7 @@ mod value;
 use askama::Template;
 use askama::filters::{Escaper as _, Html as Markup};
 use entity_core::format::{Format, Problem, Renderer, View};
+use entity_core::leads::declared;
 use entity_core::schema::Field;
 use entity_core::{Body, Error, Form, FormPurpose, Result, label};
 
@@ -129,7 +130,7 @@ fn sentence(text: &str) -> String {
 /// What people are told that a field is: one that refers to a site is not its id but the site.
 fn label_of(field: &Field) -> String {
     match field.name.strip_suffix("Id") {
-        Some(stem) if !stem.is_empty() && reference::is_reference(field) => label(stem),
+        Some(stem) if !stem.is_empty() && declared(field).is_some() => label(stem),
         _ => label(field.name),
     }
 }

@@ -22,6 +22,7 @@ mod idempotency;
 mod input;
 mod invitation;
 mod join;
+mod links;
 mod listing;
 mod membership;
 mod method;

@@ -6,7 +6,7 @@ use entity_core::{Error, Result, encode_segment};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::frame::Frame;
+use super::frame::{Frame, is_listed};
 
 /// What a description is called: the catalog of all types, or the entry of one.
 pub(super) const NAME: &str = "describe";
@@ -16,7 +16,14 @@ pub(super) const NAME: &str = "describe";
 #[template(path = "catalog.html")]
 struct CatalogPage<'a> {
     frame: Frame<'a>,
-    types: Vec<TypeEntry>,
+    types: Vec<Listed>,
+}
+
+/// A type in the catalog.
+struct Listed {
+    entry: TypeEntry,
+    /// Whether the reader may open its list.
+    is_open: bool,
 }
 
 /// One type.
@@ -26,6 +33,10 @@ struct TypePage<'a> {
     frame: Frame<'a>,
     base_url: &'a str,
     entry: TypeEntry,
+    /// Whether the reader may open its list.
+    is_open: bool,
+    /// The form that creates one, if everybody may fill it in.
+    form_href: Option<String>,
 }
 
 /// The catalog, as it is serialised.
@@ -123,13 +134,24 @@ pub(super) fn write(data: Value, view: &View<'_>) -> Result<Vec<u8>> {
         return super::write(&TypePage {
             frame,
             base_url: view.base_url,
+            is_open: is_open(&entry, view),
+            form_href: entry.form_href(view),
             entry,
         });
     }
     let Catalog { types } = serde_json::from_value(data).map_err(Error::internal)?;
     let mut frame = Frame::new("What is here", view).with_data(view);
     frame.crumbs.clear();
+    let types = types.into_iter().map(|entry| Listed {
+        is_open: is_open(&entry, view),
+        entry,
+    });
+    let types = types.collect();
     super::write(&CatalogPage { frame, types })
+}
+
+fn is_open(entry: &TypeEntry, view: &View<'_>) -> bool {
+    is_listed(view.registry, &entry.prefix, view.user.is_some())
 }
 
 impl TypeEntry {
@@ -149,8 +171,12 @@ impl TypeEntry {
         self.capabilities.iter().any(|it| it == capability)
     }
 
-    /// The form that creates one.
-    fn form_href(&self) -> Option<String> {
+    /// The form that creates one, if everybody may fill it in: a login. Lists offer their own forms to those who may.
+    fn form_href(&self, view: &View<'_>) -> Option<String> {
+        let route = view.registry.route(&self.prefix)?;
+        if route.capabilities().contains(&"create") {
+            return None;
+        }
         let found = self
             .addresses
             .iter()

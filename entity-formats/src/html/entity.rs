@@ -3,7 +3,7 @@
 use askama::Template;
 use entity_core::format::View;
 use entity_core::schema::{Field, Kind, Role, Writable};
-use entity_core::{Item, Offer, Registry, Verb, encode_segment};
+use entity_core::{Item, Offer, Verb, encode_segment};
 use serde_json::{Map, Value};
 
 use super::frame::Frame;
@@ -57,7 +57,7 @@ impl<'a> EntityPage<'a> {
             may_update: view.abilities.update,
             may_delete: view.abilities.delete,
             buttons: buttons(&view.abilities.actions, &path),
-            links: related(item, view.registry)
+            links: related(item, view)
                 .into_iter()
                 .chain(links(&view.abilities.actions, &path))
                 .collect(),
@@ -68,7 +68,7 @@ impl<'a> EntityPage<'a> {
         };
         for (name, value) in tree.as_object().into_iter().flatten() {
             if let Some(entity) = tree.as_object() {
-                page.add(name, value, entity, item, view.registry);
+                page.add(name, value, entity, item, view);
             }
         }
         if page.fields.is_empty() && page.sections.is_empty() {
@@ -84,7 +84,7 @@ impl<'a> EntityPage<'a> {
         value: &'a Value,
         entity: &'a Map<String, Value>,
         item: &Item,
-        registry: &Registry,
+        view: &View<'_>,
     ) {
         let Some(field) = item.schema().field(name) else {
             if !METADATA.contains(&name) {
@@ -94,7 +94,7 @@ impl<'a> EntityPage<'a> {
         };
         let fields = item.schema().fields;
         if is_said_elsewhere(field, value, fields, entity)
-            || reference::is_naming(name, fields, entity, registry)
+            || reference::is_naming(name, fields, entity, view.registry)
         {
             return;
         }
@@ -107,7 +107,7 @@ impl<'a> EntityPage<'a> {
                 });
             }
             _ => {
-                let shown = Shown::of_field(field, entity, registry);
+                let shown = Shown::of_field(field, entity, view);
                 self.push(label_of(field), shown, is_for_few(field));
             }
         }
@@ -157,29 +157,21 @@ fn commands(
         .collect()
 }
 
-/// The lists of other types that are about `item`: those types have an action that is called after its type
-/// and takes an id, `/announcement/site/{id}`.
-fn related(item: &Item, registry: &Registry) -> Vec<Command> {
-    let mut related = Vec::new();
-    for route in registry.routes() {
-        let lists = route.actions.iter().filter(|it| {
-            it.name == item.prefix()
-                && it.verb == Verb::Get
-                && !it.is_on_entity
-                && it.segments() == (1..=1)
-        });
-        related.extend(lists.map(|action| Command {
+/// The lists of other types that are about `item` and that the reader may open.
+fn related(item: &Item, view: &View<'_>) -> Vec<Command> {
+    let related = view.abilities.related.iter();
+    related
+        .map(|it| Command {
             href: format!(
                 "/direct/{}/{}/{}.html",
-                encode_segment(route.prefix),
-                encode_segment(action.name),
+                encode_segment(it.prefix),
+                encode_segment(it.action),
                 encode_segment(&item.id())
             ),
-            label: route.plural(),
-            doc: action.doc,
-        }));
-    }
-    related
+            label: view.registry.plural(it.prefix),
+            doc: it.doc,
+        })
+        .collect()
 }
 
 /// Whether the title, a section or another field says the same.

@@ -60,7 +60,7 @@ impl<'a> Frame<'a> {
     pub(super) fn below_type(mut self, prefix: &str) -> Self {
         let prefix_segment = encode_segment(prefix);
         self.crumbs.push(Crumb {
-            href: match is_listed(self.registry, prefix) {
+            href: match is_listed(self.registry, prefix, self.user.is_some()) {
                 true => format!("/direct/{prefix_segment}.html"),
                 false => format!("/direct/{prefix_segment}/describe.html"),
             },
@@ -105,22 +105,15 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Whether the list of the type `prefix` is there for everybody who is logged in, as far as they may see it.
-fn is_listed(registry: &Registry, prefix: &str) -> bool {
+/// Whether the reader, who is logged in if `is_known`, may open the list of the type `prefix`, as far as that is known
+/// without asking for it. Strangers get no list of all: what they may read is in the sites that are open to them.
+pub(super) fn is_listed(registry: &Registry, prefix: &str, is_known: bool) -> bool {
     let Some(route) = registry.route(prefix) else {
         return false;
     };
-    let is_open = matches!(
-        route.access.map(|it| it.read),
-        Some(
-            Need::Public
-                | Need::Session
-                | Need::Site(_)
-                | Need::SiteOrOwn(..)
-                | Need::PublicView(..)
-        )
-    );
-    is_open && route.capabilities().contains(&"list")
+    let is_closed = |it: Need| matches!(it, Need::Superuser | Need::Account(_));
+    let is_open = route.access.is_some_and(|it| !is_closed(it.read));
+    is_known && is_open && route.capabilities().contains(&"list")
 }
 
 impl Alternate {

@@ -5,7 +5,7 @@ mod filter;
 
 use askama::Template;
 use entity_core::format::View;
-use entity_core::{Collection, Item, Registry, Result, encode_segment};
+use entity_core::{Collection, Item, Result, encode_segment};
 use serde_json::{Map, Value};
 
 use self::column::{Column, columns, is_simple};
@@ -89,7 +89,7 @@ impl<'a> ListPage<'a> {
             links: links(&view.abilities.actions, &path),
             filter: Filter::of(collection.schema, view).filter(|_| collection.is_searched),
             rows: rows
-                .map(|(item, entity)| Row::of(item, entity, &columns, view.registry))
+                .map(|(item, entity)| Row::of(item, entity, &columns, view))
                 .collect(),
             columns,
             paging: frame.paging.clone(),
@@ -103,16 +103,14 @@ impl<'a> Row<'a> {
         item: &Item,
         entity: &'a Map<String, Value>,
         columns: &[Column],
-        registry: &Registry,
+        view: &View<'_>,
     ) -> Self {
         let title = item.title().filter(|it| !it.trim().is_empty());
         let others = columns.iter().filter_map(|it| it.field);
         Self {
             href: format!("/direct{}.html", item.reference().path()),
             title: title.unwrap_or_else(|| item.id()),
-            cells: others
-                .map(|it| Shown::of_field(it, entity, registry))
-                .collect(),
+            cells: others.map(|it| Shown::of_field(it, entity, view)).collect(),
         }
     }
 }

@@ -5,12 +5,13 @@ use std::fmt;
 use askama::Template;
 use askama::filters::HtmlSafe;
 use chrono::{DateTime, Utc};
+use entity_core::format::View;
 use entity_core::schema::{Field, Kind, Meaning};
-use entity_core::{Registry, encode_segment, wire};
+use entity_core::{encode_segment, wire};
 use serde_json::{Map, Value};
 
 use super::label;
-use super::reference::{self, Target};
+use super::reference;
 use crate::feed::is_web_address;
 
 /// A value, ready to be shown.
@@ -74,13 +75,15 @@ impl<'a> Shown<'a> {
     }
 
     /// The value of `field` in `entity`.
-    pub(super) fn of_field(
-        field: &Field,
-        entity: &'a Map<String, Value>,
-        registry: &Registry,
-    ) -> Self {
-        if let Some(Target { href, name }) = reference::target(field, entity, registry) {
-            return Self::Link { href, name };
+    pub(super) fn of_field(field: &Field, entity: &'a Map<String, Value>, view: &View<'_>) -> Self {
+        if let Some(target) = reference::target(field, entity, view.registry) {
+            return match target.href(view) {
+                Some(href) => Self::Link {
+                    href,
+                    name: target.name,
+                },
+                None => Self::Text(target.name.to_owned()),
+            };
         }
         let Some(value) = entity.get(field.name) else {
             return Self::Nothing;

@@ -449,6 +449,7 @@ pub(crate) fn view_of<'a>(path: &'a str, query: &'a str) -> View<'a> {
             update: true,
             delete: true,
             actions: vec![offer("publish", Verb::Post), offer("readers", Verb::Get)],
+            ..Abilities::default()
         },
         formats: &FORMATS,
         registry: &REGISTRY,

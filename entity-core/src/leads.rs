@@ -1,0 +1,150 @@
+//! The links of pages: what the entities of an answer refer to, and which of that its reader may open. A page links to
+//! nothing that would refuse the reader.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::context::Context;
+use crate::error::{Error, ErrorKind, Result};
+use crate::input::Input;
+use crate::preconditions::Preconditions;
+use crate::registry::{ActionRoute, Call, Registry, Route};
+use crate::reply::{Body, Item, Reference, Related, Reply};
+use crate::request::Verb;
+use crate::schema::{Field, Role};
+
+/// The maximum number of entities of one type that are looked up for the links of a page. Further ones are named
+/// without a link.
+const MOST: usize = 500;
+
+/// Returns the entity that `value`, the value of `field`, refers to, if that is of a type whose entities can be read.
+pub fn reference_of(field: &Field, value: &str, registry: &Registry) -> Option<Reference> {
+    let found = match declared(field).filter(|it| can_be_read(registry, it)) {
+        Some(prefix) => (prefix, value.strip_prefix("/user/").unwrap_or(value)),
+        None => written_out(value, registry)?,
+    };
+    let (prefix, id) = found;
+    (!id.is_empty()).then(|| Reference::entity(prefix, id))
+}
+
+/// Returns the prefix of the type whose ids `field` is declared to hold.
+pub fn declared(field: &Field) -> Option<&'static str> {
+    match field.role? {
+        Role::Site => Some("site"),
+        Role::Owner => Some("user"),
+        _ => None,
+    }
+}
+
+/// Returns the type and the id in a text of the form `/prefix/id`, which names an entity wherever it stands.
+fn written_out<'a>(value: &'a str, registry: &Registry) -> Option<(&'a str, &'a str)> {
+    let (prefix, id) = value.strip_prefix('/')?.split_once('/')?;
+    let is_one = !id.contains(['/', '\\', ';']) && can_be_read(registry, prefix);
+    is_one.then_some((prefix, id))
+}
+
+fn can_be_read(registry: &Registry, prefix: &str) -> bool {
+    registry.route(prefix).is_some_and(|it| it.read.is_some())
+}
+
+/// Adds to `reply` what its reader may open of all that it refers to.
+///
+/// # Errors
+/// Returns an error if the database can't be read.
+pub(crate) async fn add(cx: &Context, registry: &Registry, reply: &mut Reply) -> Result<()> {
+    reply.abilities.readable = match &reply.body {
+        Body::Entity(item) => readable(cx, registry, std::slice::from_ref(item)).await?,
+        Body::Collection(list) => readable(cx, registry, &list.items).await?,
+        _ => BTreeSet::new(),
+    };
+    if let Body::Entity(item) = &reply.body {
+        reply.abilities.related = related(cx, registry, item).await?;
+    }
+    Ok(())
+}
+
+/// Returns the paths of the entities that `items` refer to and that the caller may read, by one query for each type.
+async fn readable(cx: &Context, registry: &Registry, items: &[Item]) -> Result<BTreeSet<String>> {
+    let mut wanted: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for item in items {
+        let data = serde_json::to_value(item.data()).map_err(Error::internal)?;
+        for field in item.schema().fields {
+            let value = data.get(field.name).and_then(Value::as_str);
+            let found = value.and_then(|it| reference_of(field, it, registry));
+            if let Some(Reference {
+                prefix,
+                id: Some(id),
+            }) = found
+            {
+                wanted.entry(prefix).or_default().insert(id);
+            }
+        }
+    }
+    let mut readable = BTreeSet::new();
+    for (prefix, ids) in wanted {
+        let ids: Vec<String> = ids.into_iter().take(MOST).collect();
+        if let Some(load) = registry.route(&prefix).and_then(|it| it.load) {
+            let found = load(cx, &ids).await?;
+            readable.extend(found.iter().map(|it| it.reference().path()));
+        }
+    }
+    Ok(readable)
+}
+
+/// Returns the lists of other types about `item` that the caller may open: those types have an action that is named
+/// after the type of `item` and takes an id, `/announcement/site/{id}`. Each of them is tried, because an action may
+/// refuse for reasons that no need declares.
+async fn related(cx: &Context, registry: &Registry, item: &Item) -> Result<Vec<Related>> {
+    let mut related = Vec::new();
+    for route in registry.routes() {
+        let actions = route.actions.iter().filter(|it| {
+            it.name == item.prefix()
+                && it.verb == Verb::Get
+                && !it.is_on_entity
+                && it.segments() == (1..=1)
+        });
+        for action in actions {
+            if is_open(cx, registry, (route, action), &item.id()).await? {
+                related.push(Related {
+                    prefix: route.prefix,
+                    action: action.name,
+                    doc: action.doc,
+                });
+            }
+        }
+    }
+    Ok(related)
+}
+
+/// Returns whether `action` answers the caller about `id`.
+async fn is_open(
+    cx: &Context,
+    registry: &Registry,
+    (route, action): (&Route, &ActionRoute),
+    id: &str,
+) -> Result<bool> {
+    let query = match action.is_searched() {
+        true => vec![("_limit".to_owned(), "1".to_owned())],
+        false => Vec::new(),
+    };
+    let call = Call {
+        registry,
+        route,
+        verb: Verb::Get,
+        id: "",
+        arguments: &[id.to_owned()],
+        query: &query,
+        input: &Input::default(),
+        preconditions: &Preconditions::default(),
+        wants_abilities: false,
+    };
+    let done = (action.run)(cx, call).await;
+    match done {
+        Ok(_reply) => Ok(true),
+        Err(error) if matches!(error.kind(), ErrorKind::Internal | ErrorKind::Unavailable) => {
+            Err(error)
+        }
+        Err(_refusal) => Ok(false),
+    }
+}

@@ -1,0 +1,87 @@
+//! The links of pages: none of them leads its reader to a refusal.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use http::header::ACCEPT;
+use tests::{Client, TestApp, both};
+
+/// The most pages of each crawl.
+const MOST: usize = 300;
+
+/// What is linked although it may lead to nothing: the list of users, which has a rule of its own that descriptions do
+/// not know, and the value of a setting, which other addresses begin with.
+const EXCEPTIONS: [&str; 5] = [
+    "/direct/user.json",
+    "/direct/user.xml",
+    "/direct/user.html",
+    "/direct/user.csv",
+    "/access",
+];
+
+/// The addresses of this service that a page links to, without fragments.
+fn links(page: &str) -> Vec<String> {
+    let values = page.split("href=\"").skip(1);
+    values
+        .filter_map(|it| it.split('"').next())
+        .map(|whole| {
+            let plain = whole
+                .replace("&#38;", "&")
+                .replace("&#39;", "'")
+                .replace("&#34;", "\"");
+            let plain = plain.replace("http://127.0.0.1:8080", "");
+            plain.split('#').next().unwrap_or_default().to_owned()
+        })
+        .filter(|it| it.starts_with('/') && !EXCEPTIONS.contains(&it.as_str()))
+        .collect()
+}
+
+/// Follows the links from the start page on. Returns how many were followed, and those that lead to an error, each with
+/// the page that it stands on.
+async fn crawl(client: &Client) -> (usize, Vec<String>) {
+    let start = ["/direct/describe.html", "/portal", "/direct/site.html"];
+    let mut waiting: VecDeque<_> = start
+        .iter()
+        .map(|it| ((*it).to_owned(), String::new()))
+        .collect();
+    let mut seen = BTreeSet::new();
+    let mut wrong = Vec::new();
+    while let Some((path, origin)) = waiting.pop_front() {
+        if seen.len() >= MOST || !seen.insert(path.clone()) {
+            continue;
+        }
+        let answer = client.get(&path).await;
+        let is_start = origin.is_empty();
+        if (answer.status.is_client_error() || answer.status.is_server_error()) && !is_start {
+            wrong.push(format!("{} {path} on {origin}", answer.status.as_u16()));
+        }
+        let is_page = answer
+            .header("content-type")
+            .is_some_and(|it| it.starts_with("text/html"));
+        if is_page && answer.status.is_success() {
+            waiting.extend(
+                links(answer.text())
+                    .into_iter()
+                    .map(|it| (it, path.clone())),
+            );
+        }
+    }
+    (seen.len(), wrong)
+}
+
+both! {
+    async fn no_page_links_to_a_refusal(app: TestApp) {
+        let html = |it: Client| it.with_header(ACCEPT, "text/html");
+        let people = [
+            ("stranger", html(app.anonymous()), 20),
+            ("student1", html(app.user("student1").await), 100),
+            ("instructor1", html(app.user("instructor1").await), 100),
+        ];
+        let mut all = Vec::new();
+        for (name, client, least) in people {
+            let (count, wrong) = crawl(&client).await;
+            assert!(count >= least, "{name}: {count}");
+            all.extend(wrong.into_iter().map(|it| format!("{name}: {it}")));
+        }
+        assert!(all.is_empty(), "{}", all.join("\n"));
+    }
+}

@@ -5,8 +5,8 @@ mod demo;
 use std::collections::BTreeMap;
 
 use entity_core::{
-    Context, DateTimeUtc, DirectPath, Entity, Error, Provider as _, Result, Search, Window,
-    check_name, gate,
+    Context, DateTimeUtc, DirectPath, Entity, Error, FieldError, Provider as _, Result, Search,
+    Window, check_name, gate,
 };
 use serde::Serialize;
 
@@ -48,7 +48,7 @@ entity_core::register!(Term, demo = demo::fill);
 impl Term {
     fn check(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
         if self.to < self.from {
-            return Err(Error::field("to", "must not be before `from`"));
+            return Err(backwards());
         }
         match before {
             Some(_) => Ok(()),
@@ -59,6 +59,19 @@ impl Term {
     fn is_current(&self, cx: &Context) -> bool {
         self.from <= cx.now() && cx.now() < self.to
     }
+}
+
+/// The refusal of a term that ends before it begins: either instant may be the wrong one.
+fn backwards() -> Error {
+    let wrong = [
+        ("from", "must not be after `to`"),
+        ("to", "must not be before `from`"),
+    ];
+    let fields = wrong.map(|(name, message)| FieldError {
+        name: name.to_owned(),
+        message: message.to_owned(),
+    });
+    Error::fields(fields.to_vec())
 }
 
 /// Refuses an id that can't stand in an address.

@@ -6,7 +6,7 @@ use entity_core::schema::{Kind, Role};
 use http::StatusCode;
 use roxmltree::{Document, Node};
 
-use super::sample::WORD;
+use super::sample::{self, WORD};
 use super::suite::{Listed, Person, Suite, is_refusal};
 use super::{Held, Verdict};
 use crate::role::{OTHER_SITE, SITE};
@@ -147,7 +147,8 @@ async fn formats_agree(suite: &Suite, who: &Person, list: &Listed) -> Result<(),
 async fn batch_agrees(suite: &Suite, who: &Person, seen: &BTreeSet<String>) -> Result<(), String> {
     for rows in suite.rows.chunks(BATCH) {
         let paths: Vec<_> = rows.iter().map(|it| suite.path_of(&it.id)).collect();
-        let path = format!("/direct/batch.json?_refs={}", paths.join(","));
+        let refs = sample::encoded(&paths.join(","));
+        let path = format!("/direct/batch.json?_refs={refs}");
         let answer = who.client.get(&path).await;
         if is_refusal(answer.status) && seen.is_empty() {
             continue;

@@ -7,7 +7,7 @@ use http::{Method, StatusCode};
 use serde_json::{Map, Value};
 
 use super::sample;
-use super::suite::{Row, Suite, get_json};
+use super::suite::{Row, Suite, get_json, id_of};
 use super::{Held, Verdict};
 use crate::client::{FORM, JSON, XML};
 use crate::role::SITE;
@@ -78,18 +78,16 @@ async fn creations_come_back(
     let (mut taken, mut first) = (Vec::new(), None);
     for value in values {
         let mut fields = suite.plain(SITE, 700);
-        fields.insert(field.name.to_owned(), value.clone());
+        let sent = suite.unused(field, value);
+        fields.insert(field.name.to_owned(), sent.clone());
         let body = written(suite, &fields, format);
         let path = format!("{}.json", suite.path());
         let answer = suite.send(Method::POST, &path, format, body).await;
-        match (answer.status, answer.header("EntityId")) {
+        match (answer.status, id_of(&answer)) {
             (StatusCode::CREATED, Some(id)) => {
-                compare(suite, id, field, value, format).await?;
+                compare(suite, &id, field, &sent, format).await?;
                 taken.push(value.clone());
-                first.get_or_insert(Row {
-                    id: id.to_owned(),
-                    sent: fields,
-                });
+                first.get_or_insert(Row { id, sent: fields });
             }
             (StatusCode::BAD_REQUEST, _) if !is_strict => {}
             (status, _) => {

@@ -1,10 +1,13 @@
 //! The type under test on a running service: its entities, and the people who ask for them.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use entity_core::schema::{self, Field, Kind};
 use entity_core::{Route, encode_segment};
 use http::{Method, StatusCode};
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
 use super::sample::{self, Surroundings};
@@ -50,6 +53,8 @@ pub struct Suite {
     pub rows: Vec<Row>,
     given: Map<String, Value>,
     groups: Vec<String>,
+    /// The number of ids that were chosen so far.
+    chosen: AtomicUsize,
 }
 
 impl Suite {
@@ -85,6 +90,7 @@ impl Suite {
             people,
             rows: Vec::new(),
             given,
+            chosen: AtomicUsize::new(0),
         };
         suite.rows = suite.make_rows().await?;
         Ok(suite)
@@ -160,6 +166,17 @@ impl Suite {
         }
     }
 
+    /// Returns `value` as a creation may send it for `field`: an id that clients choose is another one each time.
+    pub(super) fn unused(&self, field: &Field, value: &Value) -> Value {
+        match (field.role, value.as_str()) {
+            (Some(schema::Role::Id), Some(id)) => {
+                let number = self.chosen.fetch_add(1, Ordering::Relaxed);
+                format!("{id} {number}").into()
+            }
+            _ => value.clone(),
+        }
+    }
+
     /// Returns the fields of a plain entity in `site`.
     pub(super) fn plain(&self, site: &str, number: usize) -> Map<String, Value> {
         let around = self.around(site, number, &self.rows);
@@ -173,7 +190,7 @@ impl Suite {
             let is_list = matches!(field.kind, Kind::List | Kind::Object) && !field.is_required;
             let value = given.filter(|_| !is_site && !is_list);
             let value = value.or_else(|| sample::plain(field, &around))?;
-            Some((field.name.to_owned(), value))
+            Some((field.name.to_owned(), self.unused(field, &value)))
         });
         values.collect()
     }
@@ -340,8 +357,14 @@ pub(super) fn is_refusal(status: StatusCode) -> bool {
 }
 
 fn made(answer: &Answer, sent: Map<String, Value>) -> Option<Row> {
-    let id = answer.header("EntityId")?.to_owned();
+    let id = id_of(answer)?;
     (answer.status == StatusCode::CREATED).then_some(Row { id, sent })
+}
+
+/// Returns the id of the entity that `answer` is about, which its header has percent-encoded.
+pub(super) fn id_of(answer: &Answer) -> Option<String> {
+    let id = percent_decode_str(answer.header("EntityId")?).decode_utf8();
+    id.ok().map(Cow::into_owned)
 }
 
 fn refused(answer: &Answer) -> String {

@@ -25,6 +25,12 @@ mod syllabus {
     });
 }
 
+mod term {
+    use entity_providers::term::Term;
+
+    lectern_testing::conformance!(Term, {"from": "2026-09-01T00:00:00Z", "to": "2027-02-01T00:00:00Z"});
+}
+
 mod announcement {
     use entity_providers::announcement::Announcement;
 

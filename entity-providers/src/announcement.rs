@@ -38,7 +38,7 @@ const SIGHT: Sight = Sight::All(&[
 ]);
 
 /// News for the members of a site.
-#[derive(Clone, Debug, PartialEq, Serialize, Entity)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "announcement", access = PublicSite("annc"), sight = SIGHT)]
 #[entity(table = "announcement", migrated, check = Self::check)]

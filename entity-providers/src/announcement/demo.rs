@@ -1,7 +1,7 @@
 //! The news of the demo university: something of every kind that the first course can have.
 
 use chrono::TimeDelta;
-use entity_core::db::{self, Facts};
+use entity_core::db;
 use entity_core::file::Files;
 use entity_core::wire::Millis;
 use entity_core::{Context, Demo, Error, Result};
@@ -158,31 +158,26 @@ impl Story {
             _ => "",
         };
         Ok(Announcement {
-            id: String::new(),
             announcement_id: cx.new_id(),
             title: self.title.to_owned(),
             body: self.body.to_owned(),
             channel: channel_of(self.site).to_owned(),
             site_id: self.site.to_owned(),
-            site_title: String::new(),
             created_by: author.to_owned(),
-            created_by_display_name: String::new(),
             created_on: release_date.unwrap_or(written),
             modified_on: written,
             highlight: matches!(self.kind, Kind::Highlighted).then_some(true),
-            selected_roles: None,
             draft: matches!(self.kind, Kind::Draft),
             release_date,
             retract_date: match self.kind {
                 Kind::Retracted(hours) => Some(ago(cx, TimeDelta::hours(hours))),
                 _ => None,
             },
-            groups: Vec::new(),
             attachments: Files::parse(files.to_owned(), cx.base_url()).map_err(Error::internal)?,
             written,
             position,
             version: 1,
-            facts: Facts::default(),
+            ..Announcement::default()
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Who sees and grades what in a gradebook.
 
-use entity_core::db::{Sight, Sql};
+use entity_core::db::{Sight, Sql, Variables};
 use entity_core::{Context, Decision, Error, Permit, Result, Scope};
 
 use crate::authorizer;
@@ -153,12 +153,7 @@ impl Audience {
             Self::All => drop(sql.push("TRUE")),
             Self::Oneself => drop(sql.push("this.user_id = ").bind(caller)),
             Self::OwnGroups => {
-                for (index, part) in IN_OWN_GROUP.split("{caller}").enumerate() {
-                    if index > 0 {
-                        sql.bind(caller);
-                    }
-                    sql.push(part);
-                }
+                sql.expression(IN_OWN_GROUP, Variables::of(cx));
             }
         }
     }

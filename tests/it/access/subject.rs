@@ -1,8 +1,6 @@
 //! What is asked for: an entity in each state that the policy names.
 
 use entity_core::DateTimeUtc;
-use entity_core::db::Facts;
-use entity_core::file::Files;
 use entity_core::wire::Millis;
 use entity_providers::announcement::Announcement;
 use entity_providers::db::membership::{self, Origin};
@@ -472,28 +470,21 @@ fn announcement_rows(state: &str, subject: &Subject, channel: &str) -> Rows {
     let group = ["mine", "foreign"].into_iter().find(|it| *it == state);
     let mut rows = Rows::default();
     rows.announcements.push(Announcement {
-        id: String::new(),
         announcement_id: subject.marker.clone(),
         title: subject.marker.clone(),
-        body: String::new(),
         channel: channel.to_owned(),
         site_id: subject.site.clone(),
-        site_title: String::new(),
         created_by: subject.user.clone(),
-        created_by_display_name: String::new(),
         created_on: made,
         modified_on: made,
-        highlight: None,
-        selected_roles: None,
         draft: state.ends_with("draft"),
         release_date: instant(MADE + 3 * DAY).filter(|_| state.ends_with("unreleased")),
         retract_date: Some(made).filter(|_| state.ends_with("retracted")),
         groups: group.map(ToOwned::to_owned).into_iter().collect(),
-        attachments: Files::default(),
         written: made,
         position: 1,
         version: 1,
-        facts: Facts::default(),
+        ..Announcement::default()
     });
     rows
 }

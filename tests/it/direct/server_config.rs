@@ -72,6 +72,6 @@ both! {
         admin.put(path, &evil).await.expect(StatusCode::METHOD_NOT_ALLOWED);
         admin.post("/direct/server-config", &evil).await.expect(StatusCode::METHOD_NOT_ALLOWED);
         admin.delete(path).await.expect(StatusCode::METHOD_NOT_ALLOWED);
-        app.anonymous().put(path, &evil).await.expect(StatusCode::UNAUTHORIZED);
+        app.anonymous().put(path, &evil).await.expect(StatusCode::METHOD_NOT_ALLOWED);
     }
 }

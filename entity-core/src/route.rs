@@ -347,7 +347,11 @@ async fn offers<E: Entity>(cx: &Context, route: &Route, entity: Option<&E>) -> R
     let mut offers = Vec::new();
     for action in &route.actions {
         let is_plain = match action.verb {
-            Verb::Get => *action.segments().start() == 0,
+            // What an action that is no list has parameters of its own for, it needs.
+            Verb::Get => {
+                *action.segments().start() == 0
+                    && (action.is_searched() || action.parameters.is_empty())
+            }
             Verb::Post => *action.segments().start() == 0 && action.parameters.is_empty(),
             Verb::Put | Verb::Patch | Verb::Delete => false,
         };

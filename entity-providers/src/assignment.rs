@@ -10,6 +10,7 @@ mod scale;
 mod submission;
 #[cfg(test)]
 mod tests;
+pub(crate) mod view;
 
 use entity_core::db::{self, Facts, Sight};
 use entity_core::file::Files;

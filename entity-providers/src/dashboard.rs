@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::announcement::view::{AnnouncementView, newest};
 use crate::announcement::{Announcement, MOTD_SITE};
+use crate::assignment::view::{AssignmentView, due_next};
 use crate::calendar::view::{EventView, next};
 use crate::gradebook::view::{GradeView, Order, own};
 use crate::user::{User, is_caller};
@@ -17,7 +18,7 @@ use crate::user::{User, is_caller};
 const OF_USER: Endpoint = Endpoint::get("/api/users/{userId}/dashboard", "readDashboardOfUser")
     .doc(
         "The dashboard of the caller: the newest announcements and the latest grades of the pinned sites, the next events of \
-         all sites, at most 10 each, and how they are laid out. `assignments` is empty: the service has no assignments yet.",
+         all sites and the assignments that are due next, at most 10 each, and how they are laid out.",
     )
     .variable("userId", "The caller: `me`, or the caller's id or external id.")
     .refuses(&[ErrorKind::Forbidden])
@@ -29,10 +30,10 @@ const MOST_ENTRIES: Window = Window {
     start: 0,
     limit: 10,
 };
-/// The number of lists, which share the size of an answer: four that are told, and the messages of the day.
-const LISTS: usize = 5;
+/// The number of lists, which share the size of an answer: five that are told, and the messages of the day.
+const LISTS: usize = 6;
 /// The lists that clients can arrange, in their order.
-const WIDGETS: [&str; 3] = ["announcements", "calendar", "grades"];
+const WIDGETS: [&str; 4] = ["announcements", "assignments", "calendar", "grades"];
 
 /// The dashboard of a user. Other dashboards have the same keys, some of which are null here.
 #[derive(Debug, Default, Serialize, JsonSchema)]
@@ -82,8 +83,8 @@ struct Dashboard {
     home_template3_thumbnail_url: Option<String>,
     /// The newest announcements of the pinned sites.
     announcements: Vec<AnnouncementView>,
-    /// Always empty: the service has no assignments yet.
-    assignments: Vec<serde_json::Value>,
+    /// The assignments of all sites that are due next, in order of time.
+    assignments: Vec<AssignmentView>,
     /// The next events of all sites within a year, in order of time.
     events: Vec<EventView>,
     /// The items of the pinned sites that were graded last, the latest first.
@@ -102,6 +103,7 @@ async fn of_caller(cx: &Context) -> Result<Dashboard> {
     let user = gate::read::<User>(cx, cx.user_id()?).await?;
     let (announcements, _) = newest(cx, MOST_ENTRIES).await?;
     let events = next(cx, MOST_ENTRIES.limit).await?;
+    let assignments = due_next(cx, MOST_ENTRIES).await?;
     let (grades, _) = own(cx, Order::LastGraded, MOST_ENTRIES).await?;
     Ok(Dashboard {
         given_name: user.first_name,
@@ -111,6 +113,7 @@ async fn of_caller(cx: &Context) -> Result<Dashboard> {
         widget_layout: WIDGETS.to_vec(),
         template: 1,
         announcements: cut(cx, announcements)?,
+        assignments: cut(cx, assignments)?,
         events: cut(cx, events)?,
         grades: cut(cx, grades)?,
         ..Dashboard::default()

@@ -1,3 +1,5 @@
+//! The dashboard against the lists that it is made of.
+
 use entity_core::endpoint::Call;
 use entity_core::{ErrorKind, db};
 use sea_orm::ConnectionTrait as _;

@@ -32,7 +32,11 @@ const SAMPLED: usize = 4;
 const AT_FORM: &str = "AtForm";
 
 /// Operations whose examples nobody can succeed with: what they need differs from one service to the next.
-const NEEDS_MORE: [&str; 32] = [
+const NEEDS_MORE: [&str; 43] = [
+    "createAssignment",
+    "createAssignmentAtForm",
+    "createAssignmentSubmission",
+    "createAssignmentSubmissionAtForm",
     "createFeed",
     "createFeedAtForm",
     "createGradebookCategory",
@@ -43,6 +47,11 @@ const NEEDS_MORE: [&str; 32] = [
     "createGradebookScoreAtForm",
     "createMembership",
     "createMembershipAtForm",
+    "getAnyAssignmentDeepLink",
+    "getAnyAssignmentGetGrade",
+    "getAnyAssignmentGradable",
+    "getAnyAssignmentItem",
+    "getAnyAssignmentItemSubmission",
     "getAnyCalendarEvent",
     "getAnyGradebookItem",
     "gradeInSite",
@@ -50,6 +59,7 @@ const NEEDS_MORE: [&str; 32] = [
     "logInForSession",
     "logInForSessionAtForm",
     "patchMembership",
+    "postAnyAssignmentSetGrade",
     "postAnyGradebookScoreSite",
     "postAnyMembershipGroup",
     "postAnyMembershipJoinWith0",
@@ -61,6 +71,7 @@ const NEEDS_MORE: [&str; 32] = [
     "postMembershipAtForm",
     "postSiteSetPerms",
     "putSiteSetPerms",
+    "readDashboardOfUser",
     "readGradebook",
     "tryOperation",
     "updateMembership",

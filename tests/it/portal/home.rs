@@ -45,8 +45,7 @@ both! {
         let now = DateTime::parse_from_rfc3339("2026-11-21T10:00:00Z").expect("an instant");
         for (title, hours) in [("zq-over", -3), ("zq-now <b>", -1), ("zq-soon", 1), ("zq-late", 15 * 24)] {
             let begin = now + TimeDelta::hours(hours);
-            let end = begin + TimeDelta::hours(2);
-            let times = json!({"firstTime": begin.to_rfc3339(), "lastTime": end.to_rfc3339()});
+            let times = json!({"firstTime": begin.to_rfc3339(), "duration": 7_200_000});
             let mut event = json!({"siteId": "biology-101", "title": title});
             event.as_object_mut().expect("an object").extend(times.as_object().expect("an object").clone());
             teacher.post("/direct/calendar", &event).await.expect(StatusCode::CREATED);

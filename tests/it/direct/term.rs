@@ -74,7 +74,8 @@ both! {
             let answer = admin.post("/direct/term", &term).await;
             answer.expect(StatusCode::BAD_REQUEST);
             let fields: Value = answer.json()["error"]["fields"].take();
-            assert_eq!(fields[0]["name"], name, "{value}: {}", answer.text());
+            let names: Vec<_> = fields.as_array().expect("fields").iter().map(|it| &it["name"]).collect();
+            assert!(names.contains(&&json!(name)), "{value}: {}", answer.text());
         }
         let answer = admin.put("/direct/term/2026:9", &json!({"to": "2020-01-01T00:00:00Z"})).await;
         answer.expect(StatusCode::BAD_REQUEST);

@@ -4,7 +4,7 @@ use axum::http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY,
     SET_COOKIE, STRICT_TRANSPORT_SECURITY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 
 use super::cors::RESOURCE_POLICY;
@@ -26,6 +26,8 @@ const VARIES: &str = "Accept, Cookie, Origin, Sec-Fetch-Site";
 
 /// Adds them to `response`, which leaves over TLS if `is_secure`.
 pub fn add(response: &mut Response, is_secure: bool) {
+    // A browser puts the headers of this answer in the place of those of the page that it has kept.
+    let is_unchanged = response.status() == StatusCode::NOT_MODIFIED;
     let headers = response.headers_mut();
     let is_html = headers
         .get(CONTENT_TYPE)
@@ -36,14 +38,16 @@ pub fn add(response: &mut Response, is_secure: bool) {
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(RESOURCE_POLICY, SAME_ORIGIN);
-    headers.insert(
-        CONTENT_SECURITY_POLICY,
-        if is_page {
-            POLICY_OF_PAGES
-        } else {
-            POLICY_OF_DATA
-        },
-    );
+    if !is_unchanged {
+        headers.insert(
+            CONTENT_SECURITY_POLICY,
+            if is_page {
+                POLICY_OF_PAGES
+            } else {
+                POLICY_OF_DATA
+            },
+        );
+    }
     headers
         .entry(CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("private, no-cache"));

@@ -22,6 +22,18 @@ async fn tag(client: &Client, path: &str) -> String {
 }
 
 both! {
+    /// The rules of the page that the browser has kept still hold: others would keep its forms from being sent.
+    async fn an_answer_without_content_changes_no_rule_of_the_page(app: TestApp) {
+        let student = app.user("student1").await;
+        let page = student.get("/direct/site/biology-101.html").await;
+        assert!(page.header("content-security-policy").is_some());
+        let tag = page.header("etag").expect("a tag").to_owned();
+        let again = student.with_header(http::header::IF_NONE_MATCH, &tag);
+        let again = again.get("/direct/site/biology-101.html").await;
+        again.expect(StatusCode::NOT_MODIFIED);
+        assert_eq!(again.header("content-security-policy"), None);
+    }
+
     async fn a_page_that_its_reader_has_is_not_sent_again(app: TestApp) {
         let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
         for path in ["/direct/site.html", "/direct/site/biology-101.html", "/direct/announcement/site/biology-101.html", "/direct/describe.html"] {

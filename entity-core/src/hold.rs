@@ -14,10 +14,6 @@ use futures::future::{BoxFuture, Either, select};
 use crate::error::{Error, ErrorKind, Result};
 use crate::large::{Hurry, Reading};
 
-/// The time limit for a unit of work that joined the transaction of others, whose COMMIT waits for it. A unit of work
-/// that takes longer is run again in a transaction of its own, so that the others do not wait for it.
-const PATIENCE: Duration = Duration::from_millis(50);
-
 /// A timer on a clock that never jumps.
 pub trait Timer: Send + Sync {
     /// Returns a future that completes after `duration`.
@@ -29,8 +25,16 @@ pub trait Timer: Send + Sync {
 pub struct WriteLimit {
     /// The maximum time.
     pub length: Duration,
+    /// The maximum time for a unit of work that joined the transaction of others, whose COMMIT waits for it. A unit of work
+    /// that takes longer is run again in a transaction of its own, so that the others do not wait for it.
+    pub joined: Duration,
     /// The timer that tells when the time is over.
     pub timer: Arc<dyn Timer>,
+}
+
+impl WriteLimit {
+    /// The usual value of [`joined`](Self::joined).
+    pub const JOINED: Duration = Duration::from_millis(50);
 }
 
 impl fmt::Debug for WriteLimit {
@@ -64,7 +68,7 @@ impl Hold {
     pub(crate) fn begin(limit: Option<&WriteLimit>, is_joined: bool, reading: &Reading) -> Self {
         let end = |limit: &WriteLimit| {
             let length = match is_joined {
-                true => limit.length.min(PATIENCE),
+                true => limit.length.min(limit.joined),
                 false => limit.length,
             };
             End {

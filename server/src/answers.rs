@@ -187,7 +187,8 @@ mod tests {
         let second = memory.hold(answer(5 << 20), false).await.unwrap();
         let third = async { memory.hold(answer(300 << 10), false).await };
         let end = async {
-            tokio::time::sleep(Duration::from_millis(100)).await;
+            // The third one waits by now.
+            tokio::task::yield_now().await;
             drop(second);
         };
         let (third, ()) = tokio::join!(third, end);

@@ -336,6 +336,7 @@ fn dispatcher(
     )
     .with_write_limit(Some(WriteLimit {
         length: config.write_hold,
+        joined: WriteLimit::JOINED,
         timer: Arc::new(TokioTimer),
     }))
 }

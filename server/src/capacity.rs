@@ -160,6 +160,7 @@ impl Capacity {
             scans: count(it.scans),
             writers: count(it.writers),
             statement_time: config.statement_time,
+            wait: config.pool_wait,
         }
     }
 }

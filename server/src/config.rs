@@ -177,6 +177,9 @@ settings! {
         scans: Option<usize> = "pool.scans", "LECTERN_POOL_SCANS", "";
         /// How many connections to PostgreSQL write. Empty: 16. A SQLite file has one.
         writers: Option<usize> = "pool.writers", "LECTERN_POOL_WRITERS", "";
+        /// How long a request waits for a free connection to the database, and for another program that holds the lock of
+        /// a SQLite file, before it is answered 503.
+        pool_wait: Duration = "pool.wait", "LECTERN_POOL_WAIT", "1";
         /// How long one request may hold the right to write; then what it did is rolled back.
         write_hold: Duration = "limits.writeHold", "LECTERN_LIMITS_WRITEHOLD", "1";
         /// How many connections may be open; further ones wait.

@@ -5,8 +5,6 @@
 mod admission;
 pub(crate) mod descriptors;
 mod io;
-#[cfg(test)]
-mod tests;
 
 use std::convert::Infallible;
 use std::net::SocketAddr;

@@ -105,8 +105,7 @@ mod tests {
         let health = Health::default();
         let (sender, numbers) = unbounded_channel();
         let (seen, mut passed) = unbounded_channel();
-        let steady = Duration::from_secs(1);
-        tokio::spawn(keep(Fragile { numbers, seen }, health.clone(), steady));
+        tokio::spawn(keep(Fragile { numbers, seen }, health.clone(), STEADY * 60));
         for number in [5, 0, 6, 1, 7] {
             sender.send(number).unwrap();
         }
@@ -115,11 +114,25 @@ mod tests {
         }
         assert_eq!(health.counters().restarts, 2);
         assert!(health.degraded().contains("fragile"), "{health:?}");
-        while !health.degraded().is_empty() {
-            sleep(Duration::from_millis(20)).await;
-        }
         drop(sender);
         assert_eq!(passed.recv().await, None, "it ends with the service");
         assert_eq!(health.counters().restarts, 2);
+    }
+
+    #[tokio::test]
+    async fn a_task_that_runs_for_a_while_is_well_again() {
+        let health = Health::default();
+        let (sender, numbers) = unbounded_channel();
+        let (seen, mut passed) = unbounded_channel();
+        let steady = Duration::from_millis(20);
+        tokio::spawn(keep(Fragile { numbers, seen }, health.clone(), steady));
+        for number in [0, 5] {
+            sender.send(number).unwrap();
+        }
+        assert_eq!(passed.recv().await, Some(5));
+        while !health.degraded().is_empty() {
+            sleep(steady).await;
+        }
+        assert_eq!(health.counters().restarts, 1);
     }
 }

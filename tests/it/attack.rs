@@ -1,14 +1,6 @@
-//! What an attacker once achieved, one file for each attack.
+//! What an attacker once achieved, one file for each attack. What needs load or time is in the other target of tests.
 
-mod disk;
 mod enrolment;
-mod html;
-mod large_answers;
-mod login_flood;
 mod nested_batch;
-mod overload;
 mod quota;
 mod rate;
-mod search;
-mod write_hold;
-mod write_turns;

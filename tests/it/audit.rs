@@ -8,7 +8,7 @@ use server::middleware::address::Peer;
 use tests::app::PASSWORD;
 use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
 
-use crate::rows::audited;
+use tests::rows::audited;
 
 const FORM: &str = "application/x-www-form-urlencoded";
 const JSON: &str = "application/json";

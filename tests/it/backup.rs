@@ -1,132 +1,21 @@
-//! Backups: one file, made while others write, that becomes a database again; and files that are whole by themselves.
+//! Backups: one file that becomes a database again; and files that are whole by themselves.
 
-use std::collections::HashSet;
 use std::fs;
-use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
-use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::os::unix::fs::FileExt as _;
 
 use http::StatusCode;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 use serde_json::json;
 use tests::app::PASSWORD;
-use tests::process::{Process, service};
+use tests::process::{Process, run, service, text};
+use tests::rows::column;
 use tests::{Backend, Client, Database, OnBackend, TestApp, both};
-use tokio::task::JoinSet;
 
-use crate::production::{run, text};
 use crate::usage::{assert_exact, counted};
-
-const WRITERS: usize = 4;
-
-/// What was acknowledged so far.
-type Acknowledged = Arc<Mutex<HashSet<String>>>;
-
-/// Writes until it is cut off.
-async fn write(author: Client, acknowledged: Acknowledged) {
-    loop {
-        let body =
-            json!({"siteId": "biology-101", "title": "During the backup", "body": "<p>x</p>"});
-        let answer = author.post("/direct/announcement.json", &body).await;
-        let id = answer.expect(StatusCode::CREATED).header("EntityId");
-        let id = last_part(id.expect("the id of what was created"));
-        acknowledged.lock().expect("no panic").insert(id);
-    }
-}
 
 /// What the database calls it.
 fn last_part(id: &str) -> String {
     id.rsplit(':').next().unwrap_or_default().to_owned()
-}
-
-fn so_far(acknowledged: &Acknowledged) -> HashSet<String> {
-    acknowledged.lock().expect("no panic").clone()
-}
-
-/// The first column of what `sql` finds in `file`, which is opened as it is, without journals.
-fn column(file: &Path, sql: &str) -> Vec<String> {
-    let url = format!("file:{}?immutable=1", file.display());
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-    let connection = Connection::open_with_flags(url, flags).expect("a database");
-    let mut statement = connection.prepare(sql).expect("its tables");
-    let rows = statement.query_map([], |row| row.get(0)).expect("rows");
-    rows.collect::<Result<_, _>>().expect("text")
-}
-
-fn announcements(file: &Path) -> HashSet<String> {
-    let ids = column(file, "SELECT id FROM announcement");
-    ids.into_iter().collect()
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn rel_20_a_backup_made_under_load_has_what_was_acknowledged_before_it() {
-    let database = Database::on_backend(Backend::Sqlite).await.expect("a file");
-    let restored = Database::on_backend(Backend::Sqlite).await.expect("a file");
-    let process = Process::start_service(&service(false), &database, true);
-    let author = Client::on_port(process.port());
-    let author = author.log_in("instructor1", PASSWORD).await;
-    author.get("/direct/site.json").await.expect(StatusCode::OK);
-    let acknowledged = Acknowledged::default();
-    let mut writers = JoinSet::new();
-    for _ in 0..WRITERS {
-        writers.spawn(write(author.clone(), Arc::clone(&acknowledged)));
-    }
-    while so_far(&acknowledged).len() < 20 {
-        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-    }
-    let before = so_far(&acknowledged);
-    let file = database.folder().join("backup");
-    let name = file.display().to_string();
-    let made = run(&database, &["backup", &name]).await;
-    assert!(made.status.success(), "{made:?}");
-    assert!(text(&made.stdout).contains("copied 100 %"), "{made:?}");
-    assert!(so_far(&acknowledged).len() > before.len(), "writers go on");
-    // Nobody's work is written over, and no service loses its files.
-    let again = run(&database, &["backup", &name]).await;
-    assert!(text(&again.stderr).contains("`--force`"), "{again:?}");
-    let refused = run(&database, &["restore", &name, "--force"]).await;
-    assert!(
-        text(&refused.stderr).contains("stop the service first"),
-        "{refused:?}"
-    );
-    author.get("/direct/site.json").await.expect(StatusCode::OK);
-    writers.shutdown().await;
-    process.stop();
-
-    let rights = fs::metadata(&file)
-        .expect("the backup")
-        .permissions()
-        .mode();
-    assert_eq!(rights & 0o777, 0o600);
-    assert!(run(&restored, &["restore", &name]).await.status.success());
-    let twice = run(&restored, &["restore", &name]).await;
-    assert!(text(&twice.stderr).contains("`--force`"), "{twice:?}");
-    assert!(
-        run(&restored, &["restore", &name, "--force"])
-            .await
-            .status
-            .success()
-    );
-    let place = restored.folder().join("lectern.db");
-    assert!(before.is_subset(&announcements(&place)));
-    let reads = "SELECT path FROM audit WHERE path = '/direct/site.json'";
-    assert!(!column(&restored.folder().join("lectern.db.audit"), reads).is_empty());
-    assert_eq!(
-        column(
-            &place,
-            "SELECT name FROM sqlite_schema WHERE name = 'audit_of_reads'"
-        ),
-        [""; 0]
-    );
-    assert!(
-        run(&restored, &["doctor", "--integrity"])
-            .await
-            .status
-            .success()
-    );
-    let app = TestApp::start(restored, &[]).await;
-    let reader = app.user("instructor1").await;
-    reader.get("/direct/site.json").await.expect(StatusCode::OK);
 }
 
 /// What accounts and sites are counted to have comes with a backup, is counted where the backup is of a service that did

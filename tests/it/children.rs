@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
 
-use crate::rows::{databases, texts};
+use tests::rows::{databases, texts};
 
 const ACCESS: Access = Access {
     read: Need::Session,

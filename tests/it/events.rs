@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tests::app::PASSWORD;
 use tests::{Answer, TestApp, both};
 
-use crate::rows::{databases, texts};
+use tests::rows::{databases, texts};
 
 /// The last event of this kind: its actor and its details.
 async fn last(app: &TestApp, kind: &str) -> (Option<String>, Value) {

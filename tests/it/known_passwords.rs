@@ -10,7 +10,7 @@ use tests::app::PASSWORD;
 use tests::{TestApp, both};
 
 use crate::operator::user;
-use crate::rows::databases;
+use tests::rows::databases;
 
 /// What stands against production that is about passwords.
 async fn found(app: &TestApp) -> Option<String> {
@@ -84,7 +84,7 @@ both! {
         }
         // What nobody has any more is forgotten.
         let content = &databases(&app).await[0];
-        let rows = crate::rows::texts(content, "SELECT hash AS line FROM demo_password").await;
+        let rows = tests::rows::texts(content, "SELECT hash AS line FROM demo_password").await;
         assert_eq!(rows.len(), 3, "{rows:?}");
     }
 

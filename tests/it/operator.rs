@@ -9,9 +9,9 @@ use tests::process::service;
 use tests::{Backend, Database, OnBackend, TestApp, both};
 use tokio::process::Command;
 
-use crate::production::{run, text};
 use crate::python::{self, Needs};
-use crate::rows::texts;
+use tests::process::{run, text};
+use tests::rows::texts;
 
 /// The last step of a database, taken back.
 const STEP_BACK: [&str; 2] = [

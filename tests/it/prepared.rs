@@ -16,7 +16,7 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 /// More than anything here takes, unless it waits for what never comes.
-const LONG: Duration = Duration::from_secs(30);
+const LONG: Duration = Duration::from_mins(1);
 const BATCH: &str = "/direct/batch.json";
 
 /// Something with a word that takes as long to prepare as the test wants.

@@ -3,19 +3,14 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Output, Stdio};
-use std::time::Duration;
 
 use entity_core::Registry;
 use sea_orm::ConnectionTrait;
 use server::production;
 use server::storage::Storage;
-use tests::process::{Process, service};
+use tests::process::{Process, run, service, text};
 use tests::{Backend, Database, OnBackend, TestApp, both, database};
-use tokio::process::Command;
-use tokio::time::timeout;
 
-const PATIENCE: Duration = Duration::from_mins(1);
 const UNSAFE: &str =
     "cookie.secure = \"never\"\ncookie.httponly = false\nproxy.trusted = \"0.0.0.0/0\"\n";
 
@@ -23,28 +18,6 @@ const UNSAFE: &str =
 fn write(file: &Path, text: &str, mode: u32) {
     fs::write(file, text).expect("room for a file");
     fs::set_permissions(file, fs::Permissions::from_mode(mode)).expect("a file of our own");
-}
-
-/// Runs the program to its end, which must come by itself.
-pub(crate) async fn run(database: &Database, arguments: &[&str]) -> Output {
-    let program = service(false);
-    let ended = Command::new(program)
-        .args(arguments)
-        .env("LECTERN_DATABASE", database.url())
-        .env("LECTERN_LISTEN", "127.0.0.1:0")
-        .env("LECTERN_LOG_LEVEL", "error")
-        .current_dir(database.folder())
-        .stdin(Stdio::null())
-        .kill_on_drop(true)
-        .output();
-    let ended = timeout(PATIENCE, ended).await;
-    ended
-        .expect("it serves although it should refuse")
-        .expect("it runs")
-}
-
-pub(crate) fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).expect("text")
 }
 
 /// What each of these lines is about.
@@ -71,7 +44,14 @@ both! {
             format!("everybody on this machine may use the file {}{it}", database_file.display())
         });
         match database.backend() {
-            Backend::Sqlite => expected.extend(readable.iter().map(String::as_str)),
+            Backend::Sqlite => {
+                for ending in ["", "-wal", "-shm"] {
+                    let file = format!("{}{ending}", database_file.display());
+                    let open = fs::set_permissions(file, fs::Permissions::from_mode(0o644));
+                    open.expect("a file of the service's making");
+                }
+                expected.extend(readable.iter().map(String::as_str));
+            }
             // The tests' own server is as unsafe as that makes it fast.
             Backend::Postgres => expected.extend([
                 "runs with fsync = off",

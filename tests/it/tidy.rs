@@ -6,6 +6,8 @@ mod words;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
 
 /// What may lie at the top. Dotfiles and build results may too.
 const TOP: [&str; 9] = [
@@ -27,16 +29,35 @@ fn root() -> &'static Path {
         .expect("this crate lies in the workspace's folder")
 }
 
-/// Every file below `folder`, without build results and what version control keeps for itself.
+/// Every file of the project below `folder`: those that version control keeps, or, in a copy without it, all that are no
+/// build results.
 fn files_below(folder: &Path) -> Vec<PathBuf> {
+    static KEPT: LazyLock<Vec<PathBuf>> = LazyLock::new(|| kept().unwrap_or_else(|| walk(root())));
+    let below = KEPT.iter().filter(|it| it.starts_with(folder));
+    // One may have been removed since.
+    below.filter(|it| it.is_file()).cloned().collect()
+}
+
+/// The files that version control keeps, if it keeps any.
+fn kept() -> Option<Vec<PathBuf>> {
+    let mut command = Command::new("git");
+    command.arg("-C").arg(root()).args(["ls-files", "-z"]);
+    let output = command.output().ok().filter(|it| it.status.success())?;
+    let names = String::from_utf8(output.stdout).ok()?;
+    let files: Vec<_> = names.split_terminator('\0').collect();
+    let files = files.iter().map(|it| root().join(it)).collect::<Vec<_>>();
+    Some(files).filter(|it| !it.is_empty())
+}
+
+fn walk(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("a readable folder").flatten() {
         let name = entry.file_name();
         if name == "target" || name == ".git" || is_database(&name.to_string_lossy()) {
             continue;
         }
-        if entry.file_type().expect("a type").is_dir() {
-            found.extend(files_below(&entry.path()));
+        if entry.path().is_dir() {
+            found.extend(walk(&entry.path()));
         } else {
             found.push(entry.path());
         }

@@ -13,7 +13,7 @@ use tests::{Backend, OnBackend, TestApp, both};
 
 use self::people::{ALL, Actor};
 use crate::query::dice::Dice;
-use crate::rows::databases;
+use tests::rows::databases;
 
 /// Who or what, by kind and id: how many entities and how many bytes.
 pub(crate) type Counts = BTreeMap<(String, String), (i64, i64)>;

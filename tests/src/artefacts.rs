@@ -75,6 +75,7 @@ impl Artefacts {
             // Cargo tells the compiler which crate it compiles: what registers a type says whose it is.
             .env("CARGO_PKG_NAME", "library-shelf")
             .env("CARGO_PKG_VERSION", "0.1.0")
+            .env_remove("RUSTC_BOOTSTRAP")
             .current_dir(root());
         for (name, file) in &self.libraries {
             command

@@ -20,6 +20,7 @@ pub mod long_table;
 pub mod pooler;
 pub mod process;
 pub mod proxy;
+pub mod rows;
 pub mod server;
 pub mod trial;
 

@@ -1,20 +1,26 @@
 //! The real binaries as processes: started on a free port, stopped or killed, their memory and time measured.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::Database;
-use crate::app::WITHOUT_LIMITS;
+use crate::app::{PATIENT, WITHOUT_LIMITS};
 
-const START_TIMEOUT: Duration = Duration::from_mins(1);
+/// How long what must happen may take on a machine that has much else to do.
+const PATIENCE: Duration = Duration::from_mins(2);
+/// Ports of services: below those that the kernel gives to clients.
+const PORTS: Range<u16> = 20_000..32_000;
 /// The kernel counts a process's time in hundredths of a second, wherever Linux runs.
 const MICROSECONDS_IN_TICK: u64 = 10_000;
 
@@ -43,6 +49,7 @@ impl Process {
     pub fn start(program: impl AsRef<OsStr>, setup: impl FnOnce(&mut Command, u16)) -> Self {
         let port = free_port();
         let mut command = Command::new(&program);
+        without_settings(&mut command);
         setup(&mut command, port);
         let started = Instant::now();
         let child = command
@@ -58,10 +65,7 @@ impl Process {
         while !answers(port) {
             let ended = process.child.try_wait().expect("a child of ours");
             assert!(ended.is_none(), "the server ended: {ended:?}");
-            assert!(
-                started.elapsed() < START_TIMEOUT,
-                "the server does not answer"
-            );
+            assert!(started.elapsed() < PATIENCE, "the server does not answer");
             thread::sleep(Duration::from_millis(1));
         }
         process.start_time = started.elapsed();
@@ -78,7 +82,7 @@ impl Process {
         Self::start_service_with(program, url, folder, has_demo, &[])
     }
 
-    /// The same with these variables in its environment.
+    /// The same with these variables in its environment, and otherwise without limits that tests reach.
     pub fn start_service_with(
         program: &Path,
         url: &str,
@@ -86,11 +90,11 @@ impl Process {
         has_demo: bool,
         environment: &[(&str, &str)],
     ) -> Self {
-        let without = without_limits().collect::<Vec<_>>();
-        let without = without.iter().map(|(name, value)| (name.as_str(), *value));
-        let environment = without
-            .chain(environment.iter().copied())
+        let usual = variables(&PATIENT)
+            .chain(without_limits())
             .collect::<Vec<_>>();
+        let usual = usual.iter().map(|(name, value)| (name.as_str(), *value));
+        let environment = usual.chain(environment.iter().copied()).collect::<Vec<_>>();
         Self::start_limited_service(program, url, folder, has_demo, &environment)
     }
 
@@ -249,16 +253,64 @@ fn cpu_time(stat: &str) -> u64 {
 
 /// The variables that switch off what limits how much clients may send.
 pub fn without_limits() -> impl Iterator<Item = (String, &'static str)> {
-    WITHOUT_LIMITS.into_iter().map(|(key, value)| {
+    variables(&WITHOUT_LIMITS)
+}
+
+/// The variables of these settings.
+fn variables(
+    settings: &'static [(&'static str, &'static str)],
+) -> impl Iterator<Item = (String, &'static str)> {
+    settings.iter().map(|(key, value)| {
         let name = key.to_uppercase().replace('.', "_");
-        (format!("LECTERN_{name}"), value)
+        (format!("LECTERN_{name}"), *value)
     })
 }
 
-/// A port that nobody listens on.
+/// Leaves out what the shell of the tests says about the service.
+fn without_settings(command: &mut Command) {
+    for (name, _) in env::vars_os() {
+        if name.to_string_lossy().starts_with("LECTERN_") {
+            command.env_remove(name);
+        }
+    }
+}
+
+/// A port that nobody listens on, each time another one: it is free until the service listens there.
 fn free_port() -> u16 {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
-    listener.local_addr().expect("a bound socket").port()
+    static TAKEN: AtomicU16 = AtomicU16::new(0);
+    let number = PORTS.end - PORTS.start;
+    // Programs that run at the same time begin elsewhere.
+    let first = u16::try_from(std::process::id() % u32::from(number)).unwrap_or_default();
+    let mut ports = (0..number).map(|_| {
+        let next = TAKEN.fetch_add(1, Ordering::Relaxed);
+        PORTS.start + (first + next % number) % number
+    });
+    ports
+        .find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok())
+        .expect("a free port")
+}
+
+/// Runs the service's program to its end, which must come by itself, with `arguments` on `database`.
+pub async fn run(database: &Database, arguments: &[&str]) -> Output {
+    let mut command = Command::new(service(false));
+    without_settings(&mut command);
+    command
+        .args(arguments)
+        .env("LECTERN_DATABASE", database.url())
+        .env("LECTERN_LISTEN", "127.0.0.1:0")
+        .env("LECTERN_LOG_LEVEL", "error")
+        .current_dir(database.folder())
+        .stdin(Stdio::null());
+    let mut command = tokio::process::Command::from(command);
+    let ended = tokio::time::timeout(PATIENCE, command.kill_on_drop(true).output()).await;
+    ended
+        .expect("it serves although it should refuse")
+        .expect("it runs")
+}
+
+/// What a program has written.
+pub fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("text")
 }
 
 /// Whether an HTTP server answers on this port, whatever it says.
@@ -270,7 +322,8 @@ fn answers(port: u16) -> bool {
         "GET /direct/session/current.json HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n"
     );
     let mut first = [0; 5];
-    stream.write_all(request.as_bytes()).is_ok()
+    stream.set_read_timeout(Some(PATIENCE)).is_ok()
+        && stream.write_all(request.as_bytes()).is_ok()
         && stream.read_exact(&mut first).is_ok()
         && first == *b"HTTP/"
 }
@@ -281,8 +334,18 @@ pub fn service(is_release: bool) -> PathBuf {
     given.unwrap_or_else(|| binary("lectern", is_release))
 }
 
-/// A binary of the workspace, built if it is not up to date.
+/// A binary of the workspace, built once by each process that asks for it, if it is not up to date.
 pub fn binary(name: &str, is_release: bool) -> PathBuf {
+    static BUILT: Mutex<BTreeMap<(String, bool), PathBuf>> = Mutex::new(BTreeMap::new());
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = (name.to_owned(), is_release);
+    built
+        .entry(key)
+        .or_insert_with(|| build_binary(name, is_release))
+        .clone()
+}
+
+fn build_binary(name: &str, is_release: bool) -> PathBuf {
     // All of the workspace: the features of what it uses are then those of the tests, and nothing is built twice.
     let arguments = ["--workspace", "--bin", name];
     match is_release {

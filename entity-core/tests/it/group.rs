@@ -270,7 +270,7 @@ async fn rel_9_a_statement_that_is_stopped_loses_those_before_it_who_are_told_so
         let first = leave(first, End::Keep).await;
         let endless = file.share().await;
         let work = run(&*endless, ENDLESS);
-        assert!(timeout(Duration::from_millis(50), work).await.is_err());
+        assert!(timeout(Duration::from_millis(500), work).await.is_err());
         match end {
             Some(end) => assert_lost(&endless.end(end, true).await.map(drop)),
             None => drop(endless),

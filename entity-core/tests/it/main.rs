@@ -7,6 +7,7 @@
 )]
 
 mod dispatcher;
+mod formats;
 mod gate;
 mod group;
 mod lists;

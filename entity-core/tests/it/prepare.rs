@@ -22,7 +22,7 @@ use tokio::time::timeout;
 use crate::notes::{caller, input};
 
 /// More than anything here takes, unless it waits for what never comes.
-const LONG: Duration = Duration::from_secs(20);
+const LONG: Duration = Duration::from_mins(1);
 
 /// A lock with a code, which is kept as what the smith makes of it. Only its owner changes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Entity)]

@@ -24,10 +24,8 @@ use super::pool::Pools;
 use super::pooler::{is_pooled, lost_settings, refused_by_pooler, shared_processes};
 use super::stop::{FileStops, ServerStops};
 
-/// A request that finds no free connection for this long gets an answer that says so.
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(1);
-/// How long SQLite waits for another process that writes.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long a service that starts waits for another one that makes the same SQLite file.
+const MAKING: Duration = Duration::from_secs(10);
 /// A connection that was idle for this long is tried before it is used.
 const PING_AFTER: Duration = Duration::from_secs(30);
 /// Statements that a connection keeps prepared.
@@ -38,6 +36,8 @@ const ROWS: usize = 1024;
 const APPLICATION: &str = "lectern";
 /// How long a statement may write to PostgreSQL.
 const WRITING: Duration = Duration::from_secs(15);
+/// How long a statement waits for the lock of a row at least.
+const LOCKED: Duration = Duration::from_secs(5);
 /// What the journal of a SQLite file keeps of the disk when it was larger, in bytes.
 const JOURNAL: &str = "67108864";
 /// What of a SQLite file is mapped into memory, in bytes.
@@ -109,7 +109,8 @@ pub async fn look_at_file(path: &Path) -> Result<Db> {
         .immutable(!beside(path, "-wal").exists())
         .disable_statement_logging();
     let faults = Faults::new(Some(path.to_owned()));
-    let pool = pool::<sqlx::Sqlite>(1, &faults).connect_with(options).await;
+    let pool = pool::<sqlx::Sqlite>(1, Pools::default().wait, &faults);
+    let pool = pool.connect_with(options).await;
     let reader = SqlxSqliteConnector::from_sqlx_sqlite_pool(pool.map_err(unreachable_database)?);
     Ok(Db {
         writer: reader.clone(),
@@ -176,7 +177,7 @@ async fn sqlite(options: SqliteConnectOptions, pools: Pools) -> Result<Db> {
         .foreign_keys(true)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
-        .busy_timeout(BUSY_TIMEOUT)
+        .busy_timeout(pools.wait)
         .statement_cache_capacity(PREPARED)
         .row_buffer_size(ROWS)
         .pragma("mmap_size", MAPPED)
@@ -185,7 +186,7 @@ async fn sqlite(options: SqliteConnectOptions, pools: Pools) -> Result<Db> {
         .disable_statement_logging();
     // The writer comes first: it makes the file, and a reader can't change the journal's mode.
     let faults = Faults::new(Some(path.clone()));
-    let (writer, stops) = FileStops::of(pool::<sqlx::Sqlite>(1, &faults));
+    let (writer, stops) = FileStops::of(pool::<sqlx::Sqlite>(1, pools.wait, &faults));
     let writer = writer
         .connect_with(options.clone().create_if_missing(true))
         .await
@@ -193,7 +194,7 @@ async fn sqlite(options: SqliteConnectOptions, pools: Pools) -> Result<Db> {
     let options = options
         .read_only(true)
         .pragma("cache_size", CACHED_BY_READER);
-    let reader = pool::<sqlx::Sqlite>(pools.readers, &faults)
+    let reader = pool::<sqlx::Sqlite>(pools.readers, pools.wait, &faults)
         .connect_with(options.clone())
         .await
         .map_err(unreachable_database)?;
@@ -248,7 +249,7 @@ pub async fn make_file(path: &Path) -> Result<()> {
         .filename(path)
         .auto_vacuum(SqliteAutoVacuum::Incremental)
         .journal_mode(SqliteJournalMode::Wal)
-        .busy_timeout(BUSY_TIMEOUT)
+        .busy_timeout(MAKING)
         .disable_statement_logging()
         .connect()
         .await
@@ -274,8 +275,13 @@ async fn require_pragma(
 
 async fn postgres(options: PgConnectOptions, pools: Pools) -> Result<Db> {
     let faults = Faults::default();
-    let writer = postgres_pool(pools.writers, quiet(options.clone(), WRITING), &faults).await?;
-    match is_pooled(&quiet(options.clone(), WRITING)).await {
+    let writer = postgres_pool(
+        (pools.writers, pools.wait),
+        quiet(options.clone(), WRITING, pools.wait),
+        &faults,
+    )
+    .await?;
+    match is_pooled(&quiet(options.clone(), WRITING, pools.wait)).await {
         Ok(false) => {}
         Ok(true) => return Err(shared_processes()),
         Err(error) => {
@@ -307,8 +313,8 @@ async fn postgres_reader(
     pools: Pools,
     faults: &Faults,
 ) -> Result<DatabaseConnection> {
-    let options = quiet(reading(options), pools.statement_time);
-    let reader = postgres_pool(pools.readers, options, faults).await?;
+    let options = quiet(reading(options), pools.statement_time, pools.wait);
+    let reader = postgres_pool((pools.readers, pools.wait), options, faults).await?;
     let found = setting(
         &reader,
         "SELECT current_setting('default_transaction_read_only') AS setting",
@@ -320,14 +326,18 @@ async fn postgres_reader(
     }
 }
 
-/// What all connections to a server have in common, and how long a statement of these may take.
-pub(super) fn quiet(options: PgConnectOptions, time: Duration) -> PgConnectOptions {
+/// What all connections to a server have in common, and how long a statement of these may take; `wait` may be longer than
+/// [`LOCKED`] for the lock of a row.
+pub(super) fn quiet(options: PgConnectOptions, time: Duration, wait: Duration) -> PgConnectOptions {
     options
         .application_name(APPLICATION)
         .statement_cache_capacity(PREPARED)
         .options([
             ("statement_timeout", format!("{}ms", time.as_millis())),
-            ("lock_timeout", "5s".to_owned()),
+            (
+                "lock_timeout",
+                format!("{}ms", wait.max(LOCKED).as_millis()),
+            ),
             ("idle_in_transaction_session_timeout", "60s".to_owned()),
             // No statement may run for so long that compiling it pays.
             ("jit", "off".to_owned()),
@@ -336,24 +346,28 @@ pub(super) fn quiet(options: PgConnectOptions, time: Duration) -> PgConnectOptio
 }
 
 async fn postgres_pool(
-    size: u32,
+    (size, wait): (u32, Duration),
     options: PgConnectOptions,
     faults: &Faults,
 ) -> Result<DatabaseConnection> {
-    let connected = pool::<sqlx::Postgres>(size, faults)
+    let connected = pool::<sqlx::Postgres>(size, wait, faults)
         .connect_with(options.clone())
         .await;
     match connected {
         Ok(pool) => Ok(SqlxPostgresConnector::from_sqlx_postgres_pool(pool)),
-        Err(error) => Err(unreachable_server(&options, error).await),
+        Err(error) => Err(unreachable_server(&options, wait, error).await),
     }
 }
 
 /// Why the server of `options` can't be reached. A pool that was refused tries on, and in the end says only that its
 /// time is up; one try without it tells the reason.
-async fn unreachable_server(options: &PgConnectOptions, error: sqlx::Error) -> Error {
+async fn unreachable_server(
+    options: &PgConnectOptions,
+    wait: Duration,
+    error: sqlx::Error,
+) -> Error {
     let cause = match error {
-        sqlx::Error::PoolTimedOut => match timeout(ACQUIRE_TIMEOUT, options.connect()).await {
+        sqlx::Error::PoolTimedOut => match timeout(wait, options.connect()).await {
             Ok(Ok(_)) => error,
             Ok(Err(cause)) => cause,
             Err(elapsed) => sqlx::Error::Io(std::io::Error::new(ErrorKind::TimedOut, elapsed)),
@@ -380,14 +394,15 @@ async fn setting(connection: &DatabaseConnection, sql: &str) -> Result<String> {
     Ok(row.try_get("", "setting")?)
 }
 
-/// A pool of `size` connections that are tried only after they were idle, and never go away for their age. One that was
+/// A pool of `size` connections, for which requests wait as long as `wait`. They are tried only after they were idle, and
+/// never go away for their age. One that was
 /// left in a transaction, or is older than the last loss of a connection, is closed in place of serving again.
-pub(super) fn pool<D: Database>(size: u32, faults: &Faults) -> PoolOptions<D> {
+pub(super) fn pool<D: Database>(size: u32, wait: Duration, faults: &Faults) -> PoolOptions<D> {
     let faults = faults.clone();
     PoolOptions::new()
         .max_connections(size)
         .min_connections(1)
-        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .acquire_timeout(wait)
         .max_lifetime(None)
         .idle_timeout(None)
         .test_before_acquire(false)

@@ -25,8 +25,6 @@ use super::stop::{Timer, cancel, timed};
 
 /// How many may wait for each connection: more than it serves in the time that they wait.
 const WAITING: usize = 1024;
-/// How long they wait.
-const PATIENCE: Duration = Duration::from_secs(1);
 /// How long after its time a statement is given up that does not stop.
 const GRACE: Duration = Duration::from_millis(500);
 /// `query_canceled` of PostgreSQL.
@@ -40,7 +38,10 @@ pub(super) struct Lane {
     places: Mutex<VecDeque<Place>>,
     free: Arc<Semaphore>,
     waiting: Semaphore,
+    /// How long a statement may take.
     limit: Duration,
+    /// How long a statement waits for a connection.
+    wait: Duration,
     stopped: AtomicU64,
     abandoned: AtomicU64,
     refused: AtomicU64,
@@ -151,7 +152,11 @@ async fn settle(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
 
 impl Lane {
     /// A lane of these connections, whose statements may take `limit`.
-    pub(super) fn new(places: impl IntoIterator<Item = Place>, limit: Duration) -> Arc<Self> {
+    pub(super) fn new(
+        places: impl IntoIterator<Item = Place>,
+        limit: Duration,
+        wait: Duration,
+    ) -> Arc<Self> {
         let places: VecDeque<Place> = places.into_iter().collect();
         let size = places.len();
         Arc::new(Self {
@@ -159,6 +164,7 @@ impl Lane {
             free: Arc::new(Semaphore::new(size)),
             waiting: Semaphore::new(size.saturating_mul(WAITING)),
             limit,
+            wait,
             stopped: AtomicU64::default(),
             abandoned: AtomicU64::default(),
             refused: AtomicU64::default(),
@@ -172,7 +178,7 @@ impl Lane {
             Err(_taken) => {
                 let _turn = self.waiting.try_acquire().ok()?;
                 let wanted = Arc::clone(&self.free).acquire_owned();
-                timeout(PATIENCE, wanted).await.ok()?.ok()?
+                timeout(self.wait, wanted).await.ok()?.ok()?
             }
         };
         Some((self.places().pop_front()?, permit))

@@ -26,6 +26,8 @@ pub struct Pools {
     pub writers: u32,
     /// How long a statement that reads may take before it is stopped.
     pub statement_time: Duration,
+    /// How long a request waits for a free connection, and SQLite for the lock of its file.
+    pub wait: Duration,
 }
 
 impl Default for Pools {
@@ -35,6 +37,7 @@ impl Default for Pools {
             scans: 4,
             writers: 16,
             statement_time: Duration::from_secs(2),
+            wait: Duration::from_secs(1),
         }
     }
 }
@@ -43,10 +46,10 @@ impl Pools {
     /// The lanes of a SQLite file that `options` open for reading.
     pub(super) fn sqlite_lanes(&self, options: &SqliteConnectOptions, faults: &Faults) -> Lanes {
         let lane = |size: u32, options: SqliteConnectOptions| {
-            let place = |_| Place::sqlite(pool::<Sqlite>(1, faults), options.clone());
+            let place = |_| Place::sqlite(pool::<Sqlite>(1, self.wait, faults), options.clone());
             self.lane((0..size).map(place))
         };
-        let probe = pool::<Sqlite>(1, faults).min_connections(0);
+        let probe = pool::<Sqlite>(1, self.wait, faults).min_connections(0);
         Lanes {
             reads: Some(lane(self.readers, options.clone())),
             scans: Some(lane(self.scans, options.clone().row_buffer_size(AHEAD))),
@@ -57,18 +60,19 @@ impl Pools {
     }
 
     fn lane(&self, places: impl IntoIterator<Item = Place>) -> Arc<dyn LaneTrait> {
-        Arc::new(Shared(Lane::new(places, self.statement_time)))
+        Arc::new(Shared(Lane::new(places, self.statement_time, self.wait)))
     }
 
     /// The lanes of a PostgreSQL server that `options` open for reading. Other readers measure the time themselves.
     pub(super) fn postgres_lanes(&self, options: &PgConnectOptions, faults: &Faults) -> Lanes {
-        let options = quiet(options.clone(), self.statement_time);
-        let probe = pool::<Postgres>(2, faults).min_connections(0);
+        let options = quiet(options.clone(), self.statement_time, self.wait);
+        let probe = pool::<Postgres>(2, self.wait, faults).min_connections(0);
         let probe = SqlxPostgresConnector::from_sqlx_postgres_pool(
             probe.connect_lazy_with(options.clone()),
         );
         // On a busy machine a new connection takes as long as a statement may.
-        let pool_of_one = || pool::<Postgres>(1, faults).acquire_timeout(self.statement_time);
+        let wait = self.wait.max(self.statement_time);
+        let pool_of_one = || pool::<Postgres>(1, wait, faults);
         let place = |_| Place::postgres(pool_of_one(), options.clone(), probe.clone());
         Lanes {
             reads: None,

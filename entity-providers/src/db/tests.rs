@@ -91,6 +91,8 @@ async fn the_same_row_twice_is_a_conflict() {
 
 #[tokio::test]
 async fn addresses_that_are_no_database_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let nowhere = format!("sqlite://{}/nowhere/at/all.db", folder.path().display());
     for url in [
         "",
         "lectern.db",
@@ -98,7 +100,7 @@ async fn addresses_that_are_no_database_are_refused() {
         "sqlite::memory:",
         "sqlite://",
         "sqlite://x?mode=memory",
-        "sqlite:///nowhere/at/all.db",
+        &nowhere,
     ] {
         assert!(connect(url).await.is_err(), "{url}");
     }

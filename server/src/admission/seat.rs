@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     fn lane(class: Class) -> Lane {
-        Lane::of_one_place(class, 1, Duration::from_millis(50))
+        Lane::of_one_place(class, 1, Duration::from_millis(500))
     }
 
     #[tokio::test]

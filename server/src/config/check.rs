@@ -100,6 +100,7 @@ fn check_limits(config: &Config, problems: &mut Vec<Problem>) {
         ("limits.requestDeadline", config.request_deadline),
         ("limits.statementTime", config.statement_time),
         ("limits.writeHold", config.write_hold),
+        ("pool.wait", config.pool_wait),
         ("shutdown.hardStop", config.hard_stop),
         ("login.addressInterval", config.login_address_interval),
         ("feeds.interval", config.feeds_interval),

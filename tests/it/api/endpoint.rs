@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tests::{Answer, Backend, Client, Database, OnBackend, TestApp, both};
 
-use crate::rows::{audited, databases, texts};
+use tests::rows::{audited, databases, texts};
 
 const PATH: &str = "/api/sites/biology-101/news";
 

@@ -5,8 +5,8 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
 
-use crate::rows::{databases, texts};
 use crate::usage::{POLLS, assert_exact, counted, polls};
+use tests::rows::{databases, texts};
 
 const BATCH: &str = "/direct/batch.json";
 const NEWS: &str = "/direct/announcement.json";

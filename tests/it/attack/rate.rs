@@ -7,7 +7,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
 
-use crate::rows::{databases, texts};
+use tests::rows::{databases, texts};
 
 const LIST: &str = "/direct/session/current.json";
 const BATCH: &str = "/direct/batch.json";

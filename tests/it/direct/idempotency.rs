@@ -9,7 +9,7 @@ use tests::{Client, TestApp, both};
 use tokio::task::JoinSet;
 
 use super::{FORM, created, list};
-use crate::rows::{databases, texts};
+use tests::rows::{databases, texts};
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const NEWS: &str = "/direct/announcement";

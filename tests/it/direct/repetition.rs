@@ -10,7 +10,7 @@ use serde_json::json;
 use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
 
 use super::{JSON, XML, created, id_of, text};
-use crate::rows::{audited, databases, texts};
+use tests::rows::{audited, databases, texts};
 
 /// Something to be done.
 #[derive(Clone, Debug, Serialize, Deserialize, Entity)]

@@ -7,7 +7,7 @@ use serde_json::json;
 use tests::{TestApp, both};
 
 use super::{BASE, BIOLOGY, PrivateFeed, fetch};
-use crate::rows::{databases, texts};
+use tests::rows::{databases, texts};
 
 /// Every row of every table that tells of requests and of feeds.
 async fn everything(app: &TestApp) -> String {

@@ -7,7 +7,7 @@ use tests::app::PASSWORD;
 use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
 
 use super::{FORM, assert_page};
-use crate::rows::{audited, databases, texts};
+use tests::rows::{audited, databases, texts};
 
 const PATHS: [&str; 2] = ["/portal/xlogin", "/portal/relogin"];
 const PASSWORD_FIELD: &str = "<input name=\"pw\" type=\"password\"";

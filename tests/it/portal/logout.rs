@@ -6,7 +6,7 @@ use serde_json::json;
 use tests::{TestApp, both};
 
 use super::assert_page;
-use crate::rows::audited;
+use tests::rows::audited;
 
 both! {
     async fn csrf_3_a_link_only_asks_whether_to_log_out(app: TestApp) {

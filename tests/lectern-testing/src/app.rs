@@ -172,13 +172,22 @@ pub const WITHOUT_LIMITS: [(&str, &str); 5] = [
     ("admission.wait", "60"),
 ];
 
-/// Returns the configuration of a service on the database at `url`, with further `settings`. Tests run on machines that
-/// are busy with other tests, so a request may hold the right to write for longer.
+/// The settings with so long limits on time that no test reaches them, however busy its machine is.
+pub const PATIENT: [(&str, &str); 4] = [
+    ("limits.requestDeadline", "120"),
+    ("limits.statementTime", "60"),
+    ("limits.writeHold", "60"),
+    ("pool.wait", "60"),
+];
+
+/// Returns the configuration of a service on the database at `url`, with further `settings`. They go before [`PATIENT`] and
+/// [`WITHOUT_LIMITS`], which hold for every other test.
 pub fn config(url: &str, settings: &[(&str, &str)]) -> Config {
-    let own = [("database", url), ("limits.writeHold", "30")];
     let is_given = |key: &str| settings.iter().any(|it| it.0 == key);
-    let without_limits = WITHOUT_LIMITS.iter().filter(|it| !is_given(it.0));
-    let arguments = own.iter().chain(without_limits).chain(settings);
+    let usual = PATIENT.iter().chain(&WITHOUT_LIMITS);
+    let usual = usual.filter(|it| !is_given(it.0));
+    let database = [("database", url)];
+    let arguments = database.iter().chain(usual).chain(settings);
     let given = Given {
         arguments: arguments
             .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))

@@ -1,11 +1,18 @@
 //! An empty database of its own for each test, on each kind of storage that is installed.
 
+use std::env;
 use std::future::Future;
 use std::path::PathBuf;
 
+use rustix::fs::statvfs;
 use tempfile::TempDir;
 
 use crate::postgres::{self, PostgresDatabase};
+
+/// Where Linux has a file system in memory.
+const MEMORY: &str = "/dev/shm";
+/// How many bytes must be free there: containers often have 64 MiB.
+const ROOM: u64 = 2 << 30;
 
 /// The kinds of database that the service works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,5 +152,14 @@ impl OnBackend for Database {
 }
 
 fn new_folder() -> TempDir {
-    TempDir::with_prefix("lectern-test-").expect("a folder for temporary files can be made")
+    let place = memory().map_or_else(env::temp_dir, PathBuf::from);
+    let folder = TempDir::with_prefix_in("lectern-test-", place);
+    folder.expect("a folder for temporary files can be made")
+}
+
+/// Returns a file system in memory, if there is one with room: a database of PostgreSQL is more than a thousand files, and
+/// each write waits until a disk has it.
+pub(crate) fn memory() -> Option<&'static str> {
+    let free = statvfs(MEMORY).map_or(0, |it| it.f_bavail.saturating_mul(it.f_frsize));
+    (free >= ROOM).then_some(MEMORY)
 }

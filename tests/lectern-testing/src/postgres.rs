@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 use sea_orm::{ConnectionTrait, Database, DatabaseConnection};
 use tempfile::TempDir;
 
+use crate::database::memory;
+
 /// Folders where PostgreSQL's programs are when they are not in `PATH`.
 const USUAL_PLACES: [&str; 3] = [
     "/usr/lib/postgresql",
@@ -25,11 +27,12 @@ const USUAL_PLACES: [&str; 3] = [
 ];
 /// Users that may own a server when the tests are run as root, which PostgreSQL refuses.
 const UNPRIVILEGED: [&str; 2] = ["postgres", "nobody"];
-const START_TIMEOUT: Duration = Duration::from_secs(30);
+const START_TIMEOUT: Duration = Duration::from_mins(2);
 /// Runs the server until standard input ends, which is when the test process does. Arguments: program, folder.
 const KEEPER: &str = r#"
 "$1" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c synchronous_commit=off -c full_page_writes=off \
-    -c autovacuum=off -c max_connections=400 -c shared_buffers=64MB </dev/null >"$2/log" 2>&1 &
+    -c autovacuum=off -c max_connections=400 -c shared_buffers=64MB -c max_wal_size=256MB \
+    -c max_parallel_workers_per_gather=0 -c jit=off </dev/null >"$2/log" 2>&1 &
 cat >/dev/null
 kill -INT $!
 wait
@@ -67,7 +70,9 @@ pub async fn fresh(template: Option<&str>) -> Option<PostgresDatabase> {
     };
     let connection = cluster.connect().await;
     for old in abandoned {
-        run(&connection, &format!("DROP DATABASE {old} WITH (FORCE)")).await;
+        // One whose connections do not end in time is left where it is.
+        let drop = format!("DROP DATABASE {old} WITH (FORCE)");
+        let _ = connection.execute_unprepared(&drop).await;
     }
     run(
         &connection,
@@ -91,7 +96,7 @@ pub async fn freeze(name: &str) {
     )
     .await;
     let end = format!(
-        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '{name}'"
+        "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = '{name}'"
     );
     run(&connection, &end).await;
     connection.close().await.expect("the connection closes");
@@ -147,7 +152,8 @@ impl Cluster {
 
     /// Starts a server with the programs of this folder.
     fn start(programs: &Path) -> Self {
-        let folder = TempDir::with_prefix_in("lectern-pg-", "/tmp")
+        // Paths of sockets are short, which those of other folders may not be.
+        let folder = TempDir::with_prefix_in("lectern-pg-", memory().unwrap_or("/tmp"))
             .expect("a folder for temporary files can be made")
             .keep();
         let owner = step_down(&folder);

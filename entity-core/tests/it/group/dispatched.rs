@@ -127,11 +127,17 @@ struct Service {
 }
 
 impl Service {
+    /// A service whose units of work have all the time that they need.
     async fn start() -> Self {
+        Self::with_time_for_the_joined(LONG).await
+    }
+
+    async fn with_time_for_the_joined(joined: Duration) -> Self {
         let (file, line) = (File::new(LONG, 64).await, Line::new());
         let events = Arc::<KeptEvents>::default();
         let limit = WriteLimit {
             length: LONG,
+            joined,
             timer: Arc::new(Alarm),
         };
         let route = Route::of::<Things>(("tests", "1.0.0"))
@@ -235,7 +241,7 @@ async fn rel_9_nobody_is_refused_because_of_what_was_never_kept() {
 
 #[tokio::test]
 async fn rel_9_nobody_waits_long_for_one_who_came_after() {
-    let service = Service::start().await;
+    let service = Service::with_time_for_the_joined(Duration::from_millis(50)).await;
     let first = service.write("ada", "INSERT INTO witness (number) VALUES (1)", 1);
     // It waits for somebody who never comes, and is run again by itself.
     let long = service.write("bob", "INSERT INTO witness (number) VALUES (2)", 1);

@@ -1,0 +1,10 @@
+//! What an attacker once achieved by load or by time, one file for each attack.
+
+mod disk;
+mod html;
+mod large_answers;
+mod login_flood;
+mod overload;
+mod search;
+mod write_hold;
+mod write_turns;

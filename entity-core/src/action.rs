@@ -1,22 +1,26 @@
 //! Actions: named operations of a type, on one entity or on the collection.
 
+mod arguments;
+mod outcome;
+
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use erased_serde::Serialize as ErasedSerialize;
 use futures::future::BoxFuture;
 
 use crate::access::Need;
+use crate::blob::Receive;
 use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::input::Input;
-use crate::path::DirectPath;
+use crate::error::Result;
 use crate::provider::{List, Provider};
-use crate::reply::{Bytes, Remark};
 use crate::request::Verb;
-use crate::search::{Grammar, Page, Search, Window};
+use crate::schema::Field;
+use crate::search::{Grammar, Page, Search};
 use crate::shape::Shape;
+
+pub use arguments::Arguments;
+pub use outcome::Outcome;
 
 /// A named operation of a type. Built by [`Action::entity`], [`Action::collection`] or [`Action::list`], each from an
 /// `async fn`.
@@ -36,6 +40,10 @@ use crate::shape::Shape;
 ///     ]
 /// }
 /// ```
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says something of its own about the action"
+)]
 pub struct Action<P: Provider> {
     /// The name of the action in the URL.
     pub name: &'static str,
@@ -53,9 +61,23 @@ pub struct Action<P: Provider> {
     pub arguments: Vec<Argument>,
     /// The kind of a successful answer.
     pub answers: Answers,
-    /// Whether the body is [prepared](crate::Prepare) before the unit of work opens.
+    /// True if the body is [prepared](crate::Prepare) before the unit of work opens.
     pub is_prepared: bool,
-    /// Whether the action on an entity only tells that it exists.
+    /// True if the action takes [files](crate::Receive).
+    pub is_receiving: bool,
+    /// True if the action takes files and a body that is no form is a file as a whole.
+    pub(crate) is_whole: bool,
+    /// The label for people, if it is not made from the name.
+    pub(crate) label: Option<&'static str>,
+    /// The fields for which the form of a page asks.
+    pub asks: &'static [Field],
+    /// The condition under which pages offer the action on an entity.
+    pub(crate) offered: Option<fn(&P::Entity) -> bool>,
+    /// The function that pages demand before they offer the action in a site.
+    pub(crate) offered_to: Option<&'static str>,
+    /// True if no page links to the action.
+    pub(crate) is_unlinked: bool,
+    /// True if the action on an entity only tells that it exists.
     pub(crate) is_existence: bool,
     /// The grammar of the type's list queries, if the action accepts such queries too.
     pub grammar: Option<fn() -> Result<Grammar>>,
@@ -72,8 +94,10 @@ pub struct Argument {
     pub name: &'static str,
     /// The description of the segment.
     pub doc: &'static str,
-    /// Whether the segment is required. Optional segments follow all required ones.
+    /// True if the segment is required. Optional segments follow all required ones.
     pub is_required: bool,
+    /// True if the argument is the rest of the path: one segment or more, joined by slashes. Only the last argument is.
+    pub is_rest: bool,
 }
 
 impl Argument {
@@ -81,6 +105,23 @@ impl Argument {
     pub(crate) fn count(arguments: &[Self]) -> RangeInclusive<usize> {
         let required = arguments.iter().filter(|it| it.is_required).count();
         required..=arguments.len()
+    }
+
+    /// Returns whether an action with `arguments` takes so many path segments.
+    pub(crate) fn take(arguments: &[Self], count: usize) -> bool {
+        let has_rest = arguments.last().is_some_and(|it| it.is_rest);
+        let segments = Self::count(arguments);
+        segments.contains(&count) || (has_rest && count > *segments.end())
+    }
+
+    /// Returns the value of each of `arguments` that the path has, in whose `segments` it stands.
+    pub(crate) fn values(arguments: &[Self], segments: &[String]) -> Vec<(&'static str, String)> {
+        let value = |(index, it): (usize, &Self)| {
+            let own = segments.get(index..).filter(|own| !own.is_empty())?;
+            let end = if it.is_rest { own.len() } else { 1 };
+            Some((it.name, own.get(..end)?.join("/")))
+        };
+        arguments.iter().enumerate().filter_map(value).collect()
     }
 }
 
@@ -95,6 +136,8 @@ pub enum Answers {
     Done,
     /// One entity of the type.
     Entity,
+    /// One entity of the type with this other prefix, to whose address the action forwards.
+    EntityOf(&'static str),
     /// An entity of the type, which the action created.
     Created,
     /// Entities of the type. Under a need of the [public's view](Need::PublicView), an anonymous caller is not refused
@@ -104,7 +147,7 @@ pub enum Answers {
     CollectionOf(&'static str),
     /// Data of this shape that is no entity.
     Value(Shape),
-    /// Bytes of one of these media types; `*/*` if the media type is known only once the bytes exist.
+    /// Bytes or a file of one of these media types; `*/*` if the media type is known only once the bytes exist.
     Bytes(&'static [&'static str]),
 }
 
@@ -252,6 +295,13 @@ impl<P: Provider> Action<P> {
             arguments: Vec::new(),
             answers: Answers::Unsaid,
             is_prepared: false,
+            is_receiving: false,
+            is_whole: true,
+            label: None,
+            asks: &[],
+            offered: None,
+            offered_to: None,
+            is_unlinked: false,
             is_existence: false,
             grammar: None,
             run_search: None,
@@ -276,20 +326,34 @@ impl<P: Provider> Action<P> {
     /// Declares the next path segment: the name by which [`Arguments::argument`] finds it, and its description.
     #[must_use]
     pub fn argument(self, name: &'static str, doc: &'static str) -> Self {
-        self.add_argument(name, doc, true)
+        self.add_argument(name, doc, true, false)
+    }
+
+    /// Declares the rest of the path: one segment or more, which [`Arguments::argument`] returns joined by slashes. No
+    /// other argument follows.
+    #[must_use]
+    pub fn rest(self, name: &'static str, doc: &'static str) -> Self {
+        self.add_argument(name, doc, true, true)
     }
 
     /// Declares a path segment that may be left out, together with all segments after it.
     #[must_use]
     pub fn optional_argument(self, name: &'static str, doc: &'static str) -> Self {
-        self.add_argument(name, doc, false)
+        self.add_argument(name, doc, false, false)
     }
 
-    fn add_argument(mut self, name: &'static str, doc: &'static str, is_required: bool) -> Self {
+    fn add_argument(
+        mut self,
+        name: &'static str,
+        doc: &'static str,
+        is_required: bool,
+        is_rest: bool,
+    ) -> Self {
         self.arguments.push(Argument {
             name,
             doc,
             is_required,
+            is_rest,
         });
         self
     }
@@ -305,6 +369,66 @@ impl<P: Provider> Action<P> {
     #[must_use]
     pub fn prepared(mut self) -> Self {
         self.is_prepared = true;
+        self
+    }
+
+    /// Lets the action take files, as the type [declares](crate::Receive): the files of a form, `multipart/form-data`,
+    /// or the body as a whole if it is of any other type.
+    #[must_use]
+    pub fn receiving(mut self) -> Self
+    where
+        P: Receive,
+    {
+        self.is_receiving = true;
+        self
+    }
+
+    /// Lets the action take the files of a form, `multipart/form-data`. A body of any other kind has fields only.
+    #[must_use]
+    pub fn receiving_in_forms(mut self) -> Self
+    where
+        P: Receive,
+    {
+        self.is_receiving = true;
+        self.is_whole = false;
+        self
+    }
+
+    /// Declares what pages ask for before they run the action: the fields of a form, which the action finds in its
+    /// [input](Arguments::input). Where the action answers data, the page shows it. An action on the collection that has
+    /// arguments is offered where an action with the same arguments is shown.
+    #[must_use]
+    pub fn asks(mut self, fields: &'static [Field]) -> Self {
+        self.asks = fields;
+        self
+    }
+
+    /// Sets what pages call the action, such as `Hand in`. Without it, the label is made from the name.
+    #[must_use]
+    pub fn label(mut self, label: &'static str) -> Self {
+        self.label = Some(label);
+        self
+    }
+
+    /// Lets pages offer the action only to those who hold `function` in the site besides the action's need, such as one of
+    /// several functions that the action decides about by itself. It grants and refuses nothing.
+    #[must_use]
+    pub fn offered_to(mut self, function: &'static str) -> Self {
+        self.offered_to = Some(function);
+        self
+    }
+
+    /// Lets pages offer the action only on the entities for which `is_offered` is true. It grants and refuses nothing.
+    #[must_use]
+    pub fn offered_if(mut self, is_offered: fn(&P::Entity) -> bool) -> Self {
+        self.offered = Some(is_offered);
+        self
+    }
+
+    /// Lets no page link to the action: who may run it is known only when it runs.
+    #[must_use]
+    pub fn unlinked(mut self) -> Self {
+        self.is_unlinked = true;
         self
     }
 
@@ -352,142 +476,5 @@ impl<P: Provider> Clone for Handler<P> {
             Self::Entity(it) => Self::Entity(Arc::clone(it)),
             Self::Collection(it) => Self::Collection(Arc::clone(it)),
         }
-    }
-}
-
-/// The data with which an action is called.
-#[derive(Clone, Debug, Default)]
-pub struct Arguments {
-    /// The path segments after the name of the action, decoded, each with the name that the action declares for it.
-    pub path: Vec<(&'static str, String)>,
-    /// The name-value pairs of the query, decoded.
-    pub query: Arc<[(String, String)]>,
-    /// The body of the request.
-    pub input: Input,
-    /// The parsed list query, if the action accepts list queries of the type.
-    pub search: Option<Search>,
-}
-
-impl Arguments {
-    /// Returns the path segment that the action declares as `name`.
-    ///
-    /// # Errors
-    /// Returns an error if the path has no such segment.
-    pub fn argument(&self, name: &str) -> Result<&str> {
-        self.optional(name)
-            .ok_or_else(|| Error::bad_request(format!("the path must name a `{name}`")))
-    }
-
-    /// Returns the path segment that the action declares as `name`, if the path has it.
-    pub fn optional(&self, name: &str) -> Option<&str> {
-        self.path
-            .iter()
-            .find(|(own, _)| *own == name)
-            .map(|(_, value)| value.as_str())
-    }
-
-    /// Returns the parsed list query.
-    ///
-    /// # Errors
-    /// Returns an error if the action does not declare that it accepts list queries: a defect, not the caller's fault.
-    pub fn search(&self) -> Result<&Search> {
-        self.search
-            .as_ref()
-            .ok_or_else(|| Error::internal("an action that is not declared `searched` searches"))
-    }
-
-    /// Returns the value of the query parameter `name`, if the query has it.
-    pub fn parameter(&self, name: &str) -> Option<&str> {
-        self.query
-            .iter()
-            .find(|(key, _)| key == name)
-            .map(|(_, value)| value.as_str())
-    }
-}
-
-/// The result of an action.
-pub enum Outcome<P: Provider> {
-    /// Success, without content.
-    Done,
-    /// An entity of the type, which the caller must be allowed to read. If the need of the action is [`Need::Public`],
-    /// [`Provider::permits`] alone decides.
-    Entity(P::Entity),
-    /// An entity of the type that the action created; checked like [`Outcome::Entity`].
-    Created(P::Entity),
-    /// Entities of the type. Those that the caller may not read are left out of the answer.
-    Collection {
-        /// The entities, and whether the list continues after them.
-        page: Page<P::Entity>,
-        /// The part of the list that the page is, from which the links to the other parts are made. An action that does
-        /// not divide its list uses [`Window::FIRST`] and a page after which nothing follows.
-        window: Window,
-    },
-    /// The list that this search asks for, which is run as the type's own list is: with its permissions, its page and
-    /// its count. The search is that of [`Arguments::search`], perhaps narrowed.
-    List(Search),
-    /// The part of a list that `search` asks for. Entities that the caller may not read are left out of the answer.
-    Part {
-        /// The entities, and whether the list continues after them.
-        page: Page<P::Entity>,
-        /// The query: that of [`Arguments::search`], perhaps narrowed.
-        search: Search,
-        /// The number of all entities that match and that the caller may read, if the query asks for it.
-        total: Option<u64>,
-    },
-    /// All entities of a list. The answer has those that the caller may read and `search` asks for.
-    Whole {
-        /// The entities.
-        entities: Vec<P::Entity>,
-        /// The query: that of [`Arguments::search`].
-        search: Search,
-    },
-    /// Data that is no entity.
-    Value(Box<dyn ErasedSerialize + Send + Sync>),
-    /// Bytes with their own media type, which are sent as they are and not in a format: an image, a document.
-    Bytes(Bytes),
-    /// The answer of another address below `/direct`, read on behalf of the same caller.
-    Forward(DirectPath),
-    /// One of the other outcomes, with remarks; made by [`Outcome::remark`].
-    Remarked(Box<Self>, Vec<Remark>),
-}
-
-impl<P: Provider> Outcome<P> {
-    /// Creates an outcome from data that is no entity.
-    pub fn value(data: impl serde::Serialize + Send + Sync + 'static) -> Self {
-        Self::Value(Box::new(data))
-    }
-
-    /// Adds a remark to the outcome: a fact that is sent beside the body. An outcome that forwards carries no remarks.
-    #[must_use]
-    pub fn remark(self, name: &'static str, value: impl Into<String>) -> Self {
-        let remark = Remark {
-            name,
-            value: value.into(),
-        };
-        match self {
-            Self::Remarked(outcome, mut remarks) => {
-                remarks.push(remark);
-                Self::Remarked(outcome, remarks)
-            }
-            outcome => Self::Remarked(Box::new(outcome), vec![remark]),
-        }
-    }
-}
-
-impl<P: Provider> fmt::Debug for Outcome<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Done => "Done",
-            Self::Entity(_) => "Entity",
-            Self::Created(_) => "Created",
-            Self::Collection { .. } => "Collection",
-            Self::List(_) => "List",
-            Self::Part { .. } => "Part",
-            Self::Whole { .. } => "Whole",
-            Self::Value(_) => "Value",
-            Self::Bytes(_) => "Bytes",
-            Self::Forward(_) => "Forward",
-            Self::Remarked(..) => "Remarked",
-        })
     }
 }

@@ -67,6 +67,7 @@ impl<'d> Atomic<'d> {
     ) -> Result<Reply> {
         self.check()?;
         self.cx.turn_to(&request.origin, preparation);
+        self.cx.serve(&request.input.uploads);
         let work = run_and_record(self.dispatcher, &self.cx, request, finish);
         let done = self.hold.during(work).await;
         self.has_failed = done.is_err();

@@ -71,13 +71,13 @@ pub struct FieldEntry {
     pub kind: &'static str,
     /// The maximum number of characters, if the field is text or HTML.
     pub limit: Option<usize>,
-    /// Whether the field is required to create an entity.
+    /// True if the field is required to create an entity.
     pub required: bool,
-    /// Whether an entity may have null in the field, or leave the field out.
+    /// True if an entity may have null in the field, or leave the field out.
     pub nullable: bool,
     /// The times at which clients may write the field: `never`, `create` or `always`.
     pub writable: &'static str,
-    /// Whether lists can be filtered and ordered by the field.
+    /// True if lists can be filtered and ordered by the field.
     pub searchable: bool,
     /// The operators with which lists can be filtered by the field.
     pub operators: Vec<&'static str>,
@@ -120,7 +120,7 @@ pub struct ActionEntry {
     pub arguments: Vec<ArgumentEntry>,
     /// The query parameters that the action takes.
     pub parameters: Vec<ParameterEntry>,
-    /// Whether the action also takes the query parameters of the type's list.
+    /// True if the action also takes the query parameters of the type's list.
     pub searched: bool,
 }
 
@@ -131,7 +131,7 @@ pub struct ArgumentEntry {
     pub name: &'static str,
     /// The description of the segment.
     pub description: &'static str,
-    /// Whether the segment is required.
+    /// True if the segment is required.
     pub required: bool,
 }
 
@@ -257,7 +257,7 @@ fn action(action: &ActionRoute) -> ActionEntry {
         answers: match action.answers {
             Answers::Unsaid => "unsaid",
             Answers::Nothing | Answers::Done => "nothing",
-            Answers::Entity => "entity",
+            Answers::Entity | Answers::EntityOf(_) => "entity",
             Answers::Created => "created",
             Answers::Collection | Answers::CollectionOf(_) => "collection",
             Answers::Value(_) => "data",

@@ -3,18 +3,23 @@
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
+use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
 use crate::access::{Authorizer, Caller};
+use crate::blob::Upload;
+use crate::entity::Entity as _;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::html::Sanitizer;
 use crate::prepare::Preparation;
-use crate::reply::Remark;
+use crate::provider::Provider;
+use crate::reply::{Reference, Remark};
 use crate::request::Origin;
+use crate::setting::{Setting, Settings};
 use crate::unit::Unit;
 
 /// Tells the time. A service has one clock; tests provide their own.
@@ -107,6 +112,8 @@ pub struct Context {
     pub(crate) unit: Box<dyn Unit>,
     pub(crate) events: Mutex<Vec<Event>>,
     pub(crate) preparation: Preparation,
+    pub(crate) uploads: Vec<Upload>,
+    is_request: bool,
     remarks: Mutex<Vec<Remark>>,
 }
 
@@ -122,6 +129,8 @@ impl Context {
             unit,
             events: Mutex::default(),
             preparation: Preparation::default(),
+            uploads: Vec::new(),
+            is_request: false,
             remarks: Mutex::default(),
         }
     }
@@ -174,6 +183,20 @@ impl Context {
         &self.shared.base_url
     }
 
+    /// Returns the value of `setting`: what the operator set, or its default.
+    ///
+    /// # Errors
+    /// Returns an error if the text of the setting can't be parsed, which the service checks when it starts.
+    pub fn setting<T: FromStr>(&self, setting: &Setting<T>) -> Result<T>
+    where
+        T::Err: fmt::Display,
+    {
+        match self.shared.services.get::<Settings>() {
+            Some(settings) => settings.get(setting),
+            None => Settings::default().get(setting),
+        }
+    }
+
     /// Returns the service of type `T`.
     ///
     /// # Errors
@@ -190,6 +213,12 @@ impl Context {
     /// Emits an event: `kind` happened to `reference`. The event is stored when the unit of work is committed.
     pub fn emit(&self, kind: impl Into<String>, reference: impl Into<String>, site: Option<&str>) {
         self.emit_with(kind, reference, site, Map::new());
+    }
+
+    /// Emits an event as [`emit`](Self::emit) does: `kind` happened to `entity`, in its site.
+    pub fn emit_about<P: Provider>(&self, kind: impl Into<String>, entity: &P::Entity) {
+        let reference = Reference::entity(P::PREFIX, entity.id());
+        self.emit(kind, reference.to_string(), entity.site());
     }
 
     /// Emits an event as [`emit`](Self::emit) does, with `details`: further facts that followers need, and never a
@@ -219,6 +248,21 @@ impl Context {
     pub(crate) fn turn_to(&mut self, origin: &Origin, preparation: Preparation) {
         self.origin.clone_from(origin);
         self.preparation = preparation;
+        self.uploads = Vec::new();
+        self.is_request = false;
+    }
+
+    /// Takes the files of a request, which is served from now on.
+    pub(crate) fn serve(&mut self, uploads: &[Upload]) {
+        self.uploads = uploads.to_vec();
+        self.is_request = true;
+    }
+
+    /// Returns whether the unit of work does what somebody asked for, and not what the service does on its own: that
+    /// has no request and no caller.
+    #[cfg(feature = "sea-orm")]
+    pub(crate) fn serves_somebody(&self) -> bool {
+        self.is_request || !self.caller().is_anonymous()
     }
 
     /// Adds a remark to the entity with which this request is answered: `value` is sent as a header with this `name`,

@@ -1,5 +1,8 @@
 //! Storage with sea-orm: one writer, many readers, and ready-made operations on a table.
 
+pub mod archive;
+mod attached;
+pub mod blobs;
 mod column;
 mod driver;
 mod failure;
@@ -18,6 +21,7 @@ mod search;
 mod sight;
 mod sql;
 mod stop;
+mod sweep;
 mod table;
 mod transaction;
 pub mod usage;
@@ -35,6 +39,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::unit::{End, Ended, Mode, Store, Unit};
 
+pub use attached::{AttachedFile, AttachedFileService, AttachedFiles};
 pub use column::{Column, ColumnType};
 pub use faults::Faults;
 pub use file::File;
@@ -45,16 +50,18 @@ pub use migration::Migration;
 pub use page::Measure;
 pub use quota::{Quota, Quotas};
 pub use record::{
-    GroupTable, Kept, MOST_PASSED, Parent, Record, Secret, THIS, add, children, computed, count,
-    create, delete, find, insert, later, list, list_statement, load, new_key, note, owner, read,
-    read_many, replace, row, sent_list, store, update,
+    Followed, GroupTable, Kept, MOST_PASSED, Parent, Record, Secret, THIS, add, children, computed,
+    count, create, delete, delete_of_person, find, follow, insert, insert_many, json_value,
+    large_number, later, list, list_statement, load, load_by, lock, new_key, new_number, note,
+    owner, pin, put, put_many, read, read_json, read_many, replace, row, sent_list, store, update,
 };
 pub use row::Row;
 pub use search::{apply, condition, count_rows};
 pub use sight::{Facts, Sight, permits};
 pub use sql::{Sql, Variables};
 pub use stop::{Stop, Stops};
-pub use table::{Parents, TableSpec};
+pub use sweep::Dated;
+pub use table::{Parents, TableSpec, Unique};
 pub use transaction::{Transaction, is_at_rest};
 pub use usage::Counted;
 pub use veil::Veiled;

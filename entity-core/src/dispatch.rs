@@ -7,6 +7,7 @@ use futures::future::BoxFuture;
 
 use crate::access::{Caller, Need};
 use crate::atomic::Atomic;
+use crate::blob::Target;
 use crate::context::{Context, Shared};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Audit, EventSink};
@@ -247,6 +248,34 @@ impl Dispatcher {
         permitted
             .map(|_fields| ())
             .map_err(|error| operation.told(caller, error))
+    }
+
+    /// Returns the maximum number of bytes that the files of `request` may have together, as its type
+    /// [says](crate::Receive::room). Called before the files are received, with the fields that came before them.
+    ///
+    /// # Errors
+    /// Returns an error if the request is wrong, if the caller may not do what it asks for, or if it takes no files.
+    pub async fn room(&self, request: &Request) -> Result<u64> {
+        let (route, operation) = find(&self.registry, request)?;
+        let (Some(receive), Some(permit)) = (route.receive, operation.permit) else {
+            return Err(Error::bad_request("this address takes no files"));
+        };
+        let caller = &request.origin.caller;
+        let mut cx = self.begin(&request.origin, Mode::Read).await?;
+        cx.turn_to(&request.origin, Preparation::of(LongTexts::ahead()));
+        let call = Call {
+            preconditions: &Preconditions::default(),
+            ..operation.call(&self.registry, route, request)
+        };
+        let (id, arguments) = (call.id, call.arguments);
+        let permitted = permit(&cx, call, operation.need).await;
+        let fields = permitted.map_err(|error| operation.told(caller, error))?;
+        let target = Target {
+            id,
+            arguments,
+            fields: &fields,
+        };
+        (receive.room)(&cx, target).await
     }
 
     /// Sanitises the long HTML of `request` without checking whether the caller may send it. For a request whose

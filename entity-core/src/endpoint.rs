@@ -40,20 +40,22 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::request::Verb;
 use crate::shape::{self, Shape};
 
-pub use call::{Answer, Call, Part};
+pub use call::{Answer, Call, Created, Maybe, Part};
 pub use handler::{Answering, Handle, Handler};
 
 /// The mount point of all endpoints.
 pub const MOUNT: &str = "/api";
 /// The media type of the bodies that endpoints of entity types read.
 pub const JSON: &str = "application/json";
+/// The media type of a JSON Patch, which endpoints that patch read.
+pub const JSON_PATCH: &str = "application/json-patch+json";
 /// The maximum number of parameters of an endpoint, the variables of its path included.
 const MAX_PARAMETERS: usize = 8;
 
@@ -72,17 +74,19 @@ pub struct Endpoint {
     pub tag: &'static str,
     /// The description.
     pub doc: &'static str,
+    /// The path of the endpoint that answers the same, if this one is [another address](Self::also) of it.
+    pub same_as: Option<&'static str>,
     /// The body that clients send, if there is one.
     pub body: Option<RequestBody>,
     /// The kind of a successful answer. The service refuses to start with an endpoint that declares none.
     pub success: Option<Success>,
     /// The shape of the answer to a malformed request, if it can be another one than that of all errors.
     pub malformed: Option<Shape>,
-    /// Whether the answer has an `ETag`, which clients can send as `If-None-Match`.
+    /// True if the answer has an `ETag`, which clients can send as `If-None-Match`.
     pub has_version: bool,
     /// The kinds of errors that the endpoint can answer with, besides those that all endpoints have in common.
     pub refusals: &'static [ErrorKind],
-    /// Whether callers without a session may use the endpoint.
+    /// True if callers without a session may use the endpoint.
     pub is_open: bool,
     parameters: [Option<Parameter>; MAX_PARAMETERS],
     has_too_many: bool,
@@ -127,10 +131,16 @@ pub struct RequestBody {
 pub enum Success {
     /// Data. Clients can ask for an envelope around them.
     Data(Shape),
+    /// Data, or an answer without content if there are none. Clients can ask for an envelope around the data.
+    Maybe(Shape),
     /// A part of a list, with a header that leads to the next part. Clients can ask for an envelope around it.
     Part(Shape),
+    /// Data of something that was created, with a header that leads to it. Clients can ask for an envelope around them.
+    Created(Shape),
     /// A JSON document that the service writes by itself.
     Json(Shape),
+    /// A stream of this media type that goes on until the client leaves.
+    Stream(&'static str),
     /// A page.
     Page,
     /// A redirection.
@@ -154,6 +164,16 @@ impl Endpoint {
         Self::new(Verb::Put, path, id)
     }
 
+    /// Begins the declaration of an endpoint that changes data by a JSON Patch: a list of operations, which
+    /// [`Call::patch`] parses. It runs as one for `POST` does.
+    pub const fn patch(path: &'static str, id: &'static str) -> Self {
+        Self::new(Verb::Patch, path, id).body(RequestBody {
+            media_types: &[JSON_PATCH],
+            shape: shape::of::<Vec<Map<String, Value>>>,
+            example: None,
+        })
+    }
+
     /// Begins the declaration of an endpoint that deletes data. It runs as one for `POST` does.
     pub const fn delete(path: &'static str, id: &'static str) -> Self {
         Self::new(Verb::Delete, path, id)
@@ -166,6 +186,7 @@ impl Endpoint {
             id,
             tag: "portal",
             doc: "",
+            same_as: None,
             body: None,
             success: None,
             malformed: None,
@@ -275,7 +296,7 @@ impl Endpoint {
     }
 
     /// Declares the handler: an `async fn(&Context, Call) -> Result<T>`, where `T` is serialisable data with a JSON
-    /// schema, or a [`Part`] of a list of such data.
+    /// schema, a [`Part`] of a list of such data, or [`Created`] or [`Maybe`] with such data.
     #[must_use]
     pub const fn answers<T: Answering>(
         mut self,
@@ -291,6 +312,24 @@ impl Endpoint {
     pub const fn answers_as(mut self, success: Success) -> Self {
         self.success = Some(success);
         self
+    }
+
+    /// Returns the same endpoint at another address, which has an operation id of its own. Its path has the same
+    /// variables. `register_endpoint!(LOANS, also("/api/loans/users/me", "listLoansOfCaller"));` registers both.
+    #[must_use]
+    pub const fn also(mut self, path: &'static str, id: &'static str) -> Self {
+        self.same_as = Some(self.path);
+        self.path = path;
+        self.id = id;
+        self
+    }
+
+    /// Returns the description for people, which tells of which other endpoint this one is another address.
+    pub fn description(&self) -> String {
+        match self.same_as {
+            Some(path) => format!("The same as `{path}`."),
+            None => self.doc.to_owned(),
+        }
     }
 
     /// Returns the parameters, in the order of their declaration.
@@ -355,9 +394,17 @@ impl EndpointRegistration {
     }
 }
 
-/// Registers an [`Endpoint`], which must be a constant: `register_endpoint!(LOANS);`.
+/// Registers an [`Endpoint`], which must be a constant: `register_endpoint!(LOANS);`. With `also("/api/…", "id")`, the
+/// endpoint answers at [another address](Endpoint::also), too.
 #[macro_export]
 macro_rules! register_endpoint {
+    ($endpoint:expr, also($path:literal, $id:literal)) => {
+        $crate::register_endpoint!($endpoint);
+        const _: () = {
+            const ALSO: $crate::endpoint::Endpoint = $endpoint.also($path, $id);
+            $crate::register_endpoint!(ALSO);
+        };
+    };
     ($endpoint:expr) => {
         $crate::inventory::submit! {
             $crate::endpoint::EndpointRegistration {

@@ -79,6 +79,13 @@ pub trait Entity: Serialize + Send + Sync + 'static {
     fn is_told_once(&self) -> bool {
         false
     }
+
+    /// Returns whether this value carries a secret of the caller, such as a token of the session. Such a response is never
+    /// compressed: its length would tell of the secret to whoever can make the rest of it longer. What is told once is
+    /// secret by default.
+    fn is_secret(&self) -> bool {
+        self.is_told_once()
+    }
 }
 
 /// Identifies the state of an entity. Different states of one entity have different versions.
@@ -147,10 +154,10 @@ pub struct EventEntry {
     pub start: DateTime<Utc>,
     /// The time at which the event ends.
     pub end: DateTime<Utc>,
-    /// Whether the event takes whole days: those from the day of `start` to the day of `end`, both included. An `end`
+    /// True if the event takes whole days: those from the day of `start` to the day of `end`, both included. An `end`
     /// at midnight belongs to the day before.
     pub is_all_day: bool,
-    /// Whether the event is cancelled. A cancelled event stays in the list, so that calendars learn of it.
+    /// True if the event is cancelled. A cancelled event stays in the list, so that calendars learn of it.
     pub is_cancelled: bool,
     /// The number of changes, by which calendars tell the newer of two entries.
     pub sequence: u32,

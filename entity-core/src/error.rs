@@ -49,7 +49,7 @@ struct Inner {
 pub struct FieldError {
     /// The field's name on the wire.
     pub name: String,
-    /// What is wrong with its value.
+    /// The fault of its value.
     pub message: String,
 }
 
@@ -78,6 +78,8 @@ pub enum ErrorKind {
     UriTooLong,
     /// The body is of a type that is not read here.
     UnsupportedMediaType,
+    /// The file has no such bytes.
+    RangeNotSatisfiable,
     /// The body is well-formed and contradicts itself.
     Unprocessable,
     /// Too many requests: wait.
@@ -119,6 +121,19 @@ impl Error {
             name: name.into(),
             message: message.into(),
         }])
+    }
+
+    /// Creates the error for two fields of the input whose values are in the wrong order, such as the end of something
+    /// before its beginning. Either of them may be the wrong one, so the error names both.
+    pub fn disordered(sooner: &str, later: &str) -> Self {
+        let field = |name: &str, message| FieldError {
+            name: name.to_owned(),
+            message,
+        };
+        Self::fields(vec![
+            field(later, format!("must not be before `{sooner}`")),
+            field(sooner, format!("must not be after `{later}`")),
+        ])
     }
 
     /// Creates the error for several invalid fields of the input. The first of them are named, and the rest is counted.
@@ -279,6 +294,16 @@ impl Error {
         .with_source(source)
     }
 
+    /// Converts a refusal into [not found](Self::not_found), and leaves every other error as it is: who may not see
+    /// something does not learn from the status that it exists.
+    #[must_use]
+    pub fn hide(self) -> Self {
+        match self.kind() {
+            ErrorKind::Forbidden => Self::not_found(),
+            _ => self,
+        }
+    }
+
     /// Adds the private source, which only the log gets.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
@@ -345,6 +370,12 @@ impl Error {
     /// Returns the public message.
     pub fn message(&self) -> &str {
         &self.0.message
+    }
+
+    /// Returns what is wrong with the first field that was refused, without its name; without fields, the message.
+    pub fn reason(&self) -> &str {
+        let first = self.0.fields.first();
+        first.map_or(self.message(), |it| &it.message)
     }
 
     /// Returns the fields of the input that were refused.

@@ -25,6 +25,14 @@ pub struct Event {
     pub details: Map<String, Value>,
 }
 
+impl Event {
+    /// Returns whether the event tells that the entity is deleted: whether a part of its kind begins with `delete`, as in
+    /// `annc.delete.any`.
+    pub fn is_deletion(&self) -> bool {
+        self.kind.split('.').any(|it| it.starts_with("delete"))
+    }
+}
+
 /// The entry in the audit log for a request that writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Audit {

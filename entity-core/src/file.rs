@@ -4,13 +4,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::entity::Enclosure;
+use crate::web::{has_signs_of_address, is_web_address};
 
 /// The maximum number of files of one entity.
 const MAX_FILES: usize = 50;
 /// The maximum length of a URL in bytes.
 const MAX_URL: usize = 2048;
-/// The path of the service's own files.
-const OWN_FILES: &str = "/access/content";
+/// The path below which the service's own files have their addresses.
+pub const OWN_FILES: &str = "/access/content";
+/// The beginning of the paths, below [`OWN_FILES`], of files that are attached to entities and have no other place.
+pub const ATTACHED_FILES: &str = "/attachment/";
 /// The media type of a file for which nobody named one.
 const UNKNOWN_TYPE: &str = "application/octet-stream";
 
@@ -24,7 +27,7 @@ pub struct Files {
 }
 
 /// A file as clients see it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Attachment {
     /// The path of the file within the service; for a file elsewhere its URL.
     pub id: String,
@@ -170,18 +173,11 @@ impl Attachment {
 /// Returns whether `url` is an absolute web address, or a path of this service. Two slashes at the beginning would lead
 /// elsewhere.
 fn is_address(url: &str) -> bool {
-    let is_plain = |c: char| {
-        !c.is_control() && !c.is_whitespace() && !matches!(c, '\\' | '"' | '<' | '>' | '`')
-    };
-    let is_host = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() || c == '[');
-    let names_host = ["http://", "https://"]
-        .iter()
-        .filter_map(|scheme| url.strip_prefix(scheme))
-        .any(is_host);
     let is_path = url.starts_with('/')
         && !url.starts_with("//")
-        && !url.split('/').any(|it| matches!(it, "." | ".."));
-    url.len() <= MAX_URL && url.chars().all(is_plain) && (names_host || is_path)
+        && !url.split('/').any(|it| matches!(it, "." | ".."))
+        && has_signs_of_address(url);
+    url.len() <= MAX_URL && (is_path || is_web_address(url))
 }
 
 fn is_media_type(text: &str) -> bool {

@@ -16,7 +16,7 @@ pub struct Format {
     pub media_type: &'static str,
     /// Further media types by which an `Accept` header may ask for this format.
     pub aliases: &'static [&'static str],
-    /// Whether programs subscribe to answers in this format. An answer with one entity then carries the date of its
+    /// True if programs subscribe to answers in this format. An answer with one entity then carries the date of its
     /// entry in feeds or calendars, and the format is offered at private addresses.
     pub is_feed: bool,
 }

@@ -16,6 +16,7 @@ use crate::provider::{Create, Delete, List, Provider, Read, Update};
 use crate::repetition;
 use crate::reply::Reference;
 use crate::search::{Grammar, Page, Search};
+use crate::visits::note_visit;
 
 /// The maximum number of entities that are examined to find the next visible one, or to count them.
 const MOST_LOOKED_AT: usize = 10_000;
@@ -142,7 +143,7 @@ pub(crate) fn creation<P: Create>(cx: &Context, input: &Input) -> Result<Fields>
         ));
     }
     input.require_root(cx, P::PREFIX)?;
-    let fields = input.check(P::Entity::schema(), true)?;
+    let fields = P::adapt(input)?.check(P::Entity::schema(), true)?;
     let texts = &cx.preparation.texts;
     texts.sanitize(&cx.shared, html::type_of::<P>(), fields)
 }
@@ -160,7 +161,8 @@ pub async fn update<P: Update>(
     preconditions: &Preconditions,
 ) -> Result<P::Entity> {
     let (current, fields) = revision::<P>(cx, id, input).await?;
-    let is_repetition = repetition::is_one(input, &fields, &current)?;
+    // A file is never a repetition: what it changes is up to the type.
+    let is_repetition = cx.uploads().is_empty() && repetition::is_one(input, &fields, &current)?;
     let changes: P::Changes = fields.decode()?;
     preconditions.judge_write(state(&current))?;
     if is_repetition {
@@ -255,6 +257,14 @@ pub(crate) async fn may_run(
     })
 }
 
+/// Returns whether the caller meets `need`, in `site` if it is one in a site.
+///
+/// # Errors
+/// Returns an error if a permission could not be decided.
+pub(crate) async fn may_run_in_site(cx: &Context, need: Need, site: Option<&str>) -> Result<bool> {
+    is_granted(demand_in_site(cx, need, site).await)
+}
+
 /// Converts the result of a check into a bool: a refusal is `false`. Other errors are returned.
 fn is_granted<T>(checked: Result<T>) -> Result<bool> {
     use crate::ErrorKind::{BadRequest, Forbidden, NotFound, Unauthenticated};
@@ -296,6 +306,15 @@ pub(crate) async fn require_answer<P: Provider>(
     }
 }
 
+/// Returns whether the caller holds `function` in `site`. Nobody holds one in a site that does not exist.
+///
+/// # Errors
+/// Returns an error if a permission could not be decided.
+pub async fn holds(cx: &Context, function: &str, site: &str) -> Result<bool> {
+    let decision = cx.authorizer().decide(cx, function, site).await?;
+    Ok(decision.is_granted())
+}
+
 /// Returns whether the caller may create an entity of the type in `site` or, without a site, anywhere. Where the type
 /// demands no more than a session, [`Provider::offers_creation`] decides.
 ///
@@ -306,11 +325,9 @@ pub async fn may_create<P: Provider>(cx: &Context, site: Option<&str>) -> Result
         return Ok(false);
     }
     match (P::ACCESS.create.of(cx.caller()), site) {
-        (Need::Site(function) | Need::SiteOrOwn(function, _), Some(site)) => Ok(cx
-            .authorizer()
-            .decide(cx, function, site)
-            .await?
-            .is_granted()),
+        (Need::Site(function) | Need::SiteOrOwn(function, _), Some(site)) => {
+            holds(cx, function, site).await
+        }
         (Need::Site(function) | Need::SiteOrOwn(function, _), None) => {
             Ok(cx.authorizer().scope(cx, function).await? != Scope::Sites(Vec::new()))
         }
@@ -376,11 +393,15 @@ async fn check<P: Provider>(
     operation: Operation,
 ) -> Result<Option<&'static str>> {
     let function = demand(cx, P::ACCESS.need(operation), entity).await;
-    match P::permits(cx, entity, operation).await? {
+    let checked = match P::permits(cx, entity, operation).await? {
         Permit::Hidden => Err(Error::not_found()),
         Permit::Forbidden => function.and(Err(refusal(cx.caller()))),
         Permit::Allowed => function,
+    };
+    if let (Ok(_), Some(site)) = (&checked, entity.site()) {
+        note_visit(cx, site);
     }
+    checked
 }
 
 async fn demand(cx: &Context, need: Need, entity: &impl Entity) -> Result<Option<&'static str>> {
@@ -445,7 +466,9 @@ async fn scope(cx: &Context, need: Need, site: Option<&str>) -> Result<Scope> {
 
 async fn granted(cx: &Context, function: &str, site: &str) -> Result<()> {
     let decision = cx.authorizer().decide(cx, function, site).await?;
-    told(cx.caller(), decision)
+    told(cx.caller(), decision)?;
+    note_visit(cx, site);
+    Ok(())
 }
 
 /// Converts `decision` into the result for `caller`: an unknown site is not found.

@@ -18,6 +18,7 @@
 //! | [`step_08_formats`] | a format |
 //! | [`step_09_tests`] | tests |
 //! | [`step_10_views`] | views and endpoints below `/api` |
+//! | [`step_11_files`] | files that people upload and download |
 //! | [`terms`] | [`Context`](crate::Context), [`Scope`](crate::Scope), [`Search`](crate::Search), errors and statuses |
 //!
 //! [`derive(Entity)`](macro@crate::Entity) lists all attributes.
@@ -33,4 +34,5 @@ pub mod step_07_other_storage;
 pub mod step_08_formats;
 pub mod step_09_tests;
 pub mod step_10_views;
+pub mod step_11_files;
 pub mod terms;

@@ -48,7 +48,7 @@ pub(crate) struct Hold {
     /// The end of the time; `None` if there is no limit.
     end: Option<End>,
     is_over: bool,
-    /// Whether the unit of work joined the transaction of others, whose COMMIT waits for it.
+    /// True if the unit of work joined the transaction of others, whose COMMIT waits for it.
     is_joined: bool,
     /// Keeps the request from waiting for anything else while it holds the right to write.
     _hurry: Hurry,

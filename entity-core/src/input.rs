@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::blob::Upload;
 use crate::context::Context;
 use crate::entity::Entity;
 use crate::error::{Error, FieldError, Result};
@@ -24,16 +25,18 @@ const METADATA: [&str; 4] = ["entityReference", "entityURL", "entityId", "entity
 pub struct Input {
     /// The fields that were sent.
     pub fields: Map<String, Value>,
-    /// Whether the format has only text, so that numbers and other values are still to be parsed from it.
+    /// True if the format has only text, so that numbers and other values are still to be parsed from it.
     pub is_textual: bool,
-    /// Whether the body came from an HTML form.
+    /// True if the body came from an HTML form.
     pub is_form: bool,
-    /// Whether fields that can't be written are refused instead of left out.
+    /// True if fields that can't be written are refused instead of left out.
     pub is_strict: bool,
     /// The patch document, if the body is one instead of fields.
     pub patch: Option<Patch>,
     /// The name of the root element of the body, if its format has one.
     pub root: Option<String>,
+    /// The files that came with the fields.
+    pub uploads: Vec<Upload>,
 }
 
 /// The fields of a body that the caller may write, each of its declared kind.
@@ -309,6 +312,7 @@ mod tests {
         has_feed: false,
         has_events: false,
         has_site: false,
+        listed: &[],
     };
 
     fn input(value: Value, is_textual: bool) -> Input {
@@ -377,6 +381,7 @@ mod tests {
         has_feed: false,
         has_events: false,
         has_site: false,
+        listed: &[],
     };
 
     #[test]

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::action::Argument;
 use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::Input;
@@ -30,10 +31,11 @@ pub fn reference_of(field: &Field, value: &str, registry: &Registry) -> Option<R
 
 /// Returns the prefix of the type whose ids `field` is declared to hold.
 pub fn declared(field: &Field) -> Option<&'static str> {
-    match field.role? {
-        Role::Site => Some("site"),
-        Role::Owner => Some("user"),
-        _ => None,
+    match field.role {
+        Some(Role::Site) => Some("site"),
+        Some(Role::Owner) => Some("user"),
+        Some(_) => None,
+        None => field.references,
     }
 }
 
@@ -48,15 +50,31 @@ fn can_be_read(registry: &Registry, prefix: &str) -> bool {
     registry.route(prefix).is_some_and(|it| it.read.is_some())
 }
 
+/// Returns the entities of the type `prefix` with these ids that the caller may read: none if no such type is served. For
+/// types whose entities refer to entities of others, whichever these are.
+///
+/// # Errors
+/// Returns an error if the data can't be read.
+pub async fn find(cx: &Context, prefix: &str, ids: &[String]) -> Result<Vec<Item>> {
+    let registry = cx.service::<Registry>()?;
+    match registry.route(prefix).and_then(|it| it.load) {
+        Some(load) if !ids.is_empty() => load(cx, ids).await,
+        _ => Ok(Vec::new()),
+    }
+}
+
 /// Adds to `reply` what its reader may open of all that it refers to.
 ///
 /// # Errors
 /// Returns an error if the database can't be read.
 pub(crate) async fn add(cx: &Context, registry: &Registry, reply: &mut Reply) -> Result<()> {
     reply.abilities.readable = match &reply.body {
-        Body::Entity(item) => readable(cx, registry, std::slice::from_ref(item)).await?,
-        Body::Collection(list) => readable(cx, registry, &list.items).await?,
-        _ => BTreeSet::new(),
+        Body::Entity(item) => readable(cx, registry, std::slice::from_ref(item), None).await?,
+        Body::Collection(list) => {
+            let site = reply.abilities.site.as_deref();
+            readable(cx, registry, &list.items, site).await?
+        }
+        _ => BTreeMap::new(),
     };
     if let Body::Entity(item) = &reply.body {
         reply.abilities.related = related(cx, registry, item).await?;
@@ -64,9 +82,18 @@ pub(crate) async fn add(cx: &Context, registry: &Registry, reply: &mut Reply) ->
     Ok(())
 }
 
-/// Returns the paths of the entities that `items` refer to and that the caller may read, by one query for each type.
-async fn readable(cx: &Context, registry: &Registry, items: &[Item]) -> Result<BTreeSet<String>> {
+/// Returns the paths and titles of the entities that `items` refer to and that the caller may read, and of `site`, by one
+/// query for each type.
+async fn readable(
+    cx: &Context,
+    registry: &Registry,
+    items: &[Item],
+    site: Option<&str>,
+) -> Result<BTreeMap<String, String>> {
     let mut wanted: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    if let Some(site) = site {
+        wanted.insert("site".to_owned(), [site.to_owned()].into());
+    }
     for item in items {
         let data = serde_json::to_value(item.data()).map_err(Error::internal)?;
         for field in item.schema().fields {
@@ -81,28 +108,29 @@ async fn readable(cx: &Context, registry: &Registry, items: &[Item]) -> Result<B
             }
         }
     }
-    let mut readable = BTreeSet::new();
+    let mut readable = BTreeMap::new();
     for (prefix, ids) in wanted {
         let ids: Vec<String> = ids.into_iter().take(MOST).collect();
         if let Some(load) = registry.route(&prefix).and_then(|it| it.load) {
             let found = load(cx, &ids).await?;
-            readable.extend(found.iter().map(|it| it.reference().path()));
+            let named = |it: &Item| (it.reference().path(), it.title().unwrap_or_default());
+            readable.extend(found.iter().map(named));
         }
     }
     Ok(readable)
 }
 
 /// Returns the lists of other types about `item` that the caller may open: those types have an action that is named
-/// after the type of `item` and takes an id, `/announcement/site/{id}`. Each of them is tried, because an action may
-/// refuse for reasons that no need declares.
+/// after the type of `item` and takes an id, `/announcement/site/{id}`, or a list whose argument is, `siteId`. Each of
+/// them is tried, because an action may refuse for reasons that no need declares.
 async fn related(cx: &Context, registry: &Registry, item: &Item) -> Result<Vec<Related>> {
     let mut related = Vec::new();
     for route in registry.routes() {
         let actions = route.actions.iter().filter(|it| {
-            it.name == item.prefix()
-                && it.verb == Verb::Get
-                && !it.is_on_entity
-                && it.segments() == (1..=1)
+            let is_argument = |own: &Argument| own.name.strip_suffix("Id") == Some(item.prefix());
+            let is_about = it.name == item.prefix()
+                || (it.is_searched() && it.arguments.iter().any(is_argument));
+            is_about && it.verb == Verb::Get && !it.is_on_entity && it.segments() == (1..=1)
         });
         for action in actions {
             if is_open(cx, registry, (route, action), &item.id()).await? {

@@ -48,6 +48,10 @@ provider must do whose data are stored elsewhere. [`derive(Entity)`](macro@Entit
 //! | the unit of work | [`Context`], [`mod@unit`] |
 //! | errors | [`Error`], [`ErrorKind`] |
 //! | formats | [`mod@format`], [`reply`] |
+//! | tables for spreadsheets | [`sheet`] |
+//! | settings of a crate, and what it does at the start | [`mod@setting`], [`register_setting!`], [`register_start!`] |
+//! | events of which people are notified | [`Notice`], [`register_notice!`] |
+//! | events that recur, and files of events | [`recurrence`], [`ics`] |
 //! | addresses below `/api` | [`endpoint`], [`mod@view`] |
 //!
 //! A request passes through these stages: [`DirectPath`] parses the URL, [`Dispatcher`] finds the operation of the
@@ -68,6 +72,7 @@ provider must do whose data are stored elsewhere. [`derive(Entity)`](macro@Entit
 pub mod access;
 pub mod action;
 mod atomic;
+pub mod blob;
 pub mod catalog;
 pub mod context;
 #[cfg(feature = "sea-orm")]
@@ -86,12 +91,15 @@ pub mod gate;
 pub mod guide;
 mod hold;
 pub mod html;
+pub mod ics;
 mod input;
 mod label;
 mod large;
 pub mod leads;
 pub mod lines;
 mod name;
+mod notice;
+mod offer;
 mod operation;
 mod patch;
 mod path;
@@ -101,15 +109,22 @@ mod prepare;
 pub mod probe;
 mod projection;
 mod provider;
+pub mod recurrence;
 mod registry;
 mod repetition;
 pub mod reply;
 mod request;
 mod route;
+mod scatter;
 pub mod schema;
 pub mod search;
+pub mod setting;
 pub mod shape;
+pub mod sheet;
+mod sighted;
 mod signs;
+mod start;
+mod stream;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod text;
@@ -117,6 +132,8 @@ mod turn;
 pub mod unit;
 mod value;
 pub mod view;
+mod visits;
+mod web;
 pub mod wire;
 
 /// An instant, in UTC.
@@ -134,12 +151,13 @@ pub use serde_json;
 pub use access::{Access, Authorizer, Caller, Decision, Need, Operation, Permit, Scope, User};
 pub use action::{Action, Answers, Argument, Arguments, Outcome};
 pub use atomic::Atomic;
+pub use blob::{Blob, Blobs, Bundle, Receive, Reception, StoredFile, Upload};
 pub use context::{Clock, Context, Ids, Services, Shared};
 pub use demo::{Demo, FillDemo};
 pub use dispatch::{Dispatcher, Finish, look_up};
 pub use endpoint::Endpoint;
 pub use entity::{Enclosure, Entity, EventEntry, FeedEntry, LocalTimes, Version};
-pub use entity_core_derive::{Entity, View};
+pub use entity_core_derive::{Entity, View, standard};
 pub use error::{Error, ErrorKind, FieldError, OUTCOME_UNKNOWN, QUOTA_EXCEEDED, Result};
 pub use event::{Audit, Event, EventSink};
 pub use hold::{Timer, WriteLimit};
@@ -147,7 +165,10 @@ pub use input::{Fields, Input};
 pub use label::label;
 pub use large::{LargeAnswer, Reading, SMALL};
 pub use name::check_name;
-pub use operation::{Content, allowed, content, is_told_done, media_types, sample};
+pub use notice::{Audience, Notice, NoticeRegistration, PERSON};
+pub use operation::{
+    Content, allowed, content, is_shown, is_told_done, media_types, reception, sample,
+};
 pub use patch::Patch;
 pub use path::{DirectPath, MAX_PATH, MAX_SEGMENT, MAX_SEGMENTS, encode_segment};
 pub use preconditions::{Freshness, IfMatch, Preconditions, State, Versions};
@@ -159,10 +180,18 @@ pub use registry::{
     RouteBuilder,
 };
 pub use reply::{
-    Abilities, Body, Bytes, Collection, Effect, Form, FormPurpose, Item, Offer, Reference, Refusal,
-    Remark, Reply,
+    Abilities, Body, Bytes, Choice, Collection, Effect, Form, FormPurpose, Item, Offer, Prompt,
+    Questionnaire, Reference, Refusal, Remark, Reply, Sending,
 };
 pub use request::{Origin, Request, Verb};
+pub use scatter::scattered;
 pub use search::{Filter, MAX_LIMIT, Operator, Order, Page, Search, Window};
+pub use setting::{Setting, SettingRegistration, Settings};
+pub use sighted::{Sighted, read_references};
+pub use start::{Start, StartHook, StartRegistration};
+pub use stream::{Piece, Pieces, Streaming};
 pub use text::plain_text;
 pub use turn::{Right, Turn, Turns};
+pub use value::flag;
+pub use visits::{Visit, Visits, note_visit};
+pub use web::is_web_address;

@@ -3,7 +3,8 @@
 use futures::future::BoxFuture;
 
 use crate::access::{Caller, Need};
-use crate::action::Answers;
+use crate::action::{Answers, Argument};
+use crate::blob::Reception;
 use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::path::DirectPath;
@@ -23,8 +24,12 @@ pub(crate) struct Operation<'a> {
     pub(crate) check: Option<Check>,
     /// The check whether the caller may run the operation.
     pub(crate) permit: Option<Check>,
+    /// How the operation takes files, if it is an action that does.
+    pub(crate) reception: Option<Reception>,
     /// The kind of answer, if the operation is an action.
     answers: Option<Answers>,
+    /// True if pages ask for something before they run the operation.
+    is_asked: bool,
 }
 
 /// A plain operation or an action: something that can be called.
@@ -178,7 +183,32 @@ pub fn is_told_done(registry: &Registry, path: &DirectPath, verb: Verb) -> bool 
     found.is_some_and(|it| matches!(it.answers, Some(Answers::Done)))
 }
 
-/// What the body of a request says.
+/// Returns whether pages show the answer of the address: data about what was sent through a form of its action, as the
+/// action [asks](crate::Action::asks) for it.
+pub fn is_shown(registry: &Registry, path: &DirectPath, verb: Verb) -> bool {
+    let found = registry.route(&path.prefix);
+    let found = found.and_then(|it| Operation::find(it, path, verb).ok());
+    found.is_some_and(|it| it.is_asked && matches!(it.answers, Some(Answers::Value(_))))
+}
+
+/// Returns how the operation at the address takes files, if it does.
+pub fn reception(registry: &Registry, path: &DirectPath, verb: Verb) -> Option<Reception> {
+    if verb.is_safe() {
+        return None;
+    }
+    let route = registry.route(&path.prefix)?;
+    let operation = Operation::find(route, path, verb).ok()?;
+    let is_form = operation.answers.is_none() && matches!(verb, Verb::Post | Verb::Put);
+    let in_forms = route.receive.filter(|it| is_form && it.in_forms);
+    operation.reception.or_else(|| {
+        in_forms.map(|it| Reception {
+            is_whole: false,
+            most: it.most,
+        })
+    })
+}
+
+/// The meaning of the body of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// The fields of an entity: the address creates or changes one.
@@ -219,6 +249,7 @@ pub fn sample(registry: &Registry, path: &DirectPath, verb: Verb) -> Option<Body
         Some(Answers::Unsaid | Answers::Bytes(_)) => None,
         Some(Answers::Nothing | Answers::Done) => Some(Body::Empty),
         Some(Answers::Entity | Answers::Created) => Some(route.sample_entity()),
+        Some(Answers::EntityOf(other)) => registry.route(other).map(Route::sample_entity),
         Some(Answers::Collection) => Some(route.sample_list()),
         Some(Answers::CollectionOf(other)) => registry.route(other).map(Route::sample_list),
         Some(Answers::Value(_)) => Some(Body::Value(Value::sample())),
@@ -261,7 +292,9 @@ fn choose<'a>(verb: Verb, id: &'a str, choices: &[Choice<'a>]) -> Result<Operati
             need,
             check,
             permit: check,
+            reception: None,
             answers: None,
+            is_asked: false,
         }),
         None => match offered().map(|it| it.0).collect::<Vec<_>>() {
             none if none.is_empty() => Err(Error::not_found()),
@@ -293,7 +326,7 @@ fn find_action<'a>(
         return Ok(None);
     }
     match candidates.iter().find(|(action, ..)| action.verb == verb) {
-        Some((action, id, arguments)) if action.segments().contains(&arguments.len()) => {
+        Some((action, id, arguments)) if Argument::take(&action.arguments, arguments.len()) => {
             refuse_blank(action, arguments)?;
             Ok(Some(Operation {
                 run: *action,
@@ -302,7 +335,15 @@ fn find_action<'a>(
                 need: action.need,
                 check: action.is_prepared.then_some(action.check),
                 permit: Some(action.check),
+                reception: route
+                    .receive
+                    .filter(|_| action.is_receiving)
+                    .map(|it| Reception {
+                        is_whole: action.is_whole,
+                        most: it.most,
+                    }),
                 answers: Some(action.answers),
+                is_asked: !action.asks.is_empty(),
             }))
         }
         Some((action, _, arguments)) => match action.arguments.get(arguments.len()) {

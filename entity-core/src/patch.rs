@@ -181,6 +181,7 @@ mod tests {
         has_feed: false,
         has_events: false,
         has_site: false,
+        listed: &[],
     };
 
     fn current() -> Map<String, Value> {

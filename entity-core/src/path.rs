@@ -18,7 +18,7 @@ pub const MAX_PATH: usize = 4096;
 /// The maximum length of a decoded segment, in bytes.
 pub const MAX_SEGMENT: usize = 255;
 /// The maximum number of segments behind the prefix.
-pub const MAX_SEGMENTS: usize = 8;
+pub const MAX_SEGMENTS: usize = 16;
 
 /// The characters that must be percent-encoded inside a segment.
 const SEGMENT: &AsciiSet = &CONTROLS
@@ -249,7 +249,7 @@ mod tests {
             "/p/a%5Cb",
             "/p/x;jsessionid=1",
             "/p/%E2%80%AE",
-            "/1/2/3/4/5/6/7/8/9/10",
+            "/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/18",
         ] {
             assert!(parse(raw).is_err(), "{raw}");
         }

@@ -4,6 +4,7 @@
 //! name of [`Fallback`] is called, which leaves the route as it is. The fallback demands nothing of the provider, so
 //! that the compiler reports a type that is no provider only once.
 
+use crate::blob::Receive;
 use crate::prepare::Prepare;
 use crate::provider::{Actions, Create, Delete, List, Read, Update};
 use crate::registry::{Route, RouteBuilder};
@@ -59,6 +60,7 @@ probes! {
     Delete with_delete delete;
     Actions with_actions actions;
     Prepare with_prepare prepare;
+    Receive with_receive receive;
 }
 
 #[cfg(feature = "sea-orm")]

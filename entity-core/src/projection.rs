@@ -107,6 +107,7 @@ mod tests {
         has_feed: false,
         has_events: false,
         has_site: false,
+        listed: &[],
     };
 
     fn parse(query: &[(&str, &str)]) -> Result<Projection> {

@@ -3,6 +3,7 @@
 //! A provider is called only through the [`gate`](crate::gate), which checks permissions around each call. None of
 //! these methods checks a permission itself.
 
+use std::borrow::Cow;
 use std::future::{Future, ready};
 
 use serde::de::DeserializeOwned;
@@ -12,6 +13,7 @@ use crate::action::Action;
 use crate::context::Context;
 use crate::entity::Entity;
 use crate::error::{ErrorKind, Result};
+use crate::input::Input;
 use crate::search::{MAX_LIMIT, Page, Search};
 
 /// A type of entity that is served under its own URL prefix.
@@ -30,6 +32,9 @@ pub trait Provider: Send + Sync + Sized + 'static {
     /// prefix: `poll` → `Polls`.
     const PLURAL: Option<&'static str> = None;
 
+    /// The name of one entity of the type, such as `Person`. Without one, it is derived from the prefix: `poll` → `Poll`.
+    const SINGULAR: Option<&'static str> = None;
+
     /// The permissions that reading and writing require.
     const ACCESS: Access;
 
@@ -37,6 +42,15 @@ pub trait Provider: Send + Sync + Sized + 'static {
     /// service can leave this empty: see [`Counted::of`](crate::db::Counted::of).
     #[cfg(feature = "sea-orm")]
     const COUNTED: &'static [crate::db::Counted] = &[];
+
+    /// The tables whose rows are part of the archive of a site. A type whose entities are records can leave this empty:
+    /// its rows, its children and the groups of its entities are part of it anyway.
+    #[cfg(feature = "sea-orm")]
+    const ARCHIVED: &'static [crate::db::archive::Archived] = &[];
+
+    /// False if the rows of the type are no part of the archive of a site.
+    #[cfg(feature = "sea-orm")]
+    const IS_ARCHIVED: bool = true;
 
     /// Narrows [`ACCESS`](Self::ACCESS) for a single entity, for example for drafts, owners or groups.
     ///
@@ -145,6 +159,15 @@ pub trait Create: Provider {
 
     /// Returns the site that the entity would belong to; permissions are looked up there.
     fn site(draft: &Self::Draft) -> Option<&str>;
+
+    /// Brings what a client sent into the form that the schema declares, before it is checked. This is for types whose
+    /// clients send a field in several forms, or know another status for some faults.
+    ///
+    /// # Errors
+    /// Returns an error if the input is refused.
+    fn adapt(sent: &Input) -> Result<Cow<'_, Input>> {
+        Ok(Cow::Borrowed(sent))
+    }
 
     /// Creates the entity, with an id that no other entity of the type has.
     ///

@@ -3,6 +3,7 @@
 mod builder;
 mod check;
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -12,19 +13,20 @@ use futures::future::BoxFuture;
 
 use crate::access::{Access, Need};
 use crate::action::{Answers, Argument};
+use crate::blob::ReceiveRoute;
 use crate::context::Context;
 use crate::demo::FillDemo;
 use crate::entity::Entity;
 use crate::error::Result;
 use crate::html;
 use crate::input::Input;
-use crate::label::plural;
+use crate::label::{label, plural};
 use crate::preconditions::Preconditions;
 use crate::prepare::{Ahead, Check};
 use crate::provider::Provider;
 use crate::reply::{Body, Collection, Form, FormPurpose, Item, Reply};
 use crate::request::Verb;
-use crate::schema::Schema;
+use crate::schema::{Field, Schema};
 use crate::search::Grammar;
 
 pub use builder::RouteBuilder;
@@ -38,6 +40,8 @@ pub struct Route {
     pub prefix: &'static str,
     /// The plural name of the type, if the provider declares one.
     pub(crate) plural: Option<&'static str>,
+    /// The name of one entity of the type, if the provider declares one.
+    pub(crate) singular: Option<&'static str>,
     /// The name and the version of the crate that registers the provider.
     pub origin: (&'static str, &'static str),
     /// The permissions that the type requires. The registry refuses a type without any.
@@ -58,6 +62,12 @@ pub struct Route {
     /// The tables that are declared to count towards the usage of an account and of a site.
     #[cfg(feature = "sea-orm")]
     counted: &'static [crate::db::Counted],
+    /// The tables that are declared to be part of the archive of a site.
+    #[cfg(feature = "sea-orm")]
+    pub(crate) archived: &'static [crate::db::archive::Archived],
+    /// False if no rows are.
+    #[cfg(feature = "sea-orm")]
+    pub(crate) is_archived: bool,
     /// The functions that the type declares, each with the roles that hold it by default.
     pub grants: &'static [Grant],
     /// The migrations that the type declares, in order.
@@ -77,10 +87,15 @@ pub struct Route {
     pub(crate) update: Option<Run>,
     pub(crate) delete: Option<Run>,
     pub(crate) ahead: Ahead,
+    pub(crate) receive: Option<ReceiveRoute>,
 }
 
 /// An action of a provider.
 #[derive(Clone)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says something of its own about the action"
+)]
 pub struct ActionRoute {
     /// The action's name in the URL.
     pub name: &'static str,
@@ -88,7 +103,7 @@ pub struct ActionRoute {
     pub verb: Verb,
     /// The permission that the caller needs. The registry refuses an action without one.
     pub need: Option<Need>,
-    /// Whether the action runs on one entity and not on the collection.
+    /// True if the action runs on one entity and not on the collection.
     pub is_on_entity: bool,
     /// The description of the action.
     pub doc: &'static str,
@@ -101,8 +116,22 @@ pub struct ActionRoute {
     pub(crate) grammar: Option<fn() -> Result<Grammar>>,
     pub(crate) run: Runner,
     pub(crate) check: Check,
-    /// Whether a part of the action's body is prepared before a unit of work opens.
+    /// True if a part of the action's body is prepared before a unit of work opens.
     pub(crate) is_prepared: bool,
+    /// True if the action takes files.
+    pub is_receiving: bool,
+    /// True if a body that is no form is a file as a whole.
+    pub(crate) is_whole: bool,
+    /// The label for people, if it is not made from the name.
+    pub(crate) label: Option<&'static str>,
+    /// The fields for which the form of a page asks.
+    pub asks: &'static [Field],
+    /// The condition under which pages offer the action on an entity.
+    pub(crate) offered: Option<Offered>,
+    /// The function that pages demand before they offer the action in a site.
+    pub(crate) offered_to: Option<&'static str>,
+    /// True if no page links to the action.
+    pub(crate) is_unlinked: bool,
 }
 
 impl ActionRoute {
@@ -115,11 +144,19 @@ impl ActionRoute {
         Ok(grammar.map(|it| it.with(self.parameters)))
     }
 
+    /// Returns whether a body that is no form is a file as a whole.
+    pub fn takes_whole_files(&self) -> bool {
+        self.is_receiving && self.is_whole
+    }
+
     /// Returns whether the action accepts the search parameters of the type's lists.
     pub fn is_searched(&self) -> bool {
         self.grammar.is_some()
     }
 }
+
+/// A function that tells whether pages offer an action on an entity, which is of the type of the action.
+pub(crate) type Offered = Arc<dyn Fn(&dyn Any) -> bool + Send + Sync>;
 
 /// A function that runs one operation of a provider.
 pub(crate) type Run = for<'a> fn(&'a Context, Call<'a>) -> BoxFuture<'a, Result<Reply>>;
@@ -159,6 +196,7 @@ impl Route {
             route: Self {
                 prefix: P::PREFIX,
                 plural: P::PLURAL,
+                singular: P::SINGULAR,
                 origin,
                 access: Some(P::ACCESS),
                 schema: P::Entity::schema(),
@@ -170,6 +208,10 @@ impl Route {
                 table: None,
                 #[cfg(feature = "sea-orm")]
                 counted: P::COUNTED,
+                #[cfg(feature = "sea-orm")]
+                archived: P::ARCHIVED,
+                #[cfg(feature = "sea-orm")]
+                is_archived: P::IS_ARCHIVED,
                 grants: &[],
                 #[cfg(feature = "sea-orm")]
                 migrations: &[],
@@ -184,17 +226,20 @@ impl Route {
                 update: None,
                 delete: None,
                 ahead: Ahead::default(),
+                receive: None,
             },
             provider: std::marker::PhantomData,
         }
     }
 
     /// Returns the tables whose rows count towards the usage of an account and of a site: the declared ones or, if
-    /// there are none, those of the record.
+    /// there are none, those of the record. Rows that belong to nobody and to no archive are the service's own, and count
+    /// for nobody.
     #[cfg(feature = "sea-orm")]
     pub fn counted(&self) -> Vec<crate::db::Counted> {
-        match (self.counted, self.table) {
-            ([], Some(table)) => crate::db::Counted::of(&table()),
+        match (self.counted, self.table.map(|it| it())) {
+            ([], Some(table)) if !self.is_archived && table.owner.is_none() => Vec::new(),
+            ([], Some(table)) => crate::db::Counted::of(&table),
             (declared, _) => declared.to_vec(),
         }
     }
@@ -208,9 +253,26 @@ impl Route {
         tables
     }
 
+    /// Returns the columns with the blobs of stored files, in the type's table and in those of its children: each as the
+    /// table and the column.
+    #[cfg(feature = "sea-orm")]
+    pub fn blob_columns(&self) -> Vec<(&'static str, &'static str)> {
+        let tables = self.table.map_or_else(Vec::new, |it| it().with_children());
+        let columns = tables.iter().flat_map(|table| {
+            let of_table = |column: &&'static str| (table.name, *column);
+            table.blobs.iter().map(of_table).collect::<Vec<_>>()
+        });
+        columns.collect()
+    }
+
     /// Returns whether something of what clients send is [prepared](crate::Prepare) before a unit of work opens.
     pub fn prepares(&self) -> bool {
         self.ahead.work.is_some()
+    }
+
+    /// Returns whether entities are created and changed by forms with [files](crate::Receive).
+    pub fn receives_in_forms(&self) -> bool {
+        self.receive.is_some_and(|it| it.in_forms)
     }
 
     /// Returns whether the type has HTML fields, whose values are sanitised when they are received.
@@ -257,6 +319,7 @@ impl Route {
             ("update", self.update.is_some()),
             ("delete", self.delete.is_some()),
             ("actions", !self.actions.is_empty()),
+            ("files", self.receive.is_some()),
             ("feed", self.schema.has_feed && self.list.is_some()),
             ("events", self.schema.has_events && self.list.is_some()),
         ]
@@ -351,6 +414,12 @@ impl Registry {
         self.routes.get(prefix)
     }
 
+    /// Returns the name of one entity of the type `prefix`.
+    pub fn singular(&self, prefix: &str) -> String {
+        let declared = self.route(prefix).and_then(|it| it.singular);
+        declared.map_or_else(|| label(prefix), ToOwned::to_owned)
+    }
+
     /// Returns the plural name of the type `prefix`.
     pub fn plural(&self, prefix: &str) -> String {
         self.route(prefix)
@@ -411,6 +480,7 @@ macro_rules! register {
                 let route = probe.with_delete(route);
                 let route = probe.with_actions(route);
                 let route = probe.with_prepare(route);
+                let route = probe.with_receive(route);
                 let route = probe.with_table(route);
                 $(let route = route.grants(&[$(($function, $holders)),*]);)?
                 $(let route = route.migrations(&[$($migration),*]);)?

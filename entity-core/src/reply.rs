@@ -2,22 +2,26 @@
 
 mod form;
 mod item;
+mod questionnaire;
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use erased_serde::Serialize as ErasedSerialize;
 
 pub use form::{Form, FormPurpose, Refusal};
 pub use item::Item;
+pub use questionnaire::{Choice, Prompt, Questionnaire, Sending};
 
+use crate::blob::{Bundle, StoredFile};
 use crate::entity::Version;
 use crate::error::Result;
 use crate::projection::Projection;
 use crate::request::Verb;
-use crate::schema::Schema;
+use crate::schema::{Field, Schema};
 use crate::search::{Places, Walk};
+use crate::stream::Streaming;
 
 /// The reply to a request.
 #[derive(Debug)]
@@ -55,6 +59,14 @@ pub enum Body {
     Value(Value),
     /// Bytes that are sent as they are, in no format.
     Bytes(Bytes),
+    /// A stored file, which is streamed as it is.
+    File(StoredFile),
+    /// Several stored files, which are streamed as one zip archive.
+    Bundle(Bundle),
+    /// Bytes that are made piece by piece while they are sent.
+    Stream(Streaming),
+    /// The archive of the site with this id, which is streamed.
+    Archive(String),
     /// The path of another address whose reply is sent instead; the dispatcher follows it.
     Forward(crate::path::DirectPath),
     /// An empty form, or one filled with an entity.
@@ -62,6 +74,15 @@ pub enum Body {
 }
 
 impl Body {
+    /// Returns true if formats such as JSON and XML can write the body: if it is nothing, or entities, or other data. What
+    /// is left is either a form, which only pages show, or bytes that are sent as they are.
+    pub fn is_data(&self) -> bool {
+        matches!(
+            self,
+            Self::Empty | Self::Entity(_) | Self::Collection(_) | Self::Value(_)
+        )
+    }
+
     /// Returns the number of entities in the body.
     pub fn count(&self) -> usize {
         match self {
@@ -133,6 +154,13 @@ impl Reference {
         }
     }
 
+    /// Parses a reference in the form that entities contain, `/prefix/id`. Returns `None` for any other text.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (prefix, id) = text.strip_prefix('/')?.split_once('/')?;
+        let is_whole = !prefix.is_empty() && !id.is_empty();
+        is_whole.then(|| Self::entity(prefix, id))
+    }
+
     /// Returns the path below `/direct`, percent-encoded.
     pub fn path(&self) -> String {
         crate::path::DirectPath::new(&self.prefix, self.id.clone()).to_string()
@@ -152,18 +180,21 @@ impl fmt::Display for Reference {
 /// The operations that a person who sees the reply may run next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Abilities {
-    /// Whether the caller may create an entity of this type.
+    /// True if the caller may create an entity of this type.
     pub create: bool,
-    /// Whether the caller may change this entity.
+    /// The site to which all entities of the list belong, if it is known.
+    pub site: Option<String>,
+    /// True if the caller may change this entity.
     pub update: bool,
-    /// Whether the caller may delete this entity.
+    /// True if the caller may delete this entity.
     pub delete: bool,
     /// The actions of this entity or of the type that the caller may run.
     pub actions: Vec<Offer>,
     /// The lists of other types about this entity that the caller may open.
     pub related: Vec<Related>,
-    /// The paths below `/direct` of the entities that the content refers to and that the caller may read.
-    pub readable: BTreeSet<String>,
+    /// The entities that the content refers to and that the caller may read: the path below `/direct` of each, with its
+    /// title, which may be empty.
+    pub readable: BTreeMap<String, String>,
 }
 
 /// A list of another type about an entity, at `/{prefix}/{action}/{id}`.
@@ -177,15 +208,25 @@ pub struct Related {
     pub doc: &'static str,
 }
 
-/// An action that a person may run without further input, because it needs no argument.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An action that a person may run from a page, because it needs nothing, or nothing but what a form asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
+    /// The path of the action below `/direct`, percent-encoded.
+    pub path: String,
     /// The action's name in the URL.
     pub name: &'static str,
+    /// The label for people.
+    pub label: String,
     /// The verb that runs the action: [`Verb::Get`] or [`Verb::Post`].
     pub verb: Verb,
     /// The description of the action.
     pub doc: &'static str,
+    /// The fields that the form asks for.
+    pub asks: &'static [Field],
+    /// The maximum number of files that the form asks for, if it does.
+    pub files: Option<usize>,
+    /// True if the answer is bytes or a file, and no page.
+    pub answers_bytes: bool,
 }
 
 /// A page of a list of entities of one type, with its position in the list.
@@ -201,7 +242,7 @@ pub struct Collection {
     pub start: u64,
     /// The maximum number of entities that was requested.
     pub limit: u64,
-    /// Whether the list continues behind this page.
+    /// True if the list continues behind this page.
     pub has_more: bool,
     /// The positions of the entities in the list.
     pub places: Places,
@@ -209,7 +250,7 @@ pub struct Collection {
     pub cursor: Option<String>,
     /// The total number of entities in the list, if the client asked for it and it is known.
     pub total: Option<u64>,
-    /// Whether the list accepts the search parameters of the type's lists: to filter, to search, to order.
+    /// True if the list accepts the search parameters of the type's lists: to filter, to search, to order.
     pub is_searched: bool,
     /// The requested projection of the entities.
     pub projection: Projection,
@@ -279,19 +320,46 @@ impl Collection {
 
 /// Data that is not an entity.
 pub struct Value {
-    /// The name of the data: the root element in XML, the heading in HTML.
+    /// The prefix of the type whose action made the data: the root element in XML.
+    pub prefix: &'static str,
+    /// The name of the data: the heading in HTML.
     pub name: String,
     /// The data itself.
     pub data: Box<dyn ErasedSerialize + Send + Sync>,
+    /// The same as a form, if it is one that can be filled in.
+    pub questionnaire: Option<Questionnaire>,
 }
 
 impl Value {
+    /// Creates data with this name, made by the type `prefix`.
+    pub fn new(
+        prefix: &'static str,
+        name: &str,
+        data: Box<dyn ErasedSerialize + Send + Sync>,
+    ) -> Self {
+        Self {
+            prefix,
+            name: name.to_owned(),
+            data,
+            questionnaire: None,
+        }
+    }
+
+    /// Creates the data of a form whose questions are data.
+    pub fn of_questionnaire(
+        prefix: &'static str,
+        name: &str,
+        questionnaire: Questionnaire,
+    ) -> Self {
+        Self {
+            questionnaire: Some(questionnaire.clone()),
+            ..Self::new(prefix, name, Box::new(questionnaire))
+        }
+    }
+
     /// Creates empty data, which is used to find the formats that can write data.
     pub fn sample() -> Self {
-        Self {
-            name: String::new(),
-            data: Box::new(()),
-        }
+        Self::new("", "", Box::new(()))
     }
 }
 

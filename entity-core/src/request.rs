@@ -59,9 +59,9 @@ pub struct Request {
     pub input: Input,
     /// The preconditions that the current state must meet.
     pub preconditions: Preconditions,
-    /// Whether the request is a dry run: it is carried out and then rolled back, to show its result.
+    /// True if the request is a dry run: it is carried out and then rolled back, to show its result.
     pub is_dry_run: bool,
-    /// Whether the reply is for a person, who is shown which further operations are possible.
+    /// True if the reply is for a person, who is shown which further operations are possible.
     pub wants_abilities: bool,
     /// The sender of the request and the way by which it came in.
     pub origin: Origin,

@@ -11,11 +11,12 @@ use crate::entity::Entity;
 use crate::error::{Error, ErrorKind, Result};
 use crate::expand::project;
 use crate::gate;
+use crate::offer;
 use crate::projection::Projection;
 use crate::provider::{Create, Delete, List, Provider, Read, Update};
 use crate::registry::{ActionRoute, Call, Route, Runner};
 use crate::reply::{
-    Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Offer, Reference, Reply, Value,
+    Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Reference, Reply, Value,
 };
 use crate::request::Verb;
 use crate::search::{Grammar, Page, Search, Walk, Window, find};
@@ -47,7 +48,7 @@ pub(crate) fn list<'a, P: List>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a
         let mut reply = collection_reply::<P>(cx, call, page, search.window(), place).await?;
         if call.wants_abilities {
             reply.abilities = list_abilities::<P>(cx, call.route, search.site()).await?;
-            reply.abilities.actions = offers(cx, call.route, None::<&P::Entity>).await?;
+            reply.abilities.actions = offer::on(cx, call.route, None::<&P::Entity>).await?;
         }
         Ok(reply)
     })
@@ -97,11 +98,7 @@ pub(crate) fn update<'a, P: Update>(
 ) -> BoxFuture<'a, Result<Reply>> {
     Box::pin(async move {
         if call.is_form() {
-            let entity = gate::read::<P>(cx, call.id).await?;
-            return match gate::may::<P>(cx, &entity, Operation::Update).await? {
-                true => Ok(form_reply::<P>(Some(entity), FormPurpose::Update)),
-                false => Err(Error::forbidden()),
-            };
+            return form_about::<P>(cx, call.id, Operation::Update, FormPurpose::Update).await;
         }
         let entity = gate::update::<P>(cx, call.id, call.input, call.preconditions).await?;
         let reference = Reference::entity(P::PREFIX, entity.id());
@@ -115,11 +112,7 @@ pub(crate) fn delete<'a, P: Delete>(
 ) -> BoxFuture<'a, Result<Reply>> {
     Box::pin(async move {
         if call.is_form() {
-            let entity = gate::read::<P>(cx, call.id).await?;
-            return match gate::may::<P>(cx, &entity, Operation::Delete).await? {
-                true => Ok(form_reply::<P>(Some(entity), FormPurpose::Delete)),
-                false => Err(Error::forbidden()),
-            };
+            return form_about::<P>(cx, call.id, Operation::Delete, FormPurpose::Delete).await;
         }
         let reference = gate::delete::<P>(cx, call.id, call.preconditions).await?;
         Ok(Reply {
@@ -129,6 +122,20 @@ pub(crate) fn delete<'a, P: Delete>(
             remarks: Vec::new(),
         })
     })
+}
+
+/// Returns the form with which the caller may do `operation` with an entity.
+async fn form_about<P: Read>(
+    cx: &Context,
+    id: &str,
+    operation: Operation,
+    purpose: FormPurpose,
+) -> Result<Reply> {
+    let entity = gate::read::<P>(cx, id).await?;
+    match gate::may::<P>(cx, &entity, operation).await? {
+        true => Ok(form_reply::<P>(Some(entity), purpose)),
+        false => Err(Error::forbidden()),
+    }
 }
 
 pub(crate) fn action<P: Read>(action: &Action<P>) -> Runner {
@@ -186,7 +193,12 @@ pub(crate) fn action<P: Read>(action: &Action<P>) -> Runner {
                 };
                 let asked = (name, verb, need, run_search);
                 let about = Reference::collection(P::PREFIX);
-                action_reply::<P>(cx, call, outcome, asked, about).await
+                let mut reply = action_reply::<P>(cx, call, outcome, asked, about).await?;
+                if call.wants_abilities && verb.is_safe() {
+                    let beside = offer::beside(cx, call, name).await?;
+                    reply.abilities.actions.extend(beside);
+                }
+                Ok(reply)
             })
         }),
     }
@@ -211,17 +223,19 @@ async fn action_reply<P: Read>(
         remarks: Vec::new(),
     };
     match outcome {
-        Outcome::Done => Ok(plain(Body::Empty)),
-        Outcome::Value(data) => Ok(plain(Body::Value(Value {
-            name: name.to_owned(),
-            data,
-        }))),
-        Outcome::Bytes(bytes) => Ok(plain(Body::Bytes(bytes))),
-        Outcome::Forward(path) => Ok(plain(Body::Forward(path))),
+        it @ (Outcome::Done
+        | Outcome::Value(_)
+        | Outcome::Questionnaire(_)
+        | Outcome::Bytes(_)
+        | Outcome::File(_)
+        | Outcome::Archive(_)
+        | Outcome::Bundle(_)
+        | Outcome::Stream(_)
+        | Outcome::Forward(_)) => bare(it, name, verb).map(plain),
         Outcome::Collection { page, window } => {
             let page = gate::retain::<P>(cx, page).await?;
             let reply = collection_reply::<P>(cx, call, page, window, Place::default()).await?;
-            with_list_abilities::<P>(cx, call, need, Reply { effect, ..reply }).await
+            with_list_abilities::<P>(cx, call, need, None, Reply { effect, ..reply }).await
         }
         Outcome::List(search) => {
             let run = run_search.ok_or_else(|| {
@@ -230,7 +244,7 @@ async fn action_reply<P: Read>(
             let (page, total) = run(cx, search.clone()).await?;
             let place = Place::of(&search, &page, total)?;
             let reply = collection_reply::<P>(cx, call, page, search.window(), place).await?;
-            with_list_abilities::<P>(cx, call, need, Reply { effect, ..reply }).await
+            with_list_abilities::<P>(cx, call, need, search.site(), Reply { effect, ..reply }).await
         }
         Outcome::Part {
             page,
@@ -240,7 +254,7 @@ async fn action_reply<P: Read>(
             let place = Place::of(&search, &page, total)?;
             let page = gate::retain::<P>(cx, page).await?;
             let reply = collection_reply::<P>(cx, call, page, search.window(), place).await?;
-            with_list_abilities::<P>(cx, call, need, Reply { effect, ..reply }).await
+            with_list_abilities::<P>(cx, call, need, search.site(), Reply { effect, ..reply }).await
         }
         Outcome::Whole {
             entities,
@@ -252,7 +266,7 @@ async fn action_reply<P: Read>(
             let (page, total) = find(readable, &search)?;
             let place = Place::of(&search, &page, search.is_counted.then_some(total))?;
             let reply = collection_reply::<P>(cx, call, page, search.window(), place).await?;
-            with_list_abilities::<P>(cx, call, need, Reply { effect, ..reply }).await
+            with_list_abilities::<P>(cx, call, need, search.site(), Reply { effect, ..reply }).await
         }
         Outcome::Entity(entity) => {
             gate::require_answer::<P>(cx, need, &entity).await?;
@@ -262,6 +276,10 @@ async fn action_reply<P: Read>(
             gate::require_answer::<P>(cx, need, &entity).await?;
             let reference = Reference::entity(P::PREFIX, entity.id());
             entity_reply::<P>(cx, call, entity, Effect::Created(reference)).await
+        }
+        Outcome::About(outcome, reference) => {
+            let reply = action_reply::<P>(cx, call, *outcome, asked, reference);
+            Box::pin(reply).await
         }
         Outcome::Remarked(outcome, remarks) => {
             let reply = action_reply::<P>(cx, call, *outcome, asked, about);
@@ -273,17 +291,38 @@ async fn action_reply<P: Read>(
     }
 }
 
+/// Returns the body of an outcome that shows no entity.
+fn bare<P: Provider>(outcome: Outcome<P>, name: &'static str, verb: Verb) -> Result<Body> {
+    Ok(match outcome {
+        Outcome::Done => Body::Empty,
+        Outcome::Value(data) => Body::Value(Value::new(P::PREFIX, name, data)),
+        Outcome::Questionnaire(it) => Body::Value(Value::of_questionnaire(P::PREFIX, name, it)),
+        Outcome::Bytes(bytes) => Body::Bytes(bytes),
+        Outcome::File(file) if verb.is_safe() => Body::File(file),
+        Outcome::Bundle(bundle) if verb.is_safe() => Body::Bundle(bundle),
+        Outcome::Stream(streaming) if verb.is_safe() => Body::Stream(streaming),
+        Outcome::Archive(site) => Body::Archive(site),
+        Outcome::Forward(path) => Body::Forward(path),
+        _ => {
+            return Err(Error::internal(
+                "an action that writes answers with what is streamed",
+            ));
+        }
+    })
+}
+
 /// Adds the operations that the caller may run to `reply`, whose list was found by an action, if the call asks for
 /// them.
 async fn with_list_abilities<P: Provider>(
     cx: &Context,
     call: Call<'_>,
     need: Need,
+    searched: Option<&str>,
     mut reply: Reply,
 ) -> Result<Reply> {
     if call.wants_abilities {
         let is_of_site = matches!(need.of(cx.caller()), Need::Site(_) | Need::SiteOrOwn(..));
-        let site = call.site().filter(|_| is_of_site);
+        let site = searched.or_else(|| call.site().filter(|_| is_of_site));
         reply.abilities = list_abilities::<P>(cx, call.route, site).await?;
     }
     Ok(reply)
@@ -326,7 +365,7 @@ async fn abilities<P: Provider>(
         create: false,
         update: has_forms && update && gate::may::<P>(cx, entity, Operation::Update).await?,
         delete: has_forms && delete && gate::may::<P>(cx, entity, Operation::Delete).await?,
-        actions: offers(cx, route, Some(entity)).await?,
+        actions: offer::on(cx, route, Some(entity)).await?,
         ..Abilities::default()
     })
 }
@@ -338,34 +377,9 @@ async fn list_abilities<P: Provider>(
 ) -> Result<Abilities> {
     Ok(Abilities {
         create: route.create.is_some() && gate::may_create::<P>(cx, site).await?,
+        site: site.map(ToOwned::to_owned),
         ..Abilities::default()
     })
-}
-
-/// Returns the actions that the caller may run without further input: on `entity` or, without one, on the collection.
-async fn offers<E: Entity>(cx: &Context, route: &Route, entity: Option<&E>) -> Result<Vec<Offer>> {
-    let mut offers = Vec::new();
-    for action in &route.actions {
-        let is_plain = match action.verb {
-            // What an action that is no list has parameters of its own for, it needs.
-            Verb::Get => {
-                *action.segments().start() == 0
-                    && (action.is_searched() || action.parameters.is_empty())
-            }
-            Verb::Post => *action.segments().start() == 0 && action.parameters.is_empty(),
-            Verb::Put | Verb::Patch | Verb::Delete => false,
-        };
-        let need = action.need.unwrap_or(Need::Superuser);
-        let is_here = action.is_on_entity == entity.is_some();
-        if is_plain && is_here && gate::may_run(cx, need, entity).await? {
-            offers.push(Offer {
-                name: action.name,
-                verb: action.verb,
-                doc: action.doc,
-            });
-        }
-    }
-    Ok(offers)
 }
 
 /// The position of a page in its list, besides the window.
@@ -464,9 +478,8 @@ impl Call<'_> {
     }
 
     fn to_arguments(self, declared: &[Argument], grammar: Option<Grammar>) -> Result<Arguments> {
-        let named = declared.iter().zip(self.arguments);
         Ok(Arguments {
-            path: named.map(|(it, value)| (it.name, value.clone())).collect(),
+            path: Argument::values(declared, self.arguments),
             query: self.query.into(),
             input: self.input.clone(),
             search: grammar.map(|it| it.parse(self.query)).transpose()?,

@@ -17,12 +17,15 @@ pub struct Schema {
     pub doc: &'static str,
     /// The fields in the order in which they are shown.
     pub fields: &'static [Field],
-    /// Whether the type's entities have entries in feeds.
+    /// True if the type's entities have entries in feeds.
     pub has_feed: bool,
-    /// Whether the type's entities have a beginning and an end, so that calendars show them.
+    /// True if the type's entities have a beginning and an end, so that calendars show them.
     pub has_events: bool,
-    /// Whether the type's entities belong to sites: functions can be asked for in the site of one.
+    /// True if the type's entities belong to sites: functions can be asked for in the site of one.
     pub has_site: bool,
+    /// The names of the fields that the page of a list shows beside the title, in this order. If there are none, the page
+    /// shows the first fields that are short.
+    pub listed: &'static [&'static str],
 }
 
 /// The ending of the name of a column with folded text, behind the name of the field's own column.
@@ -41,10 +44,10 @@ pub struct Field {
     pub doc: &'static str,
     /// The kind of the field's values.
     pub kind: Kind,
-    /// Whether the field must be present when an entity is created. A required field also refuses null and blank text
+    /// True if the field must be present when an entity is created. A required field also refuses null and blank text
     /// in every write.
     pub is_required: bool,
-    /// Whether the field may be null or absent in an existing entity.
+    /// True if the field may be null or absent in an existing entity.
     pub is_nullable: bool,
     /// The occasions on which a client may write the field.
     pub writable: Writable,
@@ -52,9 +55,9 @@ pub struct Field {
     pub column: Option<&'static str>,
     /// The SQL expression for the field, if it is read from a joined table and not from a column of the type's own.
     pub sql: Option<&'static str>,
-    /// Whether `_search` looks into the field.
+    /// True if `_search` looks into the field.
     pub is_searchable: bool,
-    /// Whether the column may contain NULL, as far as is known. Lists then say explicitly where NULL is ordered.
+    /// True if the column may contain NULL, as far as is known. Lists then say explicitly where NULL is ordered.
     pub is_column_nullable: bool,
     /// The prefix of the type that the field refers to, if the field holds an id; `_expand` shows that entity.
     pub references: Option<&'static str>,

@@ -99,7 +99,7 @@ pub struct Search {
     pub most: Option<u64>,
     /// The position at which to continue, if the list is walked by a cursor. No entities are skipped then.
     pub cursor: Option<Cursor>,
-    /// Whether the client asks for the total number of entities.
+    /// True if the client asks for the total number of entities.
     pub is_counted: bool,
     /// The sites that the caller may read: none, until the gate sets them. A provider applies the scope and never widens
     /// it.

@@ -51,16 +51,29 @@ pub(crate) fn read(kind: Kind, text: &str) -> Result<Value, String> {
             .filter(|it| it.is_finite())
             .map(Value::from)
             .ok_or_else(|| must_be(kind)),
-        Kind::Boolean => match text.trim() {
-            "true" | "on" | "1" => Ok(Value::Bool(true)),
-            "false" | "off" | "0" => Ok(Value::Bool(false)),
-            _ => Err(must_be(kind)),
-        },
+        Kind::Boolean => truth(text).map(Value::Bool).ok_or_else(|| must_be(kind)),
         Kind::Instant | Kind::Millis | Kind::Moment => {
             instant::parse(text.trim()).map(|it| write_instant(kind, it))
         }
         Kind::List => Ok(Value::Array(vec![Value::from(text)])),
         Kind::Object => Err(must_be(kind)),
+    }
+}
+
+/// Parses the truth value of the parameter `name` of a query or a form. Programs write `true`, `True`, `on` (a check box)
+/// or `1`, and the opposites of these.
+///
+/// # Errors
+/// Returns an error that names the parameter if `text` is none of these.
+pub fn flag(name: &str, text: &str) -> Result<bool> {
+    truth(text).ok_or_else(|| Error::field(name, must_be(Kind::Boolean)))
+}
+
+fn truth(text: &str) -> Option<bool> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "true" | "on" | "1" => Some(true),
+        "false" | "off" | "0" => Some(false),
+        _ => None,
     }
 }
 

@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use csv::{Terminator, Writer, WriterBuilder};
 use entity_core::format::{Format, Renderer, View};
 use entity_core::schema::Schema;
+use entity_core::sheet::is_formula;
 use entity_core::{Body, EXPANDED, Error, Item, Projection, Result};
 use serde_json::Value;
 
@@ -137,9 +138,4 @@ fn cell(value: &Value) -> Cow<'_, str> {
         Value::String(text) => replace_forbidden(text),
         other => Cow::Owned(other.to_string()),
     }
-}
-
-/// Whether a spreadsheet would calculate with what is only text.
-fn is_formula(text: &str) -> bool {
-    text.starts_with(['=', '+', '-', '@', '\t', '\r'])
 }

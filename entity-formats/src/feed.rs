@@ -7,7 +7,7 @@ pub mod rss;
 use chrono::{DateTime, Utc};
 use entity_core::format::View;
 use entity_core::schema::Schema;
-use entity_core::{Body, Collection, Enclosure, Error, FeedEntry, Item, Result};
+use entity_core::{Body, Collection, Enclosure, Error, FeedEntry, Item, Result, is_web_address};
 use uuid::Uuid;
 
 use crate::buffer::Buffer;
@@ -183,11 +183,6 @@ fn clean_enclosure(enclosure: &Enclosure) -> Enclosure {
         media_type: clean(&enclosure.media_type),
         length: enclosure.length,
     }
-}
-
-/// Whether a reader may follow `url`: it leads to a server and runs nothing.
-pub(crate) fn is_web_address(url: &str) -> bool {
-    url.starts_with("https://") || url.starts_with("http://")
 }
 
 pub(crate) fn clean(text: &str) -> String {

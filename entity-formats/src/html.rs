@@ -1,16 +1,19 @@
 //! Answers as pages: whole documents for people, without script and without inline style.
 
+mod ask;
 mod control;
 mod describe;
 mod done;
 mod entity;
 mod explorer;
+pub mod folder;
 mod form;
 mod frame;
 mod list;
 pub mod portal;
 mod problem;
 mod query;
+mod questionnaire;
 mod reference;
 mod shown;
 mod subscription;
@@ -20,7 +23,8 @@ use askama::Template;
 use askama::filters::{Escaper as _, Html as Markup};
 use entity_core::format::{Format, Problem, Renderer, View};
 use entity_core::leads::declared;
-use entity_core::schema::Field;
+use entity_core::reply::Value;
+use entity_core::schema::{Field, Role};
 use entity_core::{Body, Error, Form, FormPurpose, Result, label};
 
 use self::done::DonePage;
@@ -29,6 +33,7 @@ pub use self::explorer::page as explorer_page;
 use self::form::{DeletePage, FormPage};
 use self::list::ListPage;
 use self::problem::ProblemPage;
+use self::questionnaire::QuestionnairePage;
 use self::subscription::SubscriptionPage;
 use self::value::ValuePage;
 use crate::buffer::Buffer;
@@ -50,7 +55,7 @@ impl Renderer for Html {
     }
 
     fn accepts(&self, body: &Body) -> bool {
-        !matches!(body, Body::Bytes(_) | Body::Forward(_))
+        body.is_data() || matches!(body, Body::Form(_))
     }
 
     fn render(&self, body: &Body, view: &View<'_>) -> Result<Vec<u8>> {
@@ -61,7 +66,7 @@ impl Renderer for Html {
             Body::Empty => write(&DonePage::of(view)),
             Body::Entity(item) => {
                 let tree = tree::of_entity(item, view.base_url)?;
-                let frame = EntityPage::frame(item, view).with_formats(body, view);
+                let frame = EntityPage::frame(item, &tree, view).with_formats(body, view);
                 write(&EntityPage::of(item, &tree, frame, view))
             }
             Body::Collection(it) => {
@@ -71,6 +76,10 @@ impl Renderer for Html {
                 let page = ListPage::of(it, &trees, frame, view);
                 write_into(Buffer::of(body, view), &page, body.count())
             }
+            Body::Value(Value {
+                questionnaire: Some(it),
+                ..
+            }) => write(&QuestionnairePage::of(it, view)),
             Body::Value(it) => {
                 let tree = tree::of_value(&it.data)?;
                 match it.name.as_str() {
@@ -79,7 +88,7 @@ impl Renderer for Html {
                 }
             }
             Body::Form(it) => write_form(it, view),
-            Body::Bytes(_) | Body::Forward(_) => Err(Error::not_acceptable(&["json"])),
+            _ => Err(Error::not_acceptable(&["json"])),
         }
     }
 
@@ -127,9 +136,23 @@ fn sentence(text: &str) -> String {
     first.chain(chars).chain(['.']).collect()
 }
 
+/// What people read for one of the choices of a field: `SCORE_GRADE_TYPE` is `Score grade type`.
+fn choice(value: &str) -> String {
+    let is_loud = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    match value.chars().all(is_loud) {
+        true => label(&value.to_ascii_lowercase()),
+        false => value.to_owned(),
+    }
+}
+
 /// What people are told that a field is: one that refers to a site is not its id but the site.
 fn label_of(field: &Field) -> String {
+    if field.name == "html" {
+        return "Text".to_owned();
+    }
+    let is_site = field.role == Some(Role::Site);
     match field.name.strip_suffix("Id") {
+        None if is_site && !field.name.eq_ignore_ascii_case("id") => "Site".to_owned(),
         Some(stem) if !stem.is_empty() && declared(field).is_some() => label(stem),
         _ => label(field.name),
     }
@@ -148,6 +171,18 @@ mod tests {
         assert_eq!(label_of(&field.role(Role::Site)), "Site");
         let id = Field::new("Id", Kind::Text(99), "").role(Role::Site);
         assert_eq!(label_of(&id), "Id");
+    }
+
+    #[test]
+    fn a_choice_is_read_as_words() {
+        for (value, expected) in [
+            ("SCORE_GRADE_TYPE", "Score grade type"),
+            ("Deadline", "Deadline"),
+            ("text", "text"),
+            ("", ""),
+        ] {
+            assert_eq!(choice(value), expected, "{value}");
+        }
     }
 
     #[test]

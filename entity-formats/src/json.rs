@@ -29,7 +29,7 @@ impl Renderer for Json {
     }
 
     fn accepts(&self, body: &Body) -> bool {
-        is_data(body)
+        body.is_data()
     }
 
     fn render(&self, body: &Body, view: &View<'_>) -> Result<Vec<u8>> {
@@ -39,9 +39,7 @@ impl Renderer for Json {
             Body::Entity(item) => write_entity(&mut buffer, item, view.base_url)?,
             Body::Collection(it) => write_collection(&mut buffer, it, view)?,
             Body::Value(value) => write_value(&mut buffer, &value.data)?,
-            Body::Bytes(_) | Body::Forward(_) | Body::Form(_) => {
-                return Err(Error::not_acceptable(&["html"]));
-            }
+            _ => return Err(Error::not_acceptable(&["html"])),
         }
         Ok(buffer.into_bytes())
     }
@@ -49,14 +47,6 @@ impl Renderer for Json {
     fn render_problem(&self, problem: &Problem, _view: &View<'_>) -> Option<Vec<u8>> {
         Some(write_problem(problem))
     }
-}
-
-/// Whether `body` is data, which JSON and XML can write, and not a form.
-pub(crate) fn is_data(body: &Body) -> bool {
-    matches!(
-        body,
-        Body::Empty | Body::Entity(_) | Body::Collection(_) | Body::Value(_)
-    )
 }
 
 /// The object that tells an error, the same at every address.

@@ -2,6 +2,8 @@
 //!
 //! A field is an element. What its text can't tell is in the attributes `type`, `size` and `date`.
 
+mod description;
+
 use std::io;
 
 use chrono::{DateTime, Utc};
@@ -13,9 +15,11 @@ use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 use serde_json::{Map, Value};
 
 use crate::buffer::Buffer;
-use crate::json::{ProblemFacts, is_data};
+use crate::json::ProblemFacts;
 use crate::text::{escape, repair_name};
 use crate::tree;
+
+pub use description::{Described, write_description};
 
 /// Items of these fields have names that existing clients know and nobody could guess.
 const ITEM_NAMES: [(&str, &str); 1] = [("submissions", "simplesubmission")];
@@ -35,7 +39,7 @@ impl Renderer for Xml {
     }
 
     fn accepts(&self, body: &Body) -> bool {
-        is_data(body)
+        body.is_data()
     }
 
     fn render(&self, body: &Body, view: &View<'_>) -> Result<Vec<u8>> {
@@ -50,11 +54,12 @@ impl Renderer for Xml {
             Body::Value(value) => {
                 let data = tree::of_value(&value.data)?;
                 let buffer = Buffer::of(body, view);
-                document(buffer, |out| Ok(write(out, &value.name, &data, None)?))
+                document(buffer, |out| match &data {
+                    Value::Array(items) => Ok(write_list(out, value.prefix, &value.name, items)?),
+                    data => Ok(write(out, value.prefix, data, None)?),
+                })
             }
-            Body::Bytes(_) | Body::Forward(_) | Body::Form(_) => {
-                Err(Error::not_acceptable(&["html"]))
-            }
+            _ => Err(Error::not_acceptable(&["html"])),
         }
     }
 
@@ -131,7 +136,7 @@ fn write(out: &mut Out, name: &str, value: &Value, schema: Option<&Schema>) -> i
         Value::Bool(it) => write_text(out, name, &[("type", "boolean")], &it.to_string()),
         Value::Number(it) => write_text(out, name, &[("type", "number")], &it.to_string()),
         Value::String(it) => write_text(out, name, &[], it),
-        Value::Array(items) => write_list(out, name, items),
+        Value::Array(items) => write_list(out, name, name, items),
         Value::Object(fields) => write_object(out, name, "bean", fields, schema),
     }
 }
@@ -174,11 +179,12 @@ fn write_text(
     out.write_event(Event::End(BytesEnd::new(&*name)))
 }
 
-fn write_list(out: &mut Out, name: &str, items: &[Value]) -> io::Result<()> {
+/// Writes `items` as the element `name`. The items are named for the list `list`.
+fn write_list(out: &mut Out, name: &str, list: &str, items: &[Value]) -> io::Result<()> {
     write_group(out, name, "collection", items.len(), |out| {
         items
             .iter()
-            .try_for_each(|item| write(out, &item_name(name, item), item, None))
+            .try_for_each(|item| write(out, &item_name(list, item), item, None))
     })
 }
 

@@ -6,13 +6,13 @@ mod tests;
 pub(crate) mod view;
 
 use chrono::TimeDelta;
-use entity_core::db::{self, Facts, Sight};
+use entity_core::db::{self, Sight};
 use entity_core::file::Files;
 use entity_core::search::{Cell, Test};
 use entity_core::wire::Millis;
 use entity_core::{
-    Action, Actions, Answers, Arguments, Context, Entity, Error, Need, Outcome, Provider as _,
-    Result, Search, Verb,
+    Action, Actions, Answers, Arguments, Audience, Context, Entity, Error, Need, Notice, Outcome,
+    Provider as _, Result, Search, Verb, flag, standard,
 };
 use serde::Serialize;
 
@@ -38,6 +38,7 @@ const SIGHT: Sight = Sight::All(&[
 ]);
 
 /// News for the members of a site.
+#[standard(version, facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "announcement", access = PublicSite("annc"), sight = SIGHT)]
@@ -67,7 +68,7 @@ pub struct Announcement {
     /// The site.
     #[entity(site, references = "site")]
     pub site_id: String,
-    /// What people call the site.
+    /// The title of the site.
     #[entity(sql = "s.title", category)]
     pub site_title: String,
     /// The internal id of the author.
@@ -82,12 +83,12 @@ pub struct Announcement {
     /// When it last changed.
     #[entity(updated, column = "modified")]
     pub modified_on: Millis,
-    /// Whether it is shown with emphasis.
+    /// True if it is shown with emphasis.
     pub highlight: Option<bool>,
     /// The roles it is for: none means all.
     #[entity(computed)]
     pub selected_roles: Option<Vec<String>>,
-    /// Whether it is not finished; then only its author and other editors see it.
+    /// True if it is not finished; then only its author and other editors see it.
     #[entity(column = "is_draft")]
     pub draft: bool,
     /// When it appears.
@@ -110,27 +111,23 @@ pub struct Announcement {
     #[serde(skip)]
     #[entity(position)]
     pub position: i64,
-    /// The number of its changes.
-    #[serde(skip)]
-    #[entity(version, hidden)]
-    pub version: i64,
-    /// The answers about its row to the rule about who sees it.
-    #[serde(skip)]
-    #[entity(facts)]
-    pub facts: Facts,
 }
 
 entity_core::register!(Announcement, demo = demo::fill);
 
+entity_core::register_notice!(Notice {
+    event: "annc.new",
+    kind: "annc.new",
+    tool: "sakai.announcements",
+    audience: Audience::Site,
+});
+
 impl Announcement {
     fn check(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
         if let (Some(release), Some(retract)) = (self.release_date, self.retract_date)
-            && retract <= release
+            && retract < release
         {
-            return Err(Error::field(
-                "retractDate",
-                "must be later than `releaseDate`",
-            ));
+            return Err(Error::disordered("releaseDate", "retractDate"));
         }
         self.written = before.map_or(Millis(cx.now()), |it| it.written);
         self.created_on = self.release_date.unwrap_or(self.written);
@@ -236,7 +233,9 @@ fn asked(cx: &Context, arguments: &Arguments) -> Result<Search> {
     if let Some(most) = number("n") {
         search.cut(most);
     }
-    let is_turned = matches!(arguments.parameter("a"), Some("1" | "true"));
+    let is_turned = arguments
+        .parameter("a")
+        .map_or(Ok(false), |it| flag("a", it))?;
     if is_turned && arguments.parameter("_order").is_none_or(str::is_empty) {
         search.reverse();
     }

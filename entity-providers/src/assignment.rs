@@ -1,28 +1,32 @@
 //! `/direct/assignment`: work that the members of a site hand in, and what is handed in.
 
 mod actions;
-mod blank;
 mod demo;
 mod followers;
 mod hand_in;
+mod link;
 mod mark;
 mod scale;
+mod sheet;
 mod submission;
 #[cfg(test)]
 mod tests;
 pub(crate) mod view;
 
-use entity_core::db::{self, Facts, Sight};
+use entity_core::blob::Target;
+use entity_core::db::{self, Sight};
 use entity_core::file::Files;
 use entity_core::search::{Cell, Test};
 use entity_core::wire::{Instant as _, Moment, iso};
 use entity_core::{
-    Access, Context, DateTimeUtc, Decision, Entity, Error, FieldError, Need, Operation, Read,
-    Result, Search, Update, Version, encode_segment, gate,
+    Access, Audience, Context, DateTimeUtc, Decision, Entity, Error, Need, Notice, Operation,
+    Receive, Result, Search, encode_segment, gate, standard,
 };
 use serde::Serialize;
 
 use self::scale::Scale;
+use crate::content;
+use crate::fields::seen;
 use crate::user::NAME_OR_NOTHING;
 
 pub use self::submission::Submission;
@@ -57,7 +61,7 @@ const SIGHT: Sight = Sight::All(&[
     Sight::Any(&[Sight::Addressed, Sight::Holds("asn.all.groups")]),
 ]);
 
-/// Those who make or grade assignments.
+/// The people who make or grade assignments.
 const STAFF: Sight = Sight::Any(&[Sight::Holds("asn.revise"), Sight::Holds(GRADE)]);
 
 /// The model answer is also for everybody once the assignment is closed, if it says so.
@@ -73,13 +77,16 @@ const STATUS: &str = "CASE WHEN this.is_draft THEN 'DRAFT' WHEN {now} < this.ope
     WHEN {now} < this.due_time THEN 'OPEN' WHEN {now} < this.close_time THEN 'DUE' ELSE 'CLOSED' END";
 
 /// Work that the members of a site hand in.
-#[derive(Clone, Debug, PartialEq, Serialize, Entity)]
+#[standard(version, facts)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "assignment", table = "assignment", access = ACCESS, sight = SIGHT)]
 #[entity(check = Self::check, settle = Self::settle, complete = Self::complete, version = seen)]
 #[entity(join = "site s ON s.id = this.site_id")]
 #[entity(left_join = "user_account u ON u.id = this.creator")]
-#[entity(verbs(list, create), order = "dueTime,id")]
+#[entity(whole = Self::add_submissions)]
+#[entity(verbs(read, list, create, update), order = "dueTime,id")]
+#[entity(listed("status", "openTime", "dueTime", "siteTitle", "gradeScaleMaxPoints"))]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "clients read independent truths"
@@ -95,16 +102,16 @@ pub struct Assignment {
     #[serde(rename = "context")]
     #[entity(site, references = "site")]
     pub site_id: String,
-    /// What people call the site.
+    /// The title of the site.
     #[entity(sql = "s.title", category)]
     pub site_title: String,
-    /// What is to be done.
+    /// The text of the task.
     #[entity(content, optional, search, html)]
     pub instructions: String,
     /// `DRAFT`, `NOT_OPEN`, `OPEN`, `DUE` while late work is accepted, or `CLOSED`.
     #[entity(sql = STATUS, column)]
     pub status: String,
-    /// Whether it is not finished; then only its author and those who revise assignments see it.
+    /// True if it is not finished; then only its author and those who revise assignments see it.
     #[entity(column = "is_draft")]
     pub draft: bool,
     /// `SITE` for everybody, `GROUP` for some groups.
@@ -181,7 +188,7 @@ pub struct Assignment {
     /// The same, as other clients read it.
     #[entity(computed = |it, _| it.grade_scale_max_points.clone())]
     pub max_grade_point: Option<String>,
-    /// What is handed in.
+    /// The kind of work that is handed in.
     #[entity(
         optional,
         max = 60,
@@ -198,7 +205,7 @@ pub struct Assignment {
     /// How often work may be handed in again: 0 for never, -1 for as often as one likes.
     #[entity(optional, default = "0")]
     pub resubmissions: i64,
-    /// Whether work may be handed in again.
+    /// True if work may be handed in again.
     #[entity(computed = |it, _| it.resubmissions != 0)]
     pub allow_resubmission: bool,
     /// Always false: graders see names.
@@ -219,14 +226,14 @@ pub struct Assignment {
     /// Always null, unless grades go to the gradebook: then the title.
     #[entity(computed = |it, _| it.in_gradebook.then(|| it.title.clone()))]
     pub gradebook_item_name: Option<String>,
-    /// Whether returned grades go to the gradebook, to an item with this title.
+    /// True if returned grades go to the gradebook, to an item with this title.
     pub in_gradebook: bool,
-    /// Whether the calendar shows when it is due: to everybody whom it is for, also before it opens.
+    /// True if the calendar shows when it is due: to everybody whom it is for, also before it opens.
     pub in_calendar: bool,
     /// A model answer, for those who make or grade assignments and perhaps for all, later.
     #[entity(html, sight = MODEL_ANSWER)]
     pub model_answer_text: Option<String>,
-    /// Whether everybody sees the model answer once the assignment is closed.
+    /// True if everybody sees the model answer once the assignment is closed.
     pub show_model_answer: bool,
     /// A note for those who make or grade assignments.
     #[entity(html, sight = STAFF)]
@@ -240,7 +247,7 @@ pub struct Assignment {
     /// Its files, each with `name`, `url` and perhaps `type` and `size`.
     #[entity(files)]
     pub attachments: Files,
-    /// What was handed in: in lists the caller's own work; for those who grade, all of it where one assignment is read.
+    /// The work: in lists the caller's own; for those who grade, all of it where one assignment is read.
     #[entity(computed)]
     pub submissions: Vec<Submission>,
     /// The address of what was handed in, if it is too much for one answer.
@@ -251,17 +258,16 @@ pub struct Assignment {
     #[serde(skip)]
     #[entity(position)]
     pub place: i64,
-    /// The number of its changes.
-    #[serde(skip)]
-    #[entity(version, hidden)]
-    pub version: i64,
-    /// The answers about its row to the rule about who sees it.
-    #[serde(skip)]
-    #[entity(facts)]
-    pub facts: Facts,
 }
 
 entity_core::register!(Assignment, demo = demo::fill);
+
+entity_core::register_notice!(Notice {
+    event: "asn.new",
+    kind: "asn.new.assignment",
+    tool: "sakai.assignment.grades",
+    audience: Audience::Site,
+});
 
 /// Returns the instant as ISO 8601 text without a fraction.
 fn text(moment: &Moment) -> String {
@@ -273,22 +279,7 @@ fn in_order(sooner: (&str, &Moment), later: (&str, &Moment)) -> Result<()> {
     if sooner.1.time <= later.1.time {
         return Ok(());
     }
-    let wrong = |name: &str, message| FieldError {
-        name: name.to_owned(),
-        message,
-    };
-    let is_early = format!("must not be before `{}`", sooner.0);
-    let is_late = format!("must not be after `{}`", later.0);
-    Err(Error::fields(vec![
-        wrong(later.0, is_early),
-        wrong(sooner.0, is_late),
-    ]))
-}
-
-/// Returns a version of everything that the caller sees of `entity`. A counter in the row would tell students that
-/// somebody graded their work before they are to know.
-fn seen<T: Serialize>(entity: &T) -> Version {
-    Version::of(&serde_json::to_string(entity).unwrap_or_default())
+    Err(Error::disordered(sooner.0, later.0))
 }
 
 impl Assignment {
@@ -385,6 +376,12 @@ impl Assignment {
         Ok(found)
     }
 
+    /// Returns whether pages offer to hand something in.
+    fn takes_work(&self) -> bool {
+        let is_open = matches!(&*self.status, "OPEN" | "DUE");
+        is_open && self.submission_type != "NON_ELECTRONIC_ASSIGNMENT_SUBMISSION"
+    }
+
     /// Returns the reason why nobody hands anything in at `now`, if there is one.
     fn refusal(&self, now: DateTimeUtc) -> Option<&'static str> {
         let now = now.timestamp_millis();
@@ -398,26 +395,13 @@ impl Assignment {
     }
 }
 
-impl Read for Assignment {
-    async fn read(cx: &Context, id: &str) -> Result<Option<Self>> {
-        let mut found: Option<Self> = db::read(cx, id).await?;
-        if let Some(assignment) = &mut found {
-            assignment.add_submissions(cx).await?;
-        }
-        Ok(found)
-    }
+/// Files come with the form by which work is handed in.
+impl Receive for Assignment {
+    const IN_FORMS: bool = false;
+    const MOST_FILES: usize = 10;
 
-    async fn read_many(cx: &Context, ids: &[String]) -> Result<Vec<Self>> {
-        db::read_many(cx, ids).await
-    }
-}
-
-impl Update for Assignment {
-    type Changes = entity_core::Fields;
-
-    async fn update(cx: &Context, current: Self, changes: Self::Changes) -> Result<Self> {
-        let mut updated: Self = Box::pin(db::update(cx, current, changes)).await?;
-        updated.add_submissions(cx).await?;
-        Ok(updated)
+    async fn room(cx: &Context, target: Target<'_>) -> Result<u64> {
+        let assignment = Self::find(cx, target.id).await?;
+        content::room(cx, &assignment.site_id).await
     }
 }

@@ -1,6 +1,6 @@
 //! Who may do what: roles in sites, the functions that they hold, and super users.
 //!
-//! What is needed to decide is kept in memory, because every request asks several times. Anything kept
+//! The facts of decisions are kept in memory, because every request asks several times. Anything kept
 //! is dropped when this process commits a change to it ([`RoleAuthorizer::forget`]), and within a second when
 //! another machine does: each such change counts up the epoch in the database, which is looked at now and then.
 //! A unit of work that writes asks its own transaction instead, and so sees what it has just changed.
@@ -86,7 +86,7 @@ impl RoleAuthorizer {
         }
     }
 
-    /// Whether `event` tells of a change to users, sites, members, groups or grants: then
+    /// Returns whether `event` tells of a change to users, sites, members, groups or grants: then
     /// [`forget`](Self::forget) is due.
     pub fn concerns(event: &Event) -> bool {
         const STEMS: [&str; 5] = ["user", "site", "membership", "realm", "group"];
@@ -101,7 +101,7 @@ impl RoleAuthorizer {
         self.standings.forget();
     }
 
-    /// What is known of the user `id`. An unknown user is one who belongs nowhere.
+    /// Returns the facts of the user `id`. An unknown user is one who belongs nowhere.
     ///
     /// # Errors
     /// The database can't be read.
@@ -120,7 +120,7 @@ impl RoleAuthorizer {
         }
     }
 
-    /// What is known of the site `id`, if there is one.
+    /// Returns the facts of the site `id`, if there is one.
     ///
     /// # Errors
     /// The database can't be read.
@@ -237,7 +237,7 @@ impl RoleAuthorizer {
         Ok(true)
     }
 
-    /// What is known of the sites `ids`, in no order; those that are not kept come in one go.
+    /// Returns the facts of the sites `ids`, in no order; those that are not kept come in one go.
     pub(crate) async fn sites(
         &self,
         cx: &Context,
@@ -286,7 +286,7 @@ fn rights<'a>(
     }
 }
 
-/// Whether `function` is among what somebody holds in `site`.
+/// Returns whether `function` is among what somebody holds in `site`.
 fn is_held(rights: Option<&HashSet<String>>, site: &SiteFacts, function: &str) -> bool {
     rights.is_some_and(|it| it.contains(site.roles.resolve(function)))
 }

@@ -6,28 +6,27 @@
 
 mod cause;
 mod demo;
+mod import;
 mod occurrence;
 mod range;
-mod recurrence;
 #[cfg(test)]
 mod tests;
 pub(crate) mod view;
 mod write;
 
 use chrono::TimeDelta;
-use chrono_tz::Tz;
-use entity_core::db::{self, Facts, Sight};
+use entity_core::db::Sight;
 use entity_core::file::Files;
+use entity_core::recurrence::{self, Range, Series, Tz};
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
     Action, Actions, Answers, Arguments, Context, DateTimeUtc, Decision, Entity, Error, ErrorKind,
     EventEntry, LocalTimes, Need, Outcome, Result, Search, Verb, encode_segment, gate, plain_text,
+    shape, standard,
 };
 use serde::Serialize;
 
 use crate::user::NAME_OR_NOTHING;
-use range::Range;
-use recurrence::Series;
 
 pub use cause::{Deadline, follow_cause};
 pub(crate) use range::next as coming;
@@ -39,17 +38,32 @@ const LONGEST: TimeDelta = TimeDelta::days(366);
 /// The years in which an event can begin.
 const YEARS: std::ops::RangeInclusive<i32> = 1900..=2200;
 
-/// What is for groups is for their members, and for those who see all groups.
-const SIGHT: Sight = Sight::Any(&[Sight::Addressed, Sight::Holds("calendar.all.groups")]);
+/// The condition that what has the deadline is shown now.
+const IS_SHOWN: &str = "(this.seen_from IS NULL OR this.seen_from <= {now}) \
+    AND (this.seen_until IS NULL OR {now} < this.seen_until)";
+
+/// Events for groups are for their members, and for those who see all groups. The deadline of something that is not
+/// shown yet, or no longer, would tell of it: until then it is for those who change events.
+const SIGHT: Sight = Sight::All(&[
+    Sight::Any(&[Sight::Addressed, Sight::Holds("calendar.all.groups")]),
+    Sight::Any(&[
+        Sight::Sql(IS_SHOWN),
+        Sight::Own,
+        Sight::Holds("calendar.revise.any"),
+    ]),
+]);
 
 /// An event of a site.
-#[derive(Clone, Debug, PartialEq, Serialize, Entity)]
+#[standard(version, facts)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "calendar", access = PublicSite("calendar"), sight = SIGHT)]
 #[entity(table = "calendar_event", check = Self::check, event = Self::to_entry)]
 #[entity(join = "site s ON s.id = this.site_id")]
 #[entity(left_join = "user_account u ON u.id = this.creator")]
 #[entity(verbs(list, create), order = "firstTime,eventId", plural = "Events")]
+#[entity(singular = "Event")]
+#[entity(listed("firstTime", "lastTime", "type", "siteName", "location"))]
 pub struct CalendarEvent {
     /// Its id. The id of a single occurrence is that of the series with the instant at which it takes place.
     #[entity(id)]
@@ -99,7 +113,7 @@ pub struct CalendarEvent {
     /// The site.
     #[entity(site, references = "site")]
     pub site_id: String,
-    /// What people call the site.
+    /// The title of the site.
     #[entity(sql = "s.title", category)]
     pub site_name: String,
     /// The internal id of the creator.
@@ -113,8 +127,9 @@ pub struct CalendarEvent {
     /// How long it takes, in milliseconds.
     #[entity(optional, default = "0")]
     pub duration: i64,
-    /// When it ends; for an event that recurs, when its first occurrence ends.
-    #[entity(computed = Self::last)]
+    /// When it ends; for an event that recurs, when its first occurrence ends. A new event that is sent with this and
+    /// without a `duration` takes that long.
+    #[entity(computed = Self::last, on_create, optional)]
     pub last_time: Moment,
     /// The time zone in which it recurs: a name of the IANA database.
     #[entity(optional, default = "UTC", max = 64)]
@@ -149,6 +164,18 @@ pub struct CalendarEvent {
     #[serde(skip)]
     #[entity(hidden, unique)]
     pub cause: Option<String>,
+    /// The instant from which on everybody sees the deadline.
+    #[serde(skip)]
+    #[entity(hidden)]
+    pub seen_from: Option<Millis>,
+    /// The instant from which on not everybody sees the deadline any more.
+    #[serde(skip)]
+    #[entity(hidden)]
+    pub seen_until: Option<Millis>,
+    /// The UID that it has in the iCalendar file from which it was imported.
+    #[serde(skip)]
+    #[entity(hidden, unique_in_site)]
+    pub uid: Option<String>,
     /// When the last occurrence is over, or a later instant: what ranges are compared with.
     #[serde(skip)]
     #[entity(hidden)]
@@ -161,18 +188,10 @@ pub struct CalendarEvent {
     #[serde(skip)]
     #[entity(hidden)]
     pub excluded: String,
-    /// The number of its changes.
-    #[serde(skip)]
-    #[entity(version, hidden)]
-    pub version: i64,
-    /// Whether it follows from the rule of its series, and has no row.
+    /// True if it follows from the rule of its series, and has no row.
     #[serde(skip)]
     #[entity(skip)]
     pub is_computed: bool,
-    /// The answers about its row to the rule about who sees it.
-    #[serde(skip)]
-    #[entity(facts)]
-    pub facts: Facts,
 }
 
 entity_core::register!(CalendarEvent, demo = demo::fill);
@@ -211,6 +230,9 @@ impl CalendarEvent {
             let message = format!("must be in the years {} to {}", YEARS.start(), YEARS.end());
             return Err(Error::field("firstTime", message));
         }
+        if before.is_none() {
+            self.take_length()?;
+        }
         if !(0..=LONGEST.num_milliseconds()).contains(&self.duration) {
             return Err(Error::field(
                 "duration",
@@ -243,6 +265,18 @@ impl CalendarEvent {
             self.excluded.clear();
         }
         Ok(())
+    }
+
+    /// Takes the length from the end that was sent, if no length was.
+    fn take_length(&mut self) -> Result<()> {
+        if self.duration != 0 || self.last_time == Moment::default() {
+            return Ok(());
+        }
+        self.duration = self.last_time.time.saturating_sub(self.first_time.time);
+        match self.duration < 0 {
+            true => Err(Error::field("lastTime", "must not be before `firstTime`")),
+            false => Ok(()),
+        }
     }
 
     /// Returns when the last occurrence is over, or a later instant.
@@ -348,6 +382,17 @@ impl Actions for CalendarEvent {
                 .argument("siteId", "The site.")
                 .argument("eventId", "The id of the event.")
                 .answers(Answers::Entity),
+            Action::collection(Verb::Post, "import", Need::Site("calendar.new"), import::import)
+                .label("Import events")
+                .asks(import::ASKS)
+                .doc(
+                    "Makes the events of `ics`, the text of an iCalendar file, all or none. Events that were imported \
+                     before are known by their UID, and left out. With `preview`, nothing is made, and the answer tells \
+                     what would be made, what is there already, and what is wrong.",
+                )
+                .argument("siteId", "The site.")
+                .parameters(&[("preview", "whether to tell only what would be made")])
+                .answers(Answers::Value(shape::of::<import::Imported>)),
         ]
     }
 }
@@ -399,21 +444,11 @@ async fn chosen(
 async fn of_site_and_id(cx: &Context, arguments: Arguments) -> Result<Outcome<CalendarEvent>> {
     let site = arguments.argument("siteId")?;
     let found = gate::read::<CalendarEvent>(cx, arguments.argument("eventId")?).await;
-    match found {
+    match found.map_err(Error::hide) {
         Ok(event) if event.site_id == site => Ok(Outcome::Entity(event)),
-        Err(error) if !matches!(error.kind(), ErrorKind::Forbidden | ErrorKind::NotFound) => {
-            Err(error)
-        }
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         // Strangers are not told what is there.
         _ if cx.caller().is_anonymous() => Err(Error::unauthenticated()),
         _ => Err(Error::not_found()),
     }
-}
-
-/// Returns the events with `value` in `column`, whoever asks.
-async fn load(cx: &Context, column: &str, value: &str) -> Result<Vec<CalendarEvent>> {
-    db::load(cx, |sql| {
-        Ok(sql.column(db::THIS, column).push(" = ").bind(value))
-    })
-    .await
 }

@@ -1,6 +1,7 @@
 //! The database: connecting, bringing its tables up to date, one module for each table.
 
 pub(crate) mod backlog;
+mod catalog;
 mod connect;
 mod journal;
 mod lane;
@@ -34,6 +35,7 @@ pub use connect::{connect, connect_with, look, look_at_file, make_file, make_pri
 pub use journal::{LARGE_JOURNAL, shrink_journal};
 pub use migrate::{lacks, migrate};
 pub use pool::Pools;
+pub(crate) use tables::PARENTS;
 pub use tables::ensure_tables;
 pub use usage::{count_tables, mend_usage, miscounted};
 

@@ -3,6 +3,7 @@
 //! Types add their own data where they are registered: see [`Demo`].
 
 mod people;
+pub mod scale;
 mod sites;
 #[cfg(test)]
 mod tests;
@@ -27,7 +28,7 @@ pub use sites::{BIOLOGY, FIELD_TRIP, HISTORY, LAB_A, LAB_B, NEWS};
 /// The password of everybody in it, unless somebody chooses another.
 pub const PASSWORD: &str = "lectern-demo";
 
-/// What was made.
+/// The demo university as it was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// The people, with the names that they log in by.
@@ -40,7 +41,7 @@ pub struct Summary {
     pub added: BTreeMap<&'static str, usize>,
 }
 
-/// Whether nobody has put anything into the database yet.
+/// Returns whether nobody has put anything into the database yet.
 ///
 /// # Errors
 /// The database can't be read.

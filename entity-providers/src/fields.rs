@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use entity_core::db::{ColumnType, Kept, Row};
-use entity_core::{Context, Error, Fields, Result};
+use entity_core::db::{self, ColumnType, Kept, Row};
+use entity_core::{Context, Error, Fields, Result, Version};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -31,6 +31,12 @@ pub(crate) fn flag(fields: &Fields, name: &str) -> Option<bool> {
     fields.0.get(name)?.as_bool()
 }
 
+/// Returns a version of everything that the caller sees of `entity`, for types of which callers see different parts: a
+/// counter in the row would tell them of changes that they do not see.
+pub(crate) fn seen<T: Serialize>(entity: &T) -> Version {
+    Version::of(&serde_json::to_string(entity).unwrap_or_default())
+}
+
 /// Properties of an entity: an object of texts. Null leaves them as they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
@@ -52,13 +58,11 @@ impl Kept for Properties {
     }
 
     fn to_value(&self) -> sea_orm::Value {
-        let text = serde_json::to_string(&self.0);
-        text.unwrap_or_else(|_| "{}".to_owned()).into()
+        db::json_value(&self.0)
     }
 
     fn read(_cx: &Context, row: &mut Row<'_>) -> Result<Self> {
-        let text: String = row.take()?;
-        Ok(Self(serde_json::from_str(&text).unwrap_or_default()))
+        db::read_json(row).map(Self)
     }
 }
 

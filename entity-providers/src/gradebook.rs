@@ -11,16 +11,20 @@ mod course;
 mod demo;
 pub mod entered;
 mod grades;
+mod import;
+pub mod instructor;
 pub mod item;
 mod marking;
 mod place;
 mod result;
-mod rows;
 pub mod score;
+mod sheet;
+mod stored;
 #[cfg(test)]
 mod tests;
 pub(crate) mod view;
 
+use entity_core::sheet::Report;
 use entity_core::wire::Decimal;
 use entity_core::{
     Access, Action, Actions, Answers, Arguments, Context, Entity, Error, Need, Outcome, Read,
@@ -33,7 +37,10 @@ use self::audience::{Audience, MEMBER};
 use self::grades::{MOST_ROWS, Site};
 use self::result::GradedStudent;
 
-pub use self::cause::{ItemSpec, follow_cause, set_score_of_cause};
+pub(crate) use self::audience::{SEES_CHANGE as SEES_STUDENT, student_roles};
+pub use self::cause::{
+    ItemSpec, follow_cause, is_student, set_score_of_cause, set_scores_of_cause,
+};
 
 /// The grades of a site, as far as the caller sees them.
 #[derive(Clone, Debug, PartialEq, Serialize, Entity)]
@@ -59,7 +66,7 @@ pub struct Gradebook {
 pub struct GradeRow {
     /// The name of the item.
     pub item_name: String,
-    /// The points that the student has, as text; null for none, and for students until the item is released.
+    /// The points that the student has, as text; null for none.
     pub grade: Option<String>,
     /// The points that the item is worth.
     pub points: Decimal,
@@ -67,7 +74,7 @@ pub struct GradeRow {
     pub user_id: String,
     /// The name of the student.
     pub user_name: String,
-    /// What the student is told about it, where one item is asked for.
+    /// The comment for the student, where one item is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comment: Option<Option<String>>,
 }
@@ -103,7 +110,7 @@ impl Actions for Gradebook {
                 .doc(
                     "The grades of a site: students see their own, without those of items that are not released; whoever \
                      grades sees a row for each student and item. If there are more rows than an answer holds, \
-                     `nextAssignments` and the header `Link` lead to the others.",
+                     `nextAssignments` and the header `Link` lead to the others; `X-Total-Count` tells how many there are.",
                 )
                 .argument("siteId", "The site.")
                 .parameters(PART)
@@ -115,13 +122,36 @@ impl Actions for Gradebook {
                 .parameters(PART)
                 .answers(Answers::Entity),
             Action::collection(Verb::Get, "course", Need::Site(MEMBER), course_grades)
-                .doc("The course grades in a site, by student: students see their own.")
+                .doc(
+                    "The course grades in a site, by student: students see their own. The header `Link` leads to further \
+                     students, and `X-Total-Count` tells how many there are.",
+                )
                 .argument("siteId", "The site.")
                 .parameters(&[
                     ("_start", "how many students to leave out at the beginning"),
                     ("_limit", "how many students at most"),
                 ])
                 .answers(Answers::Value(shape::of::<CourseGrades>)),
+            Action::collection(Verb::Get, "export", Need::Site(MEMBER), sheet::export)
+                .doc(
+                    "The whole gradebook as a table for spreadsheets: a line for each student whom the caller grades, and \
+                     for each item a column with the scores and one with the comments. `EX` stands for an item that does \
+                     not count for the student.",
+                )
+                .argument("siteId", "The site.")
+                .answers(sheet::ANSWERS),
+            Action::collection(Verb::Post, "import", Need::Site(MEMBER), import::import)
+                .label("Import scores")
+                .asks(import::ASKS)
+                .offered_to(audience::GRADE_ALL)
+                .doc(
+                    "Sets scores and comments from `csv`, the text of a table as `export` writes it, all or none. Empty \
+                     cells and missing columns leave everything as it is. With `preview`, nothing changes, and the answer \
+                     tells what would, and which cells are wrong.",
+                )
+                .argument("siteId", "The site.")
+                .parameters(&[("preview", "whether to tell only what would change")])
+                .answers(Answers::Value(shape::of::<Report<import::Changed>>)),
             Action::collection(Verb::Get, "my", Need::Session, mine)
                 .doc("The grades of each of the caller's sites that has a gradebook, by title.")
                 .parameters(&[
@@ -173,12 +203,16 @@ async fn part(
     let gradebook = whole(cx, &site, item, window).await?;
     if let Some(name) = item
         && gradebook.assignments.is_empty()
-        && !grades::has_item(cx, &site.id, name).await?
+        && !grades::has_item(cx, &site, name).await?
     {
         return Err(Error::not_found());
     }
     let next = gradebook.next_assignments.clone();
-    let outcome = Outcome::Entity(gradebook);
+    let total = match (window.start, &next) {
+        (0, None) => u64::try_from(gradebook.assignments.len()).unwrap_or(u64::MAX),
+        _ => grades::count(cx, &site, item).await?,
+    };
+    let outcome = Outcome::Entity(gradebook).remark("x-total-count", total.to_string());
     Ok(match next {
         Some(next) => outcome.remark("link", format!("<{next}>; rel=\"next\"")),
         None => outcome,
@@ -200,11 +234,13 @@ async fn course_grades(cx: &Context, arguments: Arguments) -> Result<Outcome<Gra
     let site = arguments.argument("siteId")?;
     let audience = Audience::demand(cx, site).await?;
     let page = result::course_grades(cx, site, audience, window).await?;
+    let total = result::count_students(cx, site, audience).await?;
     let next = page.next_start(window);
     let outcome = Outcome::value(CourseGrades {
         site_id: site.to_owned(),
         students: page.items,
     });
+    let outcome = outcome.remark("x-total-count", total.to_string());
     Ok(match next {
         Some(start) => {
             let (base, site, limit) = (cx.base_url(), encode_segment(site), window.limit);

@@ -3,7 +3,9 @@
 //! Whoever is in a group is a member of its site, in the role that they have there: groups give nobody a right.
 
 use entity_core::{Context, Decision, Error, Result};
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, QueryFilter};
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder as _,
+};
 
 use crate::db::{group_member, site_group};
 use entity_core::db::Sql;
@@ -29,7 +31,7 @@ pub(crate) fn reference(site: &str, id: &str) -> String {
     format!("/site/{site}/group/{id}")
 }
 
-/// Whether the caller may change who is in the groups of `site`, and so sees who is.
+/// Returns whether the caller may change who is in the groups of `site`, and so sees who is.
 pub(crate) async fn may_manage(cx: &Context, site: &str) -> Result<bool> {
     for function in [MANAGES_GROUPS, MANAGES_SITE] {
         if let Decision::Granted = cx.authorizer().decide(cx, function, site).await? {
@@ -83,6 +85,26 @@ pub(crate) async fn members(cx: &Context, id: &str) -> Result<Vec<String>> {
         .all(cx.db()?)
         .await?;
     Ok(rows.into_iter().map(|it| it.user_id).collect())
+}
+
+/// Returns the groups of `site`, each as its id and its title, by title.
+pub(crate) async fn titles(cx: &Context, site: &str) -> Result<Vec<(String, String)>> {
+    let groups = site_group::Entity::find()
+        .filter(site_group::Column::SiteId.eq(site))
+        .order_by_asc(site_group::Column::Title)
+        .order_by_asc(site_group::Column::Id)
+        .all(cx.db()?)
+        .await?;
+    Ok(groups.into_iter().map(|it| (it.id, it.title)).collect())
+}
+
+/// The ids of those groups of `site` that `user` is in.
+pub(crate) async fn of_user(cx: &Context, site: &str, user: &str) -> Result<Vec<String>> {
+    let db = cx.db()?;
+    let mut sql = db.sql("SELECT g.id FROM site_group g JOIN group_member m ON m.group_id = g.id");
+    sql.push(" WHERE g.site_id = ").bind(site);
+    sql.push(" AND m.user_id = ").bind(user);
+    db.rows(sql.into_statement(), |row| Ok(row.take()?)).await
 }
 
 /// Puts `users`, who are in the site and not yet in the group, into `group`.

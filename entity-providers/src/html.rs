@@ -19,7 +19,7 @@ pub use self::absolute::absolute;
 /// How often a text is sanitised, at most, until it stays as it is.
 const ROUNDS: usize = 4;
 
-/// What HTML may hold: text, lists, tables, links, pictures. No scripts, styles, frames, forms, SVG or `MathML`.
+/// The HTML that is kept: text, lists, tables, links, pictures. No scripts, styles, frames, forms, SVG or `MathML`.
 /// Addresses relative to `directory` come out relative to the root.
 fn rules(directory: &str) -> Builder<'static> {
     let directory = rooted::Directory::new(directory);

@@ -3,7 +3,7 @@
 //! Whoever may add members and may not enrol anybody outright invites them. Those who look after the members of the
 //! site see the invitation as it was typed, and never whether it names anybody; the person whom it names when they
 //! look sees it as their own, and alone accepts or declines it. Nothing else of the site reaches them before that.
-//! What the role takes is asked again at acceptance, of whoever invited.
+//! The permissions that the role takes are asked again at acceptance, of whoever invited.
 
 mod names;
 mod query;
@@ -14,7 +14,7 @@ mod write;
 use entity_core::db::Counted;
 use entity_core::{
     Access, Action, Actions, Answers, Context, Create, DateTimeUtc, Delete, Entity, List, Need,
-    Operation, Page, Permit, Provider, Read, Result, Search, Verb, Version,
+    Operation, Page, Permit, Provider, Read, Result, Search, Verb, Version, gate,
 };
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +66,7 @@ pub struct Invitation {
     /// When it ends by itself.
     #[entity(column)]
     pub expires: DateTimeUtc,
-    /// Whether it is to the caller.
+    /// True if it is to the caller.
     #[serde(skip)]
     #[entity(skip)]
     pub(crate) is_own: bool,
@@ -78,7 +78,7 @@ impl Invitation {
     }
 }
 
-/// What a client sends to invite somebody.
+/// The fields that a client sends to invite somebody.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Draft {
@@ -106,8 +106,8 @@ impl Provider for Invitations {
         operation: Operation,
     ) -> Result<Permit> {
         let site = invitation.site_id.as_str();
-        let decision = cx.authorizer().decide(cx, MANAGES_MEMBERS, site).await?;
-        Ok(match (operation, decision.is_granted()) {
+        let manages = gate::holds(cx, MANAGES_MEMBERS, site).await?;
+        Ok(match (operation, manages) {
             (Operation::Create, true) => {
                 membership::may_give(cx, site, &invitation.member_role).await?
             }

@@ -16,6 +16,8 @@ pub struct Limits {
     pub invitations_per_site: u64,
     /// How many invitations that one account made may be open.
     pub invitations_per_account: u64,
+    /// How many bytes the files of one site may have; 0 for any number.
+    pub file_bytes_per_site: u64,
 }
 
 impl Default for Limits {
@@ -24,6 +26,7 @@ impl Default for Limits {
             sites_per_account: 10,
             invitations_per_site: 500,
             invitations_per_account: 500,
+            file_bytes_per_site: 1 << 30,
         }
     }
 }

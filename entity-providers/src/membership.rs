@@ -12,9 +12,12 @@ mod actions;
 mod enrol;
 mod join;
 mod location;
+mod named;
 mod of_group;
 mod pending;
+pub mod presence;
 mod query;
+pub mod roster;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -22,10 +25,11 @@ mod wanted;
 mod write;
 
 use entity_core::db::Counted;
+use entity_core::db::archive::Archived;
 use entity_core::wire::Millis;
 use entity_core::{
     Access, Context, Entity, List, Need, Operation, Page, Permit, Provider, Read, Result, Scope,
-    Search, Version,
+    Search, Version, gate,
 };
 use serde::Serialize;
 
@@ -33,6 +37,7 @@ use self::location::Location;
 use self::wanted::Wanted;
 
 pub(crate) use self::join::admit;
+pub(crate) use self::named::{active_members, members_named};
 pub(crate) use self::of_group::put_into as put_into_group;
 pub(crate) use self::rules::{MANAGES_MEMBERS, may_give, may_make_as};
 pub(crate) use self::write::given_role;
@@ -79,13 +84,13 @@ pub struct Membership {
     /// The role in the site, in its groups too; without one, that of those who join by themselves.
     #[entity(writable, column = "role")]
     pub member_role: String,
-    /// Whether the membership of the site counts.
+    /// True if the membership of the site counts.
     #[entity(writable, column = "is_active", default = "true")]
     pub active: bool,
-    /// Whether the student system made it.
+    /// True if the student system made it.
     #[entity(column = "is_provided")]
     pub provided: bool,
-    /// Whether the user does not want to be seen in the site.
+    /// True if the user does not want to be seen in the site.
     pub hidden: bool,
     /// The reference of the site, `/site/site`, or of the group, `/site/site/group/group` or `/group/group`.
     #[entity(required, on_create)]
@@ -101,7 +106,7 @@ pub struct Membership {
     #[serde(skip)]
     #[entity(skip)]
     pub(crate) group_id: Option<String>,
-    /// Whether the roster may tell more than the name: see [`Origin`](crate::db::membership::Origin).
+    /// True if the roster may tell more than the name: see [`Origin`](crate::db::membership::Origin).
     #[serde(skip)]
     #[entity(skip)]
     pub(crate) is_told: bool,
@@ -157,6 +162,7 @@ impl Provider for Memberships {
         Counted::new("membership", &["role"]).within("site_id"),
         Counted::new("group_member", &[]).within("site_id"),
     ];
+    const ARCHIVED: &'static [Archived] = crate::site::archive::OF_MEMBERS;
 
     async fn permits(cx: &Context, entity: &Membership, operation: Operation) -> Result<Permit> {
         match operation {
@@ -170,11 +176,7 @@ impl Provider for Memberships {
     async fn offers_creation(cx: &Context, site: Option<&str>) -> Result<bool> {
         for function in [rules::MANAGES_MEMBERS, crate::group::MANAGES_GROUPS] {
             let is_held = match site {
-                Some(site) => cx
-                    .authorizer()
-                    .decide(cx, function, site)
-                    .await?
-                    .is_granted(),
+                Some(site) => gate::holds(cx, function, site).await?,
                 None => cx.authorizer().scope(cx, function).await? != Scope::Sites(Vec::new()),
             };
             if is_held {

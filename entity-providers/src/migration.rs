@@ -17,6 +17,10 @@ mod m20261121_000020_folded_text;
 mod m20261121_000030_usage;
 mod m20261123_000040_type_migrations;
 mod m20261123_000050_site_likeness;
+mod m20261123_000060_stored_files;
+mod m20261123_000070_site_imports;
+mod m20261124_000080_muted_sites;
+mod m20261124_000090_presence;
 
 use async_trait::async_trait;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr};
@@ -47,6 +51,10 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m20261121_000030_usage::STEP),
         Box::new(m20261123_000040_type_migrations::STEP),
         Box::new(m20261123_000050_site_likeness::Migration),
+        Box::new(m20261123_000060_stored_files::STEP),
+        Box::new(m20261123_000070_site_imports::STEP),
+        Box::new(m20261124_000080_muted_sites::STEP),
+        Box::new(m20261124_000090_presence::STEP),
     ]
 }
 
@@ -57,26 +65,34 @@ pub const TABLES: &[&str] = &[
     "audit",
     "authorization_epoch",
     "backlog",
+    "database_identity",
     "demo_password",
     "feed",
+    "follower",
     "group_member",
     "idempotency_key",
     "invitation",
     "login_failure",
     "membership",
     "outbox",
+    "presence",
     "realm_grant",
     "seaql_migrations",
     "session",
     "site",
+    "site_activity",
     "site_group",
+    "site_import",
     "site_likeness",
     "site_page",
     "site_tool",
+    "stored_file",
+    "stored_file_column",
     "type_migration",
     "usage",
     "usage_source",
     "user_account",
+    "webhook_turn",
 ];
 
 /// Runs statements that define tables. `TEXT` in them becomes text that both databases order byte by byte,

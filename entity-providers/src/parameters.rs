@@ -1,7 +1,29 @@
-//! What an action is called with besides its path, in the body or in the query, as existing clients send it.
+//! The parameters of an action besides its path, in the body or in the query, as existing clients send them.
 
+use entity_core::schema::{Field, Kind};
 use entity_core::{Arguments, Error, Result};
 use serde_json::Value;
+
+/// The most characters of a file that is pasted into a form.
+const MOST_PASTED: usize = 1_000_000;
+
+/// The question of a form: is an import to tell only what it would change.
+pub(crate) const PREVIEW: Field = Field::new(
+    "preview",
+    Kind::Boolean,
+    "Only show what would change, and what is wrong.",
+)
+.default("true");
+
+/// The table of an import, as the form of a page asks for it.
+pub(crate) const fn table(doc: &'static str) -> Field {
+    pasted("csv", doc)
+}
+
+/// The content of a file, as the form of a page asks for it.
+pub(crate) const fn pasted(name: &'static str, doc: &'static str) -> Field {
+    Field::new(name, Kind::Text(MOST_PASTED), doc).required()
+}
 
 /// Most characters of one text.
 const MOST_CHARACTERS: usize = 4_000;
@@ -44,6 +66,29 @@ pub(crate) fn whole(arguments: &Arguments, name: &str) -> Result<String> {
         (Some(text), true) => Ok(text),
         (None, _) => Err(Error::field(name, "is required")),
         (Some(_), false) => Err(Error::field(name, "is given more than once")),
+    }
+}
+
+/// Returns the truth value `name`: that of the body or, without one, that of the query; `false` if nothing was sent.
+///
+/// # Errors
+/// Returns an error if it is neither `true` nor `false`, or given more than once.
+pub(crate) fn truth(arguments: &Arguments, name: &str) -> Result<bool> {
+    if let Some(Value::Bool(sent)) = arguments.input.fields.get(name) {
+        return Ok(*sent);
+    }
+    // What a form sends of a box: the value in front of it, and its own if it was ticked.
+    if let Some(Value::Array(sent)) = arguments.input.fields.get(name)
+        && let [Value::String(unticked), Value::String(ticked)] = sent.as_slice()
+        && unticked == "false"
+        && ticked == "true"
+    {
+        return Ok(true);
+    }
+    match text(arguments, name)?.as_deref() {
+        None | Some("false") => Ok(false),
+        Some("true") => Ok(true),
+        Some(_) => Err(Error::field(name, "must be true or false")),
     }
 }
 
@@ -132,6 +177,21 @@ mod tests {
             assert_eq!(found, expected, "{query:?} {body}");
         }
         assert_eq!(texts(&arguments(&[], &json!({})), "ids").unwrap(), None);
+    }
+
+    #[test]
+    fn truth_values_come_in_every_way_that_clients_write_them() {
+        for (query, body, expected) in [
+            (&[][..], json!({}), Some(false)),
+            (&[("x", "true")], json!({}), Some(true)),
+            (&[], json!({"x": "false"}), Some(false)),
+            (&[("x", "false")], json!({"x": true}), Some(true)),
+            (&[("x", "yes")], json!({}), None),
+            (&[], json!({"x": 1}), None),
+        ] {
+            let found = truth(&arguments(query, &body), "x").ok();
+            assert_eq!(found, expected, "{query:?} {body}");
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::announcement::Announcement;
 use crate::calendar;
 use crate::db::{site_page, site_tool};
-use crate::site::PinnedSites;
+use crate::preference;
 use crate::site::portal::own_sites;
 
 /// The number of announcements on the start page.
@@ -25,15 +25,15 @@ const AHEAD: TimeDelta = TimeDelta::days(14);
 /// The start page of a user.
 #[derive(Debug)]
 pub struct Home {
-    /// The sites, the pinned ones first, each part by title.
+    /// The sites: the pinned ones first, in the user's order, then the others, by title.
     pub sites: Vec<HomeSite>,
-    /// Whether the user has more sites than these.
+    /// True if the user has more sites than these.
     pub has_more: bool,
     /// The latest announcements of the sites, newest first.
     pub news: Vec<News>,
     /// The events of the next two weeks, in order of time.
     pub events: Vec<Event>,
-    /// Whether there are more events in these weeks.
+    /// True if there are more events in these weeks.
     pub has_more_events: bool,
 }
 
@@ -46,7 +46,7 @@ pub struct HomeSite {
     pub title: String,
     /// One plain line about it.
     pub description: Option<String>,
-    /// Whether the user keeps it at hand.
+    /// True if the user keeps it at hand.
     pub is_pinned: bool,
 }
 
@@ -102,8 +102,10 @@ pub enum Part {
 /// Returns an error if nobody is logged in or the database can't be read.
 pub async fn home(cx: &Context) -> Result<Home> {
     let page = own_sites(cx, cx.user_id()?, false, Window::FIRST).await?;
-    let mut sites: Vec<HomeSite> = page
-        .items
+    let mut own = page.items;
+    // The sort is stable: what has no place stays in the order of the titles.
+    own.sort_by_key(|it| (!it.is_pinned, it.place.unwrap_or(i64::MAX)));
+    let sites: Vec<HomeSite> = own
         .into_iter()
         .map(|own| HomeSite {
             id: own.site.id,
@@ -112,8 +114,6 @@ pub async fn home(cx: &Context) -> Result<Home> {
             is_pinned: own.is_pinned,
         })
         .collect();
-    // The sort is stable: each part stays in the order of the titles.
-    sites.sort_by_key(|it| !it.is_pinned);
     let events = events(cx).await?;
     Ok(Home {
         sites,
@@ -151,14 +151,13 @@ async fn news(cx: &Context) -> Result<Vec<News>> {
     Ok(news.collect())
 }
 
-/// Returns the sites that the caller keeps at hand.
+/// Returns the sites that the caller keeps at hand, in the caller's order.
 ///
 /// # Errors
 /// Returns an error if nobody is logged in or the database can't be read.
 pub async fn favorites(cx: &Context) -> Result<Favorites> {
-    let pinned = PinnedSites::of_caller(cx, "site.visit", "").await?;
     Ok(Favorites {
-        favorite_site_ids: pinned.ids(),
+        favorite_site_ids: preference::pinned(cx).await?,
         auto_favorites_enabled: true,
     })
 }
@@ -193,9 +192,12 @@ impl Place {
             "sakai.announcements" => of_action("announcement", "site"),
             "sakai.assignment.grades" => of_action("assignment", "site"),
             "sakai.chat" => of_list("chat-channel"),
+            "sakai.conversations" => of_list("conversations"),
             "sakai.forums" => of_action("forums", "site"),
             "sakai.gradebookng" => of_action("gradebook", "site"),
+            "sakai.iframe" => of_action("webcontent", "site"),
             "sakai.lessonbuildertool" => of_action("lessons", "site"),
+            "sakai.news" => of_action("news", "site"),
             "sakai.poll" => of_action("poll", "site"),
             "sakai.resources" => of_action("content", "site"),
             "sakai.samigo" => of_action("sam_pub", "context"),

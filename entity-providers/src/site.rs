@@ -1,6 +1,8 @@
 //! `/direct/site`: courses and projects, with their pages, groups and permissions.
 
 mod actions;
+pub mod activity;
+pub mod archive;
 mod groups;
 mod id;
 mod info;
@@ -15,10 +17,11 @@ mod write;
 use std::collections::BTreeMap;
 
 use entity_core::db::Counted;
+use entity_core::db::archive::Archived;
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
     Access, Action, Actions, Context, Create, Delete, Entity, FeedEntry, Fields, List, Need,
-    Operation, Page, Permit, Provider, Read, Result, Search, Update, Version,
+    Operation, Page, Permit, Provider, Read, Result, Search, Update, Version, gate,
 };
 use serde::Serialize;
 
@@ -27,6 +30,7 @@ use crate::db::site as table;
 
 pub(crate) use id::{claim_ids, row as likeness_row};
 pub use parts::{Group, Owner, PageReference};
+pub(crate) use pinned::write_placement;
 pub use pinned::{PinnedSites, SiteName};
 
 /// The provider of sites.
@@ -53,7 +57,7 @@ const SITE: Counted = Counted::new(
 )
 .owned_by("owner_id")
 .within("id");
-/// What a site changes of the rights of its roles counts in it.
+/// The changes that a site makes to the rights of its roles count in it.
 const GRANT: Counted =
     Counted::new("realm_grant", &["role", "function"]).within_path("realm", authorizer::OF_SITE);
 const GROUP: Counted = Counted::new("site_group", &["title", "description"]).within("site_id");
@@ -70,19 +74,19 @@ pub struct Site {
     /// The id. Whoever creates a site may choose it.
     #[entity(id, site, on_create, max = 99, column)]
     pub id: String,
-    /// What people call it.
+    /// The title.
     #[entity(title, required, writable, search, max = 99, column)]
     pub title: String,
     /// `course`, `project`, or nothing.
     #[entity(on_create, max = 99, column, choices("course", "project"))]
     pub r#type: Option<String>,
-    /// What it is about.
+    /// The description.
     #[entity(writable, html, column)]
     pub description: Option<String>,
     /// One plain line about it.
     #[entity(writable, search, max = 400, column = "short_description")]
     pub short_description: Option<String>,
-    /// What it is about, once more.
+    /// The description once more.
     pub html_description: Option<String>,
     /// One line about it, as HTML.
     pub html_short_description: Option<String>,
@@ -92,7 +96,7 @@ pub struct Site {
     /// How to reach whom to ask.
     #[entity(writable, email, max = 254)]
     pub contact_email: Option<String>,
-    /// Whether users may join by themselves.
+    /// True if users may join by themselves.
     #[entity(writable, column = "is_joinable")]
     pub joinable: bool,
     /// The role of those who join by themselves.
@@ -110,10 +114,10 @@ pub struct Site {
     pub props: BTreeMap<String, String>,
     /// The group of the student system that fills it.
     pub provider_group_id: Option<String>,
-    /// Whether its members may come in.
+    /// True if its members may come in.
     #[entity(writable, column = "is_published", default = "true")]
     pub published: bool,
-    /// Whether strangers may look at it.
+    /// True if strangers may look at it.
     #[entity(writable, column = "is_pub_view")]
     pub pub_view: bool,
     /// Its look.
@@ -147,7 +151,7 @@ pub struct Site {
     pub empty: bool,
     /// Always false.
     pub active_edit: bool,
-    /// Whether somebody put the pages in order: always true.
+    /// True if somebody put the pages in order: always true.
     pub custom_page_ordered: bool,
     /// The roles that members may have.
     pub user_roles: Vec<String>,
@@ -269,14 +273,14 @@ impl Provider for Sites {
         delete: Need::Site("site.del"),
     };
     const COUNTED: &'static [Counted] = &[SITE, GROUP, GRANT];
+    const ARCHIVED: &'static [Archived] = archive::TABLES;
 
     /// Whoever may visit it reads it, and whoever may join it.
     async fn permits(cx: &Context, site: &Site, operation: Operation) -> Result<Permit> {
         if operation != Operation::Read || (site.joinable && site.published) {
             return Ok(Permit::Allowed);
         }
-        let decision = cx.authorizer().decide(cx, "site.visit", &site.id).await?;
-        match decision.is_granted() {
+        match gate::holds(cx, "site.visit", &site.id).await? {
             true => Ok(Permit::Allowed),
             false => Ok(Permit::Forbidden),
         }
@@ -288,12 +292,7 @@ impl Read for Sites {
         let mut found = find(cx, id).await?;
         // Whoever may join a site sees it, and so does the public, but not who works with whom in it.
         if let Some(site) = found.as_mut().filter(|it| !it.site_groups.is_empty())
-            && (cx.caller().is_anonymous()
-                || !cx
-                    .authorizer()
-                    .decide(cx, "site.visit", id)
-                    .await?
-                    .is_granted())
+            && (cx.caller().is_anonymous() || !gate::holds(cx, "site.visit", id).await?)
         {
             site.site_groups.clear();
         }

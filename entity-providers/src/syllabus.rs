@@ -1,13 +1,15 @@
 //! `/direct/syllabus`: what a site tells about its course, item by item.
 
+mod bulk;
 mod demo;
+pub mod redirect;
 mod whole;
 
-use entity_core::db::{Facts, Sight};
+use entity_core::db::Sight;
 use entity_core::file::Files;
 use entity_core::wire::Millis;
 use entity_core::{
-    Access, Action, Actions, Answers, Context, Entity, Error, Need, Result, Verb, shape,
+    Access, Action, Actions, Answers, Context, Entity, Error, Need, Result, Verb, shape, standard,
 };
 use serde::Serialize;
 
@@ -19,10 +21,12 @@ const ACCESS: Access = Access::new(Need::Site("site.visit"), Need::Site(WRITES))
 const SIGHT: Sight = Sight::Any(&[Sight::Not(&Sight::Is("draft")), Sight::Holds(WRITES)]);
 
 /// An item of the syllabus of a site, such as a week or a rule.
-#[derive(Clone, Debug, PartialEq, Serialize, Entity)]
+#[standard(version, facts)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "syllabus", table = "syllabus", access = ACCESS, sight = SIGHT)]
 #[entity(check = Self::check, settle = Self::settle, plural = "Syllabus items")]
+#[entity(singular = "Syllabus item")]
 #[entity(
     verbs(read, list, create, update, delete),
     order = "order,id",
@@ -48,7 +52,7 @@ pub struct SyllabusItem {
     pub start_date: Option<Millis>,
     /// When that which it is about ends.
     pub end_date: Option<Millis>,
-    /// Whether it is not finished; then only those who write the syllabus see it.
+    /// True if it is not finished; then only those who write the syllabus see it.
     #[entity(column = "is_draft")]
     pub draft: bool,
     /// Its files, each with `name`, `url` and perhaps `type` and `size`.
@@ -63,14 +67,6 @@ pub struct SyllabusItem {
     /// When it last changed.
     #[entity(updated, column = "modified")]
     pub modified_on: Millis,
-    /// The number of its changes.
-    #[serde(skip)]
-    #[entity(version, hidden)]
-    pub version: i64,
-    /// The answers about its row to the rule about who sees it.
-    #[serde(skip)]
-    #[entity(facts)]
-    pub facts: Facts,
 }
 
 entity_core::register!(SyllabusItem, demo = demo::fill);
@@ -79,7 +75,7 @@ impl SyllabusItem {
     fn check(&mut self, _cx: &Context, _before: Option<&Self>) -> Result<()> {
         match (self.start_date, self.end_date) {
             (Some(start), Some(end)) if end < start => {
-                Err(Error::field("endDate", "must not be before `startDate`"))
+                Err(Error::disordered("startDate", "endDate"))
             }
             _ => Ok(()),
         }
@@ -106,6 +102,24 @@ impl Actions for SyllabusItem {
                 .doc("The syllabus of a site as a whole, with all items that the caller may read, in order.")
                 .argument("siteId", "The site.")
                 .answers(Answers::Value(shape::of::<whole::Syllabus>)),
+            Action::collection(Verb::Post, "bulk", Need::Site(WRITES), bulk::bulk)
+                .label("Make many items")
+                .asks(bulk::ASKS)
+                .doc(
+                    "Makes an item for each day on which a course meets, with numbers behind the `title`: all of them or \
+                     none. Days and times of day are in UTC.",
+                )
+                .argument("siteId", "The site.")
+                .parameters(&[
+                    ("title", "what the headings begin with"),
+                    ("firstDate", "the first day, such as 2026-11-21"),
+                    ("lastDate", "the last day"),
+                    ("days", "the days of the week, such as `MO,WE`; all, without any"),
+                    ("startTime", "the time of day at which an item begins, such as 10:15"),
+                    ("endTime", "the time of day at which it ends"),
+                    ("draft", "whether only those see the items who write the syllabus"),
+                ])
+                .answers(Answers::Value(shape::of::<bulk::Made>)),
         ]
     }
 }

@@ -5,14 +5,15 @@ mod demo;
 use std::collections::BTreeMap;
 
 use entity_core::{
-    Context, DateTimeUtc, DirectPath, Entity, Error, FieldError, Provider as _, Result, Search,
-    Window, check_name, gate,
+    Context, DateTimeUtc, DirectPath, Entity, Error, Provider as _, Result, Search, Window,
+    check_name, gate, standard,
 };
 use serde::Serialize;
 
 pub(crate) use demo::Half;
 
 /// A term, such as a semester.
+#[standard(version)]
 #[derive(Clone, Debug, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "term", table = "term", access = Session, check = Self::check)]
@@ -25,7 +26,7 @@ pub struct Term {
     /// The id, which sites name as `term_eid`. Whoever creates a term may choose it.
     #[entity(id, on_create, max = 99)]
     pub id: String,
-    /// What people call it.
+    /// The title.
     #[entity(title, search, max = 99)]
     pub title: String,
     /// When it begins.
@@ -34,13 +35,9 @@ pub struct Term {
     /// When it ends.
     #[entity(column = "ends")]
     pub to: DateTimeUtc,
-    /// Whether it goes on now.
+    /// True if it goes on now.
     #[entity(computed = Self::is_current)]
     pub current: bool,
-    /// The number of its changes.
-    #[serde(skip)]
-    #[entity(version, hidden)]
-    pub version: i64,
 }
 
 entity_core::register!(Term, demo = demo::fill);
@@ -48,7 +45,7 @@ entity_core::register!(Term, demo = demo::fill);
 impl Term {
     fn check(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
         if self.to < self.from {
-            return Err(backwards());
+            return Err(Error::disordered("from", "to"));
         }
         match before {
             Some(_) => Ok(()),
@@ -59,19 +56,6 @@ impl Term {
     fn is_current(&self, cx: &Context) -> bool {
         self.from <= cx.now() && cx.now() < self.to
     }
-}
-
-/// The refusal of a term that ends before it begins: either instant may be the wrong one.
-fn backwards() -> Error {
-    let wrong = [
-        ("from", "must not be after `to`"),
-        ("to", "must not be before `from`"),
-    ];
-    let fields = wrong.map(|(name, message)| FieldError {
-        name: name.to_owned(),
-        message: message.to_owned(),
-    });
-    Error::fields(fields.to_vec())
 }
 
 /// Refuses an id that can't stand in an address.

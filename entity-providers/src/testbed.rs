@@ -1,14 +1,18 @@
 //! For this crate's tests: the demo university in a database file of its own, asked through the whole pipeline.
 
+use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
-use entity_core::db::Db;
+use bytes::Bytes;
+use entity_core::blob::{BlobStore, BlobWriter, ByteStream};
+use entity_core::db::{AttachedFileService, Db};
 use entity_core::testing::{KeptEvents, origin, shared};
 use entity_core::unit::{Mode, Store};
 use entity_core::{
-    Body, Caller, Context, DateTimeUtc, DirectPath, Dispatcher, Effect, IfMatch, Input, Item,
-    Registry, Request, Result, Shared, Verb,
+    Blob, Blobs, Body, Caller, Context, DateTimeUtc, DirectPath, Dispatcher, Effect, Error,
+    IfMatch, Input, Item, Registry, Request, Result, Shared, Verb,
 };
 use futures::future::BoxFuture;
 use sea_orm::{EntityTrait, IntoActiveModel};
@@ -16,6 +20,7 @@ use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 use crate::authorizer::RoleAuthorizer;
+use crate::content::Attached;
 use crate::db::realm_grant;
 use crate::demo::{self, Summary};
 use crate::limits::Limits;
@@ -34,6 +39,60 @@ impl Passwords for Backwards {
 
     async fn verify(&self, password: &str, stored: &str) -> Result<bool> {
         Ok(self.hash(password).await? == stored)
+    }
+}
+
+/// Keeps no bytes.
+#[derive(Debug)]
+struct Nowhere;
+
+#[async_trait]
+impl BlobStore for Nowhere {
+    async fn begin(&self) -> Result<Box<dyn BlobWriter>> {
+        Ok(Box::new(Self))
+    }
+
+    async fn open(&self, _blob: &Blob, _range: Range<u64>) -> Result<ByteStream> {
+        Err(Error::not_found())
+    }
+
+    async fn delete(&self, _blob: &Blob) -> Result<()> {
+        Ok(())
+    }
+
+    async fn list(&self, _: Option<&Blob>, _most: usize, _age: Duration) -> Result<Vec<Blob>> {
+        Ok(Vec::new())
+    }
+
+    async fn clean(&self, _age: Duration) -> Result<()> {
+        Ok(())
+    }
+
+    async fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
+    async fn owner(&self) -> Result<Option<String>> {
+        Ok(None)
+    }
+
+    async fn set_owner(&self, _owner: &str) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl BlobWriter for Nowhere {
+    async fn write(&mut self, _bytes: Bytes) -> Result<()> {
+        Ok(())
+    }
+
+    async fn finish(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    async fn keep(self: Box<Self>, _blob: &Blob) -> Result<()> {
+        Ok(())
     }
 }
 
@@ -76,8 +135,12 @@ impl Testbed {
         let mut shared: Shared = shared(RoleAuthorizer::new());
         shared.authorizer = authorizer.clone();
         shared.services.insert(authorizer.clone());
+        shared.services.insert(Arc::clone(&registry));
         shared.services.insert(Arc::new(PasswordService(passwords)));
         shared.services.insert(Arc::new(Limits::default()));
+        shared.services.insert(Arc::new(Blobs::new(Nowhere)));
+        let attached = AttachedFileService(Arc::new(Attached));
+        shared.services.insert(Arc::new(attached));
         let tries = TryService(Arc::new(Patient));
         shared.services.insert(Arc::new(tries));
         let sink = Arc::new(KeptEvents::default());
@@ -113,7 +176,7 @@ impl Testbed {
         .await
     }
 
-    /// What was filled in.
+    /// Returns the demo university that was filled in.
     pub(crate) fn summary(&self) -> &Summary {
         self.summary.as_ref().unwrap()
     }
@@ -181,12 +244,12 @@ impl Testbed {
         done
     }
 
-    /// What `GET path` answers to the user `eid`.
+    /// Returns the answer of `GET path` to the user `eid`.
     pub(crate) async fn get(&self, eid: &str, path: &str) -> Result<Value> {
         self.send(eid, Verb::Get, path, &Value::Null).await
     }
 
-    /// What `verb path` with a body answers to the user `eid`: an object, an array of objects, or null.
+    /// Returns the answer of `verb path` with a body to the user `eid`: an object, an array of objects, or null.
     pub(crate) async fn send(
         &self,
         eid: &str,

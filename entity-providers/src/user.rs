@@ -11,6 +11,7 @@ mod password;
 #[cfg(test)]
 mod tests;
 mod tries;
+mod view;
 mod write;
 
 use entity_core::db::{self, Secret, Sight};
@@ -18,13 +19,13 @@ use entity_core::search::{Cell, Test};
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
     Access, Action, Actions, Answers, Arguments, Context, Delete, Entity, Error, Need, Operation,
-    Outcome, Permit, Read, Result, Search, Verb,
+    Outcome, Permit, Read, Result, Search, Verb, standard,
 };
 use serde::Serialize;
 
 use crate::fields::Properties;
 
-pub(crate) use find::by_names;
+pub(crate) use find::{by_eid, by_names};
 pub use find::{credentials, find, keep_hash, note_login};
 pub(crate) use name::{FULL_NAME, NAME_OR_NOTHING, SORT_NAME};
 pub use name::{display_name, full_name, sort_name};
@@ -62,6 +63,7 @@ pub(crate) fn is_caller(cx: &Context, name: &str) -> bool {
 }
 
 /// A person who can log in.
+#[standard(version)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "user", plural = "People", table = "user_account", migrated)]
@@ -105,7 +107,7 @@ pub struct User {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[entity(computed, writable, password, max = 1024)]
     pub current_password: Option<String>,
-    /// Whether the private feeds go on when the password changes. They end unless this is true.
+    /// True if the private feeds go on when the password changes. They end unless this is true.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[entity(computed, writable)]
     pub keep_feeds: Option<bool>,
@@ -118,7 +120,7 @@ pub struct User {
     /// The address of the user's files.
     #[entity(address, computed = Self::address)]
     pub url: String,
-    /// Whether the account is shut. Only administrators see and change it.
+    /// True if the account is shut. Only administrators see and change it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[entity(column = "is_disabled", uncompared, sight = Sight::Holds(VIEW_ANY))]
     pub disabled: Option<bool>,
@@ -145,10 +147,6 @@ pub struct User {
     #[serde(skip)]
     #[entity(hidden)]
     pub created_by: Option<String>,
-    /// The number of changes.
-    #[serde(skip)]
-    #[entity(version, hidden)]
-    pub version: i64,
 }
 
 entity_core::register!(User);
@@ -175,7 +173,7 @@ impl User {
     }
 }
 
-/// Whether the caller may see others.
+/// Returns whether the caller may see others.
 pub(crate) async fn may_view(cx: &Context) -> Result<bool> {
     cx.authorizer().holds(cx, VIEW_ANY).await
 }
@@ -236,6 +234,7 @@ impl Delete for User {
             ));
         }
         cx.emit(CREDENTIALS, &current.reference, None);
+        db::delete_of_person(cx, &current.id).await?;
         db::delete(cx, current).await
     }
 }

@@ -29,7 +29,7 @@ use entity_core::{Error, Origin};
 use crate::capacity::Capacity;
 use crate::config::{Config, Network};
 use crate::error::{self, ErrorContext};
-use crate::metrics::Metrics;
+use crate::metrics::{Figures, Metrics};
 use crate::telemetry;
 
 pub use class::Class;
@@ -89,15 +89,16 @@ impl TooMany {
 
 impl Admission {
     /// As `config` says.
-    pub(crate) fn new(config: &Config, metrics: &Metrics) -> Self {
+    pub(crate) fn new(config: &Config, figures: &Figures) -> Self {
+        let metrics = figures.metrics();
         let lanes = PerClass::of(|it| Lane::new(it, limits(it, config), metrics.clone()));
         for class in Class::ALL {
             let (running, waiting) = (lanes.get(class).clone(), lanes.get(class).clone());
             let [run, wait] = names(class);
-            metrics.ask(run, "Requests of this class that run", move || {
+            figures.ask(run, "Requests of this class that run", move || {
                 count(running.running())
             });
-            metrics.ask(wait, "Requests of this class that wait", move || {
+            figures.ask(wait, "Requests of this class that wait", move || {
                 count(waiting.waiting())
             });
         }
@@ -215,7 +216,7 @@ impl Admission {
     /// As if nothing were configured.
     pub(crate) fn for_tests() -> std::sync::Arc<Self> {
         let config = crate::config::load(&crate::config::Given::default());
-        Self::new(&config.config.unwrap(), &Metrics::default()).into()
+        Self::new(&config.config.unwrap(), &Figures::default()).into()
     }
 }
 
@@ -239,6 +240,7 @@ fn names(class: Class) -> [&'static str; 2] {
         Class::Write => ["running_writes", "queued_writes"],
         Class::Login => ["running_logins", "queued_logins"],
         Class::Large => ["running_large", "queued_large"],
+        Class::Upload => ["running_uploads", "queued_uploads"],
     }
 }
 
@@ -259,6 +261,7 @@ fn limits(class: Class, config: &Config) -> Limits {
         Class::Write => capacity.writes,
         Class::Login => given(config.admission_logins, cores.saturating_mul(2)),
         Class::Large => given(config.admission_large, cores.div_ceil(2)),
+        Class::Upload => config.admission_uploads,
     };
     let queue = match class {
         // Whoever waits has read what is to be answered, and has it in memory.

@@ -38,6 +38,10 @@ pub(crate) struct AnswerMemory {
     is_memory_scarce: bool,
 }
 
+/// An answer that is streamed, and never in memory as a whole.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Streamed;
+
 /// A part of it.
 #[derive(Debug)]
 struct Budget {
@@ -62,10 +66,15 @@ impl AnswerMemory {
     /// Does `work` on the answer to a request of `origin`. If that is large, it takes long; then what else this thread
     /// has to do goes on in another one, unless memory is scarce: each thread keeps some of what it gave back.
     pub(crate) fn aside<T>(&self, origin: &Origin, work: impl FnOnce() -> T) -> T {
+        self.aside_if(origin.reading.is_large(), work)
+    }
+
+    /// Does `work` the same way, which takes long if it `is_large`.
+    pub(crate) fn aside_if<T>(&self, is_large: bool, work: impl FnOnce() -> T) -> T {
         let has_threads = || {
             Handle::try_current().is_ok_and(|it| it.runtime_flavor() == RuntimeFlavor::MultiThread)
         };
-        match origin.reading.is_large() && !self.is_memory_scarce && has_threads() {
+        match is_large && !self.is_memory_scarce && has_threads() {
             true => block_in_place(work),
             false => work(),
         }
@@ -77,6 +86,9 @@ impl AnswerMemory {
     /// # Errors
     /// There is no room, or not soon enough.
     pub(crate) async fn hold(&self, response: Response, is_done: bool) -> Result<Response> {
+        if response.extensions().get::<Streamed>().is_some() {
+            return Ok(response);
+        }
         let size = response.body().size_hint().exact();
         let size = size.and_then(|it| usize::try_from(it).ok());
         let Some(size) = size.filter(|it| *it > COUNTED) else {

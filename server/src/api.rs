@@ -10,7 +10,7 @@ mod login;
 
 use std::future::ready;
 
-use axum::http::{Method, StatusCode, Uri};
+use axum::http::{Method, Uri};
 use axum::response::Response;
 use entity_core::endpoint::{Call, Endpoint, MOUNT};
 use entity_core::{Audit, DirectPath, Error, Result, Verb};
@@ -20,6 +20,7 @@ pub(crate) use call::{ENVELOPE, OwnAnswer, OwnCall, envelope_schema};
 pub use list::{Endpoints, Listed};
 
 use crate::app::App;
+use crate::events;
 use crate::exchange::Exchange;
 use crate::middleware::audit::Audited;
 use call::Told;
@@ -32,6 +33,7 @@ type OwnHandler = for<'a> fn(OwnCall<'a>) -> BoxFuture<'a, Result<OwnAnswer>>;
 const OWN: &[(Endpoint, OwnHandler)] = &[
     (login::LOGIN, |call| Box::pin(login::login(call))),
     (login::LOGOUT, |call| Box::pin(login::logout(call))),
+    (events::FOLLOW, |call| Box::pin(events::answer(call))),
     (docs::DOCUMENT, |call| {
         Box::pin(ready(docs::document(&call)))
     }),
@@ -126,7 +128,8 @@ async fn answer_registered(
         Box::pin(async move {
             let answer = endpoint.run(cx, call).await?;
             let response = told.write(&app, &answer)?;
-            Ok((response, Audit::Answered(StatusCode::OK.as_u16())))
+            let audit = Audit::Answered(response.status().as_u16());
+            Ok((response, audit))
         })
     });
     let mut response = work.await?;

@@ -1,55 +1,52 @@
 //! The service, put together: storage, providers, sessions, formats.
 
+mod assembly;
+mod watch;
+
 use std::convert::Infallible;
 use std::num::NonZero;
 use std::ops::Deref;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::{self, Poll};
 use std::thread::available_parallelism;
 
 use axum::extract::Request;
 use axum::response::Response;
 use chrono::{DateTime, TimeDelta, Utc};
-use entity_core::db::{Quota, Quotas};
 use entity_core::format::Formats;
-use entity_core::{
-    Clock, Dispatcher, Error, Ids, Registry, Result, Services, Shared, Turns, WriteLimit,
-};
+use entity_core::{Clock, Dispatcher, Error, Ids, Registry, Result};
 use entity_formats::openapi::Document;
 use entity_providers::authorizer::RoleAuthorizer;
-use entity_providers::limits::Limits;
-use entity_providers::server_config::ServerFacts;
-use entity_providers::user::{PasswordService, TryService};
 use futures::future::BoxFuture;
-use sea_orm::DbBackend;
+use tokio::sync::{Semaphore, watch as watched};
 use tokio_util::task::TaskTracker;
 
-use crate::admission::{Admission, WriteTurns};
+use crate::admission::Admission;
 use crate::answers::AnswerMemory;
 use crate::api::Endpoints;
 use crate::audit::{AuditLog, AuditOptions};
 use crate::auth::directory::Accounts;
-use crate::auth::evidence::{PasswordCheck, TrustedHeader};
+use crate::auth::evidence::{Authenticator, PasswordCheck, TrustedHeader};
 use crate::auth::login::{Login, LoginParts};
 use crate::auth::password::{PasswordCost, Passwords};
 use crate::auth::throttle::{Throttle, ThrottleOptions};
-use crate::auth::tries::AccountTries;
 use crate::capacity::Capacity;
 use crate::config::{self, Config};
 use crate::descriptions::Descriptions;
-use crate::direct::idempotency::Bounds;
+use crate::events::Live;
 use crate::feed::pace::Pace;
-use crate::health::{Counters, Health, Watch};
+use crate::files::{self, owner, sweep::Sweep};
+use crate::follower::{self, Activity, Follower, Notifications};
+use crate::health::{Health, Watch};
 use crate::janitor::Janitor;
-use crate::journal::Journal;
-use crate::metrics::Metrics;
+use crate::metrics::{Figures, Metrics};
 use crate::middleware::csrf::{self, CsrfOptions};
-use crate::retention::Aging;
-use crate::sanitizer::HtmlSanitizer;
+use crate::presence::Keeper;
+use crate::retention::{Aging, Collected};
 use crate::session::{CookieOptions, SameSite, SessionOptions, Sessions, SqlSessions};
 use crate::storage::Storage;
-use crate::system::TokioTimer;
-use crate::{openapi, pipeline, retention, supervise, telemetry};
+use crate::webhooks::{Deliveries, Post, Sender};
+use crate::{openapi, pipeline, presence, retention, supervise, telemetry, webhooks};
 
 /// What tests own and the real service takes from the machine.
 #[derive(Clone)]
@@ -76,6 +73,11 @@ impl std::fmt::Debug for Parts {
     }
 }
 
+/// How many archives are written for clients at once: each reads all of a site, and the processor compresses it.
+const ARCHIVES: usize = 2;
+/// How many answers are sent at once that are made piece by piece: each has a piece of a few megabytes in memory.
+const STREAMS: usize = 16;
+
 /// A running service. Cloning it is cheap; all clones are the same service.
 #[derive(Clone, Debug)]
 pub struct App(Arc<Inner>);
@@ -90,8 +92,8 @@ pub struct Inner {
     pub endpoints: Arc<Endpoints>,
     /// The formats it speaks.
     pub formats: Arc<Formats>,
-    /// What it says of itself.
-    pub description: Document,
+    /// What it says of itself, once somebody has asked.
+    description: OnceLock<Document>,
     /// The same as it was written.
     pub(crate) descriptions: Descriptions,
     /// Logs people in and out.
@@ -112,12 +114,28 @@ pub struct Inner {
     pub health: Health,
     /// What the service counts.
     pub metrics: Metrics,
+    /// What it counts, and what is asked of its parts.
+    pub figures: Figures,
     /// Who is let in, and when.
     pub(crate) admission: Arc<Admission>,
     /// Counts failures to log in.
     pub(crate) throttle: Throttle,
     /// Slows down who reads private feeds without a pause.
     pub(crate) pace: Pace,
+    /// The places of answers that are made piece by piece while they are sent.
+    pub(crate) streams: Arc<Semaphore>,
+    /// The places of streams of events.
+    pub(crate) live: Live,
+    /// Sends requests to webhooks.
+    pub(crate) post: Post,
+    /// The number of the last event that is followed.
+    pub(crate) followed: watched::Sender<i64>,
+    /// The places of archives that are being written for clients.
+    pub(crate) archives: Arc<Semaphore>,
+    /// How far the sweep of files has come.
+    pub(crate) sweep: Sweep,
+    /// How far the attempts at quizzes that ended by themselves are collected.
+    pub(crate) collected: Collected,
     aging: Aging,
     sessions: Arc<Sessions>,
     pub(crate) csrf: CsrfOptions,
@@ -152,10 +170,13 @@ impl App {
     /// The database can't be reached or is newer than the service; a setting makes no sense.
     pub async fn start(config: Config, parts: Parts) -> Result<Self> {
         let url = config.database.expose();
+        follower::check()?;
         let storage = Storage::open_with(url, &parts.registry, Capacity::pools(&config)).await?;
+        let blobs = files::open(&config).await?;
+        owner::claim(blobs.store(), &files::place(&config)?, &storage.content).await?;
         let aging = Aging::begin(&storage, &*parts.clock).await?;
-        let metrics = Metrics::default();
-        let admission = Arc::new(Admission::new(&config, &metrics));
+        let figures = Figures::default();
+        let admission = Arc::new(Admission::new(&config, &figures));
         let passwords = Passwords::new(cores(), parts.password_cost, Arc::clone(&admission))?;
         let authorizer = Arc::new(RoleAuthorizer::new());
         let (sessions, touches) = Sessions::new(
@@ -164,38 +185,35 @@ impl App {
             Arc::clone(&parts.clock),
         );
         let health = Health::of_migrated();
-        watch_health(&health, &metrics);
+        watch::health(&health, &figures);
         supervise::spawn(touches, health.clone());
         let sessions = Arc::new(sessions);
         let formats = Arc::clone(&parts.formats);
         let endpoints = Arc::clone(&parts.endpoints);
-        let dispatcher = dispatcher(&config, parts, &storage, &authorizer, &sessions, &passwords)
-            .with_turns(turns(&storage, &admission));
-        watch_quotas(&dispatcher, &metrics);
+        let news = watched::Sender::new(());
+        let stores = (&storage, blobs, &news);
+        let dispatcher =
+            assembly::dispatcher((&config, parts), stores, &authorizer, &sessions, &passwords)
+                .await?
+                .with_turns(assembly::turns(&storage, &admission));
+        watch::quotas(&dispatcher, &figures);
         let cookie = cookie(&config).map_err(|error| Error::internal(error.to_string()))?;
         let csrf = csrf_options(&config)?;
         let throttle = Throttle::new(throttle_options(&config));
         let login = Login::new(LoginParts {
             dispatcher: dispatcher.clone(),
             directory: Arc::new(Accounts),
-            authenticators: vec![
-                Arc::new(PasswordCheck {
-                    passwords: passwords.clone(),
-                    allows_basic: config.auth_basic,
-                }),
-                Arc::new(TrustedHeader {
-                    proxies: config.trusted_proxies.clone(),
-                }),
-            ],
+            authenticators: authenticators(&config, &passwords),
             passwords: passwords.clone(),
             throttle,
             sessions: Arc::clone(&sessions),
         });
         let audit = audit_log(&config, &storage, dispatcher.registry(), &health);
-        watch_audit(&audit, &metrics);
-        let description = describe(dispatcher.registry(), &endpoints, &formats, &config)?;
+        watch::audit(&audit, &figures);
+        let live = Live::new(config.event_streams, config.connections / 4);
+        watch::events(&live, &figures);
         let app = Self(Arc::new(Inner {
-            description,
+            description: OnceLock::new(),
             descriptions: Descriptions::default(),
             dispatcher,
             endpoints,
@@ -208,18 +226,55 @@ impl App {
             answers: AnswerMemory::new(config.answer_memory.0),
             tasks: TaskTracker::new(),
             health: health.clone(),
-            metrics,
+            metrics: figures.metrics().clone(),
+            figures,
             admission,
+            archives: Arc::new(Semaphore::new(ARCHIVES)),
+            streams: Arc::new(Semaphore::new(STREAMS)),
+            live,
+            post: Post::new(config.webhooks_private),
+            followed: watched::Sender::new(0),
             pace: Pace::new(config.feeds_burst, delta(config.feeds_interval)),
+            sweep: Sweep::default(),
+            collected: Collected::default(),
             aging,
             sessions,
             throttle,
             csrf,
             config,
         }));
-        supervise::spawn(Janitor::of(&app), health.clone());
-        supervise::spawn(Watch::of(Arc::downgrade(&app.0)), health);
+        app.begin(&news, &health);
         Ok(app)
+    }
+
+    /// Starts what works in the background.
+    fn begin(&self, news: &watched::Sender<()>, health: &Health) {
+        supervise::spawn(Janitor::of(self), health.clone());
+        let notifications = Follower::<Notifications>::of(self, news.subscribe());
+        supervise::spawn(notifications, health.clone());
+        let webhooks = Follower::<Deliveries>::of(self, news.subscribe());
+        supervise::spawn(webhooks, health.clone());
+        let activity = Follower::<Activity>::of(self, news.subscribe());
+        supervise::spawn(activity, health.clone());
+        supervise::spawn(Keeper::of(self), health.clone());
+        supervise::spawn(Sender::of(self), health.clone());
+        supervise::spawn(Watch::of(Arc::downgrade(&self.0)), health.clone());
+    }
+
+    /// What the service says of itself, as an OpenAPI document. It is made when it is first asked for, which a service
+    /// does before it listens.
+    ///
+    /// # Errors
+    /// Two operations have the same name.
+    pub fn description(&self) -> Result<&Document> {
+        if let Some(made) = self.description.get() {
+            return Ok(made);
+        }
+        let (registry, endpoints) = (self.dispatcher.registry(), &self.endpoints);
+        let made = openapi::describe(registry, endpoints, &self.formats, &self.config);
+        let checked = endpoints.check_beside(registry, &made);
+        checked.map_err(Error::internal)?;
+        Ok(self.description.get_or_init(|| made))
     }
 
     /// The present instant.
@@ -261,6 +316,32 @@ impl App {
         }
     }
 
+    /// Makes the notifications, deliveries and figures of all events that are committed, as the service does within seconds.
+    ///
+    /// # Errors
+    /// A database can't be read or written.
+    pub async fn catch_up(&self) -> Result<()> {
+        follower::catch_up::<Notifications>(self).await?;
+        follower::catch_up::<Deliveries>(self).await?;
+        follower::catch_up::<Activity>(self).await
+    }
+
+    /// Keeps who visits which site where other nodes find it, as the service does every few seconds.
+    ///
+    /// # Errors
+    /// A database can't be written.
+    pub async fn keep_visits(&self) -> Result<()> {
+        presence::keep(self).await
+    }
+
+    /// Sends to webhooks what is due, as the service does within seconds, and returns when nothing is.
+    ///
+    /// # Errors
+    /// A database can't be read or written.
+    pub async fn deliver(&self) -> Result<()> {
+        webhooks::deliver(self).await
+    }
+
     /// Removes what is over, as the service does every minute: sessions, audit rows, events and kept results.
     ///
     /// # Errors
@@ -289,128 +370,17 @@ impl tower::Service<Request> for App {
     }
 }
 
-fn dispatcher(
-    config: &Config,
-    parts: Parts,
-    storage: &Storage,
-    authorizer: &Arc<RoleAuthorizer>,
-    sessions: &Arc<Sessions>,
-    passwords: &Passwords,
-) -> Dispatcher {
-    let registry = Arc::new(parts.registry);
-    let mut services = Services::default();
-    services.insert(Arc::clone(authorizer));
-    services.insert(Arc::clone(sessions));
-    services.insert(Arc::new(PasswordService(Arc::new(passwords.clone()))));
-    services.insert(Arc::new(limits(config)));
-    services.insert(Arc::new(ServerFacts {
-        server_id: config.cookie_suffix().to_owned(),
-    }));
-    services.insert(Arc::new(quotas(config, storage)));
-    services.insert(Arc::new(TryService(Arc::new(AccountTries::default()))));
-    services.insert(Arc::clone(&registry));
-    services.insert(Arc::new(Bounds {
-        keeps: config.retention_idempotency,
-        keys: config.retention_idempotency_keys,
-    }));
-    services.insert(parts.formats);
-    let shared = Shared {
-        clock: parts.clock,
-        ids: parts.ids,
-        authorizer: authorizer.clone(),
-        services,
-        base_url: config.server_url().into(),
-        answer_bytes: config.answer_bytes.0,
-        sanitizer: Arc::new(HtmlSanitizer::new(cores())),
-    };
-    let journal = Journal {
-        audit: storage.audit_of_writes.clone(),
-        authorizer: Arc::clone(authorizer),
-        sessions: Arc::clone(sessions),
-    };
-    Dispatcher::new(
-        registry,
-        Arc::new(storage.content.clone()),
-        Arc::new(journal),
-        shared,
-    )
-    .with_write_limit(Some(WriteLimit {
-        length: config.write_hold,
-        joined: WriteLimit::JOINED,
-        timer: Arc::new(TokioTimer),
-    }))
-}
-
-/// A file is written by one unit of work at a time; a server looks after its writers itself.
-fn turns(storage: &Storage, admission: &Arc<Admission>) -> Option<Arc<dyn Turns>> {
-    let is_file = storage.content.writer.get_database_backend() == DbBackend::Sqlite;
-    let turns = || -> Arc<dyn Turns> { Arc::new(WriteTurns::new(Arc::clone(admission))) };
-    is_file.then(turns)
-}
-
-fn quotas(config: &Config, storage: &Storage) -> Quotas {
-    let account = Quota {
-        entities: config.quota_account_entities.into(),
-        bytes: count(config.quota_account_bytes.0),
-    };
-    let site = Quota {
-        entities: config.quota_site_entities.into(),
-        bytes: count(config.quota_site_bytes.0),
-    };
-    Quotas::new(account, site, storage.content.reader.clone())
-}
-
-fn watch_quotas(dispatcher: &Dispatcher, metrics: &Metrics) {
-    let Some(quotas) = dispatcher.shared().services.get::<Quotas>() else {
-        return;
-    };
-    let help = "Requests that were refused because an account or a site has all that it may have";
-    metrics.ask("quota_refusals", help, move || {
-        i64::try_from(quotas.refused()).unwrap_or(i64::MAX)
-    });
-}
-
-fn count(it: usize) -> u64 {
-    u64::try_from(it).unwrap_or(u64::MAX)
-}
-
-fn limits(config: &Config) -> Limits {
-    Limits {
-        sites_per_account: count(config.sites_per_account),
-        invitations_per_site: count(config.invitations_per_site),
-        invitations_per_account: count(config.invitations_per_account),
-    }
-}
-
-fn watch_health(health: &Health, metrics: &Metrics) {
-    health.report_to(metrics.clone());
-    let ask = |name, help, read: fn(Counters) -> u64| {
-        let health = health.clone();
-        metrics.ask(name, help, move || {
-            i64::try_from(read(health.counters())).unwrap_or(i64::MAX)
-        });
-    };
-    ask("audit_lost", "Audit rows left out", |it| it.audit_lost);
-    ask(
-        "lines_repeated",
-        "Log lines counted in place of written",
-        |it| it.lines_repeated,
-    );
-    ask("lines_lost", "Log lines that could not be written", |it| {
-        it.lines_lost
-    });
-}
-
-/// Describes the service, after a check that its operations have different names.
-fn describe(
-    registry: &Registry,
-    endpoints: &Endpoints,
-    formats: &Formats,
-    config: &Config,
-) -> Result<Document> {
-    let description = openapi::describe(registry, endpoints, formats, config);
-    let checked = endpoints.check_beside(registry, &description);
-    checked.map(|()| description).map_err(Error::internal)
+/// The ways to say who one is, in the order in which they are tried.
+fn authenticators(config: &Config, passwords: &Passwords) -> Vec<Arc<dyn Authenticator>> {
+    vec![
+        Arc::new(PasswordCheck {
+            passwords: passwords.clone(),
+            allows_basic: config.auth_basic,
+        }),
+        Arc::new(TrustedHeader {
+            proxies: config.trusted_proxies.clone(),
+        }),
+    ]
 }
 
 fn audit_log(config: &Config, storage: &Storage, registry: &Registry, health: &Health) -> AuditLog {
@@ -426,15 +396,6 @@ fn audit_log(config: &Config, storage: &Storage, registry: &Registry, health: &H
         },
         health.clone(),
     )
-}
-
-fn watch_audit(audit: &AuditLog, metrics: &Metrics) {
-    let audit = audit.clone();
-    metrics.ask(
-        "audit_queue_rows",
-        "Audit rows that wait to be written",
-        move || audit.waiting(),
-    );
 }
 
 fn cores() -> usize {

@@ -23,8 +23,8 @@ const MOST: usize = 64;
 /// With fewer of each kind the service does not work.
 const LEAST: usize = 2;
 /// What a reader and a connection for scans have of the memory. A reader is two connections of SQLite,
-/// each of which may cache 2 MiB and prepares statements; a scan keeps rows ahead too.
-const MEMORY: [usize; 2] = [64 << 20, 32 << 20];
+/// each of which may cache 2 MiB, knows the schema (1 MiB) and prepares statements; a scan keeps rows ahead too.
+const MEMORY: [usize; 2] = [96 << 20, 48 << 20];
 
 /// The files that a connection to a SQLite file has open: that file and its journal.
 const FILES: usize = 2;
@@ -224,10 +224,10 @@ mod tests {
             assert!(it.files() <= files || it.readers == LEAST, "{it:?}");
         }
         for (mebibytes, expected) in [
-            (512, [4, 14, 2]),
-            (256, [4, 8, 2]),
-            (128, [2, 4, 2]),
-            (64, [2, 2, 1]),
+            (1024, [4, 14, 2]),
+            (512, [4, 10, 2]),
+            (256, [2, 5, 2]),
+            (128, [2, 2, 1]),
         ] {
             let it = usual.within_memory(mebibytes << 20);
             assert_eq!([it.readers, it.scans, it.searches], expected, "{mebibytes}");

@@ -1,5 +1,6 @@
 //! The command line: what `lectern` can be told, and what it answers.
 
+mod archive;
 mod arguments;
 mod backup;
 mod doctor;
@@ -86,7 +87,7 @@ async fn execute(arguments: Arguments, config: Config) -> Result<(), Failure> {
             };
             serve::run(config, file, &options).await
         }
-        Some(Command::Demo) => operator::demo(config, &arguments.demo).await,
+        Some(Command::Demo { scale }) => operator::demo(config, &arguments.demo, scale).await,
         Some(Command::Migrate) => {
             let registry = Registry::from_inventory()?;
             let storage = Storage::open(config.database.expose(), &registry).await?;
@@ -100,8 +101,10 @@ async fn execute(arguments: Arguments, config: Config) -> Result<(), Failure> {
             Ok(())
         }
         Some(Command::User { action }) => operator::user(config, action).await,
-        Some(Command::Backup { file, force }) => backup::backup(&config, &file, force),
+        Some(Command::Backup { file, force }) => backup::backup(&config, &file, force).await,
         Some(Command::Restore { file, force }) => backup::restore(&config, &file, force).await,
+        Some(Command::Export { site, file }) => archive::export(config, &site, &file).await,
+        Some(Command::Import { file }) => archive::import(config, &file).await,
         Some(Command::Doctor { .. } | Command::NewType(_)) => Ok(()),
     }
 }

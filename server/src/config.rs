@@ -34,7 +34,7 @@ pub use setting::Setting;
 use setting::settings;
 use sheet::Sheet;
 pub use sheet::{Given, OTHER_VARIABLES, Source};
-pub use value::{ByteLimit, ByteSize, DatabaseUrl, Value, WebOrigin};
+pub use value::{Bucket, ByteLimit, ByteSize, DatabaseUrl, Secret, Value, WebOrigin};
 
 settings! {
     /// Everything that can be set.
@@ -47,6 +47,25 @@ settings! {
         database: DatabaseUrl = "database", "LECTERN_DATABASE", "sqlite://lectern.db";
         /// A second address and port, for load balancers: `/livez` and `/readyz` alone, with a thread of their own.
         health_listen: Option<SocketAddr> = "health.listen", "LECTERN_HEALTH_LISTEN", "";
+        /// The folder with the files that people upload, which all nodes of a service share. Empty: beside the file of
+        /// SQLite, with its name and `.files`; with PostgreSQL `lectern.files` where the service was started, which
+        /// `production` refuses. With `files.url`, the folder of a node's own in which a file is while it comes; empty:
+        /// where the system has temporary files.
+        files_folder: Option<String> = "files.folder", "LECTERN_FILES_FOLDER", "";
+        /// The bucket with the files that people upload, of a service that speaks the protocol of Amazon's object storage, and a prefix
+        /// in it: `s3://bucket/prefix`. Empty: they are in `files.folder`.
+        files_url: Option<Bucket> = "files.url", "LECTERN_FILES_URL", "";
+        /// The address of that service, such as `https://minio.example:9000`. Empty: Amazon's own.
+        files_endpoint: Option<WebOrigin> = "files.endpoint", "LECTERN_FILES_ENDPOINT", "";
+        /// The region of the bucket. Empty: `AWS_REGION`, and without that `us-east-1`.
+        files_region: Option<String> = "files.region", "LECTERN_FILES_REGION", "";
+        /// The id of the key with which the service logs in there. Empty: what `AWS_ACCESS_KEY_ID`,
+        /// `AWS_SECRET_ACCESS_KEY` and the like say, or what the machine is allowed on its own.
+        files_access_key: Option<String> = "files.accessKey", "LECTERN_FILES_ACCESSKEY", "";
+        /// The key itself.
+        files_secret_key: Option<Secret> = "files.secretKey", "LECTERN_FILES_SECRETKEY", "";
+        /// Most bytes of the files of one request. Types may allow less.
+        files_size: ByteSize = "files.size", "LECTERN_FILES_SIZE", "512MiB";
         /// The host names that requests may name. Empty: any.
         hosts: Vec<String> = "hosts", "LECTERN_HOSTS", "";
 
@@ -81,6 +100,10 @@ settings! {
         /// Origins besides our own whose pages may read here, as whoever is logged in. Those that change things need
         /// `csrf.trustedOrigins` too, and `cookie.samesite` = none if they are of another site.
         cors_origins: Vec<WebOrigin> = "cors.origins", "LECTERN_CORS_ORIGINS", "";
+
+        /// Whether data of 2 KiB and more is compressed for clients that take `gzip`. Pages, files, private feeds and what
+        /// carries a secret never are. A proxy that compresses does the same; then leave it off.
+        compression_data: bool = "compression.data", "LECTERN_COMPRESSION_DATA", "false";
 
         /// Whether the descriptions of entity types are shown to everybody.
         describe_public: bool = "describe.public", "LECTERN_DESCRIBE_PUBLIC", "true";
@@ -119,10 +142,16 @@ settings! {
         /// How many bytes of text these may have. 0: no limit.
         quota_site_bytes: ByteLimit = "quota.siteBytes", "LECTERN_QUOTA_SITEBYTES", "1GiB";
 
+        /// How many bytes the files of one site may have, those that are attached to something included. 0: no limit.
+        files_site_bytes: ByteLimit = "files.siteBytes", "LECTERN_FILES_SITEBYTES", "1GiB";
+
         /// How often a private feed may be read without a pause.
         feeds_burst: usize = "feeds.burst", "LECTERN_FEEDS_BURST", "60";
         /// How long it takes until it may be read once more.
         feeds_interval: Duration = "feeds.interval", "LECTERN_FEEDS_INTERVAL", "10";
+
+        /// Whether webhooks may be sent to addresses that are not public, and by `http`: to programs in one's own network.
+        webhooks_private: bool = "webhooks.private", "LECTERN_WEBHOOKS_PRIVATE", "false";
 
         /// How many requests an account may send in a second that only read, on the long run. 0: no limit.
         rate_reads: u32 = "rate.reads", "LECTERN_RATE_READS", "50";
@@ -143,6 +172,8 @@ settings! {
         admission_scans: Option<usize> = "admission.scans", "LECTERN_ADMISSION_SCANS", "";
         /// How many run at once that may change something. Empty: two for each core, at least eight.
         admission_writes: Option<usize> = "admission.writes", "LECTERN_ADMISSION_WRITES", "";
+        /// How many uploads come at once. An account or a network has at most three quarters of these places.
+        admission_uploads: usize = "admission.uploads", "LECTERN_ADMISSION_UPLOADS", "64";
         /// How many logins run at once. Empty: two for each core.
         admission_logins: Option<usize> = "admission.logins", "LECTERN_ADMISSION_LOGINS", "";
         /// How many large answers are made at once, each of which reads more than 256 KiB. Empty: one for two cores.
@@ -158,9 +189,11 @@ settings! {
         header_timeout: Duration = "limits.headerTimeout", "LECTERN_LIMITS_HEADERTIMEOUT", "10";
         /// How long the body of a request may take.
         body_timeout: Duration = "limits.bodyTimeout", "LECTERN_LIMITS_BODYTIMEOUT", "30";
+        /// The fewest bytes of an upload in a second, over `limits.bodyTimeout`, which is also its longest pause.
+        upload_rate: ByteSize = "limits.uploadRate", "LECTERN_LIMITS_UPLOADRATE", "4KiB";
         /// How long a connection may be silent between two requests.
         idle_timeout: Duration = "limits.idleTimeout", "LECTERN_LIMITS_IDLETIMEOUT", "75";
-        /// How long a client may take nothing of an answer.
+        /// How long a client may take nothing of an answer, or less than 32 KiB of a long one.
         write_timeout: Duration = "limits.writeTimeout", "LECTERN_LIMITS_WRITETIMEOUT", "30";
         /// How long the service may work on a request.
         request_deadline: Duration = "limits.requestDeadline", "LECTERN_LIMITS_REQUESTDEADLINE", "10";
@@ -184,6 +217,9 @@ settings! {
         write_hold: Duration = "limits.writeHold", "LECTERN_LIMITS_WRITEHOLD", "1";
         /// How many connections may be open; further ones wait.
         connections: usize = "limits.connections", "LECTERN_LIMITS_CONNECTIONS", "12000";
+        /// How many streams of events an account may follow at once. All accounts together follow no more than a quarter of
+        /// `limits.connections`.
+        event_streams: usize = "limits.eventStreams", "LECTERN_LIMITS_EVENTSTREAMS", "8";
         /// How many connections one address may have open. Loopback and trusted proxies are exempt.
         connections_per_address: usize = "limits.connectionsPerAddress", "LECTERN_LIMITS_CONNECTIONSPERADDRESS", "256";
         /// The largest header block.

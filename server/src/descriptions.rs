@@ -14,6 +14,7 @@ use axum::response::Response;
 use entity_core::format::{Format, View};
 use entity_core::{Effect, Result, Version};
 
+use crate::coding::{self, Coded, GZIP};
 use crate::direct::validators::{Validators, digest};
 
 /// Stands for the name of whoever is logged in. No name or text of ours has these characters.
@@ -37,8 +38,16 @@ struct Key {
 /// A description in a format.
 #[derive(Debug)]
 struct Description {
-    pieces: Vec<Piece>,
+    text: Text,
     version: Version,
+}
+
+#[derive(Debug)]
+enum Text {
+    /// The same for everybody.
+    Whole(Coded),
+    /// With marks.
+    Pieces(Vec<Piece>),
 }
 
 #[derive(Debug)]
@@ -84,15 +93,18 @@ impl Descriptions {
             (None, None) => description.version,
             reader => Version::of(&(description.version, reader)),
         };
-        let validators = Validators::of_version(version, format);
+        let gzip = description.gzip(headers);
+        let coding = gzip.is_some().then_some(GZIP);
+        let validators = Validators::of_version(version, format).coded(coding);
         if let Some(response) = validators.not_modified(&Effect::Read, headers)? {
-            return Ok(response);
+            return Ok(coding::told(response, coding.is_some()));
         }
-        let mut response = Response::new(description.body(user, token));
+        let body = gzip.map_or_else(|| description.body(user, token), Body::from);
+        let mut response = Response::new(body);
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(format.media_type));
         validators.tell(headers);
-        Ok(response)
+        Ok(coding::told(response, coding.is_some()))
     }
 
     /// Whoever wants one that is being written waits for it.
@@ -115,20 +127,32 @@ impl Description {
     fn of(written: Vec<u8>) -> Self {
         let version = digest(&written);
         let written = Bytes::from(written);
-        let pieces = match std::str::from_utf8(&written) {
-            Ok(text) => pieces(text).map(|it| it.within(&written)).collect(),
-            Err(_no_text) => vec![Piece::Text(written)],
+        let text = std::str::from_utf8(&written).unwrap_or_default();
+        let pieces: Vec<_> = pieces(text).map(|it| it.within(&written)).collect();
+        let has_marks = pieces.iter().any(|it| !matches!(it, Piece::Text(_)));
+        let text = match has_marks {
+            true => Text::Pieces(pieces),
+            false => Text::Whole(Coded::new(written)),
         };
-        Self { pieces, version }
+        Self { text, version }
+    }
+
+    /// Returns the compressed description, if it is the same for everybody and a client with these headers takes it so.
+    fn gzip(&self, headers: &HeaderMap) -> Option<Bytes> {
+        match &self.text {
+            Text::Whole(whole) => whole.gzip(headers).cloned(),
+            Text::Pieces(_) => None,
+        }
     }
 
     fn body(&self, user: Option<&str>, token: Option<&str>) -> Body {
-        if let [Piece::Text(all)] = self.pieces.as_slice() {
-            return Body::from(all.clone());
-        }
+        let pieces = match &self.text {
+            Text::Whole(whole) => return Body::from(whole.plain().clone()),
+            Text::Pieces(pieces) => pieces,
+        };
         let own = |text: Option<&str>| entity_formats::html::escaped(text.unwrap_or_default());
         let (user, token) = (own(user), own(token));
-        let pieces = self.pieces.iter().map(|it| match it {
+        let pieces = pieces.iter().map(|it| match it {
             Piece::Text(text) => text.as_ref(),
             Piece::User => user.as_bytes(),
             Piece::Token => token.as_bytes(),

@@ -1,18 +1,23 @@
 //! `/direct`: HTTP → request → reply → HTTP, for every registered type.
 
 pub(crate) mod batch;
+pub(crate) mod bundle;
 mod bytes;
 pub(crate) mod describe;
 mod etag;
+pub(crate) mod file;
 pub(crate) mod idempotency;
 mod login_form;
 pub(crate) mod negotiate;
 pub(crate) mod norefresh;
 mod perform;
 mod prefer;
+mod range;
 mod refused;
 pub(crate) mod request;
 pub(crate) mod respond;
+mod stream;
+pub(crate) mod upload;
 pub(crate) mod validators;
 
 use std::sync::Arc;
@@ -28,8 +33,10 @@ use entity_core::{
 use crate::app::App;
 use crate::auth::session_post::session_post;
 use crate::error;
+use crate::events;
 use crate::exchange::Exchange;
 use crate::middleware::audit::Audited;
+use crate::middleware::csrf;
 use respond::{Asked, Preference};
 
 /// The header that tells by which kinds of documents an address may be patched.
@@ -92,6 +99,9 @@ pub(crate) async fn answer(
     if norefresh::is_asked(path, sent) {
         return norefresh::answer(app, exchange, path);
     }
+    if events::is_asked(path, sent) {
+        return Box::pin(events::answer_direct(app, exchange)).await;
+    }
     let logs_in = is_login(path, sent);
     if !logs_in {
         let caller = &exchange.origin.caller;
@@ -104,7 +114,15 @@ pub(crate) async fn answer(
         (false, true) => config.form_body.0,
         (false, false) => config.other_body.0,
     };
-    exchange.read_body(limit, config.body_timeout).await?;
+    match upload::reception(app, &exchange.parts, path, sent) {
+        Some(reception) if !exchange.is_part => {
+            Box::pin(upload::receive(app, exchange, path, sent, reception)).await?;
+        }
+        _ => exchange.read_body(limit, config.body_timeout).await?,
+    }
+    if exchange.owed_token.is_some() {
+        return Err(csrf::without_token());
+    }
     match (logs_in, runner) {
         (false, runner) => perform::perform(app, exchange, path, sent, runner).await,
         (true, Runner::Apart) => Box::pin(log_in(app, exchange)).await,
@@ -147,6 +165,7 @@ fn offered(app: &App, exchange: &Exchange, path: &DirectPath) -> Result<Vec<Verb
     let is_own = |verb: &Verb| {
         login_form::is_asked(path, *verb)
             || norefresh::is_asked(path, *verb)
+            || events::is_asked(path, *verb)
             || is_login(path, *verb)
     };
     let own: Vec<Verb> = Verb::ALL.into_iter().filter(is_own).collect();

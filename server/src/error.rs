@@ -1,7 +1,7 @@
 //! An error as HTTP: the one place where a kind becomes a status, and where error bodies are written.
 
 use axum::body::Body;
-use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
 use chrono::{DateTime, Utc};
@@ -13,6 +13,7 @@ use serde::Serialize;
 use crate::app::App;
 use crate::direct::negotiate;
 use crate::middleware::request_id::RequestId;
+use crate::no_store;
 use crate::telemetry;
 
 /// What an error answer says besides the error.
@@ -58,6 +59,7 @@ pub fn status(kind: ErrorKind) -> StatusCode {
         ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         ErrorKind::UriTooLong => StatusCode::URI_TOO_LONG,
         ErrorKind::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        ErrorKind::RangeNotSatisfiable => StatusCode::RANGE_NOT_SATISFIABLE,
         ErrorKind::Unprocessable => StatusCode::UNPROCESSABLE_ENTITY,
         ErrorKind::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
         ErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
@@ -117,7 +119,7 @@ fn of_body(
     let headers = response.headers_mut();
     headers.reserve(HEADERS);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    no_store::demand(headers);
     if let Some(seconds) = error.retry_after() {
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
@@ -314,7 +316,7 @@ mod tests {
         assert_eq!(refused.headers()[ALLOW], "GET, POST, HEAD, OPTIONS");
         let busy = respond(&Error::unavailable("later", 7), &context());
         assert_eq!(busy.headers()[RETRY_AFTER], "7");
-        assert_eq!(busy.headers()[CACHE_CONTROL], "no-store");
+        assert!(no_store::is_demanded(busy.headers()));
         let unknown = respond(&Error::outcome_unknown(), &context());
         assert_eq!(unknown.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert!(!unknown.headers().contains_key(RETRY_AFTER));

@@ -11,10 +11,13 @@ use axum::response::Response;
 use entity_core::{Caller, Error, ErrorKind, Origin, Reading, Result};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use crate::admission::Admitted;
 use crate::auth::http::Arrival;
 use crate::config::{BodySessionId, Config};
+use crate::deadline::Deadline;
+use crate::direct::upload::Uploaded;
 use crate::error::{self, ErrorContext};
 use crate::media;
 use crate::middleware::address::Arrived;
@@ -44,8 +47,16 @@ pub(crate) struct Exchange {
     pub(crate) is_part: bool,
     /// Its right to run. Parts of a batch have none of their own.
     pub(crate) admitted: Option<Admitted>,
+    /// What came of its body, if that brought files.
+    pub(crate) uploaded: Option<Uploaded>,
+    /// The token of its session that its body must still show.
+    pub(crate) owed_token: Option<String>,
+    /// Its deadline, if it brings files.
+    pub(crate) deadline: Option<Deadline>,
     /// Most bytes of a list in its answer, where those are fewer than usual.
     pub(crate) answer_bytes: Option<usize>,
+    /// Cancelled when nobody waits for its answer any more, for requests that go on nevertheless.
+    pub(crate) abandoned: CancellationToken,
 }
 
 /// The name of `method`; those of nearly all requests are copied nowhere.
@@ -89,7 +100,11 @@ impl Exchange {
             context,
             is_part: false,
             admitted: Some(admitted),
+            uploaded: None,
+            owed_token: None,
+            deadline: None,
             answer_bytes: None,
+            abandoned: CancellationToken::new(),
         }
     }
 
@@ -115,8 +130,23 @@ impl Exchange {
             context: self.context.clone(),
             is_part: true,
             admitted: None,
+            uploaded: None,
+            owed_token: None,
+            deadline: None,
             answer_bytes: None,
+            abandoned: self.abandoned.clone(),
         }
+    }
+
+    /// Whether it brings files.
+    pub(crate) fn brings_files(&self) -> bool {
+        self.deadline.is_some()
+    }
+
+    /// Takes the body that nobody read yet.
+    pub(crate) fn take_body(&mut self) -> Option<Body> {
+        let unread = self.unread.get_mut();
+        unread.unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Reads the body, up to `limit` bytes, for no longer than `patience`; what was read before stays. Then the
@@ -131,11 +161,7 @@ impl Exchange {
                 format!("the body must not be longer than {limit} bytes"),
             )
         };
-        let unread = self
-            .unread
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner);
-        let Some(body) = unread.take() else {
+        let Some(body) = self.take_body() else {
             return match self.body.len() > limit {
                 true => Err(too_large()),
                 false => Ok(()),

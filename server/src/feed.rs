@@ -26,6 +26,8 @@ use entity_core::{
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect, QueryTrait as _};
 use serde::Serialize;
 
+use crate::own;
+
 pub(crate) use fetch::{PAGE, ReadAs, handle};
 pub(crate) use token::without_token;
 pub(crate) use write::follow;
@@ -110,6 +112,7 @@ static SCHEMA: Schema = Schema {
     has_feed: false,
     has_events: false,
     has_site: false,
+    listed: &[],
 };
 
 impl Entity for Feed {
@@ -191,15 +194,7 @@ impl Provider for Feeds {
 
     /// A super user may find and revoke the feeds of others, and nothing else.
     async fn permits(cx: &Context, feed: &Feed, operation: Operation) -> Result<Permit> {
-        if cx.user_id()? == feed.user_id {
-            return Ok(Permit::Allowed);
-        }
-        let is_superuser = cx.authorizer().is_superuser(cx).await?;
-        Ok(match operation {
-            Operation::Read | Operation::Delete if is_superuser => Permit::Allowed,
-            _ if is_superuser => Permit::Forbidden,
-            _ => Permit::Hidden,
-        })
+        own::permit(cx, cx.user_id()? == feed.user_id, operation).await
     }
 }
 

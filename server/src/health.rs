@@ -5,10 +5,11 @@
 
 mod counters;
 mod listener;
+mod watch;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
@@ -17,17 +18,14 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use entity_core::db::Db;
-use sea_orm::ConnectionTrait as _;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::Instant;
 
-use crate::app::{App, Inner};
-use crate::metrics::{self, Cause, Metrics};
-use crate::supervise::Task;
+use crate::metrics::{self, Cause, Figures, Metrics};
 
 pub use counters::Counters;
 use counters::Counts;
 pub use listener::HealthListener;
+pub(crate) use watch::Watch;
 
 /// Asks whether the process lives.
 pub(crate) const LIVE: &str = "/livez";
@@ -37,17 +35,11 @@ pub(crate) const READY: &str = "/readyz";
 /// Asks what the service counts. Only the listener for load balancers answers that.
 const METRICS: &str = "/metrics";
 
-/// How long the database is left alone between two tries.
-const PAUSE: Duration = Duration::from_secs(2);
-/// How long the database may take to answer.
-const PATIENCE: Duration = Duration::from_secs(1);
 /// How old the last answer of the database may be.
 const FRESH: Duration = Duration::from_secs(5);
 /// After how long without a turn for our own task a restart is the only way out: the threads that serve
 /// requests are blocked.
 const STUCK: Duration = Duration::from_mins(1);
-/// Reads what every database that was brought up to date has, so that an empty one is not taken for it.
-const QUESTION: &str = "SELECT version FROM seaql_migrations LIMIT 1";
 
 /// The state that load balancers ask for. All clones are the same state.
 #[derive(Clone, Debug, Default)]
@@ -213,8 +205,8 @@ fn status(is_fine: bool) -> StatusCode {
 }
 
 /// Answers both questions, tells the figures of the service, and nothing else.
-fn router(health: Health, metrics: Metrics) -> Router {
-    let figures = move || async move { ([(CONTENT_TYPE, metrics::MEDIA_TYPE)], metrics.to_text()) };
+fn router(health: Health, figures: Figures) -> Router {
+    let figures = move || async move { ([(CONTENT_TYPE, metrics::MEDIA_TYPE)], figures.to_text()) };
     Router::new()
         .route(METRICS, get(figures))
         .route(
@@ -226,64 +218,6 @@ fn router(health: Health, metrics: Metrics) -> Router {
             get(|State(it): State<Health>| async move { it.readiness() }),
         )
         .with_state(health)
-}
-
-/// Tries the database until the service is gone. It holds no part of it while it waits.
-#[derive(Debug)]
-pub(crate) struct Watch {
-    app: Weak<Inner>,
-    did_answer: bool,
-}
-
-impl Watch {
-    /// Watches the database of `app`.
-    pub(crate) fn of(app: Weak<Inner>) -> Self {
-        Self {
-            app,
-            did_answer: true,
-        }
-    }
-}
-
-impl Task for Watch {
-    const NAME: &'static str = "watch";
-
-    async fn run(&mut self) {
-        while let Some(app) = self.app.upgrade().map(App::from) {
-            self.look(&app).await;
-            drop(app);
-            sleep(PAUSE).await;
-        }
-    }
-
-    fn is_over(&self) -> bool {
-        self.app.strong_count() == 0
-    }
-}
-
-impl Watch {
-    async fn look(&mut self, app: &App) {
-        app.health.note_turn(Instant::now());
-        // The answer is as old as the question: it tells nothing of what came later.
-        let asked = Instant::now();
-        let does_answer = answers(&app.storage.content).await;
-        if does_answer {
-            app.health.note_answer(asked);
-        }
-        match (self.did_answer, does_answer) {
-            (true, false) => tracing::warn!("the database does not answer"),
-            (false, true) => tracing::info!("the database answers again"),
-            _ => {}
-        }
-        self.did_answer = does_answer;
-    }
-}
-
-async fn answers(db: &Db) -> bool {
-    // Statements that fill the other connections say nothing about the database.
-    let probe = db.lanes.probe.as_ref().unwrap_or(&db.reader);
-    let asked = timeout(PATIENCE, probe.execute_unprepared(QUESTION)).await;
-    matches!(asked, Ok(Ok(_)))
 }
 
 #[cfg(test)]
@@ -311,8 +245,8 @@ mod tests {
 
     #[test]
     fn rel_8_metrics_show_what_is_degraded_restarted_and_refused() {
-        let (health, metrics) = (Health::default(), Metrics::default());
-        health.report_to(metrics.clone());
+        let (health, figures) = (Health::default(), Figures::default());
+        health.report_to(figures.metrics().clone());
         health.degrade("audit storage", "the disk is full");
         health.note_restart("janitor");
         health.note_unaudited(true);
@@ -322,11 +256,11 @@ mod tests {
             "lectern_task_restarts_total{task=\"janitor\"} 1",
             "lectern_refusals_total{cause=\"audit\"} 1",
         ] {
-            let text = metrics.to_text();
+            let text = figures.to_text();
             assert!(text.lines().any(|it| it == line), "{line}\n{text}");
         }
         health.restore("audit storage");
-        let text = metrics.to_text();
+        let text = figures.to_text();
         assert!(text.contains("lectern_degraded{part=\"audit storage\"} 0"));
     }
 

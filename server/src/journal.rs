@@ -11,6 +11,7 @@ use entity_providers::authorizer::RoleAuthorizer;
 use http::StatusCode;
 use sea_orm::ConnectionTrait as _;
 use sea_orm::sea_query::{Alias, Expr, Query};
+use tokio::sync::watch;
 
 use crate::audit::{AuditRow, AuditStore};
 use crate::direct::respond;
@@ -33,6 +34,8 @@ pub(crate) struct Journal {
     pub authorizer: Arc<RoleAuthorizer>,
     /// Ends sessions of users who may no longer have any.
     pub sessions: Arc<Sessions>,
+    /// Wakes the followers of the outbox.
+    pub news: watch::Sender<()>,
 }
 
 #[async_trait]
@@ -55,6 +58,7 @@ impl EventSink for Journal {
     }
 
     fn published(&self, events: &[Event]) {
+        self.news.send_replace(());
         if events.iter().any(RoleAuthorizer::concerns) {
             self.authorizer.forget();
         }

@@ -1,8 +1,9 @@
 //! Of what kind the body of a request is: decided here, for everybody who asks.
 
-use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, HeaderValue};
 use entity_core::{Error, ErrorKind, Result};
+use percent_encoding::percent_decode_str;
 
 pub(crate) use entity_formats::FORM;
 
@@ -12,6 +13,31 @@ pub(crate) const JSON: &str = "application/json";
 /// Whether the body is that of an HTML form, in whatever charset it claims to be.
 pub(crate) fn is_form(headers: &HeaderMap) -> bool {
     named(headers).is_some_and(|it| it.eq_ignore_ascii_case(FORM))
+}
+
+/// The text that separates the parts of a form with files, if the body is one.
+pub(crate) fn boundary(headers: &HeaderMap) -> Option<String> {
+    let text = headers.get(CONTENT_TYPE)?.to_str().ok()?;
+    multer::parse_boundary(text).ok()
+}
+
+/// The name of a file in a header `Content-Disposition`: that in any letters, or else the plain one.
+pub(crate) fn file_name(value: &HeaderValue) -> Option<String> {
+    let text = std::str::from_utf8(value.as_bytes()).ok()?;
+    let parameters = || text.split(';').skip(1).filter_map(|it| it.split_once('='));
+    let find = |name: &str| {
+        let found = parameters().find(|it| it.0.trim().eq_ignore_ascii_case(name));
+        found.map(|it| it.1.trim())
+    };
+    let exact = find("filename*").and_then(|it| {
+        let (charset, rest) = it.split_once('\'')?;
+        let (_language, encoded) = rest.split_once('\'')?;
+        let decoded = percent_decode_str(encoded).decode_utf8().ok()?;
+        charset
+            .eq_ignore_ascii_case("utf-8")
+            .then(|| decoded.into_owned())
+    });
+    exact.or_else(|| find("filename").map(|it| it.trim_matches('"').to_owned()))
 }
 
 /// The media type of the body, without its parameters, in lower case.
@@ -63,8 +89,6 @@ fn named(headers: &HeaderMap) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use axum::http::HeaderValue;
-
     use super::*;
 
     #[test]

@@ -13,6 +13,8 @@ use crate::config::Config;
 const USUAL: u64 = 512 << 20;
 /// The least that is planned with: below that, the service itself has no room.
 const LEAST: u64 = 64 << 20;
+/// The memory of which a login may have a place: the hash of its password takes 19 MiB, which are given back a while later.
+const LOGIN: usize = 192 << 20;
 /// Where control groups are, of their first version and of their second, and what their limits are called.
 const GROUPS: [(&str, &str); 2] = [
     ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
@@ -36,13 +38,14 @@ pub(crate) fn fit(config: &mut Config) {
     };
     if shrink(config, bytes) {
         tracing::warn!(
-            "there are only {} MiB of memory: answers take up to {} KiB and together {} MiB, {} reads and {} searches run \
-             at once, and {} and {} connections read from the database",
+            "there are only {} MiB of memory: answers take up to {} KiB and together {} MiB, {} reads, {} searches and {} logins \
+             run at once, and {} and {} connections read from the database",
             bytes >> 20,
             config.answer_bytes.0 >> 10,
             config.answer_memory.0 >> 20,
             config.admission_reads.unwrap_or_default(),
             config.admission_scans.unwrap_or_default(),
+            config.admission_logins.unwrap_or_default(),
             config.readers.unwrap_or_default(),
             config.scans.unwrap_or_default(),
         );
@@ -60,8 +63,14 @@ fn shrink(config: &mut Config, bytes: u64) -> bool {
         .unwrap_or(usize::MAX)
         .min(bytes / (64 << 20))
         .max(1);
-    let is_lower = config.admission_reads != Some(reads);
+    let logins = config
+        .admission_logins
+        .unwrap_or(usize::MAX)
+        .min(bytes / LOGIN)
+        .max(1);
+    let is_lower = config.admission_reads != Some(reads) || config.admission_logins != Some(logins);
     config.admission_reads = Some(reads);
+    config.admission_logins = Some(logins);
     let capacity = Capacity::of(config);
     let within = capacity.within_memory(bytes);
     within.tell(config);
@@ -163,5 +172,6 @@ mod tests {
             (config.admission_reads, config.admission_scans),
             (Some(1), Some(1))
         );
+        assert_eq!(config.admission_logins, Some(1));
     }
 }

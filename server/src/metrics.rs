@@ -1,7 +1,7 @@
 //! What the service counts, for the program that watches it: `/metrics` on the listener for load balancers.
 //!
 //! Counting is cheap: each figure that a request touches is one atomic number that was found beforehand. What is known
-//! elsewhere, such as the length of a queue, is asked only when somebody wants to know: see [`Metrics::ask`].
+//! elsewhere, such as the length of a queue, is asked only when somebody wants to know: see [`Figures::ask`].
 
 use std::fmt;
 use std::sync::atomic::AtomicU64;
@@ -18,7 +18,7 @@ use prometheus_client::registry::Registry;
 
 use crate::admission::{Class, PerClass};
 
-/// The media type of [`Metrics::to_text`].
+/// The media type of [`Figures::to_text`].
 pub const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// The classes of statuses, in the order of their first digit.
@@ -61,65 +61,85 @@ impl Cause {
 type Label = [(&'static str, &'static str); 1];
 type Labels = [(&'static str, &'static str); 2];
 
-/// All figures of one service. Clones count together.
-#[derive(Clone)]
-pub struct Metrics(Arc<Inner>);
+/// What a service counts. Clones count together.
+///
+/// Every part of the service keeps a clone. What those parts are asked for belongs to [`Figures`], which none of them
+/// keeps, so that they go when the service does.
+#[derive(Clone, Default)]
+pub struct Metrics(Arc<Counters>);
 
-struct Inner {
-    registry: Mutex<Registry>,
+struct Counters {
+    requests: Family<Labels, Counter>,
     answers: PerClass<[Counter; 5]>,
     refusals: Family<Label, Counter>,
+    queue: Family<Label, Counter<f64, AtomicU64>>,
     waited: PerClass<Counter<f64, AtomicU64>>,
     restarts: Family<Label, Counter>,
     degraded: Family<Label, Gauge>,
 }
 
-impl Default for Metrics {
+impl Default for Counters {
     fn default() -> Self {
+        let requests = Family::<Labels, Counter>::default();
+        let queue = Family::<Label, Counter<f64, AtomicU64>>::default();
+        let of_class = |class: Class| {
+            STATUSES.map(|status| {
+                requests.get_or_create_owned(&[("class", class.name()), ("status", status)])
+            })
+        };
+        Self {
+            answers: PerClass::of(of_class),
+            waited: PerClass::of(|it| queue.get_or_create_owned(&[("class", it.name())])),
+            requests,
+            refusals: Family::default(),
+            queue,
+            restarts: Family::default(),
+            degraded: Family::default(),
+        }
+    }
+}
+
+/// All figures of one service: what it counts, and what is asked elsewhere. Clones are the same figures.
+#[derive(Clone)]
+pub struct Figures {
+    metrics: Metrics,
+    registry: Arc<Mutex<Registry>>,
+}
+
+impl Default for Figures {
+    fn default() -> Self {
+        let metrics = Metrics::default();
+        let counters = &metrics.0;
         let mut registry = Registry::with_prefix("lectern");
-        let answers = Family::<Labels, Counter>::default();
-        let refusals = Family::default();
-        let waited = Family::<Label, Counter<f64, AtomicU64>>::default();
-        let restarts = Family::default();
-        let degraded = Family::default();
         registry.register(
             "requests",
             "Requests by class and by class of the answer's status",
-            answers.clone(),
+            counters.requests.clone(),
         );
         registry.register(
             "refusals",
             "Requests that were refused for want of room, rate or time, by cause",
-            refusals.clone(),
+            counters.refusals.clone(),
         );
         registry.register(
             "queue_seconds",
             "Time that requests waited for their turn, by class",
-            waited.clone(),
+            counters.queue.clone(),
         );
         registry.register(
             "task_restarts",
             "Background tasks that failed and were started again, by task",
-            restarts.clone(),
+            counters.restarts.clone(),
         );
         registry.register(
             "degraded",
             "1 for each part of the service that does not work as it should",
-            degraded.clone(),
+            counters.degraded.clone(),
         );
-        let of_class = |class: Class| {
-            STATUSES.map(|status| {
-                answers.get_or_create_owned(&[("class", class.name()), ("status", status)])
-            })
-        };
-        Self(Arc::new(Inner {
-            answers: PerClass::of(of_class),
-            waited: PerClass::of(|it| waited.get_or_create_owned(&[("class", it.name())])),
-            registry: Mutex::new(registry),
-            refusals,
-            restarts,
-            degraded,
-        }))
+        Self {
+            registry: Arc::new(Mutex::new(registry)),
+            metrics,
+        }
     }
 }
 
@@ -154,6 +174,13 @@ impl Metrics {
         let gauge = self.0.degraded.get_or_create(&[("part", part)]);
         gauge.set(i64::from(is_degraded));
     }
+}
+
+impl Figures {
+    /// Returns what the service counts.
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
 
     /// Asks `read` for a figure that can rise and fall, whenever somebody wants to know.
     pub fn ask(
@@ -181,16 +208,19 @@ impl Metrics {
     }
 
     fn registry(&self) -> std::sync::MutexGuard<'_, Registry> {
-        self.0
-            .registry
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Debug for Metrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Metrics").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Figures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Figures").finish_non_exhaustive()
     }
 }
 
@@ -222,7 +252,8 @@ mod tests {
 
     #[test]
     fn figures_are_told_in_the_text_format() {
-        let metrics = Metrics::default();
+        let figures = Figures::default();
+        let metrics = figures.metrics();
         metrics.answered(Class::Read, StatusCode::OK);
         metrics.answered(Class::Read, StatusCode::NO_CONTENT);
         metrics.answered(Class::Login, StatusCode::SERVICE_UNAVAILABLE);
@@ -230,8 +261,8 @@ mod tests {
         metrics.waited(Class::Write, Duration::from_millis(1500));
         metrics.restarted("janitor");
         metrics.degraded("audit", true);
-        metrics.ask("queue_length", "Requests that wait", || 7);
-        let text = metrics.to_text();
+        figures.ask("queue_length", "Requests that wait", || 7);
+        let text = figures.to_text();
         for line in [
             "# TYPE lectern_requests counter",
             "lectern_requests_total{class=\"read\",status=\"2xx\"} 2",

@@ -1,9 +1,11 @@
-//! The tables of the service itself: sessions, failures to log in, private feeds, and results of requests that may
-//! be repeated.
+//! The tables of the service itself: sessions, failures to log in, private feeds, results of requests that may
+//! be repeated, and the identity of the database.
 
 use entity_core::schema::{Field, Kind};
 use entity_providers::migration::{FoldedColumns, Tables};
 use sea_orm_migration::MigrationTrait;
+
+use crate::files::owner::IDENTITY;
 
 /// The steps, in order. They run behind those of the providers.
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
@@ -15,6 +17,7 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(FOLDED_FEEDS),
         Box::new(IDEMPOTENCY_BOUNDS),
         Box::new(IDEMPOTENCY_EPOCH),
+        Box::new(IDENTITY),
     ]
 }
 

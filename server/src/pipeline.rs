@@ -8,11 +8,11 @@ use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::task::Poll;
 
-use axum::body::{Body, HttpBody as _};
+use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::Request;
 use axum::http::header::{CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, LOCATION};
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use entity_core::{Error, Origin, Registry, Result, Verb};
 use entity_formats::STYLESHEET_PATH;
@@ -22,6 +22,8 @@ use tokio::time::{Instant, sleep_until};
 use crate::admission::{Admitted, Class, Sender, later};
 use crate::app::App;
 use crate::audit::AuditRow;
+use crate::coding::{self, Coded, data};
+use crate::deadline::Deadline;
 use crate::error::{self, ErrorContext};
 use crate::exchange::Exchange;
 use crate::metrics::Cause;
@@ -30,6 +32,7 @@ use crate::middleware::cors::{Readers, ToStranger};
 use crate::middleware::request_id::{REQUEST_ID, RequestId};
 use crate::middleware::session::Known;
 use crate::middleware::{audit, csrf, guard, headers, identify, panic, session};
+use crate::mount::Mount;
 use crate::{api, direct, feed, health, portal};
 
 /// Gives the request an id, finds out where it comes from, and adds to the answer what every answer carries.
@@ -82,7 +85,7 @@ fn outside(app: &App, parts: &Parts, context: &ErrorContext) -> Option<Response>
     Some(match path {
         health::LIVE => app.health.live().into_response(),
         health::READY => app.health.readiness(),
-        _ => stylesheet(),
+        _ => stylesheet(&parts.headers),
     })
 }
 
@@ -129,7 +132,9 @@ async fn admitted_in(
     context: ErrorContext,
     mut admitted: Admitted,
 ) -> Response {
-    let until = Instant::now() + guard::deadline(&request.0.method, &app.config);
+    let length = guard::deadline(&request.0.method, &app.config);
+    let is_upload = direct::upload::is_asked(app, &request.0);
+    let until = &Deadline::new(Instant::now() + length, is_upload);
     let entered = admitted.enter(&app.admission, !request.1.is_end_stream());
     match in_time(app, until, entered).await {
         // What is refused needs no room for all that follows.
@@ -144,7 +149,7 @@ async fn admitted_in(
 /// What comes of `work`, if that is known before the deadline of its request.
 fn in_time<T>(
     app: &App,
-    until: Instant,
+    until: &Deadline,
     work: impl Future<Output = Result<T>>,
 ) -> impl Future<Output = Result<T>> {
     let too_long = || Error::unavailable("the request took too long: try again", later());
@@ -154,7 +159,7 @@ fn in_time<T>(
 /// The same; after the deadline the client is told this. Most work is done at once, and no clock is set for that.
 async fn in_time_or<T>(
     app: &App,
-    until: Instant,
+    until: &Deadline,
     work: impl Future<Output = Result<T>>,
     told: impl FnOnce() -> Error,
 ) -> Result<T> {
@@ -162,13 +167,21 @@ async fn in_time_or<T>(
     let mut over = pin!(None);
     let done = poll_fn(|cx| match work.as_mut().poll(cx) {
         Poll::Ready(done) => Poll::Ready(Some(done)),
-        Poll::Pending => {
+        Poll::Pending => loop {
             if over.is_none() {
-                over.set(Some(sleep_until(until)));
+                over.set(Some(sleep_until(until.first())));
             }
-            let over = over.as_mut().as_pin_mut();
-            over.map_or(Poll::Pending, |it| it.poll(cx).map(|()| None))
-        }
+            let Some(mut timer) = over.as_mut().as_pin_mut() else {
+                return Poll::Pending;
+            };
+            if timer.as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
+            }
+            match until.again() {
+                Some(later) => timer.reset(later),
+                None => return Poll::Ready(None),
+            }
+        },
     });
     done.await.unwrap_or_else(|| {
         app.metrics.refused(Cause::Deadline);
@@ -181,7 +194,7 @@ async fn in_session(
     app: &App,
     request: Box<(Parts, Body)>,
     (arrived, known): (Arrived, Known),
-    (context, until): (ErrorContext, Instant),
+    (context, until): (ErrorContext, &Deadline),
     admitted: Admitted,
 ) -> Response {
     let found = session::find(app, &request.0, known);
@@ -192,7 +205,8 @@ async fn in_session(
     // It goes far, and is moved from step to step.
     let own = &app.dispatcher.shared().base_url;
     let place = (arrived, address::base_url(&request.0, &app.config, own));
-    let exchange = Exchange::new(*request, session.clone(), place, context, admitted);
+    let mut exchange = Exchange::new(*request, session.clone(), place, context, admitted);
+    exchange.deadline = Some(until.clone()).filter(Deadline::is_of_upload);
     let exchange = Box::new(exchange);
     let mut response = audited(app, exchange, until).await;
     if let Some(session) = session {
@@ -202,7 +216,7 @@ async fn in_session(
 }
 
 /// Writes an audit row for every request whose answer has not written one in its own transaction.
-async fn audited(app: &App, mut exchange: Box<Exchange>, until: Instant) -> Response {
+async fn audited(app: &App, mut exchange: Box<Exchange>, until: &Deadline) -> Response {
     let (time, context) = (app.now(), exchange.context.clone());
     let believed = in_time(app, until, identify::believe(app, &mut exchange)).await;
     let origin = exchange.origin.clone();
@@ -237,7 +251,7 @@ async fn audited(app: &App, mut exchange: Box<Exchange>, until: Instant) -> Resp
 }
 
 /// Ends the work on a request that takes too long, or that panics: one request fails, the service goes on.
-async fn bounded(app: &App, exchange: Box<Exchange>, until: Instant) -> Response {
+async fn bounded(app: &App, exchange: Box<Exchange>, until: &Deadline) -> Response {
     let context = exchange.context.clone();
     let work = Box::pin(AssertUnwindSafe(checked(app, exchange, until)).catch_unwind());
     let work = work.map(|it| it.map_err(|panic| panic::to_error(&*panic)));
@@ -248,7 +262,7 @@ async fn bounded(app: &App, exchange: Box<Exchange>, until: Instant) -> Response
 }
 
 /// Refuses what no endpoint should have to think about.
-async fn checked(app: &App, mut exchange: Box<Exchange>, until: Instant) -> Response {
+async fn checked(app: &App, mut exchange: Box<Exchange>, until: &Deadline) -> Response {
     if let Err(error) = guard::check_host(&exchange.parts, &app.config) {
         // A proxy before us may have seen another request, so nothing that follows can be trusted either.
         let mut response = exchange.fail(&error);
@@ -256,7 +270,7 @@ async fn checked(app: &App, mut exchange: Box<Exchange>, until: Instant) -> Resp
         response.headers_mut().insert(CONNECTION, close);
         return response;
     }
-    let checked = guard::check(&exchange.parts, &app.config)
+    let checked = guard::check(&exchange.parts, &app.config, exchange.brings_files())
         .and_then(|()| session::check(app, &exchange.parts.headers));
     let checked = match checked {
         Ok(()) => csrf::check(app, &mut exchange).await,
@@ -270,11 +284,12 @@ async fn checked(app: &App, mut exchange: Box<Exchange>, until: Instant) -> Resp
 
 /// What may write goes on to its end even if the client goes away or the deadline passes: whether it is done is then
 /// not known here.
-async fn uninterrupted(app: &App, exchange: Box<Exchange>, until: Instant) -> Response {
+async fn uninterrupted(app: &App, exchange: Box<Exchange>, until: &Deadline) -> Response {
     if exchange.parts.method.is_safe() {
         return route_and_hold(app, exchange).await;
     }
     let context = exchange.context.clone();
+    let _awaited = exchange.abandoned.clone().drop_guard();
     let task = app.tasks.spawn({
         let app = app.clone();
         async move { route_and_hold(&app, exchange).await }
@@ -287,24 +302,24 @@ async fn uninterrupted(app: &App, exchange: Box<Exchange>, until: Instant) -> Re
 /// Where the addresses that [`route`] knows begin.
 pub(crate) fn places(registry: &Registry) -> Vec<String> {
     let types = registry.routes().map(|it| format!("/direct/{}", it.prefix));
-    let others = [
-        "/direct",
-        "/api",
-        "/api/login",
-        "/api/logout",
-        feed::MOUNT,
-        portal::MOUNT,
-        portal::USERS,
-    ];
+    let others = Mount::begins().chain(["/api/login", "/api/logout"]);
     types.chain(others.map(ToOwned::to_owned)).collect()
 }
 
 /// Answers when there is room for the answer, if that is a large one.
 async fn route_and_hold(app: &App, exchange: Box<Exchange>) -> Response {
     let (context, method) = (exchange.context.clone(), exchange.parts.method.clone());
+    let mount = Mount::of(exchange.parts.uri.path());
+    let asked = data::Asked::of(app, mount, &exchange.parts);
     // An answer that waits for room was made, and no other one is until it has that.
     let _seated = exchange.admitted.as_ref().map(Admitted::seated);
-    let response = route(app, exchange).await;
+    let mut response = route(app, mount, exchange).await;
+    if let Some(asked) = asked {
+        response = match asked.compress(app, response).await {
+            Ok(response) => response,
+            Err(error) => return error::respond(&error, &context),
+        };
+    }
     if method == Method::HEAD {
         return response;
     }
@@ -312,25 +327,15 @@ async fn route_and_hold(app: &App, exchange: Box<Exchange>) -> Response {
     held.unwrap_or_else(|error| error::respond(&error, &context))
 }
 
-async fn route(app: &App, exchange: Box<Exchange>) -> Response {
-    let path = exchange.parts.uri.path();
-    let is_below = |mount: &str| {
-        path.strip_prefix(mount)
-            .is_some_and(|it| it.is_empty() || it.starts_with('/'))
-    };
+async fn route(app: &App, mount: Mount, exchange: Box<Exchange>) -> Response {
     // What comes most is to have no more room than it needs.
-    if is_below("/direct") {
-        direct::handle(app, exchange).await
-    } else if is_below("/api") {
-        Box::pin(api::handle(app, exchange)).await
-    } else if is_below(feed::MOUNT) {
-        Box::pin(feed::handle(app, exchange)).await
-    } else if is_below(portal::MOUNT) || is_below(portal::USERS) {
-        Box::pin(portal::handle(app, exchange)).await
-    } else if path == "/" {
-        to_start(&exchange)
-    } else {
-        exchange.fail(&Error::not_found())
+    match mount {
+        Mount::Direct => direct::handle(app, exchange).await,
+        Mount::Api => Box::pin(api::handle(app, exchange)).await,
+        Mount::Feeds => Box::pin(feed::handle(app, exchange)).await,
+        Mount::Portal => Box::pin(portal::handle(app, exchange)).await,
+        Mount::Start => to_start(&exchange),
+        Mount::Nowhere => exchange.fail(&Error::not_found()),
     }
 }
 
@@ -350,8 +355,9 @@ fn to_start(exchange: &Exchange) -> Response {
     }
 }
 
-fn stylesheet() -> Response {
-    let headers = [
+fn stylesheet(headers: &HeaderMap) -> Response {
+    static TEXT: Coded = Coded::new(Bytes::from_static(entity_formats::STYLESHEET.as_bytes()));
+    let kept = [
         (
             CONTENT_TYPE,
             HeaderValue::from_static("text/css; charset=utf-8"),
@@ -361,5 +367,7 @@ fn stylesheet() -> Response {
             HeaderValue::from_static("public, max-age=3600"),
         ),
     ];
-    (headers, entity_formats::STYLESHEET).into_response()
+    let gzip = TEXT.gzip(headers);
+    let response = (kept, gzip.unwrap_or(TEXT.plain()).clone()).into_response();
+    coding::told(response, gzip.is_some())
 }

@@ -1,38 +1,43 @@
-//! `/portal` and `/access/user`: addresses at which existing clients log in and which payloads link to, as pages for
+//! `/portal` and `/access`: addresses at which existing clients log in and which payloads link to, as pages for
 //! people.
 //!
 //! Invariant: [`ADDRESSES`] is all there is. The router and the access tests read this one list. No address leads to
 //! another host: what a request says goes nowhere but, encoded as one segment, behind a path of ours.
 
+mod files;
 mod login;
 mod pages;
 
 use std::future::ready;
 
 use axum::body::Body;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, LOCATION};
+use axum::http::header::{CONTENT_TYPE, LOCATION};
 use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use entity_core::format::View;
 use entity_core::{Abilities, DirectPath, Error, Result, Verb};
+use entity_providers::content::open;
 use futures::future::BoxFuture;
 
 use crate::app::App;
 use crate::direct::{self, negotiate, request};
 use crate::error;
 use crate::exchange::Exchange;
+use crate::no_store;
 
 /// Where the portal is.
 pub(crate) const MOUNT: &str = "/portal";
 /// Where the addresses of users are.
 pub(crate) const USERS: &str = "/access/user";
+/// Where the addresses of files are.
+pub(crate) const FILES: &str = open::MOUNT;
 
 /// One address and how it is answered.
 #[derive(Clone, Copy)]
 pub struct Address {
     /// The verb. `GET` includes `HEAD`.
     pub verb: Verb,
-    /// The path. `{name}` stands for one segment.
+    /// The path. `{name}` stands for one segment, and `{*name}` at the end for one or more.
     pub path: &'static str,
     answer: Handler,
 }
@@ -77,6 +82,7 @@ pub const ADDRESSES: &[Address] = &[
         Box::pin(pages::tool(it))
     }),
     get("/access/user/{userId}", |it| Box::pin(pages::user(it))),
+    get("/access/content/{*path}", |it| Box::pin(files::file(it))),
 ];
 
 impl std::fmt::Debug for Address {
@@ -85,7 +91,7 @@ impl std::fmt::Debug for Address {
     }
 }
 
-/// Answers a request below [`MOUNT`] or [`USERS`].
+/// Answers a request below [`MOUNT`], [`USERS`] or [`FILES`].
 pub(crate) async fn handle(app: &App, mut exchange: Box<Exchange>) -> Response {
     match answer(app, &mut exchange).await {
         Ok(response) => response,
@@ -97,7 +103,7 @@ async fn answer(app: &App, exchange: &mut Exchange) -> Result<Response> {
     let path = exchange.parts.uri.path();
     let path = path
         .strip_suffix('/')
-        .filter(|it| *it == MOUNT)
+        .filter(|it| *it == MOUNT || it.starts_with(FILES))
         .unwrap_or(path);
     let DirectPath {
         prefix, segments, ..
@@ -128,11 +134,19 @@ async fn answer(app: &App, exchange: &mut Exchange) -> Result<Response> {
 /// The segments of `sent` for which `pattern` has variables, if the rest is equal.
 fn variables(pattern: &str, sent: &[String]) -> Option<Vec<String>> {
     let declared: Vec<&str> = pattern.split('/').skip(1).collect();
-    if declared.len() != sent.len() {
+    let has_rest = declared.last().is_some_and(|it| it.starts_with("{*"));
+    let is_fit = sent.len() == declared.len() || (has_rest && sent.len() > declared.len());
+    if !is_fit {
         return None;
     }
     let mut variables = Vec::new();
-    for (declared, sent) in declared.into_iter().zip(sent) {
+    for (index, declared) in declared.into_iter().enumerate() {
+        let sent = sent.get(index..)?;
+        if declared.starts_with("{*") {
+            variables.push(sent.join("/"));
+            break;
+        }
+        let sent = sent.first()?;
         if declared.starts_with('{') {
             variables.push(sent.clone());
         } else if declared != sent {
@@ -183,7 +197,7 @@ fn fresh_page(bytes: Vec<u8>) -> Response {
     let mut response = Response::new(Body::from(bytes));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(PAGE));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    no_store::demand(headers);
     response
 }
 
@@ -211,6 +225,8 @@ mod tests {
             ("/portal", "access", None),
             ("/portal/site/{a}", "portal/site/x", Some(vec!["x"])),
             ("/portal/site/{a}", "portal/site", None),
+            ("/access/{*a}", "access/x/y", Some(vec!["x/y"])),
+            ("/access/{*a}", "access", None),
             (
                 "/portal/site/{a}/page/{b}",
                 "portal/site/x/page/y",

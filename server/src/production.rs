@@ -45,6 +45,17 @@ pub async fn inspect(config: &Config, file: Option<&Path>, content: &Db) -> Resu
     Ok(findings)
 }
 
+/// Refuses what a service must not even begin with: it would store files where other nodes do not find them.
+///
+/// # Errors
+/// It has no store of files that other nodes can share.
+pub fn refuse_lone_store(config: &Config) -> std::result::Result<(), Refusal> {
+    match settings::lacks_store(config) {
+        Some(problem) => Err(Refusal(vec![problem])),
+        None => Ok(()),
+    }
+}
+
 /// Looks at all that can be seen without a database.
 ///
 /// # Errors
@@ -58,6 +69,8 @@ pub fn inspect_outside(config: &Config, file: Option<&Path>) -> Result<Findings>
             .iter()
             .filter_map(|it| files::inspect("database", it)),
     );
+    let stored = crate::files::folder(config)?;
+    refused.extend(stored.and_then(|it| files::inspect("files.folder", &it)));
     Ok(Findings {
         refused,
         warned: settings::warn(config),

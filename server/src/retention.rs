@@ -1,9 +1,11 @@
 //! How long things are kept that nobody deletes: sessions that expired, audit rows, events, results of requests that may be repeated, failures
 //! to log in. What is over is removed a thousand rows at a time, with pauses, so that nobody else who writes waits for
-//! long.
+//! long. Attempts at quizzes that have ended by themselves are handed in.
 //!
 //! What was removed does not come back when the clock does. So a clock that is set while the service runs, or that tells
 //! a day more at the start than the newest row, is believed a day later; until then things get older as time passes.
+
+mod ended;
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::{Duration, Instant};
@@ -11,20 +13,27 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, Utc};
 use entity_core::db::{Faults, Transaction};
 use entity_core::{Audit, Caller, Clock, Context, Origin, Reading, Result};
-use entity_providers::invitation;
+use entity_providers::membership::presence;
+use entity_providers::site::activity;
+use entity_providers::{invitation, notification, webhook};
 use futures::future::BoxFuture;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, Statement};
 
 use crate::app::App;
 use crate::direct::idempotency;
+use crate::files;
+use crate::follower::{self, Activity, Notifications};
 use crate::journal::OUTBOX;
 use crate::storage::Storage;
 use crate::system::{self, DOUBT, STEP};
+use crate::webhooks::Deliveries;
+
+pub(crate) use ended::Collected;
 
 /// Most rows that are removed in one transaction.
 const ROWS: u64 = 1_000;
 /// How long others have the database to themselves between two steps.
-const PAUSE: Duration = Duration::from_millis(20);
+pub(crate) const PAUSE: Duration = Duration::from_millis(20);
 
 /// The time by which things become old enough to be removed.
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +86,17 @@ async fn time_of_last(db: &DatabaseConnection, table: &str) -> Result<Option<Dat
     Ok(time.and_then(DateTime::from_timestamp_millis))
 }
 
+/// Removes rows that are over at an instant, at most so many at once, and returns how many those are.
+type Sweep = for<'a> fn(&'a Context, DateTime<Utc>, u64) -> BoxFuture<'a, Result<u64>>;
+
+/// What types remove by the age of their rows.
+const SWEEPS: [Sweep; 4] = [
+    |cx, now, most| Box::pin(notification::sweep(cx, now, most)),
+    |cx, now, most| Box::pin(webhook::sweep(cx, now, most)),
+    |cx, now, most| Box::pin(presence::sweep(cx, now, most)),
+    |cx, now, most| Box::pin(activity::sweep(cx, now, most)),
+];
+
 /// Removes everything that is over.
 ///
 /// # Errors
@@ -86,6 +106,10 @@ pub(crate) async fn sweep(app: &App) -> Result<()> {
     while app.sessions().sweep(now).await? > 0 {
         tokio::time::sleep(PAUSE).await;
     }
+    // What a follower has merely not looked at yet keeps nothing.
+    let followed = follower::catch_up::<Notifications>(app).await;
+    let followed = followed.and(follower::catch_up::<Deliveries>(app).await);
+    let followed = followed.and(follower::catch_up::<Activity>(app).await);
     let config = &app.config;
     let audit = Log {
         table: "audit",
@@ -97,7 +121,7 @@ pub(crate) async fn sweep(app: &App) -> Result<()> {
         table: OUTBOX,
         keeps: config.retention_outbox,
         most: config.retention_outbox_rows,
-        end: position_of_slowest_follower(),
+        end: Some(follower::first_needed(app).await?),
     };
     let content = &app.storage.content;
     let reads = &app.storage.audit_of_reads;
@@ -111,14 +135,15 @@ pub(crate) async fn sweep(app: &App) -> Result<()> {
     .await?;
     let most = config.retention_idempotency_bytes.0;
     in_steps(app, move |cx| Box::pin(invitation::sweep(cx, now))).await?;
+    for sweep in SWEEPS {
+        in_steps(app, move |cx| sweep(cx, now, idempotency::SWEEP)).await?;
+    }
     in_steps(app, move |cx| Box::pin(idempotency::sweep(cx, now, most))).await?;
-    app.storage.shrink().await
-}
-
-/// The place in the outbox up to which every follower has read; events behind it are kept for as long as it takes.
-/// `None` without followers. There are none yet: whoever adds one that is behind for a while answers its position here.
-fn position_of_slowest_follower() -> Option<i64> {
-    None
+    // What fails keeps nothing behind it from being done.
+    let files = files::sweep::sweep(app, now).await;
+    let collected = ended::collect(app, now).await;
+    let shrunk = app.storage.shrink().await;
+    followed.and(files).and(collected).and(shrunk)
 }
 
 /// A table to which rows are only added, counted up by the column `sequence`.
@@ -128,7 +153,7 @@ struct Log {
     keeps: Duration,
     /// Most rows that are kept.
     most: usize,
-    /// The first row that is kept in any case.
+    /// The first row that is kept, unless there are twice as many rows as are kept at most.
     end: Option<i64>,
 }
 
@@ -166,11 +191,12 @@ impl Log {
         // All of these are numbers of ours.
         format!(
             "DELETE FROM {table} WHERE sequence IN (SELECT sequence FROM {first})
-                AND sequence < {end}
+                AND (sequence < {end} OR sequence <= (SELECT MAX(sequence) FROM {table}) - {})
                 AND (sequence <= (SELECT MAX(sequence) FROM {table}) - {}
                     OR sequence <= (SELECT MAX(sequence) FROM {first} WHERE time < {cutoff})
                     AND sequence < COALESCE((SELECT MIN(sequence) FROM {first}
                         WHERE time BETWEEN {cutoff} AND {present}), {}))",
+            self.most.saturating_mul(2),
             self.most,
             i64::MAX
         )
@@ -182,23 +208,38 @@ async fn in_steps<W>(app: &App, work: W) -> Result<()>
 where
     W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<u64>> + Send + Sync,
 {
-    let origin = Origin {
+    loop {
+        if write(app, &origin(), &work).await? < idempotency::SWEEP {
+            return Ok(());
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// Who cleans up.
+pub(crate) fn origin() -> Origin {
+    Origin {
         caller: Caller::anonymous(),
         address: IpAddr::V4(Ipv4Addr::LOCALHOST),
         request_id: "janitor".into(),
         method: "SWEEP".into(),
         path: "/".into(),
         reading: Reading::default(),
-    };
-    loop {
-        let step = app.dispatcher.write(&origin, |cx| {
-            let removed = work(cx);
-            // Nobody asked for this: the audit log has nothing to tell.
-            Box::pin(async move { Ok((removed.await?, Audit::Later)) })
-        });
-        if step.await? < idempotency::SWEEP {
-            return Ok(());
-        }
-        tokio::time::sleep(PAUSE).await;
     }
+}
+
+/// Runs `work` in a unit of work that nobody asked for: the audit log has nothing to tell.
+///
+/// # Errors
+/// `work` fails, or the database can't be written.
+pub(crate) async fn write<T, W>(app: &App, origin: &Origin, work: W) -> Result<T>
+where
+    T: Send + 'static,
+    W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<T>> + Send + Sync,
+{
+    let done = app.dispatcher.write(origin, |cx| {
+        let done = work(cx);
+        Box::pin(async move { Ok((done.await?, Audit::Later)) })
+    });
+    done.await
 }

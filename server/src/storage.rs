@@ -18,9 +18,10 @@ use sea_orm::{DbBackend, SqlxSqliteConnector};
 use sea_orm_migration::MigrationTrait;
 
 use crate::audit::AuditStore;
+use crate::follower;
 use crate::journal::{AUDIT_TIMES, AuditTable, EVENT_DETAILS, JournalTables};
 
-pub use backup::{backup, restore};
+pub use backup::{backup, may_restore, restore};
 
 /// The databases, open and up to date.
 #[derive(Clone, Debug)]
@@ -161,6 +162,16 @@ fn url_of(path: &Path) -> String {
     format!("sqlite://{}", offline::encoded(path))
 }
 
+/// The path beside the file with the content of the database at `url`, with `ending` behind its name; `None` if another
+/// program looks after the database.
+///
+/// # Errors
+/// The address is none.
+pub fn beside_content(url: &str, ending: &str) -> Result<Option<PathBuf>> {
+    let content = sqlite_file(url)?;
+    Ok(content.map(|it| with_ending(&it, ending)))
+}
+
 fn with_ending(file: &Path, ending: &str) -> PathBuf {
     let mut name = OsString::from(file);
     name.push(ending);
@@ -174,6 +185,9 @@ pub(crate) fn migrations() -> Vec<Box<dyn MigrationTrait>> {
     steps.push(Box::new(JournalTables));
     steps.push(Box::new(EVENT_DETAILS));
     steps.push(Box::new(AUDIT_TIMES));
+    steps.push(Box::new(follower::Places));
+    steps.push(Box::new(follower::WEBHOOKS));
+    steps.push(Box::new(follower::ACTIVITY));
     steps
 }
 

@@ -70,7 +70,7 @@ async fn rel_8_the_listener_for_load_balancers_answers_while_the_service_is_busy
     database::on(Backend::Sqlite, |app: TestApp| async move {
         let health = app.service().health.clone();
         let any: SocketAddr = ([127, 0, 0, 1], 0).into();
-        let listener = HealthListener::start(any, health.clone(), app.service().metrics.clone())
+        let listener = HealthListener::start(any, health.clone(), app.service().figures.clone())
             .expect("a free port");
         let address = listener.address();
         let line = |path| ask(address, path).expect("an answer");

@@ -23,9 +23,11 @@ const FEWEST_CONNECTIONS: usize = 5_000;
 const OTHERS: usize = 2_000;
 /// Requests on new connections while the others are idle.
 const REQUESTS: usize = 200;
-/// What the service may hold for an idle connection, in bytes, and at most in all, in KiB.
+/// What the service may hold for an idle connection, in bytes.
 const EACH: u64 = 40 * 1024;
-const ALL: u64 = 350 * 1024;
+/// What it may hold in all, in KiB, without its code: 20 of 350 MiB are for the code of an optimised program. Here, where it
+/// is not optimised, the code takes several times as much, and more with each type.
+const ALL: u64 = 330 * 1024;
 /// What the service may take for what has nothing to do with connections, in KiB.
 const NOISE: u64 = 16 * 1024;
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -149,9 +151,10 @@ async fn dos_9_idle_connections_cost_little_and_are_not_in_the_way() {
     let after = process.memory();
     let grown = after.resident.saturating_sub(before.resident);
     println!(
-        "{number} idle connections: {} MiB resident, {} MiB before, {} bytes each; a request on a new connection \
-         takes {beside:?} at most (p99), {alone:?} before",
+        "{number} idle connections: {} MiB resident, {} of them without code, {} MiB before, {} bytes each; a request \
+         on a new connection takes {beside:?} at most (p99), {alone:?} before",
         after.resident / 1024,
+        after.anonymous / 1024,
         before.resident / 1024,
         grown * 1024 / u64::try_from(number).expect("a number")
     );
@@ -159,7 +162,7 @@ async fn dos_9_idle_connections_cost_little_and_are_not_in_the_way() {
         grown <= NOISE + EACH * u64::try_from(number).expect("a number") / 1024,
         "{grown} KiB more"
     );
-    assert!(after.resident <= ALL, "{} KiB", after.resident);
+    assert!(after.anonymous <= ALL, "{} KiB", after.anonymous);
     assert!(
         beside <= alone * 10 + Duration::from_millis(50),
         "{beside:?} instead of {alone:?}"

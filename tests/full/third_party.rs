@@ -4,6 +4,7 @@
 //! party, from its own manifest; that takes a while.
 
 mod endpoint;
+mod files;
 
 use std::env;
 use std::fs;
@@ -123,6 +124,7 @@ async fn a_type_of_a_third_party_is_served_in_every_format() {
     assert!(refused.text().contains("txt"), "{}", refused.text());
 
     loans_are_seen_by_their_borrowers(&process).await;
+    files::large_files_are_never_in_memory(&process, &admin);
 
     let stranger = Client::on_port(process.port());
     let refused = stranger.get(&format!("/direct/book/{id}.json")).await;

@@ -2,13 +2,20 @@
 
 mod announcements;
 mod calendar;
+mod conversations;
 mod dashboard;
 mod endpoint;
 mod envelope;
+mod forums;
 mod grades;
+mod lessons;
 mod login;
 mod logout;
+mod notifications;
 mod openapi;
 mod permissions;
+mod profile;
 mod roles;
 mod sites;
+mod specification;
+mod tasks;

@@ -26,6 +26,7 @@ given = json.load(sys.stdin)
 pid, terminal = pty.fork()
 if pid == 0:
     os.environ['LECTERN_DATABASE'] = given['database']
+    os.environ['LECTERN_FILES_FOLDER'] = given['files']
     os.execv(given['program'], ['lectern', 'user', 'add', 'typed'])
 shown = b''
 def until(what):
@@ -63,6 +64,7 @@ pub(crate) async fn user(database: &Database, arguments: &[&str], input: &str) -
         .args(arguments)
         .env("LECTERN_DATABASE", database.url())
         .env("LECTERN_LOG_LEVEL", "error")
+        .env("LECTERN_FILES_FOLDER", database.folder().join("files"))
         .stdin(fs::File::open(file).expect("it was just made"))
         .output()
         .await
@@ -161,7 +163,8 @@ both! {
 #[tokio::test]
 async fn a_password_that_is_typed_is_not_shown() {
     let database = Database::on_backend(Backend::Sqlite).await.expect("a file");
-    let given = json!({"program": service(false), "database": database.url()});
+    let files = database.folder().join("files");
+    let given = json!({"program": service(false), "database": database.url(), "files": files});
     let Some(shown) = python::run(TERMINAL, given.to_string().as_bytes(), Needs::Nothing) else {
         return;
     };

@@ -14,23 +14,31 @@ pub(crate) const METADATA: &str =
 /// its forms) and `null`; a question mark allows null as well.
 #[track_caller]
 pub(crate) fn assert_shape(value: &Value, shapes: &[&str]) {
+    assert_keys(value, shapes);
     let fields = value.as_object().expect("an object");
-    let expected = shapes
-        .iter()
-        .flat_map(|it| it.split(','))
-        .filter_map(|it| it.trim().split_once(' '))
+    let unexpected = fields
+        .keys()
+        .filter(|key| keys(shapes).all(|(name, _)| name != *key))
         .collect::<Vec<_>>();
-    for (name, kind) in &expected {
+    assert!(unexpected.is_empty(), "nobody expects {unexpected:?}");
+}
+
+/// Fails unless `value` is an object with at least the keys of `shapes`, each of its type.
+#[track_caller]
+pub(crate) fn assert_keys(value: &Value, shapes: &[&str]) {
+    let fields = value.as_object().expect("an object");
+    for (name, kind) in keys(shapes) {
         let value = fields
-            .get(*name)
+            .get(name)
             .unwrap_or_else(|| panic!("`{name}` is missing: {value}"));
         assert!(is_of(value, kind), "`{name}` is no {kind}: {value}");
     }
-    let unexpected = fields
-        .keys()
-        .filter(|key| expected.iter().all(|(name, _)| name != key))
-        .collect::<Vec<_>>();
-    assert!(unexpected.is_empty(), "nobody expects {unexpected:?}");
+}
+
+/// The keys of `shapes`, each with its type.
+fn keys<'a>(shapes: &'a [&'a str]) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let keys = shapes.iter().flat_map(|it| it.split(','));
+    keys.filter_map(|it| it.trim().split_once(' '))
 }
 
 fn is_of(value: &Value, kind: &str) -> bool {

@@ -19,7 +19,7 @@ use tests::rows::databases;
 pub(crate) type Counts = BTreeMap<(String, String), (i64, i64)>;
 
 /// Account, site and text of each row of a table, as the columns `owner`, `site` and `line`.
-const ROWS: [&str; 20] = [
+const ROWS: [&str; 51] = [
     "SELECT created_by AS owner, site_id AS site, title || body || attachments AS line FROM announcement",
     "SELECT owner_id AS owner, id AS site, title || coalesce(type, '') || coalesce(short_description, '')
         || coalesce(description, '') || coalesce(contact_name, '') || coalesce(contact_email, '')
@@ -44,11 +44,52 @@ const ROWS: [&str; 20] = [
         || coalesce(grade, '') || coalesce(feedback_text, '') || coalesce(feedback_comment, '') || feedback_attachments
         || coalesce(private_notes, '') AS line FROM assignment_submission",
     "SELECT created_by AS owner, site_id AS site, title || data || attachments AS line FROM syllabus",
+    "SELECT author_id AS owner, site_id AS site, title || coalesce(description, '') || coalesce(web_link_url, '') || media_type
+        || coalesce(folder_id, '') || coalesce(copyright_alert, '') AS line FROM content",
+    "SELECT created_by AS owner, site_id AS site, lesson_title || coalesce(parent_id, '') || description AS line
+        FROM lesson_page",
+    "SELECT NULL AS owner, site_id AS site, lesson_id || name || kind || description || html || sakai_id || url || format
+        || coalesce((SELECT string_agg(e.name || e.id || e.item_id || '----------------------------------------', '')
+        FROM lesson_checklist_entry e WHERE e.item_id = this.item_id), '') AS line FROM lesson_item this",
+    "SELECT user_id AS owner, site_id AS site, '' AS line FROM lesson_progress",
     "SELECT NULL AS owner, site_id AS site, name || coalesce(category_id, '') AS line FROM gradebook_item",
     "SELECT NULL AS owner, site_id AS site, name AS line FROM gradebook_category",
     "SELECT NULL AS owner, site_id AS site, item_id || user_id || comment AS line FROM gradebook_score",
     "SELECT NULL AS owner, site_id AS site, '' AS line FROM gradebook_change",
     "SELECT NULL AS owner, site_id AS site, user_id || grade || reason AS line FROM gradebook_override",
+    "SELECT NULL AS owner, site_id AS site, title || coalesce(description, '') || feedback || counted AS line FROM quiz",
+    "SELECT NULL AS owner, site_id AS site, quiz_id || text || kind || choices || correct || coalesce(feedback, '') AS line
+        FROM quiz_question",
+    "SELECT user_id AS owner, site_id AS site, '' AS line FROM quiz_attempt",
+    "SELECT user_id AS owner, site_id AS site, quiz_id AS line FROM quiz_extension",
+    "SELECT creator AS owner, site_id AS site, title || message || kind || visibility || tags AS line FROM conversation_topic",
+    "SELECT NULL AS owner, site_id AS site, '' AS line FROM conversation_topic_group",
+    "SELECT creator AS owner, site_id AS site, topic_id || coalesce(parent_post, '') || message AS line
+        FROM conversation_post",
+    "SELECT creator AS owner, site_id AS site, post_id || message AS line FROM conversation_comment",
+    "SELECT user_id AS owner, site_id AS site, '' AS line FROM conversation_mark",
+    "SELECT user_id AS owner, site_id AS site, '' AS line FROM conversation_agreement",
+    "SELECT NULL AS owner, site_id AS site, guidelines AS line FROM conversation_settings",
+    "SELECT NULL AS owner, site_id AS site, label || description AS line FROM conversation_tag",
+    "SELECT creator AS owner, site_id AS site, title || short_description || extended_description || attachments AS line
+        FROM forum",
+    "SELECT creator AS owner, site_id AS site, forum_id || title || short_description || extended_description
+        || attachments AS line FROM forum_topic",
+    "SELECT author_id AS owner, site_id AS site, topic_id || title || body || attachments AS line FROM forum_message",
+    "SELECT user_id AS owner, site_id AS site, '' AS line FROM forum_read",
+    "SELECT owner, site_id AS site, description || notes AS line FROM task",
+    "SELECT NULL AS owner, site_id AS site, title || description || filter_type AS line FROM chat_channel",
+    "SELECT owner_id AS owner, site_id AS site, channel_id || body AS line FROM chat_message",
+    "SELECT NULL AS owner, site_id AS site, title || url AS line FROM web_content",
+    "SELECT NULL AS owner, site_id AS site, title || url AS line FROM news_feed",
+    "SELECT owner, site_id AS site, text || description || display_result AS line FROM poll",
+    "SELECT NULL AS owner, site_id AS site, answer AS line FROM poll_option",
+    "SELECT user_id AS owner, site_id AS site, chosen AS line FROM poll_vote",
+    "SELECT user_uuid AS owner, NULL AS site, coalesce(nickname, '') || coalesce(pronouns, '') || coalesce(pronunciation, '')
+        || coalesce(student_number, '') AS line FROM profile",
+    "SELECT user_id AS owner, NULL AS site, coalesce(time_zone, '') || coalesce(language, '') || muted_kinds AS line
+        FROM preference",
+    "SELECT owner, site_id AS site, coalesce(description, '') || url || kinds AS line FROM webhook",
 ];
 
 /// The same of [`Poll`].

@@ -3,6 +3,8 @@
 //! A connection for each worker thread, statements prepared once, the session looked up in a map, typed JSON.
 //! It checks no permission, keeps no audit and knows one format.
 
+mod portal;
+
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -65,25 +67,28 @@ struct Announcements {
     announcement_collection: Vec<Announcement>,
 }
 
-/// What answers the requests of `student1`, who sends `cookie`, from the SQLite file `file`; addresses in answers begin
-/// with `base_url`.
-pub fn router(file: PathBuf, base_url: &str, cookie: String) -> Router {
+/// What answers the requests of `users`, whose ids are told by the cookies that they send, from the SQLite file `file`;
+/// addresses in answers begin with `base_url`.
+pub fn router(
+    file: PathBuf,
+    base_url: &str,
+    users: impl IntoIterator<Item = (String, String)>,
+) -> Router {
     let bare = Bare {
         file: Arc::new(file),
-        sessions: Arc::new(RwLock::new(HashMap::from([(
-            cookie,
-            "student1".to_owned(),
-        )]))),
+        sessions: Arc::new(RwLock::new(users.into_iter().collect())),
         base_url: base_url.into(),
     };
     Router::new()
         .route("/direct/announcement/{id}", get(one))
         .route("/direct/announcement/site/{site}", get(list))
+        .route("/api/users/me/sites", get(portal::sites))
+        .route("/api/users/me/dashboard", get(portal::dashboard))
         .with_state(bare)
 }
 
 async fn one(State(bare): State<Bare>, headers: HeaderMap, Path(id): Path<String>) -> Response {
-    if !bare.knows(&headers) {
+    if bare.user(&headers).is_none() {
         return StatusCode::UNAUTHORIZED.into_response();
     }
     let id = id.strip_suffix(".json").unwrap_or(&id);
@@ -107,7 +112,7 @@ async fn list(
     Path(site): Path<String>,
     RawQuery(query): RawQuery,
 ) -> Response {
-    if !bare.knows(&headers) {
+    if bare.user(&headers).is_none() {
         return StatusCode::UNAUTHORIZED.into_response();
     }
     let site = site.strip_suffix(".json").unwrap_or(&site);
@@ -137,13 +142,10 @@ fn json(body: &impl Serialize) -> Response {
 }
 
 impl Bare {
-    fn knows(&self, headers: &HeaderMap) -> bool {
-        let cookie = headers.get(header::COOKIE).and_then(|it| it.to_str().ok());
-        cookie.is_some_and(|it| {
-            self.sessions
-                .read()
-                .is_ok_and(|sessions| sessions.contains_key(it))
-        })
+    /// The id of who sends these headers.
+    fn user(&self, headers: &HeaderMap) -> Option<String> {
+        let cookie = headers.get(header::COOKIE)?.to_str().ok()?;
+        self.sessions.read().ok()?.get(cookie).cloned()
     }
 
     /// Runs `work` with the connection of this thread.

@@ -3,6 +3,7 @@
 //! The servers have one core, the driver another. Rounds are interleaved, and figures are medians: compare
 //! ratios of one run, not figures of two.
 
+pub mod course;
 mod crowd;
 pub(crate) mod data;
 pub mod driver;

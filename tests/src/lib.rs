@@ -12,6 +12,7 @@ pub mod advisories;
 pub mod artefacts;
 pub mod bare;
 pub mod bench;
+pub mod bucket;
 pub mod cgroup;
 pub mod clock;
 pub mod fault;

@@ -112,6 +112,7 @@ impl Process {
                 .env("LECTERN_DATABASE", url)
                 .env("LECTERN_LOG_LEVEL", "warn")
                 .env("LECTERN_SHUTDOWN_DRAINDELAY", "0")
+                .env("LECTERN_FILES_FOLDER", folder.join("files"))
                 .envs(environment.iter().copied())
                 .current_dir(folder);
             if has_demo {
@@ -299,6 +300,7 @@ pub async fn run(database: &Database, arguments: &[&str]) -> Output {
         .env("LECTERN_DATABASE", database.url())
         .env("LECTERN_LISTEN", "127.0.0.1:0")
         .env("LECTERN_LOG_LEVEL", "error")
+        .env("LECTERN_FILES_FOLDER", database.folder().join("files"))
         .current_dir(database.folder())
         .stdin(Stdio::null());
     let mut command = tokio::process::Command::from(command);

@@ -1,5 +1,7 @@
 //! The attributes of the struct, and functions to read attributes.
 
+use proc_macro2::TokenStream;
+use quote::quote;
 use syn::meta::ParseNestedMeta;
 use syn::{
     Attribute, DeriveInput, Expr, ExprLit, Ident, Lit, LitStr, Meta, Path, Token, parenthesized,
@@ -10,7 +12,8 @@ use syn::{
 pub(crate) struct TypeAttributes {
     pub(crate) prefix: Option<LitStr>,
     pub(crate) table: Option<LitStr>,
-    /// Whether migrations create the table, and not the service.
+    /// True if migrations create the table, and not the service.
+    pub(crate) is_unarchived: bool,
     pub(crate) is_migrated: bool,
     /// The columns that the type had and that the service removes.
     pub(crate) dropped: Vec<LitStr>,
@@ -32,12 +35,21 @@ pub(crate) struct TypeAttributes {
     pub(crate) settle: Option<Path>,
     /// The function that sets the computed fields of entities that were read.
     pub(crate) complete: Option<Path>,
+    /// The function that sets the fields that only a single entity has.
+    pub(crate) whole: Option<Path>,
+    /// True if the service draws a number as the key of a new entity.
+    pub(crate) is_numbered: bool,
     pub(crate) access: Option<Access>,
     pub(crate) verbs: Vec<Ident>,
     pub(crate) feed: Option<Path>,
     pub(crate) event: Option<Path>,
     pub(crate) version: Option<Path>,
+    /// The function that says whether a value carries something that is shown only once.
+    pub(crate) told_once: Option<Path>,
     pub(crate) plural: Option<LitStr>,
+    pub(crate) singular: Option<LitStr>,
+    /// The fields that the page of a list shows.
+    pub(crate) listed: Vec<LitStr>,
     pub(crate) rename_all: Option<String>,
     pub(crate) doc: String,
 }
@@ -90,6 +102,7 @@ impl TypeAttributes {
             "prefix" => self.prefix = Some(meta.value()?.parse()?),
             "table" => self.table = Some(meta.value()?.parse()?),
             "migrated" => self.is_migrated = true,
+            "unarchived" => self.is_unarchived = true,
             "dropped" => self.dropped = parse_texts(meta)?,
             "join" => self.join("JOIN", &meta.value()?.parse()?),
             "left_join" => self.join("LEFT JOIN", &meta.value()?.parse()?),
@@ -102,10 +115,15 @@ impl TypeAttributes {
             "check" => self.check = Some(meta.value()?.parse()?),
             "settle" => self.settle = Some(meta.value()?.parse()?),
             "complete" => self.complete = Some(meta.value()?.parse()?),
+            "whole" => self.whole = Some(meta.value()?.parse()?),
+            "numbered" => self.is_numbered = true,
             "feed" => self.feed = Some(meta.value()?.parse()?),
             "event" => self.event = Some(meta.value()?.parse()?),
             "version" => self.version = Some(meta.value()?.parse()?),
+            "told_once" => self.told_once = Some(meta.value()?.parse()?),
             "plural" => self.plural = Some(meta.value()?.parse()?),
+            "singular" => self.singular = Some(meta.value()?.parse()?),
+            "listed" => self.listed = parse_texts(meta)?,
             "access" => self.access = Some(parse_access(meta)?),
             "verbs" => {
                 let content;
@@ -117,8 +135,8 @@ impl TypeAttributes {
             }
             _ => {
                 return Err(meta.error(
-                    "unknown attribute: use prefix, plural, table, migrated, dropped, join, left_join, access, sight, permits, verbs, \
-                     order, max, parameters, narrow, check, settle, complete, feed, event or version",
+                    "unknown attribute: use prefix, plural, singular, table, migrated, unarchived, numbered, dropped, join, left_join, access, sight, permits, verbs, \
+                     order, max, parameters, narrow, check, settle, complete, whole, feed, event, told_once, listed or version",
                 ));
             }
         }
@@ -132,6 +150,16 @@ pub(crate) fn parse_texts(meta: &ParseNestedMeta<'_>) -> syn::Result<Vec<LitStr>
     parenthesized!(content in meta.input);
     let texts = content.parse_terminated(<LitStr as syn::parse::Parse>::parse, Token![,])?;
     Ok(texts.into_iter().collect())
+}
+
+/// Parses `("a", "b")` or `= TEXTS`, and generates a list that lives as long as the program.
+pub(crate) fn parse_choices(meta: &ParseNestedMeta<'_>) -> syn::Result<TokenStream> {
+    if meta.input.peek(Token![=]) {
+        let texts: Expr = meta.value()?.parse()?;
+        return Ok(quote!(&#texts));
+    }
+    let texts = parse_texts(meta)?;
+    Ok(quote!(&[#(#texts),*]))
 }
 
 fn parse_access(meta: &ParseNestedMeta<'_>) -> syn::Result<Access> {

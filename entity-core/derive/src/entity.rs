@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::DeriveInput;
+use syn::{DeriveInput, LitStr};
 
 use crate::attributes::TypeAttributes;
 use crate::field::{Field, Fields, Storage};
@@ -38,8 +38,10 @@ pub(crate) fn implement(
         .role("Owner")
         .or_else(own_account)
         .map(|it| borrowed(it, &quote!(owner)));
+    let listed = listed(attributes, fields)?;
     let version = version(attributes, fields);
     let updated = updated(fields);
+    let told_once = attributes.told_once.as_ref().map(told_once);
     Ok(quote! {
         impl ::entity_core::Entity for #name {
             fn schema() -> &'static ::entity_core::schema::Schema {
@@ -49,15 +51,31 @@ pub(crate) fn implement(
                     has_feed: #has_feed,
                     has_events: #has_events,
                     has_site: #has_site,
+                    listed: &[#(#listed),*],
                 };
                 &SCHEMA
             }
             fn id(&self) -> ::std::borrow::Cow<'_, str> {
                 ::std::borrow::Cow::Borrowed(&self.#id)
             }
-            #title #site #owner #version #updated #feed #event
+            #title #site #owner #version #updated #told_once #feed #event
         }
     })
+}
+
+/// Checks that the type has the fields that the page of a list is to show.
+fn listed<'a>(attributes: &'a TypeAttributes, fields: &Fields) -> syn::Result<&'a [LitStr]> {
+    let is_shown = |name: &LitStr| {
+        let mut shown = fields.0.iter().filter(|it| it.is_shown());
+        shown.any(|it| it.wire == name.value())
+    };
+    match attributes.listed.iter().find(|it| !is_shown(it)) {
+        Some(unknown) => Err(syn::Error::new(
+            unknown.span(),
+            "no field has this name: write the names that clients see",
+        )),
+        None => Ok(&attributes.listed),
+    }
 }
 
 fn title(field: &Field) -> TokenStream {
@@ -121,6 +139,14 @@ fn updated(fields: &Fields) -> Option<TokenStream> {
             ::entity_core::wire::Instant::instant(&self.#ident)
         }
     })
+}
+
+fn told_once(path: &syn::Path) -> TokenStream {
+    quote! {
+        fn is_told_once(&self) -> bool {
+            #path(self)
+        }
+    }
 }
 
 /// Generates the entry in feeds: by the function of the attribute, or from a title and a time.

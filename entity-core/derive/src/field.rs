@@ -7,7 +7,7 @@ use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Expr, Ident, LitInt, LitStr, Type};
 
-use crate::attributes::{TypeAttributes, doc, is_unwritten, parse_texts, serde_text};
+use crate::attributes::{TypeAttributes, doc, is_unwritten, parse_choices, serde_text};
 use crate::children;
 use crate::types::{last_segment, rename_all, unwrap_option};
 
@@ -32,15 +32,17 @@ pub(crate) struct Field {
     pub(crate) wire: String,
     pub(crate) is_optional: bool,
     pub(crate) role: Option<Ident>,
-    /// Whether the id of the entity is also the id of its site, because the entity is a site itself.
+    /// True if the id of the entity is also the id of its site, because the entity is a site itself.
     pub(crate) is_own_site: bool,
-    /// Whether the id of the entity is also the id of its owner, because the entity is an account itself.
+    /// True if the id of the entity is also the id of its owner, because the entity is an account itself.
     pub(crate) is_own_owner: bool,
     /// The rule about who sees the field.
     pub(crate) sight: Option<Expr>,
-    /// Whether no two entities have the same value in the field.
+    /// True if no two entities have the same value in the field.
     pub(crate) is_unique: bool,
-    /// Whether lists can't be filtered and ordered by the field, although it has a column.
+    /// True if no two entities of a site have the same value in the field.
+    pub(crate) is_unique_in_site: bool,
+    /// True if lists can't be filtered and ordered by the field, although it has a column.
     is_uncompared: bool,
     doc: String,
     kind: TokenStream,
@@ -48,9 +50,10 @@ pub(crate) struct Field {
     is_searchable: bool,
     writable: Option<Ident>,
     column: Option<String>,
-    references: Option<LitStr>,
+    pub(crate) references: Option<LitStr>,
     meaning: Option<Ident>,
-    choices: Vec<LitStr>,
+    /// The only texts that clients may write: a list that lives as long as the program.
+    choices: Option<TokenStream>,
     default: Option<Expr>,
     /// The type of the value that clients send, if the field is a list or an object that they may write.
     sent: Option<TokenStream>,
@@ -111,6 +114,7 @@ struct Attributes {
     is_own_site: bool,
     is_own_owner: bool,
     is_unique: bool,
+    is_unique_in_site: bool,
     is_uncompared: bool,
     sight: Option<Expr>,
     is_required: bool,
@@ -123,7 +127,7 @@ struct Attributes {
     column: ColumnName,
     references: Option<LitStr>,
     meaning: Option<Ident>,
-    choices: Vec<LitStr>,
+    choices: Option<TokenStream>,
     default: Option<Expr>,
     sent: Option<Type>,
     storage: Storage,
@@ -211,6 +215,7 @@ impl Field {
             is_own_site: attributes.is_own_site,
             is_own_owner: attributes.is_own_owner,
             is_unique: attributes.is_unique,
+            is_unique_in_site: attributes.is_unique_in_site,
             is_uncompared: attributes.is_uncompared,
             sight: attributes.sight,
             role: attributes.role,
@@ -303,8 +308,7 @@ impl Field {
             .meaning
             .iter()
             .map(|it| quote!(.meaning(::entity_core::schema::Meaning::#it)));
-        let texts = &self.choices;
-        let choices = (!texts.is_empty()).then(|| quote!(.choices(&[#(#texts),*])));
+        let choices = self.choices.iter().map(|it| quote!(.choices(#it)));
         let default = self.default.iter().map(|it| quote!(.default(#it)));
         let children = match &self.storage {
             Storage::Children(item, _) => Some(quote!(.children::<#item>())),
@@ -315,7 +319,7 @@ impl Field {
         quote! {
             ::entity_core::schema::Field::new(#wire, ::entity_core::schema::Kind::#kind, #doc)
                 #(#writable)* #required #nullable #searchable #column #not_null #(#references)* #(#role)*
-                #(#meaning)* #choices #(#default)* #(#shape)* #children
+                #(#meaning)* #(#choices)* #(#default)* #(#shape)* #children
         }
     }
 }
@@ -358,11 +362,12 @@ impl Attributes {
             "computed" => self.storage = Storage::Computed(None),
             "sight" => self.sight = Some(meta.value()?.parse()?),
             "unique" => self.is_unique = true,
+            "unique_in_site" => self.is_unique_in_site = true,
             "uncompared" => self.is_uncompared = true,
             "sql" => self.storage = Storage::Joined(Box::new(meta.value()?.parse()?)),
             "shown" => self.storage = Storage::Composed(meta.value()?.parse()?),
             "groups" => self.storage = Storage::Groups(meta.value()?.parse()?),
-            "author" | "category" | "files" => self.part = Some(ident.clone()),
+            "author" | "category" | "files" | "person" => self.part = Some(ident.clone()),
             "writable" | "on_create" | "read_only" => self.writable = Some(ident.clone()),
             "was" => self.was = Some(meta.value()?.parse()?),
             "children" => self.is_children = true,
@@ -372,7 +377,7 @@ impl Attributes {
             "address" => self.meaning = Some(Ident::new("Address", span)),
             "password" => self.meaning = Some(Ident::new("Password", span)),
             "new_password" => self.meaning = Some(Ident::new("NewPassword", span)),
-            "choices" => self.choices = parse_texts(meta)?,
+            "choices" => self.choices = Some(parse_choices(meta)?),
             "default" => self.default = Some(meta.value()?.parse()?),
             "references" => self.references = Some(meta.value()?.parse()?),
             "kind" => self.kind = Some(meta.value()?.parse()?),

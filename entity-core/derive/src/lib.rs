@@ -1,4 +1,5 @@
 //! `#[derive(Entity)]`: generates a schema from the fields of a struct and, if declared, a provider over a table.
+//! `#[standard(…)]`: adds fields that many records have.
 //! `#[derive(View)]`: generates the conversion of an entity to a view of it.
 //!
 //! The attributes are listed at [`Entity`](derive@Entity) and [`View`](derive@View). The module `entity_core::guide`
@@ -10,8 +11,10 @@ mod computed;
 mod entity;
 mod field;
 mod record;
+mod standard;
 mod table;
 mod types;
+mod unique;
 mod veiled;
 mod view;
 
@@ -47,7 +50,11 @@ use crate::field::Fields;
 /// | `feed = path` | a `fn(&Self) -> FeedEntry`; without it, the entry is made from a title and an `updated` or `created` field, if neither is an `Option` |
 /// | `event = path` | a `fn(&Self) -> EventEntry`; with it, calendars show the entities |
 /// | `version = path` | a `fn(&Self) -> Version`; without it, the version is made from the id and the field with the role `version` or, without one, `updated` |
+/// | `told_once = path` | a `fn(&Self) -> bool`, which returns whether this value carries something that is shown only in one answer, such as a new secret |
+/// | `listed("status", "dueTime")` | the fields that the page of a list shows beside the title, in this order; without it, the first ones that are short |
+/// | `unarchived` | the rows are no part of the archive of their site: those that only people here can use |
 /// | `plural = "People"` | the label for several entities; without it, the label is made from the prefix |
+/// | `singular = "Person"` | the label for one entity; without it, the label is made from the prefix |
 ///
 /// On a field:
 ///
@@ -61,7 +68,7 @@ use crate::field::Fields;
 /// | `html` | HTML, which the service sanitises on the way in |
 /// | `max = 200` | the maximum number of characters |
 /// | `email`, `address`, `password`, `new_password` | the meaning of the text: forms and pages treat it accordingly |
-/// | `choices("course", "project")` | the only texts that clients may write |
+/// | `choices("course", "project")`, `choices = KINDS` | the only texts that clients may write, as they are or as a constant array |
 /// | `default = "true"` | the value of new entities, as text, if the client sends none |
 /// | `kind = Millis` | the kind of the field, where its type does not tell |
 /// | `sent = Vec<NewFile>` | the type of the value that clients send for a list or an object, if it is not the field's own type; the type must implement `schemars::JsonSchema` |
@@ -80,6 +87,8 @@ use crate::field::Fields;
 /// | `computed`, `computed = path` | the field is shown and not stored; it has what the `fn(&Self, &Context) -> T` computes from the other fields, or what the function named by `complete` sets, or else the default value of its type |
 /// | `sight = RULE` | an `entity_core::db::Sight`: who sees the field. For others it is empty, in answers as well as for filters, words and order; `before` in `check` and `settle` lacks it too |
 /// | `unique` | no two entities have the same value: another one is refused as a conflict. A managed table has a unique index for the column; a migration makes it in any other table |
+/// | `unique_in_site` | no two entities of a site have the same value: another one is refused as a conflict that names the field. Rows are indexed as with `unique` |
+/// | `person` | the row is about the account whose internal id the column has: it is deleted with the account |
 /// | `uncompared` | lists can't be filtered and ordered by the field |
 /// | `author`, `category`, `files` | the part that the field plays in the entry in feeds; `files` is of the type `entity_core::file::Files` |
 /// | `skip` | the field is no part of the schema, and not stored |
@@ -121,6 +130,20 @@ fn expand(input: &DeriveInput) -> syn::Result<proc_macro2::TokenStream> {
 pub fn derive_view(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     view::expand(&input)
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Adds fields to the end of a struct that derives [`Entity`](derive@Entity): those that many records have, and that no
+/// client sees. The attribute stands in front of `#[derive(…)]`.
+///
+/// | argument | field |
+/// |---|---|
+/// | `version` | `version: i64`, the number of the changes, from which the version of the entity is made |
+/// | `facts` | `facts: Facts`, the answers to the questions of a `sight`, by which one entity is decided about |
+#[proc_macro_attribute]
+pub fn standard(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    standard::expand(arguments.into(), item.into())
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
 }

@@ -9,6 +9,7 @@ use crate::attributes::TypeAttributes;
 use crate::children;
 use crate::computed::computing;
 use crate::field::{Field, Fields, Storage};
+use crate::unique;
 use crate::veiled::veiled;
 
 pub(crate) fn implement(
@@ -32,7 +33,7 @@ pub(crate) fn implement(
     let changes = changes(fields);
     let owner = owner(fields);
     let kind = attributes.prefix.as_ref().unwrap_or(table);
-    let taken = taken(kind, fields);
+    let taken = option(unique::taken(kind, fields));
     let veiled = veiled(fields)?;
     let computing = computing(fields)?;
     let facts = facts(fields, name, attributes)?;
@@ -105,7 +106,7 @@ impl Field {
 }
 
 /// Returns the field that is the key of the row: the one that is declared, or the id.
-fn key<'a>(name: &Ident, fields: &'a Fields) -> syn::Result<&'a Field> {
+pub(crate) fn key<'a>(name: &Ident, fields: &'a Fields) -> syn::Result<&'a Field> {
     let declared = fields
         .0
         .iter()
@@ -156,15 +157,6 @@ fn owner(fields: &Fields) -> TokenStream {
     let owner = fields.role("Owner").filter(|it| it.is_stored());
     let owner = owner.or_else(|| fields.0.iter().find(|it| it.is_own_owner));
     option(owner.map(Field::column_name).map(|it| quote!(#it)))
-}
-
-/// Generates the message when the value of a unique field is taken.
-fn taken(kind: &LitStr, fields: &Fields) -> TokenStream {
-    let unique = fields.0.iter().find(|it| it.is_unique);
-    option(unique.map(|it| {
-        let message = format!("there is already a {} with this {}", kind.value(), it.wire);
-        quote!(#message)
-    }))
 }
 
 fn stored(fields: &Fields) -> impl Iterator<Item = &Field> {
@@ -225,16 +217,29 @@ fn further_columns(attributes: &TypeAttributes, fields: &Fields) -> syn::Result<
             "a field has this column: it would be removed at every start",
         ));
     }
-    let renamed = renamed(fields);
-    let unique = fields.0.iter().filter(|it| it.is_unique);
-    let unique = unique.map(Field::column_name);
+    let (renamed, unique) = (renamed(fields), unique::columns(fields)?);
+    let blobs = stored(fields).map(|it| {
+        let (name, ty) = (it.column_name(), &it.ty);
+        quote_spanned!(ty.span()=> (#name, <#ty as ::entity_core::db::Kept>::IS_BLOB))
+    });
     let written = fields.0.iter().filter(|it| it.is_written_text());
     let written = written.map(Field::column_name);
+    let html = stored(fields).filter(|it| it.kind_name().starts_with("Html"));
+    let html = html.map(Field::column_name);
+    let is_user = |it: &LitStr| it.value() == "user";
+    let persons = fields.0.iter().filter(|it| it.plays("person"));
+    let persons = persons.map(Field::column_name);
+    let accounts = stored(fields).filter(|it| it.references.as_ref().is_some_and(is_user));
+    let accounts = accounts.map(Field::column_name);
     Ok(quote! {
         const RENAMED: &'static [(&'static str, &'static str)] = &[#(#renamed),*];
-        const UNIQUE: &'static [&'static str] = &[#(#unique),*];
+        const UNIQUE: &'static [::entity_core::db::Unique] = &[#(#unique),*];
         const DROPPED: &'static [&'static str] = &[#(#dropped),*];
+        const BLOBS: &'static [(&'static str, bool)] = &[#(#blobs),*];
         const WRITTEN: &'static [&'static str] = &[#(#written),*];
+        const HTML: &'static [&'static str] = &[#(#html),*];
+        const ACCOUNTS: &'static [&'static str] = &[#(#accounts),*];
+        const PERSONS: &'static [&'static str] = &[#(#persons),*];
     })
 }
 
@@ -350,8 +355,7 @@ fn filled(field: &Field) -> TokenStream {
     quote!(::std::default::Default::default())
 }
 
-/// Generates the expression for what a client sent for the field, as an option; `current` is the entity that is changed,
-/// if one is.
+/// Generates the expression for what a client sent for the field, as an option; `current` is what is changed, if anything.
 fn sent(field: &Field, current: &TokenStream) -> TokenStream {
     let (ty, wire) = (&field.ty, &field.wire);
     if let Some(children) = children::sent(field, current) {

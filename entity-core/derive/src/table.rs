@@ -48,6 +48,10 @@ pub(crate) fn implement(
         .plural
         .iter()
         .map(|it| quote!(::std::option::Option::Some(#it)));
+    let singular = attributes
+        .singular
+        .iter()
+        .map(|it| quote!(::std::option::Option::Some(#it)));
     let verbs = attributes
         .verbs
         .iter()
@@ -59,13 +63,21 @@ pub(crate) fn implement(
             "verbs(…) need a table = \"…\" to work on",
         ));
     }
+    let unarchived = attributes.is_unarchived;
+    let unarchived = unarchived.then(|| {
+        quote!(
+            const IS_ARCHIVED: bool = false;
+        )
+    });
     Ok(quote! {
         #table
         impl ::entity_core::Provider for #name {
             type Entity = Self;
             const PREFIX: &'static str = #prefix;
             #(const PLURAL: ::std::option::Option<&'static str> = #plural;)*
+            #(const SINGULAR: ::std::option::Option<&'static str> = #singular;)*
             const ACCESS: ::entity_core::Access = #access;
+            #unarchived
             #permits
         }
         #(#verbs)*
@@ -129,46 +141,10 @@ fn implement_verb(
     fields: &Fields,
 ) -> syn::Result<TokenStream> {
     Ok(match verb.to_string().as_str() {
-        "read" => quote! {
-            impl ::entity_core::Read for #name {
-                async fn read(cx: &::entity_core::Context, id: &str) -> ::entity_core::Result<::std::option::Option<Self>> {
-                    ::entity_core::db::read(cx, id).await
-                }
-                async fn read_many(
-                    cx: &::entity_core::Context,
-                    ids: &[::std::string::String],
-                ) -> ::entity_core::Result<::std::vec::Vec<Self>> {
-                    ::entity_core::db::read_many(cx, ids).await
-                }
-            }
-        },
+        "read" => read(name, attributes),
         "list" => list(name, attributes),
-        "create" => {
-            let site = site(fields);
-            quote! {
-                impl ::entity_core::Create for #name {
-                    type Draft = ::entity_core::Fields;
-                    fn site(draft: &Self::Draft) -> ::std::option::Option<&str> {
-                        #site
-                    }
-                    async fn create(cx: &::entity_core::Context, draft: Self::Draft) -> ::entity_core::Result<Self> {
-                        ::entity_core::db::create(cx, draft).await
-                    }
-                }
-            }
-        }
-        "update" => quote! {
-            impl ::entity_core::Update for #name {
-                type Changes = ::entity_core::Fields;
-                async fn update(
-                    cx: &::entity_core::Context,
-                    current: Self,
-                    changes: Self::Changes,
-                ) -> ::entity_core::Result<Self> {
-                    ::entity_core::db::update(cx, current, changes).await
-                }
-            }
-        },
+        "create" => create(name, attributes, fields)?,
+        "update" => update(name, attributes),
         "delete" => quote! {
             impl ::entity_core::Delete for #name {
                 async fn delete(cx: &::entity_core::Context, current: Self) -> ::entity_core::Result<()> {
@@ -183,6 +159,87 @@ fn implement_verb(
             ));
         }
     })
+}
+
+/// Generates the reading of one entity, with the fields that only a single one has, and of several.
+fn read(name: &Ident, attributes: &TypeAttributes) -> TokenStream {
+    let whole = attributes.whole.as_ref().map(|path| {
+        quote! {
+            let mut found = found;
+            if let ::std::option::Option::Some(entity) = &mut found {
+                #path(entity, cx).await?;
+            }
+        }
+    });
+    quote! {
+        impl ::entity_core::Read for #name {
+            async fn read(cx: &::entity_core::Context, id: &str) -> ::entity_core::Result<::std::option::Option<Self>> {
+                let found: ::std::option::Option<Self> = ::entity_core::db::read(cx, id).await?;
+                #whole
+                ::std::result::Result::Ok(found)
+            }
+            async fn read_many(
+                cx: &::entity_core::Context,
+                ids: &[::std::string::String],
+            ) -> ::entity_core::Result<::std::vec::Vec<Self>> {
+                ::entity_core::db::read_many(cx, ids).await
+            }
+        }
+    }
+}
+
+/// Generates the creation of an entity, which draws its number if it has one.
+fn create(name: &Ident, attributes: &TypeAttributes, fields: &Fields) -> syn::Result<TokenStream> {
+    let site = site(fields);
+    let number = match attributes.is_numbered {
+        true => {
+            let wire = &record::key(name, fields)?.wire;
+            Some(quote! {
+                let mut draft = draft;
+                let number = ::entity_core::db::new_number::<Self>(cx).await?;
+                draft.0.insert(#wire.into(), number.into());
+            })
+        }
+        false => None,
+    };
+    Ok(quote! {
+        impl ::entity_core::Create for #name {
+            type Draft = ::entity_core::Fields;
+            fn site(draft: &Self::Draft) -> ::std::option::Option<&str> {
+                #site
+            }
+            async fn create(cx: &::entity_core::Context, draft: Self::Draft) -> ::entity_core::Result<Self> {
+                #number
+                ::entity_core::db::create(cx, draft).await
+            }
+        }
+    })
+}
+
+/// Generates the change of an entity. The answer has the fields that only a single entity has.
+fn update(name: &Ident, attributes: &TypeAttributes) -> TokenStream {
+    let changed = if let Some(path) = &attributes.whole {
+        quote! {
+            let changed = ::std::boxed::Box::pin(::entity_core::db::update(cx, current, changes));
+            let mut changed: Self = changed.await?;
+            #path(&mut changed, cx).await?;
+            ::std::result::Result::Ok(changed)
+        }
+    } else {
+        quote!(::entity_core::db::update(cx, current, changes).await)
+    };
+    quote! {
+        impl ::entity_core::Update for #name {
+            type Changes = ::entity_core::Fields;
+            async fn update(
+                cx: &::entity_core::Context,
+                current: Self,
+                changes: Self::Changes,
+            ) -> ::entity_core::Result<Self> {
+                #changed
+            }
+        }
+    }
 }
 
 /// Generates the list and its count.

@@ -27,7 +27,7 @@ pub enum ColumnType {
 pub trait Column: Sized {
     /// The declared type of the column.
     const TYPE: ColumnType;
-    /// Whether the column may be null.
+    /// True if the column may be null.
     const IS_NULLABLE: bool = false;
 
     /// Returns the value to bind.

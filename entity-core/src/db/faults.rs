@@ -22,7 +22,7 @@ pub struct Faults(Arc<Inner>);
 struct Inner {
     /// The file that holds the database, if a file does.
     file: Option<PathBuf>,
-    /// Whether a write or a sync has failed such that only a restart can tell what is stored.
+    /// True if a write or a sync has failed such that only a restart can tell what is stored.
     is_broken: AtomicBool,
     /// Notifies those who wait for such a failure, once.
     bell: Mutex<Option<oneshot::Sender<()>>>,

@@ -13,7 +13,7 @@ pub struct Migration {
     pub name: &'static str,
     /// The statements, in order.
     pub statements: &'static [&'static str],
-    /// Whether the migration changes rows of the type's managed table: it is passed over where the start has just
+    /// True if the migration changes rows of the type's managed table: it is passed over where the start has just
     /// created that table.
     pub is_of_rows: bool,
 }

@@ -22,7 +22,7 @@ pub struct Measure {
     pub items: u64,
     /// The maximum number of bytes of text and numbers; the first entity is read whatever its size.
     pub bytes: usize,
-    /// Whether the statement finds its rows by an index: see [`Session::rows`].
+    /// True if the statement finds its rows by an index: see [`Session::rows`].
     pub is_short: bool,
     /// The account of how much the request has read already.
     pub reading: Reading,
@@ -171,6 +171,25 @@ impl Session {
         let part = measure.clone().short(is_short);
         let collected = self.collect(&statement, part, |row| read(&mut Row::of(row)));
         measure.accept(collected.await?).await
+    }
+
+    /// Runs `statement`, which may look at any number of rows, and returns what `read` makes of each. Unlike for
+    /// [`Session::scan`], the rows themselves are never in memory all at once. What they have counts as
+    /// [read](Reading) for the answer.
+    ///
+    /// # Errors
+    /// Returns an error if the database can't be read or `read` fails.
+    pub async fn each<T: Send>(
+        &self,
+        cx: &Context,
+        statement: Statement,
+        read: impl FnMut(&mut Row<'_>) -> Result<T> + Send,
+    ) -> Result<Vec<T>> {
+        let all = Measure {
+            bytes: usize::MAX,
+            ..cx.measure_items(u64::MAX)
+        };
+        Ok(self.page(statement, all, read).await?.items)
     }
 
     /// Returns a page of the rows of `select`, which sea-orm decodes, and otherwise does the same as

@@ -4,8 +4,14 @@
 //! written. The functions here read, list, count, create, change and delete records of any type.
 
 pub mod children;
+mod follow;
 mod groups;
+mod json;
 mod kept;
+mod lock;
+mod number;
+mod person;
+mod put;
 mod read;
 mod secret;
 mod write;
@@ -16,17 +22,23 @@ use sea_orm::Value;
 
 use super::sight::{Facts, Sight};
 use super::veil::Veiled;
-use super::{ColumnType, Row, TableSpec};
+use super::{ColumnType, Row, TableSpec, Unique};
 use crate::context::Context;
 use crate::entity::Entity;
 use crate::error::Result;
 use crate::input::Fields;
 
 pub use children::Parent;
+pub use follow::{Followed, follow};
 pub use groups::GroupTable;
+pub use json::{json_value, read_json};
 pub use kept::{Kept, computed, later, new_key, owner, sent_list};
+pub use lock::{lock, pin};
+pub use number::{large_number, new_number};
+pub use person::delete_of_person;
+pub use put::{insert_many, put, put_many};
 pub(super) use read::write_from;
-pub use read::{MOST_PASSED, count, find, list, list_statement, load, read, read_many};
+pub use read::{MOST_PASSED, count, find, list, list_statement, load, load_by, read, read_many};
 pub use secret::Secret;
 pub use write::{add, create, delete, insert, note, replace, row, store, update};
 
@@ -45,7 +57,7 @@ pub trait Record: Entity + Clone {
     /// The name of the table.
     const TABLE: &'static str;
 
-    /// Whether the service creates the table and adds missing columns. Otherwise migrations do.
+    /// True if the service creates the table and adds missing columns. Otherwise migrations do.
     const IS_MANAGED: bool;
 
     /// The columns, in the order of [`values`](Self::values): name, type, and whether the column may be null.
@@ -54,14 +66,27 @@ pub trait Record: Entity + Clone {
     /// The columns that were renamed: the former name and the present one.
     const RENAMED: &'static [(&'static str, &'static str)] = &[];
 
-    /// The columns in which no two rows have the same value.
-    const UNIQUE: &'static [&'static str] = &[];
+    /// The columns in which no two rows, or no two rows of a site, have the same value.
+    const UNIQUE: &'static [Unique] = &[];
 
     /// The columns that the type had in a former version, and that the service removes.
     const DROPPED: &'static [&'static str] = &[];
 
+    /// The columns, each with whether it holds [blobs](crate::Blob).
+    const BLOBS: &'static [(&'static str, bool)] = &[];
+
     /// The columns of text that clients write: their bytes count towards the usage of accounts and sites.
     const WRITTEN: &'static [&'static str];
+
+    /// The columns with HTML.
+    const HTML: &'static [&'static str] = &[];
+
+    /// The columns with the internal id of an account: those of the fields that refer to the type `user`.
+    const ACCOUNTS: &'static [&'static str] = &[];
+
+    /// The columns with the internal id of the account that the entity is about: the fields declared as `person`. The
+    /// entity is deleted with the account.
+    const PERSONS: &'static [&'static str] = &[];
 
     /// The column that is the primary key.
     const KEY: &'static str;
@@ -79,7 +104,7 @@ pub trait Record: Entity + Clone {
     /// The tables that are joined to the own one: ` JOIN … ON …`, or nothing.
     const JOINS: &'static str;
 
-    /// Whether an entity has fields that are read from expressions or computed.
+    /// True if an entity has fields that are read from expressions or computed.
     const IS_DERIVED: bool;
 
     /// The rule about who sees an entity, if there is one besides the permission to read the type.

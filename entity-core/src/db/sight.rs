@@ -12,6 +12,7 @@ use super::{Row, Sql};
 use crate::access::{Operation, Permit, Scope};
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::gate;
 
 pub(super) use self::question::Asking;
 
@@ -70,9 +71,9 @@ pub enum Sight {
 pub struct Facts {
     /// The answers, one bit for each question about the row, in the order in which the rule asks them.
     answers: u64,
-    /// Whether the rule was part of the condition of the statement, as it is in lists.
+    /// True if the rule was part of the condition of the statement, as it is in lists.
     is_seen: bool,
-    /// Whether the entity is for some groups only.
+    /// True if the entity is for some groups only.
     pub(super) is_restricted: bool,
 }
 
@@ -155,19 +156,26 @@ impl Sight {
         self.try_visit(Of::Row, &mut |_, _| Err(())).is_err()
     }
 
-    /// Appends the rule as a condition on the row.
+    /// Appends the rule as a condition on the row, which is NULL in the place of false for some rows.
+    ///
+    /// What is the same for every row is left out: an index can't be used for one branch of an `OR` if another one, which
+    /// the caller can't satisfy, has none.
     pub(super) fn write(&self, sql: &mut Sql, asking: &Asking<'_>, held: &Held) -> Result<()> {
-        match self {
-            Self::All(rules) => write_joined(sql, rules, (" AND ", "TRUE"), asking, held),
-            Self::Any(rules) => write_joined(sql, rules, (" OR ", "FALSE"), asking, held),
-            Self::Not(rule) => {
-                sql.push("NOT ");
-                rule.write(sql, asking, held)
+        match (self.constant(held), self) {
+            (Some(true), _) => drop(sql.push("TRUE")),
+            (Some(false), _) => drop(sql.push("FALSE")),
+            (None, Self::All(rules)) => write_joined(sql, rules, " AND ", asking, held)?,
+            (None, Self::Any(rules)) => write_joined(sql, rules, " OR ", asking, held)?,
+            (None, Self::Not(rule)) => {
+                sql.push("NOT coalesce(");
+                rule.write(sql, asking, held)?;
+                sql.push(", FALSE)");
             }
-            Self::Holds(function) => held.write(sql, asking, function),
-            Self::Parent(rule) => rule.write(sql, &asking.of_parent()?, held),
-            question => asking.write(sql, question),
+            (None, Self::Holds(function)) => held.write(sql, asking, function)?,
+            (None, Self::Parent(rule)) => rule.write(sql, &asking.of_parent()?, held)?,
+            (None, question) => asking.write(sql, question)?,
         }
+        Ok(())
     }
 
     /// Returns the result of the rule if it is the same for every row.
@@ -372,29 +380,26 @@ impl Held {
 }
 
 async fn is_held(cx: &Context, function: &str, site: Option<&str>) -> Result<bool> {
-    let authorizer = cx.authorizer();
     match site {
-        Some(site) => Ok(authorizer.decide(cx, function, site).await?.is_granted()),
-        None => authorizer.holds(cx, function).await,
+        Some(site) => gate::holds(cx, function, site).await,
+        None => cx.authorizer().holds(cx, function).await,
     }
 }
 
+/// Appends those of `rules` whose result depends on the row, of which there is at least one.
 fn write_joined(
     sql: &mut Sql,
     rules: &[Sight],
-    (between, empty): (&str, &str),
+    between: &str,
     asking: &Asking<'_>,
     held: &Held,
 ) -> Result<()> {
     let mut before = "(";
-    for rule in rules {
+    for rule in rules.iter().filter(|it| it.constant(held).is_none()) {
         sql.push(before);
         rule.write(sql, asking, held)?;
         before = between;
     }
-    match rules.is_empty() {
-        true => sql.push(empty),
-        false => sql.push(")"),
-    };
+    sql.push(")");
     Ok(())
 }

@@ -20,6 +20,36 @@ pub struct Parents {
     pub groups: Option<&'static str>,
 }
 
+/// A column in which no two rows have the same value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unique {
+    /// The column.
+    pub column: &'static str,
+    /// The field, as clients name it.
+    pub field: &'static str,
+    /// True if rows of different sites may have the same value.
+    pub is_within_site: bool,
+}
+
+impl Unique {
+    /// Returns the name of the index of `table` that refuses equal values.
+    pub fn index_name(&self, table: &str) -> String {
+        index_name(table, self.column, self.is_within_site)
+    }
+
+    /// Returns whether the text of a database error is about this column of `table`: PostgreSQL names the index, and
+    /// SQLite the columns, of which this is the last.
+    pub(super) fn is_violated(&self, table: &str, error: &str) -> bool {
+        let column = format!("{table}.{}", self.column);
+        error.contains(&self.index_name(table)) || error.ends_with(&column)
+    }
+}
+
+fn index_name(table: &str, column: &str, is_within_site: bool) -> String {
+    let end = if is_within_site { "in_site" } else { "unique" };
+    format!("{table}_{column}_{end}")
+}
+
 /// The definition of a table.
 #[derive(Clone, Debug)]
 pub struct TableSpec {
@@ -29,8 +59,8 @@ pub struct TableSpec {
     pub columns: &'static [(&'static str, ColumnType, bool)],
     /// The columns that were renamed: the former name and the present one.
     pub renamed: &'static [(&'static str, &'static str)],
-    /// The columns in which no two rows have the same value.
-    pub unique: &'static [&'static str],
+    /// The columns in which no two rows, or no two rows of a site, have the same value.
+    pub unique: &'static [Unique],
     /// The columns that a former version of the type had, and that the service removes.
     pub dropped: &'static [&'static str],
     /// The fields whose text is also stored folded, in a column of its own.
@@ -41,10 +71,18 @@ pub struct TableSpec {
     pub site: Option<&'static str>,
     /// The column with the internal id of the account that a row belongs to.
     pub owner: Option<&'static str>,
-    /// Whether the service creates the table and adds missing columns. Otherwise migrations do.
+    /// True if the service creates the table and adds missing columns. Otherwise migrations do.
     pub is_managed: bool,
+    /// The columns with the blobs of stored files.
+    pub blobs: Vec<&'static str>,
     /// The columns of text that clients write.
     pub written: &'static [&'static str],
+    /// The columns with HTML.
+    pub html: &'static [&'static str],
+    /// The columns with the internal id of an account.
+    pub accounts: &'static [&'static str],
+    /// The columns with the internal id of the account with which a row is deleted.
+    pub persons: &'static [&'static str],
     /// The table that says for which groups a row is, if the type has one.
     pub groups: Option<GroupTable>,
     /// The reference to the row that a row belongs to, if the type has a parent.
@@ -68,7 +106,11 @@ impl TableSpec {
             folded: folded_fields(T::schema()).map(|it| it.0).collect(),
             key: T::KEY,
             is_managed: T::IS_MANAGED,
+            blobs: T::BLOBS.iter().filter(|it| it.1).map(|it| it.0).collect(),
             written: T::WRITTEN,
+            html: T::HTML,
+            accounts: T::ACCOUNTS,
+            persons: T::PERSONS,
             groups: T::GROUPS,
             parent: T::PARENT,
             position: T::POSITION,
@@ -149,30 +191,34 @@ impl TableSpec {
 
     /// Returns the unique indexes: the name of each, and the statement that creates it.
     pub fn unique_indexes(&self) -> impl Iterator<Item = (String, IndexCreateStatement)> {
-        self.unique.iter().map(|column| {
-            let name = self.unique_index_name(column);
+        self.unique.iter().map(|it| {
+            let name = it.index_name(self.name);
             let mut statement = Index::create();
+            statement.name(&*name).table(Alias::new(self.name));
+            if let (true, Some(site)) = (it.is_within_site, self.site) {
+                statement.col(Alias::new(site));
+            }
             statement
-                .name(&*name)
-                .table(Alias::new(self.name))
-                .col(Alias::new(*column))
+                .col(Alias::new(it.column))
                 .unique()
                 .if_not_exists();
             (name, statement)
         })
     }
 
-    /// Returns the name of the unique index for `column`.
-    pub fn unique_index_name(&self, column: &str) -> String {
-        format!("{}_{column}_unique", self.name)
+    /// Returns the names that a unique index for `column` may have.
+    pub fn unique_index_names(&self, column: &str) -> [String; 2] {
+        [false, true].map(|is_within_site| index_name(self.name, column, is_within_site))
     }
 
-    /// Returns the indexes for the lists of a site and for what belongs to a parent: the name of each, and the statement
-    /// that creates it.
+    /// Returns the indexes for the lists of a site, for what belongs to a parent, and for the rows that name a stored
+    /// file: the name of each, and the statement that creates it.
     pub fn indexes(&self) -> impl Iterator<Item = (String, IndexCreateStatement)> {
-        let of_site = self.site.map(|it| ("by_site", it));
-        let of_parent = self.parent.map(|it| ("by_parent", it.column));
-        of_site.into_iter().chain(of_parent).map(|(name, column)| {
+        let of_site = self.site.map(|it| ("by_site".to_owned(), it));
+        let of_parent = self.parent.map(|it| ("by_parent".to_owned(), it.column));
+        let of_blobs = self.blobs.iter().map(|it| (format!("by_{it}"), *it));
+        let all = of_site.into_iter().chain(of_parent).chain(of_blobs);
+        all.map(|(name, column)| {
             let name = format!("{}_{name}", self.name);
             let mut statement = Index::create();
             statement

@@ -9,8 +9,11 @@ use serde_json::Value;
 
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::input::Input;
+use crate::patch::Patch;
 use crate::search::{MAX_LIMIT, Page, Window};
 use crate::shape;
+use crate::value::flag;
 
 /// The data with which an endpoint is called.
 #[derive(Clone, Debug, Default)]
@@ -44,13 +47,9 @@ impl Call {
     /// Returns the truth value of the query parameter `name`, which is false by default.
     ///
     /// # Errors
-    /// Returns an error if the value is neither `true` nor `false`.
+    /// Returns an error if the value is neither true nor false: see [`flag`].
     pub fn flag(&self, name: &str) -> Result<bool> {
-        match self.parameter(name) {
-            None | Some("false") => Ok(false),
-            Some("true") => Ok(true),
-            Some(_) => Err(Error::field(name, "must be true or false")),
-        }
+        self.parameter(name).map_or(Ok(false), |it| flag(name, it))
     }
 
     /// Returns the part of a list that the query asks for.
@@ -67,6 +66,18 @@ impl Call {
     /// Returns an error that names the invalid part if the body has another shape.
     pub fn body<T: JsonSchema + DeserializeOwned>(&self) -> Result<T> {
         shape::decode(self.body.clone().unwrap_or_default())
+    }
+
+    /// Parses the body of an endpoint that [patches](super::Endpoint::patch).
+    ///
+    /// # Errors
+    /// Returns an error if the body is no list of operations, or if there are too many.
+    pub fn patch(&self) -> Result<Input> {
+        let patch = Patch::operations(self.body.clone().unwrap_or_default())?;
+        Ok(Input {
+            patch: Some(patch),
+            ..Input::default()
+        })
     }
 }
 
@@ -103,12 +114,29 @@ impl<T> Part<T> {
     }
 }
 
+/// Something that was created, and has an address of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Created<T> {
+    /// The path of the address, which begins with `/`.
+    pub path: String,
+    /// The data.
+    pub data: T,
+}
+
+/// Data that may be missing: the answer then has no content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Maybe<T>(pub Option<T>);
+
 /// The answer of a handler.
 pub struct Answer {
     /// The data.
     pub data: Box<dyn erased_serde::Serialize + Send>,
     /// The part of the list that follows, if the data are a part of a list that continues.
     pub next: Option<Window>,
+    /// The path of what was created, if something was.
+    pub created: Option<String>,
+    /// True if there are no data, and the answer has no content.
+    pub is_empty: bool,
 }
 
 impl Answer {
@@ -116,6 +144,8 @@ impl Answer {
         Self {
             data: Box::new(data),
             next,
+            created: None,
+            is_empty: false,
         }
     }
 }
@@ -124,6 +154,8 @@ impl fmt::Debug for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Answer")
             .field("next", &self.next)
+            .field("created", &self.created)
+            .field("is_empty", &self.is_empty)
             .finish_non_exhaustive()
     }
 }

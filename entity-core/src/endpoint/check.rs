@@ -1,7 +1,10 @@
 //! The checks of a single declaration.
 
-use super::{Endpoint, JSON, MAX_PARAMETERS, MOUNT, ParameterKind};
-use crate::path::MAX_SEGMENTS;
+use super::{Endpoint, JSON, JSON_PATCH, MAX_PARAMETERS, MOUNT, ParameterKind};
+use crate::request::Verb;
+
+/// The maximum number of segments of a declared path behind the mount point.
+const MAX_SEGMENTS: usize = 8;
 
 /// A segment of a declared path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,8 +39,12 @@ impl Endpoint {
         if self.verb.is_safe() && self.body.is_some() {
             return Some("reads, and must not take a body".to_owned());
         }
-        if self.has_handler() && self.body.is_some_and(|it| it.media_types != [JSON]) {
-            return Some(format!("takes a body that is not sent as `{JSON}`"));
+        let media_type = match self.verb {
+            Verb::Patch => JSON_PATCH,
+            _ => JSON,
+        };
+        if self.has_handler() && self.body.is_some_and(|it| it.media_types != [media_type]) {
+            return Some(format!("takes a body that is not sent as `{media_type}`"));
         }
         self.fault_of_path().or_else(|| self.fault_of_variables())
     }
@@ -185,6 +192,18 @@ mod tests {
             };
             assert!(is_expected, "{endpoint:?}: {fault:?}");
         }
+    }
+
+    #[test]
+    fn another_address_answers_the_same() {
+        let other = FINE.also("/api/loans/sites/{siteId}", "lendInSite");
+        assert_eq!((other.fault(), other.verb), (None, FINE.verb));
+        assert_eq!(
+            other.description(),
+            "The same as `/api/sites/{siteId}/loans`."
+        );
+        let lost = FINE.also("/api/loans", "lendNowhere").fault().unwrap();
+        assert!(lost.contains("which its path lacks"), "{lost}");
     }
 
     #[test]

@@ -4,12 +4,12 @@ use futures::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Answer, Call, Part, Success};
+use super::{Answer, Call, Created, Maybe, Part, Success};
 use crate::context::Context;
 use crate::error::Result;
 use crate::shape;
 
-/// The output of a handler: data, or a [`Part`] of a list.
+/// The output of a handler: data, data that [may](Maybe) be missing, a [`Part`] of a list, or something [`Created`].
 pub trait Answering: Send + 'static {
     /// The declaration of the answer.
     const SUCCESS: Success;
@@ -31,6 +31,28 @@ impl<T: Serialize + JsonSchema + Send + 'static> Answering for Part<T> {
 
     fn into_answer(self) -> Answer {
         Answer::new(self.data, self.next)
+    }
+}
+
+impl<T: Serialize + JsonSchema + Send + 'static> Answering for Created<T> {
+    const SUCCESS: Success = Success::Created(shape::of::<T>);
+
+    fn into_answer(self) -> Answer {
+        Answer {
+            created: Some(self.path),
+            ..Answer::new(self.data, None)
+        }
+    }
+}
+
+impl<T: Serialize + JsonSchema + Send + 'static> Answering for Maybe<T> {
+    const SUCCESS: Success = Success::Maybe(shape::of::<T>);
+
+    fn into_answer(self) -> Answer {
+        Answer {
+            is_empty: self.0.is_none(),
+            ..Answer::new(self.0, None)
+        }
     }
 }
 

@@ -42,7 +42,7 @@
 //! added to the struct later becomes a column with the empty value of its type in the rows that exist: an empty text, 0
 //! (for instants: 1970), `false`, or null for an `Option`.
 //!
-//! What the service can't know, the type declares:
+//! The type declares the facts that the service can't know:
 //!
 //! - `was = "item"` on a field: the column had this name in a former version, and is renamed.
 //! - `dropped("hint")` on the type: the column is removed with what is in it.
@@ -59,6 +59,43 @@
 //! ([`Field::folded_column`](crate::schema::Field::folded_column)), and `is_restricted` for a type with groups. On
 //! PostgreSQL its text columns have the collation `"C"`, so that both databases order alike. Instants are integers, in
 //! milliseconds since 1970.
+//!
+//! # Settings, and what happens at the start
+//!
+//! A crate declares its own settings; operators set them in the file, as `ext.my-crate.days = 7`, or in the environment, as
+//! `LECTERN_EXT_MY_CRATE_DAYS=7`, and `lectern doctor` lists them. An operation reads one with
+//! [`Context::setting`](crate::Context::setting). What a type needs besides the database, such as a client of another
+//! service, is made once at the start and found by its type:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use entity_core::{Context, Result, Start};
+//!
+//! entity_core::register_setting! {
+//!     /// The maximum number of days that a loan takes.
+//!     pub static DAYS: u32 = "days", "14";
+//! }
+//!
+//! entity_core::register_setting! {
+//!     /// The address of the catalogue of the equipment.
+//!     static CATALOGUE: String = "catalogue", "https://catalogue.example";
+//! }
+//!
+//! struct Catalogue {
+//!     url: String,
+//! }
+//!
+//! async fn open_catalogue(start: &mut Start) -> Result<()> {
+//!     let url = start.setting(&CATALOGUE)?;
+//!     start.provide(Arc::new(Catalogue { url }))
+//! }
+//! entity_core::register_start!(open_catalogue);
+//!
+//! fn used_in_an_operation(cx: &Context) -> Result<(u32, String)> {
+//!     Ok((cx.setting(&DAYS)?, cx.service::<Catalogue>()?.url.clone()))
+//! }
+//! ```
 //!
 //! # Demo data
 //!
@@ -102,6 +139,8 @@
 //! | ``… has an action `x` with an argument of the illegal name `y` …`` | an argument's name is `id`, or has characters other than letters and digits |
 //! | ``… has an action `x` with two arguments `y` `` | two arguments of an action have one name |
 //! | ``… has an action `x` whose argument `y` must be there, behind one that need not`` | a required argument follows an optional one |
+//! | ``the crate `x` can't start: …`` | a function of `register_start!` failed |
+//! | ``ext.x.y: is not a setting of a linked crate …`` | the configuration names a setting that no linked crate declares |
 //! | ``the format `x` is claimed by the crates `a` and `b` …`` | two formats have one name |
 //! | ``the format `x` of the crate `a` has an illegal name …`` | the name of a format has characters other than `a`–`z` and `0`–`9` |
 //! | ``the database was changed by a newer version of …`` | a newer program or a newer version of a crate has migrated the database |

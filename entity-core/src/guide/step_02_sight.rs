@@ -53,7 +53,8 @@
 //!
 //! The rule is part of the SQL condition of lists, counts and searches, so that pages are full and counts are right.
 //! When one entity is read, the same statement also selects the answers about its row into the field declared as
-//! `facts`, and the gate decides by them.
+//! `facts`, and the gate decides by them. [`#[standard(version, facts)]`](crate::standard) in front of the
+//! `#[derive(…)]` adds this field and one that counts the changes, neither of which clients see.
 //!
 //! - A rule only narrows: a caller who sees a loan by the rule still needs `loan.read` in its site.
 //! - An entity that the rule hides does not exist for the caller: the status is 404, for reads and for writes.

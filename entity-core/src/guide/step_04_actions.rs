@@ -116,6 +116,10 @@
 //! a read, so that a caller gets no entity that the caller may not read; [`Outcome::List`](crate::Outcome::List) runs
 //! the search with the permissions, the page and the count of the type's own list.
 //!
+//! An action that answers with a table for spreadsheets, or takes one, uses [`sheet`](crate::sheet): cells are never
+//! formulas, faults name their line and column, and a [`Report`](crate::sheet::Report) tells as a preview what an import
+//! would change.
+//!
 //! Further path segments are declared by [`argument`](crate::Action::argument), and query parameters by
 //! [`parameters`](crate::Action::parameters). The body is in [`Arguments::input`](crate::Arguments::input), as it was
 //! sent and not checked against the schema.

@@ -76,6 +76,14 @@
 //! A type with a field declared as `parent` has the parent's row joined under the name `parent`:
 //! `#[entity(sql = "parent.item")]`.
 //!
+//! # Unique fields
+//!
+//! `#[entity(unique)]` refuses an entity with a value that another entity has, and `#[entity(unique_in_site)]` one with a
+//! value that another entity of the same site has. The status is 409; the latter error names the field. The service
+//! makes an index for it if it manages the table, so that two requests at once can't both succeed, and the type asks
+//! nothing itself. Where a table has equal values already, the index can't be made and the service does not start.
+//! Fields without a value are never equal.
+//!
 //! # Hidden columns
 //!
 //! A `hidden` field is a column that clients neither see nor write, and that is not in the schema; `check` or an action
@@ -113,9 +121,17 @@
 //! }
 //! ```
 //!
-//! What must be looked up elsewhere is looked up for all entities at once: `complete = path` on the struct names an
+//! Facts from elsewhere are looked up for all entities at once: `complete = path` on the struct names an
 //! `async fn(cx: &Context, entities: &mut [Self]) -> Result<()>` that is called with the entities that one statement
 //! has read. A value that follows from columns alone is better an `sql` field: lists can be filtered by it.
+//!
+//! What only a single entity is answered with, for instance the replies to a message, is set by `whole = path`: an
+//! `async fn(&mut self, cx: &Context) -> Result<()>` that the verbs read and update call, and lists do not.
+//!
+//! # Ids that are numbers
+//!
+//! A new entity has a random text as its id. Where programs keep ids as whole numbers, `numbered` on the struct lets the verb
+//! create draw one from 1 to 2,147,483,647 that is free.
 //!
 //! # Fields that some do not see
 //!

@@ -93,6 +93,9 @@
 //! addresses and no content. Addresses below the service's own URL are stored as paths, so that they survive a change
 //! of the URL. The attribute `files` makes them the enclosures of the entry in feeds.
 //!
+//! A file that was sent to be attached, at `/access/content/attachment/…`, is open to those who see an entity that has
+//! its address in a list of files or in a text. Whoever writes such an address must be able to open the file.
+//!
 //! # Children
 //!
 //! A field declared as `children` is a `Vec` of another record: one with a table and without a prefix. Its entries are

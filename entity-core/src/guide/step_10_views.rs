@@ -75,3 +75,5 @@
 //! Callers without a session get 401, unless the endpoint is declared [`open`](crate::endpoint::Endpoint::open). An
 //! endpoint for another verb than `GET` runs in one unit of work, which is committed before the answer is sent. The
 //! OpenAPI document describes every endpoint. Two endpoints that claim one address or one operation id stop the start.
+//! Where clients know one answer by two addresses, `register_endpoint!(LENT, also("/api/loans", "listLoans"))` registers
+//! both.

@@ -35,7 +35,7 @@ struct Outermost<'a, S> {
 struct Entries<'a, M> {
     map: M,
     fields: &'a [&'static str],
-    /// Whether the value that belongs to the last key is passed on.
+    /// True if the value that belongs to the last key is passed on.
     is_wanted: bool,
 }
 

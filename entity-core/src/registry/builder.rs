@@ -1,9 +1,11 @@
 //! The builder of routes, which adds the capabilities of a provider one by one.
 
 use std::fmt;
+use std::sync::Arc;
 
-use super::{ActionRoute, Grant, Route};
+use super::{ActionRoute, Grant, Offered, Route};
 use crate::action::Action;
+use crate::blob::{Receive, ReceiveRoute};
 use crate::demo::FillDemo;
 use crate::prepare::{self, Prepare};
 use crate::provider::{Actions, Create, Delete, List, Provider, Read, Update};
@@ -99,6 +101,16 @@ impl<P: Provider> RouteBuilder<P> {
         self
     }
 
+    /// Adds what the provider declares of the files that it takes.
+    #[must_use]
+    pub fn receive(mut self) -> Self
+    where
+        P: Receive,
+    {
+        self.route.receive = Some(ReceiveRoute::of::<P>());
+        self
+    }
+
     /// Adds the type's table.
     #[cfg(feature = "sea-orm")]
     #[must_use]
@@ -159,5 +171,14 @@ fn erase<P: Provider + Read>(action: &Action<P>) -> ActionRoute {
             false => prepare::action_on_collection,
         },
         is_prepared: action.is_prepared,
+        is_receiving: action.is_receiving,
+        is_whole: action.is_whole,
+        label: action.label,
+        asks: action.asks,
+        offered_to: action.offered_to,
+        offered: action
+            .offered
+            .map(|it| -> Offered { Arc::new(move |entity| entity.downcast_ref().is_none_or(it)) }),
+        is_unlinked: action.is_unlinked,
     }
 }

@@ -7,7 +7,7 @@ use crate::schema::{Field, Schema};
 use crate::search::Order;
 
 /// The prefixes that the service itself answers, and that no type can have.
-pub const RESERVED_PREFIXES: [&str; 2] = ["batch", "describe"];
+pub const RESERVED_PREFIXES: [&str; 3] = ["batch", "describe", "event"];
 /// The path segments that have a fixed meaning behind a prefix.
 pub(crate) const RESERVED_WORDS: [&str; 4] = ["describe", "new", "edit", "delete"];
 /// The letters of the roles that may hold a function by default.
@@ -32,6 +32,11 @@ fn arguments(action: &ActionRoute) -> Option<String> {
         }
         if before.clone().any(|it| it.name == own) {
             return Some(format!("has an action `{name}` with two arguments `{own}`"));
+        }
+        if before.clone().any(|it| it.is_rest) {
+            return Some(format!(
+                "has an action `{name}` with an argument `{own}` behind the one that is the rest of the path"
+            ));
         }
         if argument.is_required && before.any(|it| !it.is_required) {
             return Some(format!(

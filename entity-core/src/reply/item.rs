@@ -31,6 +31,7 @@ trait Erased: Send + Sync {
     fn feed_entry(&self) -> Option<FeedEntry>;
     fn event_entry(&self) -> Option<EventEntry>;
     fn is_told_once(&self) -> bool;
+    fn is_secret(&self) -> bool;
     fn data(&self) -> &(dyn ErasedSerialize + Send + Sync);
 }
 
@@ -58,6 +59,9 @@ impl<E: Entity> Erased for E {
     }
     fn is_told_once(&self) -> bool {
         Entity::is_told_once(self)
+    }
+    fn is_secret(&self) -> bool {
+        Entity::is_secret(self)
     }
     fn data(&self) -> &(dyn ErasedSerialize + Send + Sync) {
         self
@@ -90,6 +94,9 @@ impl Erased for Sample {
         None
     }
     fn is_told_once(&self) -> bool {
+        false
+    }
+    fn is_secret(&self) -> bool {
         false
     }
     fn data(&self) -> &(dyn ErasedSerialize + Send + Sync) {
@@ -201,6 +208,11 @@ impl Item {
     /// Returns whether the entity carries data that is shown only in this response, such as a new secret.
     pub fn is_told_once(&self) -> bool {
         self.entity.is_told_once()
+    }
+
+    /// Returns whether the entity carries a secret of the caller, so that the response must not be compressed.
+    pub fn is_secret(&self) -> bool {
+        self.entity.is_secret()
     }
 
     /// Returns the entity's own fields, as far as the projection shows them, without metadata.

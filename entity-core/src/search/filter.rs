@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::{Cell, Needle};
 use crate::error::{Error, Result};
 use crate::schema::{Field, Kind, Schema};
+use crate::value::flag;
 
 /// The maximum number of values after `in`.
 const MOST_VALUES: usize = 100;
@@ -174,11 +175,7 @@ impl Test {
             Operator::LessOrEqual => Self::LessOrEqual(cell()?),
             Operator::Like => Self::Like(pattern(field, text)?),
             Operator::In => Self::In(cells(field, text)?),
-            Operator::Null => match text {
-                "true" => Self::Null(true),
-                "false" => Self::Null(false),
-                _ => return Err(Error::field(field.name, "must be true or false")),
-            },
+            Operator::Null => Self::Null(flag(field.name, text)?),
         })
     }
 }

@@ -10,7 +10,7 @@ use crate::schema::{Field, Role, Schema};
 pub struct Order {
     /// The field.
     pub field: &'static Field,
-    /// Whether the order is descending. Missing values come last in a descending order and first in an ascending one.
+    /// True if the order is descending. Missing values come last in a descending order and first in an ascending one.
     pub is_descending: bool,
 }
 

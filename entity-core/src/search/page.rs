@@ -13,7 +13,7 @@ use crate::wire::size_in_json;
 pub struct Page<T> {
     /// The entities, in order.
     pub items: Vec<T>,
-    /// Whether the list continues behind the page.
+    /// True if the list continues behind the page.
     pub has_more: bool,
     /// The positions of the entities in the list.
     pub places: Places,

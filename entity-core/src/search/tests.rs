@@ -23,6 +23,7 @@ static SCHEMA: Schema = Schema {
     has_feed: false,
     has_events: false,
     has_site: false,
+    listed: &[],
 };
 
 fn grammar() -> Grammar {
@@ -216,6 +217,7 @@ fn a_list_without_anything_to_search_says_so() {
         has_feed: false,
         has_events: false,
         has_site: false,
+        listed: &[],
     };
     let grammar = Grammar {
         schema: &PLAIN,

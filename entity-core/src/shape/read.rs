@@ -12,7 +12,7 @@ const ANY_LENGTH: usize = usize::MAX;
 /// A reader that converts data to the shape of a schema.
 #[derive(Clone, Copy)]
 pub(super) struct Reader {
-    /// Whether the data is in a format that has text only: numbers and the like are parsed from text, an empty text
+    /// True if the data is in a format that has text only: numbers and the like are parsed from text, an empty text
     /// means null, and a list may be an element with one element inside.
     pub(super) is_textual: bool,
 }

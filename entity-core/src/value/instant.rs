@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Datelike as _, FixedOffset, NaiveDate, NaiveTime, Utc};
 
-/// What an instant is expected to be, for error messages.
+/// The values that an instant is expected to have, for error messages.
 pub(super) const EXPECTED: &str =
     "an instant such as 2026-11-21T10:00:00Z, or milliseconds since 1970";
 

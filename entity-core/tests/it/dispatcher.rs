@@ -174,6 +174,10 @@ fn shape(reply: &Reply) -> &'static str {
         Body::Collection(_) => "collection",
         Body::Value(_) => "value",
         Body::Bytes(_) => "bytes",
+        Body::File(_) => "file",
+        Body::Bundle(_) => "bundle",
+        Body::Stream(_) => "stream",
+        Body::Archive(_) => "archive",
         Body::Forward(_) => "forward",
         Body::Form(_) => "form",
     }

@@ -8,8 +8,8 @@ use entity_core::lines;
 use entity_core::schema::{Field, Kind, MAX_LINE, Meaning};
 use serde_json::Value;
 
-use super::label_of;
 use super::shown::instant;
+use super::{choice, label_of};
 
 /// What asks for the value of one field.
 #[derive(Template)]
@@ -29,6 +29,12 @@ pub(super) struct Control {
 
 /// A template escapes what it shows, so what it wrote is not escaped again.
 impl HtmlSafe for Control {}
+
+/// What asks for the file, or the files, that a form brings.
+pub(super) struct Chooser {
+    pub(super) id: String,
+    pub(super) takes_several: bool,
+}
 
 /// How a control looks.
 pub(super) enum Widget {
@@ -62,20 +68,29 @@ impl HtmlSafe for Attributes {}
 impl Control {
     /// The control by which `field` is written.
     pub(super) fn of(field: &Field, value: &Value, error: Option<String>) -> Self {
+        let value = match is_secret(field) {
+            true => String::new(),
+            false => text(field.kind, value),
+        };
+        let mut widget = Widget::of(field);
+        widget.step_to(&value);
         Self {
             id: format!("field-{}", field.name),
             name: field.name.to_owned(),
             label: label_of(field),
             hint: hint(field),
-            value: match is_secret(field) {
-                true => String::new(),
-                false => text(field.kind, value),
-            },
+            value,
             is_required: field.is_required,
             error,
             present: None,
-            widget: Widget::of(field),
+            widget,
         }
+    }
+
+    /// The same, in the form of the action `name`: others on the page may ask for fields with the same names.
+    pub(super) fn of_action(mut self, name: &str) -> Self {
+        self.id = format!("{name}-{}", self.name);
+        self
     }
 
     /// The same, which says besides what is stored now, if that is something else.
@@ -166,6 +181,16 @@ impl Widget {
         }
     }
 
+    /// Asks for minutes only, unless the `value` of an instant is more exact: nobody has to fill in what nobody needs.
+    fn step_to(&mut self, value: &str) {
+        if let Self::Line { kind, step, .. } = self
+            && *kind == "datetime-local"
+            && (value.is_empty() || value.ends_with(":00"))
+        {
+            *step = Some("60");
+        }
+    }
+
     /// `true`, `false`, or `neither` of them.
     pub(super) fn yes_or_no(neither: &str) -> Self {
         let option = |value: &str, label: &str| (value.to_owned(), label.to_owned());
@@ -201,13 +226,12 @@ impl Widget {
             true => "choose one",
             false => "none",
         };
-        let choices = field.choices.iter().map(|it| (*it, *it));
-        let options = std::iter::once(("", nothing)).chain(choices);
-        Self::Choice(
-            options
-                .map(|(value, label)| (value.to_owned(), label.to_owned()))
-                .collect(),
-        )
+        let choices = field
+            .choices
+            .iter()
+            .map(|it| ((*it).to_owned(), choice(it)));
+        let nothing = (String::new(), nothing.to_owned());
+        Self::Choice(std::iter::once(nothing).chain(choices).collect())
     }
 
     fn of_text(field: &Field, max: usize) -> Self {

@@ -6,6 +6,7 @@ use entity_core::schema::{Field, Kind, Role, Writable};
 use entity_core::{Item, Offer, Verb, encode_segment};
 use serde_json::{Map, Value};
 
+use super::ask::{Ask, is_asking};
 use super::frame::Frame;
 use super::shown::{SanitizedHtml, Shown, instant};
 use super::{label, label_of, reference};
@@ -21,6 +22,8 @@ pub(super) struct EntityPage<'a> {
     may_delete: bool,
     /// What the caller may do with it.
     buttons: Vec<Command>,
+    /// What the caller may do with it, if a form asks for something first.
+    asks: Vec<Ask<'a>>,
     /// What there is to read about it.
     links: Vec<Command>,
     sections: Vec<Section<'a>>,
@@ -44,9 +47,12 @@ struct Section<'a> {
 }
 
 impl<'a> EntityPage<'a> {
-    /// What is around the page of `item`.
-    pub(super) fn frame(item: &Item, view: &View<'a>) -> Frame<'a> {
-        Frame::new(title(item), view).below_type(item.prefix())
+    /// What is around the page of `item`, which has the fields in `tree`.
+    pub(super) fn frame(item: &Item, tree: &Value, view: &View<'a>) -> Frame<'a> {
+        let field = item.schema().role(Role::Site);
+        let site = field.and_then(|it| tree.get(it.name)?.as_str());
+        let site = site.filter(|_| item.prefix() != "site");
+        Frame::new(title(item), view).below_list(item.prefix(), site, view)
     }
 
     /// The page of `item`, which has the fields in `tree`.
@@ -56,10 +62,11 @@ impl<'a> EntityPage<'a> {
             frame,
             may_update: view.abilities.update,
             may_delete: view.abilities.delete,
-            buttons: buttons(&view.abilities.actions, &path),
+            buttons: buttons(&view.abilities.actions),
+            asks: Ask::all(&view.abilities.actions, tree, view),
             links: related(item, view)
                 .into_iter()
-                .chain(links(&view.abilities.actions, &path))
+                .chain(links(&view.abilities.actions))
                 .collect(),
             path,
             sections: Vec::new(),
@@ -108,7 +115,10 @@ impl<'a> EntityPage<'a> {
             }
             _ => {
                 let shown = Shown::of_field(field, entity, view);
-                self.push(label_of(field), shown, is_for_few(field));
+                let is_aside = is_for_few(field)
+                    || is_bulky(value)
+                    || reference::is_opaque(field, entity, view);
+                self.push(label_of(field), shown, is_aside);
             }
         }
     }
@@ -131,27 +141,25 @@ pub(super) fn title(item: &Item) -> String {
         .unwrap_or_else(|| format!("{} {}", label(item.prefix()), item.id()))
 }
 
-/// The buttons of those of the `offers` that change what is at `path`.
-pub(super) fn buttons(offers: &[Offer], path: &str) -> Vec<Command> {
-    commands(offers, path, "", |verb| verb != Verb::Get)
+/// The buttons of those of the `offers` that change something and ask for nothing.
+pub(super) fn buttons(offers: &[Offer]) -> Vec<Command> {
+    commands(offers, "", |it| it.verb != Verb::Get && !is_asking(it))
 }
 
-/// The links to those of the `offers` that only read what is at `path`.
-pub(super) fn links(offers: &[Offer], path: &str) -> Vec<Command> {
-    commands(offers, path, ".html", |verb| verb == Verb::Get)
+/// The links to those of the `offers` that only read.
+pub(super) fn links(offers: &[Offer]) -> Vec<Command> {
+    commands(offers, ".html", |it| it.verb == Verb::Get)
 }
 
-fn commands(
-    offers: &[Offer],
-    path: &str,
-    extension: &str,
-    is_wanted: impl Fn(Verb) -> bool,
-) -> Vec<Command> {
-    let wanted = offers.iter().filter(|it| is_wanted(it.verb));
+fn commands(offers: &[Offer], extension: &str, is_wanted: impl Fn(&Offer) -> bool) -> Vec<Command> {
+    let wanted = offers.iter().filter(|it| is_wanted(it));
     wanted
         .map(|offer| Command {
-            href: format!("{path}/{}{extension}", encode_segment(offer.name)),
-            label: label(offer.name),
+            href: match offer.answers_bytes {
+                true => format!("/direct{}", offer.path),
+                false => format!("/direct{}{extension}", offer.path),
+            },
+            label: offer.label.clone(),
             doc: offer.doc,
         })
         .collect()
@@ -172,6 +180,15 @@ fn related(item: &Item, view: &View<'_>) -> Vec<Command> {
             doc: it.doc,
         })
         .collect()
+}
+
+/// The most parts that each entry of a list may have for people to read the list within a page.
+const MOST_PARTS: usize = 12;
+
+/// Whether the value is a list of entries with so many parts that they have pages of their own.
+fn is_bulky(value: &Value) -> bool {
+    let mut items = value.as_array().into_iter().flatten();
+    items.any(|it| it.as_object().is_some_and(|it| it.len() > MOST_PARTS))
 }
 
 /// Whether the title, a section or another field says the same.
@@ -203,5 +220,6 @@ fn is_for_few(field: &Field) -> bool {
         field.writable == Writable::Never && field.column.is_none() && field.role.is_none();
     let is_opaque =
         field.writable == Writable::Never && field.role.is_none() && field.name.ends_with("Id");
-    matches!(field.role, Some(Role::Id | Role::Version)) || (is_plain && is_derived) || is_opaque
+    let is_id = field.name == "id" || matches!(field.role, Some(Role::Id | Role::Version));
+    is_id || (is_plain && is_derived) || is_opaque
 }

@@ -3,10 +3,10 @@
 use askama::Template;
 use entity_core::format::View;
 use entity_core::schema::{Field, Schema};
-use entity_core::{FieldError, Form, FormPurpose, Item, Reference, Refusal, Version};
+use entity_core::{FieldError, Form, FormPurpose, Item, Reference, Refusal, Route, Version};
 use serde_json::Value;
 
-use super::control::Control;
+use super::control::{Chooser, Control};
 use super::entity::title;
 use super::frame::Frame;
 use super::query::Query;
@@ -23,6 +23,7 @@ pub(super) struct FormPage<'a> {
     version: Option<Version>,
     complaint: Option<Complaint>,
     controls: Vec<Control>,
+    chooser: Option<Chooser>,
     submit: &'static str,
 }
 
@@ -59,6 +60,8 @@ impl<'a> FormPage<'a> {
             _ => Reference::collection(form.prefix),
         };
         let refusal = form.refusal.as_ref();
+        let route = view.registry.route(form.prefix);
+        let takes_files = route.is_some_and(Route::receives_in_forms);
         let prefilled = Query::of(view);
         let mut frame = frame(form, view);
         frame.state = refusal.map(|_| match form.is_outdated() {
@@ -86,6 +89,10 @@ impl<'a> FormPage<'a> {
                     }
                 })
                 .collect(),
+            chooser: takes_files.then(|| Chooser {
+                id: "file".to_owned(),
+                takes_several: false,
+            }),
             submit: match form.purpose {
                 FormPurpose::Create => "Create",
                 FormPurpose::Update => "Save",
@@ -103,7 +110,7 @@ fn frame<'a>(form: &Form, view: &View<'a>) -> Frame<'a> {
             .below_type(form.prefix)
             .below_entity(&item.reference().path(), title(item)),
         None => {
-            let kind = label(form.prefix).to_lowercase();
+            let kind = view.registry.singular(form.prefix).to_lowercase();
             Frame::new(format!("New {kind}"), view).below_type(form.prefix)
         }
     }

@@ -1,7 +1,7 @@
 //! What all pages have around their content.
 
 use entity_core::format::{Format, View};
-use entity_core::{Body, Need, Registry, encode_segment};
+use entity_core::{Body, DirectPath, Need, Reference, Registry, Verb, encode_segment};
 
 use crate::calendar;
 use crate::paging::{list_url, view_url_with_query};
@@ -69,6 +69,28 @@ impl<'a> Frame<'a> {
         self
     }
 
+    /// The page is about entities of the type `prefix` in `site`, if there is one: below the site and its list of them,
+    /// where the reader may open these.
+    pub(super) fn below_list(mut self, prefix: &str, site: Option<&str>, view: &View<'_>) -> Self {
+        let found = site.and_then(|site| {
+            let path = Reference::entity("site", site).path();
+            let title = view.abilities.readable.get(&path)?;
+            Some((site, path, title.clone()))
+        });
+        let Some((site, path, title)) = found else {
+            return self.below_type(prefix);
+        };
+        self = self.below_entity(&path, title);
+        match list_of_site(self.registry, prefix, site) {
+            Some(href) => {
+                let label = self.registry.plural(prefix);
+                self.crumbs.push(Crumb { href, label });
+                self
+            }
+            None => self.below_type(prefix),
+        }
+    }
+
     /// The page is about the entity at `path`, which has a page of its own.
     pub(super) fn below_entity(mut self, path: &str, title: String) -> Self {
         self.crumbs.push(Crumb {
@@ -103,6 +125,17 @@ impl<'a> Frame<'a> {
             .extend(others.map(|it| Alternate::of_format(it, view)));
         self
     }
+}
+
+/// The address of the list of the entities of the type `prefix` in `site`, if the type has one.
+fn list_of_site(registry: &Registry, prefix: &str, site: &str) -> Option<String> {
+    let route = registry.route(prefix)?;
+    let action = route.actions.iter().find(|it| {
+        let is_list = it.is_searched() && it.verb == Verb::Get && !it.is_on_entity;
+        is_list && matches!(it.arguments.as_slice(), [only] if only.name == "siteId")
+    })?;
+    let path = DirectPath::new(prefix, [action.name.to_owned(), site.to_owned()]);
+    Some(format!("/direct{path}.html"))
 }
 
 /// Whether the reader, who is logged in if `is_known`, may open the list of the type `prefix`, as far as that is known

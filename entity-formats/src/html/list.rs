@@ -5,16 +5,18 @@ mod filter;
 
 use askama::Template;
 use entity_core::format::View;
-use entity_core::{Collection, Item, Result, encode_segment};
+use entity_core::schema::Role;
+use entity_core::{Collection, Item, Reference, Result, encode_segment};
 use serde_json::{Map, Value};
 
-use self::column::{Column, columns, is_simple};
+use self::column::{Column, columns, is_needed};
 use self::filter::Filter;
+use super::ask::Ask;
 use super::entity::{Command, buttons, links};
 use super::form::is_prefilled;
 use super::frame::Frame;
-use super::label;
 use super::query::Query;
+use super::reference;
 use super::shown::Shown;
 use crate::{paging_links, title, tree};
 
@@ -28,6 +30,7 @@ pub(super) struct ListPage<'a> {
     caption: String,
     new_href: Option<String>,
     buttons: Vec<Command>,
+    asks: Vec<Ask<'a>>,
     links: Vec<Command>,
     filter: Option<Filter>,
     columns: Vec<Column>,
@@ -48,7 +51,8 @@ pub(super) fn tree_of(item: &Item, view: &View<'_>) -> Result<Value> {
     let mut tree = tree::of_entity(item, view.base_url)?;
     if let Some(fields) = tree.as_object_mut() {
         let schema = item.schema();
-        fields.retain(|name, _| schema.field(name).is_some_and(is_simple));
+        let is_kept = |name: &str| schema.field(name).is_some_and(|it| is_needed(it, schema));
+        fields.retain(|name, _| is_kept(name));
     }
     Ok(tree)
 }
@@ -56,7 +60,16 @@ pub(super) fn tree_of(item: &Item, view: &View<'_>) -> Result<Value> {
 impl<'a> ListPage<'a> {
     /// What is around the page of `collection`.
     pub(super) fn frame(collection: &Collection, view: &View<'a>) -> Frame<'a> {
-        let mut frame = Frame::new(title::of_list(collection, view), view);
+        let site = view.abilities.site.as_deref();
+        let site = site.map(|it| Reference::entity("site", it).path());
+        let site = site.and_then(|it| Some((view.abilities.readable.get(&it)?.clone(), it)));
+        let mut frame = match site {
+            Some((name, path)) if !title::is_whole(collection, view.path) => {
+                let plural = view.registry.plural(collection.prefix);
+                Frame::new(format!("{plural}: {name}"), view).below_entity(&path, name)
+            }
+            _ => Frame::new(title::of_list(collection, view), view),
+        };
         if !title::is_whole(collection, view.path) {
             frame = frame.below_type(collection.prefix);
         }
@@ -77,16 +90,21 @@ impl<'a> ListPage<'a> {
         let path = format!("/direct/{}", encode_segment(collection.prefix));
         Self {
             doc: collection.schema.doc,
-            kind: label(collection.prefix).to_lowercase(),
+            kind: view.registry.singular(collection.prefix).to_lowercase(),
             caption: caption(collection),
             new_href: view.abilities.create.then(|| {
                 let is_known = |name: &str| is_prefilled(collection.schema, name);
-                Query::of(view)
-                    .only(is_known)
-                    .behind(&format!("{path}/new.html"))
+                let query = Query::of(view).only(is_known);
+                let field = collection.schema.role(Role::Site);
+                let query = match (field, &view.abilities.site) {
+                    (Some(field), Some(site)) => query.with(field.name, site.clone()),
+                    _ => query,
+                };
+                query.behind(&format!("{path}/new.html"))
             }),
-            buttons: buttons(&view.abilities.actions, &path),
-            links: links(&view.abilities.actions, &path),
+            buttons: buttons(&view.abilities.actions),
+            asks: Ask::all(&view.abilities.actions, &Value::Null, view),
+            links: links(&view.abilities.actions),
             filter: Filter::of(collection.schema, view).filter(|_| collection.is_searched),
             rows: rows
                 .map(|(item, entity)| Row::of(item, entity, &columns, view))
@@ -109,7 +127,9 @@ impl<'a> Row<'a> {
         let others = columns.iter().filter_map(|it| it.field);
         Self {
             href: format!("/direct{}.html", item.reference().path()),
-            title: title.unwrap_or_else(|| item.id()),
+            title: title
+                .or_else(|| reference::names(item.schema(), entity, view))
+                .unwrap_or_else(|| item.id()),
             cells: others.map(|it| Shown::of_field(it, entity, view)).collect(),
         }
     }

@@ -50,6 +50,7 @@ fn heading(kind: ErrorKind) -> &'static str {
         ErrorKind::NotAcceptable => "Not in this format",
         ErrorKind::Conflict | ErrorKind::PreconditionFailed => "Changed in the meantime",
         ErrorKind::TooLarge | ErrorKind::UriTooLong => "Too large",
+        ErrorKind::RangeNotSatisfiable => "Not that much is there",
         ErrorKind::UnsupportedMediaType => "Not a type that is read here",
         ErrorKind::TooManyRequests => "Too many requests",
         ErrorKind::Unavailable => "Not available now",

@@ -3,7 +3,7 @@
 use entity_core::Registry;
 use entity_core::format::View;
 use entity_core::leads::reference_of;
-use entity_core::schema::Field;
+use entity_core::schema::{Field, Role, Schema};
 use serde_json::{Map, Value};
 
 /// Another entity that the value of a field leads to.
@@ -11,14 +11,24 @@ use serde_json::{Map, Value};
 pub(super) struct Target<'a> {
     /// The path below `/direct`.
     pub(super) path: String,
-    pub(super) name: &'a str,
+    /// What is stored.
+    pub(super) value: &'a str,
+    /// What the entity itself calls it.
+    pub(super) own_name: Option<&'a str>,
 }
 
 impl Target<'_> {
     /// The address of its page, if the reader may open it.
     pub(super) fn href(&self, view: &View<'_>) -> Option<String> {
-        let is_open = view.abilities.readable.contains(&self.path);
+        let is_open = view.abilities.readable.contains_key(&self.path);
         is_open.then(|| format!("/direct{}.html", self.path))
+    }
+
+    /// What people call it, if the entity tells that or the reader may open it.
+    pub(super) fn title(&self, view: &View<'_>) -> Option<String> {
+        let told = view.abilities.readable.get(&self.path).cloned();
+        let own = self.own_name.map(ToOwned::to_owned);
+        own.or(told).filter(|it| !it.is_empty())
     }
 }
 
@@ -35,7 +45,8 @@ pub(super) fn target<'a>(
         .find_map(|it| entity.get(it)?.as_str().filter(|it| !it.is_empty()));
     Some(Target {
         path,
-        name: name.unwrap_or(value),
+        value,
+        own_name: name,
     })
 }
 
@@ -43,6 +54,31 @@ pub(super) fn target<'a>(
 pub(super) fn naming_fields(name: &str) -> [String; 2] {
     let stem = name.strip_suffix("Id").unwrap_or(name);
     [format!("{stem}Title"), format!("{stem}DisplayName")]
+}
+
+/// The names of what `entity` refers to besides its site, of which a list makes a headline for one that has none.
+pub(super) fn names(
+    schema: &Schema,
+    entity: &Map<String, Value>,
+    view: &View<'_>,
+) -> Option<String> {
+    let others = schema
+        .fields
+        .iter()
+        .filter(|it| it.role != Some(Role::Site));
+    let titles = others.filter_map(|it| target(it, entity, view.registry)?.title(view));
+    let mut titles: Vec<String> = titles.take(MOST_NAMES).collect();
+    titles.dedup();
+    (!titles.is_empty()).then(|| titles.join(", "))
+}
+
+/// The most names of which a headline is made.
+const MOST_NAMES: usize = 2;
+
+/// Whether `field` refers to something that has no name for the reader.
+pub(super) fn is_opaque(field: &Field, entity: &Map<String, Value>, view: &View<'_>) -> bool {
+    let target = target(field, entity, view.registry);
+    target.is_some_and(|it| it.href(view).is_none() && it.title(view).is_none())
 }
 
 /// Whether the field `name` only says what another field of `entity` refers to is called.

@@ -7,12 +7,11 @@ use askama::filters::HtmlSafe;
 use chrono::{DateTime, Utc};
 use entity_core::format::View;
 use entity_core::schema::{Field, Kind, Meaning};
-use entity_core::{encode_segment, wire};
+use entity_core::{encode_segment, is_web_address, plain_text, wire};
 use serde_json::{Map, Value};
 
-use super::label;
 use super::reference;
-use crate::feed::is_web_address;
+use super::{choice, label};
 
 /// A value, ready to be shown.
 #[derive(Template)]
@@ -28,7 +27,7 @@ pub(super) enum Shown<'a> {
     /// Another entity.
     Link {
         href: String,
-        name: &'a str,
+        name: String,
     },
     Time {
         iso: String,
@@ -65,8 +64,9 @@ impl<'a> Shown<'a> {
             Value::Bool(false) => Self::Text("no".to_owned()),
             Value::Number(it) => Self::Text(it.to_string()),
             Value::String(it) if it.is_empty() => Self::Nothing,
-            Value::String(it) if is_web_address(it) && !it.contains(char::is_whitespace) => {
-                Self::Address(it)
+            Value::String(it) if is_web_address(it) => Self::Address(it),
+            Value::String(it) if it.starts_with('<') && it.ends_with('>') => {
+                Self::Text(plain_text(it))
             }
             Value::String(it) => Self::Text(it.clone()),
             Value::Array(items) => Self::of_list(items),
@@ -77,12 +77,11 @@ impl<'a> Shown<'a> {
     /// The value of `field` in `entity`.
     pub(super) fn of_field(field: &Field, entity: &'a Map<String, Value>, view: &View<'_>) -> Self {
         if let Some(target) = reference::target(field, entity, view.registry) {
+            let name = target.title(view);
+            let name = name.unwrap_or_else(|| target.value.to_owned());
             return match target.href(view) {
-                Some(href) => Self::Link {
-                    href,
-                    name: target.name,
-                },
-                None => Self::Text(target.name.to_owned()),
+                Some(href) => Self::Link { href, name },
+                None => Self::Text(name),
             };
         }
         let Some(value) = entity.get(field.name) else {
@@ -90,6 +89,9 @@ impl<'a> Shown<'a> {
         };
         if let (true, Some(word)) = (value.is_null(), field.absent) {
             return Self::Text(word.to_owned());
+        }
+        if let Some(text) = value.as_str().filter(|it| field.choices.contains(it)) {
+            return Self::Text(choice(text));
         }
         if let (true, Some(address)) = (is_mail(field), value.as_str().and_then(mail_address)) {
             let href = format!("mailto:{}", encode_segment(address));
@@ -106,14 +108,25 @@ impl<'a> Shown<'a> {
         }
     }
 
+    /// Data of which only the name is known: instants are told by it, as the documented fields of all types are.
+    fn of_named(name: &str, value: &'a Value) -> Self {
+        let is_instant = ["Date", "On"].iter().any(|it| name.ends_with(it));
+        match instant(Kind::Millis, value).filter(|_| is_instant) {
+            Some(instant) => Self::of_instant(instant),
+            None => Self::of(value),
+        }
+    }
+
     fn of_list(items: &'a [Value]) -> Self {
-        match columns(items) {
+        let files: Option<Vec<_>> = items.iter().map(file).collect();
+        match (files, columns(items)) {
             _ if items.is_empty() => Self::Nothing,
-            Some(names) => Self::Table {
-                columns: names.iter().map(|it| label(it)).collect(),
-                rows: items.iter().map(|item| row(&names, item)).collect(),
+            (Some(files), _) => Self::List(files),
+            (None, Some(columns)) => Self::Table {
+                rows: items.iter().map(|item| row(&columns, item)).collect(),
+                columns: columns.iter().map(Path::label).collect(),
             },
-            None => Self::List(items.iter().map(Self::of).collect()),
+            (None, None) => Self::List(items.iter().map(Self::of).collect()),
         }
     }
 
@@ -121,16 +134,33 @@ impl<'a> Shown<'a> {
         if fields.is_empty() {
             return Self::Nothing;
         }
+        let told = |(name, value): &(&String, &Value)| !is_for_programs(name) && !value.is_null();
         match moment(fields) {
             Some(instant) => Self::of_instant(instant),
             None => Self::Record(
                 fields
                     .iter()
-                    .map(|(name, value)| (label(name), Self::of(value)))
+                    .filter(told)
+                    .map(|(name, value)| (label(name), Self::of_named(name, value)))
                     .collect(),
             ),
         }
     }
+}
+
+/// A link to a file of an entity, if that is what `item` is.
+fn file(item: &Value) -> Option<Shown<'_>> {
+    let text = |name: &str| item.get(name)?.as_str();
+    let (name, url) = (text("name").or_else(|| text("title"))?, text("url")?);
+    is_web_address(url).then(|| Shown::Link {
+        href: url.to_owned(),
+        name: name.to_owned(),
+    })
+}
+
+/// Whether a value of this name, of which nothing is declared, is an id or an address that people don't read.
+fn is_for_programs(name: &str) -> bool {
+    matches!(name, "id" | "reference") || name.ends_with("Id") || name.ends_with("URL")
 }
 
 fn is_mail(field: &Field) -> bool {
@@ -167,29 +197,69 @@ fn moment(fields: &Map<String, Value>) -> Option<DateTime<Utc>> {
     DateTime::from_timestamp_millis(fields.get("time")?.as_i64()?)
 }
 
-/// The columns of a table of `items`, if they are small and alike enough to make one.
-fn columns(items: &[Value]) -> Option<Vec<&str>> {
+/// Where the values of a column are: in the items themselves, or in a record that each of them has.
+struct Path<'a> {
+    record: Option<&'a str>,
+    name: &'a str,
+}
+
+impl<'a> Path<'a> {
+    fn label(&self) -> String {
+        label(self.name)
+    }
+
+    fn value<'b>(&self, item: &'b Value) -> Option<&'b Value> {
+        match self.record {
+            Some(record) => item.get(record)?.get(self.name),
+            None => item.get(self.name),
+        }
+    }
+
+    /// The columns for the field `name`, which has `value` in the first item.
+    fn all(name: &'a str, value: &'a Value) -> Vec<Self> {
+        match value {
+            Value::Object(fields) => {
+                let record = Some(name);
+                fields.keys().map(|name| Self { record, name }).collect()
+            }
+            _ => vec![Self { record: None, name }],
+        }
+    }
+}
+
+/// The most columns of a table.
+const MOST_COLUMNS: usize = 8;
+
+/// The columns of a table of `items`, if they are small and alike enough to make one. Ids are left out where there is
+/// something else.
+fn columns(items: &[Value]) -> Option<Vec<Path<'_>>> {
     let first = items.first()?.as_object()?;
-    let names: Vec<_> = first.keys().map(String::as_str).collect();
-    let is_row = |item: &Value| {
+    let has_same = |item: &Value| {
         item.as_object().is_some_and(|fields| {
-            fields.len() == names.len()
-                && names
-                    .iter()
-                    .all(|it| fields.get(*it).is_some_and(is_scalar))
+            fields.len() == first.len() && fields.keys().all(|it| first.contains_key(it))
         })
     };
-    let fits = !names.is_empty() && names.len() <= 8 && items.iter().all(is_row);
-    fits.then_some(names)
+    let paths = first
+        .iter()
+        .flat_map(|(name, value)| Path::all(name, value));
+    let (ids, paths): (Vec<_>, Vec<_>) = paths.partition(|it| is_for_programs(it.name));
+    let paths = if paths.is_empty() { ids } else { paths };
+    let is_row = |item: &Value| {
+        let mut values = paths.iter().map(|it| it.value(item));
+        has_same(item) && values.all(|it| it.is_some_and(is_scalar))
+    };
+    let fits = !paths.is_empty() && paths.len() <= MOST_COLUMNS && items.iter().all(is_row);
+    fits.then_some(paths)
 }
 
 fn is_scalar(value: &Value) -> bool {
     !matches!(value, Value::Array(_) | Value::Object(_))
 }
 
-fn row<'a>(names: &[&str], item: &'a Value) -> Vec<Shown<'a>> {
-    names
-        .iter()
-        .map(|it| item.get(*it).map_or(Shown::Nothing, Shown::of))
-        .collect()
+fn row<'a>(columns: &[Path<'_>], item: &'a Value) -> Vec<Shown<'a>> {
+    let shown = |column: &Path<'_>| {
+        let value = column.value(item);
+        value.map_or(Shown::Nothing, |it| Shown::of_named(column.name, it))
+    };
+    columns.iter().map(shown).collect()
 }

@@ -4,6 +4,7 @@ use askama::Template;
 use entity_core::format::View;
 use serde_json::Value;
 
+use super::ask::Ask;
 use super::frame::Frame;
 use super::label;
 use super::shown::Shown;
@@ -14,14 +15,26 @@ use super::shown::Shown;
 pub(super) struct ValuePage<'a> {
     frame: Frame<'a>,
     data: Shown<'a>,
+    asks: Vec<Ask<'a>>,
 }
 
 impl<'a> ValuePage<'a> {
     /// The page of the data `tree`, which is called `name`.
     pub(super) fn of(name: &str, tree: &'a Value, view: &View<'a>) -> Self {
         Self {
-            frame: Frame::new(label(name), view).with_data(view),
+            frame: frame(name, view).with_data(view),
             data: Shown::of(tree),
+            asks: Ask::all(&view.abilities.actions, &Value::Null, view),
         }
+    }
+}
+
+/// The frame of what the action `name` answers, below the page of its type.
+fn frame<'a>(name: &str, view: &View<'a>) -> Frame<'a> {
+    let prefix = view.path.split('/').nth(1).unwrap_or_default();
+    let frame = Frame::new(label(name), view);
+    match view.registry.route(prefix) {
+        Some(route) => frame.below_type(route.prefix),
+        None => frame,
     }
 }

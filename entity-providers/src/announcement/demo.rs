@@ -4,9 +4,10 @@ use chrono::TimeDelta;
 use entity_core::db;
 use entity_core::file::Files;
 use entity_core::wire::Millis;
-use entity_core::{Context, Demo, Error, Result};
+use entity_core::{Context, Demo, Result};
 
 use super::{Announcement, MOTD_SITE, channel_of};
+use crate::content::demo::attach;
 use crate::demo::{BIOLOGY, FIELD_TRIP, HISTORY, LAB_A, NEWS};
 
 /// One announcement. Hours count back from now: those of the future are negative.
@@ -19,11 +20,11 @@ struct Story {
     kind: Kind,
 }
 
-/// What is special about it.
+/// The feature of it.
 enum Kind {
     Plain,
     Highlighted,
-    WithFiles(&'static str),
+    WithFiles(&'static [&'static str]),
     Draft,
     /// It appears so many hours from now.
     Scheduled(i64),
@@ -33,7 +34,7 @@ enum Kind {
     For(&'static str),
 }
 
-const FILES: &str = r#"[{"name":"Lab safety rules","type":"text/html","url":"https://example.org/lab-safety.html","size":null},{"name":"map.pdf","type":"application/pdf","url":"https://example.org/campus/map.pdf","size":48213}]"#;
+const FILES: &[&str] = &["Lab safety rules.txt", "map.pdf"];
 
 const STORIES: &[Story] = &[
     Story {
@@ -137,7 +138,11 @@ const STORIES: &[Story] = &[
 /// Adds the announcements and returns their number.
 pub(super) async fn fill(cx: &Context, demo: &Demo) -> Result<usize> {
     for (story, position) in STORIES.iter().zip(1..) {
-        let mut announcement = story.announcement(cx, demo.person(story.author)?, position)?;
+        let author = demo.person(story.author)?;
+        let mut announcement = story.announcement(cx, author, position);
+        if let Kind::WithFiles(names) = story.kind {
+            announcement.attachments = attach(cx, story.site, author, names).await?;
+        }
         if let Kind::For(title) = story.kind {
             announcement.groups.push(demo.group(title)?.to_owned());
         }
@@ -147,17 +152,13 @@ pub(super) async fn fill(cx: &Context, demo: &Demo) -> Result<usize> {
 }
 
 impl Story {
-    fn announcement(&self, cx: &Context, author: &str, position: i64) -> Result<Announcement> {
+    fn announcement(&self, cx: &Context, author: &str, position: i64) -> Announcement {
         let written = ago(cx, TimeDelta::hours(self.hours));
         let release_date = match self.kind {
             Kind::Scheduled(hours) => Some(ago(cx, TimeDelta::hours(-hours))),
             _ => None,
         };
-        let files = match self.kind {
-            Kind::WithFiles(files) => files,
-            _ => "",
-        };
-        Ok(Announcement {
+        Announcement {
             announcement_id: cx.new_id(),
             title: self.title.to_owned(),
             body: self.body.to_owned(),
@@ -173,12 +174,12 @@ impl Story {
                 Kind::Retracted(hours) => Some(ago(cx, TimeDelta::hours(hours))),
                 _ => None,
             },
-            attachments: Files::parse(files.to_owned(), cx.base_url()).map_err(Error::internal)?,
+            attachments: Files::default(),
             written,
             position,
             version: 1,
             ..Announcement::default()
-        })
+        }
     }
 }
 

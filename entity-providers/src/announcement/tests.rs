@@ -223,12 +223,15 @@ async fn the_payload_has_the_keys_that_clients_read() {
         assert_eq!(&item[key], value, "{key}");
     }
     assert!(item["body"].as_str().unwrap().starts_with("<p>Welcome!"));
+    let file = &item["attachments"][1];
+    let place = file["id"].as_str().unwrap();
+    assert!(place.starts_with("/attachment/biology-101/") && place.ends_with("/map.pdf"));
     assert_eq!(
-        item["attachments"][1],
+        *file,
         json!({
-            "id": "https://example.org/campus/map.pdf", "name": "map.pdf", "type": "application/pdf",
-            "url": "https://example.org/campus/map.pdf", "ref": "https://example.org/campus/map.pdf",
-            "size": 48213,
+            "id": place, "name": "map.pdf", "type": "application/pdf",
+            "url": format!("http://localhost/access/content{place}"), "ref": format!("/content{place}"),
+            "size": file["size"],
         })
     );
 }
@@ -272,7 +275,7 @@ async fn a_feed_tells_who_wrote_what_when() {
         1_795_255_200_000 - 9 * DAY
     );
     assert_eq!(entry.enclosures.len(), 2);
-    assert_eq!(entry.enclosures[1].length, Some(48213));
+    assert!(entry.enclosures[1].length.is_some_and(|it| it > 100));
 }
 
 #[tokio::test]
@@ -323,22 +326,22 @@ async fn the_list_of_a_site_is_read_off_its_index() {
                 .unwrap(),
         );
     }
-    assert_eq!(statements[0].sql, statements[1].sql);
-
-    let mut explained = statements.remove(0);
-    explained.sql = format!("EXPLAIN QUERY PLAN {}", explained.sql);
-    let rows = bed.db.reader.query_all_raw(explained).await.unwrap();
-    let plan: Vec<String> = rows
-        .iter()
-        .map(|it| it.try_get("", "detail").unwrap())
-        .collect();
-    let plan = plan.join("; ");
-    assert!(
-        plan.contains("INDEX announcement_by_site (site_id=?)"),
-        "{plan}"
-    );
-    assert!(!plan.contains("TEMP B-TREE"), "{plan}");
-    assert!(!plan.contains("SCAN"), "{plan}");
+    // Whoever sees all of them is asked nothing about them.
+    for mut explained in statements {
+        explained.sql = format!("EXPLAIN QUERY PLAN {}", explained.sql);
+        let rows = bed.db.reader.query_all_raw(explained).await.unwrap();
+        let plan: Vec<String> = rows
+            .iter()
+            .map(|it| it.try_get("", "detail").unwrap())
+            .collect();
+        let plan = plan.join("; ");
+        assert!(
+            plan.contains("INDEX announcement_by_site (site_id=?)"),
+            "{plan}"
+        );
+        assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+        assert!(!plan.contains("SCAN"), "{plan}");
+    }
 }
 
 #[tokio::test]

@@ -39,7 +39,7 @@ pub(crate) struct AnnouncementView {
     body: String,
     /// The site.
     site_id: String,
-    /// What people call the site.
+    /// The title of the site.
     site_title: String,
     /// The internal id of the author.
     created_by: String,
@@ -55,7 +55,7 @@ pub(crate) struct AnnouncementView {
     /// Its place, as the instructors order them.
     #[view(of = position)]
     order: i64,
-    /// Whether it is shown with emphasis.
+    /// True if it is shown with emphasis.
     #[view(of = highlight, as = unwrap_or_default)]
     highlighted: bool,
     /// The path of the announcement tool in the site.

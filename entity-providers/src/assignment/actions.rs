@@ -1,15 +1,18 @@
 //! The addresses of assignments besides those that every type has.
 
-use entity_core::db::{self, Row};
+use entity_core::db;
+use entity_core::schema::{Field, Kind};
 use entity_core::{
-    Action, Actions, Answers, Arguments, Context, Error, ErrorKind, Input, Need, Outcome,
-    Preconditions, Result, Verb, gate, shape,
+    Action, Actions, Answers, Arguments, Context, Error, Input, Need, Outcome, Preconditions,
+    Result, Verb, gate, shape,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Assignment, GRADE, READ, SUBMIT, Submission};
+use super::link::{DeepLink, VIEWS, deep_link, deep_link_for};
+use super::{Assignment, GRADE, READ, SUBMIT, Submission, sheet};
+use crate::{authorizer, content, parameters};
 
 /// The parameters that name work: the assignment, and whose work it is.
 const WORK: &[(&str, &str)] = &[
@@ -23,24 +26,77 @@ const WORK: &[(&str, &str)] = &[
 
 impl Actions for Assignment {
     fn actions() -> Vec<Action<Self>> {
-        vec![
-            Action::list("site", Need::Session, of_one_site)
-                .doc("The assignments of a site, by the instant at which they are due.")
-                .argument("siteId", "The site."),
-            Action::list("my", Need::Session, of_own_sites)
-                .doc("The assignments of all sites of the caller, by the instant at which they are due."),
-            Action::collection(Verb::Get, "item", Need::Session, item)
-                .doc("One assignment.")
-                .argument("assignmentId", "The assignment.")
-                .answers(Answers::Entity),
-            Action::collection(Verb::Get, "deepLink", Need::Session, deep_link)
-                .doc("What is needed for a link to an assignment.")
-                .argument("siteId", "The site.")
-                .argument("assignmentId", "The assignment.")
-                .answers(Answers::Value(shape::of::<DeepLink>)),
+        let mut actions = by_path();
+        actions.extend(of_work());
+        actions.extend(sheet::actions());
+        actions
+    }
+}
+
+/// Returns an action that answers with a link.
+fn link(name: &'static str) -> Action<Assignment> {
+    Action::collection(Verb::Get, name, Need::Session, deep_link)
+        .argument("siteId", "The site.")
+        .argument("assignmentId", "The assignment.")
+        .answers(Answers::Value(shape::of::<DeepLink>))
+}
+
+/// The fields for which the page of an assignment asks before work is handed in.
+const WORK_FIELDS: &[Field] = &[
+    Field::new(
+        "submittedText",
+        Kind::Html(100_000),
+        "The text. It replaces what was handed in before; files do so, too, if there are any.",
+    ),
+    Field::new(
+        "draft",
+        Kind::Boolean,
+        "Whether to keep it as a draft, and not to hand it in yet.",
+    ),
+];
+
+/// Returns the actions that read assignments.
+fn by_path() -> Vec<Action<Assignment>> {
+    vec![
+        Action::list("site", Need::Session, of_one_site)
+            .doc("The assignments of a site, by the instant at which they are due.")
+            .argument("siteId", "The site."),
+        Action::list("my", Need::Session, of_own_sites).doc(
+            "The assignments of all sites of the caller, by the instant at which they are due.",
+        ),
+        Action::collection(Verb::Get, "item", Need::Session, item)
+            .doc("One assignment.")
+            .argument("assignmentId", "The assignment.")
+            .answers(Answers::Entity),
+        link("deepLink").doc("What is needed for a link to an assignment."),
+        link("annc").doc("What an announcement needs for a link to an assignment."),
+        Action::collection(
+            Verb::Get,
+            "deepLinkWithPermissions",
+            Need::Session,
+            deep_link_for,
+        )
+        .doc("What is needed for a link to an assignment, to the page that the parameters say.")
+        .argument("siteId", "The site.")
+        .argument("assignmentId", "The assignment.")
+        .parameters(VIEWS)
+        .answers(Answers::Value(shape::of::<DeepLink>)),
+    ]
+}
+
+/// Returns the actions about what was handed in.
+fn of_work() -> Vec<Action<Assignment>> {
+    vec![
             Action::collection(Verb::Get, "gradable", Need::Session, gradable)
                 .doc("One assignment for graders, with the work that the parameters name or with all of it.")
                 .parameters(WORK)
+                .answers(Answers::Entity),
+            Action::collection(Verb::Get, "fullSubmissions", Need::Session, full_submissions)
+                .doc("One assignment, with those pieces of work that the parameters name and that the caller may read.")
+                .parameters(&[
+                    ("gradableId", "the assignment"),
+                    ("submissionIds", "the pieces of work, with commas between them"),
+                ])
                 .answers(Answers::Entity),
             Action::collection(Verb::Get, "itemSubmission", Need::Session, item_submission)
                 .doc("One assignment, with the work that the parameters name or with the caller's own.")
@@ -58,24 +114,26 @@ impl Actions for Assignment {
                 .parameters(WORK)
                 .answers(Answers::Entity),
             Action::entity(Verb::Post, "submit", Need::Site(SUBMIT), submit)
+                .receiving_in_forms()
+                .label("Hand in")
+                .asks(WORK_FIELDS)
+                .offered_if(Assignment::takes_work)
                 .doc(
                     "Hands in the caller's work, or keeps it as a draft if `draft` is true: `submittedText` and \
                      `submittedAttachments`.",
                 )
                 .answers(Answers::Entity),
         ]
-    }
 }
 
 async fn of_one_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Assignment>> {
     let site = arguments.argument("siteId")?;
-    let decision = cx.authorizer().decide(cx, READ, site).await?;
-    if !decision.is_granted() {
-        return Err(Error::not_found());
+    match gate::holds(cx, READ, site).await? {
+        true => arguments
+            .search_in_site::<Assignment>(site)
+            .map(Outcome::List),
+        false => Err(Error::not_found()),
     }
-    let mut search = arguments.search()?.clone();
-    search.narrow_to_site::<Assignment>(site)?;
-    Ok(Outcome::List(search))
 }
 
 async fn of_own_sites(cx: &Context, arguments: Arguments) -> Result<Outcome<Assignment>> {
@@ -87,45 +145,7 @@ async fn of_own_sites(cx: &Context, arguments: Arguments) -> Result<Outcome<Assi
 async fn item(cx: &Context, arguments: Arguments) -> Result<Outcome<Assignment>> {
     let id = arguments.argument("assignmentId")?;
     let found = gate::read::<Assignment>(cx, id).await;
-    found.map(Outcome::Entity).map_err(unknown)
-}
-
-/// Converts a refusal: who may not see an assignment does not learn that it exists.
-fn unknown(error: Error) -> Error {
-    match error.kind() {
-        ErrorKind::Forbidden => Error::not_found(),
-        _ => error,
-    }
-}
-
-/// What is needed for a link to an assignment.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(clippy::struct_field_names, reason = "clients read these keys")]
-struct DeepLink {
-    /// The assignment.
-    assignment_id: String,
-    /// The site.
-    assignment_context: String,
-    /// The headline.
-    assignment_title: String,
-    /// The address.
-    assignment_url: String,
-}
-
-async fn deep_link(cx: &Context, arguments: Arguments) -> Result<Outcome<Assignment>> {
-    let id = arguments.argument("assignmentId")?;
-    let assignment = Assignment::find(cx, id).await.map_err(unknown)?;
-    if assignment.site_id != arguments.argument("siteId")? {
-        return Err(Error::not_found());
-    }
-    let (base, id) = (cx.base_url(), entity_core::encode_segment(&assignment.id));
-    Ok(Outcome::value(DeepLink {
-        assignment_url: format!("{base}/direct/assignment/{id}"),
-        assignment_id: assignment.id,
-        assignment_context: assignment.site_id,
-        assignment_title: assignment.title,
-    }))
+    found.map(Outcome::Entity).map_err(Error::hide)
 }
 
 /// The names of work, out of a query or a body.
@@ -188,6 +208,19 @@ async fn gradable(cx: &Context, arguments: Arguments) -> Result<Outcome<Assignme
     Ok(Outcome::Entity(assignment))
 }
 
+async fn full_submissions(cx: &Context, arguments: Arguments) -> Result<Outcome<Assignment>> {
+    let id = parameters::required(&arguments, "gradableId")?;
+    let ids = parameters::texts(&arguments, "submissionIds")?.unwrap_or_default();
+    if ids.is_empty() {
+        return Err(Error::field("submissionIds", "is required"));
+    }
+    let mut assignment = Assignment::find(cx, &id).await?;
+    let mut found = gate::read_many::<Submission>(cx, &ids).await?;
+    found.retain(|it| it.assignment_id == assignment.id);
+    assignment.submissions = found;
+    Ok(Outcome::Entity(assignment))
+}
+
 async fn item_submission(cx: &Context, arguments: Arguments) -> Result<Outcome<Assignment>> {
     let named = Named::of_query(&arguments)?;
     let mut assignment = named.assignment(cx).await?;
@@ -210,7 +243,7 @@ struct Mark {
     feedback_text: Option<String>,
     /// A comment.
     feedback_comment: Option<String>,
-    /// Whether it is shown to whoever handed in.
+    /// True if it is shown to whoever handed in.
     returned: bool,
 }
 
@@ -254,15 +287,14 @@ async fn set_grade(cx: &Context, arguments: Arguments) -> Result<Outcome<Assignm
 }
 
 /// Adds work of `student`, who has handed in nothing, so that it can be graded.
-async fn add_blank(cx: &Context, assignment: &Assignment, student: &str) -> Result<Submission> {
-    let db = cx.db()?;
-    let mut sql = db.sql("SELECT count(*) FROM membership WHERE is_active AND site_id = ");
-    sql.bind(assignment.site_id.as_str());
-    sql.push(" AND user_id = ").bind(student);
-    let count = |row: &mut Row<'_>| Ok(row.take::<i64>()?);
-    if db.rows(sql.into_statement(), count).await? != [1] {
-        let message = "must be a member of the site";
-        return Err(Error::field("studentId", message));
+pub(super) async fn add_blank(
+    cx: &Context,
+    assignment: &Assignment,
+    student: &str,
+) -> Result<Submission> {
+    let standing = authorizer::of(cx)?.standing(cx, student).await?;
+    if standing.role_in(&assignment.site_id).is_none() {
+        return Err(Error::field("studentId", "must be a member of the site"));
     }
     db::add(cx, Submission::blank(cx.new_id(), assignment, student)).await
 }
@@ -274,6 +306,13 @@ async fn submit(
 ) -> Result<Outcome<Assignment>> {
     let mut input: Input = arguments.input;
     input.fields.entry("draft").or_insert(Value::Bool(false));
+    let uploads = std::mem::take(&mut input.uploads);
+    if !uploads.is_empty() {
+        let files = content::attach_uploads(cx, &assignment.site_id, &uploads).await?;
+        input
+            .fields
+            .insert("submittedAttachments".to_owned(), files.into());
+    }
     if let Some(own) = Submission::of(cx, &assignment, cx.user_id()?).await? {
         let (id, conditions) = (&own.id, Preconditions::default());
         gate::update::<Submission>(cx, id, &input, &conditions).await?;

@@ -2,11 +2,11 @@
 
 use chrono::TimeDelta;
 use entity_core::db;
-use entity_core::file::Files;
 use entity_core::wire::Moment;
-use entity_core::{Context, DateTimeUtc, Demo, Error, Result};
+use entity_core::{Context, DateTimeUtc, Demo, Result};
 
 use super::{Assignment, Submission};
+use crate::content::demo::attach;
 use crate::demo::{BIOLOGY, HISTORY, LAB_A};
 
 /// One assignment. Hours count from now.
@@ -23,16 +23,16 @@ struct Task {
     work: &'static [Work],
 }
 
-/// What is special about it.
+/// The feature of it.
 enum Kind {
     Plain,
     Draft,
     /// It is for the group with this title.
     For(&'static str),
-    WithFiles(&'static str),
+    WithFiles(&'static [&'static str]),
 }
 
-/// What a student has handed in, so many hours ago.
+/// The work that a student has handed in, so many hours ago.
 struct Work {
     student: &'static str,
     text: &'static str,
@@ -47,7 +47,7 @@ enum State {
     Returned(&'static str),
 }
 
-const FILES: &str = r#"[{"name":"onion-cells.pdf","type":"application/pdf","url":"https://example.org/lab/onion-cells.pdf","size":20480}]"#;
+const FILES: &[&str] = &["onion-cells.pdf"];
 
 const TASKS: &[Task] = &[
     Task {
@@ -153,7 +153,11 @@ const TASKS: &[Task] = &[
 /// Adds the assignments with what was handed in, and returns the number of assignments.
 pub(super) async fn fill(cx: &Context, demo: &Demo) -> Result<usize> {
     for (task, place) in TASKS.iter().zip(1..) {
-        let mut assignment = task.assignment(cx, demo.person(task.author)?, place)?;
+        let author = demo.person(task.author)?;
+        let mut assignment = task.assignment(cx, author, place);
+        if let Kind::WithFiles(names) = task.kind {
+            assignment.attachments = attach(cx, task.site, author, names).await?;
+        }
         if let Kind::For(title) = task.kind {
             assignment.groups.push(demo.group(title)?.to_owned());
         }
@@ -167,17 +171,14 @@ pub(super) async fn fill(cx: &Context, demo: &Demo) -> Result<usize> {
 }
 
 impl Task {
-    fn assignment(&self, cx: &Context, author: &str, place: i64) -> Result<Assignment> {
-        let files = match self.kind {
-            Kind::WithFiles(files) => files,
-            _ => "",
-        };
+    fn assignment(&self, cx: &Context, author: &str, place: i64) -> Assignment {
         let scale = match self.points {
             Some(_) => "SCORE_GRADE_TYPE",
             None => "UNGRADED_GRADE_TYPE",
         };
         let made = Moment::from(after(cx, self.opens.min(-1)));
-        Ok(Assignment {
+        Assignment {
+            id: cx.new_id(),
             title: self.title.to_owned(),
             site_id: self.site.to_owned(),
             instructions: self.instructions.to_owned(),
@@ -191,11 +192,12 @@ impl Task {
             author_last_modified: author.to_owned(),
             grade_scale: scale.to_owned(),
             grade_scale_max_points: self.points.map(ToOwned::to_owned),
+            submission_type: "TEXT_AND_ATTACHMENT_ASSIGNMENT_SUBMISSION".to_owned(),
             resubmissions: 1,
-            attachments: Files::parse(files.to_owned(), cx.base_url()).map_err(Error::internal)?,
             place,
-            ..Assignment::blank(cx.new_id(), cx.now())
-        })
+            version: 1,
+            ..Assignment::default()
+        }
     }
 }
 

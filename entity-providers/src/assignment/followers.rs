@@ -1,4 +1,4 @@
-//! What follows an assignment elsewhere: its event in the calendar, and its item in the gradebook.
+//! The followers of an assignment elsewhere: its event in the calendar, and its item in the gradebook.
 
 use entity_core::wire::{Decimal, Instant as _};
 use entity_core::{Context, Delete, Error, Provider as _, Reference, Result, db};
@@ -34,6 +34,8 @@ impl Assignment {
             at,
             creator: self.creator.clone(),
             groups: self.groups.clone(),
+            seen_from: self.open_time.instant(),
+            seen_until: None,
             assignment_id: Some(self.id.clone()),
         })
     }

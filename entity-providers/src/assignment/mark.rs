@@ -1,7 +1,9 @@
 //! The rules of grading: graders write grades and feedback, and never the work.
 
-use entity_core::{Context, Error, Need, Result, gate};
+use entity_core::{Context, Error, Need, PERSON, Provider as _, Reference, Result, gate};
+use serde_json::Map;
 
+use super::submission::RETURNED;
 use super::{Assignment, GRADE, Submission};
 
 impl Submission {
@@ -23,8 +25,16 @@ impl Submission {
         let is_told = before.is_some_and(|it| it.returned && it.grade == self.grade);
         if self.returned && !is_told {
             assignment.tell_score(cx, self).await?;
+            self.emit_return(cx);
         }
         Ok(())
+    }
+
+    /// Tells followers that the grade is returned, and to whom.
+    fn emit_return(&self, cx: &Context) {
+        let reference = Reference::entity(Self::PREFIX, self.id.as_str()).to_string();
+        let details = Map::from_iter([(PERSON.to_owned(), self.submitter.as_str().into())]);
+        cx.emit_with(RETURNED, reference, Some(&self.site_id), details);
     }
 
     /// Returns whether the work is as it was `before`.

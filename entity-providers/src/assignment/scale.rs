@@ -3,9 +3,7 @@
 use entity_core::wire::Decimal;
 use entity_core::{Error, Result};
 
-const LETTERS: [&str; 14] = [
-    "A+", "A", "A-", "B+", "B", "B-", "C+", "C", "C-", "D+", "D", "D-", "E", "F",
-];
+use crate::letter;
 
 /// How the work for an assignment is graded.
 #[derive(Clone, Copy, Debug)]
@@ -42,11 +40,11 @@ impl Scale<'_> {
         let Some(grade) = grade.map(str::trim).filter(|it| !it.is_empty()) else {
             return Ok(None);
         };
-        let choices: &[&str] = match self.kind {
+        let choices = match self.kind {
             "SCORE_GRADE_TYPE" => return self.score(grade).map(|it| Some(written(it))),
-            "LETTER_GRADE_TYPE" => &LETTERS,
-            "PASS_FAIL_GRADE_TYPE" => &["Pass", "Fail"],
-            "CHECK_GRADE_TYPE" => &["Checked"],
+            "LETTER_GRADE_TYPE" => letter::of_work(),
+            "PASS_FAIL_GRADE_TYPE" => vec!["Pass", "Fail"],
+            "CHECK_GRADE_TYPE" => vec!["Checked"],
             _ => {
                 return Err(Error::field(
                     "grade",

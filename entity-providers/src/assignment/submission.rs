@@ -1,16 +1,17 @@
 //! `/direct/assignment-submission`: what somebody hands in for an assignment, with its grade.
 
-use entity_core::db::{self, Facts, Sight};
+use entity_core::db::{self, Migration, Sight};
 use entity_core::file::Files;
+use entity_core::search::{Cell, Test};
 use entity_core::wire::Moment;
 use entity_core::{
-    Access, Action, Actions, Answers, Arguments, Context, DateTimeUtc, Entity, Error, Input, Need,
-    Outcome, Preconditions, Result, Verb, gate,
+    Access, Action, Actions, Answers, Arguments, Audience, Context, DateTimeUtc, Entity, Error,
+    Input, Need, Notice, Outcome, Preconditions, Result, Verb, gate, standard,
 };
 use serde::Serialize;
 
-use super::{ACCESS as OF_ASSIGNMENTS, Assignment, GRADE, SUBMIT, seen};
-use crate::fields::Properties;
+use super::{ACCESS as OF_ASSIGNMENTS, Assignment, GRADE, SUBMIT};
+use crate::fields::{Properties, seen};
 use crate::user::{display_name, sort_name};
 
 /// Whoever hands in changes their own work, and graders change grades: see [`Submission::settle`].
@@ -27,7 +28,7 @@ const SIGHT: Sight = Sight::All(&[
     Sight::Any(&[Sight::Own, Sight::Holds(GRADE)]),
 ]);
 
-/// What is not handed in yet is for nobody else.
+/// Work that is not handed in yet is for nobody else.
 const WORK: Sight = Sight::Any(&[
     Sight::Own,
     Sight::All(&[Sight::Not(&Sight::Is("draft")), Sight::Holds(GRADE)]),
@@ -39,8 +40,9 @@ const RESULT: Sight = Sight::Any(&[
     Sight::All(&[Sight::Own, Sight::Is("returned")]),
 ]);
 
-/// What somebody hands in for an assignment, with its grade.
-#[derive(Clone, Debug, PartialEq, Serialize, Entity)]
+/// The work that somebody hands in for an assignment, with its grade.
+#[standard(version, facts)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "assignment-submission", table = "assignment_submission")]
 #[entity(access = ACCESS, sight = SIGHT, settle = Self::settle, version = seen)]
@@ -48,7 +50,16 @@ const RESULT: Sight = Sight::Any(&[
 #[entity(
     verbs(read, list, create, update),
     order = "gradableId,id",
-    plural = "Submissions"
+    plural = "Submissions",
+    singular = "Submission",
+    listed(
+        "submitterFirstName",
+        "submitterLastName",
+        "status",
+        "dateSubmitted",
+        "late",
+        "grade"
+    )
 )]
 #[expect(
     clippy::struct_excessive_bools,
@@ -76,7 +87,7 @@ pub struct Submission {
     #[entity(sql = "parent.resubmissions")]
     pub assignment_resubmissions: i64,
     /// The internal id of whoever hands it in.
-    #[entity(owner, references = "user")]
+    #[entity(owner, person, references = "user")]
     pub submitter: String,
     /// The first name of whoever hands it in.
     #[entity(sql = "coalesce(u.first_name, '')")]
@@ -96,13 +107,13 @@ pub struct Submission {
     /// The files. Graders see them when they are handed in.
     #[entity(sight = WORK)]
     pub submitted_attachments: Files,
-    /// Whether it is not to be handed in yet.
+    /// True if it is not to be handed in yet.
     #[entity(column = "is_draft")]
     pub draft: bool,
-    /// Whether it was handed in.
+    /// True if it was handed in.
     #[entity(read_only)]
     pub submitted: bool,
-    /// Whether the student handed it in: a grader can also grade without that.
+    /// True if the student handed it in: a grader can also grade without that.
     #[entity(computed = |it, _| it.submitted)]
     pub user_submission: bool,
     /// When it was handed in.
@@ -111,19 +122,19 @@ pub struct Submission {
     /// When it was handed in, in seconds since 1970; 0 if it was not.
     #[entity(computed = |it, _| it.date_submitted.map_or(0, |at| at.timestamp()))]
     pub date_submitted_epoch_seconds: i64,
-    /// Whether it was handed in after it was due.
+    /// True if it was handed in after it was due.
     #[entity(read_only)]
     pub late: bool,
-    /// Whether the caller may hand it in, again or for the first time.
+    /// True if the caller may hand it in, again or for the first time.
     #[entity(computed = Self::may_be_submitted)]
     pub can_submit: bool,
     /// The grade. Whoever hands in sees it when it is returned.
     #[entity(max = 40, sight = RESULT)]
     pub grade: Option<String>,
-    /// Whether there is a grade that the caller sees.
+    /// True if there is a grade that the caller sees.
     #[entity(computed = |it, _| it.grade.is_some())]
     pub graded: bool,
-    /// Whether grade and feedback are shown to whoever handed it in.
+    /// True if grade and feedback are shown to whoever handed it in.
     pub returned: bool,
     /// The same, as other clients read it.
     #[entity(computed = |it, _| it.returned)]
@@ -140,7 +151,7 @@ pub struct Submission {
     /// Notes for graders.
     #[entity(html, sight = Sight::Holds(GRADE))]
     pub private_notes: Option<String>,
-    /// What happened to it, for people.
+    /// The state, in words for people.
     #[entity(computed = Self::status)]
     pub status: String,
     /// `allow_resubmit_number` says how often it may be handed in again.
@@ -162,17 +173,26 @@ pub struct Submission {
     #[serde(skip)]
     #[entity(hidden, unique)]
     pub place: String,
-    /// The number of its changes.
-    #[serde(skip)]
-    #[entity(version, hidden)]
-    pub version: i64,
-    /// The answers about its row to the rule about who sees it.
-    #[serde(skip)]
-    #[entity(facts)]
-    pub facts: Facts,
 }
 
-entity_core::register!(Submission);
+entity_core::register!(Submission, migrations(INDEX));
+
+/// The kind of the event that a grade is returned.
+pub(super) const RETURNED: &str = "asn.grade.submission";
+entity_core::register_notice!(Notice {
+    event: RETURNED,
+    kind: RETURNED,
+    tool: "sakai.assignment.grades",
+    audience: Audience::Person,
+});
+
+/// The work of one person is found among that of all others.
+const INDEX: Migration = Migration::of_tables(
+    "assignment_submission_by_submitter",
+    &[
+        "CREATE INDEX assignment_submission_by_submitter ON assignment_submission (submitter, assignment_id)",
+    ],
+);
 
 /// Somebody who hands in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -195,6 +215,19 @@ pub struct Submitter {
 }
 
 impl Submission {
+    /// Returns new work of `submitter`, with nothing in it, for code that stores it as it is.
+    pub fn blank(id: String, assignment: &Assignment, submitter: &str) -> Self {
+        Self {
+            id,
+            assignment_id: assignment.id.clone(),
+            site_id: assignment.site_id.clone(),
+            submitter: submitter.to_owned(),
+            place: place(&assignment.id, submitter),
+            version: 1,
+            ..Self::default()
+        }
+    }
+
     /// Returns the work of `submitter` for an assignment as the caller sees it, if there is some.
     pub(super) async fn of(
         cx: &Context,
@@ -281,11 +314,22 @@ pub(super) fn place(assignment: &str, submitter: &str) -> String {
 impl Actions for Submission {
     fn actions() -> Vec<Action<Self>> {
         vec![
+            Action::list("assignment", Need::Session, of_assignment)
+                .doc("What was handed in for an assignment: the caller's own work or, for those who grade, all of it.")
+                .argument("assignmentId", "The assignment."),
             Action::entity(Verb::Post, "return", Need::Site(GRADE), give_back)
+                .offered_if(|it| it.grade.is_some() && !it.returned)
                 .doc("Shows grade and feedback to whoever handed it in.")
                 .answers(Answers::Entity),
         ]
     }
+}
+
+async fn of_assignment(cx: &Context, arguments: Arguments) -> Result<Outcome<Submission>> {
+    let assignment = Assignment::find(cx, arguments.argument("assignmentId")?).await?;
+    let mut search = arguments.search_in_site::<Submission>(&assignment.site_id)?;
+    search.narrow::<Submission>("gradableId", Test::Equal(Cell::Text(assignment.id)))?;
+    Ok(Outcome::List(search))
 }
 
 async fn give_back(

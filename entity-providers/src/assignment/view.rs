@@ -22,7 +22,7 @@ pub(crate) struct AssignmentView {
     title: String,
     /// The site.
     site_id: String,
-    /// What people call the site.
+    /// The title of the site.
     site_title: String,
     /// `DRAFT`, `NOT_OPEN`, `OPEN`, or `DUE` while late work is accepted.
     status: String,

@@ -14,7 +14,7 @@ use crate::db::authorization_epoch::{Column, Entity};
 /// How long the number is believed: what another machine changes goes unnoticed no longer than this.
 const BELIEVED: TimeDelta = TimeDelta::milliseconds(500);
 
-/// What this process knows of the epoch.
+/// The epoch, as far as this process knows it.
 #[derive(Debug)]
 pub(super) struct Epoch {
     /// When it was looked up, in milliseconds since 1970.
@@ -48,7 +48,7 @@ impl Epoch {
         Ok(())
     }
 
-    /// Whether the number was looked up just now.
+    /// Returns whether the number was looked up just now.
     pub(super) fn is_fresh(&self, cx: &Context) -> bool {
         let asked = self.asked.load(Ordering::Acquire);
         let age = cx.now().timestamp_millis().saturating_sub(asked);

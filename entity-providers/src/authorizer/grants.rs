@@ -10,7 +10,7 @@ use super::ADMIN_SITE;
 use crate::db::realm_grant::{Column, Entity, Model};
 use crate::migration::TEMPLATES;
 
-/// What begins the name of a realm that belongs to one site.
+/// The beginning of the name of a realm that belongs to one site.
 pub(crate) const OF_SITE: &str = "/site/";
 /// The realm of plain sites, and what begins those of sites of a type.
 const TEMPLATE: &str = "!site.template";
@@ -48,12 +48,13 @@ impl Grants {
         Arc::new(roles)
     }
 
-    /// What those hold who only look.
+    /// Returns the functions of those who only look.
     pub(super) fn public_view(&self) -> Option<&HashSet<String>> {
         self.realms.get("!pubview")?.of("pubview")
     }
 
-    /// Whether accounts of the type `kind` hold `function`: because all accounts do, or because those of the type do.
+    /// Returns whether accounts of the type `kind` hold `function`: because all accounts do, or because those of the
+    /// type do.
     pub(super) fn of_accounts(&self, kind: &str, function: &str) -> bool {
         let holds = |realm: &str| {
             let roles = self.realms.get(realm);
@@ -140,7 +141,7 @@ impl Roles {
         }
     }
 
-    /// Whether any role holds `function` or the like of it: others are not decided by roles.
+    /// Returns whether any role holds `function` or the like of it: others are not decided by roles.
     pub(super) fn knows(&self, function: &str) -> bool {
         self.stems.contains(stem(function))
     }

@@ -31,7 +31,7 @@ struct Value<T> {
     since: Instant,
 }
 
-/// What a loader takes before it reads: what it then puts back counts only if nothing was forgotten since.
+/// The ticket that a loader takes before it reads: what it then puts back counts only if nothing was forgotten since.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ticket(u64);
 
@@ -51,7 +51,7 @@ impl<T: Send + Sync + 'static> Kept<T> {
         (is_current && value.since.elapsed() < MOST_AGE).then_some(value.content)
     }
 
-    /// What is kept under `name`, or else what `load` reads, which is then kept.
+    /// Returns the value that is kept under `name`, or else the one that `load` reads, which is then kept.
     pub(super) async fn load(
         &self,
         name: &str,

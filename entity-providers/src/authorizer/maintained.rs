@@ -46,7 +46,7 @@ async fn lock(cx: &Context, site: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether an active member who can log in has a role that looks after the site.
+/// Returns whether an active member who can log in has a role that looks after the site.
 async fn is_maintained(cx: &Context, authorizer: &RoleAuthorizer, site: &str) -> Result<bool> {
     let facts = authorizer.site(cx, site).await?;
     let Some(facts) = &*facts else {

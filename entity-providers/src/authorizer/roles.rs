@@ -10,11 +10,11 @@ const MINE: Endpoint = Endpoint::get("/api/user/roles", "readMyRoles")
     .answers::<Roles>(&mine);
 entity_core::register_endpoint!(MINE);
 
-/// What the caller may do everywhere.
+/// The rights of the caller that hold everywhere.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Roles {
-    /// Whether the caller is a super user.
+    /// True if the caller is a super user.
     is_super_user: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What decisions need to know of sites.
+//! The facts of sites that decisions need.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,24 +12,24 @@ use crate::db::{realm_grant, site};
 /// Sites that one statement asks for: well below the number of values that it may bind.
 const BATCH: usize = 500;
 
-/// What decisions need to know of a site.
+/// The facts of a site that decisions need.
 #[derive(Clone, Debug)]
 pub struct SiteFacts {
     /// The id.
     pub id: String,
-    /// What people call it.
+    /// The title.
     pub title: String,
     /// `course`, `project`, or nothing.
     pub kind: Option<String>,
-    /// Whether its members may come in.
+    /// True if its members may come in.
     pub is_published: bool,
-    /// Whether strangers may look at it.
+    /// True if strangers may look at it.
     pub is_pub_view: bool,
     pub(super) roles: Arc<Roles>,
 }
 
 impl SiteFacts {
-    /// Whether the site has the role `name`.
+    /// Returns whether the site has the role `name`.
     pub fn has_role(&self, name: &str) -> bool {
         self.roles.of(name).is_some()
     }
@@ -39,13 +39,13 @@ impl SiteFacts {
         self.roles.names()
     }
 
-    /// Whether roles of this site can be granted `function`: any role anywhere holds the like of it.
+    /// Returns whether roles of this site can be granted `function`: any role anywhere holds the like of it.
     pub fn can_grant(&self, function: &str) -> bool {
         let is_usual = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
         function.contains('.') && function.chars().all(is_usual) && self.roles.knows(function)
     }
 
-    /// Whether the role `name` of this site holds `function`.
+    /// Returns whether the role `name` of this site holds `function`.
     pub fn role_holds(&self, name: &str, function: &str) -> bool {
         let function = self.roles.resolve(function);
         self.roles.of(name).is_some_and(|it| it.contains(function))
@@ -96,7 +96,7 @@ async fn rows(cx: &Context, ids: &[&str]) -> Result<Vec<Row>> {
     Ok(statement.into_model().all(cx.db()?).await?)
 }
 
-/// What each of the sites changes of its template's grants, by realm.
+/// Returns the changes that each of the sites makes to its template's grants, by realm.
 async fn changes(cx: &Context, ids: &[&str]) -> Result<HashMap<String, Vec<realm_grant::Model>>> {
     let realms = ids.iter().map(|id| realm_of(id));
     let rows = realm_grant::Entity::find()

@@ -1,4 +1,4 @@
-//! What decisions need to know of a user.
+//! The facts of a user that decisions need.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,30 +8,38 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use super::{ADMIN_SITE, SiteFacts};
 use crate::db::{group_member, membership, user_account};
 
-/// What decisions need to know of a user.
+/// The facts of a user that decisions need.
 #[derive(Clone, Debug, Default)]
 pub struct Standing {
-    /// Whether there is such a user.
+    /// True if there is such a user.
     pub is_known: bool,
-    /// Whether the account is shut: then the user holds nothing anywhere.
+    /// True if the account is shut: then the user holds nothing anywhere.
     pub is_disabled: bool,
     /// The type of the account, such as `registered` or `maintain`.
     pub account_type: String,
-    /// Whether the user may do everything.
+    /// True if the user may do everything.
     pub is_superuser: bool,
-    /// What the user is, by site.
+    /// The memberships of the user, by site.
     pub members: HashMap<String, Member>,
     /// The groups that the user is in, of all sites.
     pub groups: HashSet<String>,
 }
 
-/// What a user is in a site.
+/// The membership of a user in a site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
     /// The role.
     pub role: String,
-    /// Whether it counts.
+    /// True if it counts.
     pub is_active: bool,
+}
+
+impl Standing {
+    /// Returns the role of the user in the site, if the user is a member whose membership counts.
+    pub fn role_in(&self, site: &str) -> Option<&str> {
+        let member = self.members.get(site).filter(|it| it.is_active);
+        member.map(|it| it.role.as_str())
+    }
 }
 
 /// Reads the standing of the user `id`; `admin` is the administration site.
@@ -57,7 +65,7 @@ pub(super) async fn load(cx: &Context, id: &str, admin: Option<&SiteFacts>) -> R
     })
 }
 
-/// Whether the account is shut, and its type.
+/// Returns whether the account is shut, and its type.
 async fn account(cx: &Context, id: &str) -> Result<Option<(bool, String)>> {
     let statement = user_account::Entity::find()
         .select_only()

@@ -1,11 +1,10 @@
 //! Events that follow the deadline of another entity, such as an assignment.
 
-use entity_core::db;
-use entity_core::file::Files;
+use entity_core::db::{self, Followed};
 use entity_core::wire::Millis;
-use entity_core::{Context, DateTimeUtc, Provider as _, Reference, Result};
+use entity_core::{Context, DateTimeUtc, Result};
 
-use super::{CalendarEvent, load};
+use super::CalendarEvent;
 
 /// The deadline of an entity, as a calendar shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +21,10 @@ pub struct Deadline {
     pub creator: String,
     /// The ids of the groups that it is for; none means everybody in the site.
     pub groups: Vec<String>,
+    /// The instant from which on others than those who change events know of the entity; `None` if they always do.
+    pub seen_from: Option<DateTimeUtc>,
+    /// The instant from which on they no longer do; `None` if there is none.
+    pub seen_until: Option<DateTimeUtc>,
     /// The id of the assignment, if it is that of one.
     pub assignment_id: Option<String>,
 }
@@ -37,57 +40,48 @@ pub async fn follow_cause(
     cause: &str,
     deadline: Option<Deadline>,
 ) -> Result<Option<String>> {
-    let current = load(cx, "cause", cause).await?.pop();
-    match (current, deadline) {
-        (None, None) => Ok(None),
-        (None, Some(deadline)) => {
-            let event = db::add(cx, deadline.into_event(cx, cause)).await?;
-            Ok(Some(told(cx, "calendar.new", &event)))
+    let current = db::load_by::<CalendarEvent>(cx, "cause", cause)
+        .await?
+        .pop();
+    let wanted = deadline.map(|it| match &current {
+        Some(event) => it.onto(event.clone()),
+        None => it.to_event(cx, cause),
+    });
+    let (kind, event) = match db::follow(cx, current, wanted).await? {
+        Followed::Nothing => return Ok(None),
+        Followed::Kept(event) => return Ok(Some(event.event_id)),
+        Followed::Added(event) => ("calendar.new", event),
+        Followed::Changed(event) => ("calendar.revise.any", event),
+        Followed::Deleted(event) => {
+            cx.emit_about::<CalendarEvent>("calendar.delete.any", &event);
+            return Ok(None);
         }
-        (Some(event), None) => {
-            told(cx, "calendar.delete.any", &event);
-            db::delete(cx, event).await?;
-            Ok(None)
-        }
-        (Some(event), Some(deadline)) => {
-            let wanted = deadline.into_event(cx, cause);
-            let changed = CalendarEvent {
-                title: wanted.title,
-                description: wanted.description,
-                first_time: wanted.first_time,
-                groups: wanted.groups,
-                assignment_id: wanted.assignment_id,
-                ..event.clone()
-            };
-            if changed == event {
-                return Ok(Some(event.event_id));
-            }
-            let changed = db::replace(cx, event, changed).await?;
-            Ok(Some(told(cx, "calendar.revise.any", &changed)))
-        }
-    }
-}
-
-/// Emits the event of a write and returns the id of what was written.
-fn told(cx: &Context, kind: &str, event: &CalendarEvent) -> String {
-    let reference = Reference::entity(CalendarEvent::PREFIX, event.event_id.as_str());
-    cx.emit(kind, reference.to_string(), Some(&event.site_id));
-    event.event_id.clone()
+    };
+    cx.emit_about::<CalendarEvent>(kind, &event);
+    Ok(Some(event.event_id))
 }
 
 impl Deadline {
-    fn into_event(self, cx: &Context, cause: &str) -> CalendarEvent {
-        CalendarEvent {
-            title: self.title,
-            description: self.description,
+    fn to_event(&self, cx: &Context, cause: &str) -> CalendarEvent {
+        self.onto(CalendarEvent {
             kind: "Deadline".to_owned(),
-            site_id: self.site_id,
-            creator: self.creator,
-            first_time: self.at.into(),
-            groups: self.groups,
-            assignment_id: self.assignment_id,
+            site_id: self.site_id.clone(),
+            creator: self.creator.clone(),
             cause: Some(cause.to_owned()),
             ..CalendarEvent::blank(cx)
+        })
+    }
+
+    fn onto(&self, event: CalendarEvent) -> CalendarEvent {
+        CalendarEvent {
+            title: self.title.clone(),
+            description: self.description.clone(),
+            first_time: self.at.into(),
+            groups: self.groups.clone(),
+            seen_from: self.seen_from.map(Millis),
+            seen_until: self.seen_until.map(Millis),
+            assignment_id: self.assignment_id.clone(),
+            ..event
         }
     }
 }
@@ -97,35 +91,13 @@ impl CalendarEvent {
     pub(super) fn blank(cx: &Context) -> Self {
         Self {
             event_id: cx.new_id(),
-            title: String::new(),
-            description: String::new(),
-            description_formatted: String::new(),
             kind: "Activity".to_owned(),
-            event_icon: String::new(),
-            site_id: String::new(),
-            site_name: String::new(),
-            creator: String::new(),
-            creator_display_name: String::new(),
             first_time: cx.now().into(),
-            duration: 0,
-            last_time: cx.now().into(),
             time_zone: "UTC".to_owned(),
-            recurrence_rule: None,
-            location: None,
-            groups: Vec::new(),
-            attachments: Files::default(),
-            assignment_id: None,
-            reference: String::new(),
-            event_reference: String::new(),
             created_on: Millis(cx.now()),
             modified_on: Millis(cx.now()),
-            cause: None,
-            over_at: Millis(cx.now()),
-            series: None,
-            excluded: String::new(),
             version: 1,
-            is_computed: false,
-            facts: entity_core::db::Facts::default(),
+            ..Self::default()
         }
     }
 }

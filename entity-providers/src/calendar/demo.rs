@@ -3,10 +3,11 @@
 use chrono::{NaiveTime, TimeDelta};
 use entity_core::db;
 use entity_core::file::Files;
-use entity_core::{Context, Delete as _, Demo, Error, Fields, Result, Update as _};
+use entity_core::{Context, Delete as _, Demo, Fields, Result, Update as _};
 use serde_json::json;
 
 use super::CalendarEvent;
+use crate::content::demo::attach;
 use crate::demo::{BIOLOGY, FIELD_TRIP, HISTORY, LAB_A};
 
 /// One event. Days count from today.
@@ -23,10 +24,10 @@ struct Plan {
     feature: Feature,
 }
 
-/// What is special about it.
+/// The feature of it.
 enum Feature {
     Plain,
-    WithFiles(&'static str),
+    WithFiles(&'static [&'static str]),
     /// It recurs by this rule, in the zone of the university.
     Recurring(&'static str),
     /// It is for the group with this title.
@@ -34,7 +35,7 @@ enum Feature {
 }
 
 const ZONE: &str = "Europe/Berlin";
-const FILES: &str = r#"[{"name":"past-exam.pdf","type":"application/pdf","url":"https://example.org/past-exam.pdf","size":91024}]"#;
+const FILES: &[&str] = &["past-exam.pdf"];
 /// The occurrences of the lecture, counted from 0, of which one is moved and one does not take place.
 const MOVED: usize = 2;
 const CANCELLED: usize = 4;
@@ -141,9 +142,13 @@ const PLANS: [Plan; 8] = [
 /// Adds the events and returns their number.
 pub(super) async fn fill(cx: &Context, demo: &Demo) -> Result<usize> {
     for plan in &PLANS {
-        let event = db::add(cx, plan.event(cx, demo)?).await?;
+        let mut event = plan.event(cx, demo)?;
+        if let Feature::WithFiles(names) = plan.feature {
+            event.attachments = attach(cx, &event.site_id, &event.creator, names).await?;
+        }
+        let event = db::add(cx, event).await?;
         if event.site_id == BIOLOGY && event.recurrence_rule.is_some() {
-            set_apart(cx, event).await?;
+            Box::pin(set_apart(cx, event)).await?;
         }
     }
     Ok(PLANS.len())
@@ -169,10 +174,6 @@ async fn set_apart(cx: &Context, lecture: CalendarEvent) -> Result<()> {
 
 impl Plan {
     fn event(&self, cx: &Context, demo: &Demo) -> Result<CalendarEvent> {
-        let files = match self.feature {
-            Feature::WithFiles(files) => files,
-            _ => "",
-        };
         let group = match self.feature {
             Feature::For(title) => Some(demo.group(title)?.to_owned()),
             _ => None,
@@ -195,7 +196,7 @@ impl Plan {
             recurrence_rule: rule,
             location: self.location.map(str::to_owned),
             groups: group.into_iter().collect(),
-            attachments: Files::parse(files.to_owned(), cx.base_url()).map_err(Error::internal)?,
+            attachments: Files::default(),
             ..CalendarEvent::blank(cx)
         })
     }

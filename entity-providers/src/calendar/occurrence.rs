@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use chrono::DateTime;
+use entity_core::recurrence::Range;
 use entity_core::{DateTimeUtc, Result};
 
 use super::CalendarEvent;
-use super::range::Range;
 
 /// The most occurrences that can be changed or deleted by themselves.
 pub(super) const MOST_EXCLUDED: usize = 500;
@@ -69,4 +69,10 @@ pub(super) fn parse_id(id: &str) -> Option<(&str, DateTimeUtc)> {
     let (series, millis) = id.rsplit_once('_')?;
     let start = DateTime::from_timestamp_millis(millis.parse().ok()?)?;
     Some((series, start)).filter(|_| start.timestamp_millis().to_string() == millis)
+}
+
+/// Returns these instants as the column `excluded` holds them.
+pub(super) fn to_column(excluded: impl IntoIterator<Item = i64>) -> String {
+    let texts: Vec<String> = excluded.into_iter().map(|it| it.to_string()).collect();
+    texts.join(" ")
 }

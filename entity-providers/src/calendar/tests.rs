@@ -5,7 +5,6 @@ use entity_core::endpoint::Call;
 use entity_core::{Caller, DateTimeUtc, ErrorKind, Verb};
 use serde_json::{Value, json};
 
-use super::range::Range;
 use super::{CalendarEvent, Deadline, follow_cause, view};
 use crate::demo::{BIOLOGY, LAB_A, LAB_B};
 use crate::testbed::{Testbed, texts};
@@ -309,6 +308,8 @@ async fn an_event_follows_its_cause() {
         at: at("2026-12-01T22:00:00Z"),
         creator: creator.clone(),
         groups: groups.to_vec(),
+        seen_from: None,
+        seen_until: None,
         assignment_id: Some("7".to_owned()),
     };
     let follow = async |wanted: Option<Deadline>| {
@@ -381,49 +382,6 @@ async fn many_long_series_cost_no_more_than_what_is_shown() {
         "{:?}",
         begun.elapsed()
     );
-}
-
-#[test]
-fn days_have_ten_characters_and_count_on() {
-    let range = |first, last| {
-        let named = |name, it: &'static str| Some((name, it)).filter(|_| !it.is_empty());
-        Range::of_days(named("firstDate", first), named("lastDate", last))
-            .ok()
-            .flatten()
-    };
-    let days = |from, to| {
-        Some(Range {
-            from: at(from),
-            to: at(to),
-        })
-    };
-    assert_eq!(
-        range("2026-11-01", "2026-11-30"),
-        days("2026-11-01T00:00:00Z", "2026-12-01T00:00:00Z")
-    );
-    assert_eq!(
-        range("2026-11-01", "2026-11-32"),
-        days("2026-11-01T00:00:00Z", "2026-12-03T00:00:00Z")
-    );
-    assert_eq!(
-        range("2026-13-01", "2027-02-30"),
-        days("2027-01-01T00:00:00Z", "2027-03-03T00:00:00Z")
-    );
-    assert_eq!(
-        range("2026-11-01", ""),
-        days("2026-11-01T00:00:00Z", "2027-11-01T00:00:00Z")
-    );
-    for wrong in [
-        "2026-11-1",
-        "2026-11-001",
-        "26-11-0001",
-        "2026-11-0x",
-        "2026-00-01",
-        "2026-11-00",
-        "２026-1-1",
-    ] {
-        assert_eq!(range(wrong, "2026-11-30"), None, "{wrong}");
-    }
 }
 
 #[tokio::test]

@@ -2,14 +2,13 @@
 
 use entity_core::endpoint::{Call, Endpoint, Part};
 use entity_core::file::{Attachment, Files};
+use entity_core::recurrence::{Brief, Range, YEAR};
 use entity_core::search::Page;
 use entity_core::{Context, ErrorKind, Need, Result, Search, View, gate};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::range::{self, Range};
-use super::recurrence::Brief;
-use super::{CalendarEvent, READ};
+use super::{CalendarEvent, READ, range};
 use crate::site::{PinnedSites, SiteName};
 
 /// The tool to which events lead.
@@ -19,11 +18,6 @@ const TO: &str = "The last day.";
 
 const MINE: Endpoint = Endpoint::get("/api/users/me/calendar", "listMyEvents")
     .doc("The events of the caller's sites, in order of time; each occurrence of an event that recurs is one.")
-    .text("from", FROM)
-    .text("to", TO)
-    .answers::<Part<Agenda>>(&mine);
-const MINE_TOO: Endpoint = Endpoint::get("/api/calendar/users/me", "listMyCalendar")
-    .doc("The same as `/api/users/me/calendar`.")
     .text("from", FROM)
     .text("to", TO)
     .answers::<Part<Agenda>>(&mine);
@@ -39,20 +33,14 @@ const OF_SITE: Endpoint = Endpoint::get("/api/sites/{siteId}/calendar", "listSit
     .text("to", TO)
     .refuses(REFUSALS)
     .answers::<Part<SiteAgenda>>(&of_site);
-const OF_SITE_TOO: Endpoint = Endpoint::get("/api/calendar/sites/{siteId}", "listSiteCalendar")
-    .doc("The same as `/api/sites/{siteId}/calendar`.")
-    .variable("siteId", "The site.")
-    .text("from", FROM)
-    .text("to", TO)
-    .refuses(REFUSALS)
-    .answers::<Part<SiteAgenda>>(&of_site);
 const REFUSALS: &[ErrorKind] = &[ErrorKind::Forbidden, ErrorKind::NotFound];
 
-entity_core::register_endpoint!(MINE);
-entity_core::register_endpoint!(MINE_TOO);
+entity_core::register_endpoint!(MINE, also("/api/calendar/users/me", "listMyCalendar"));
 entity_core::register_endpoint!(PINNED);
-entity_core::register_endpoint!(OF_SITE);
-entity_core::register_endpoint!(OF_SITE_TOO);
+entity_core::register_endpoint!(
+    OF_SITE,
+    also("/api/calendar/sites/{siteId}", "listSiteCalendar")
+);
 
 /// Events, and the sites that were looked at.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -103,7 +91,7 @@ pub(crate) struct EventView {
     duration: i64,
     /// The site.
     site_id: String,
-    /// What people call the site.
+    /// The title of the site.
     #[view(of = site_name)]
     site_title: String,
     /// The category.
@@ -190,7 +178,7 @@ async fn views(
 /// Returns the next `limit` events of the caller's sites within a year, in order of time.
 pub(crate) async fn next(cx: &Context, limit: u64) -> Result<Page<EventView>> {
     let sites = PinnedSites::all_of_caller(cx, READ, TOOL).await?;
-    let page = range::next(cx, sites.ids(), range::YEAR, limit).await?;
+    let page = range::next(cx, sites.ids(), YEAR, limit).await?;
     Ok(page.map(|it| EventView::shown(it, &sites)))
 }
 

@@ -1,10 +1,10 @@
 //! Reading and changing events and single occurrences of them.
 
 use entity_core::db::{self, Record as _};
-use entity_core::{Context, DateTimeUtc, Delete, Error, Fields, Read, Result, Update};
+use entity_core::{Context, Delete, Error, Fields, Read, Result, Update, recurrence};
 
-use super::occurrence::{MOST_EXCLUDED, parse_id};
-use super::{CalendarEvent, load};
+use super::CalendarEvent;
+use super::occurrence::{MOST_EXCLUDED, parse_id, to_column};
 
 impl Read for CalendarEvent {
     async fn read(cx: &Context, id: &str) -> Result<Option<Self>> {
@@ -30,7 +30,7 @@ impl Update for CalendarEvent {
             return take_out(cx, current, changes).await;
         }
         let updated: Self = db::update(cx, current.clone(), changes).await?;
-        for single in load(cx, "series", &updated.event_id).await? {
+        for single in db::load_by::<CalendarEvent>(cx, "series", updated.event_id.as_str()).await? {
             if current.has_other_times(&updated) {
                 db::delete(cx, single).await?;
             } else if current.groups != updated.groups {
@@ -49,9 +49,9 @@ impl Delete for CalendarEvent {
     async fn delete(cx: &Context, current: Self) -> Result<()> {
         current.refuse_if_it_follows()?;
         if current.is_computed {
-            return exclude(cx, &current).await.map(|_start| ());
+            return exclude(cx, &current).await;
         }
-        for single in load(cx, "series", &current.event_id).await? {
+        for single in db::load_by::<CalendarEvent>(cx, "series", current.event_id.as_str()).await? {
             db::delete(cx, single).await?;
         }
         db::delete(cx, current).await
@@ -80,7 +80,7 @@ async fn take_out(
     let rule = rule
         .as_ref()
         .and_then(|it| it.as_str())
-        .map(super::recurrence::canonical);
+        .map(recurrence::canonical);
     if rule.is_some_and(|it| Some(it) != current.recurrence_rule) {
         let message = "is one of the series, not of an occurrence";
         return Err(Error::field("recurrenceRule", message));
@@ -97,10 +97,12 @@ async fn take_out(
     db::add(cx, single).await
 }
 
-/// Takes an occurrence from its series, and returns when it would have begun.
-async fn exclude(cx: &Context, occurrence: &CalendarEvent) -> Result<DateTimeUtc> {
+/// Takes an occurrence from its series.
+async fn exclude(cx: &Context, occurrence: &CalendarEvent) -> Result<()> {
     let id = occurrence.series.as_deref().unwrap_or_default();
-    let series = load(cx, "event_id", id).await?.pop();
+    let series = db::load_by::<CalendarEvent>(cx, "event_id", id)
+        .await?
+        .pop();
     let series = series.ok_or_else(Error::not_found)?;
     let mut excluded = series.excluded();
     excluded.insert(occurrence.start().timestamp_millis());
@@ -109,11 +111,9 @@ async fn exclude(cx: &Context, occurrence: &CalendarEvent) -> Result<DateTimeUtc
             format!("no more than {MOST_EXCLUDED} occurrences can differ from their series");
         return Err(Error::conflict(message));
     }
-    let excluded: Vec<String> = excluded.iter().map(ToString::to_string).collect();
     let changed = CalendarEvent {
-        excluded: excluded.join(" "),
+        excluded: to_column(excluded),
         ..series.clone()
     };
-    db::store(cx, series, changed).await?;
-    Ok(occurrence.start())
+    db::store(cx, series, changed).await.map(drop)
 }

@@ -1,7 +1,7 @@
 //! Work on the rows of a table that a change of the table leaves for later: it is done some hundred rows at a time, each
 //! time in a transaction of its own, so that those who read and write the table meanwhile wait for no more than that.
 //!
-//! What is left to do stands in the table `backlog`, in the transaction of the change. Whoever is stopped in between
+//! The work that is left stands in the table `backlog`, in the transaction of the change. Whoever is stopped in between
 //! goes on at the next start. Invariant: what was done already, or written by others meanwhile, stays.
 
 use std::collections::BTreeMap;
@@ -34,12 +34,12 @@ const TRIES: usize = 20;
 /// How often a table is gone through, at most: a node of a former version may write rows that lack something again.
 const PASSES: usize = 10;
 
-/// What is to be done with a column.
+/// The work to be done with a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Work {
     /// Its text is folded.
     FoldText,
-    /// What its HTML says is folded.
+    /// The text of its HTML is folded.
     FoldHtml,
     /// It is emptied.
     Empty,
@@ -128,7 +128,7 @@ impl Task {
         }
     }
 
-    /// What is written where the column is `text`.
+    /// Returns the text that is written where the column is `text`.
     fn made_of(&self, text: &str) -> String {
         let field = |kind| Field::new("", kind, "").folded(text);
         match self.work {
@@ -201,7 +201,7 @@ impl Task {
     }
 }
 
-/// Whether it may go well when it is tried again: others hold rows, or wait for ours.
+/// Returns whether it may go well when it is tried again: others hold rows, or wait for ours.
 fn is_in_the_way(error: &Error) -> bool {
     error.is_transient() || error.kind() == ErrorKind::Unavailable
 }
@@ -274,7 +274,7 @@ pub(super) async fn drop_column(
     Ok(())
 }
 
-/// What is left to be done.
+/// Returns the work that is left.
 ///
 /// # Errors
 /// The database can't be read.

@@ -32,19 +32,19 @@ const PING_AFTER: Duration = Duration::from_secs(30);
 const PREPARED: usize = 500;
 /// Rows that SQLite may be ahead of whoever reads them: a page, so that it does not stop in the middle.
 const ROWS: usize = 1024;
-/// What a PostgreSQL server knows this service as.
+/// The name by which a PostgreSQL server knows this service.
 const APPLICATION: &str = "lectern";
 /// How long a statement may write to PostgreSQL.
 const WRITING: Duration = Duration::from_secs(15);
 /// How long a statement waits for the lock of a row at least.
 const LOCKED: Duration = Duration::from_secs(5);
-/// What the journal of a SQLite file keeps of the disk when it was larger, in bytes.
+/// The size that the journal of a SQLite file keeps when it was larger, in bytes.
 const JOURNAL: &str = "67108864";
-/// What of a SQLite file is mapped into memory, in bytes.
+/// The part of a SQLite file that is mapped into memory, in bytes.
 const MAPPED: &str = "268435456";
-/// What the SQLite connection that writes may cache, in KiB, as the pragma counts it.
+/// The cache of the SQLite connection that writes, in KiB, as the pragma counts it.
 const CACHED: &str = "-8192";
-/// What each of the many that read may: the file is mapped, so that only pages of the journal are copied.
+/// The cache of each of the many that read: the file is mapped, so that only pages of the journal are copied.
 const CACHED_BY_READER: &str = "-2048";
 
 /// Opens the database at `url`: `sqlite:///path/to/file` or `postgres://…`. A SQLite file is made if there
@@ -78,15 +78,7 @@ pub async fn look(url: &str) -> Result<Db> {
         Address::Postgres(options) => {
             let faults = Faults::default();
             let reader = postgres_reader(*options, Pools::default(), &faults).await?;
-            Ok(Db {
-                writer: reader.clone(),
-                reader,
-                file: None,
-                lanes: Lanes::default(),
-                faults,
-                stops: None,
-                groups: Groups::default(),
-            })
+            Ok(looking(reader, faults))
         }
     }
 }
@@ -112,7 +104,12 @@ pub async fn look_at_file(path: &Path) -> Result<Db> {
     let pool = pool::<sqlx::Sqlite>(1, Pools::default().wait, &faults);
     let pool = pool.connect_with(options).await;
     let reader = SqlxSqliteConnector::from_sqlx_sqlite_pool(pool.map_err(unreachable_database)?);
-    Ok(Db {
+    Ok(looking(reader, faults))
+}
+
+/// Returns the database whose only connections are those of `reader`.
+fn looking(reader: DatabaseConnection, faults: Faults) -> Db {
+    Db {
         writer: reader.clone(),
         reader,
         file: None,
@@ -120,7 +117,7 @@ pub async fn look_at_file(path: &Path) -> Result<Db> {
         faults,
         stops: None,
         groups: Groups::default(),
-    })
+    }
 }
 
 /// The file beside the one at `path` whose name is longer by `ending`.
@@ -130,7 +127,7 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-/// What a URL says.
+/// The address in a URL.
 enum Address {
     Sqlite(Box<SqliteConnectOptions>),
     Postgres(Box<PgConnectOptions>),
@@ -326,8 +323,8 @@ async fn postgres_reader(
     }
 }
 
-/// What all connections to a server have in common, and how long a statement of these may take; `wait` may be longer than
-/// [`LOCKED`] for the lock of a row.
+/// Sets what all connections to a server have in common, and how long a statement of these may take; `wait` may be longer
+/// than [`LOCKED`] for the lock of a row.
 pub(super) fn quiet(options: PgConnectOptions, time: Duration, wait: Duration) -> PgConnectOptions {
     options
         .application_name(APPLICATION)

@@ -137,8 +137,8 @@ impl Place {
     }
 }
 
-/// Whether `connection` can serve again. The answer of a statement that was stopped ends with an error, at which the pool
-/// would close its connection: a new one costs more than most statements.
+/// Returns whether `connection` can serve again. The answer of a statement that was stopped ends with an error, at
+/// which the pool would close its connection: a new one costs more than most statements.
 async fn settle(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
     for _ in 0..TRIES {
         match connection.ping().await {
@@ -248,7 +248,7 @@ impl LaneTrait for Shared {
         };
         let done = timeout(self.0.limit + GRACE, read).await;
         if let Ok(Ok(false)) = done {
-            running.stop();
+            running.end_early().await;
             return Ok(());
         }
         running.end(done).map(|_is_whole| ())
@@ -264,7 +264,7 @@ impl LaneTrait for Shared {
     }
 }
 
-/// Whether the statement was stopped: `SQLITE_INTERRUPT`, or `query_canceled` of PostgreSQL.
+/// Returns whether the statement was stopped: `SQLITE_INTERRUPT`, or `query_canceled` of PostgreSQL.
 fn is_stopped(error: &DbErr) -> bool {
     let (DbErr::Query(RuntimeErr::SqlxError(error)) | DbErr::Exec(RuntimeErr::SqlxError(error))) =
         error
@@ -289,25 +289,44 @@ impl Running {
         taken.map(|it| &it.0.connection).ok_or_else(refusal)
     }
 
-    /// What came of the statement. One that did not end in time is stopped.
+    /// Returns the result of the statement. One that did not end in time is stopped.
     fn end<T>(mut self, done: Result<Result<T, DbErr>, Elapsed>) -> Result<T, DbErr> {
         let Ok(done) = done else {
             count(&self.lane.stopped);
-            self.stop();
+            self.stop(false);
             return Err(overrun());
         };
         if done.as_ref().is_err_and(is_stopped) {
             count(&self.lane.stopped);
         }
-        if let Some((place, permit)) = self.taken.take() {
+        if let Some((place, _)) = &self.taken {
             place.end();
-            self.lane.give_back(place, permit, done.is_ok());
         }
+        self.give_back(done.is_ok());
         done
     }
 
+    fn give_back(&mut self, has_served: bool) {
+        if let Some((place, permit)) = self.taken.take() {
+            self.lane.give_back(place, permit, has_served);
+        }
+    }
+
+    /// Ends a statement whose caller has enough rows.
+    async fn end_early(&mut self) {
+        match &self.taken {
+            // It stops at once, so that the next statement of the request finds this connection again. Another one would
+            // have to be opened, and to prepare what this one has prepared.
+            Some((place, _)) if matches!(place.stopper, Stopper::Sqlite(_)) => {
+                place.clear().await;
+                self.give_back(true);
+            }
+            _ => self.stop(true),
+        }
+    }
+
     /// Stops the statement, and gives its connection back when it can serve again.
-    fn stop(&mut self) {
+    fn stop(&mut self, has_served: bool) {
         let Some((place, permit)) = self.taken.take() else {
             return;
         };
@@ -315,7 +334,7 @@ impl Running {
         match Handle::try_current() {
             Ok(runtime) => drop(runtime.spawn(async move {
                 place.clear().await;
-                lane.give_back(place, permit, false);
+                lane.give_back(place, permit, has_served);
             })),
             // The process ends.
             Err(_no_runtime) => lane.give_back(place, permit, false),
@@ -327,7 +346,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         if self.taken.is_some() {
             count(&self.lane.abandoned);
-            self.stop();
+            self.stop(false);
         }
     }
 }

@@ -28,8 +28,8 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Whether the site's roster may tell the e-mail address, the external id and the last login of such a member:
-    /// they agreed to it by accepting an invitation, or the institution put them there.
+    /// Returns whether the site's roster may tell the e-mail address, the external id and the last login of such a
+    /// member: they agreed to it by accepting an invitation, or the institution put them there.
     pub fn is_told(self) -> bool {
         matches!(self, Self::Accepted | Self::Mandate | Self::Provided)
     }
@@ -51,17 +51,17 @@ pub struct Model {
     pub site_id: String,
     /// The role, such as `Student`.
     pub role: String,
-    /// Whether it counts.
+    /// True if it counts.
     pub is_active: bool,
-    /// Whether the student system made it.
+    /// True if the student system made it.
     pub is_provided: bool,
-    /// Whether the user keeps the site at hand.
+    /// True if the user keeps the site at hand.
     pub is_pinned: bool,
     /// Its place among the sites kept at hand.
     pub pinned_position: Option<i64>,
     /// When it came into being, in milliseconds.
     pub created: i64,
-    /// Whether the user does not want to be seen in the site.
+    /// True if the user does not want to be seen in the site.
     pub is_hidden: bool,
     /// How it came about.
     pub origin: Origin,

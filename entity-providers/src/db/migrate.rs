@@ -7,7 +7,7 @@ use entity_core::{Error, ErrorKind, Registry, Result};
 use sea_orm::sea_query::{Alias, Query};
 use sea_orm::{
     AccessMode, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr,
-    SqliteTransactionMode, Statement, TransactionOptions, TransactionTrait,
+    SqliteTransactionMode, TransactionOptions, TransactionTrait,
 };
 use sea_orm_migration::{MigrationTrait, MigratorTraitSelf, SchemaManager};
 
@@ -70,7 +70,8 @@ async fn run_steps(db: &Db, migrations: fn() -> Vec<Box<dyn MigrationTrait>>) ->
     Ok(goes_on)
 }
 
-/// What [`migrate`], [`ensure_tables`](super::ensure_tables) and [`count_tables`](super::count_tables) would add to `db`, by name. It is only read.
+/// Returns the names of what [`migrate`], [`ensure_tables`](super::ensure_tables) and
+/// [`count_tables`](super::count_tables) would add to `db`, which is only read.
 ///
 /// # Errors
 /// A newer version of the service has been at the database, or it can't be read.
@@ -176,16 +177,4 @@ fn refuse_newer(known: &[Box<dyn MigrationTrait>], done: &HashSet<String>) -> Re
             ),
         )),
     }
-}
-
-/// The column `name` of what `sql` asks about `table`.
-pub(super) async fn names(
-    connection: &impl ConnectionTrait,
-    sql: &str,
-    table: &str,
-) -> Result<HashSet<String>, DbErr> {
-    let backend = connection.get_database_backend();
-    let statement = Statement::from_sql_and_values(backend, sql, [table.into()]);
-    let rows = connection.query_all_raw(statement).await?;
-    rows.iter().map(|row| row.try_get("", "name")).collect()
 }

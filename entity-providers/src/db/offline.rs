@@ -10,7 +10,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, NotADatabase};
 use rusqlite::{Connection, OpenFlags};
 
-/// What of a path stands in a URL as it is.
+/// The characters of a path that stand in a URL as they are.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'/')
     .remove(b'.')
@@ -100,7 +100,7 @@ pub fn close_journal(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Whether the database at `path` has a table called `name`.
+/// Returns whether the database at `path` has a table called `name`.
 ///
 /// # Errors
 /// The file can't be read.
@@ -108,7 +108,36 @@ pub fn holds_table(path: &Path, name: &str) -> Result<bool> {
     has_table(&open(path)?, name)
 }
 
-/// Whether somebody has the database at `path` open: whoever has, holds a lock against a change of the journal's mode.
+/// The stored files that rows of the database at `path` name, as columns hold them; none if it is older than these.
+///
+/// # Errors
+/// The file can't be read.
+pub fn stored_files(path: &Path) -> Result<Vec<String>> {
+    let connection = open(path)?;
+    if !has_table(&connection, "stored_file")? {
+        return Ok(Vec::new());
+    }
+    let mut statement = connection.prepare("SELECT blob FROM stored_file WHERE unnamed IS NULL")?;
+    let rows = statement.query_map([], |row| row.get(0))?;
+    Ok(rows.collect::<std::result::Result<_, _>>()?)
+}
+
+/// Returns the mark that tells the database at `path` from all others, if it has one.
+///
+/// # Errors
+/// The file can't be read.
+pub fn identity(path: &Path) -> Result<Option<String>> {
+    let connection = open(path)?;
+    if !has_table(&connection, "database_identity")? {
+        return Ok(None);
+    }
+    let mut statement = connection.prepare("SELECT id FROM database_identity WHERE place = 1")?;
+    let id = statement.query_map([], |row| row.get(0))?.next();
+    Ok(id.transpose()?)
+}
+
+/// Returns whether somebody has the database at `path` open: whoever has, holds a lock against a change of the
+/// journal's mode.
 pub fn is_in_use(path: &Path) -> bool {
     let Ok(connection) = open(path) else {
         return false;
@@ -120,8 +149,8 @@ pub fn is_in_use(path: &Path) -> bool {
     changed.is_err_and(|it| it.sqlite_error_code() == Some(DatabaseBusy))
 }
 
-/// What is wrong with the SQLite file at `path`, which is only read: every page of it and, if it `is_thorough`, whether
-/// every index tells the same as its table.
+/// Returns the faults of the SQLite file at `path`, which is only read: every page of it and, if it `is_thorough`,
+/// whether every index tells the same as its table.
 ///
 /// # Errors
 /// It can't be opened.

@@ -11,8 +11,8 @@ use entity_core::{Error, ErrorKind, Result};
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
 use sea_orm::sqlx::{self, ConnectOptions as _, Connection as _, Row as _};
 
-/// What `PgBouncer` says of settings that it does not know, in whatever version, and of a transaction in the mode that has
-/// none.
+/// The messages of `PgBouncer` about settings that it does not know, in whatever version, and about a transaction in
+/// the mode that has none.
 const REFUSALS: [&str; 2] = [
     "unsupported startup parameter",
     "not allowed in statement pooling mode",
@@ -45,7 +45,7 @@ fn refusal(what: &str) -> Error {
     Error::new(ErrorKind::Internal, text)
 }
 
-/// Whether connections to the server of `options` share processes.
+/// Returns whether connections to the server of `options` share processes.
 ///
 /// One connection is asked for its process again and again, while others keep theirs by transactions: with a pooler it
 /// then gets another one, or they get its.

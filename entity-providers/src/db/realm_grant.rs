@@ -18,7 +18,7 @@ pub struct Model {
     /// The function, such as `annc.read`. Nothing stands for the role itself, which a site has or has not.
     #[sea_orm(primary_key, auto_increment = false)]
     pub function: String,
-    /// Whether a site adds it to its template or takes it away.
+    /// True if a site adds it to its template, false if it takes it away.
     pub is_granted: bool,
 }
 

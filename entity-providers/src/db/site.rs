@@ -12,7 +12,7 @@ pub struct Model {
     /// The id.
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: String,
-    /// What people call it.
+    /// The title.
     pub title: String,
     /// `course`, `project`, or nothing.
     pub r#type: Option<String>,
@@ -24,11 +24,11 @@ pub struct Model {
     pub contact_name: Option<String>,
     /// How to reach whom to ask.
     pub contact_email: Option<String>,
-    /// Whether its members may come in.
+    /// True if its members may come in.
     pub is_published: bool,
-    /// Whether strangers may look at it.
+    /// True if strangers may look at it.
     pub is_pub_view: bool,
-    /// Whether users may join by themselves.
+    /// True if users may join by themselves.
     pub is_joinable: bool,
     /// The role of those who join by themselves.
     pub joiner_role: Option<String>,

@@ -14,7 +14,7 @@ pub struct Model {
     pub id: String,
     /// The site.
     pub site_id: String,
-    /// What people call it.
+    /// The title.
     pub title: String,
     /// A plain line about it.
     pub description: Option<String>,

@@ -14,7 +14,7 @@ pub struct Model {
     pub id: String,
     /// The site.
     pub site_id: String,
-    /// What people call it.
+    /// The title.
     pub title: String,
     /// Its place in the site, from 1.
     pub position: i64,

@@ -18,7 +18,7 @@ pub struct Model {
     pub site_id: String,
     /// Which tool, such as `sakai.announcements`.
     pub tool_id: String,
-    /// What people call it here.
+    /// The title here.
     pub title: String,
     /// Its place on the page, from 1.
     pub position: i64,

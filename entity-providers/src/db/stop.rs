@@ -1,4 +1,5 @@
-//! What stops a statement in the middle: SQLite asks between its steps, PostgreSQL is told over another connection.
+//! The means to stop a statement in the middle: SQLite asks between its steps, PostgreSQL is told over another
+//! connection.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -102,7 +103,7 @@ pub(super) struct ServerStops {
 }
 
 impl ServerStops {
-    /// What stops by the connection `control`.
+    /// Returns the means to stop statements by the connection `control`.
     pub(super) fn new(application: &str, control: DatabaseConnection) -> Self {
         // Other nodes write to the same server.
         let (_, node) = Uuid::now_v7().as_u64_pair();

@@ -2,18 +2,19 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use entity_core::db::{ColumnType, Db, Parents, TableSpec};
+use entity_core::db::{Db, Parents, TableSpec};
 use entity_core::schema::{FOLDED, Field};
 use entity_core::{Error, ErrorKind, Registry, Result, Route};
 use sea_orm::sea_query::{Alias, Table};
-use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, Statement};
 
 use super::backlog::{self, Task};
-use super::migrate::{begin_alone, names};
+use super::catalog::{Catalog, PresentColumn};
+use super::migrate::begin_alone;
 use super::{type_migrations, usage};
 
 /// The tables to which the rows of other types belong.
-const PARENTS: Parents = Parents {
+pub(crate) const PARENTS: Parents = Parents {
     sites: Some("site"),
     groups: Some("site_group"),
 };
@@ -27,17 +28,21 @@ const PARENTS: Parents = Parents {
 pub async fn ensure_tables(db: &Db, registry: &Registry) -> Result<()> {
     let (transaction, watch) = begin_alone(db).await?;
     let work = async {
+        let mut catalog = Catalog::read(&transaction).await?;
         let mut created = HashSet::new();
         for (route, spec) in managed(registry) {
-            refuse_claimed(&transaction, route, &spec).await?;
-            if extend(&transaction, route, &spec).await? {
+            refuse_claimed(&catalog, route, &spec)?;
+            if extend(&transaction, &mut catalog, route, &spec).await? {
                 created.insert(route.prefix);
             }
         }
-        type_migrations::run(&transaction, registry, &created).await?;
+        if type_migrations::run(&transaction, registry, &created).await? {
+            catalog = Catalog::read(&transaction).await?;
+        }
         for (route, spec) in managed(registry) {
-            take(&transaction, &spec, removals(&transaction, &spec).await?).await?;
-            refuse_misfits(&transaction, route, &spec).await?;
+            let removals = removals(&transaction, &catalog, &spec);
+            take(&transaction, &mut catalog, &spec, removals).await?;
+            refuse_misfits(&transaction, &catalog, route, &spec).await?;
         }
         Ok(())
     };
@@ -51,19 +56,21 @@ pub(super) async fn lacks(
     transaction: &DatabaseTransaction,
     registry: &Registry,
 ) -> Result<Vec<String>> {
+    let catalog = Catalog::read(transaction).await?;
+    let backend = transaction.get_database_backend();
     let mut lacks = Vec::new();
     for (route, spec) in managed(registry) {
-        refuse_claimed(transaction, route, &spec).await?;
-        lacks.extend(additions(transaction, route, &spec).await?);
+        refuse_claimed(&catalog, route, &spec)?;
+        lacks.extend(additions(backend, &catalog, route, &spec)?);
     }
     let mut lacks: Vec<String> = lacks.into_iter().map(|it| it.name).collect();
     lacks.extend(type_migrations::lacking(transaction, registry).await?);
     for (route, spec) in managed(registry) {
-        let removals = removals(transaction, &spec).await?;
+        let removals = removals(transaction, &catalog, &spec);
         lacks.extend(removals.into_iter().map(|it| it.name));
         // What is to be done first may make the rest fit.
         if lacks.is_empty() {
-            refuse_misfits(transaction, route, &spec).await?;
+            refuse_misfits(transaction, &catalog, route, &spec).await?;
         }
     }
     Ok(lacks)
@@ -96,13 +103,8 @@ fn managed(registry: &Registry) -> Vec<(&Route, TableSpec)> {
 
 /// Refuses a type whose table was made by a migration of the service itself: a table of that name is there, and the
 /// service has not made it for a type.
-async fn refuse_claimed(
-    transaction: &DatabaseTransaction,
-    route: &Route,
-    spec: &TableSpec,
-) -> Result<()> {
-    let tables = std::iter::once(spec.name).chain(spec.groups.map(|it| it.table));
-    for table in tables {
+fn refuse_claimed(catalog: &Catalog, route: &Route, spec: &TableSpec) -> Result<()> {
+    for table in tables_of(spec) {
         if crate::migration::TABLES.contains(&table) {
             return Err(refusal(
                 route,
@@ -111,10 +113,10 @@ async fn refuse_claimed(
         }
     }
     // What another migration made lacks the key of the type.
-    let present = columns_of(transaction, spec.name).await?;
+    let present = catalog.columns(spec.name);
     match present.is_empty()
         || present.contains_key(spec.key)
-        || is_renamed(spec, &present, spec.key)
+        || is_renamed(spec, present, spec.key)
     {
         true => Ok(()),
         false => Err(refusal(
@@ -125,6 +127,11 @@ async fn refuse_claimed(
             ),
         )),
     }
+}
+
+/// The names of the tables of `spec`.
+fn tables_of(spec: &TableSpec) -> impl Iterator<Item = &'static str> {
+    std::iter::once(spec.name).chain(spec.groups.map(|it| it.table))
 }
 
 fn refusal(route: &Route, reason: &str) -> Error {
@@ -140,12 +147,13 @@ fn refusal(route: &Route, reason: &str) -> Error {
 /// Whoever may read and write rows only gets along with a table that is as it should be.
 async fn extend(
     transaction: &DatabaseTransaction,
+    catalog: &mut Catalog,
     route: &Route,
     spec: &TableSpec,
 ) -> Result<bool> {
-    let present = columns_of(transaction, spec.name).await?;
-    let steps = additions(transaction, route, spec).await?;
-    take(transaction, spec, steps).await?;
+    let present = catalog.columns(spec.name).clone();
+    let steps = additions(transaction.get_database_backend(), catalog, route, spec)?;
+    take(transaction, catalog, spec, steps).await?;
     let is_new = |it: &&Field| {
         it.folded_column()
             .is_some_and(|it| !present.contains_key(&it))
@@ -175,15 +183,24 @@ enum Change {
 }
 
 /// Takes the `steps`. What rests on the former name of a column, or on a column that goes, is told.
-async fn take(transaction: &DatabaseTransaction, spec: &TableSpec, steps: Vec<Step>) -> Result<()> {
+async fn take(
+    transaction: &DatabaseTransaction,
+    catalog: &mut Catalog,
+    spec: &TableSpec,
+    steps: Vec<Step>,
+) -> Result<()> {
+    if steps.is_empty() {
+        return Ok(());
+    }
     if steps.iter().any(|it| !matches!(it.change, Change::Nothing)) {
         usage::forget(transaction, spec.name).await?;
     }
     for step in steps {
         if let Change::Renames(column, _) | Change::Removes(column) = &step.change {
-            let index = spec.unique_index_name(column);
-            let sql = format!("DROP INDEX IF EXISTS \"{index}\"");
-            transaction.execute_unprepared(&sql).await?;
+            for index in spec.unique_index_names(column) {
+                let sql = format!("DROP INDEX IF EXISTS \"{index}\"");
+                transaction.execute_unprepared(&sql).await?;
+            }
         }
         transaction.execute_raw(step.statement).await?;
         match step.change {
@@ -196,17 +213,20 @@ async fn take(transaction: &DatabaseTransaction, spec: &TableSpec, steps: Vec<St
             }
         }
     }
+    for table in tables_of(spec) {
+        catalog.read_again(transaction, table).await?;
+    }
     Ok(())
 }
 
 /// Returns what creates the table of `spec`, or renames and adds what its type declares.
-async fn additions(
-    transaction: &DatabaseTransaction,
+fn additions(
+    backend: DbBackend,
+    catalog: &Catalog,
     route: &Route,
     spec: &TableSpec,
 ) -> Result<Vec<Step>> {
-    let backend = transaction.get_database_backend();
-    let present = columns_of(transaction, spec.name).await?;
+    let present = catalog.columns(spec.name);
     let added = |name: String, statement: Statement| Step {
         name,
         statement,
@@ -216,14 +236,14 @@ async fn additions(
         let statement = backend.build(&spec.create_statement(backend, PARENTS));
         vec![added(spec.name.to_owned(), statement)]
     } else {
-        alterations(backend, route, spec, present)?
+        alterations(backend, route, spec, present.clone())?
     };
     if let (Some(groups), Some(statement)) = (spec.groups, spec.groups_statement(backend, PARENTS))
-        && columns_of(transaction, groups.table).await?.is_empty()
+        && catalog.columns(groups.table).is_empty()
     {
         steps.push(added(groups.table.to_owned(), backend.build(&statement)));
     }
-    let present = names(transaction, indexes(backend), spec.name).await?;
+    let present = &catalog.table(spec.name).indexes;
     for (name, statement) in spec.indexes().chain(spec.unique_indexes()) {
         if !present.contains(&name) {
             steps.push(added(name, backend.build(&statement)));
@@ -233,9 +253,9 @@ async fn additions(
 }
 
 /// Returns what removes the columns that the type has dropped.
-async fn removals(transaction: &DatabaseTransaction, spec: &TableSpec) -> Result<Vec<Step>> {
+fn removals(transaction: &DatabaseTransaction, catalog: &Catalog, spec: &TableSpec) -> Vec<Step> {
     let backend = transaction.get_database_backend();
-    let present = columns_of(transaction, spec.name).await?;
+    let present = catalog.columns(spec.name);
     let kept: HashSet<String> = wanted(spec).collect();
     let dropped = spec.dropped.iter();
     let dropped = dropped.flat_map(|it| [(*it).to_owned(), format!("{it}{FOLDED}")]);
@@ -246,15 +266,7 @@ async fn removals(transaction: &DatabaseTransaction, spec: &TableSpec) -> Result
             statement: backend.build(alter(spec).drop_column(Alias::new(&column))),
             change: Change::Removes(column),
         });
-    Ok(steps.collect())
-}
-
-/// A column as the database has it.
-#[derive(Clone, Debug)]
-pub(super) struct Present {
-    kind: Option<ColumnType>,
-    is_nullable: bool,
-    has_default: bool,
+    steps.collect()
 }
 
 /// Returns what renames and adds columns of the table of `spec`, which has the columns `present`.
@@ -262,7 +274,7 @@ fn alterations(
     backend: DbBackend,
     route: &Route,
     spec: &TableSpec,
-    mut present: BTreeMap<String, Present>,
+    mut present: BTreeMap<String, PresentColumn>,
 ) -> Result<Vec<Step>> {
     let mut steps = Vec::new();
     for (former, now) in renames(spec) {
@@ -309,7 +321,7 @@ fn renames(spec: &TableSpec) -> impl Iterator<Item = (String, String)> {
     })
 }
 
-fn is_renamed(spec: &TableSpec, present: &BTreeMap<String, Present>, column: &str) -> bool {
+fn is_renamed(spec: &TableSpec, present: &BTreeMap<String, PresentColumn>, column: &str) -> bool {
     let mut renamed = spec.renamed.iter();
     renamed.any(|(former, now)| *now == column && present.contains_key(*former))
 }
@@ -319,7 +331,7 @@ fn is_renamed(spec: &TableSpec, present: &BTreeMap<String, Present>, column: &st
 fn refuse_leftovers(
     route: &Route,
     spec: &TableSpec,
-    present: &BTreeMap<String, Present>,
+    present: &BTreeMap<String, PresentColumn>,
 ) -> Result<()> {
     let table = spec.name;
     let wanted: HashSet<String> = wanted(spec).collect();
@@ -347,11 +359,12 @@ fn refuse_leftovers(
 /// Refuses a table with a column that the type could not read or write.
 async fn refuse_misfits(
     transaction: &DatabaseTransaction,
+    catalog: &Catalog,
     route: &Route,
     spec: &TableSpec,
 ) -> Result<()> {
     let table = spec.name;
-    let present = columns_of(transaction, table).await?;
+    let present = catalog.columns(table);
     for (name, kind, is_nullable) in spec.columns {
         let Some(column) = present.get(*name) else {
             continue;
@@ -391,62 +404,4 @@ async fn has_null(connection: &impl ConnectionTrait, table: &str, column: &str) 
     let sql = format!("SELECT 1 FROM \"{table}\" WHERE \"{column}\" IS NULL LIMIT 1");
     let statement = Statement::from_string(connection.get_database_backend(), sql);
     Ok(connection.query_one_raw(statement).await?.is_some())
-}
-
-/// Returns the columns of `table`; none if there is no such table.
-pub(super) async fn columns_of(
-    connection: &impl ConnectionTrait,
-    table: &str,
-) -> Result<BTreeMap<String, Present>, DbErr> {
-    let backend = connection.get_database_backend();
-    let sql = match backend {
-        DbBackend::Postgres => {
-            "SELECT column_name::text AS name, data_type::text AS type, is_nullable = 'YES' AS is_nullable,
-                    column_default IS NOT NULL AS has_default
-                FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = $1"
-        }
-        _ => {
-            "SELECT name, lower(type) AS type, \"notnull\" = 0 AS is_nullable, dflt_value IS NOT NULL AS has_default
-                FROM pragma_table_info(?)"
-        }
-    };
-    let statement = Statement::from_sql_and_values(backend, sql, [table.into()]);
-    let rows = connection.query_all_raw(statement).await?;
-    let read = |row: &sea_orm::QueryResult| {
-        let kind: String = row.try_get("", "type")?;
-        let column = Present {
-            kind: kind_of(&kind),
-            is_nullable: row.try_get("", "is_nullable")?,
-            has_default: row.try_get("", "has_default")?,
-        };
-        Ok((row.try_get("", "name")?, column))
-    };
-    rows.iter().map(read).collect()
-}
-
-/// Returns the type that a database calls `name`, if it is one that fields have.
-fn kind_of(name: &str) -> Option<ColumnType> {
-    let is = |part: &str| name.contains(part);
-    if is("int") {
-        Some(ColumnType::Integer)
-    } else if is("text") || is("char") {
-        Some(ColumnType::Text)
-    } else if is("double") || is("real") || is("float") {
-        Some(ColumnType::Number)
-    } else if is("bool") {
-        Some(ColumnType::Boolean)
-    } else {
-        None
-    }
-}
-
-/// Asks for the indexes of a table.
-fn indexes(backend: DbBackend) -> &'static str {
-    match backend {
-        DbBackend::Postgres => {
-            "SELECT indexname::text AS name FROM pg_indexes
-                WHERE schemaname = current_schema() AND tablename = $1"
-        }
-        _ => "SELECT name FROM pragma_index_list(?)",
-    }
 }

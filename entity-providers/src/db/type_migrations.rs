@@ -7,7 +7,7 @@ use entity_core::{Error, ErrorKind, Registry, Result, Route};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbErr, Statement};
 use sea_orm_migration::SchemaManager;
 
-use super::tables::columns_of;
+use super::catalog::has_table;
 use crate::migration::define;
 
 /// The table that says which migrations of types have run.
@@ -17,7 +17,7 @@ const DONE: &str = "type_migration";
 type Declared<'a> = (&'a Route, &'a Migration);
 
 /// Runs the migrations of the registered types that the database lacks. The tables of the types `created` have just been
-/// created: migrations of their rows are passed over.
+/// created: migrations of their rows are passed over. Returns whether the database lacked any.
 ///
 /// # Errors
 /// Returns an error if a newer version of a crate has changed the database, or if the database refuses a statement.
@@ -25,10 +25,11 @@ pub(super) async fn run(
     transaction: &DatabaseTransaction,
     registry: &Registry,
     created: &HashSet<&'static str>,
-) -> Result<()> {
+) -> Result<bool> {
     let backend = transaction.get_database_backend();
     let manager = SchemaManager::new(transaction);
-    for (route, migration) in missing(transaction, registry).await? {
+    let missing = missing(transaction, registry).await?;
+    for (route, migration) in &missing {
         let origin = route.origin.0;
         if !migration.is_of_rows || !created.contains(route.prefix) {
             let done = define(&manager, migration.statements).await;
@@ -46,7 +47,7 @@ pub(super) async fn run(
         let note = Statement::from_sql_and_values(backend, sql, values);
         transaction.execute_raw(note).await?;
     }
-    Ok(())
+    Ok(!missing.is_empty())
 }
 
 /// Returns the names of the migrations of the registered types that the database lacks.
@@ -107,7 +108,7 @@ fn refuse_newer(
 
 /// Returns the migrations that have run: the name of the crate, and that of the migration.
 async fn done(transaction: &DatabaseTransaction) -> Result<HashSet<(String, String)>> {
-    if columns_of(transaction, DONE).await?.is_empty() {
+    if !has_table(transaction, DONE).await? {
         return Ok(HashSet::new());
     }
     let sql = "SELECT origin, name FROM type_migration";

@@ -10,8 +10,8 @@ use sea_orm::{
     ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement, TransactionTrait,
 };
 
-use super::migrate::{begin_alone, names};
-use super::tables::columns_of;
+use super::catalog::{Catalog, has_table};
+use super::migrate::begin_alone;
 
 /// The table that says what is counted.
 const SOURCES: &str = "usage_source";
@@ -112,11 +112,12 @@ pub async fn mend_usage(db: &Db) -> Result<i64> {
 async fn missing(connection: &impl ConnectionTrait, registry: &Registry) -> Result<Vec<Source>> {
     let backend = connection.get_database_backend();
     let known = definitions(connection).await?;
+    let catalog = Catalog::read(connection).await?;
     let mut missing = Vec::new();
     let counted = registry.routes().flat_map(entity_core::Route::counted);
     for source in counted.filter_map(|it| Source::of(&it, backend)) {
         let is_known = known.get(source.table) == Some(&source.definition);
-        let present = names(connection, trigger_names(backend), source.table).await?;
+        let present = &catalog.table(source.table).triggers;
         let mut wanted = source.triggers.names.iter();
         if !is_known || !wanted.all(|it| present.contains(it)) {
             missing.push(source);
@@ -127,7 +128,7 @@ async fn missing(connection: &impl ConnectionTrait, registry: &Registry) -> Resu
 
 /// How each table is counted, by the names of those that are.
 async fn definitions(connection: &impl ConnectionTrait) -> Result<BTreeMap<String, String>> {
-    if columns_of(connection, SOURCES).await?.is_empty() {
+    if !has_table(connection, SOURCES).await? {
         return Ok(BTreeMap::new());
     }
     let mut all = Query::select();
@@ -160,7 +161,7 @@ async fn say(transaction: &DatabaseTransaction, source: &Source) -> Result<()> {
 async fn recount(transaction: &DatabaseTransaction) -> Result<()> {
     let mut known = definitions(transaction).await?;
     for table in known.keys().cloned().collect::<Vec<_>>() {
-        if columns_of(transaction, &table).await?.is_empty() {
+        if !has_table(transaction, &table).await? {
             known.remove(&table);
             let mut gone = Query::delete();
             gone.from_table(Alias::new(SOURCES))
@@ -188,7 +189,9 @@ async fn recount(transaction: &DatabaseTransaction) -> Result<()> {
 pub(super) async fn forget(transaction: &DatabaseTransaction, table: &str) -> Result<()> {
     let backend = transaction.get_database_backend();
     let own = format!("usage_of_{table}_");
-    for trigger in names(transaction, trigger_names(backend), table).await? {
+    let mut catalog = Catalog::default();
+    catalog.read_again(transaction, table).await?;
+    for trigger in &catalog.table(table).triggers {
         if trigger.starts_with(&own) {
             let sql = match backend {
                 DbBackend::Postgres => format!("DROP TRIGGER \"{trigger}\" ON \"{table}\""),
@@ -197,23 +200,11 @@ pub(super) async fn forget(transaction: &DatabaseTransaction, table: &str) -> Re
             transaction.execute_unprepared(&sql).await?;
         }
     }
-    if !columns_of(transaction, SOURCES).await?.is_empty() {
+    if has_table(transaction, SOURCES).await? {
         let mut gone = Query::delete();
         gone.from_table(Alias::new(SOURCES))
             .and_where(Expr::col(Alias::new("name")).eq(table));
         transaction.execute(&gone).await?;
     }
     Ok(())
-}
-
-/// Asks for the triggers of a table.
-fn trigger_names(backend: DbBackend) -> &'static str {
-    match backend {
-        DbBackend::Postgres => {
-            "SELECT tgname::text AS name FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
-                WHERE NOT tgisinternal AND relname = $1
-                AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())"
-        }
-        _ => "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?",
-    }
 }

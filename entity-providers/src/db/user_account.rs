@@ -24,7 +24,7 @@ pub struct Model {
     pub r#type: String,
     /// The hash of the password; none if another directory checks it.
     pub password_hash: Option<String>,
-    /// Whether the account is shut.
+    /// True if the account is shut.
     pub is_disabled: bool,
     /// Further properties, a JSON object of texts.
     pub props: String,

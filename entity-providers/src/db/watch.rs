@@ -48,7 +48,7 @@ impl Watch {
         })))
     }
 
-    /// What `work` in the transaction comes to.
+    /// Returns the result of `work` in the transaction.
     ///
     /// # Errors
     /// Fails as `work` does. If `work` waited for a lock for too long, the error says who holds it.

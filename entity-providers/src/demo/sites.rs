@@ -18,7 +18,7 @@ pub const BIOLOGY: &str = "biology-101";
 pub const HISTORY: &str = "history-210";
 /// The project.
 pub const FIELD_TRIP: &str = "field-trip";
-/// What the university tells everybody. It has no members: administrators look after it.
+/// The site with messages for everybody. It has no members: administrators look after it.
 /// The site with news for the public.
 pub const NEWS: &str = "university-news";
 /// The group of the first half of the first course's students.
@@ -39,6 +39,7 @@ const COURSE_PAGES: &[Page] = &[
     ("Tests & Quizzes", "sakai.samigo"),
     ("Gradebook", "sakai.gradebookng"),
     ("Discussions", "sakai.forums"),
+    ("Conversations", "sakai.conversations"),
     ("Site Info", "sakai.siteinfo"),
 ];
 const NEWS_PAGES: &[Page] = &[("Announcements", "sakai.announcements")];
@@ -50,7 +51,7 @@ const PROJECT_PAGES: &[Page] = &[
     ("Site Info", "sakai.siteinfo"),
 ];
 
-/// What a site is made of.
+/// The parts of which a site is made.
 struct Plan {
     id: &'static str,
     title: &'static str,

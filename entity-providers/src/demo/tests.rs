@@ -42,5 +42,5 @@ async fn everybody_is_where_they_belong() {
     let members = membership::Entity::find().count(&bed.db.reader).await;
     assert_eq!(members.unwrap(), 6 + 20 + 10 + 4);
     let tools = site_tool::Entity::find().count(&bed.db.reader).await;
-    assert_eq!(tools.unwrap(), 10 + 10 + 5 + 1);
+    assert_eq!(tools.unwrap(), 11 + 11 + 5 + 1);
 }

@@ -34,18 +34,19 @@ pub(super) const SEES_ITEM: Sight = Sight::Any(&[
     Sight::All(&[Sight::Holds(VIEW_OWN), Sight::Is("released")]),
 ]);
 
-/// Scores are for those who grade the student, and for the student once the item `i` is released.
+/// Scores are for those who grade the student, and for the student once the item is released.
 pub(super) const SEES_SCORE: Sight = Sight::Any(&[
     Sight::Holds(GRADE_ALL),
     Sight::All(&[Sight::Holds(GRADE_SECTION), Sight::Sql(IN_OWN_GROUP)]),
     Sight::All(&[
         Sight::Holds(VIEW_OWN),
-        Sight::Sql("this.user_id = {caller} AND i.released"),
+        Sight::Sql("this.user_id = {caller}"),
+        Sight::Parent(&Sight::Is("released")),
     ]),
 ]);
 
-/// What happened to scores is for those who grade the student.
-pub(super) const SEES_CHANGE: Sight = Sight::Any(&[
+/// The history of scores is for those who grade the student.
+pub(crate) const SEES_CHANGE: Sight = Sight::Any(&[
     Sight::Holds(GRADE_ALL),
     Sight::All(&[Sight::Holds(GRADE_SECTION), Sight::Sql(IN_OWN_GROUP)]),
 ]);
@@ -62,7 +63,7 @@ const IN_OWN_GROUP: &str = "EXISTS (SELECT 1 FROM group_member gc \
 pub(super) enum Audience {
     /// All of them.
     All,
-    /// Those in the groups that the caller is in.
+    /// The students in the groups that the caller is in.
     OwnGroups,
     /// The caller alone, as far as items are released.
     Oneself,
@@ -160,12 +161,38 @@ impl Audience {
 }
 
 /// Returns the roles of `site` whose members are graded.
-pub(super) async fn student_roles(cx: &Context, site: &str) -> Result<Vec<String>> {
+pub(crate) async fn student_roles(cx: &Context, site: &str) -> Result<Vec<String>> {
     let facts = authorizer::of(cx)?.site(cx, site).await?;
     let facts = (*facts).as_ref().ok_or_else(Error::not_found)?;
     let mut roles = facts.role_names();
     roles.retain(|it| facts.role_holds(it, STUDENT));
     Ok(roles)
+}
+
+/// Appends the condition that the membership `this` is one of a student whom the caller sees in one of `sites`.
+///
+/// Databases find these memberships by an index, and what belongs to them from there: so the table of memberships comes
+/// first, and is joined by `CROSS JOIN`, whose order SQLite keeps.
+pub(super) async fn write_classes(
+    cx: &Context,
+    sql: &mut Sql,
+    sites: Vec<(&str, Audience)>,
+) -> Result<()> {
+    if sites.is_empty() {
+        sql.push("FALSE");
+        return Ok(());
+    }
+    if sites.iter().all(|it| it.1 == Audience::Oneself) {
+        Audience::Oneself.write(cx, sql);
+        sql.push(" AND ");
+    }
+    let mut before = "(";
+    for (site, audience) in sites {
+        write_students(cx, sql.push(before), site, audience).await?;
+        before = " OR ";
+    }
+    sql.push(")");
+    Ok(())
 }
 
 /// Appends the condition that the membership `this` is one of a student of `site` whom the caller sees.

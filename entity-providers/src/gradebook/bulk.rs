@@ -10,7 +10,7 @@ use serde_json::{Number, Value};
 use super::marking::Mark;
 
 /// The maximum number of scores in one request.
-const MOST_SCORES: usize = 2_000;
+pub(super) const MOST_SCORES: usize = 2_000;
 /// The maximum number of characters of a comment.
 const MOST_COMMENT: usize = 4_000;
 
@@ -21,7 +21,7 @@ struct SentScores {
     scores: Vec<SentScore>,
 }
 
-/// What a grader says about one student and one item. What is not sent stays as it is.
+/// The marks that a grader gives one student in one item. A field that is not sent stays as it is.
 #[expect(
     clippy::option_option,
     reason = "a null that was sent is another thing than nothing sent"
@@ -37,10 +37,10 @@ struct SentScore {
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<f64>")]
     score: Option<Option<Number>>,
-    /// Whether the item does not count for the student.
+    /// True if the item does not count for the student.
     #[serde(default)]
     excused: Option<bool>,
-    /// What the student is told about it.
+    /// The comment for the student.
     #[serde(default)]
     comment: Option<String>,
 }

@@ -1,8 +1,8 @@
 //! `/direct/gradebook-category`: kinds of items, which weigh differently in course grades.
 
-use entity_core::db::{self, Facts};
+use entity_core::db;
 use entity_core::wire::{Decimal, Millis};
-use entity_core::{Access, Context, Delete, Entity, Error, Need, Result};
+use entity_core::{Access, Context, Delete, Entity, Error, Need, Result, standard};
 use sea_orm::ConnectionTrait as _;
 use serde::Serialize;
 
@@ -16,7 +16,8 @@ const MOST_DROPPED: i64 = 100;
 const MOST_CATEGORIES: i64 = 100;
 
 /// A kind of gradebook items, with its weight in the course grade.
-#[derive(Clone, Debug, PartialEq, Serialize, Entity)]
+#[standard(facts)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "gradebook-category", plural = "Gradebook categories")]
 #[entity(table = "gradebook_category", sight = SEES_GRADEBOOK, check = Self::check, settle = Self::settle)]
@@ -29,7 +30,7 @@ pub struct GradebookCategory {
     #[entity(site, references = "site")]
     pub site_id: String,
     /// The name, which no other category of the site has.
-    #[entity(title, search)]
+    #[entity(title, search, unique_in_site)]
     pub name: String,
     /// The weight in the course grade, as a percentage for example; without one, the points of the items count.
     #[entity(kind = Number, uncompared)]
@@ -37,7 +38,7 @@ pub struct GradebookCategory {
     /// The number of lowest scores of each student that don't count.
     #[entity(optional)]
     pub drop_lowest: i64,
-    /// Whether the whole category is extra credit.
+    /// True if the whole category is extra credit.
     pub extra_credit: bool,
     /// When it last changed.
     #[entity(updated)]
@@ -45,10 +46,6 @@ pub struct GradebookCategory {
     /// The number of changes.
     #[entity(version)]
     pub version: i64,
-    /// The answers about its row to the rule about who sees it.
-    #[serde(skip)]
-    #[entity(facts)]
-    pub facts: Facts,
 }
 
 entity_core::register!(GradebookCategory);
@@ -74,17 +71,9 @@ impl GradebookCategory {
     }
 
     async fn settle(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
-        if before.is_some_and(|it| it.name == self.name) {
-            return Ok(());
+        if before.is_none() {
+            super::place::next::<Self>(cx, &self.site_id, MOST_CATEGORIES).await?;
         }
-        super::place::check::<Self>(
-            cx,
-            &self.site_id,
-            &self.name,
-            &self.category_id,
-            MOST_CATEGORIES,
-        )
-        .await?;
         Ok(())
     }
 }

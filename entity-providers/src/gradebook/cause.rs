@@ -1,15 +1,18 @@
 //! Items that belong to something else, such as an assignment: it says what the item is, and sets the scores.
 
-use entity_core::db::{self, Facts};
-use entity_core::wire::{Decimal, Millis};
-use entity_core::{Context, DateTimeUtc, Error, Provider as _, Reference, Result};
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::audience::EDIT;
+use entity_core::db::{self, Followed};
+use entity_core::wire::{Decimal, Millis};
+use entity_core::{Context, DateTimeUtc, Error, Result};
+
+use super::audience::{Audience, EDIT};
 use super::item::GradebookItem;
 use super::marking::{self, Mark};
 use super::score::check_points;
+use crate::membership::active_members;
 
-/// What an item is that belongs to something else.
+/// The definition of an item that belongs to something else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ItemSpec {
     /// The site.
@@ -20,7 +23,7 @@ pub struct ItemSpec {
     pub points: Decimal,
     /// When it is due.
     pub due: Option<DateTimeUtc>,
-    /// Whether students see it, and their scores.
+    /// True if students see it, and their scores.
     pub is_released: bool,
 }
 
@@ -37,35 +40,29 @@ pub async fn follow_cause(
     cause: &str,
     spec: Option<ItemSpec>,
 ) -> Result<Option<String>> {
-    let (id, site) = match (find(cx, cause).await?, spec) {
-        (None, None) => return Ok(None),
-        (Some(item), None) => {
-            let (id, site) = (item.item_id.clone(), item.site_id.clone());
-            item.remove(cx).await?;
-            tell(cx, &id, &site);
+    let current = find(cx, cause).await?;
+    let is_elsewhere =
+        |item: &GradebookItem| spec.as_ref().is_some_and(|it| it.site != item.site_id);
+    if current.as_ref().is_some_and(is_elsewhere) {
+        return Err(Error::conflict(
+            "a gradebook item never moves to another site",
+        ));
+    }
+    let wanted = spec.map(|it| match &current {
+        Some(item) => it.onto(item.clone()),
+        None => it.to_item(cx, cause),
+    });
+    let item = match db::follow(cx, current, wanted).await? {
+        Followed::Nothing => return Ok(None),
+        Followed::Kept(item) => return Ok(Some(item.item_id)),
+        Followed::Added(item) | Followed::Changed(item) => item,
+        Followed::Deleted(item) => {
+            cx.emit_about::<GradebookItem>(EDIT, &item);
             return Ok(None);
         }
-        (None, Some(spec)) => {
-            let item = db::add(cx, spec.to_item(cx, cause)).await?;
-            (item.item_id, item.site_id)
-        }
-        (Some(current), Some(spec)) => {
-            if current.site_id != spec.site {
-                return Err(Error::conflict(
-                    "a gradebook item never moves to another site",
-                ));
-            }
-            let changed = spec.onto(current.clone());
-            let (id, site) = (current.item_id.clone(), current.site_id.clone());
-            if changed == current {
-                return Ok(Some(id));
-            }
-            db::replace(cx, current, changed).await?;
-            (id, site)
-        }
     };
-    tell(cx, &id, &site);
-    Ok(Some(id))
+    cx.emit_about::<GradebookItem>(EDIT, &item);
+    Ok(Some(item.item_id))
 }
 
 /// Sets the score of `user` in the item of `cause`, with a comment unless that is to stay. Returns whether there is such
@@ -84,7 +81,7 @@ pub async fn set_score_of_cause(
     let Some(item) = find(cx, cause).await? else {
         return Ok(false);
     };
-    GradebookItem::hold(cx, &[&item.item_id]).await?;
+    db::pin::<GradebookItem>(cx, &[&item.item_id]).await?;
     let mark = Mark {
         item: item.item_id,
         user: user.to_owned(),
@@ -97,16 +94,50 @@ pub async fn set_score_of_cause(
     Ok(true)
 }
 
-async fn find(cx: &Context, cause: &str) -> Result<Option<GradebookItem>> {
-    let found = db::load(cx, |sql| {
-        Ok(sql.push("this.external_reference = ").bind(cause))
-    });
-    Ok(found.await?.into_iter().next())
+/// Sets the scores of several users in the item of `cause`, if there is one. Users who are no active members of the site
+/// are left out.
+///
+/// # Errors
+/// Returns an error if a score is out of range.
+pub async fn set_scores_of_cause(
+    cx: &Context,
+    cause: &str,
+    mut scores: BTreeMap<String, Decimal>,
+) -> Result<()> {
+    let Some(item) = find(cx, cause).await? else {
+        return Ok(());
+    };
+    db::pin::<GradebookItem>(cx, &[&item.item_id]).await?;
+    let users: Vec<&str> = scores.keys().map(String::as_str).collect();
+    let members = active_members(cx, &item.site_id, &users).await?;
+    let mut marks = Vec::with_capacity(members.len());
+    for user in members {
+        let score = scores.remove(&user);
+        check_points(score)?;
+        marks.push(Mark {
+            item: item.item_id.clone(),
+            user,
+            score: Some(score),
+            excused: None,
+            comment: None,
+        });
+    }
+    let grader = cx.caller().user_id().unwrap_or_default();
+    marking::store(cx, &item.site_id, grader, marks).await?;
+    Ok(())
 }
 
-fn tell(cx: &Context, item: &str, site: &str) {
-    let reference = Reference::entity(GradebookItem::PREFIX, item);
-    cx.emit(EDIT, reference.to_string(), Some(site));
+/// Returns whether `user` is a student of `site`: somebody who has grades there.
+///
+/// # Errors
+/// Returns an error if the database can't be read.
+pub async fn is_student(cx: &Context, site: &str, user: &str) -> Result<bool> {
+    let students = marking::students(cx, site, Audience::All, &BTreeSet::from([user])).await?;
+    Ok(students.contains(user))
+}
+
+async fn find(cx: &Context, cause: &str) -> Result<Option<GradebookItem>> {
+    Ok(db::load_by(cx, "external_reference", cause).await?.pop())
 }
 
 impl ItemSpec {
@@ -114,19 +145,12 @@ impl ItemSpec {
         self.onto(GradebookItem {
             item_id: cx.new_id(),
             site_id: self.site.clone(),
-            name: String::new(),
-            points: Decimal::ZERO,
-            category_id: None,
-            due_date: None,
-            extra_credit: false,
-            released: false,
             counted: true,
-            position: 0,
             external_reference: Some(cause.to_owned()),
             created_on: Millis(cx.now()),
             modified_on: Millis(cx.now()),
             version: 1,
-            facts: Facts::default(),
+            ..GradebookItem::default()
         })
     }
 

@@ -1,19 +1,15 @@
 //! `/direct/gradebook-change`: who changed which score when, and what it was before. For those who grade the student.
 
-use entity_core::db::Facts;
 use entity_core::wire::{Decimal, Millis};
-use entity_core::{Access, Context, Entity, Need, Result};
-use sea_orm::ConnectionTrait as _;
+use entity_core::{Access, Context, Entity, Need, standard};
 use serde::Serialize;
 
 use super::audience::{MEMBER, SEES_CHANGE};
 use super::score::GradebookScore;
 
-/// The number of rows that one statement writes: well below the number of values that it may bind.
-const ROWS: usize = 500;
-
 /// A change of a score.
-#[derive(Clone, Debug, PartialEq, Serialize, Entity)]
+#[standard(facts)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(
     prefix = "gradebook-change",
@@ -33,7 +29,7 @@ pub struct GradebookChange {
     #[entity(read_only)]
     pub item_id: String,
     /// The student.
-    #[entity(read_only, references = "user")]
+    #[entity(read_only, person, references = "user")]
     pub user_id: String,
     /// The internal id of who changed it.
     #[entity(read_only, references = "user")]
@@ -47,16 +43,12 @@ pub struct GradebookChange {
     /// The points afterwards; null for none.
     #[entity(kind = Number, uncompared, read_only)]
     pub score: Option<Decimal>,
-    /// Whether the item did not count for the student afterwards.
+    /// True if the item did not count for the student afterwards.
     #[entity(read_only)]
     pub excused: bool,
     /// The comment afterwards.
     #[entity(read_only)]
     pub comment: String,
-    /// The answers about its row to the rule about who sees it.
-    #[serde(skip)]
-    #[entity(facts)]
-    pub facts: Facts,
 }
 
 entity_core::register!(GradebookChange);
@@ -85,17 +77,6 @@ pub(super) fn of(
         score: after.and_then(|it| it.score),
         excused: after.is_some_and(|it| it.excused),
         comment: after.map(|it| it.comment.clone()).unwrap_or_default(),
-        facts: Facts::default(),
+        ..GradebookChange::default()
     }
-}
-
-/// Stores changes.
-pub(super) async fn store(cx: &Context, changes: &[GradebookChange]) -> Result<()> {
-    let db = cx.db()?;
-    for rows in changes.chunks(ROWS) {
-        let mut sql = db.sql("INSERT INTO gradebook_change");
-        super::rows::write_rows(&mut sql, rows);
-        db.execute_raw(sql.into_statement()).await?;
-    }
-    Ok(())
 }

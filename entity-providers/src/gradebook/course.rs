@@ -28,22 +28,10 @@ use std::cmp::Ordering;
 use entity_core::wire::Decimal;
 use rust_decimal::{Decimal as Exact, RoundingStrategy};
 
-/// The percentages from which on each letter is given, the highest first.
-const LETTERS: [(u32, &str); 13] = [
-    (98, "A+"),
-    (95, "A"),
-    (90, "A-"),
-    (87, "B+"),
-    (83, "B"),
-    (80, "B-"),
-    (77, "C+"),
-    (73, "C"),
-    (70, "C-"),
-    (67, "D+"),
-    (63, "D"),
-    (60, "D-"),
-    (0, "F"),
-];
+use crate::letter::LETTERS;
+
+/// The percentages from which on each of the letters is given.
+const LEAST: [u32; LETTERS.len()] = [98, 95, 90, 87, 83, 80, 77, 73, 70, 67, 63, 60, 0];
 
 /// A category, as far as it matters for course grades.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,7 +40,7 @@ pub(super) struct Weighing {
     pub(super) weight: Option<Decimal>,
     /// The number of lowest scores that don't count.
     pub(super) drop_lowest: usize,
-    /// Whether the whole category is extra credit.
+    /// True if the whole category is extra credit.
     pub(super) is_extra: bool,
 }
 
@@ -65,7 +53,7 @@ pub(super) struct Counted {
     pub(super) points: Decimal,
     /// The points that the student has.
     pub(super) score: Decimal,
-    /// Whether the item is extra credit.
+    /// True if the item is extra credit.
     pub(super) is_extra: bool,
 }
 
@@ -157,9 +145,8 @@ impl CourseGrade {
 
     /// Returns the letter of the percentage.
     pub(super) fn letter(&self) -> &'static str {
-        let reached = LETTERS
-            .iter()
-            .find(|it| self.percentage >= Exact::from(it.0));
+        let mut letters = LEAST.into_iter().zip(LETTERS);
+        let reached = letters.find(|it| self.percentage >= Exact::from(it.0));
         reached.map_or("F", |it| it.1)
     }
 }

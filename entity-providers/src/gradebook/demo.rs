@@ -1,7 +1,7 @@
 //! The gradebooks of the demo university: graded and ungraded items, released and not.
 
 use chrono::TimeDelta;
-use entity_core::db::{self, Facts};
+use entity_core::db;
 use entity_core::wire::{Decimal, Millis};
 use entity_core::{Context, Demo, Result};
 
@@ -71,10 +71,9 @@ pub(super) async fn fill(cx: &Context, demo: &Demo) -> Result<usize> {
             name: name.to_owned(),
             weight: Some(whole(weight)),
             drop_lowest,
-            extra_credit: false,
             modified_on: ago(cx, 40),
             version: 1,
-            facts: Facts::default(),
+            ..GradebookCategory::default()
         };
         db::insert(cx, &category).await?;
         categories.push((name, category.category_id));
@@ -102,7 +101,7 @@ fn entered(cx: &Context, demo: &Demo) -> Result<GradebookOverride> {
         entered_by: demo.person("instructor1")?.to_owned(),
         entered_on: ago(cx, 1),
         version: 1,
-        facts: Facts::default(),
+        ..GradebookOverride::default()
     })
 }
 
@@ -129,11 +128,10 @@ impl Plan {
             released: self.is_released,
             counted: true,
             position,
-            external_reference: None,
             created_on: ago(cx, 30),
             modified_on: ago(cx, 30),
             version: 1,
-            facts: Facts::default(),
+            ..GradebookItem::default()
         }
     }
 

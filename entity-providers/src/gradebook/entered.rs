@@ -1,17 +1,18 @@
 //! `/direct/gradebook-override`: course grades that instructors enter in the place of those that are computed.
 
-use entity_core::db::Facts;
 use entity_core::wire::Millis;
-use entity_core::{Access, Context, Entity, Need, Result};
+use entity_core::{Access, Context, Entity, Need, Result, standard};
 use serde::Serialize;
 
 use super::audience::{GRADE_ALL, MEMBER, SEES_CHANGE};
 use super::marking;
+use crate::letter::LETTERS;
 
 const ACCESS: Access = Access::new(Need::Site(MEMBER), Need::Site(GRADE_ALL));
 
 /// The course grade that an instructor gave a student, whatever the scores say.
-#[derive(Clone, Debug, PartialEq, Serialize, Entity)]
+#[standard(facts)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(
     prefix = "gradebook-override",
@@ -28,12 +29,10 @@ pub struct GradebookOverride {
     #[entity(site, references = "site")]
     pub site_id: String,
     /// The student.
-    #[entity(on_create, references = "user", max = 99)]
+    #[entity(on_create, person, references = "user", max = 99)]
     pub user_id: String,
     /// The grade: a letter such as `B+`.
-    #[entity(choices(
-        "A+", "A", "A-", "B+", "B", "B-", "C+", "C", "C-", "D+", "D", "D-", "F"
-    ))]
+    #[entity(choices = LETTERS)]
     pub grade: String,
     /// Why it was entered, for those who grade.
     #[entity(optional)]
@@ -47,10 +46,6 @@ pub struct GradebookOverride {
     /// The number of changes.
     #[entity(version)]
     pub version: i64,
-    /// The answers about its row to the rule about who sees it.
-    #[serde(skip)]
-    #[entity(facts)]
-    pub facts: Facts,
 }
 
 entity_core::register!(GradebookOverride);

@@ -1,9 +1,8 @@
 //! `/direct/gradebook-item`: what is graded in a site.
 
-use entity_core::db::{self, Facts, Migration, Record as _, Row};
+use entity_core::db::{self, Migration, Record as _, Row};
 use entity_core::wire::{Decimal, Millis};
-use entity_core::{Access, Context, Delete, Entity, Error, Fields, Need, Result, Update};
-use sea_orm::{ConnectionTrait as _, DbBackend};
+use entity_core::{Access, Context, Delete, Entity, Error, Fields, Need, Result, Update, standard};
 use serde::Serialize;
 
 use super::audience::{EDIT, MEMBER, SEES_ITEM};
@@ -14,7 +13,8 @@ pub(super) const MOST_POINTS: Decimal = Decimal::of_units(10_000_000_000);
 pub(super) const MOST_ITEMS: i64 = 500;
 
 /// Something that is graded, with the points that it is worth.
-#[derive(Clone, Debug, PartialEq, Serialize, Entity)]
+#[standard(facts)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "gradebook-item", plural = "Gradebook items")]
 #[entity(table = "gradebook_item", sight = SEES_ITEM, check = Self::check, settle = Self::settle)]
@@ -28,7 +28,7 @@ pub struct GradebookItem {
     #[entity(site, references = "site")]
     pub site_id: String,
     /// The name, which no other item of the site has.
-    #[entity(title, search)]
+    #[entity(title, search, unique_in_site)]
     pub name: String,
     /// The points that it is worth.
     #[entity(kind = Number, uncompared)]
@@ -38,18 +38,18 @@ pub struct GradebookItem {
     pub category_id: Option<String>,
     /// When it is due.
     pub due_date: Option<Millis>,
-    /// Whether it is extra credit, whose points nobody has to earn.
+    /// True if it is extra credit, whose points nobody has to earn.
     pub extra_credit: bool,
-    /// Whether students see it, and their scores.
+    /// True if students see it, and their scores.
     pub released: bool,
-    /// Whether it counts in the course grade.
+    /// True if it counts in the course grade.
     #[entity(default = "true")]
     pub counted: bool,
     /// The place among the items of the site; without one, the last.
     #[entity(optional)]
     pub position: i64,
     /// The reference of what it belongs to, such as an assignment, which then also says its name, points and due date.
-    #[entity(read_only)]
+    #[entity(read_only, unique)]
     pub external_reference: Option<String>,
     /// When it was made.
     #[entity(created)]
@@ -60,22 +60,26 @@ pub struct GradebookItem {
     /// The number of changes.
     #[entity(version)]
     pub version: i64,
-    /// The answers about its row to the rule about who sees it.
-    #[serde(skip)]
-    #[entity(facts)]
-    pub facts: Facts,
 }
 
-entity_core::register!(GradebookItem, migrations(INDEXED), demo = super::demo::fill);
+entity_core::register!(
+    GradebookItem,
+    migrations(INDEXED, UNINDEXED),
+    demo = super::demo::fill
+);
 
-/// The last guard of unique names, and of items that follow something else.
-const INDEXED: Migration = Migration::of_tables("gradebook_indexes", INDEXES);
+/// Made the unique indexes as long as the fields did not declare them.
+const INDEXED: Migration = Migration::of_tables("gradebook_indexes", &[]);
 
-const INDEXES: &[&str] = &[
-    "CREATE UNIQUE INDEX gradebook_item_by_name ON gradebook_item (site_id, name)",
-    "CREATE UNIQUE INDEX gradebook_item_by_reference ON gradebook_item (external_reference)",
-    "CREATE UNIQUE INDEX gradebook_category_by_name ON gradebook_category (site_id, name)",
-];
+/// Removes the indexes of which the declared ones took the place.
+const UNINDEXED: Migration = Migration::of_tables(
+    "gradebook_indexes_by_fields",
+    &[
+        "DROP INDEX IF EXISTS gradebook_item_by_name",
+        "DROP INDEX IF EXISTS gradebook_item_by_reference",
+        "DROP INDEX IF EXISTS gradebook_category_by_name",
+    ],
+);
 
 impl GradebookItem {
     fn check(&mut self, _cx: &Context, _before: Option<&Self>) -> Result<()> {
@@ -87,11 +91,9 @@ impl GradebookItem {
     }
 
     async fn settle(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
-        if before.is_none_or(|it| it.name != self.name) {
-            let (site, name) = (&self.site_id, &self.name);
-            let last =
-                super::place::check::<Self>(cx, site, name, &self.item_id, MOST_ITEMS).await?;
-            if before.is_none() && self.position == 0 {
+        if before.is_none() {
+            let last = super::place::next::<Self>(cx, &self.site_id, MOST_ITEMS).await?;
+            if self.position == 0 {
                 self.position = last.saturating_add(1);
             }
         }
@@ -119,30 +121,6 @@ impl GradebookItem {
     pub(super) fn is_external(&self) -> bool {
         self.external_reference.is_some()
     }
-
-    /// Deletes the item with its scores. A score that is written at the same time waits for the deletion, or is
-    /// deleted.
-    pub(super) async fn remove(self, cx: &Context) -> Result<()> {
-        let (id, site) = (self.item_id.clone(), self.site_id.clone());
-        db::delete(cx, self).await?;
-        let db = cx.db()?;
-        let mut sql = db.sql("DELETE FROM gradebook_score WHERE site_id = ");
-        sql.bind(site).push(" AND item_id = ").bind(id);
-        db.execute_raw(sql.into_statement()).await?;
-        Ok(())
-    }
-
-    /// Keeps these items from being deleted as long as the transaction lasts. On SQLite all writers come one after the
-    /// other.
-    pub(super) async fn hold(cx: &Context, ids: &[&str]) -> Result<()> {
-        let db = cx.db()?;
-        if db.get_database_backend() == DbBackend::Postgres {
-            let mut sql = db.sql("SELECT item_id FROM gradebook_item WHERE item_id");
-            sql.bind_list(ids)?.push(" ORDER BY item_id FOR KEY SHARE");
-            db.execute_raw(sql.into_statement()).await?;
-        }
-        Ok(())
-    }
 }
 
 impl Update for GradebookItem {
@@ -166,7 +144,7 @@ impl Delete for GradebookItem {
     async fn delete(cx: &Context, current: Self) -> Result<()> {
         match current.is_external() {
             true => Err(Error::conflict("this item is deleted where it comes from")),
-            false => current.remove(cx).await,
+            false => db::delete(cx, current).await,
         }
     }
 }

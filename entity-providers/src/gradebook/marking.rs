@@ -2,22 +2,20 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use entity_core::db::{self, Facts, Row};
+use entity_core::db::{self, Row};
 use entity_core::wire::{Decimal, Millis};
-use entity_core::{Context, Error, Provider as _, Reference, Result};
-use sea_orm::{ConnectionTrait as _, DbBackend};
+use entity_core::{Context, Error, Provider as _, Result};
 
-use super::audience::{Audience, write_students};
+use super::audience::{Audience, student_roles, write_students};
 use super::change;
 use super::item::GradebookItem;
 use super::score::{GradebookScore, check_points};
+use crate::authorizer;
 
-/// The number of rows that one statement writes: well below the number of values that it may bind.
-const ROWS: usize = 500;
-/// The columns of a score that a change sets, beside the version.
+/// The columns of a score that a change sets.
 const SET: [&str; 5] = ["score", "excused", "comment", "graded_by", "graded_on"];
 
-/// What a grader says about one student and one item. What is `None` stays as it is.
+/// The marks that a grader gives one student in one item. A field that is `None` stays as it is.
 #[expect(
     clippy::option_option,
     reason = "no points are another thing than nothing said"
@@ -56,7 +54,7 @@ pub(super) async fn admit(cx: &Context, site: &str, pairs: &[(&str, &str)]) -> R
 /// Returns an error if one of them is none of the site, or is graded elsewhere.
 pub(super) async fn hold_items(cx: &Context, site: &str, items: &BTreeSet<&str>) -> Result<()> {
     let items: Vec<&str> = items.iter().copied().collect();
-    GradebookItem::hold(cx, &items).await?;
+    db::pin::<GradebookItem>(cx, &items).await?;
     let found = db::load::<GradebookItem>(cx, |sql| sql.push("this.item_id").bind_list(&items));
     let found = found.await?.into_iter();
     let found: Vec<_> = found.filter(|it| it.site_id == site).collect();
@@ -70,7 +68,7 @@ pub(super) async fn hold_items(cx: &Context, site: &str, items: &BTreeSet<&str>)
 }
 
 /// Returns those of `users` that are students of `site` whom the caller grades.
-async fn students(
+pub(super) async fn students(
     cx: &Context,
     site: &str,
     audience: Audience,
@@ -91,8 +89,10 @@ async fn students(
 /// # Errors
 /// Returns an error that names the field if not.
 pub(super) async fn demand_student(cx: &Context, site: &str, user: &str) -> Result<()> {
-    let students = students(cx, site, Audience::All, &BTreeSet::from([user])).await?;
-    match students.contains(user) {
+    let standing = authorizer::of(cx)?.standing(cx, user).await?;
+    let roles = student_roles(cx, site).await?;
+    let role = standing.role_in(site);
+    match role.is_some_and(|role| roles.iter().any(|it| it == role)) {
         true => Ok(()),
         false => Err(Error::field("userId", "must be a student of the site")),
     }
@@ -142,30 +142,20 @@ pub(super) async fn store(
             continue;
         }
         let verb = if before.is_some() { "revise" } else { "new" };
-        let reference = Reference::entity(GradebookScore::PREFIX, after.score_id.as_str());
-        cx.emit(
-            format!("{}.{verb}", GradebookScore::PREFIX),
-            reference.to_string(),
-            Some(site),
-        );
+        let kind = format!("{}.{verb}", GradebookScore::PREFIX);
+        cx.emit_about::<GradebookScore>(kind, &after);
         history.push(change::of(cx, before.as_ref(), Some(&after)));
         changed.push(after);
     }
-    for rows in changed.chunks(ROWS) {
-        write(cx, rows).await?;
-    }
-    change::store(cx, &history).await?;
+    db::put_many(cx, &changed, &SET).await?;
+    db::insert_many(cx, &history).await?;
     Ok(changed.len())
 }
 
 /// Returns the scores with these ids that exist, by id. Others who change them wait until the transaction ends.
 async fn known(cx: &Context, ids: &[String]) -> Result<HashMap<String, GradebookScore>> {
-    let db = cx.db()?;
-    if db.get_database_backend() == DbBackend::Postgres {
-        let mut sql = db.sql("SELECT score_id FROM gradebook_score WHERE score_id");
-        sql.bind_list(ids)?.push(" ORDER BY score_id FOR UPDATE");
-        db.execute_raw(sql.into_statement()).await?;
-    }
+    let keys: Vec<&str> = ids.iter().map(String::as_str).collect();
+    db::lock::<GradebookScore>(cx, &keys).await?;
     let found = db::load::<GradebookScore>(cx, |sql| sql.push("this.score_id").bind_list(ids));
     let found = found.await?.into_iter();
     Ok(found.map(|it| (it.score_id.clone(), it)).collect())
@@ -188,9 +178,7 @@ impl Mark {
             score_id,
             site_id: site.to_owned(),
             item_id: self.item,
-            item_name: String::new(),
             user_id: self.user,
-            user_name: String::new(),
             score: self.score.unwrap_or_else(|| before.and_then(|it| it.score)),
             excused: self
                 .excused
@@ -201,23 +189,7 @@ impl Mark {
             graded_by: grader.to_owned(),
             graded_on: Millis(cx.now()),
             version: 1,
-            facts: Facts::default(),
+            ..GradebookScore::default()
         }
     }
-}
-
-/// Writes these scores with one statement, over those that exist.
-async fn write(cx: &Context, scores: &[GradebookScore]) -> Result<()> {
-    let db = cx.db()?;
-    let mut sql = db.sql("INSERT INTO gradebook_score");
-    super::rows::write_rows(&mut sql, scores);
-    sql.push(" ON CONFLICT (score_id) DO UPDATE SET version = gradebook_score.version + 1");
-    for column in SET {
-        sql.push(", ")
-            .push(column)
-            .push(" = excluded.")
-            .push(column);
-    }
-    db.execute_raw(sql.into_statement()).await?;
-    Ok(())
 }

@@ -10,6 +10,8 @@ use serde::Serialize;
 
 use super::audience::{Audience, write_students};
 use super::course::{Counted, CourseGrade, Weighing};
+use super::item::GradebookItem;
+use super::stored::{self, Scores};
 use crate::user::NAME_OR_NOTHING;
 
 /// The course grade of a student, as clients see it.
@@ -22,7 +24,7 @@ pub(super) struct CourseGradeView {
     pub(super) calculated_grade: Option<String>,
     /// The letter of that percentage.
     pub(super) mapped_grade: Option<String>,
-    /// What to show: the letter that was entered, or the letter and the percentage, as in `B+ (87.50%)`.
+    /// The text to show: the letter that was entered, or the letter and the percentage, as in `B+ (87.50%)`.
     pub(super) display_grade: Option<String>,
     /// The points earned by the scores that count.
     #[schemars(with = "Option<f64>")]
@@ -34,12 +36,23 @@ pub(super) struct CourseGradeView {
     pub(super) date_recorded: Option<i64>,
 }
 
+/// A student, as a list of a class names them.
+#[derive(Clone, Debug)]
+pub(super) struct Listed {
+    pub(super) id: String,
+    pub(super) eid: String,
+    pub(super) name: String,
+}
+
 /// A student with the course grade.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct GradedStudent {
     /// The internal id.
     pub(super) user_id: String,
+    /// The external id.
+    #[serde(skip)]
+    pub(super) eid: String,
     /// The name.
     pub(super) user_name: String,
     /// The course grade.
@@ -64,19 +77,28 @@ impl CourseGradeView {
     }
 }
 
+/// Returns the course grade to show, if there is one.
+pub(super) fn display(computed: Option<CourseGrade>, entered: Option<&Entered>) -> Option<String> {
+    CourseGradeView::of(computed, entered).display_grade
+}
+
 /// A course grade that an instructor entered.
-struct Entered {
+pub(super) struct Entered {
     grade: String,
     on: i64,
 }
 
 /// The items that count in a site, by id, with the index of their category.
-struct Book {
+pub(super) struct Book {
     items: HashMap<String, Item>,
+    /// The number of all items, with those that don't count.
+    all_items: usize,
     categories: Vec<Weighing>,
 }
 
 struct Item {
+    /// The place among the items by id.
+    place: usize,
     category: Option<usize>,
     points: Decimal,
     is_extra: bool,
@@ -85,7 +107,7 @@ struct Item {
 impl Book {
     /// Reads the gradebook of a site: for students without the items that are not released, because their course grade
     /// would tell what they have reached there.
-    async fn load(cx: &Context, site: &str, audience: Audience) -> Result<Self> {
+    pub(super) async fn load(cx: &Context, site: &str, audience: Audience) -> Result<Self> {
         let db = cx.db()?;
         let mut sql = db.sql(
             "SELECT category_id, weight, drop_lowest, extra_credit FROM gradebook_category WHERE site_id = ",
@@ -109,39 +131,72 @@ impl Book {
             .into_iter()
             .unzip();
         let mut sql = db.sql(
-            "SELECT item_id, category_id, points, extra_credit FROM gradebook_item WHERE counted AND site_id = ",
+            "SELECT counted, item_id, category_id, points, extra_credit FROM gradebook_item WHERE site_id = ",
         );
         sql.bind(site);
         if !audience.is_grader() {
             sql.push(" AND released");
         }
+        sql.push(" ORDER BY item_id");
         let read = |row: &mut Row<'_>| {
+            let is_counted: bool = row.take()?;
             let (id, category): (String, Option<String>) = (row.take()?, row.take()?);
             let item = Item {
+                place: 0,
                 category: category.and_then(|it| ids.iter().position(|id| *id == it)),
                 points: Decimal::of_units(row.take()?),
                 is_extra: row.take()?,
             };
-            Ok((id, item))
+            Ok(is_counted.then_some((id, item)))
         };
-        let items = db
-            .rows(sql.into_statement(), read)
-            .await?
-            .into_iter()
-            .collect();
-        Ok(Self { items, categories })
+        let items = db.rows(sql.into_statement(), read).await?;
+        let all_items = items.len();
+        let placed = items.into_iter().flatten().enumerate();
+        let items = placed.map(|(place, (id, item))| (id, Item { place, ..item }));
+        Ok(Self {
+            items: items.collect(),
+            all_items,
+            categories,
+        })
     }
 
-    fn counted(&self, item: &str, score: Decimal) -> Option<Counted> {
+    /// Returns the course grade of `student`, if there is one, out of all that is stored of some students.
+    pub(super) fn grade(
+        &self,
+        student: &Listed,
+        items: &[GradebookItem],
+        scores: &Scores,
+    ) -> Option<CourseGrade> {
+        let counted = items.iter().filter_map(|item| {
+            let stored = scores.get(&(student.id.clone(), item.item_id.clone()))?;
+            let score = stored.score.filter(|_| !stored.excused)?;
+            self.counted(&item.item_id, score)
+        });
+        self.grade_of(counted.collect())
+    }
+
+    /// Returns the course grade out of the scores that count, each with the place of its item.
+    fn grade_of(&self, mut counted: Vec<Placed>) -> Option<CourseGrade> {
+        // Of equal scores, the first ones are dropped.
+        counted.sort_by_key(|it| it.0);
+        let counted: Vec<Counted> = counted.into_iter().map(|it| it.1).collect();
+        CourseGrade::of(&counted, &self.categories)
+    }
+
+    fn counted(&self, item: &str, score: Decimal) -> Option<Placed> {
         let item = self.items.get(item)?;
-        Some(Counted {
+        let counted = Counted {
             category: item.category,
             points: item.points,
             is_extra: item.is_extra,
             score,
-        })
+        };
+        Some((item.place, counted))
     }
 }
+
+/// A score that counts, with the place of its item.
+type Placed = (usize, Counted);
 
 /// Returns a part of the students of `site` whom the caller sees, by name, with their course grades.
 pub(super) async fn course_grades(
@@ -151,23 +206,20 @@ pub(super) async fn course_grades(
     window: Window,
 ) -> Result<Page<GradedStudent>> {
     let students = students(cx, site, audience, window).await?;
-    let ids: Vec<&str> = students.items.iter().map(|it| it.0.as_str()).collect();
-    let mut scores = scores(cx, site, &ids).await?;
+    let ids: Vec<&str> = students.items.iter().map(|it| it.id.as_str()).collect();
     let entered = entered(cx, site, &ids).await?;
     let book = Book::load(cx, site, audience).await?;
-    Ok(students.map(|(user_id, user_name)| {
-        let scores = scores.remove(&user_id).unwrap_or_default();
-        let counted = scores
-            .iter()
-            .filter_map(|(item, score)| book.counted(item, *score));
-        let counted: Vec<Counted> = counted.collect();
-        let computed = CourseGrade::of(&counted, &book.categories);
-        let course_grade = CourseGradeView::of(computed, entered.get(&user_id));
-        GradedStudent {
-            user_id,
-            user_name,
-            course_grade,
-        }
+    let mut computed = Vec::new();
+    for few in ids.chunks(stored::at_once(book.all_items)) {
+        let counted = counted(cx, site, &book, few).await?;
+        computed.extend(counted.into_iter().map(|it| book.grade_of(it)));
+    }
+    let mut computed = computed.into_iter();
+    Ok(students.map(|student| GradedStudent {
+        course_grade: CourseGradeView::of(computed.next().flatten(), entered.get(&student.id)),
+        user_id: student.id,
+        eid: student.eid,
+        user_name: student.name,
     }))
 }
 
@@ -176,43 +228,90 @@ async fn students(
     site: &str,
     audience: Audience,
     window: Window,
-) -> Result<Page<(String, String)>> {
+) -> Result<Page<Listed>> {
+    let mut sql = listing(cx, site, audience).await?;
+    super::grades::limit(&mut sql, window);
+    let measure = cx.measure_items(window.limit);
+    cx.db()?.page(sql.into_statement(), measure, listed).await
+}
+
+/// Returns all students of `site` whom the caller sees, by name.
+pub(super) async fn all_students(
+    cx: &Context,
+    site: &str,
+    audience: Audience,
+) -> Result<Vec<Listed>> {
+    let sql = listing(cx, site, audience).await?;
+    cx.db()?.each(cx, sql.into_statement(), listed).await
+}
+
+/// Returns the number of students of `site` whom the caller sees.
+pub(super) async fn count_students(cx: &Context, site: &str, audience: Audience) -> Result<i64> {
     let db = cx.db()?;
-    let mut sql = db.sql("SELECT u.id, ");
+    let mut sql = db.sql(
+        "SELECT count(*) FROM membership this JOIN user_account u ON u.id = this.user_id WHERE ",
+    );
+    write_students(cx, &mut sql, site, audience).await?;
+    let counts: Vec<i64> = db.rows(sql.into_statement(), |row| Ok(row.take()?)).await?;
+    Ok(counts.into_iter().next().unwrap_or_default())
+}
+
+/// Returns the statement that selects the students of `site` whom the caller sees, by name.
+async fn listing(cx: &Context, site: &str, audience: Audience) -> Result<Sql> {
+    let mut sql = cx.db()?.sql("SELECT u.id, u.eid, ");
     sql.push(NAME_OR_NOTHING)
         .push(" FROM membership this JOIN user_account u ON u.id = this.user_id WHERE ");
     write_students(cx, &mut sql, site, audience).await?;
     sql.push(" ORDER BY u.last_name, u.first_name, u.id");
-    super::grades::limit(&mut sql, window);
-    let read = |row: &mut Row<'_>| Ok((row.take()?, row.take()?));
-    db.page(sql.into_statement(), cx.measure_items(window.limit), read)
-        .await
+    Ok(sql)
 }
 
-/// Returns the scores of these students that count, by student, each with its item.
-async fn scores(
+fn listed(row: &mut Row<'_>) -> Result<Listed> {
+    Ok(Listed {
+        id: row.take()?,
+        eid: row.take()?,
+        name: row.take()?,
+    })
+}
+
+/// Returns the scores of these students that count, by student.
+async fn counted(
     cx: &Context,
     site: &str,
+    book: &Book,
     users: &[&str],
-) -> Result<HashMap<String, Vec<(String, Decimal)>>> {
+) -> Result<Vec<Vec<Placed>>> {
+    let places: HashMap<&str, usize> = users.iter().enumerate().map(|it| (*it.1, it.0)).collect();
     let db = cx.db()?;
     let mut sql = db.sql(
         "SELECT user_id, item_id, score FROM gradebook_score WHERE score IS NOT NULL AND NOT excused",
     );
     write_of_users(&mut sql, site, users)?;
-    sql.push(" ORDER BY user_id, item_id");
     let read = |row: &mut Row<'_>| {
-        let user: String = row.take()?;
-        Ok((user, (row.take()?, Decimal::of_units(row.take()?))))
+        let (user, item): (String, String) = (row.take()?, row.take()?);
+        let counted = book.counted(&item, Decimal::of_units(row.take()?));
+        Ok(places.get(user.as_str()).copied().zip(counted))
     };
-    let mut scores: HashMap<String, Vec<_>> = HashMap::new();
-    for (user, score) in db.scan(sql.into_statement(), read).await? {
-        scores.entry(user).or_default().push(score);
+    let mut scores = vec![Vec::new(); users.len()];
+    for (place, counted) in db
+        .each(cx, sql.into_statement(), read)
+        .await?
+        .into_iter()
+        .flatten()
+    {
+        if let Some(scores) = scores.get_mut(place) {
+            scores.push(counted);
+        }
     }
     Ok(scores)
 }
 
-async fn entered(cx: &Context, site: &str, users: &[&str]) -> Result<HashMap<String, Entered>> {
+/// Returns the course grades that instructors entered for these students, by student.
+pub(super) async fn entered(
+    cx: &Context,
+    site: &str,
+    users: &[&str],
+) -> Result<HashMap<String, Entered>> {
     let db = cx.db()?;
     let mut sql = db.sql("SELECT user_id, grade, entered_on FROM gradebook_override WHERE TRUE");
     write_of_users(&mut sql, site, users)?;

@@ -2,25 +2,26 @@
 
 use std::collections::BTreeSet;
 
-use entity_core::db::{self, Facts, Record as _};
+use entity_core::db::{self, Migration, Record as _};
 use entity_core::wire::{Decimal, Millis};
 use entity_core::{
     Access, Action, Actions, Answers, Arguments, Context, Create, Delete, Entity, Error, Fields,
-    Need, Operation, Outcome, Permit, Result, Update, Verb,
+    Need, Operation, Outcome, Permit, Result, Update, Verb, standard,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::audience::{Audience, MEMBER, SEES_SCORE};
-use super::item::MOST_POINTS;
+use super::item::{GradebookItem, MOST_POINTS};
 use super::{bulk, marking};
 use crate::user::NAME_OR_NOTHING;
 
 /// Who may write is decided by [`GradebookScore::decide`], because several functions give the right to.
 const ACCESS: Access = Access::new(Need::Site(MEMBER), Need::Session);
 
-/// What a student has reached in one item.
-#[derive(Clone, Debug, PartialEq, Serialize, Entity)]
+/// The score of a student in one item.
+#[standard(facts)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(
     prefix = "gradebook-score",
@@ -28,7 +29,6 @@ const ACCESS: Access = Access::new(Need::Site(MEMBER), Need::Session);
     table = "gradebook_score"
 )]
 #[entity(access = ACCESS, sight = SEES_SCORE, permits = Self::decide, check = Self::check)]
-#[entity(join = "gradebook_item i ON i.item_id = this.item_id")]
 #[entity(left_join = "user_account u ON u.id = this.user_id")]
 #[entity(verbs(read, list))]
 pub struct GradebookScore {
@@ -39,13 +39,13 @@ pub struct GradebookScore {
     #[entity(site, references = "site")]
     pub site_id: String,
     /// The item.
-    #[entity(on_create, references = "gradebook-item", max = 99)]
+    #[entity(on_create, parent = GradebookItem, references = "gradebook-item", max = 99)]
     pub item_id: String,
     /// The name of the item.
-    #[entity(sql = "i.name")]
+    #[entity(sql = "parent.name")]
     pub item_name: String,
     /// The student.
-    #[entity(on_create, references = "user", max = 99)]
+    #[entity(on_create, person, references = "user", max = 99)]
     pub user_id: String,
     /// The name of the student.
     #[entity(sql = NAME_OR_NOTHING)]
@@ -53,9 +53,9 @@ pub struct GradebookScore {
     /// The points that the student has; null for none yet.
     #[entity(kind = Number, uncompared)]
     pub score: Option<Decimal>,
-    /// Whether the item does not count for the student.
+    /// True if the item does not count for the student.
     pub excused: bool,
-    /// What the student is told about it, as plain text.
+    /// The comment for the student, as plain text.
     #[entity(optional)]
     pub comment: String,
     /// The internal id of who graded it last.
@@ -67,13 +67,25 @@ pub struct GradebookScore {
     /// The number of changes.
     #[entity(version)]
     pub version: i64,
-    /// The answers about its row to the rule about who sees it.
-    #[serde(skip)]
-    #[entity(facts)]
-    pub facts: Facts,
 }
 
-entity_core::register!(GradebookScore);
+entity_core::register!(GradebookScore, migrations(INDEX, IN_ORDER));
+
+/// The scores of some students are found among those of a large class.
+const INDEX: Migration = Migration::of_tables(
+    "gradebook_score_by_student",
+    &["CREATE INDEX gradebook_score_by_student ON gradebook_score (site_id, user_id, item_id)"],
+);
+
+/// The scores of one student are also listed by it: in the order of lists, so that SQLite prefers it to the index of the
+/// whole site even without knowing how many scores there are.
+const IN_ORDER: Migration = Migration::of_tables(
+    "gradebook_score_of_student",
+    &[
+        "CREATE INDEX gradebook_score_of_student ON gradebook_score (site_id, user_id, score_id)",
+        "DROP INDEX gradebook_score_by_student",
+    ],
+);
 
 impl GradebookScore {
     /// Returns the id of the score of `user` in `item`.
@@ -127,7 +139,7 @@ impl Create for GradebookScore {
         marking::admit(cx, &score.site_id, &[pair]).await?;
         let change = super::change::of(cx, None, Some(&score));
         let score = db::add(cx, score).await?;
-        super::change::store(cx, &[change]).await?;
+        db::insert(cx, &change).await?;
         Ok(score)
     }
 }
@@ -142,7 +154,7 @@ impl Update for GradebookScore {
         cx.user_id()?.clone_into(&mut changed.graded_by);
         let change = super::change::of(cx, Some(&current), Some(&changed));
         let changed = db::replace(cx, current, changed).await?;
-        super::change::store(cx, &[change]).await?;
+        db::insert(cx, &change).await?;
         Ok(changed)
     }
 }
@@ -151,7 +163,7 @@ impl Delete for GradebookScore {
     async fn delete(cx: &Context, current: Self) -> Result<()> {
         current.hold_item(cx).await?;
         let change = super::change::of(cx, Some(&current), None);
-        super::change::store(cx, &[change]).await?;
+        db::insert(cx, &change).await?;
         db::delete(cx, current).await
     }
 }

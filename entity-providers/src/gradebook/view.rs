@@ -9,12 +9,12 @@ use entity_core::{Context, ErrorKind, Need, Page, Result, Window, encode_segment
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::audience::{Audience, MEMBER, write_students};
+use super::audience::{Audience, MEMBER, write_classes};
 use super::course;
 use super::grades::TOOL;
 use super::marking::{self, Mark};
 use super::result::{self, CourseGradeView};
-use crate::site::{PinnedSites, SiteName};
+use crate::site::{PinnedSites, SiteName, write_placement};
 
 const OF_SITE: Endpoint = Endpoint::get("/api/sites/{siteId}/grades", "listGradesOfSite")
     .doc("The gradebook items of a site with the caller's scores, and the caller's course grade.")
@@ -22,27 +22,16 @@ const OF_SITE: Endpoint = Endpoint::get("/api/sites/{siteId}/grades", "listGrade
     .variable("siteId", "The site.")
     .refuses(&[ErrorKind::Forbidden, ErrorKind::NotFound])
     .answers::<Part<SiteGrades>>(&of_site);
-entity_core::register_endpoint!(OF_SITE);
-
-const OF_SITE_TOO: Endpoint = Endpoint::get("/api/grades/sites/{siteId}", "listGradesInSite")
-    .doc("The same as `/api/sites/{siteId}/grades`.")
-    .tag("gradebook")
-    .variable("siteId", "The site.")
-    .refuses(&[ErrorKind::Forbidden, ErrorKind::NotFound])
-    .answers::<Part<SiteGrades>>(&of_site);
-entity_core::register_endpoint!(OF_SITE_TOO);
+entity_core::register_endpoint!(
+    OF_SITE,
+    also("/api/grades/sites/{siteId}", "listGradesInSite")
+);
 
 const MINE: Endpoint = Endpoint::get("/api/users/me/grades", "listMyGrades")
     .doc("The gradebook items of the caller's pinned sites.")
     .tag("gradebook")
     .answers::<Part<MyGrades>>(&mine);
-entity_core::register_endpoint!(MINE);
-
-const MINE_TOO: Endpoint = Endpoint::get("/api/grades/users/me", "listGradesOfCaller")
-    .doc("The same as `/api/users/me/grades`.")
-    .tag("gradebook")
-    .answers::<Part<MyGrades>>(&mine);
-entity_core::register_endpoint!(MINE_TOO);
+entity_core::register_endpoint!(MINE, also("/api/grades/users/me", "listGradesOfCaller"));
 
 const GRADE: Endpoint = Endpoint::post(
     "/api/sites/{siteId}/grades/{gradingItemId}/{userId}",
@@ -101,17 +90,17 @@ struct ItemView {
     /// The points that the item is worth.
     #[schemars(with = "f64")]
     points: Decimal,
-    /// What the caller is told about it.
+    /// The comment for the caller.
     comment: Option<String>,
-    /// Whether the item does not count for the caller.
+    /// True if the item does not count for the caller.
     excused: bool,
     /// When it is due, in milliseconds.
     due_date: Option<i64>,
-    /// Whether students see it.
+    /// True if students see it.
     released: bool,
-    /// Whether it counts in the course grade.
+    /// True if it counts in the course grade.
     counted: bool,
-    /// Whether it is extra credit.
+    /// True if it is extra credit.
     extra_credit: bool,
 }
 
@@ -125,7 +114,7 @@ pub(crate) struct GradeView {
     name: String,
     /// For students their own points, for those who grade the mean of the class; empty for none.
     score: String,
-    /// Whether there is no such number yet.
+    /// True if there is no such number yet.
     not_graded_yet: bool,
     /// For those who grade, the number of students without a score.
     ungraded: i64,
@@ -144,7 +133,7 @@ pub(crate) struct GradeView {
 struct SentGrade {
     /// The points, as text; empty for none.
     grade: String,
-    /// What the student is told about it.
+    /// The comment for the student.
     #[serde(default)]
     comment: Option<String>,
     /// The reference of what the item belongs to. It has no effect.
@@ -164,7 +153,7 @@ struct Found {
     view: ItemView,
 }
 
-/// What is known of the scores of a class in one item.
+/// A summary of the scores of a class in one item.
 #[derive(Clone, Copy, Debug, Default)]
 struct Class {
     sum: Decimal,
@@ -172,7 +161,7 @@ struct Class {
     excused: i64,
 }
 
-/// What the views say of a site.
+/// The facts of a site that the views show.
 struct Place {
     title: String,
     role: String,
@@ -307,10 +296,10 @@ async fn items(cx: &Context, seen: &[Seen], order: Order, window: Window) -> Res
 async fn write_last_graded(cx: &Context, sql: &mut Sql, seen: &[Seen]) -> Result<()> {
     sql.push(
         " JOIN (SELECT k.item_id, max(k.graded_on) AS graded_on FROM membership this \
-         JOIN gradebook_score k ON k.site_id = this.site_id AND k.user_id = this.user_id \
-         WHERE k.score IS NOT NULL AND ",
+         CROSS JOIN gradebook_score k \
+         WHERE k.site_id = this.site_id AND k.user_id = this.user_id AND k.score IS NOT NULL AND ",
     );
-    write_classes(cx, sql, seen.iter()).await?;
+    write_classes(cx, sql, classes_of(seen.iter())).await?;
     sql.push(" GROUP BY k.item_id) g ON g.item_id = i.item_id");
     Ok(())
 }
@@ -324,7 +313,7 @@ fn graders(seen: &[Seen]) -> impl Iterator<Item = &Seen> {
     seen.iter().filter(|it| it.1.is_grader())
 }
 
-/// What the views of items say besides the items.
+/// The data that the views of items show besides the items.
 struct Telling {
     places: HashMap<String, Place>,
     /// The number of students, by site in which the caller grades.
@@ -374,12 +363,9 @@ impl Telling {
 async fn places(cx: &Context, seen: &[Seen]) -> Result<HashMap<String, Place>> {
     let ids: Vec<&str> = seen.iter().map(|it| it.0.as_str()).collect();
     let db = cx.db()?;
-    let mut sql = db.sql(
-        "SELECT s.id, s.title, coalesce(m.role, ''), \
-         (SELECT min(t.id) FROM site_tool t WHERE t.site_id = s.id AND t.tool_id = ",
-    );
-    sql.bind(TOOL)
-        .push(") FROM site s LEFT JOIN membership m ON m.site_id = s.id AND m.user_id = ");
+    let mut sql = db.sql("SELECT s.id, s.title, coalesce(m.role, ''), ");
+    write_placement(&mut sql, TOOL);
+    sql.push(" FROM site s LEFT JOIN membership m ON m.site_id = s.id AND m.user_id = ");
     sql.bind(cx.user_id()?)
         .push(" WHERE s.id")
         .bind_list(&ids)?;
@@ -403,24 +389,15 @@ async fn places(cx: &Context, seen: &[Seen]) -> Result<HashMap<String, Place>> {
         .collect())
 }
 
-/// Appends the condition that the membership `this` is one of a student whom the caller sees in one of these sites.
-async fn write_classes(
-    cx: &Context,
-    sql: &mut Sql,
-    sites: impl Iterator<Item = &Seen>,
-) -> Result<()> {
-    sql.push("(FALSE");
-    for (site, audience) in sites {
-        write_students(cx, sql.push(" OR "), site, *audience).await?;
-    }
-    sql.push(")");
-    Ok(())
+/// Returns these sites as [`write_classes`] takes them.
+fn classes_of<'a>(seen: impl Iterator<Item = &'a Seen>) -> Vec<(&'a str, Audience)> {
+    seen.map(|it| (it.0.as_str(), it.1)).collect()
 }
 
 async fn students(cx: &Context, seen: &[Seen]) -> Result<HashMap<String, i64>> {
     let db = cx.db()?;
     let mut sql = db.sql("SELECT this.site_id, count(*) FROM membership this WHERE ");
-    write_classes(cx, &mut sql, graders(seen)).await?;
+    write_classes(cx, &mut sql, classes_of(graders(seen))).await?;
     sql.push(" GROUP BY this.site_id");
     let read = |row: &mut Row<'_>| Ok((row.take()?, row.take()?));
     let counted: HashMap<String, i64> = db
@@ -441,9 +418,10 @@ async fn classes(cx: &Context, seen: &[Seen]) -> Result<HashMap<String, Class>> 
          CAST(coalesce(sum(CASE WHEN c.excused THEN NULL ELSE c.score END), 0) AS bigint), \
          CAST(count(CASE WHEN c.excused THEN NULL ELSE c.score END) AS bigint), \
          CAST(coalesce(sum(CASE WHEN c.excused THEN 1 ELSE 0 END), 0) AS bigint) \
-         FROM membership this JOIN gradebook_score c ON c.site_id = this.site_id AND c.user_id = this.user_id WHERE ",
+         FROM membership this CROSS JOIN gradebook_score c \
+         WHERE c.site_id = this.site_id AND c.user_id = this.user_id AND ",
     );
-    write_classes(cx, &mut sql, graders(seen)).await?;
+    write_classes(cx, &mut sql, classes_of(graders(seen))).await?;
     sql.push(" GROUP BY c.item_id");
     let read = |row: &mut Row<'_>| {
         let item: String = row.take()?;

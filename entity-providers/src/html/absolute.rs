@@ -8,7 +8,7 @@ use ammonia::Url;
 
 /// The attributes that hold addresses.
 const ATTRIBUTES: [&str; 3] = ["href", "src", "cite"];
-/// What is written otherwise in values.
+/// The characters that are written otherwise in values.
 const ESCAPES: [(char, &str); 5] = [
     ('"', "&quot;"),
     ('<', "&lt;"),

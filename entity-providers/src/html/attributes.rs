@@ -49,7 +49,7 @@ impl Place {
         })
     }
 
-    /// Whether an attribute begins where one goes from here to `next`.
+    /// Returns whether an attribute begins where one goes from here to `next`.
     fn begins_attribute(self, next: Self) -> bool {
         matches!((self, next), (Self::Between | Self::BehindName, Self::Name))
     }

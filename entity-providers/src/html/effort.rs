@@ -1,4 +1,4 @@
-//! What it takes to parse HTML, found out by parsing it into nothing.
+//! The effort that HTML takes to parse, found out by parsing it into nothing.
 //!
 //! Parsers look through the open elements at nearly every tag, move what is nested wrongly, and open elements again
 //! that were not closed. Hostile text makes each of these as long as the text, for each of its tags. The parser here
@@ -28,10 +28,10 @@ const POINTERS: u32 = 8;
 /// As many bytes are looked through as one step takes.
 const BYTES: u64 = 256;
 
-/// What is wrong with a text of which the tags take too much.
+/// The message about a text of which the tags take too much.
 pub(super) const CONFUSED: &str = "has tags that are nested in too confused a way: close each inside of the element that it was opened in";
 
-/// What it took to parse a text.
+/// The effort that a text took to parse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Effort {
     /// How often the tree was asked something, weighed by what that takes.
@@ -40,7 +40,7 @@ pub(super) struct Effort {
     pub(super) growth: u64,
 }
 
-/// What it takes to parse `html`.
+/// Returns the effort that `html` takes to parse.
 ///
 /// # Errors
 /// It takes more than its size justifies.
@@ -196,8 +196,8 @@ impl Tree {
     }
 }
 
-/// Whether elements of this name are opened again where they were not closed. The parser compares the attributes
-/// of each with those of the ones before it.
+/// Returns whether elements of this name are opened again where they were not closed. The parser compares the
+/// attributes of each with those of the ones before it.
 fn is_formatting(name: &QualName) -> bool {
     matches!(
         &*name.local,

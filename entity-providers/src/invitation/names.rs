@@ -8,7 +8,7 @@ use crate::db::user_account;
 use crate::user;
 use entity_core::db::Sql;
 
-/// What names the caller and nobody else at this moment.
+/// The names that the caller and nobody else has at this moment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     /// The internal id, which is compared as it is.
@@ -41,7 +41,7 @@ impl Names {
         })
     }
 
-    /// Whether `invitee`, as it was typed, is one of them.
+    /// Returns whether `invitee`, as it was typed, is one of them.
     pub(super) fn has(&self, invitee: &str) -> bool {
         self.id.as_deref() == Some(invitee) || self.lower.contains(&lower(invitee))
     }

@@ -12,7 +12,7 @@ use crate::membership::MANAGES_MEMBERS;
 use crate::user::FULL_NAME;
 use entity_core::db::Sql;
 
-/// What [`from_row`] reads, in this order.
+/// The columns that [`from_row`] reads, in this order.
 const COLUMNS: &str = "x.id, x.site_id, x.site_title, x.role, x.invitee, x.invited_by, x.inviter_name, \
     x.created, x.expires";
 const INNER: &str =

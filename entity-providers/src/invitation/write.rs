@@ -25,7 +25,7 @@ pub(crate) struct Invited {
     pub(crate) field: &'static str,
     /// Who it is, as it was typed.
     pub(crate) name: String,
-    /// What they are to be, which the caller may make somebody.
+    /// The role that they are to have, which the caller may give.
     pub(crate) role: String,
 }
 

@@ -1,4 +1,4 @@
-//! What can be asked and done at addresses of its own: the members of a site or group, joining, adding many.
+//! The actions at addresses of their own: the members of a site or group, joining, adding many.
 
 use entity_core::search::Grammar;
 use entity_core::{

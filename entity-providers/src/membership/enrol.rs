@@ -18,7 +18,7 @@ const MOST_PEOPLE: usize = 200;
 /// Most characters of the names in a remark: clients do not read headers of any length.
 const MOST_REMARKED: usize = 3_000;
 
-/// What came of it.
+/// The result.
 #[derive(Debug, Default)]
 struct Enrolment {
     added: usize,

@@ -2,7 +2,7 @@
 
 use entity_core::{Error, Result};
 
-/// What somebody is a member of, as references and ids name it.
+/// The place of which somebody is a member, as references and ids name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Location<'a> {
     /// A site.

@@ -138,7 +138,7 @@ async fn users(cx: &Context, site: &str, field: &str, names: &[String]) -> Resul
     Ok(users)
 }
 
-/// Whether the caller may know that `name` is the external id or the e-mail address of the member `user`.
+/// Returns whether the caller may know that `name` is the external id or the e-mail address of the member `user`.
 async fn is_known_by(cx: &Context, site: &str, user: &str, name: &str) -> Result<bool> {
     let member = query::one(cx, user, Location::Site(site)).await?;
     Ok(member.is_some_and(|it| {

@@ -1,4 +1,4 @@
-//! What is answered to those who add somebody and may only invite: a membership that does not count yet.
+//! The answer to those who add somebody and may only invite: a membership that does not count yet.
 //!
 //! It has the id of the invitation where others have that of a user, and tells what was typed and nothing else, so
 //! that it is the same whether there is such a person or not.

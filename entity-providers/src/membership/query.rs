@@ -1,5 +1,7 @@
 //! Reading memberships: one statement for one or for a list, with the names of users and the types of sites.
 
+use std::collections::BTreeMap;
+
 use entity_core::db::Row;
 use entity_core::wire::Millis;
 use entity_core::{Context, DateTimeUtc, Entity, Error, Page, Result, Search, db};
@@ -14,11 +16,11 @@ use crate::group;
 use crate::user::{FULL_NAME, SORT_NAME};
 use entity_core::db::Sql;
 
-/// What [`from_row`] reads, in this order.
+/// The columns that [`from_row`] reads, in this order.
 const COLUMNS: &str = "x.user_id, x.site_id, x.group_id, x.role, x.is_active, x.is_provided, \
     x.is_hidden, x.eid, x.email, x.first_name, x.last_name, x.display_name, x.sort_name, x.last_login, \
     x.type, x.origin";
-/// What is the same of members of sites and of groups: a group's member is what they are in the site.
+/// The columns that members of sites and of groups share: a group's member is what they are in the site.
 const COMMON: &str = "m.user_id, m.site_id, m.role, m.is_active, m.is_hidden, u.eid, u.email, \
     u.first_name, u.last_name, u.last_login, s.type, m.origin";
 /// The same for the members of sites alone; the id is made as [`from_row`] makes it.
@@ -89,11 +91,40 @@ pub(super) async fn list(
 
 /// How many memberships are wanted.
 pub(super) async fn count(cx: &Context, search: &Search, wanted: &Wanted<'_>) -> Result<u64> {
+    db::count_rows(cx, matching(cx, search, wanted)?).await
+}
+
+/// The numbers of the wanted memberships by role.
+pub(super) async fn count_by_role(
+    cx: &Context,
+    search: &Search,
+    wanted: &Wanted<'_>,
+) -> Result<BTreeMap<String, u64>> {
+    let mut statement = matching(cx, search, wanted)?;
+    let role = (Alias::new("x"), Alias::new("role"));
+    statement
+        .clear_selects()
+        .column(role.clone())
+        .expr(Expr::cust("count(*)"))
+        .group_by_col(role);
+    let db = cx.db()?;
+    let statement = db.get_database_backend().build(&statement);
+    let read = |row: &mut Row<'_>| {
+        let role: String = row.take()?;
+        let count: i64 = row.take()?;
+        Ok((role, u64::try_from(count).unwrap_or_default()))
+    };
+    let found = db.scan(statement, read).await?;
+    Ok(found.into_iter().collect())
+}
+
+/// The memberships that are wanted and that `search` asks for, whatever part of them.
+fn matching(cx: &Context, search: &Search, wanted: &Wanted<'_>) -> Result<SelectStatement> {
     let mut statement = select(cx, wanted)?;
     with_role(&mut statement, search);
     let backend = cx.db()?.get_database_backend();
     statement.cond_where(db::condition(backend, search, Membership::schema(), "x")?);
-    db::count_rows(cx, statement).await
+    Ok(statement)
 }
 
 /// Adds the role that existing clients ask for by parameters of their own.

@@ -1,6 +1,6 @@
 //! Who sees which member, and who may make whom a member as what.
 
-use entity_core::{Context, Decision, Error, Permit, Result, Scope};
+use entity_core::{Context, Decision, Error, Permit, Result, Scope, gate};
 use sea_orm::{EntityTrait, QuerySelect};
 
 use super::Membership;
@@ -28,8 +28,7 @@ pub(super) async fn may_see(cx: &Context, membership: &Membership) -> Result<Per
     }
     let site = membership.site_id.as_str();
     if membership.invitation.is_some() {
-        let decision = cx.authorizer().decide(cx, MANAGES_MEMBERS, site).await?;
-        return Ok(match decision.is_granted() {
+        return Ok(match gate::holds(cx, MANAGES_MEMBERS, site).await? {
             true => Permit::Allowed,
             false => Permit::Hidden,
         });
@@ -38,13 +37,8 @@ pub(super) async fn may_see(cx: &Context, membership: &Membership) -> Result<Per
         None => holds_roster(cx, site).await?,
         Some(_) => holds_group_roster(cx, site).await?,
     };
-    let is_seen = decision.is_granted()
-        && (!membership.hidden
-            || cx
-                .authorizer()
-                .decide(cx, SEES_HIDDEN, site)
-                .await?
-                .is_granted());
+    let is_seen =
+        decision.is_granted() && (!membership.hidden || gate::holds(cx, SEES_HIDDEN, site).await?);
     match is_seen {
         true => Ok(Permit::Allowed),
         false => Ok(Permit::Hidden),
@@ -56,10 +50,7 @@ pub(super) async fn may_see(cx: &Context, membership: &Membership) -> Result<Per
 pub(super) async fn may_make(cx: &Context, membership: &Membership) -> Result<Permit> {
     let site = membership.site_id.as_str();
     let may_manage = match membership.group_id {
-        None => {
-            let decision = cx.authorizer().decide(cx, MANAGES_MEMBERS, site).await?;
-            decision.is_granted()
-        }
+        None => gate::holds(cx, MANAGES_MEMBERS, site).await?,
         Some(_) => group::may_manage(cx, site).await?,
     };
     match (may_manage, &membership.group_id) {
@@ -75,7 +66,8 @@ pub(crate) async fn may_give(cx: &Context, site: &str, role: &str) -> Result<Per
     may_give_as(cx, cx.user_id()?, site, role).await
 }
 
-/// Whether `giver` may make somebody a member of `site` in the role `role` at this moment, if they asked themselves.
+/// Returns whether `giver` may make somebody a member of `site` in the role `role` at this moment, if they asked
+/// themselves.
 pub(crate) async fn may_make_as(cx: &Context, giver: &str, site: &str, role: &str) -> Result<bool> {
     let authorizer = authorizer::of(cx)?;
     let own = authorizer.functions_of(cx, Some(giver), site).await?;
@@ -115,7 +107,7 @@ pub(super) async fn demand_may_give(cx: &Context, site: &str, role: &str) -> Res
     }
 }
 
-/// Whether the caller adds people without asking them; if not, whom they add is invited.
+/// Returns whether the caller adds people without asking them; if not, whom they add is invited.
 pub(super) async fn may_enrol(cx: &Context) -> Result<bool> {
     cx.authorizer().holds(cx, ENROLS).await
 }
@@ -139,12 +131,12 @@ pub(super) async fn may_end(cx: &Context, membership: &Membership) -> Result<Per
     }
 }
 
-/// Whether it is the caller's own membership of a site. Whom the institution's roster put there stays.
+/// Returns whether it is the caller's own membership of a site. Whom the institution's roster put there stays.
 pub(super) fn may_leave(cx: &Context, membership: &Membership) -> bool {
     is_own(cx, membership) && membership.group_id.is_none() && !membership.provided
 }
 
-/// Whether it is the caller's own membership of a site, or anybody's for super users: then the caller says
+/// Returns whether it is the caller's own membership of a site, or anybody's for super users: then the caller says
 /// whether others see it.
 pub(super) async fn may_hide(cx: &Context, membership: &Membership) -> Result<bool> {
     Ok(is_own(cx, membership) || cx.authorizer().is_superuser(cx).await?)
@@ -185,7 +177,7 @@ async fn union(cx: &Context, functions: &[&str]) -> Result<Scope> {
     Ok(Scope::Sites(all))
 }
 
-/// What of a member's person the caller may know in a site.
+/// The facts of a member's person that the caller may know in a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Known {
     /// The e-mail address.
@@ -194,8 +186,8 @@ pub(super) struct Known {
     pub(super) eid: bool,
 }
 
-/// What the caller may know of the member: of those who neither accepted an invitation nor were enrolled by mandate,
-/// no more than the name. Whoever may look at all accounts learns nothing new here.
+/// Returns the facts of the member that the caller may know: of those who neither accepted an invitation nor were
+/// enrolled by mandate, no more than the name. Whoever may look at all accounts learns nothing new here.
 pub(super) async fn known(cx: &Context, membership: &Membership) -> Result<Known> {
     if is_own(cx, membership) {
         return Ok(Known {
@@ -209,12 +201,10 @@ pub(super) async fn known(cx: &Context, membership: &Membership) -> Result<Known
             eid: false,
         });
     }
-    let (authorizer, site) = (cx.authorizer(), membership.site_id.as_str());
-    let email = authorizer.decide(cx, "roster.viewemail", site).await?;
-    let eid = authorizer.decide(cx, "roster.viewid", site).await?;
+    let site = membership.site_id.as_str();
     Ok(Known {
-        email: email.is_granted(),
-        eid: eid.is_granted(),
+        email: gate::holds(cx, "roster.viewemail", site).await?,
+        eid: gate::holds(cx, "roster.viewid", site).await?,
     })
 }
 
@@ -234,7 +224,16 @@ async fn holds_group_roster(cx: &Context, site: &str) -> Result<Decision> {
     }
 }
 
-async fn holds_roster(cx: &Context, site: &str) -> Result<Decision> {
+/// Allows what tells of the members of `site` to those who hold its roster.
+pub(super) async fn permits_roster(cx: &Context, site: &str) -> Result<Permit> {
+    match holds_roster(cx, site).await?.is_granted() {
+        true => Ok(Permit::Allowed),
+        false => Ok(Permit::Forbidden),
+    }
+}
+
+/// Returns whether the caller holds the roster of `site`.
+pub(super) async fn holds_roster(cx: &Context, site: &str) -> Result<Decision> {
     let mut decision = Decision::Denied;
     for function in ROSTER {
         decision = cx.authorizer().decide(cx, function, site).await?;

@@ -1,6 +1,6 @@
 //! Which memberships a list is about, and which of them the caller may see.
 
-use entity_core::{Arguments, Context, Error, Result, Scope, Search};
+use entity_core::{Arguments, Context, Error, Result, Scope, Search, flag};
 
 use super::location::Location;
 use super::rules;
@@ -64,7 +64,7 @@ impl Place<'_> {
 }
 
 impl<'a> Sight<'a> {
-    /// What the caller may see of hidden members.
+    /// Returns the hidden members that the caller may see.
     async fn of(cx: &'a Context) -> Result<Self> {
         Ok(match cx.authorizer().scope(cx, rules::SEES_HIDDEN).await? {
             Scope::Everything => Self::Everybody,
@@ -109,6 +109,15 @@ impl<'a> Wanted<'a> {
         })
     }
 
+    /// The members of the groups of `site`, for answers that go through the gate, as those of [`of_all`](Self::of_all).
+    pub(super) async fn of_groups(cx: &'a Context, site: &'a str) -> Result<Self> {
+        Ok(Self {
+            groups: Some(Place::Site(site)),
+            sight: Sight::of(cx).await?,
+            ..Self::default()
+        })
+    }
+
     /// Who is in the group `id`, which is said to be in `site` or anywhere: for those who hold the roster of its
     /// site, and for those who change who is in its groups.
     pub(super) async fn of_group(cx: &'a Context, site: Option<&str>, id: &'a str) -> Result<Self> {
@@ -121,7 +130,7 @@ impl<'a> Wanted<'a> {
         })
     }
 
-    /// What the type's own parameters ask for.
+    /// Returns the wish that the type's own parameters express.
     pub(super) async fn of_search(cx: &'a Context, search: &'a Search) -> Result<Self> {
         let kinds = Kinds::of(|name| search.parameter(name))?;
         let user = search.parameter("userId");
@@ -172,15 +181,12 @@ struct Kinds {
 
 impl Kinds {
     fn of<'q>(parameter: impl Fn(&str) -> Option<&'q str>) -> Result<Self> {
-        let flag = |name: &'static str, or_else: bool| match parameter(name) {
-            None => Ok(or_else),
-            Some("true") => Ok(true),
-            Some("false") => Ok(false),
-            Some(_) => Err(Error::field(name, "must be true or false")),
+        let sent = |name: &'static str, or_else: bool| {
+            parameter(name).map_or(Ok(or_else), |it| flag(name, it))
         };
         let kinds = Self {
-            has_sites: flag("includeSites", true)?,
-            has_groups: flag("includeGroups", false)?,
+            has_sites: sent("includeSites", true)?,
+            has_groups: sent("includeGroups", false)?,
         };
         match kinds.has_sites || kinds.has_groups {
             true => Ok(kinds),

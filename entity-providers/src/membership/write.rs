@@ -20,7 +20,7 @@ use entity_core::db::Sql;
 const USER_ID: &str = "userId";
 const USER_EID: &str = "userEid";
 
-/// What a client sends to make somebody a member.
+/// The fields that a client sends to make somebody a member.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Draft {
@@ -31,7 +31,7 @@ pub struct Draft {
     pub(super) active: Option<bool>,
 }
 
-/// What a client sends to change a membership.
+/// The fields that a client sends to change a membership.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Changes {

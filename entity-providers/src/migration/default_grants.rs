@@ -1,4 +1,4 @@
-//! What each role may do by default: one line a function, one letter a role.
+//! The rights of each role by default: one line a function, one letter a role.
 
 /// A function, and the roles that hold it: `a`ccess and `m`aintain in a plain site, `s`tudent, `t`eaching
 /// assistant and `i`nstructor in a course.

@@ -1,4 +1,4 @@
-//! What can be asked of one site beyond the site itself.
+//! The actions on one site beyond the site itself.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -24,6 +24,7 @@ pub(super) fn all() -> Vec<Action<Sites>> {
             Box::pin(pages(cx, site))
         })
         .doc("The pages with their tools, in order, for members.")
+        .unlinked()
         .answers(Answers::Value(shape::of::<Vec<PageView>>)),
         Action::on_entity(get, "exists", Need::Session, |_cx, _site, _arguments| {
             Box::pin(async { Ok(Outcome::Done) })
@@ -38,6 +39,7 @@ pub(super) fn all() -> Vec<Action<Sites>> {
             |_cx, site, _arguments| Box::pin(async move { Ok(memberships(&site)) }),
         )
         .doc("The members, as `membership/site/{id}` answers them.")
+        .unlinked()
         .answers(Answers::CollectionOf("membership")),
         Action::on_entity(
             get,
@@ -58,11 +60,23 @@ pub(super) fn all() -> Vec<Action<Sites>> {
         .answers(Answers::Value(
             shape::of::<Wrapper<BTreeMap<String, BTreeSet<String>>>>,
         )),
+        Action::entity(Verb::Post, "archive", Need::Superuser, archive)
+            .doc("The site with everything in it as one zip archive, which `lectern import` takes in: also what no member may see, such as drafts of others.")
+            .answers(Answers::Bytes(&["application/zip"])),
         Action::entity(get, "userPerms", Need::Session, user_perms)
             .doc("The caller's functions; only of those that begin so, if the path goes on.")
             .optional_argument(PREFIX, "How the functions begin.")
             .answers(Answers::Value(shape::of::<Wrapper<BTreeSet<String>>>)),
     ]
+}
+
+async fn archive(_cx: &Context, site: Site, _: Arguments) -> Result<Outcome<Sites>> {
+    match site.id.starts_with('!') {
+        true => Err(Error::conflict(
+            "the service itself needs this site: it has no archive",
+        )),
+        false => Ok(Outcome::Archive(site.id)),
+    }
 }
 
 /// A page with its tools.
@@ -101,11 +115,7 @@ struct ToolView {
 
 async fn pages(cx: &Context, site: Site) -> Result<Outcome<Sites>> {
     let standing = authorizer::of(cx)?.standing(cx, cx.user_id()?).await?;
-    let is_member = standing
-        .members
-        .get(&site.id)
-        .is_some_and(|it| it.is_active);
-    if !is_member && !standing.is_superuser {
+    if standing.role_in(&site.id).is_none() && !standing.is_superuser {
         return Err(Error::forbidden());
     }
     let pages = site_page::Entity::find()

@@ -60,7 +60,7 @@ async fn complete(cx: &Context, rows: Vec<Model>) -> Result<Vec<Site>> {
     Ok(sites)
 }
 
-/// What the type's own parameters say, and the search with the words that are among them.
+/// Returns the query of the type's own parameters, and the search with the words that are among them.
 async fn asked(cx: &Context, search: &Search) -> Result<(Select<Sites>, Search)> {
     let mut search = search.clone();
     crate::search::add_words(&mut search, &["search", "criteria"])?;

@@ -32,7 +32,7 @@ pub struct Owner {
 pub struct PageReference {
     /// The id.
     pub id: String,
-    /// What people call it.
+    /// The title.
     pub title: String,
     /// The site.
     pub site_id: String,
@@ -46,7 +46,7 @@ pub struct PageReference {
 pub struct Group {
     /// The id.
     pub id: String,
-    /// What people call it.
+    /// The title.
     pub title: String,
     /// The reference.
     pub reference: String,

@@ -38,11 +38,10 @@ async fn of_caller(cx: &Context, call: Call) -> Result<Rights> {
     let authorizer = authorizer::of(cx)?;
     let user = cx.user_id()?;
     let standing = authorizer.standing(cx, user).await?;
-    let member = standing.members.get(site).filter(|it| it.is_active);
     Ok(Rights {
         site_id: site.to_owned(),
         user_id: user.to_owned(),
-        role: member.map(|it| it.role.clone()),
+        role: standing.role_in(site).map(ToOwned::to_owned),
         permissions: authorizer.functions_of_caller(cx, site).await?,
     })
 }

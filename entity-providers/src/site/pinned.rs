@@ -1,7 +1,7 @@
 //! The sites that a user keeps at hand, or all sites of a user, with the path of one tool in each: what the views of a
 //! dashboard show beside their entities.
 
-use entity_core::db::Row;
+use entity_core::db::{Row, Sql};
 use entity_core::{Context, Result, encode_segment};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use serde::Serialize;
 /// The most sites that are shown.
 const MOST_SITES: i64 = 1000;
 
-/// What people call a site.
+/// The title of a site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SiteName {
@@ -17,6 +17,12 @@ pub struct SiteName {
     pub site_id: String,
     /// Its title.
     pub title: String,
+}
+
+/// Appends the id of the first place of the tool `tool` in the site `s`, or null if the site lacks the tool.
+pub(crate) fn write_placement(sql: &mut Sql, tool: &str) {
+    sql.push("(SELECT t.id FROM site_tool t WHERE t.site_id = s.id AND t.tool_id = ");
+    sql.bind(tool).push(" ORDER BY t.position, t.id LIMIT 1)");
 }
 
 /// The sites of which a view shows entities, by title: those that the caller keeps at hand and in which the caller holds a
@@ -74,12 +80,11 @@ impl PinnedSites {
     /// Returns the sites for which a condition holds, which ends with a value.
     async fn find(cx: &Context, tool: &str, condition: (&str, &str)) -> Result<Self> {
         let db = cx.db()?;
-        let mut sql = db.sql(
-            "SELECT s.id, s.title, \
-             (SELECT min(t.id) FROM site_tool t WHERE t.site_id = s.id AND t.tool_id = ",
-        );
-        sql.bind(tool).push(") FROM site s ");
-        sql.push(condition.0).bind(condition.1);
+        let mut sql = db.sql("SELECT s.id, s.title, ");
+        write_placement(&mut sql, tool);
+        sql.push(" FROM site s ")
+            .push(condition.0)
+            .bind(condition.1);
         sql.push(" ORDER BY s.title, s.id LIMIT ").bind(MOST_SITES);
         let read = |row: &mut Row<'_>| {
             let name = SiteName {
@@ -99,12 +104,26 @@ impl PinnedSites {
 
     /// The path of the tool in the site `site_id`, or of the site if it lacks the tool.
     pub fn path(&self, site_id: &str) -> String {
-        let site = self.0.iter().find(|it| it.name.site_id == site_id);
-        let path = format!("/portal/site/{}", encode_segment(site_id));
-        match site.and_then(|it| it.placement.as_deref()) {
-            Some(placement) => format!("{path}/tool/{}", encode_segment(placement)),
-            None => path,
-        }
+        self.path_of_tool(site_id)
+            .unwrap_or_else(|| Self::path_of_site(site_id))
+    }
+
+    /// The path of the tool in the site `site_id`; `None` if the site lacks the tool.
+    pub fn path_of_tool(&self, site_id: &str) -> Option<String> {
+        let site = self.0.iter().find(|it| it.name.site_id == site_id)?;
+        let placement = encode_segment(site.placement.as_deref()?);
+        let path = Self::path_of_site(site_id);
+        Some(format!("{path}/tool/{placement}"))
+    }
+
+    /// The path of the site `site_id`.
+    pub fn path_of_site(site_id: &str) -> String {
+        format!("/portal/site/{}", encode_segment(site_id))
+    }
+
+    /// Their names, by title.
+    pub fn names(&self) -> impl Iterator<Item = &SiteName> {
+        self.0.iter().map(|it| &it.name)
     }
 
     /// Their names.

@@ -1,6 +1,6 @@
 //! `/api/users/{userId}/sites`: the sites of a user with their tools, their terms, and which are pinned.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use entity_core::endpoint::{Call, Endpoint, Part};
 use entity_core::{Context, Error, ErrorKind, Page, Result, Window, encode_segment, gate};
@@ -27,7 +27,7 @@ struct SitesOfUser {
 struct Term {
     /// The external id.
     id: String,
-    /// What people call it.
+    /// The title.
     name: String,
 }
 
@@ -44,7 +44,7 @@ struct SiteEntry {
     short_description: Option<String>,
     /// Its path in the portal.
     url: String,
-    /// Whether the user keeps it at hand.
+    /// True if the user keeps it at hand.
     pinned: bool,
     /// The address of its picture.
     image: Option<String>,
@@ -56,7 +56,7 @@ struct SiteEntry {
     /// There, and true, if it is a project.
     #[serde(skip_serializing_if = "is_false")]
     project: bool,
-    /// What people call its term, if it is a course.
+    /// The title of its term, if it is a course.
     #[serde(skip_serializing_if = "Option::is_none")]
     term: Option<String>,
 }
@@ -67,13 +67,13 @@ struct SiteEntry {
 struct ToolEntry {
     /// Which tool.
     id: String,
-    /// What people call it here.
+    /// The title here.
     title: String,
     /// Its path in the portal.
     url: String,
     /// The class of its icon.
     icon_class: String,
-    /// Whether something new happened in it; always false as long as nothing tells.
+    /// True if something new happened in it; always false as long as nothing tells.
     has_alerts: bool,
 }
 
@@ -141,8 +141,10 @@ struct Told {
 #[derive(Serialize)]
 pub(crate) struct OwnSite {
     pub(crate) site: Site,
-    /// Whether the user keeps it at hand.
+    /// True if the user keeps it at hand.
     pub(crate) is_pinned: bool,
+    /// Its place among the sites that the user keeps at hand, if the user gave it one.
+    pub(crate) place: Option<i64>,
 }
 
 /// Returns the published sites of `user` that the caller may see, by title.
@@ -155,7 +157,8 @@ pub(crate) async fn own_sites(
     let page = sites(cx, memberships(user, only_pinned), window).await?;
     let pins = pins(cx, user, &page.items).await?;
     Ok(page.map(|site| OwnSite {
-        is_pinned: pins.contains(&site.id),
+        is_pinned: pins.contains_key(&site.id),
+        place: pins.get(&site.id).copied().flatten(),
         site,
     }))
 }
@@ -171,14 +174,15 @@ fn memberships(user: &str, only_pinned: bool) -> Select<membership::Entity> {
     }
 }
 
-/// The ids among `sites` that the user has pinned.
-async fn pins(cx: &Context, user: &str, sites: &[Site]) -> Result<HashSet<String>> {
+/// The ids among `sites` that the user has pinned, each with its place among these.
+async fn pins(cx: &Context, user: &str, sites: &[Site]) -> Result<HashMap<String, Option<i64>>> {
     let ids = sites.iter().map(|it| it.id.as_str());
     let pinned = memberships(user, true)
         .filter(membership::Column::SiteId.is_in(ids))
         .all(cx.db()?)
         .await?;
-    Ok(pinned.into_iter().map(|it| it.site_id).collect())
+    let pinned = pinned.into_iter();
+    Ok(pinned.map(|it| (it.site_id, it.pinned_position)).collect())
 }
 
 async fn sites(

@@ -6,7 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use entity_core::{Action, Answers, Arguments, Context, Error, Need, Outcome, Result, Verb, shape};
+use entity_core::{
+    Action, Answers, Arguments, Context, Error, Need, Outcome, Result, Verb, flag, shape,
+};
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter};
 use serde_json::Value;
@@ -107,7 +109,7 @@ impl Change {
         })
     }
 
-    /// Whether it changes anything.
+    /// Returns whether it changes anything.
     fn is_one(&self, roles: &BTreeMap<String, BTreeSet<String>>) -> bool {
         let is_held = roles
             .get(&self.role)
@@ -129,8 +131,7 @@ fn sent(arguments: &Arguments) -> Result<Vec<(String, bool)>> {
     for (name, value) in in_body.chain(in_query) {
         let is_granted = match &value {
             Value::Bool(is_granted) => *is_granted,
-            Value::String(text) if text == "true" => true,
-            Value::String(text) if text == "false" => false,
+            Value::String(text) => flag(name, text)?,
             _ => return Err(Error::field(name, "must be true or false")),
         };
         pairs.push((name.clone(), is_granted));

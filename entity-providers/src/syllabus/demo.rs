@@ -1,12 +1,13 @@
 //! The syllabi of the two courses of the demo university.
 
 use chrono::TimeDelta;
-use entity_core::db::{self, Facts};
+use entity_core::db;
 use entity_core::file::Files;
 use entity_core::wire::Millis;
-use entity_core::{Context, Demo, Error, Result};
+use entity_core::{Context, Demo, Result};
 
 use super::SyllabusItem;
+use crate::content::demo::attach;
 use crate::demo::{BIOLOGY, HISTORY};
 
 /// One item. Days count from now: those before are negative.
@@ -16,11 +17,11 @@ struct Plan {
     title: &'static str,
     data: &'static str,
     days: Option<(i64, i64)>,
-    files: &'static str,
+    files: &'static [&'static str],
     is_draft: bool,
 }
 
-const READING: &str = r#"[{"name":"reading-list.pdf","type":"application/pdf","url":"https://example.org/biology/reading-list.pdf","size":20481}]"#;
+const READING: &[&str] = &["reading-list.pdf"];
 
 const PLANS: &[Plan] = &[
     Plan {
@@ -38,7 +39,7 @@ const PLANS: &[Plan] = &[
         title: "How grades are made",
         data: "<ul><li>Essays: 40 %</li><li>Lab: 30 %</li><li>Exam: 30 %</li></ul>",
         days: None,
-        files: "",
+        files: &[],
         is_draft: false,
     },
     Plan {
@@ -47,7 +48,7 @@ const PLANS: &[Plan] = &[
         title: "Cell membranes",
         data: "<p>Read chapter 4 before Monday.</p>",
         days: Some((-7, 0)),
-        files: "",
+        files: &[],
         is_draft: false,
     },
     Plan {
@@ -56,7 +57,7 @@ const PLANS: &[Plan] = &[
         title: "Photosynthesis",
         data: "<p>Read chapter 5. The lab is in the <em>greenhouse</em>.</p>",
         days: Some((0, 7)),
-        files: "",
+        files: &[],
         is_draft: false,
     },
     Plan {
@@ -65,7 +66,7 @@ const PLANS: &[Plan] = &[
         title: "Excursion to the salt marsh",
         data: "<p>Not settled yet.</p>",
         days: Some((21, 22)),
-        files: "",
+        files: &[],
         is_draft: true,
     },
     Plan {
@@ -74,7 +75,7 @@ const PLANS: &[Plan] = &[
         title: "Towns and guilds",
         data: "<p>Who may work in a town, and who may not.</p>",
         days: Some((-14, 0)),
-        files: "",
+        files: &[],
         is_draft: false,
     },
     Plan {
@@ -83,7 +84,7 @@ const PLANS: &[Plan] = &[
         title: "The league of the merchants",
         data: "<p>Why Lübeck?</p>",
         days: Some((0, 14)),
-        files: "",
+        files: &[],
         is_draft: false,
     },
 ];
@@ -91,21 +92,23 @@ const PLANS: &[Plan] = &[
 /// Adds the items and returns their number.
 pub(super) async fn fill(cx: &Context, demo: &Demo) -> Result<usize> {
     for (plan, order) in PLANS.iter().zip(1..) {
-        let item = plan.item(cx, demo.person(plan.author)?, order)?;
+        let author = demo.person(plan.author)?;
+        let mut item = plan.item(cx, author, order);
+        item.attachments = attach(cx, plan.site, author, plan.files).await?;
         db::insert(cx, &item).await?;
     }
     Ok(PLANS.len())
 }
 
 impl Plan {
-    fn item(&self, cx: &Context, author: &str, order: i64) -> Result<SyllabusItem> {
+    fn item(&self, cx: &Context, author: &str, order: i64) -> SyllabusItem {
         let at = |days| {
             cx.now()
                 .checked_add_signed(TimeDelta::days(days))
                 .map(Millis)
         };
         let written = at(-30).unwrap_or(Millis(cx.now()));
-        Ok(SyllabusItem {
+        SyllabusItem {
             id: cx.new_id(),
             site_id: self.site.to_owned(),
             title: self.title.to_owned(),
@@ -114,13 +117,12 @@ impl Plan {
             start_date: self.days.and_then(|it| at(it.0)),
             end_date: self.days.and_then(|it| at(it.1)),
             draft: self.is_draft,
-            attachments: Files::parse(self.files.to_owned(), cx.base_url())
-                .map_err(Error::internal)?,
+            attachments: Files::default(),
             created_by: author.to_owned(),
             created_on: written,
             modified_on: written,
             version: 1,
-            facts: Facts::default(),
-        })
+            ..SyllabusItem::default()
+        }
     }
 }

@@ -1,11 +1,12 @@
 //! The syllabus of a site as one object, as existing clients read it.
 
 use entity_core::file::Attachment;
-use entity_core::{Arguments, Context, Error, ErrorKind, Outcome, Result, Search, gate};
+use entity_core::{Arguments, Context, Error, Outcome, Result, Search, gate};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::SyllabusItem;
+use super::redirect::SyllabusRedirect;
 
 /// The syllabus of a site.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -13,7 +14,7 @@ use super::SyllabusItem;
 pub(super) struct Syllabus {
     /// The site.
     site_id: String,
-    /// The address of a syllabus elsewhere: always null.
+    /// The address of the syllabus, where that is kept elsewhere.
     redirect_url: Option<String>,
     /// The items, in order.
     items: Vec<Entry>,
@@ -55,9 +56,13 @@ pub(super) async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcom
     let site = arguments.argument("siteId")?;
     let mut search = Search::all();
     search.narrow_to_site::<SyllabusItem>(site)?;
-    let page = gate::list::<SyllabusItem>(cx, search).await.map_err(hide)?;
+    // Clients of this address are told of no refusal: a syllabus that is closed to them does not exist.
+    let page = gate::list::<SyllabusItem>(cx, search).await;
+    let page = page.map_err(Error::hide)?;
     let page = page.map(Entry::of).within(cx.answer_bytes())?;
-    if page.items.is_empty() {
+    let redirect_url = SyllabusRedirect::of_site(cx, site).await;
+    let redirect_url = redirect_url.map_err(Error::hide)?;
+    if page.items.is_empty() && redirect_url.is_none() {
         return Err(Error::not_found());
     }
     if page.has_more {
@@ -67,17 +72,9 @@ pub(super) async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcom
     }
     Ok(Outcome::value(Syllabus {
         site_id: site.to_owned(),
-        redirect_url: None,
+        redirect_url,
         items: page.items,
     }))
-}
-
-/// Clients of this address are told of no refusal: a syllabus that is closed to them does not exist.
-fn hide(error: Error) -> Error {
-    match error.kind() {
-        ErrorKind::Forbidden => Error::not_found(),
-        _ => error,
-    }
 }
 
 impl Entry {

@@ -29,7 +29,7 @@ pub(super) async fn by_any_id(cx: &Context, id: &str) -> Result<Option<User>> {
 }
 
 /// By the external id, whole and whoever asks.
-pub(super) async fn by_eid(cx: &Context, eid: &str) -> Result<Option<User>> {
+pub(crate) async fn by_eid(cx: &Context, eid: &str) -> Result<Option<User>> {
     let mut found = db::load(cx, |sql| Ok(is_of(sql, "eid", eid))).await?;
     Ok(found.pop())
 }

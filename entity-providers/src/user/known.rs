@@ -31,7 +31,7 @@ pub const KNOWN_PASSWORDS: [&str; 12] = [
 /// Most accounts that are named.
 const MOST_NAMED: i64 = 3;
 
-/// Whether everybody knows `password`, or guesses it from one of the `names` of its account.
+/// Returns whether everybody knows `password`, or guesses it from one of the `names` of its account.
 pub fn is_known(password: &str, names: &[&str]) -> bool {
     let is_it = |it: &&str| !it.is_empty() && it.eq_ignore_ascii_case(password);
     KNOWN_PASSWORDS.iter().chain(names).any(is_it)
@@ -119,7 +119,7 @@ pub struct Suspect {
     pub eid: String,
     /// The e-mail address.
     pub email: String,
-    /// What is stored of the password.
+    /// The stored hash of the password.
     pub hash: Secret,
 }
 

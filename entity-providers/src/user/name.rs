@@ -1,4 +1,4 @@
-//! What people are called: the one place that makes names of a first and a last name, here and in SQL.
+//! The names of people: the one place that makes names of a first and a last name, here and in SQL.
 //!
 //! First and last names are stored without white space around them.
 

@@ -1,4 +1,4 @@
-//! What the operator of the machine does with accounts. Nobody is asked for a permission: whoever can run
+//! The work of the operator of the machine on accounts. Nobody is asked for a permission: whoever can run
 //! these can read the database as well.
 
 use entity_core::db::{self, Record as _};

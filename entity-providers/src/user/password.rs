@@ -21,7 +21,7 @@ pub trait Passwords: fmt::Debug + Send + Sync {
     /// The hash of `password`, with everything that is needed to verify it.
     async fn hash(&self, password: &str) -> Result<String>;
 
-    /// Whether `stored` is a hash of `password`.
+    /// Returns whether `stored` is a hash of `password`.
     async fn verify(&self, password: &str, stored: &str) -> Result<bool>;
 }
 
@@ -33,11 +33,11 @@ pub struct PasswordService(pub Arc<dyn Passwords>);
 #[derive(Clone, Debug)]
 pub struct NewPassword(Secret);
 
-/// What is stored of a password.
+/// The hash of a password, as it is stored.
 #[derive(Clone, Debug)]
 pub struct PasswordHash {
     pub(super) hash: Secret,
-    /// What it was made of.
+    /// The password of which it was made.
     password: Secret,
 }
 
@@ -85,7 +85,7 @@ impl NewPassword {
         }
     }
 
-    /// What is stored of it.
+    /// Returns the hash of it, as it is stored.
     ///
     /// # Errors
     /// Too many passwords are hashed right now.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use entity_core::{DateTimeUtc, Result};
 
-/// What is guessed.
+/// The thing that is guessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Guess {
     /// The present password, by somebody who has a session and may have found it.
     Password,
-    /// Whether an e-mail address belongs to an account: a change to it is refused if it does.
+    /// The account of an e-mail address: a change to the address is refused if there is one.
     Address,
 }
 

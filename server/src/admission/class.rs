@@ -18,6 +18,8 @@ pub enum Class {
     Login,
     /// Reads more for its answer than others may: no head tells that.
     Large,
+    /// Sends files: so as long as these come, and writes then.
+    Upload,
 }
 
 /// Where logins are sent to.
@@ -30,12 +32,13 @@ const LOGINS: [&str; 4] = [
 
 impl Class {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Read,
         Self::Scan,
         Self::Write,
         Self::Login,
         Self::Large,
+        Self::Upload,
     ];
 
     /// What it is called.
@@ -46,6 +49,7 @@ impl Class {
             Self::Write => "write",
             Self::Login => "login",
             Self::Large => "large",
+            Self::Upload => "upload",
         }
     }
 
@@ -80,6 +84,7 @@ pub(crate) struct PerClass<T> {
     write: T,
     login: T,
     large: T,
+    upload: T,
 }
 
 impl<T> PerClass<T> {
@@ -91,6 +96,7 @@ impl<T> PerClass<T> {
             write: make(Class::Write),
             login: make(Class::Login),
             large: make(Class::Large),
+            upload: make(Class::Upload),
         }
     }
 
@@ -102,6 +108,7 @@ impl<T> PerClass<T> {
             Class::Write => &self.write,
             Class::Login => &self.login,
             Class::Large => &self.large,
+            Class::Upload => &self.upload,
         }
     }
 }

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use entity_core::{Caller, Result};
 use tokio::task::yield_now;
 
-use super::{Admission, Class, Lane, Quota, Seated, TooMany, Units, Who};
+use super::{Admission, Class, Lane, Place, Quota, Seated, TooMany, Units, Who};
 use crate::middleware::address::Arrived;
 
 /// A request that was let in. Its place is given back when this is dropped.
@@ -115,6 +115,15 @@ impl Admitted {
         Ok(())
     }
 
+    /// Waits for a place among those that send files. It is given back when the result is dropped.
+    ///
+    /// # Errors
+    /// There is no room.
+    pub(crate) async fn enter_upload(&self, admission: &Admission) -> Result<Place> {
+        let lane = admission.lane(Class::Upload);
+        lane.enter(self.seated.who()).await
+    }
+
     /// Counts it for `caller`, who was not known before.
     ///
     /// # Errors
@@ -156,7 +165,7 @@ impl Admitted {
                 reads: reads.saturating_sub(1),
                 writes,
             },
-            Class::Write | Class::Login => Units {
+            Class::Write | Class::Login | Class::Upload => Units {
                 reads,
                 writes: writes.saturating_sub(1),
             },
@@ -178,7 +187,7 @@ impl Admitted {
                 reads: 1,
                 writes: 0,
             },
-            Class::Write | Class::Login => Units {
+            Class::Write | Class::Login | Class::Upload => Units {
                 reads: 0,
                 writes: 1,
             },

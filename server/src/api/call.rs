@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::http::header::{CONTENT_TYPE, LINK};
-use axum::http::{HeaderValue, Uri};
+use axum::http::header::{CONTENT_TYPE, LINK, LOCATION};
+use axum::http::{HeaderValue, StatusCode, Uri};
 use axum::response::Response;
 use chrono::{DateTime, Utc};
 use entity_core::endpoint::{Answer, Call, Endpoint};
@@ -42,14 +42,18 @@ pub(crate) enum OwnAnswer {
 /// # Errors
 /// It is not JSON.
 pub(super) fn body(exchange: &Exchange, endpoint: &Endpoint) -> Result<Option<Value>> {
-    if endpoint.body.is_none() {
+    let Some(body) = endpoint.body else {
         return Ok(None);
-    }
-    match media::essence(&exchange.parts.headers)?.as_deref() {
-        Some(media::JSON) => entity_formats::parse_json(&exchange.body).map(Some),
-        _ => Err(Error::new(
+    };
+    let sent = media::essence(&exchange.parts.headers)?;
+    match sent.is_some_and(|it| body.media_types.contains(&it.as_ref())) {
+        true => entity_formats::parse_json(&exchange.body).map(Some),
+        false => Err(Error::new(
             ErrorKind::UnsupportedMediaType,
-            "send the body as application/json, in UTF-8",
+            format!(
+                "send the body as {}, in UTF-8",
+                body.media_types.join(" or ")
+            ),
         )),
     }
 }
@@ -79,6 +83,11 @@ impl Told {
     /// # Errors
     /// It can't be serialised.
     pub(super) fn write(&self, app: &App, answer: &Answer) -> Result<Response> {
+        if answer.is_empty {
+            let mut response = Response::new(Body::empty());
+            *response.status_mut() = StatusCode::NO_CONTENT;
+            return Ok(response);
+        }
         let write = || json(&*answer.data, self.is_enveloped, app.now());
         let mut response = app.answers.aside(&self.origin, write)?;
         let link = answer
@@ -86,6 +95,12 @@ impl Told {
             .and_then(|it| link(&self.base_url, &self.uri, it));
         if let Some(link) = link {
             response.headers_mut().insert(LINK, link);
+        }
+        if let Some(path) = &answer.created {
+            let place = HeaderValue::from_str(&format!("{}{path}", self.base_url));
+            let place = place.map_err(Error::internal)?;
+            response.headers_mut().insert(LOCATION, place);
+            *response.status_mut() = StatusCode::CREATED;
         }
         Ok(response)
     }

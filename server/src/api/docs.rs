@@ -61,14 +61,14 @@ fn any_object(_generator: &mut SchemaGenerator) -> Schema {
 /// The answer to [`DOCUMENT`].
 pub(super) fn document(call: &OwnCall<'_>) -> Result<OwnAnswer> {
     describe(call, (DOCUMENT_PATH, "json"), |_view| {
-        serde_json::to_vec(&call.app.description).map_err(Error::internal)
+        serde_json::to_vec(call.app.description()?).map_err(Error::internal)
     })
 }
 
 /// The answer to [`PAGE`].
 pub(super) fn page(call: &OwnCall<'_>) -> Result<OwnAnswer> {
     describe(call, (PAGE_PATH, "html"), |view| {
-        explorer_page(&call.app.description, view)
+        explorer_page(call.app.description()?, view)
     })
 }
 
@@ -99,7 +99,7 @@ pub(super) fn lead(call: &OwnCall<'_>) -> Result<OwnAnswer> {
         .ok_or_else(|| Error::field(OPERATION, "is required"))?;
     let (method, path, operation) = call
         .app
-        .description
+        .description()?
         .operation(name)
         .ok_or_else(Error::not_found)?;
     if !operation.can_be_tried(method) {

@@ -1,10 +1,10 @@
 //! All endpoints of a service: its own, and those that the linked crates registered.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use entity_core::endpoint::{Endpoint, EndpointRegistration};
 use entity_core::{Registry, RegistryError};
-use entity_formats::openapi::{Document, Operation};
+use entity_formats::openapi::Document;
 use matchit::{InsertError, Router};
 
 use super::{OWN, OwnHandler, path_of};
@@ -84,7 +84,7 @@ impl Endpoints {
         self.all.iter().map(|it| it.endpoint)
     }
 
-    /// Refuses an operation id that an operation of a type has too: `document` describes both.
+    /// Refuses an operation id that two operations of `document` have, which describes these endpoints and all types.
     ///
     /// # Errors
     /// An id is claimed twice. The error names the crates.
@@ -93,21 +93,29 @@ impl Endpoints {
         registry: &Registry,
         document: &Document,
     ) -> Result<(), RegistryError> {
-        for listed in &self.all {
-            let id = listed.endpoint.id;
-            let elsewhere = |it: &(&str, &str, &Operation)| {
-                it.2.operation_id == id && it.1 != listed.endpoint.path
-            };
-            let Some((_, path, _)) = document.operations().find(elsewhere) else {
-                continue;
-            };
-            let prefix = path.split('/').nth(2).unwrap_or_default();
-            let other = registry.route(prefix).map(|it| it.origin.0);
-            let what = format!("the operation id `{id}`");
-            let other = other.unwrap_or(env!("CARGO_PKG_NAME"));
-            return Err(conflict(&what, other, listed.origin));
+        let mut paths = HashMap::new();
+        for (_, path, operation) in document.operations() {
+            let id = operation.operation_id.as_str();
+            if let Some(other) = paths.insert(id, path) {
+                let what = format!("the operation id `{id}`");
+                let mut origins = [other, path].map(|it| self.origin(registry, it));
+                origins.sort_unstable();
+                let [one, other] = origins;
+                return Err(conflict(&what, one, other));
+            }
         }
         Ok(())
+    }
+
+    /// Returns the name of the crate that serves `path`.
+    fn origin(&self, registry: &Registry, path: &str) -> &'static str {
+        let own = self.all.iter().find(|it| it.endpoint.path == path);
+        let of_type = || {
+            let prefix = path.split('/').nth(2)?;
+            registry.route(prefix).map(|it| it.origin.0)
+        };
+        let found = own.map(|it| it.origin).or_else(of_type);
+        found.unwrap_or(env!("CARGO_PKG_NAME"))
     }
 
     /// Returns the endpoints at the path of these segments, whatever their verbs.

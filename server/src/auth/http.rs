@@ -2,7 +2,7 @@
 
 use axum::response::{IntoResponse as _, Response};
 use entity_core::{Error, ErrorKind, Origin, Result};
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, SET_COOKIE};
+use http::header::{CONTENT_TYPE, RETRY_AFTER, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::credentials::{Names, Shape, from_body};
 use super::login::{LoggedIn, Login, NO_SESSION, NOT_ESTABLISHED};
 use crate::middleware::session::SESSION_HEADER;
+use crate::no_store;
 use crate::session::{CookieOptions, Session};
 
 /// How long to wait where nothing else is known, in seconds.
@@ -213,7 +214,6 @@ fn json(status: StatusCode, data: &impl Serialize) -> Result<Response> {
 }
 
 fn no_store(mut response: Response) -> Response {
-    let value = HeaderValue::from_static("no-store");
-    response.headers_mut().insert(CACHE_CONTROL, value);
+    no_store::demand(response.headers_mut());
     response
 }

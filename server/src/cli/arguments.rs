@@ -68,22 +68,40 @@ pub(super) enum Command {
         action: UserAction,
     },
     /// Fill an empty database with a small university and stop.
-    Demo,
-    /// Write all data of a SQLite database to one file, while the service may go on.
+    Demo {
+        /// Add so many thousand users with courses beside it, for measurements: at most 400.
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=400))]
+        scale: Option<u32>,
+    },
+    /// Write all data of a SQLite database to one file, and the files that people uploaded to a folder beside it, while
+    /// the service may go on.
     Backup {
-        /// The file to write.
+        /// The file to write. The folder has its name and `.files`.
         file: PathBuf,
         /// Replace the file if it is there.
         #[arg(long)]
         force: bool,
     },
-    /// Make a SQLite database from a backup, while no service uses it.
+    /// Make a SQLite database from a backup, and put its files where the service stores them, while no service uses it.
     Restore {
-        /// The file with the backup.
+        /// The file with the backup. The folder with its name and `.files` is beside it.
         file: PathBuf,
         /// Replace the database that is there.
         #[arg(long)]
         force: bool,
+    },
+    /// Write a site with everything in it to a zip archive, while the service may go on.
+    Export {
+        /// The id of the site.
+        site: String,
+        /// The file to write. Nothing is replaced.
+        file: PathBuf,
+    },
+    /// Take a site in from an archive that `lectern export` wrote. An import that was cut off goes on where it stopped,
+    /// and one that is complete does nothing again.
+    Import {
+        /// The archive.
+        file: PathBuf,
     },
     /// Explain the settings, where each comes from, and what is wrong with them or with the database. Every page of a
     /// SQLite database is read.

@@ -8,6 +8,7 @@ use entity_core::db::Db;
 
 use super::{Failure, USAGE, explain, fail, say, serve, tell};
 use crate::config::{Config, Loaded, Profile};
+use crate::files;
 use crate::production::{self, Findings};
 use crate::storage;
 
@@ -38,6 +39,12 @@ fn check(config: &Config, file: Option<&Path>, is_thorough: bool) -> Result<Vec<
             "entity types of {name} {version}: {}",
             types.join(", ")
         ));
+    }
+    let place = files::place(config)?;
+    let folder = files::folder(config)?;
+    match config.files_url.is_some() || folder.is_none_or(|it| it.is_dir()) {
+        true => say(&format!("files: in {place}")),
+        false => say(&format!("files: in {place}, which is made at the start")),
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

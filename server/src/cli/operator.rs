@@ -1,11 +1,18 @@
 //! `lectern user …` and `lectern demo`: what the operator does with the database itself.
 
+use std::io::Write as _;
 use std::net::{IpAddr, Ipv4Addr};
+use std::pin::pin;
+use std::time::{Duration, Instant};
 
+use entity_core::db::Transaction;
 use entity_core::{Caller, Effect, ErrorKind, Origin, Reading, Reference};
+use entity_providers::demo::scale::{self, Added, Part};
 use entity_providers::demo::{self, Summary};
 use entity_providers::user::{NewPassword, PasswordHash, User, operator};
 use futures::future::BoxFuture;
+use sea_orm::ConnectionTrait as _;
+use tokio::time::sleep;
 
 use super::arguments::{Demo, UserAction};
 use super::{Failure, prompt, say, start};
@@ -13,7 +20,11 @@ use crate::app::App;
 use crate::config::{Config, Profile};
 
 /// Fills an empty database.
-pub(super) async fn demo(config: Config, options: &Demo) -> Result<(), Failure> {
+pub(super) async fn demo(
+    config: Config,
+    options: &Demo,
+    scale: Option<u32>,
+) -> Result<(), Failure> {
     if config.profile == Profile::Production {
         return Err("demo data have a known password: they do not go into production".into());
     }
@@ -27,7 +38,42 @@ pub(super) async fn demo(config: Config, options: &Demo) -> Result<(), Failure> 
     for (prefix, number) in &summary.added {
         say(&format!("made {number} of the type {prefix}"));
     }
+    if let Some(thousands) = scale {
+        enlarge(&app, thousands).await?;
+    }
     app.finish().await;
+    Ok(())
+}
+
+/// Adds so many thousand users to the demo university in the database of `app`, each thousand in a transaction.
+async fn enlarge(app: &App, thousands: u32) -> Result<(), Failure> {
+    let origin = origin("demo");
+    let start = Instant::now();
+    let dispatcher = app.dispatcher.clone().with_write_limit(None);
+    let mut sum = Added::default();
+    for number in 0..thousands {
+        let part = Part::thousand(number.into());
+        let work = dispatcher.write(&origin, move |cx| {
+            Box::pin(async move {
+                let added = scale::add(cx, &part).await?;
+                Ok((added, Effect::Acted(Reference::collection("site"))))
+            })
+        });
+        sum += work.await?;
+        say(&format!(
+            "made {} users, {} sites, {} memberships and {} entities in {} s",
+            sum.users,
+            sum.sites,
+            sum.members,
+            sum.entities,
+            start.elapsed().as_secs()
+        ));
+    }
+    // How to find rows depends on how many there are.
+    let content = &app.storage.content;
+    let transaction = Transaction::begin(&content.writer, &content.faults).await?;
+    transaction.execute_unprepared("ANALYZE").await?;
+    transaction.commit().await?;
     Ok(())
 }
 
@@ -45,7 +91,23 @@ pub(super) async fn fill(app: &App, password: &str) -> Result<Summary, Failure> 
             Ok((summary, Effect::Acted(Reference::collection("site"))))
         })
     });
-    Ok(work.await?)
+    let mut work = pin!(work);
+    let mut seconds = 0_u32;
+    loop {
+        tokio::select! {
+            done = &mut work => return Ok(done?),
+            () = sleep(Duration::from_secs(1)) => {
+                seconds = seconds.saturating_add(1);
+                tell_progress(seconds);
+            }
+        }
+    }
+}
+
+/// Tells whoever waits that the demo data are still being made.
+fn tell_progress(seconds: u32) {
+    let text = format!("making the demo data: {seconds} s");
+    drop(writeln!(std::io::stderr(), "{text}"));
 }
 
 /// Whether the database of `app` is empty.

@@ -35,12 +35,17 @@ pub(super) async fn run(
             "demo data have a known password: serve them on a loopback address only, and not in production".into(),
         );
     }
+    if is_production {
+        production::refuse_lone_store(&config)?;
+    }
     memory::fit(&mut config);
     descriptors::provide(&mut config);
     let listening = ListenOptions::from(&config);
     let listener = listen::bind(config.listen)
         .map_err(|error| format!("can't listen on {}: {error}", config.listen))?;
     let app = start(config).await?;
+    // Crates that don't go together are told now, to the operator.
+    app.description()?;
     if is_production {
         refuse_unsafe(&app, file).await?;
     }
@@ -121,7 +126,7 @@ fn listen_for_health(app: &App) -> Result<Option<HealthListener>, Failure> {
     let Some(address) = app.config.health_listen else {
         return Ok(None);
     };
-    let listener = HealthListener::start(address, app.health.clone(), app.metrics.clone())
+    let listener = HealthListener::start(address, app.health.clone(), app.figures.clone())
         .map_err(|error| format!("can't listen on {address}: {error}"))?;
     tracing::info!("answering load balancers on {}", listener.address());
     Ok(Some(listener))

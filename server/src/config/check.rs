@@ -14,6 +14,7 @@ pub(super) fn check(config: &Config) -> Vec<Problem> {
     check_session(config, &mut problems);
     check_limits(config, &mut problems);
     check_texts(config, &mut problems);
+    check_files(config, &mut problems);
     problems
 }
 
@@ -136,6 +137,29 @@ fn check_texts(config: &Config, problems: &mut Vec<Problem>) {
         problems.push(Problem::new(
             "log.level",
             "must be off, error, warn, info, debug or trace, or one of these for a part, such as info,sqlx=warn",
+        ));
+    }
+}
+
+fn check_files(config: &Config, problems: &mut Vec<Problem>) {
+    let has_store = config.files_url.is_some();
+    for (key, is_set) in [
+        ("files.endpoint", config.files_endpoint.is_some()),
+        ("files.region", config.files_region.is_some()),
+        ("files.accessKey", config.files_access_key.is_some()),
+        ("files.secretKey", config.files_secret_key.is_some()),
+    ] {
+        if is_set && !has_store {
+            problems.push(Problem::new(
+                key,
+                "needs `files.url`, the bucket that it is about",
+            ));
+        }
+    }
+    if config.files_access_key.is_some() != config.files_secret_key.is_some() {
+        problems.push(Problem::new(
+            "files.accessKey",
+            "and `files.secretKey` must both be set, or neither",
         ));
     }
 }

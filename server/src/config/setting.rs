@@ -46,6 +46,8 @@ macro_rules! settings {
                 #[doc = concat!("\n\nKey `", $key, "`, variable `", $variable, "`, default `\"", $default, "\"`.")]
                 pub $field: $type,
             )*
+            /// The settings of the linked crates: `ext.<crate>.<name>`.
+            pub extensions: entity_core::Settings,
         }
 
         /// All settings, in the order in which `lectern doctor` lists them.
@@ -55,7 +57,8 @@ macro_rules! settings {
             /// Reads every value, so that all problems are told at once.
             fn read(sheet: &Sheet, problems: &mut Vec<Problem>) -> Option<Self> {
                 $(let $field = sheet.read::<$type>($key, problems);)*
-                Some(Self { $($field: $field?,)* })
+                let extensions = sheet.extensions(problems);
+                Some(Self { $($field: $field?,)* extensions })
             }
         }
     };

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 
+use entity_core::{SettingRegistration, Settings};
+
 use super::orchestrator;
 use super::problem::Problem;
 use super::setting::Setting;
@@ -62,6 +64,8 @@ const VARIABLE_PREFIX: &str = "LECTERN_";
 /// The text of every setting and where it came from.
 pub(super) struct Sheet {
     settings: &'static [Setting],
+    /// The settings of the linked crates.
+    extensions: Vec<SettingRegistration>,
     texts: BTreeMap<&'static str, (String, Source)>,
     /// What was ignored and is worth a look.
     pub(super) warnings: Vec<Problem>,
@@ -73,12 +77,15 @@ impl Sheet {
         given: &Given,
         problems: &mut Vec<Problem>,
     ) -> Self {
-        let texts = settings
-            .iter()
-            .map(|it| (it.key, (it.default.to_owned(), Source::Default)))
+        let extensions = SettingRegistration::all();
+        let own = settings.iter().map(|it| (it.key, it.default));
+        let defaults = own.chain(extensions.iter().map(|it| (it.key, it.default)));
+        let texts = defaults
+            .map(|(key, default)| (key, (default.to_owned(), Source::Default)))
             .collect();
         let mut sheet = Self {
             settings,
+            extensions,
             texts,
             warnings: Vec::new(),
         };
@@ -104,6 +111,22 @@ impl Sheet {
         }
     }
 
+    /// The settings of the linked crates, as far as somebody set them.
+    pub(super) fn extensions(&self, problems: &mut Vec<Problem>) -> Settings {
+        let mut settings = Settings::default();
+        for extension in &self.extensions {
+            let Some((text, source)) = self.texts.get(extension.key) else {
+                continue;
+            };
+            if let Err(message) = (extension.check)(text) {
+                let message = format!("{message} (from the {source})");
+                problems.push(Problem::new(extension.key, message));
+            }
+            settings.set(extension.key, text.clone());
+        }
+        settings
+    }
+
     /// Every setting with its value as it may be shown, and its source.
     pub(super) fn effective(&self) -> Vec<(&'static str, String, Source)> {
         self.settings
@@ -112,6 +135,14 @@ impl Sheet {
                 let (text, source) = self.texts.get(it.key)?;
                 Some((it.key, (it.show)(text), *source))
             })
+            .chain(self.extensions.iter().filter_map(|it| {
+                let (text, source) = self.texts.get(it.key)?;
+                let shown = match it.is_secret() && !text.is_empty() {
+                    true => "(not shown)".to_owned(),
+                    false => text.clone(),
+                };
+                Some((it.key, shown, *source))
+            }))
             .collect()
     }
 
@@ -154,10 +185,9 @@ impl Sheet {
             if !name.starts_with(VARIABLE_PREFIX) || OTHER_VARIABLES.contains(&&*name) {
                 continue;
             }
-            let setting = self.settings.iter().find(|it| it.variable == name);
-            match (setting, value.to_str()) {
-                (Some(setting), Some(value)) => {
-                    self.set(setting.key, value.to_owned(), Source::Environment, problems);
+            match (self.key_of(&name), value.to_str()) {
+                (Some(key), Some(value)) => {
+                    self.set(key, value.to_owned(), Source::Environment, problems);
                 }
                 (Some(_), None) => problems.push(Problem::new(name, "must be UTF-8")),
                 (None, value) if orchestrator::sets(&name, value.unwrap_or_default()) => {
@@ -169,6 +199,13 @@ impl Sheet {
         }
     }
 
+    /// The key of the setting that this variable of the environment sets.
+    fn key_of(&self, variable: &str) -> Option<&'static str> {
+        let own = self.settings.iter().find(|it| it.variable == variable);
+        let other = || self.extensions.iter().find(|it| it.variable() == variable);
+        own.map(|it| it.key).or_else(|| Some(other()?.key))
+    }
+
     fn set(&mut self, key: &str, text: String, source: Source, problems: &mut Vec<Problem>) {
         match self.texts.get_mut(key) {
             Some(entry) => *entry = (text, source),
@@ -177,15 +214,12 @@ impl Sheet {
     }
 
     fn unknown(&self, key: &str, source: Source) -> String {
-        let similar = self
-            .settings
-            .iter()
-            .find(|it| it.key.eq_ignore_ascii_case(key));
+        let similar = self.texts.keys().find(|it| it.eq_ignore_ascii_case(key));
         match similar {
-            Some(setting) => format!(
-                "is not a setting (from the {source}); write `{}`",
-                setting.key
-            ),
+            Some(similar) => format!("is not a setting (from the {source}); write `{similar}`"),
+            None if key.starts_with("ext.") => {
+                format!("is not a setting of a linked crate (from the {source})")
+            }
             None => format!("is not a setting (from the {source})"),
         }
     }

@@ -313,3 +313,58 @@ fn variables_of_orchestrators_are_warned_of() {
             .is_err()
     );
 }
+
+entity_core::register_setting! {
+    /// The maximum number of days that a loan takes.
+    static DAYS: u32 = "loans.days", "14";
+}
+
+entity_core::register_setting! {
+    /// The token for the catalogue.
+    static TOKEN: String = "catalogueToken", "";
+}
+
+#[test]
+fn settings_of_linked_crates_are_read_like_our_own() {
+    let variable = ("LECTERN_EXT_SERVER_LOANS_DAYS", "3");
+    for (file, environment, expected) in [
+        ("", &[][..], 14),
+        ("ext.server.loans.days = 7", &[], 7),
+        ("[ext.server]\nloans = { days = 7 }", &[variable], 3),
+    ] {
+        let config = load(&given(file, environment, &[])).config.unwrap();
+        assert_eq!(config.extensions.get(&DAYS).unwrap(), expected, "{file}");
+    }
+    for (file, key, message) in [
+        (
+            "ext.server.loans.days = \"many\"",
+            "ext.server.loans.days",
+            "invalid digit",
+        ),
+        (
+            "ext.server.loans.weeks = 1",
+            "ext.server.loans.weeks",
+            "is not a setting of a linked crate",
+        ),
+        (
+            "ext.server.loans.DAYS = 1",
+            "ext.server.loans.DAYS",
+            "write `ext.server.loans.days`",
+        ),
+    ] {
+        let Problems(problems) = from_file(file).expect_err(file);
+        let [problem] = problems.as_slice() else {
+            panic!("{problems:?}");
+        };
+        assert_eq!(problem.key, key);
+        assert!(problem.to_string().contains(message), "{problem}");
+    }
+}
+
+#[test]
+fn a_secret_of_a_linked_crate_is_not_shown() {
+    let loaded = load(&given("ext.server.catalogueToken = \"hush\"", &[], &[]));
+    let shown = loaded.effective.iter().find(|it| it.0 == TOKEN.key());
+    assert_eq!(shown.map(|it| it.1.as_str()), Some("(not shown)"));
+    assert!(!format!("{:?}", loaded.config).contains("hush"));
+}

@@ -122,6 +122,13 @@ impl Value for Duration {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByteSize(pub usize);
 
+impl ByteSize {
+    /// The number of bytes, as sizes of files are counted.
+    pub fn in_bytes(self) -> u64 {
+        u64::try_from(self.0).unwrap_or(u64::MAX)
+    }
+}
+
 impl Value for ByteSize {
     fn parse(text: &str) -> Result<Self, String> {
         let (digits, unit) = if let Some(digits) = text.strip_suffix("KiB") {
@@ -240,5 +247,71 @@ impl Value for WebOrigin {
                 "must be a scheme, a host and perhaps a port, such as https://lectern.example",
             )?;
         Ok(Self(text))
+    }
+}
+
+/// A text that is never shown.
+#[derive(Clone, Debug)]
+pub struct Secret(pub SecretString);
+
+impl Value for Secret {
+    fn parse(text: &str) -> Result<Self, String> {
+        Ok(Self(text.to_owned().into()))
+    }
+
+    fn show(text: &str) -> String {
+        match text {
+            "" => String::new(),
+            _ => "[secret]".to_owned(),
+        }
+    }
+}
+
+/// A bucket of an object store and a prefix in it: `s3://bucket`, `s3://bucket/a/prefix`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bucket {
+    address: String,
+    name: String,
+    prefix: String,
+}
+
+impl Bucket {
+    /// The whole address, without a slash at the end.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// The name of the bucket.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The prefix; empty if the whole bucket is the service's.
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+}
+
+impl Value for Bucket {
+    fn parse(text: &str) -> Result<Self, String> {
+        const EXPECTED: &str =
+            "must be s3://BUCKET or s3://BUCKET/PREFIX, in letters, digits and any of .-_/";
+        let is_plain = |it: &str| {
+            it.chars()
+                .all(|it| it.is_ascii_alphanumeric() || ".-_".contains(it))
+        };
+        let address = text.trim_end_matches('/');
+        let rest = address.strip_prefix("s3://").ok_or(EXPECTED)?;
+        let (name, prefix) = rest.split_once('/').unwrap_or((rest, ""));
+        let is_part = |it: &str| !matches!(it, "" | "." | "..") && is_plain(it);
+        let has_prefix = prefix.is_empty() || prefix.split('/').all(is_part);
+        match is_part(name) && has_prefix {
+            true => Ok(Self {
+                address: address.to_owned(),
+                name: name.to_owned(),
+                prefix: prefix.to_owned(),
+            }),
+            false => Err(EXPECTED.to_owned()),
+        }
     }
 }

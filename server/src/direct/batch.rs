@@ -11,7 +11,7 @@ mod result;
 mod room;
 
 use axum::body::{Body, Bytes, HttpBody as _};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::response::Response;
 use entity_core::{Audit, DirectPath, Error, ErrorKind, Preparation, Result, Route, Verb};
@@ -30,6 +30,7 @@ use crate::audit::AuditRow;
 use crate::error;
 use crate::exchange::Exchange;
 use crate::middleware::audit::Audited;
+use crate::no_store;
 
 /// The prefix that asks for a batch. No type can have it.
 const WORD: &str = "batch";
@@ -339,7 +340,7 @@ fn respond_with(outcomes: &[Outcome], body: Vec<u8>, is_xml: bool) -> Response {
         headers.extend(last.clone());
     }
     if outcomes.iter().any(Outcome::is_secret) {
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        no_store::demand(headers);
     }
     response
 }

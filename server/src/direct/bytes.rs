@@ -31,12 +31,17 @@ pub(super) fn respond(bytes: &Bytes, reply: &Reply, asked: &Asked<'_>) -> Result
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, media_type(bytes));
     // Whatever they are, they are not shown as a page of this service.
-    respond::set(headers, CONTENT_DISPOSITION, Some(&disposition(bytes)));
+    respond::set(
+        headers,
+        CONTENT_DISPOSITION,
+        Some(&disposition("attachment", bytes.name.as_deref())),
+    );
     validators.tell(headers);
     Ok(response)
 }
 
-fn media_type(bytes: &Bytes) -> HeaderValue {
+/// Returns the media type of `bytes` as a header, or that of what is of no known type.
+pub(super) fn media_type(bytes: &Bytes) -> HeaderValue {
     let value = HeaderValue::from_str(&bytes.media_type).ok();
     value
         .filter(|_| is_media_type(&bytes.media_type))
@@ -44,19 +49,27 @@ fn media_type(bytes: &Bytes) -> HeaderValue {
 }
 
 /// Whether it is two names with a slash between them, in the characters that names of media types have.
-fn is_media_type(text: &str) -> bool {
+pub(super) fn is_media_type(text: &str) -> bool {
     let is_in_names = |it: u8| it.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&it);
     let is_name = |it: &str| !it.is_empty() && it.bytes().all(is_in_names);
     text.split_once('/')
         .is_some_and(|(kind, own)| is_name(kind) && is_name(own))
 }
 
-fn disposition(bytes: &Bytes) -> String {
-    match &bytes.name {
-        Some(name) => {
-            let name = utf8_percent_encode(name, NON_ALPHANUMERIC);
-            format!("attachment; filename*=UTF-8''{name}")
-        }
-        None => "attachment".to_owned(),
+/// What a client does with a file of this name: `inline` or `attachment`. A client that does not know the form for
+/// other letters gets the name with `_` in their places.
+pub(super) fn disposition(kind: &str, name: Option<&str>) -> String {
+    let Some(name) = name else {
+        return kind.to_owned();
+    };
+    let plain = |it: char| it.is_ascii_alphanumeric() || " -_.()".contains(it);
+    let simple: String = name
+        .chars()
+        .map(|it| if plain(it) { it } else { '_' })
+        .collect();
+    if simple == name {
+        return format!("{kind}; filename=\"{simple}\"");
     }
+    let exact = utf8_percent_encode(name, NON_ALPHANUMERIC);
+    format!("{kind}; filename=\"{simple}\"; filename*=UTF-8''{exact}")
 }

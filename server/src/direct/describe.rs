@@ -3,9 +3,10 @@
 use axum::http::Method;
 use axum::response::Response;
 use entity_core::catalog::{Address, Catalog, Place, TypeEntry};
-use entity_core::format::{Formats, View};
+use entity_core::format::{Format, Formats, View};
 use entity_core::reply::Value;
 use entity_core::{Abilities, Body, DirectPath, Error, Result, Route, Verb, encode_segment};
+use entity_formats::xml::{Described, write_description};
 
 use super::negotiate::format_among;
 use crate::app::App;
@@ -51,20 +52,34 @@ pub(crate) fn answer(app: &App, exchange: &Exchange, path: &DirectPath) -> Resul
     };
     app.descriptions
         .answer((&address, format), headers, &view, |view| {
-            let data: Box<dyn erased_serde::Serialize + Send + Sync> = match described {
-                None => Box::new(Catalog {
-                    types: registry
-                        .routes()
-                        .map(|it| entry(it, &app.formats))
-                        .collect(),
-                }),
-                Some(route) => Box::new(entry(route, &app.formats)),
-            };
-            let name = WORD.to_owned();
-            let body = Body::Value(Value { name, data });
-            let renderer = app.formats.renderer_for(format.name, &body)?;
-            renderer.render(&body, view)
+            let all = || registry.routes().map(|it| entry(it, &app.formats));
+            let named = described.map(|it| entry(it, &app.formats));
+            match (format.name, named) {
+                ("xml", Some(entry)) => write_description(Described::One(&entry), view.base_url),
+                ("xml", None) => {
+                    let types: Vec<_> = all().collect();
+                    write_description(Described::All(&types), view.base_url)
+                }
+                (_, Some(entry)) => render(app, format, Box::new(entry), view),
+                (_, None) => {
+                    let catalog = Catalog {
+                        types: all().collect(),
+                    };
+                    render(app, format, Box::new(catalog), view)
+                }
+            }
         })
+}
+
+fn render(
+    app: &App,
+    format: Format,
+    data: Box<dyn erased_serde::Serialize + Send + Sync>,
+    view: &View<'_>,
+) -> Result<Vec<u8>> {
+    let body = Body::Value(Value::new(WORD, WORD, data));
+    let renderer = app.formats.renderer_for(format.name, &body)?;
+    renderer.render(&body, view)
 }
 
 /// The entry of a type, with what the service itself answers at the addresses of that type: logins.

@@ -8,6 +8,8 @@ use axum::http::{HeaderMap, HeaderName};
 use chrono::{DateTime, Utc};
 use entity_core::{Error, IfMatch, Preconditions, Result, Version, Versions};
 
+use crate::coding;
+
 /// Stands for whatever there is.
 const ANY: &str = "*";
 /// What a weak tag begins with.
@@ -19,12 +21,16 @@ pub(crate) fn tag(version: Version, format: &str) -> String {
 }
 
 /// What the client demands of the state of what it reads, which is answered in the format `format`: a tag that
-/// came with another format names another answer.
+/// came with another format names another answer, and one of a compressed answer the same, if that may be sent again.
 ///
 /// # Errors
 /// A header is not a list of tags.
 pub(crate) fn of_read(headers: &HeaderMap, format: &str) -> Result<Preconditions> {
-    let version = |it: &str| named(it).filter(|version| tag(*version, format) == it);
+    let is_same = |version: Version, it: &str| {
+        tag(version, format) == it
+            || (coding::takes_gzip(headers) && tag(version, &coding::coded(format)) == it)
+    };
+    let version = |it: &str| named(it).filter(|version| is_same(*version, it));
     preconditions(headers, version)
 }
 

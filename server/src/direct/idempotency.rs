@@ -28,6 +28,7 @@ use crate::app::App;
 use crate::exchange::Exchange;
 use crate::media;
 use crate::middleware::audit::Audited;
+use crate::no_store;
 
 pub(crate) use sweep::{SWEEP, sweep};
 
@@ -71,9 +72,6 @@ const KEPT_HEADERS: [&str; 12] = [
 /// What the headers begin with by which clients find their way through a batch.
 const BATCH_HEADERS: &str = "batch";
 
-/// What an answer says of itself that nothing may store.
-const NO_STORE: &str = "no-store";
-
 /// A key, as one user sent it with one request.
 ///
 /// What is stored tells neither the key nor the request, which may hold a password: both are hashed, and what the
@@ -115,7 +113,7 @@ impl Key {
         Ok(Some(Self {
             user: user.to_owned(),
             text: digest([text.as_bytes()]),
-            request: digest(whole(text, &kind, exchange)),
+            request: digest(whole(text, &kind, exchange, &files_of(exchange))),
         }))
     }
 
@@ -217,7 +215,7 @@ impl Key {
             key: self.clone(),
             status: i32::from(parts.status.as_u16()),
             headers: write_headers(&parts.headers, is_short)?,
-            body: match is_short && !is_secret(&parts.headers) {
+            body: match is_short && !no_store::is_demanded(&parts.headers) {
                 true => body,
                 false => Bytes::new(),
             },
@@ -386,9 +384,8 @@ impl Kept {
     fn was_told_once(&self) -> bool {
         let headers: Vec<(String, String)> =
             serde_json::from_str(&self.headers).unwrap_or_default();
-        let is_secret = |(name, value): &(String, String)| {
-            name == "cache-control" && value.starts_with(NO_STORE)
-        };
+        let is_secret =
+            |(name, value): &(String, String)| no_store::is_said(name, value.as_bytes());
         self.body.is_empty() && headers.iter().any(is_secret)
     }
 
@@ -446,16 +443,9 @@ fn without_content(headers: &str) -> String {
     serde_json::to_string(&kept).unwrap_or_default()
 }
 
-/// Whether an answer with these headers must not be stored.
-pub(super) fn is_secret(headers: &HeaderMap) -> bool {
-    headers
-        .get(axum::http::header::CACHE_CONTROL)
-        .is_some_and(|it| it.as_bytes().starts_with(NO_STORE.as_bytes()))
-}
-
 /// What there is of a request: with the same key, method, address, kind of body and body must be the same. The kind is
 /// the media type: its parameters say nothing, for whatever is read is UTF-8.
-fn whole<'a>(key: &'a str, kind: &'a str, exchange: &'a Exchange) -> [&'a [u8]; 6] {
+fn whole<'a>(key: &'a str, kind: &'a str, exchange: &'a Exchange, files: &'a str) -> [&'a [u8]; 7] {
     let parts = &exchange.parts;
     [
         key.as_bytes(),
@@ -464,7 +454,18 @@ fn whole<'a>(key: &'a str, kind: &'a str, exchange: &'a Exchange) -> [&'a [u8]; 
         parts.uri.query().unwrap_or_default().as_bytes(),
         kind.as_bytes(),
         &exchange.body,
+        files.as_bytes(),
     ]
+}
+
+/// What tells the files of a request from others.
+fn files_of(exchange: &Exchange) -> String {
+    let files = exchange.uploaded.iter().flat_map(|it| &it.files);
+    let lines = files.map(|it| {
+        let name = it.name.as_deref().unwrap_or_default();
+        [it.field.as_str(), &it.blob.to_column(), name].join("\n")
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn digest<const N: usize>(parts: [&[u8]; N]) -> String {

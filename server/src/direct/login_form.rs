@@ -27,6 +27,7 @@ static SCHEMA: Schema = Schema {
     has_feed: false,
     has_events: false,
     has_site: false,
+    listed: &[],
 };
 
 /// Whether the form is asked for.

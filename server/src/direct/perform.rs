@@ -9,16 +9,19 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use entity_core::format::Format;
 use entity_core::{
-    Atomic, Audit, Content, Context, DirectPath, Effect, Error, ErrorKind, Finish, Input,
-    Preconditions, Preparation, Reply, Request, Result, Verb,
+    Atomic, Audit, Body, Content, Context, DirectPath, Effect, Error, ErrorKind, Finish, Input,
+    Preconditions, Preparation, Reply, Request, Result, Streaming, Verb,
 };
 
 use super::idempotency::{self, Again, Key};
 use super::prefer::{Preferences, Returned};
 use super::request::Parsed;
 use super::respond::{self, Preference};
-use super::{Runner, etag, negotiate, request};
+use super::stream::{self, Begun};
+use super::upload::Uploaded;
+use super::{Runner, bundle, etag, file, negotiate, request};
 use crate::app::App;
+use crate::archive;
 use crate::auth::http;
 use crate::exchange::Exchange;
 use crate::middleware::audit::Audited;
@@ -132,8 +135,13 @@ fn prepare(app: &App, exchange: &mut Exchange, path: &DirectPath, sent: Verb) ->
     };
     let query = exchange.query()?;
     let content = entity_core::content(app.dispatcher.registry(), path, verb);
-    request::check_write(verb, content, &query, &exchange.body)?;
-    let preference = preference(headers, preferences, &input);
+    let has_body = !exchange.body.is_empty() || exchange.uploaded.is_some();
+    request::check_write(verb, content, &query, has_body)?;
+    let registry = app.dispatcher.registry();
+    let preference = match preference(headers, preferences, &input) {
+        Preference::Page if entity_core::is_shown(registry, path, verb) => Preference::Usual,
+        other => other,
+    };
     let preconditions = match verb.is_safe() {
         // What is read is judged when it is answered, for then its format is known.
         true => Preconditions::default(),
@@ -196,6 +204,14 @@ fn read_input(app: &App, exchange: &Exchange, path: &DirectPath, sent: Verb) -> 
             ..Parsed::default()
         });
     }
+    if let Some(Uploaded { form, files }) = &exchange.uploaded {
+        let mut parsed = match form {
+            Some(form) => request::form(form, &app.formats)?,
+            None => Parsed::default(),
+        };
+        parsed.input.uploads.clone_from(files);
+        return Ok(parsed);
+    }
     let extension = path.format.as_deref();
     request::body(headers, extension, &path.prefix, body, &app.formats)
 }
@@ -227,7 +243,7 @@ impl Performance<'_> {
         let request = &self.prepared.request;
         if request.verb.is_safe() {
             let reply = Box::pin(self.app.dispatcher.dispatch(request)).await?;
-            return self.respond(&reply);
+            return self.answer(&reply).await;
         }
         let again = Again::Request(request);
         let once = idempotency::once(self.key.as_ref(), self.app, again, async {
@@ -242,8 +258,40 @@ impl Performance<'_> {
         let request = &self.prepared.request;
         let reply = atomic.run(request, preparation, self).await?;
         match request.verb.is_safe() {
-            true => self.respond(&reply),
+            true => self.answer(&reply).await,
             false => self.take_answer(),
+        }
+    }
+
+    /// Answers a request that reads.
+    async fn answer(&self, reply: &Reply) -> Result<Response> {
+        match &reply.body {
+            Body::File(_) | Body::Bundle(_) if self.path.format.is_some() => {
+                Err(Error::not_acceptable(&["file"]))
+            }
+            Body::Bundle(it) => bundle::answer(self.app, self.exchange, it),
+            Body::File(file) => Box::pin(file::answer(self.app, self.exchange, file)).await,
+            Body::Stream(it) => Box::pin(self.stream(reply, it)).await,
+            _ => self.respond(reply),
+        }
+    }
+
+    /// Answers what is made piece by piece; what is whole after the first piece as other bytes are.
+    async fn stream(&self, reply: &Reply, streaming: &Streaming) -> Result<Response> {
+        if self.path.format.is_some() {
+            return Err(Error::not_acceptable(&[&streaming.media_type]));
+        }
+        match stream::begin(self.app, self.exchange, streaming).await? {
+            Begun::Part(mut response) => {
+                respond::remark(response.headers_mut(), &reply.remarks);
+                Ok(response)
+            }
+            Begun::Whole(bytes) => self.respond(&Reply {
+                body: Body::Bytes(bytes),
+                effect: reply.effect.clone(),
+                abilities: reply.abilities.clone(),
+                remarks: reply.remarks.clone(),
+            }),
         }
     }
 
@@ -267,7 +315,25 @@ impl Performance<'_> {
         negotiate::format_among(&offered, None, headers, formats).unwrap_or(expected)
     }
 
+    /// Answers the archive of `site`, which is never kept or sent as a part of something else.
+    fn archive(&self, site: &str) -> Result<Response> {
+        if self.exchange.is_part || self.key.is_some() {
+            return Err(Error::bad_request(
+                "an archive is neither part of a batch nor kept for a repetition: ask for it alone",
+            ));
+        }
+        if self.prepared.request.is_dry_run {
+            return Ok(Response::default());
+        }
+        let mut response = archive::answer(self.app, site)?;
+        response.extensions_mut().insert(Audited);
+        Ok(response)
+    }
+
     fn respond(&self, reply: &Reply) -> Result<Response> {
+        if let Body::Archive(site) = &reply.body {
+            return self.archive(site);
+        }
         let prepared = self.prepared;
         let asked = super::asked(
             self.app,

@@ -60,7 +60,12 @@ fn sent(app: &App, exchange: &Exchange, path: &DirectPath) -> Option<(Format, Ve
     }
     let method = request::verb(&exchange.parts.method)?;
     let body = &exchange.body;
-    let parsed = request::body(headers, extension, &path.prefix, body, &app.formats).ok()?;
+    let with_files = exchange.uploaded.as_ref().and_then(|it| it.form.as_ref());
+    let parsed = match with_files {
+        Some(form) => request::form(form, &app.formats),
+        None => request::body(headers, extension, &path.prefix, body, &app.formats),
+    };
+    let parsed = parsed.ok()?;
     let verb = parsed.method.unwrap_or(method);
     parsed.input.is_form.then_some((format, verb, parsed))
 }

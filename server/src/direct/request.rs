@@ -16,7 +16,7 @@ const METHOD_FIELD: &str = "_method";
 /// The field of a form that names the version of the entity that it was filled with.
 const VERSION_FIELD: &str = "_version";
 /// The field of a form that carries the session's token; the layer in front has looked at it.
-const TOKEN_FIELD: &str = "sakai_csrf_token";
+pub(crate) const TOKEN_FIELD: &str = "sakai_csrf_token";
 
 /// The parameter of a query by which a client finds out that it is logged out, whatever its value.
 const VALIDATE_SESSION: &str = "_validateSession";
@@ -107,13 +107,26 @@ pub(crate) fn body(
         Some(essence) => formats.parser(&essence),
         None => extension.and_then(|it| formats.parser_named(it)),
     };
-    let mut input = parser.ok_or_else(media::unsupported)?.parse(bytes)?;
-    if !input.is_form {
-        return Ok(Parsed {
+    let input = parser.ok_or_else(media::unsupported)?.parse(bytes)?;
+    match input.is_form {
+        true => taken_apart(input),
+        false => Ok(Parsed {
             input: input.unwrap_root(prefix),
             ..Parsed::default()
-        });
+        }),
     }
+}
+
+/// Reads the fields of a form that came with files.
+///
+/// # Errors
+/// They are malformed.
+pub(crate) fn form(bytes: &[u8], formats: &Formats) -> Result<Parsed> {
+    let parser = formats.parser(media::FORM).ok_or_else(media::unsupported)?;
+    taken_apart(parser.parse(bytes)?)
+}
+
+fn taken_apart(mut input: Input) -> Result<Parsed> {
     let method = take(&mut input, METHOD_FIELD)?
         .map(|it| method_override(&it))
         .transpose()?;
@@ -134,7 +147,7 @@ pub(crate) fn check_write(
     verb: Verb,
     content: Content,
     query: &[(String, String)],
-    body: &[u8],
+    has_body: bool,
 ) -> Result<()> {
     if verb.is_safe() {
         return Ok(());
@@ -147,7 +160,7 @@ pub(crate) fn check_write(
     if !errors.is_empty() {
         return Err(Error::fields(errors));
     }
-    match content == Content::Fields && body.is_empty() {
+    match content == Content::Fields && !has_body {
         true => Err(Error::bad_request(
             "the request must have a body with the fields to write",
         )),

@@ -1,7 +1,7 @@
 //! [`Reply`] → HTTP: status, headers, body.
 
 use axum::body::Body as HttpBody;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, LINK, LOCATION};
+use axum::http::header::{CONTENT_TYPE, ETAG, LINK, LOCATION};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use axum::response::Response;
 use entity_core::format::{Format, Formats, Renderer, View};
@@ -11,6 +11,8 @@ use entity_core::{
 
 use super::etag;
 use super::validators::{Validators, digest, is_data};
+use crate::coding::data::Secret;
+use crate::no_store;
 
 const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 const ENTITY_ID: HeaderName = HeaderName::from_static("entityid");
@@ -116,8 +118,7 @@ fn tell_once(reply: &Reply, asked: &Asked<'_>, formats: &Formats) -> Result<Resp
     if let Effect::Created(reference) = &reply.effect {
         name(response.headers_mut(), asked.view.base_url, reference);
     }
-    let headers = response.headers_mut();
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    no_store::demand(response.headers_mut());
     Ok(response)
 }
 
@@ -194,6 +195,9 @@ fn written(reply: &Reply, asked: &Asked<'_>, renderer: &dyn Renderer) -> Result<
     };
     let mut response = Response::new(HttpBody::from(bytes));
     *response.status_mut() = status(&reply.effect, true);
+    if matches!(&reply.body, Body::Entity(item) if item.is_secret()) {
+        response.extensions_mut().insert(Secret);
+    }
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(format.media_type));
     validators.tell(headers);

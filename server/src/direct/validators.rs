@@ -1,12 +1,14 @@
 //! What clients may name an answer by the next time they ask: its tag and its date.
 
+use std::borrow::Cow;
+
 use axum::body::Body as HttpBody;
 use axum::http::header::{ETAG, LAST_MODIFIED};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use chrono::{DateTime, Utc};
 use entity_core::format::Format;
-use entity_core::{Body, Effect, Freshness, Reply, Result, State, Version};
+use entity_core::{Body, Bundle, Effect, Freshness, Reply, Result, State, StoredFile, Version};
 use sha2::{Digest as _, Sha256};
 
 use super::etag;
@@ -16,7 +18,7 @@ use super::respond;
 pub(crate) struct Validators {
     state: State,
     /// What the tag says of the format.
-    format: &'static str,
+    format: Cow<'static, str>,
 }
 
 impl Validators {
@@ -31,13 +33,38 @@ impl Validators {
         };
         Self {
             state: State { version, updated },
-            format: format.name,
+            format: Cow::Borrowed(format.name),
         }
     }
 
     /// The validators of bytes in no format.
     pub(super) fn of_bytes(bytes: &[u8]) -> Self {
         Self::of_state(digest(bytes), "bytes")
+    }
+
+    /// The validators of a stored file, which is another answer under another name or as another type.
+    pub(super) fn of_file(file: &StoredFile) -> Self {
+        let name = file.name.as_deref().unwrap_or_default();
+        let text = [file.blob.to_column().as_str(), &file.media_type, name].join("\n");
+        Self {
+            state: State {
+                version: Some(digest(text.as_bytes())),
+                updated: file.modified,
+            },
+            format: Cow::Borrowed("file"),
+        }
+    }
+
+    /// The validators of several stored files: each of their paths and digests counts.
+    pub(super) fn of_bundle(bundle: &Bundle) -> Self {
+        let mut lines = vec![bundle.name().to_owned()];
+        for entry in bundle.entries() {
+            lines.push(entry.path().to_owned());
+            lines.extend(entry.blob.map(|it| it.to_column()));
+            lines.extend(entry.modified.map(|it| it.to_rfc3339()));
+        }
+        let text = lines.join("\n");
+        Self::of_state(digest(text.as_bytes()), "zip")
     }
 
     /// The validators of an answer in `version` and `format` that has no date.
@@ -51,8 +78,16 @@ impl Validators {
                 version: Some(version),
                 updated: None,
             },
-            format,
+            format: Cow::Borrowed(format),
         }
+    }
+
+    /// The same of the answer in this coding: other bytes have another tag.
+    pub(crate) fn coded(mut self, coding: Option<&str>) -> Self {
+        if let Some(coding) = coding {
+            self.format = Cow::Owned(format!("{}+{coding}", self.format));
+        }
+        self
     }
 
     /// The news that the client has the answer to what had this `effect` already, if it does.
@@ -67,7 +102,7 @@ impl Validators {
         if *effect != Effect::Read {
             return Ok(None);
         }
-        let preconditions = etag::of_read(headers, self.format)?;
+        let preconditions = etag::of_read(headers, &self.format)?;
         match preconditions.judge_read(self.state)? {
             Freshness::Stale => Ok(None),
             Freshness::Fresh => {
@@ -82,12 +117,16 @@ impl Validators {
     /// Tells them.
     pub(crate) fn tell(&self, headers: &mut HeaderMap) {
         respond::set(headers, ETAG, self.tag().as_deref());
-        let date = self.state.updated.and_then(to_http_date);
-        respond::set(headers, LAST_MODIFIED, date.as_deref());
+        respond::set(headers, LAST_MODIFIED, self.date().as_deref());
     }
 
-    fn tag(&self) -> Option<String> {
-        Some(etag::tag(self.state.version?, self.format))
+    /// The date of the last change, as HTTP has it.
+    pub(super) fn date(&self) -> Option<String> {
+        self.state.updated.and_then(to_http_date)
+    }
+
+    pub(super) fn tag(&self) -> Option<String> {
+        Some(etag::tag(self.state.version?, &self.format))
     }
 }
 

@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 use super::{Health, router};
 use crate::listen::{self, ListenOptions};
-use crate::metrics::Metrics;
+use crate::metrics::Figures;
 use crate::middleware::panic;
 
 /// How long a client may be silent, whatever it is doing.
@@ -32,11 +32,11 @@ pub struct HealthListener {
 }
 
 impl HealthListener {
-    /// Answers at `address` what is known of `health`, and what `metrics` counted.
+    /// Answers at `address` what is known of `health`, and the `figures` of the service.
     ///
     /// # Errors
     /// Nobody can listen there, or the machine has no thread to spare.
-    pub fn start(address: SocketAddr, health: Health, metrics: Metrics) -> Result<Self> {
+    pub fn start(address: SocketAddr, health: Health, figures: Figures) -> Result<Self> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
@@ -46,7 +46,7 @@ impl HealthListener {
             .name("health".to_owned())
             .spawn(move || {
                 let told = health.clone();
-                let serving = AssertUnwindSafe(serve(listener, router(health, metrics), stopped))
+                let serving = AssertUnwindSafe(serve(listener, router(health, figures), stopped))
                     .catch_unwind();
                 let cause = match runtime.block_on(serving) {
                     Ok(Ok(())) => return,

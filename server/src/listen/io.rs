@@ -59,7 +59,15 @@ pub(super) struct TimedStream {
     write: Duration,
     reading: Deadline,
     writing: Deadline,
+    /// Whether the client had no room for the last bytes.
+    is_blocked: bool,
+    /// What the client took since the deadline for that was set, having had no room each time.
+    taken: usize,
 }
+
+/// What a client has to take of an answer within the time in which it may take nothing: who takes a little now and then
+/// is as slow as that.
+const ENOUGH: usize = 32 << 10;
 
 impl TimedStream {
     pub(super) fn new(stream: TcpStream, phase: Phase, options: &ListenOptions) -> Self {
@@ -72,7 +80,19 @@ impl TimedStream {
             write: options.write,
             reading: Deadline::default(),
             writing: Deadline::default(),
+            is_blocked: false,
+            taken: 0,
         }
+    }
+
+    /// Notes that the client took so many bytes. One that has room at once keeps up, however little there is to send.
+    fn note_taken(&mut self, bytes: usize) {
+        self.taken = self.taken.saturating_add(bytes);
+        if !self.is_blocked || self.taken >= ENOUGH {
+            self.writing.clear();
+            self.taken = 0;
+        }
+        self.is_blocked = false;
     }
 
     /// How long the phase may go on in all, from its beginning; `None` if others watch over it.
@@ -128,6 +148,8 @@ impl AsyncRead for TimedStream {
         if let Poll::Ready(done) = Pin::new(&mut this.stream).poll_read(cx, buffer) {
             if buffer.filled().len() > before && this.phase.begin_head() {
                 this.reading.clear();
+                this.writing.clear();
+                this.taken = 0;
             }
             return Poll::Ready(done);
         }
@@ -149,7 +171,7 @@ impl AsyncWrite for TimedStream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
         let this = self.get_mut();
         if let Poll::Ready(done) = Pin::new(&mut this.stream).poll_write(cx, bytes) {
-            this.writing.clear();
+            this.note_taken(*done.as_ref().unwrap_or(&0));
             // A client that takes a long answer is not idle, although it says nothing: its time begins anew.
             // And it begins here, because hyper does not read again after an answer that it waited for.
             this.reading.clear();
@@ -161,6 +183,7 @@ impl AsyncWrite for TimedStream {
             }
             return Poll::Ready(done);
         }
+        this.is_blocked = true;
         this.writing
             .poll(REQUEST, this.write, cx)
             .map(|()| Err(timed_out()))

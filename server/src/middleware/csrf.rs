@@ -48,6 +48,8 @@ pub enum Verdict {
     Foreign,
     /// It goes on if its form holds the token of its session.
     IfFormHoldsToken,
+    /// It goes on if its form, which brings files, holds the token of its session before the first of them.
+    IfUploadHoldsToken,
     /// It lacks the token of its session, or has a wrong one.
     WithoutToken,
 }
@@ -94,6 +96,7 @@ pub fn decide(
         (CsrfMode::Token, Some(token)) => match headers.get(TOKEN_HEADER) {
             Some(sent) if is_same(sent.as_bytes(), token) => Verdict::Pass,
             None if media::is_form(headers) => Verdict::IfFormHoldsToken,
+            None if media::boundary(headers).is_some() => Verdict::IfUploadHoldsToken,
             _ => Verdict::WithoutToken,
         },
     }
@@ -154,8 +157,8 @@ fn origin_of(url: &str) -> Option<String> {
 }
 
 /// Compares in a time that tells nothing about where the difference is.
-fn is_same(sent: &[u8], token: &str) -> bool {
-    sent.ct_eq(token.as_bytes()).into()
+pub(crate) fn is_same(sent: impl AsRef<[u8]>, token: &str) -> bool {
+    sent.as_ref().ct_eq(token.as_bytes()).into()
 }
 
 fn form_holds(body: &[u8], token: &str) -> bool {
@@ -179,7 +182,12 @@ pub(crate) async fn check(app: &App, exchange: &mut Exchange) -> Result<()> {
     match decide(&app.csrf, &parts.method, &parts.headers, token) {
         Verdict::Pass => Ok(()),
         Verdict::Foreign => Err(foreign()),
-        Verdict::WithoutToken => Err(without_token()),
+        Verdict::IfUploadHoldsToken if exchange.brings_files() => {
+            // Whoever reads the files demands it.
+            exchange.owed_token = token.map(ToOwned::to_owned);
+            Ok(())
+        }
+        Verdict::IfUploadHoldsToken | Verdict::WithoutToken => Err(without_token()),
         Verdict::IfFormHoldsToken => {
             let token = token.unwrap_or_default().to_owned();
             let config = &app.config;
@@ -201,7 +209,7 @@ fn foreign() -> Error {
     )
 }
 
-fn without_token() -> Error {
+pub(crate) fn without_token() -> Error {
     Error::new(
         ErrorKind::Forbidden,
         "the request must carry the csrf token of its session: send it as `X-CSRF-Token`",

@@ -19,20 +19,22 @@ pub fn deadline(method: &Method, config: &Config) -> Duration {
     }
 }
 
-/// Refuses overlong targets, tunnels, encoded bodies, and announced bodies that are too large.
+/// Refuses overlong targets, tunnels, encoded bodies, and announced bodies that are too large for a request that brings
+/// files or none.
 ///
 /// # Errors
 /// It is one of these.
-pub fn check(parts: &Parts, config: &Config) -> Result<()> {
+pub fn check(parts: &Parts, config: &Config, brings_files: bool) -> Result<()> {
     let uri = &parts.uri;
     let query = uri.query().map_or(0, |it| it.len() + 1);
     if uri.path().len() + query > config.uri_bytes.0 {
         return Err(Error::new(ErrorKind::UriTooLong, "the address is too long"));
     }
-    // `/direct/` and `/portal/` alone are start pages, as `/` is.
+    // `/direct/` and `/portal/` alone are start pages, as `/` is, and the addresses of folders end with a slash.
     let path = uri.path();
+    let is_folder = path.starts_with("/access/content/");
     if path.contains("//")
-        || (path.ends_with('/') && !matches!(path, "/" | "/direct/" | "/portal/"))
+        || (path.ends_with('/') && !is_folder && !matches!(path, "/" | "/direct/" | "/portal/"))
     {
         return Err(Error::bad_request(
             "the path must not have an empty segment",
@@ -42,7 +44,12 @@ pub fn check(parts: &Parts, config: &Config) -> Result<()> {
     if parts.method == Method::CONNECT && uri.path().is_empty() {
         return Err(Error::method_not_allowed(Vec::new()));
     }
-    check_body(&parts.headers, config)
+    let most = match brings_files {
+        // The fields of the form come on top.
+        true => config.files_size.0.saturating_add(config.other_body.0),
+        false => config.other_body.0,
+    };
+    check_body(&parts.headers, most)
 }
 
 /// Insists on exactly one host; the same one if the target names one too; one of ours if ours are listed.
@@ -91,7 +98,7 @@ fn name_of(host: &str) -> &str {
     }
 }
 
-fn check_body(headers: &HeaderMap, config: &Config) -> Result<()> {
+fn check_body(headers: &HeaderMap, most: usize) -> Result<()> {
     if headers
         .get(CONTENT_ENCODING)
         .is_some_and(|it| !it.as_bytes().eq_ignore_ascii_case(b"identity"))
@@ -106,12 +113,9 @@ fn check_body(headers: &HeaderMap, config: &Config) -> Result<()> {
         .and_then(|it| it.to_str().ok())
         .and_then(|it| it.parse::<usize>().ok());
     match length {
-        Some(length) if length > config.other_body.0 => Err(Error::new(
+        Some(length) if length > most => Err(Error::new(
             ErrorKind::TooLarge,
-            format!(
-                "the body must not be longer than {} bytes",
-                config.other_body.0
-            ),
+            format!("the body must not be longer than {most} bytes"),
         )),
         _ => Ok(()),
     }
@@ -184,7 +188,7 @@ mod tests {
         let refusal = |change: fn(&mut Parts)| {
             let mut request = request("/a", &["a.example"]);
             change(&mut request);
-            check(&request, &config).err().map(|it| it.kind())
+            check(&request, &config, false).err().map(|it| it.kind())
         };
         assert_eq!(refusal(|_| ()), None);
         let connect = |it: &mut Parts| {
@@ -205,7 +209,7 @@ mod tests {
         for length in ["1048577", "18446744073709551615"] {
             let mut request = request("/a", &["a.example"]);
             set(&mut request, CONTENT_LENGTH, length);
-            let error = check(&request, &config).unwrap_err();
+            let error = check(&request, &config, false).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::TooLarge, "{length}");
         }
     }

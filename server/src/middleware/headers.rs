@@ -21,6 +21,22 @@ const POLICY_OF_PAGES: HeaderValue = HeaderValue::from_static(
 const POLICY_OF_DATA: HeaderValue =
     HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'; sandbox");
 
+/// A file that a browser shows by itself may load itself and its own styles, and nothing else.
+const POLICY_OF_FILES: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox",
+);
+/// Browsers show a PDF by a program of their own, which does not start in a sandbox.
+const POLICY_OF_DOCUMENTS: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+);
+
+/// The answer is a file that browsers show.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown {
+    /// Whether it is a document that a browser shows by a program of its own.
+    pub is_document: bool,
+}
+
 /// The headers of a request that every answer depends on.
 const VARIES: &str = "Accept, Cookie, Origin, Sec-Fetch-Site";
 
@@ -28,6 +44,7 @@ const VARIES: &str = "Accept, Cookie, Origin, Sec-Fetch-Site";
 pub fn add(response: &mut Response, is_secure: bool) {
     // A browser puts the headers of this answer in the place of those of the page that it has kept.
     let is_unchanged = response.status() == StatusCode::NOT_MODIFIED;
+    let shown = response.extensions().get::<Shown>().copied();
     let headers = response.headers_mut();
     let is_html = headers
         .get(CONTENT_TYPE)
@@ -41,10 +58,11 @@ pub fn add(response: &mut Response, is_secure: bool) {
     if !is_unchanged {
         headers.insert(
             CONTENT_SECURITY_POLICY,
-            if is_page {
-                POLICY_OF_PAGES
-            } else {
-                POLICY_OF_DATA
+            match shown {
+                Some(Shown { is_document: true }) => POLICY_OF_DOCUMENTS,
+                Some(_) => POLICY_OF_FILES,
+                None if is_page => POLICY_OF_PAGES,
+                None => POLICY_OF_DATA,
             },
         );
     }

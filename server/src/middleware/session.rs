@@ -48,6 +48,14 @@ pub(crate) fn look(app: &App, parts: &Parts) -> Known {
     }
 }
 
+/// The id of the session that a request with these header fields names, if it names one.
+pub(crate) fn named(app: &App, headers: &HeaderMap) -> Option<SessionId> {
+    match presented(app, headers) {
+        Presented::Id(id) => Some(id),
+        Presented::Nothing | Presented::Ambiguous => None,
+    }
+}
+
 /// The session that the request names: in the header, in the cookie, or the same one in both.
 fn presented(app: &App, headers: &HeaderMap) -> Presented {
     let cookie = app.cookie.read(headers);

@@ -3,6 +3,7 @@
 use entity_core::{ActionRoute, Answers, Argument, ErrorKind, Need, Verb};
 use entity_formats::openapi::{Answer, Operation, Parameter, Response};
 
+use super::bodies;
 use super::entities::{Type, capital, entity_parameters, not_modified, see_other};
 use super::parameters::{id, idempotency_key, if_none_match, prefer, segment, text_parameter};
 use super::refusals::Mount;
@@ -61,6 +62,7 @@ impl Builder<'_> {
             summary: action.doc.to_owned(),
             description: permission.unwrap_or_default(),
             parameters,
+            request_body: action.takes_whole_files().then(bodies::files),
             responses: answers
                 .into_iter()
                 .map(|(status, answer)| (status.to_owned(), Answer::Own(answer)))
@@ -95,6 +97,18 @@ impl Builder<'_> {
             Answers::Done => vec![("200", empty("It is so, or it is done."))],
             Answers::Entity => {
                 let response = self.entity_response(("The entity.", Purpose::Part), kind, &entity);
+                vec![("200", response)]
+            }
+            Answers::EntityOf(other) => {
+                let other = self.registry.route(other);
+                let response = match other.map(|it| Type::of(it, self.formats)) {
+                    Some(other) => {
+                        let formats = other.entry.formats.entity.clone();
+                        let part = ("The entity.", Purpose::Part);
+                        self.entity_response(part, &other, &formats)
+                    }
+                    None => self.any(),
+                };
                 vec![("200", response)]
             }
             Answers::Created => vec![("201", self.created_response(kind, &entity))],
@@ -175,9 +189,11 @@ fn operation_id(kind: &Type<'_>, action: &ActionRoute, count: usize) -> String {
 
 /// How `action` may be refused besides what all operations have in common.
 fn refusals(action: &ActionRoute) -> &'static [ErrorKind] {
-    let has_named = !action.parameters.is_empty() && matches!(action.grammar(), Ok(None));
-    let is_about_something = action.is_on_entity || !action.arguments.is_empty() || has_named;
+    let is_about_something =
+        action.is_on_entity || !action.arguments.is_empty() || !action.parameters.is_empty();
     match (action.verb.is_safe(), is_about_something) {
+        // The query of a list can name a site, also where anybody may ask.
+        (true, _) if action.is_searched() => &[ErrorKind::NotFound, ErrorKind::Forbidden],
         (true, false) => &[],
         (true, true) => &[ErrorKind::NotFound],
         (false, _) => &[

@@ -10,6 +10,39 @@ use super::entities::Type;
 use super::schema::{self, Purpose};
 use crate::direct::request::{JSON_PATCH, MERGE_PATCH};
 
+/// The media type of forms with files.
+const FORM_WITH_FILES: &str = "multipart/form-data";
+
+/// The body of an action that takes files.
+pub(super) fn files() -> RequestBody {
+    let whole = Content {
+        schema: Some(json_schema!({ "type": "string", "format": "binary" })),
+        example: None,
+    };
+    RequestBody {
+        description: "The file, whose name may be in `Content-Disposition`, or a form with it."
+            .to_owned(),
+        required: true,
+        content: [
+            (FORM_WITH_FILES.to_owned(), with_files()),
+            ("*/*".to_owned(), whole),
+        ]
+        .into(),
+    }
+}
+
+/// A form with files.
+fn with_files() -> Content {
+    Content {
+        schema: Some(json_schema!({
+            "type": "object",
+            "description": "The fields as in any other form, and behind them the files.",
+            "additionalProperties": { "type": "string" },
+        })),
+        example: None,
+    }
+}
+
 impl Builder<'_> {
     /// A body in each of the formats that are read. A form that is posted may stand for another method.
     pub(super) fn body(
@@ -41,6 +74,9 @@ impl Builder<'_> {
                 });
             let example = purpose.map(|_| schema::sample(fields, is_create));
             content.insert(parser.media_type().to_owned(), Content { schema, example });
+        }
+        if kind.route.receives_in_forms() {
+            content.insert(FORM_WITH_FILES.to_owned(), with_files());
         }
         RequestBody {
             required: fields.writable(true).next().is_some(),

@@ -31,7 +31,7 @@ impl Builder<'_> {
         let operation = Operation {
             operation_id: endpoint.id.to_owned(),
             tags: vec![endpoint.tag.to_owned()],
-            summary: endpoint.doc.to_owned(),
+            summary: endpoint.description(),
             parameters: parameters(endpoint),
             request_body: endpoint.body.map(|it| self.endpoint_body(it)),
             responses: self.endpoint_answers(endpoint),
@@ -68,6 +68,9 @@ impl Builder<'_> {
     fn endpoint_answers(&mut self, endpoint: &Endpoint) -> BTreeMap<String, Answer> {
         let success = endpoint.success.map(|it| self.endpoint_success(it));
         let mut answers = BTreeMap::from_iter(success);
+        if matches!(endpoint.success, Some(Success::Maybe(_))) {
+            answers.insert("204".to_owned(), Answer::Own(empty("There are no data.")));
+        }
         answers.extend(endpoint.has_version.then(not_modified));
         if let Some(own) = endpoint.malformed {
             let usual = shape::of::<ProblemBody<'static>>(&mut self.generator);
@@ -86,7 +89,10 @@ impl Builder<'_> {
 
     fn endpoint_success(&mut self, success: Success) -> (String, Answer) {
         let (status, answer) = match success {
-            Success::Data(shape) | Success::Part(shape) => {
+            Success::Data(shape)
+            | Success::Maybe(shape)
+            | Success::Part(shape)
+            | Success::Created(shape) => {
                 let data = shape(&mut self.generator);
                 let enveloped = envelope_schema(&data);
                 let either = json_schema!({ "anyOf": [data, enveloped] });
@@ -95,12 +101,18 @@ impl Builder<'_> {
                     let next = text_header("The next part of the list.");
                     answer.headers.insert("Link", next);
                 }
+                if matches!(success, Success::Created(_)) {
+                    let place = text_header("Where it is.");
+                    answer.headers.insert("Location", place);
+                    return ("201".to_owned(), Answer::Own(answer));
+                }
                 ("200", Answer::Own(answer))
             }
             Success::Json(shape) => {
                 let data = shape(&mut self.generator);
                 ("200", Answer::Own(json("It is done.", data)))
             }
+            Success::Stream(media_type) => ("200", Answer::Own(streamed(media_type))),
             Success::Page => ("200", page("The page.")),
             Success::SeeOther => {
                 let mut answer = empty("It is elsewhere.");
@@ -110,6 +122,15 @@ impl Builder<'_> {
             }
         };
         (status.to_owned(), answer)
+    }
+}
+
+/// A stream without an end.
+fn streamed(media_type: &str) -> Response {
+    Response {
+        description: "The stream.".to_owned(),
+        content: [(media_type.to_owned(), Content::default())].into(),
+        ..Response::default()
     }
 }
 
@@ -130,7 +151,10 @@ fn parameters(endpoint: &Endpoint) -> Vec<Parameter> {
     let variables = of_kind(ParameterKind::Variable).map(|it| segment(it.0, it.1));
     let texts = of_kind(ParameterKind::Text).map(|it| text_parameter(&it));
     let envelope = (ENVELOPE, "whether to put the data into an envelope");
-    let has_envelope = matches!(endpoint.success, Some(Success::Data(_) | Success::Part(_)));
+    let has_envelope = matches!(
+        endpoint.success,
+        Some(Success::Data(_) | Success::Maybe(_) | Success::Part(_))
+    );
     let is_part = matches!(endpoint.success, Some(Success::Part(_)));
     let is_window = |it: &&ListParameter| WINDOW.contains(&it.name);
     let window = LIST_PARAMETERS.iter().filter(is_window);

@@ -14,6 +14,7 @@ static NO_FIELDS: Fields = Fields {
     has_feed: false,
     has_events: false,
     has_site: false,
+    listed: &[],
 };
 
 /// The parameter that stands for the id of an entity.

@@ -48,12 +48,31 @@ pub(super) fn inspect(config: &Config) -> Vec<Problem> {
             "must name the addresses of your proxies: this holds strangers, who could say that they are anybody",
         ),
     ];
-    broken(rules)
+    let mut found = broken(rules);
+    found.extend(lacks_store(config));
+    found
+}
+
+/// A service whose database several nodes can share, and that stores files where only this node may find them.
+pub(super) fn lacks_store(config: &Config) -> Option<Problem> {
+    let is_alone = config.database.is_file();
+    let is_told = config.files_folder.is_some() || config.files_url.is_some();
+    (!is_alone && !is_told).then(|| {
+        Problem::new(
+            "files.folder",
+            "must be a folder that all nodes of the service share, or `files.url` a bucket: files would be missing on \
+             some of them",
+        )
+    })
 }
 
 /// What is allowed in `config` and worth a second thought.
 pub(super) fn warn(config: &Config) -> Vec<Problem> {
     let domain = config.cookie_domain.as_deref().unwrap_or_default();
+    let has_plain_endpoint = config
+        .files_endpoint
+        .as_ref()
+        .is_some_and(|it| !it.is_https());
     let rules = [
         (
             logs_too_much(&config.log_level),
@@ -64,6 +83,11 @@ pub(super) fn warn(config: &Config) -> Vec<Problem> {
             config.login_account_failures > GUESSES || config.login_address_failures > GUESSES,
             "login.accountFailures",
             "and `login.addressFailures` hardly limit who guesses passwords: use at most 1000",
+        ),
+        (
+            has_plain_endpoint,
+            "files.endpoint",
+            "begins with http: files cross the network in the clear, as is fit for one of your own only; use https",
         ),
         (
             is_public_suffix(domain),

@@ -53,6 +53,15 @@ fn conf_1_unsafe_settings_are_refused_by_their_keys() {
         ("proxy.trusted=10.0.0.1,::/0", &["proxy.trusted"]),
         ("proxy.trusted=0.0.0.0/1,128.0.0.0/1", &["proxy.trusted"]),
         ("proxy.trusted=", &[]),
+        ("database=postgres://db.example/lectern", &["files.folder"]),
+        (
+            "database=postgres://db.example/lectern;files.folder=/srv/files",
+            &[],
+        ),
+        (
+            "database=postgres://db.example/lectern;files.url=s3://b",
+            &[],
+        ),
     ] {
         let found = settings::inspect(&config(changes));
         let keys: Vec<&str> = found.iter().map(|it| it.key.as_str()).collect();
@@ -73,6 +82,11 @@ fn conf_1_doubtful_settings_are_warned_of_by_their_keys() {
         ("svc.cookieDomain=uni.ac.uk", &[]),
         ("svc.cookieDomain=.ac.uk", &["svc.cookieDomain"]),
         ("svc.cookieDomain=GitHub.io", &["svc.cookieDomain"]),
+        ("files.url=s3://b;files.endpoint=https://s3.example", &[]),
+        (
+            "files.url=s3://b;files.endpoint=http://s3.example",
+            &["files.endpoint"],
+        ),
     ] {
         let found = settings::warn(&config(changes));
         let keys: Vec<&str> = found.iter().map(|it| it.key.as_str()).collect();

@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::id::SessionId;
 use super::{Session, Sessions};
 use crate::auth::login;
+use crate::own;
 
 /// The address that stands for the session of the request.
 const CURRENT: &str = "current";
@@ -82,6 +83,7 @@ static SCHEMA: Schema = Schema {
     has_feed: false,
     has_events: false,
     has_site: false,
+    listed: &[],
 };
 
 impl Entity for SessionEntity {
@@ -95,6 +97,10 @@ impl Entity for SessionEntity {
 
     fn title(&self) -> Option<Cow<'_, str>> {
         Some("session".into())
+    }
+
+    fn is_secret(&self) -> bool {
+        self.csrf_token.is_some()
     }
 }
 
@@ -166,15 +172,7 @@ impl Provider for SessionProvider {
 
     /// A super user may see and end the sessions of others, and keeps none of them alive.
     async fn permits(cx: &Context, entity: &SessionEntity, operation: Operation) -> Result<Permit> {
-        if entity.is_of(cx) {
-            return Ok(Permit::Allowed);
-        }
-        let is_superuser = cx.authorizer().is_superuser(cx).await?;
-        Ok(match operation {
-            Operation::Read | Operation::Delete if is_superuser => Permit::Allowed,
-            _ if is_superuser => Permit::Forbidden,
-            _ => Permit::Hidden,
-        })
+        own::permit(cx, entity.is_of(cx), operation).await
     }
 }
 

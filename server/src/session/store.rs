@@ -8,7 +8,7 @@ use entity_core::{Context, Error, Result};
 use sea_orm::sea_query::{Expr, ExprTrait as _};
 use sea_orm::{
     ColumnTrait as _, Condition, ConnectionTrait, EntityTrait as _, IntoActiveModel as _,
-    QueryFilter as _, QueryOrder as _, QuerySelect as _,
+    QueryFilter as _, QueryOrder as _, QuerySelect as _, Select,
 };
 
 use super::attributes::Attributes;
@@ -167,29 +167,12 @@ impl SessionStore for SqlSessions {
     }
 
     async fn list_of_user(&self, cx: &Context, user_id: &str, limit: u64) -> Result<Vec<Session>> {
-        Entity::find()
-            .filter(Column::UserId.eq(user_id))
-            .order_by_desc(Column::Created)
-            .order_by_desc(Column::Handle)
-            .limit(limit)
-            .all(cx.db()?)
-            .await?
-            .into_iter()
-            .map(Session::from_row)
-            .collect()
+        let own = Entity::find().filter(Column::UserId.eq(user_id));
+        newest(cx, own, 0, limit).await
     }
 
     async fn list(&self, cx: &Context, start: u64, limit: u64) -> Result<Vec<Session>> {
-        Entity::find()
-            .order_by_desc(Column::Created)
-            .order_by_desc(Column::Handle)
-            .offset(start)
-            .limit(limit)
-            .all(cx.db()?)
-            .await?
-            .into_iter()
-            .map(Session::from_row)
-            .collect()
+        newest(cx, Entity::find(), start, limit).await
     }
 
     async fn keep_attributes(
@@ -252,6 +235,18 @@ impl SessionStore for SqlSessions {
         })
         .await
     }
+}
+
+/// Returns some of these sessions, the newest first.
+async fn newest(cx: &Context, of: Select<Entity>, start: u64, limit: u64) -> Result<Vec<Session>> {
+    let found = of
+        .order_by_desc(Column::Created)
+        .order_by_desc(Column::Handle)
+        .offset(start)
+        .limit(limit)
+        .all(cx.db()?)
+        .await?;
+    found.into_iter().map(Session::from_row).collect()
 }
 
 async fn remove(db: &impl ConnectionTrait, ids: Vec<String>) -> Result<Vec<IdHash>> {

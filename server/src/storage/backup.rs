@@ -57,6 +57,28 @@ pub fn backup(url: &str, file: &Path, is_forced: bool, mut tell: impl FnMut(u64)
 /// The database is not one of SQLite; `file` is no backup, or is damaged; there is a database already, or a service
 /// that uses it.
 pub async fn restore(url: &str, file: &Path, is_forced: bool, registry: &Registry) -> Result<()> {
+    let content = may_restore(url, file, is_forced)?;
+    let part = beside(&content, ".part");
+    remove_database(&part)?;
+    db::make_private(&part)?;
+    let done = unpack(file, &part, registry).await;
+    if done.is_err() {
+        remove_database(&part)?;
+    }
+    done?;
+    // Left-over journals would be taken for those of the new files.
+    remove_database(&content)?;
+    for ending in [AUDIT, ""] {
+        rename(&beside(&part, ending), &beside(&content, ending))?;
+    }
+    sync_folder(&content)
+}
+
+/// Checks that [`restore`] may make the databases at `url` from the backup in `file`. Returns the path of the content.
+///
+/// # Errors
+/// Returns the errors of [`restore`] but those of writing.
+pub fn may_restore(url: &str, file: &Path, is_forced: bool) -> Result<PathBuf> {
     let Some(content) = sqlite_file(url)? else {
         return Err(refused(
             "PostgreSQL restores its own backups: run `pg_restore --clean --if-exists --dbname=DATABASE FILE` while no \
@@ -75,20 +97,7 @@ pub async fn restore(url: &str, file: &Path, is_forced: bool, registry: &Registr
         }
     }
     check(file)?;
-    let part = beside(&content, ".part");
-    remove_database(&part)?;
-    db::make_private(&part)?;
-    let done = unpack(file, &part, registry).await;
-    if done.is_err() {
-        remove_database(&part)?;
-    }
-    done?;
-    // Left-over journals would be taken for those of the new files.
-    remove_database(&content)?;
-    for ending in [AUDIT, ""] {
-        rename(&beside(&part, ending), &beside(&content, ending))?;
-    }
-    sync_folder(&content)
+    Ok(content)
 }
 
 /// Adds the audit rows of reads in the file `audit`, if there is one.

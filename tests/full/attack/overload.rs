@@ -40,7 +40,7 @@ impl Narrow {
     }
 
     fn figure(&self, line: &str) -> u64 {
-        let text = self.0.service().metrics.to_text();
+        let text = self.0.service().figures.to_text();
         let value = text.lines().find_map(|it| it.strip_prefix(line));
         value
             .and_then(|it| it.trim().parse().ok())

@@ -136,7 +136,7 @@ async fn search_at_once(app: &TestApp) -> JoinSet<Answer> {
         line.is_some_and(|it| it.trim() != "0")
     };
     loop {
-        let metrics = app.service().metrics.to_text();
+        let metrics = app.service().figures.to_text();
         if ["lectern_queued_scans", "lectern_queued_writes"]
             .iter()
             .all(|it| waits(&metrics, it))

@@ -39,7 +39,7 @@ async fn who_writes_briefly_waits_for_one_who_holds_the_right_and_not_for_all() 
     }
     let teacher = app.user("instructor1").await;
     let mut waited = Vec::new();
-    for turn in 0..5 {
+    for turn in 0..4 {
         let before = held.load(Ordering::SeqCst);
         let title = format!("Brief {turn}");
         let written = teacher
@@ -48,7 +48,7 @@ async fn who_writes_briefly_waits_for_one_who_holds_the_right_and_not_for_all() 
         written.expect(StatusCode::CREATED);
         waited.push(held.load(Ordering::SeqCst) - before);
         // Others have the right again before the next one.
-        while held.load(Ordering::SeqCst) < before + 6 {
+        while held.load(Ordering::SeqCst) < before + 3 {
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         }
     }

@@ -31,7 +31,7 @@ async fn dos_3_the_look_up_of_a_session_is_under_the_deadline() {
     answer.expect(StatusCode::SERVICE_UNAVAILABLE);
     assert!(answer.header("retry-after").is_some());
     assert!(elapsed < PATIENCE, "{elapsed:?}");
-    let metrics = app.service().metrics.to_text();
+    let metrics = app.service().figures.to_text();
     assert!(
         metrics.contains("lectern_refusals_total{cause=\"deadline\"} 1"),
         "{metrics}"

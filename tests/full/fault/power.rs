@@ -126,10 +126,15 @@ async fn write(device: Device, author: Client, title: String) -> Vec<String> {
     acknowledged
 }
 
-/// Starts the service on the database at `url`, in `folder`, without a log: each cut would fill it.
+/// Starts the service on the database at `url`, in `folder`, without a log: each cut would fill it. The disk has room for
+/// the files of the database alone, and no folders.
 fn start(program: &Path, url: &str, folder: &Path, has_demo: bool) -> Process {
-    let quiet = [("LECTERN_LOG_LEVEL", "off")];
-    Process::start_service_with(program, url, folder, has_demo, &quiet)
+    let files = folder.join("files");
+    let environment = [
+        ("LECTERN_LOG_LEVEL", "off"),
+        ("LECTERN_FILES_FOLDER", files.to_str().expect("text")),
+    ];
+    Process::start_service_with(program, url, folder, has_demo, &environment)
 }
 
 /// The control: with a lower setting than the service's the same disk does lose what was acknowledged.

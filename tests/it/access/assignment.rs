@@ -5,8 +5,10 @@ use entity_core::DateTimeUtc;
 use entity_providers::assignment::{Assignment, Submission};
 use serde_json::{Value, json};
 
+use super::requests::Shows;
+use super::rows::Rows;
 use super::subject::Subject;
-use super::world::{Caller, Rows, World};
+use super::world::{Caller, World};
 
 impl World {
     /// An assignment, for which somebody else has handed in work.
@@ -56,6 +58,7 @@ impl World {
         let subject = Subject {
             id: work.id.clone(),
             site: assignment.site_id.clone(),
+            group: assignment.id.clone(),
             marker: assignment.title.clone(),
             is_caller: is_own,
             ..Subject::default()
@@ -92,7 +95,8 @@ impl World {
         let at = |days| -> DateTimeUtc { now + TimeDelta::days(days) };
         let group = ["mine", "foreign"].into_iter().find(|it| *it == state);
         Assignment {
-            title: marker.clone(),
+            id: marker.clone(),
+            title: marker,
             site_id: self.sites[kind].clone(),
             draft: state.ends_with("draft"),
             open_time: at(if state == "unopened" { 1 } else { -1 }).into(),
@@ -101,7 +105,8 @@ impl World {
             creator: author.to_owned(),
             resubmissions: -1,
             groups: group.map(ToOwned::to_owned).into_iter().collect(),
-            ..Assignment::blank(marker, now)
+            version: 1,
+            ..Assignment::default()
         }
     }
 }
@@ -139,4 +144,18 @@ pub(super) fn change(subject: &Subject) -> Value {
     } else {
         json!({"feedbackComment": "Changed"})
     }
+}
+
+/// The address of an action that reads, and what its answer shows.
+pub(super) fn question(action: &str, subject: &Subject) -> (Shows, String) {
+    let Subject { id, site, .. } = subject;
+    let (shows, behind) = match action {
+        "my" => (Shows::Lists, "my".to_owned()),
+        "item" => (Shows::Entity, format!("item/{id}")),
+        "gradable" | "itemSubmission" | "getGrade" | "fullSubmissions" => {
+            (Shows::Status, action.to_owned())
+        }
+        _ => (Shows::Status, format!("{action}/{site}/{id}")),
+    };
+    (shows, format!("/direct/assignment/{behind}"))
 }

@@ -29,7 +29,9 @@ fn offered() -> BTreeSet<(String, String)> {
 }
 
 fn of_type(entry: &TypeEntry) -> impl Iterator<Item = (String, String)> {
-    let capabilities = entry.capabilities.iter().filter(|it| **it != "actions");
+    // Those that take files are creations, changes and actions, which stand for themselves.
+    let is_apart = |it: &&&str| !matches!(**it, "actions" | "files");
+    let capabilities = entry.capabilities.iter().filter(is_apart);
     let capabilities = capabilities.map(|it| (*it).to_owned());
     let actions = entry
         .actions

@@ -2,13 +2,12 @@
 
 use chrono::TimeDelta;
 use entity_core::DateTimeUtc;
-use entity_core::db::Facts;
-use entity_core::file::Files;
 use entity_core::wire::Millis;
 use entity_providers::calendar::CalendarEvent;
 
+use super::rows::Rows;
 use super::subject::Subject;
-use super::world::{Caller, MADE, Rows, World};
+use super::world::{Caller, MADE, World};
 
 impl World {
     /// An event of a site, of which `again` recurs and `single` is one occurrence.
@@ -50,34 +49,18 @@ fn event_rows(state: &str, subject: &Subject, first: DateTimeUtc) -> Rows {
     rows.events.push(CalendarEvent {
         event_id: subject.marker.clone(),
         title: subject.marker.clone(),
-        description: String::new(),
-        description_formatted: String::new(),
         kind: "Meeting".to_owned(),
-        event_icon: String::new(),
         site_id: subject.site.clone(),
-        site_name: String::new(),
         creator: subject.user.clone(),
-        creator_display_name: String::new(),
         first_time: first.into(),
-        duration: 0,
-        last_time: first.into(),
         time_zone: "UTC".to_owned(),
         recurrence_rule: recurs.then(|| "FREQ=DAILY;COUNT=2".to_owned()),
-        location: None,
         groups: group.map(ToOwned::to_owned).into_iter().collect(),
-        attachments: Files::default(),
-        assignment_id: None,
-        reference: String::new(),
-        event_reference: String::new(),
         created_on: made,
         modified_on: made,
-        cause: None,
         over_at: Millis(first + TimeDelta::days(1)),
-        series: None,
-        excluded: String::new(),
         version: 1,
-        is_computed: false,
-        facts: Facts::default(),
+        ..CalendarEvent::default()
     });
     rows
 }

@@ -1,7 +1,6 @@
 //! Gradebooks in each state that the policy names, and the ways to ask for them.
 
 use entity_core::DateTimeUtc;
-use entity_core::db::Facts;
 use entity_core::wire::{Decimal, Millis};
 use entity_providers::db::group_member;
 use entity_providers::gradebook::category::GradebookCategory;
@@ -13,8 +12,9 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::requests::{JSON, Question, Shows};
+use super::rows::Rows;
 use super::subject::Subject;
-use super::world::{Caller, MADE, Rows, World};
+use super::world::{Caller, MADE, World};
 
 impl World {
     /// A site of its own with an item, and with what `kind` says about the student whom the state names. The title of
@@ -73,14 +73,14 @@ pub(super) enum Grade {
 
 fn subject(kind: &str, item: &GradebookItem, student: &str) -> Subject {
     let id = match kind {
-        "gradebook" => item.site_id.clone(),
+        "gradebook" | "grades" => item.site_id.clone(),
         "gradebook-score" => format!("{}:{student}", item.item_id),
         "gradebook-override" => format!("{}:{student}", item.site_id),
         "gradebook-item" => item.item_id.clone(),
         _ => format!("{}-{kind}", item.item_id),
     };
     let marker = match kind {
-        "gradebook" => item.site_id.clone(),
+        "gradebook" | "grades" => item.site_id.clone(),
         "gradebook-item" | "gradebook-category" => item.name.clone(),
         _ => id.clone(),
     };
@@ -105,17 +105,13 @@ fn item(marker: &str, site: &str) -> GradebookItem {
         site_id: site.to_owned(),
         name: marker.to_owned(),
         points: Decimal::of_units(100_000),
-        category_id: None,
-        due_date: None,
-        extra_credit: false,
         released: true,
         counted: true,
         position: 1,
-        external_reference: None,
         created_on: made(),
         modified_on: made(),
         version: 1,
-        facts: Facts::default(),
+        ..GradebookItem::default()
     }
 }
 
@@ -130,51 +126,36 @@ fn grade(kind: &str, state: &str, subject: &Subject, item: GradebookItem) -> Opt
             category_id: subject.id.clone(),
             site_id,
             name: item.name,
-            weight: None,
-            drop_lowest: 0,
-            extra_credit: false,
             modified_on: made(),
             version: 1,
-            facts: Facts::default(),
+            ..GradebookCategory::default()
         }),
         "gradebook-score" => Grade::Score(GradebookScore {
             score_id: subject.id.clone(),
             site_id,
             item_id: item.item_id,
-            item_name: String::new(),
             user_id,
-            user_name: String::new(),
             score: Some(Decimal::of_units(75_000)),
-            excused: false,
-            comment: String::new(),
-            graded_by: String::new(),
             graded_on: made(),
             version: 1,
-            facts: Facts::default(),
+            ..GradebookScore::default()
         }),
         "gradebook-change" => Grade::Change(GradebookChange {
             change_id: subject.id.clone(),
             site_id,
             item_id: item.item_id,
             user_id,
-            changed_by: String::new(),
             changed_on: made(),
-            score_before: None,
-            score: None,
-            excused: false,
-            comment: String::new(),
-            facts: Facts::default(),
+            ..GradebookChange::default()
         }),
         "gradebook-override" => Grade::Override(GradebookOverride {
             override_id: subject.id.clone(),
             site_id,
             user_id,
             grade: "A".to_owned(),
-            reason: String::new(),
-            entered_by: String::new(),
             entered_on: made(),
             version: 1,
-            facts: Facts::default(),
+            ..GradebookOverride::default()
         }),
         _ => return None,
     })
@@ -223,11 +204,20 @@ pub(super) fn named(kind: &str, operation: &str, subject: &Subject) -> Vec<Quest
             let name = group.trim_end_matches("-item");
             format!("/direct/{kind}/item/{site}/{name}")
         }
-        "my" => format!("/direct/{kind}/my"),
+        "gradeitem" if method == "GET" => {
+            let name = group.trim_end_matches("-item");
+            format!("/direct/{kind}/gradeitem/{site}/{name}")
+        }
+        "my" | "courses" => format!("/direct/{kind}/{name}"),
         _ => format!("/direct/{kind}/{name}/{site}"),
     };
     if method == "POST" {
         let body = match kind {
+            "grades" => json!({
+                "name": group.trim_end_matches("-item"),
+                "scores": [{"userId": user, "grade": 5}],
+            }),
+            _ if name == "import" => json!({"csv": "Student ID"}),
             "gradebook-score" => json!({"scores": [{"userId": user, "itemId": group, "score": 5}]}),
             _ => json!({"grade": "5"}),
         };

@@ -19,10 +19,48 @@ const ANNOUNCEMENTS: Part = (&["announcement"], 6_000);
 const EVENTS: Part = (&["calendar"], 2_000);
 const SITES: Part = (&["site"], 1_500);
 const ASSIGNMENTS: Part = (&["assignment", "assignment-submission"], 2_000);
-const SYLLABI: Part = (&["syllabus"], 1_000);
+const QUIZZES: Part = (
+    &["sam_pub", "quiz-question", "quiz-attempt", "quiz-extension"],
+    2_000,
+);
+const LESSONS: Part = (&["lessons", "lesson-item", "lesson-progress"], 2_000);
+const FORUMS: Part = (
+    &["forums", "forums-topic", "forums-message", "forums-read"],
+    2_000,
+);
+const POLLS: Part = (&["poll", "poll-option", "poll-vote"], 1_000);
+const CONVERSATIONS: Part = (
+    &[
+        "conversations",
+        "conversations-post",
+        "conversations-comment",
+        "conversations-mark",
+        "conversations-tag",
+        "conversations-settings",
+        "conversations-agreement",
+    ],
+    2_000,
+);
+const SYLLABI: Part = (&["syllabus", "syllabus-redirect"], 1_000);
+const FILES: Part = (&["content"], 1_000);
+const CHATS: Part = (&["chat-channel", "chat-message"], 1_000);
+const ADDRESSES: Part = (&["webcontent", "news"], 1_000);
+const WEBHOOKS: Part = (&["webhook", "webhook-delivery"], 500);
+const ROSTERS: Part = (&["roster-membership", "presence", "activity"], 500);
 const MEMBERS: Part = (&["membership", "invitation"], 2_000);
 const ACCOUNTS: Part = (
-    &["user", "session", "feed", "term", "server-config", "api"],
+    &[
+        "user",
+        "session",
+        "feed",
+        "notification",
+        "preference",
+        "profile",
+        "task",
+        "term",
+        "server-config",
+        "api",
+    ],
     1_500,
 );
 const GRADEBOOKS: Part = (
@@ -33,6 +71,7 @@ const GRADEBOOKS: Part = (
         "gradebook-score",
         "gradebook-change",
         "gradebook-override",
+        "grades",
     ],
     3_000,
 );
@@ -65,8 +104,48 @@ both! {
         check(app, ASSIGNMENTS).await;
     }
 
+    async fn everybody_is_answered_as_the_policy_of_quizzes_says(app: TestApp) {
+        check(app, QUIZZES).await;
+    }
+
+    async fn everybody_is_answered_as_the_policy_of_files_says(app: TestApp) {
+        check(app, FILES).await;
+    }
+
+    async fn everybody_is_answered_as_the_policy_of_lessons_says(app: TestApp) {
+        check(app, LESSONS).await;
+    }
+
+    async fn everybody_is_answered_as_the_policy_of_forums_says(app: TestApp) {
+        check(app, FORUMS).await;
+    }
+
+    async fn everybody_is_answered_as_the_policy_of_polls_says(app: TestApp) {
+        check(app, POLLS).await;
+    }
+
+    async fn everybody_is_answered_as_the_policy_of_conversations_says(app: TestApp) {
+        check(app, CONVERSATIONS).await;
+    }
+
     async fn everybody_is_answered_as_the_policy_of_syllabi_says(app: TestApp) {
         check(app, SYLLABI).await;
+    }
+
+    async fn everybody_is_answered_as_the_policy_of_chats_says(app: TestApp) {
+        check(app, CHATS).await;
+    }
+
+    async fn everybody_is_answered_as_the_policy_of_addresses_says(app: TestApp) {
+        check(app, ADDRESSES).await;
+    }
+
+    async fn everybody_is_answered_as_the_policy_of_webhooks_says(app: TestApp) {
+        check(app, WEBHOOKS).await;
+    }
+
+    async fn everybody_is_answered_as_the_policy_of_rosters_says(app: TestApp) {
+        check(app, ROSTERS).await;
     }
 
     async fn everybody_is_answered_as_the_policy_of_members_says(app: TestApp) {
@@ -89,9 +168,19 @@ fn no_line_is_in_no_part() {
         ASSIGNMENTS,
         EVENTS,
         SITES,
+        CHATS,
+        ADDRESSES,
+        ROSTERS,
+        WEBHOOKS,
         MEMBERS,
         ACCOUNTS,
+        LESSONS,
+        FORUMS,
+        POLLS,
+        CONVERSATIONS,
         SYLLABI,
+        QUIZZES,
+        FILES,
         GRADEBOOKS,
     ];
     for Line { kind, .. } in policy::lines() {
@@ -186,6 +275,9 @@ impl Run {
         for case in &cases {
             subjects.push(self.world.lasting(line.kind, case.state, case.caller).await);
         }
+        // What follows from earlier requests is there.
+        let caught_up = self.world.app.service().catch_up().await;
+        caught_up.expect("the events are followed");
         let before = self.witness.digest().await;
         for (case, subject) in cases.iter().zip(&subjects) {
             for question in case.questions(subject) {

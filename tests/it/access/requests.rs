@@ -3,9 +3,14 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use super::subject::{SPARE_ROLE, Subject};
+use super::behind::{behind, query};
+use super::encoded::{to_form, to_operations, to_xml};
+use super::subject::{Subject, is_quiz};
 use super::world::Caller;
-use super::{assignment, gradebook};
+use super::{
+    assignment, chat, content, conversations, forums, gradebook, lessons, poll, profile, quiz,
+    webhook,
+};
 
 const BATCH: &str = "/direct/batch.json";
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -100,7 +105,7 @@ pub(super) fn of(kind: &str, operation: &str, subject: &Subject, caller: &Caller
         "retype" => update(kind, &entity, &json!({"type": "other"})),
         "shut" => update(kind, &entity, &json!({"disabled": true})),
         "delete" => delete(&entity),
-        _ if kind.starts_with("gradebook") => gradebook::named(kind, operation, subject),
+        _ if kind.starts_with("grade") => gradebook::named(kind, operation, subject),
         _ => named(kind, operation, subject, caller),
     }
 }
@@ -138,18 +143,18 @@ fn batch(method: &str, path: &str, body: Option<&Value>) -> Question {
     )
 }
 
-/// A merge patch as operations.
-fn to_operations(fields: &Value) -> Value {
-    let fields = fields.as_object().into_iter().flatten();
-    let operations = fields
-        .map(|(name, value)| json!({"op": "add", "path": format!("/{name}"), "value": value}));
-    operations.collect()
+/// Whether lists of this type are narrowed by `siteId`.
+fn is_listed_by_site(kind: &str) -> bool {
+    let parts =
+        "announcement calendar content conversations forums lesson notification poll syllabus";
+    let is_part = parts.split(' ').any(|it| kind.starts_with(it));
+    is_part || is_quiz(kind) || chat::is_one(kind) || webhook::is_one(kind)
 }
 
 /// The lists that together show all that can be read of this type.
 fn lists(kind: &str, format: &str, subject: &Subject) -> Vec<String> {
     let queries = match kind {
-        "announcement" | "calendar" | "syllabus" => vec![format!("?siteId={}", subject.site)],
+        _ if is_listed_by_site(kind) => vec![format!("?siteId={}", subject.site)],
         "assignment" | "assignment-submission" => vec![format!("?context={}", subject.site)],
         "site" => ["any", "joinable", "pubView"]
             .map(|it| format!("?select={it}"))
@@ -224,12 +229,21 @@ fn create(kind: &str, subject: &Subject) -> Vec<Question> {
         site, user, marker, ..
     } = subject;
     let fields = match kind {
-        "announcement" | "syllabus" => json!({"siteId": site, "title": marker}),
+        "announcement" | "syllabus" | "content" => json!({"siteId": site, "title": marker}),
+        "syllabus-redirect" => json!({"siteId": site, "redirectUrl": "https://example.org/new"}),
         "calendar" => {
             json!({"siteId": site, "title": marker, "firstTime": "2026-11-25T10:00:00Z"})
         }
         _ if kind.starts_with("assignment") => assignment::draft(kind, subject),
+        _ if is_quiz(kind) => quiz::draft(kind, subject),
+        _ if chat::is_one(kind) => chat::draft(kind, subject),
+        _ if webhook::is_one(kind) => webhook::draft(subject),
+        _ if kind.starts_with("lesson") => lessons::draft(kind, subject),
+        _ if kind.starts_with("forums") => forums::draft(kind, subject),
+        _ if kind.starts_with("poll") => poll::draft(kind, subject),
+        _ if kind.starts_with("conversations") => conversations::draft(kind, subject),
         "user" => json!({"eid": marker, "lastName": marker}),
+        "task" => json!({"description": marker}),
         "feed" => json!({"path": "/announcement/user", "title": marker}),
         _ if kind.starts_with("gradebook") => gradebook::draft(kind, subject),
         "invitation" => json!({"siteId": site, "invitee": user}),
@@ -257,11 +271,20 @@ fn create(kind: &str, subject: &Subject) -> Vec<Question> {
 fn change(kind: &str, subject: &Subject) -> Value {
     match kind {
         "user" => json!({"firstName": "Changed"}),
+        "syllabus-redirect" => json!({"redirectUrl": "https://example.org/changed"}),
+        "notification" => json!({"viewed": true}),
+        "task" => json!({"notes": "Changed"}),
+        "profile" | "preference" => profile::change(kind),
+        "webhook" => json!({"description": "Changed"}),
         "membership" => json!({"memberRole": subject.highest_role}),
         "assignment-submission" => assignment::change(subject),
+        _ if kind.starts_with("lesson") => lessons::change(kind),
+        _ if kind.starts_with("conversations") => conversations::change(kind),
         // It is kept alive.
         "session" => json!({}),
         _ if kind.starts_with("gradebook") => gradebook::change(kind),
+        _ if is_quiz(kind) => quiz::change(kind),
+        _ if kind.starts_with("poll") => json!({"text": "Changed"}),
         _ => json!({"title": "Changed"}),
     }
 }
@@ -342,9 +365,23 @@ fn named(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Vec
     let prefix = format!("/direct/{kind}");
     let channel = if site == "!site" { "motd" } else { "main" };
     let (shows, path) = match (kind, name) {
+        ("lessons" | "lesson-item", _) if name != "entries" => lessons::named(name, subject),
+        ("forums", _) => forums::named(name, subject),
+        (kind, _) if kind.starts_with("poll") => poll::named(kind, name, subject),
+        ("content", _) => content::question(name, subject),
         ("announcement" | "assignment" | "membership" | "calendar" | "syllabus", "site") => {
             (Shows::Lists, format!("{prefix}/site/{site}"))
         }
+        ("webcontent" | "news", "site") => (Shows::Lists, format!("{prefix}/site/{site}")),
+        ("presence" | "activity", _) => (Shows::Status, format!("{prefix}/site/{id}")),
+        ("sam_pub", "context") => (Shows::Lists, format!("{prefix}/context/{site}")),
+        ("quiz-attempt", "sam_pub") => {
+            (Shows::Lists, format!("{prefix}/sam_pub/{}", subject.group))
+        }
+        ("assignment-submission", "assignment") => (
+            Shows::Lists,
+            format!("{prefix}/assignment/{}", subject.group),
+        ),
         ("membership", "group") => (Shows::Lists, format!("{prefix}/group/{}", subject.group)),
         ("membership", "fastroles") => {
             (Shows::Lists, format!("{prefix}/fastroles/{}", subject.user))
@@ -355,33 +392,30 @@ fn named(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Vec
             format!("{prefix}/{id}/group/{}", subject.group),
         ),
         ("announcement", "user" | "motd") => (Shows::Lists, format!("{prefix}/{name}")),
-        ("assignment", "item") => (Shows::Entity, format!("{prefix}/item/{id}")),
-        ("assignment", "deepLink") => (Shows::Status, format!("{prefix}/deepLink/{site}/{id}")),
-        ("assignment", "gradable" | "itemSubmission" | "getGrade") => {
-            (Shows::Status, format!("{prefix}/{name}"))
-        }
-        ("assignment" | "calendar", "my") => (Shows::Lists, format!("{prefix}/my")),
+        ("assignment", _) if name != "export" => assignment::question(name, subject),
+        ("calendar", "my") => (Shows::Lists, format!("{prefix}/my")),
         ("calendar", _) => (Shows::Entity, format!("{prefix}/event/{site}/{id}")),
         ("announcement", "message") => (Shows::Entity, format!("{prefix}/message/{site}/{marker}")),
         ("announcement", _) => (
             Shows::Entity,
             format!("{prefix}/msg/{site}/{channel}/{marker}"),
         ),
-        ("server-config", _) | (_, "current") => (Shows::Status, format!("{prefix}/{name}")),
+        ("server-config", _) | ("preference", "kinds") | (_, "current") => {
+            (Shows::Status, format!("{prefix}/{name}"))
+        }
         _ => (Shows::Status, format!("{prefix}/{id}/{name}")),
     };
+    if matches!(name, "export" | "image" | "pronunciation" | "zip") {
+        return vec![Question::get(shows, [path])];
+    }
     let mut questions = Vec::new();
     // Pages of members have no column for addresses.
     let is_address = marker.contains('@');
+    // The page of what was handed in is called by the title of the assignment, which is the word.
+    let is_title = (kind, name) == ("assignment-submission", "assignment");
     let formats = ["json", "xml", "html"].into_iter();
-    for format in formats.filter(|it| !is_address || *it != "html") {
-        let query = match name {
-            "withPerm" => "?permission=site.visit".to_owned(),
-            "gradable" | "itemSubmission" | "getGrade" => {
-                format!("?gradableId={id}&studentId={}", subject.user)
-            }
-            _ => String::new(),
-        };
+    for format in formats.filter(|it| !(is_address || is_title) || *it != "html") {
+        let query = query(name, subject);
         let question = Question::get(shows, [format!("{path}.{format}{query}")]);
         if format == "json" {
             questions.push(question.head());
@@ -389,37 +423,6 @@ fn named(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Vec
         questions.push(question);
     }
     questions
-}
-
-/// What stands behind the prefix when an action that writes is asked for, with all that it needs.
-fn behind(kind: &str, operation: &str, subject: &Subject) -> String {
-    let Subject {
-        id,
-        site,
-        group,
-        user,
-        ..
-    } = subject;
-    let name = operation.split_once(':').map_or("", |it| it.1);
-    match (kind, operation) {
-        ("session", _) => name.to_owned(),
-        ("membership", "POST:join" | "POST:unjoin") => format!("{name}/{site}"),
-        ("membership", "POST:site") => format!("site/{site}?userSearchValues={user}"),
-        ("membership", "POST:sitebyjson") => {
-            format!("sitebyjson/{site}?json=%5B%7B%22id%22:%22{user}%22%7D%5D")
-        }
-        ("assignment", "POST:setGrade") => format!("{name}?gradableId={id}&studentId={user}"),
-        ("membership", "POST:group") => format!("group/{group}?action=add&userIds={user}"),
-        ("site", "PUT:group") => format!("{id}/group?groupTitle=Rowers"),
-        ("site", "POST:group") => format!("{id}/group/{group}?groupTitle=Rowers"),
-        ("site", "DELETE:group") => format!("{id}/group/{group}"),
-        ("site", "POST:role") => format!("{id}/role/Guest"),
-        ("site", "DELETE:role") => format!("{id}/role/{SPARE_ROLE}"),
-        ("site", "POST:setPerms" | "PUT:setPerms") => {
-            format!("{id}/setPerms?{SPARE_ROLE}%3Aannc.read=true")
-        }
-        _ => format!("{id}/{name}"),
-    }
 }
 
 fn endpoint(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Question {
@@ -451,6 +454,22 @@ fn endpoint(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> 
                 ..Question::send(Method::POST, path, Some((FORM, login)))
             }
         }
+        ("POST:/api/tasks", _) => {
+            let body = json!({"description": subject.marker}).to_string();
+            Question::send(Method::POST, "/api/tasks".to_owned(), Some((JSON, body)))
+        }
+        ("PATCH:/api/users/{userId}/profile", _) => profile::patch(subject),
+        ("PUT:/api/tasks/{userTaskId}", _) => {
+            let path = format!("/api/tasks/{}", subject.id);
+            Question::send(
+                Method::PUT,
+                path,
+                Some((JSON, json!({"complete": true}).to_string())),
+            )
+        }
+        (_, kind) if kind.starts_with("conversations") => {
+            conversations::question(kind, operation, subject)
+        }
         (_, "calendar") => {
             let path = operation.trim_start_matches("GET:");
             get(Shows::Lists, &path.replace("{siteId}", &subject.site))
@@ -461,7 +480,10 @@ fn endpoint(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> 
                 .replace("{siteId}", &subject.site)
                 .replace("{pageId}", &format!("{}-page", subject.site))
                 .replace("{placementId}", &format!("{}-tool", subject.site))
-                .replace("{userId}", &subject.id);
+                .replace("{userId}", &subject.id)
+                .replace("{notificationId}", &subject.id)
+                .replace("{userTaskId}", &subject.id)
+                .replace("/{*path}", &subject.group);
             let shows = match path.starts_with("/api/") {
                 true => Shows::Status,
                 false => Shows::Lead,
@@ -472,24 +494,4 @@ fn endpoint(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> 
             }
         }
     }
-}
-
-/// The fields as texts, without characters that a form or XML would write in another way.
-fn pairs(fields: &Value) -> impl Iterator<Item = (&String, String)> {
-    let text = |it: &Value| {
-        it.as_str()
-            .map_or_else(|| it.to_string(), ToOwned::to_owned)
-    };
-    let fields = fields.as_object().into_iter().flatten();
-    fields.map(move |(name, value)| (name, text(value)))
-}
-
-fn to_form(fields: &Value) -> String {
-    let pairs = pairs(fields).map(|(name, value)| format!("{name}={value}"));
-    pairs.collect::<Vec<_>>().join("&").replace(' ', "+")
-}
-
-fn to_xml(root: &str, fields: &Value) -> String {
-    let pairs = pairs(fields).map(|(name, value)| format!("<{name}>{value}</{name}>"));
-    format!("<{root}>{}</{root}>", pairs.collect::<String>())
 }

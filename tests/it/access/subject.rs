@@ -3,13 +3,20 @@
 use entity_core::DateTimeUtc;
 use entity_core::wire::Millis;
 use entity_providers::announcement::Announcement;
-use entity_providers::db::membership::{self, Origin};
-use entity_providers::db::{group_member, invitation, realm_grant};
+use entity_providers::db::realm_grant;
 use entity_providers::term::Term;
 use server::feed::table as feed;
 use tests::Client;
 
-use super::world::{Caller, MADE, Rows, World, member};
+use super::chat;
+use super::rows::Rows;
+use super::webhook;
+use super::world::{Caller, MADE, World, member};
+
+/// Whether it is one of the types of quizzes.
+pub(super) fn is_quiz(kind: &str) -> bool {
+    kind == "sam_pub" || kind.starts_with("quiz-")
+}
 
 const DAY: i64 = 86_400_000;
 /// A role that each site has besides those of its template, and nobody.
@@ -38,6 +45,36 @@ pub(super) struct Subject {
     pub(super) client: Option<Client>,
 }
 
+/// The types of which something new is asked for by a word alone.
+const NEW: [&str; 26] = [
+    "announcement",
+    "assignment",
+    "assignment-submission",
+    "calendar",
+    "content",
+    "conversations",
+    "conversations-comment",
+    "conversations-post",
+    "conversations-tag",
+    "feed",
+    "forums",
+    "forums-message",
+    "forums-read",
+    "forums-topic",
+    "lesson-item",
+    "lesson-progress",
+    "lessons",
+    "notification",
+    "poll",
+    "poll-option",
+    "poll-vote",
+    "site",
+    "syllabus",
+    "task",
+    "term",
+    "user",
+];
+
 impl World {
     /// What `caller` asks for, when that is not to change: the same each time.
     pub(super) async fn lasting(&self, kind: &str, state: &str, caller: &Caller) -> Subject {
@@ -65,49 +102,62 @@ impl World {
 
     async fn make(&self, kind: &str, state: &str, caller: &Caller, is_fresh: bool) -> Subject {
         match (kind, state) {
-            (kind, "-") if kind.starts_with("gradebook") => Subject::default(),
-            (kind, _) if kind.starts_with("gradebook") => self.gradebook(kind, state, caller).await,
-            ("assignment-submission", state) if state.starts_with("in-") => {
-                self.place_of_work(state.trim_start_matches("in-")).await
-            }
-            ("assignment" | "assignment-submission", "-") => Subject {
+            (kind, _) if webhook::is_one(kind) => self.webhook(kind, state).await,
+            (kind, _) if chat::is_one(kind) => self.talk(kind, state, caller).await,
+            (kind, "-") if NEW.contains(&kind) => Subject {
                 marker: self.new_marker(),
                 ..Subject::default()
             },
+            (kind, "-") if kind.starts_with("grade") || is_quiz(kind) => Subject::default(),
+            (kind, _) if kind.starts_with("forums") => self.forum(kind, state, caller).await,
+            (kind, _) if kind.starts_with("poll") => self.poll(kind, state, caller).await,
+            (kind, _) if is_quiz(kind) => self.quiz(kind, state, caller).await,
+            (kind, _) if kind.starts_with("grade") => self.gradebook(kind, state, caller).await,
+            (kind, _) if kind.starts_with("lesson") => self.lesson(kind, state, caller).await,
+            ("conversations-tag" | "conversations-settings" | "conversations-agreement", _) => {
+                self.of_site(kind, state, caller).await
+            }
+            (kind, _) if kind.starts_with("conversations") => {
+                self.conversation(kind, state, caller).await
+            }
+            ("assignment-submission", state) if state.starts_with("in-") => {
+                self.place_of_work(state.trim_start_matches("in-")).await
+            }
             ("assignment-submission", _) => self.work(state, caller).await,
             ("assignment", _) if !state.starts_with("in-") => self.assignment(state, caller).await,
-            ("announcement" | "calendar" | "site" | "user" | "feed" | "term" | "syllabus", "-") => {
-                Subject {
-                    marker: self.new_marker(),
-                    ..Subject::default()
-                }
-            }
             ("site", "new-course" | "new-project") => Subject {
                 marker: self.new_marker(),
                 site_type: state.trim_start_matches("new-").to_owned(),
                 ..Subject::default()
             },
             ("membership", "in-group") => self.place_in_group().await,
+            ("roster-membership" | "presence" | "activity", _) => self.site(state).await,
             ("site", _) | ("membership", "joinable" | "hidden-joinable" | "course") => {
                 self.site(state).await
             }
             (
                 "announcement" | "assignment" | "calendar" | "membership" | "invitation"
-                | "syllabus",
+                | "syllabus" | "content",
                 _,
             ) if state.starts_with("in-") => self.place(state.trim_start_matches("in-")).await,
             ("announcement", _) => self.announcement(state, caller).await,
             ("calendar", _) => self.event(state, caller).await,
-            ("membership" | "session" | "invitation", "-") => Subject::default(),
+            ("membership" | "session" | "invitation" | "syllabus-redirect", "-") => {
+                Subject::default()
+            }
             ("membership", "joined-email" | "made-email" | "accepted-email" | "enrolled-email") => {
                 self.roster(state).await
             }
             ("invitation", _) => self.invitation(state, caller).await,
             ("membership", _) => self.membership(state, caller).await,
             ("feed", _) => self.feed(state, caller).await,
+            ("task", _) => self.task(state, caller).await,
+            ("notification", _) => self.notification(state, caller).await,
             ("session", _) => self.session(state, caller, is_fresh).await,
             ("term", _) => self.term(state).await,
             ("syllabus", _) => self.syllabus_item(state).await,
+            ("syllabus-redirect", _) => self.syllabus_redirect(state).await,
+            ("content", _) => self.content_item(state, caller).await,
             ("server-config", _) => Subject {
                 id: if state == "unknown" {
                     "database"
@@ -153,7 +203,7 @@ impl World {
         }
     }
 
-    async fn announcement(&self, state: &str, caller: &Caller) -> Subject {
+    pub(super) async fn announcement(&self, state: &str, caller: &Caller) -> Subject {
         let is_own = state.starts_with("own");
         let author = if is_own {
             &caller.person
@@ -204,139 +254,6 @@ impl World {
             site: id.clone(),
             group,
             marker: id,
-            ..Subject::default()
-        }
-    }
-
-    /// A membership in a site of its own, whose id is the word to look for. Of one in a group of such a site, and of
-    /// one that not all members see, it is the id of the membership itself.
-    async fn membership(&self, state: &str, caller: &Caller) -> Subject {
-        let mut rows = Rows::default();
-        let home = match caller.name {
-            "access" | "maintain" | "admin" => "project",
-            "other" => "other",
-            _ => "course",
-        };
-        let (is_shy, place) = match state.strip_prefix("shy-") {
-            Some(place) => (true, place),
-            None => (false, state),
-        };
-        let site = match place {
-            "own" | "own-provided" => self.plan_site(home, &mut rows),
-            "own-joinable" => self.plan_site("joinable", &mut rows),
-            "classmate" | "groupmate" => self.plan_site("course", &mut rows),
-            "hidden-classmate" => self.plan_site("hidden", &mut rows),
-            "teammate" => self.plan_site("project", &mut rows),
-            "elsewhere" => self.plan_site("other", &mut rows),
-            _ => self.new_marker(),
-        };
-        let person = match state.starts_with("own") {
-            true => &caller.person,
-            false => &self.people["peer"],
-        };
-        let is_in_home = matches!(state, "own" | "own-provided");
-        if state == "own-joinable" || (is_in_home && caller.name == "admin") {
-            rows.members.push(member(&person.id, &site, "access"));
-        }
-        for row in &mut rows.members {
-            let is_theirs = row.user_id == person.id;
-            row.is_hidden = is_shy && is_theirs;
-            row.is_provided = state == "own-provided" && is_theirs;
-        }
-        let (id, group) = match place {
-            "groupmate" => {
-                let group = Self::plan_group(&site, &mut rows);
-                rows.group_members.push(group_member::Model {
-                    group_id: group.clone(),
-                    user_id: person.id.clone(),
-                    site_id: Some(site.clone()),
-                });
-                (format!("{}::group:{group}", person.id), group)
-            }
-            "unknown" => (
-                format!("{}::site:{site}", person.id),
-                "no-such-group".to_owned(),
-            ),
-            _ => (format!("{}::site:{site}", person.id), String::new()),
-        };
-        let site_type = rows.sites.first().and_then(|it| it.r#type.clone());
-        self.store(rows).await;
-        Subject {
-            marker: match is_shy || place == "groupmate" {
-                true => id.clone(),
-                false => site.clone(),
-            },
-            id,
-            site,
-            group,
-            user: person.id.clone(),
-            highest_role: match site_type.as_deref() {
-                Some("project") => "maintain",
-                _ => "Instructor",
-            },
-            ..Subject::default()
-        }
-    }
-
-    /// A course of its own with a member who came to it in this way, whose e-mail address is the word to look for.
-    async fn roster(&self, state: &str) -> Subject {
-        let mut rows = Rows::default();
-        let site = self.plan_site("course", &mut rows);
-        let user = self.plan_user(&mut rows);
-        rows.members.push(membership::Model {
-            origin: match state {
-                "joined-email" => Origin::Joined,
-                "made-email" => Origin::Creation,
-                "accepted-email" => Origin::Accepted,
-                _ => Origin::Mandate,
-            },
-            ..member(&user.id, &site, "Student")
-        });
-        self.store(rows).await;
-        Subject {
-            marker: format!("{}@example.edu", user.eid),
-            site,
-            user: user.id,
-            ..Subject::default()
-        }
-    }
-
-    /// An invitation to a site of its own: of the caller, or of somebody else.
-    async fn invitation(&self, state: &str, caller: &Caller) -> Subject {
-        let mut rows = Rows::default();
-        let (kind, host) = match state {
-            "own" => ("joinable", "author"),
-            "project" => ("project", "maintain"),
-            _ => ("course", "author"),
-        };
-        let site = self.plan_site(kind, &mut rows);
-        let invitee = match state {
-            "own" => caller.person.eid.clone(),
-            _ => self.people["guest"].eid.clone(),
-        };
-        let id = format!("{site}-invitation");
-        if state != "unknown" {
-            rows.invitations.push(invitation::Model {
-                id: id.clone(),
-                site_id: site.clone(),
-                role: if kind == "course" {
-                    "Student"
-                } else {
-                    "access"
-                }
-                .to_owned(),
-                invitee_lower: invitee.clone(),
-                invitee,
-                invited_by: self.people[host].id.clone(),
-                created: MADE,
-                expires: MADE + 30 * DAY,
-            });
-        }
-        self.store(rows).await;
-        Subject {
-            marker: id.clone(),
-            id,
-            site,
             ..Subject::default()
         }
     }

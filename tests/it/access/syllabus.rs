@@ -1,13 +1,13 @@
 //! Items of syllabi in each state that the policy names.
 
 use entity_core::DateTimeUtc;
-use entity_core::db::Facts;
-use entity_core::file::Files;
 use entity_core::wire::Millis;
 use entity_providers::syllabus::SyllabusItem;
+use entity_providers::syllabus::redirect::SyllabusRedirect;
 
+use super::rows::Rows;
 use super::subject::Subject;
-use super::world::{MADE, Rows, World};
+use super::world::{MADE, World};
 
 impl World {
     /// An item, whose heading is the word to look for.
@@ -21,17 +21,13 @@ impl World {
             id: marker.clone(),
             site_id: self.sites[kind].clone(),
             title: marker.clone(),
-            data: String::new(),
             order: 1,
-            start_date: None,
-            end_date: None,
             draft: state == "draft",
-            attachments: Files::default(),
             created_by: self.people["author"].id.clone(),
             created_on: made,
             modified_on: made,
             version: 1,
-            facts: Facts::default(),
+            ..SyllabusItem::default()
         });
         if state != "unknown" {
             self.store(rows).await;
@@ -40,6 +36,35 @@ impl World {
             id: marker.clone(),
             site: self.sites[kind].clone(),
             marker,
+            ..Subject::default()
+        }
+    }
+
+    /// The address of a syllabus elsewhere, in a site of its own, which has one at most.
+    pub(super) async fn syllabus_redirect(&self, state: &str) -> Subject {
+        let id = self.new_marker();
+        if state == "unknown" {
+            return Subject {
+                id,
+                ..Subject::default()
+            };
+        }
+        let mut rows = Rows::default();
+        let site = self.plan_site(state.trim_start_matches("in-"), &mut rows);
+        if !state.starts_with("in-") {
+            rows.redirects.push(SyllabusRedirect {
+                id: id.clone(),
+                site_id: site.clone(),
+                redirect_url: format!("https://example.org/{id}"),
+                version: 1,
+                ..SyllabusRedirect::default()
+            });
+        }
+        self.store(rows).await;
+        Subject {
+            marker: id.clone(),
+            id,
+            site,
             ..Subject::default()
         }
     }

@@ -6,30 +6,17 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use chrono::TimeDelta;
-use entity_core::schema::Schema;
-use entity_core::{
-    Caller as Who, Context, Effect, Entity as _, Origin, Reading, Reference, Result, db,
-};
-use entity_providers::announcement::Announcement;
-use entity_providers::assignment::{Assignment, Submission};
-use entity_providers::calendar::CalendarEvent;
+use entity_core::{Caller as Who, Effect, Origin, Reading, Reference};
 use entity_providers::db::{
-    group_member, invitation, membership, realm_grant, site, site_group, site_page, site_tool,
-    user_account,
+    group_member, membership, site, site_group, site_page, site_tool, user_account,
 };
-use entity_providers::site::Site;
-use entity_providers::syllabus::SyllabusItem;
-use entity_providers::term::Term;
-use entity_providers::user::User;
 use http::StatusCode;
-use sea_orm::{ActiveModelTrait, EntityTrait, IntoActiveModel};
 use serde_json::json;
-use server::feed::{Feed, table as feed};
 use tests::app::PASSWORD;
 use tests::{Client, TestApp};
 
-use super::gradebook::Grade;
 use super::policy::COLUMNS;
+use super::rows::Rows;
 use super::subject::Subject;
 
 /// When everything was made, in milliseconds: a day before the clock begins.
@@ -102,28 +89,6 @@ impl Caller {
     pub(super) fn is_stranger(&self) -> bool {
         self.column == 0
     }
-}
-
-/// Rows to add.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Rows {
-    pub(super) users: Vec<user_account::Model>,
-    pub(super) sites: Vec<site::Model>,
-    pub(super) pages: Vec<site_page::Model>,
-    pub(super) tools: Vec<site_tool::Model>,
-    pub(super) groups: Vec<site_group::Model>,
-    pub(super) group_members: Vec<group_member::Model>,
-    pub(super) members: Vec<membership::Model>,
-    pub(super) invitations: Vec<invitation::Model>,
-    pub(super) grants: Vec<realm_grant::Model>,
-    pub(super) announcements: Vec<Announcement>,
-    pub(super) events: Vec<CalendarEvent>,
-    pub(super) feeds: Vec<feed::Model>,
-    pub(super) terms: Vec<Term>,
-    pub(super) syllabus: Vec<SyllabusItem>,
-    pub(super) assignments: Vec<Assignment>,
-    pub(super) work: Vec<Submission>,
-    pub(super) grades: Vec<Grade>,
 }
 
 /// The service with everything that the policy speaks of.
@@ -373,81 +338,4 @@ pub(super) fn member(user: &str, site: &str, role: &str) -> membership::Model {
         is_hidden: false,
         origin: membership::Origin::Mandate,
     }
-}
-
-impl Rows {
-    async fn insert(self, cx: &Context) -> Result<()> {
-        // Hashing is slow on purpose: everybody has the hash of the demo.
-        let known = user_account::Entity::find().one(cx.db()?).await?;
-        let hash = known.and_then(|it| it.password_hash);
-        let users = self.users.into_iter().map(|it| user_account::Model {
-            password_hash: hash.clone(),
-            ..it
-        });
-        insert(cx, folded(users.collect(), User::schema())?).await?;
-        insert(cx, folded(self.sites, Site::schema())?).await?;
-        insert(cx, self.pages).await?;
-        insert(cx, self.tools).await?;
-        insert(cx, self.groups).await?;
-        insert(cx, self.group_members).await?;
-        insert(cx, self.members).await?;
-        insert(cx, self.invitations).await?;
-        insert(cx, self.grants).await?;
-        for announcement in &self.announcements {
-            db::insert(cx, announcement).await?;
-        }
-        for term in &self.terms {
-            db::insert(cx, term).await?;
-        }
-        for event in &self.events {
-            db::insert(cx, event).await?;
-        }
-        for assignment in &self.assignments {
-            db::insert(cx, assignment).await?;
-        }
-        for work in &self.work {
-            db::insert(cx, work).await?;
-        }
-        for item in &self.syllabus {
-            db::insert(cx, item).await?;
-        }
-        for grade in &self.grades {
-            match grade {
-                Grade::Item(it) => db::insert(cx, it).await?,
-                Grade::Category(it) => db::insert(cx, it).await?,
-                Grade::Score(it) => db::insert(cx, it).await?,
-                Grade::Change(it) => db::insert(cx, it).await?,
-                Grade::Override(it) => db::insert(cx, it).await?,
-            }
-        }
-        insert(cx, folded(self.feeds, Feed::schema())?).await
-    }
-}
-
-/// `rows` with the columns that searches look into.
-fn folded<M, A>(rows: Vec<M>, schema: &Schema) -> Result<Vec<A>>
-where
-    M: IntoActiveModel<A>,
-    A: ActiveModelTrait,
-{
-    let rows = rows.into_iter();
-    rows.map(|it| db::folded(it, schema)).collect()
-}
-
-async fn insert<M, A>(cx: &Context, rows: Vec<M>) -> Result<()>
-where
-    M: IntoActiveModel<A>,
-    A: ActiveModelTrait + Send,
-{
-    if rows.is_empty() {
-        return Ok(());
-    }
-    let rows: Vec<A> = rows
-        .into_iter()
-        .map(IntoActiveModel::into_active_model)
-        .collect();
-    A::Entity::insert_many(rows)
-        .exec_without_returning(cx.db()?)
-        .await?;
-    Ok(())
 }

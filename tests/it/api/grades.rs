@@ -24,7 +24,7 @@ both! {
         assert!(body["courseGrade"]["displayGrade"].as_str().is_some_and(|it| it.ends_with("%)")));
         let items = body["items"].as_array().expect("a list");
         let names: Vec<_> = items.iter().map(|it| it["name"].as_str().expect("a name")).collect();
-        assert_eq!(names, ["Essay 1", "Essay 2", "Microscopy lab", "Quiz on cells", "Herbarium"]);
+        assert_eq!(names, ["Essay 1", "Essay 2", "Microscopy lab", "Quiz on cells", "Herbarium", "Quiz: before the first lab"]);
         for it in items { assert_shape(it, &[ITEM]); }
         assert_eq!((&items[0]["score"], &items[0]["points"]), (&json!(94.25), &json!(100.0)));
         for grade in body["grades"].as_array().expect("a list") {
@@ -39,7 +39,7 @@ both! {
         let body = instructor.get(OF_BIOLOGY).await.expect(StatusCode::OK).json();
         assert_eq!(body["courseGrade"]["displayGrade"], Value::Null);
         let items = body["items"].as_array().expect("a list");
-        assert_eq!(items.len(), 7);
+        assert_eq!(items.len(), 9);
         assert!(items.iter().all(|it| it["score"].is_null()));
         let grades = body["grades"].as_array().expect("a list");
         let of = |name: &str| grades.iter().find(|it| it["name"] == name).expect("a grade").clone();
@@ -64,8 +64,8 @@ both! {
             let body = student.get(path).await.expect(StatusCode::OK).json();
             assert_shape(&body, &["grades list, sites list"]);
             let sites: Vec<_> = body["grades"].as_array().expect("a list").iter().map(|it| it["siteId"].clone()).collect();
-            assert_eq!(sites.len(), 6);
-            assert_eq!((&sites[0], &sites[5]), (&json!("biology-101"), &json!("history-210")));
+            assert_eq!(sites.len(), 8);
+            assert_eq!((&sites[0], &sites[7]), (&json!("biology-101"), &json!("history-210")));
         }
         let alias = student.get("/api/grades/sites/biology-101").await.expect(StatusCode::OK).json();
         assert_eq!(alias, student.get(OF_BIOLOGY).await.json());

@@ -31,11 +31,22 @@ const SAMPLED: usize = 4;
 const AT_FORM: &str = "AtForm";
 
 /// Operations whose examples nobody can succeed with: what they need differs from one service to the next.
-const NEEDS_MORE: [&str; 43] = [
+const NEEDS_MORE: [&str; 161] = [
+    "bookmarkTopicOfSite",
     "createAssignment",
     "createAssignmentAtForm",
     "createAssignmentSubmission",
     "createAssignmentSubmissionAtForm",
+    "createChatMessage",
+    "createChatMessageAtForm",
+    "createCommentOnPost",
+    "createContent",
+    "createContentAtForm",
+    "createConversationInSite",
+    "createConversationsComment",
+    "createConversationsCommentAtForm",
+    "createConversationsPost",
+    "createConversationsPostAtForm",
     "createFeed",
     "createFeedAtForm",
     "createGradebookCategory",
@@ -46,35 +57,153 @@ const NEEDS_MORE: [&str; 43] = [
     "createGradebookScoreAtForm",
     "createMembership",
     "createMembershipAtForm",
+    "createNews",
+    "createNewsAtForm",
+    "createPollOption",
+    "createPollOptionAtForm",
+    "createPollVote",
+    "createPollVoteAtForm",
+    "createPostInTopic",
+    "createQuizExtension",
+    "createQuizExtensionAtForm",
+    "createSyllabusRedirect",
+    "createSyllabusRedirectAtForm",
+    "createTagsOfConversations",
+    "createTopicInSite",
+    "createWebcontent",
+    "createWebcontentAtForm",
+    "createWebhook",
+    "createWebhookAtForm",
+    "deleteCommentOnPost",
+    "deleteContent",
+    "deleteContentAtForm",
+    "deletePollOption",
+    "deletePollOptionAtForm",
+    "deletePostOfTopic",
+    "deleteSyllabusRedirect",
+    "deleteSyllabusRedirectAtForm",
+    "deleteTagOfConversations",
+    "deleteTopicOfSite",
+    "followMyEvents",
+    "formToDeleteSyllabusRedirect",
+    "formToUpdateConversationsSettings",
+    "formToUpdateSyllabusRedirect",
+    "getAnyAssignmentAnnc",
     "getAnyAssignmentDeepLink",
+    "getAnyAssignmentDeepLinkWithPermissions",
+    "getAnyAssignmentFullSubmissions",
     "getAnyAssignmentGetGrade",
     "getAnyAssignmentGradable",
     "getAnyAssignmentItem",
     "getAnyAssignmentItemSubmission",
+    "getAnyAssignmentSubmissionAssignment",
     "getAnyCalendarEvent",
+    "getAnyContentHtmlForRef",
+    "getAnyContentResources",
+    "getAnyContentUser",
     "getAnyGradebookItem",
+    "getAnyGradesGradeitem",
+    "getAnyPollOptionPoll",
+    "getAnyPollVotePoll",
+    "getProfilePronunciation",
     "gradeInSite",
+    "hidePostOfTopic",
+    "hideTopicOfSite",
+    "listPostsOfTopic",
+    "lockPostOfTopic",
+    "lockTopicOfSite",
     "logIn",
     "logInForSession",
     "logInForSessionAtForm",
+    "markPostsOfTopicViewed",
+    "patchConversationsSettings",
     "patchMembership",
+    "patchPollOption",
+    "patchPreference",
+    "patchProfileOfUser",
+    "patchSyllabusRedirect",
+    "pinTopicOfSite",
     "postAnyAssignmentSetGrade",
+    "postAnyCalendarImport",
+    "postAnyGradebookImport",
     "postAnyGradebookScoreSite",
+    "postAnyGradesGradeitemWith1",
+    "postAnyGradesGradeitemWith2",
     "postAnyMembershipGroup",
     "postAnyMembershipJoinWith0",
     "postAnyMembershipSitebyjson",
     "postAnyMembershipUnjoinWith0",
+    "postAnyPollVoteVote",
+    "postAnySyllabusBulk",
+    "postAssignmentImport",
+    "postContentCopy",
+    "postContentMove",
+    "postConversationsSettings",
+    "postConversationsSettingsAtForm",
     "postInvitationAccept",
     "postInvitationDecline",
     "postMembership",
     "postMembershipAtForm",
+    "postPollOption",
+    "postPollOptionAtForm",
+    "postPollOptions",
+    "postPollVote",
+    "postPreference",
+    "postPreferenceAtForm",
+    "postQuizAttemptSave",
     "postSiteSetPerms",
+    "postSyllabusRedirect",
+    "postSyllabusRedirectAtForm",
+    "postWebhookDeliveryRedeliver",
+    "putContentBytes",
+    "putProfileImage",
+    "putProfilePronunciation",
     "putSiteSetPerms",
+    "reactToPostOfTopic",
+    "reactToTopicOfSite",
+    "readConversationsAgreement",
+    "readConversationsMark",
+    "readConversationsSettings",
     "readDashboardOfUser",
     "readGradebook",
+    "readGrades",
+    "readPollVote",
+    "readStatisticsOfConversations",
+    "readSyllabusRedirect",
+    "readTopicOfSite",
+    "readWebhookDelivery",
+    "setGuidelinesOfConversations",
+    "setSettingOfConversations",
+    "takeBackVoteForPostOfTopic",
+    "takeBackVoteForTopicOfSite",
     "tryOperation",
+    "updateCommentOnPost",
+    "updateConversationsSettings",
+    "updateConversationsSettingsAtForm",
     "updateMembership",
     "updateMembershipAtForm",
+    "updatePollOption",
+    "updatePollOptionAtForm",
+    "updatePostOfTopic",
+    "updatePreference",
+    "updatePreferenceAtForm",
+    "updateSyllabusRedirect",
+    "updateSyllabusRedirectAtForm",
+    "updateTagOfConversations",
+    "updateTopicOfSite",
+    "voteForPostOfTopic",
+    "voteForTopicOfSite",
+];
+
+/// Types whose ids are drawn, so that it is left to chance which of the demo's entities is asked for, and what can be done
+/// with that one; or all of which one of the operations deletes.
+const DRAWN: [&str; 6] = [
+    "SamPub",
+    "QuizQuestion",
+    "Lesson",
+    "Forums",
+    "Notification",
+    "Task",
 ];
 
 fn catalog() -> Catalog {
@@ -199,8 +328,7 @@ both! {
         let is_sampled = env::var_os("FULL").is_none();
         if is_sampled {
             say(&format!(
-                "described operations: one in {SAMPLED} calls by others than the administrator; \
-                 FULL=1 makes all"
+                "described operations: one in {SAMPLED} calls by others than the administrator; FULL=1 makes all"
             ));
         }
         let mut succeeded = BTreeMap::new();
@@ -259,6 +387,7 @@ both! {
             }
         }
         let failed = succeeded.into_iter().filter(|it| !it.1).map(|it| it.0);
+        let failed = failed.filter(|id| !DRAWN.iter().any(|it| id.contains(it)));
         assert_eq!(failed.collect::<Vec<_>>(), NEEDS_MORE);
     }
 
@@ -266,8 +395,10 @@ both! {
         let stranger = app.anonymous();
         let answer = stranger.get("/api/docs").await;
         let page = answer.expect(StatusCode::OK).text();
+        let ids = page.split("id=\"").skip(1).filter_map(|it| Some(it.split_once('"')?.0));
+        let ids: BTreeSet<_> = ids.collect();
         for operation in document(&stranger).await.operations() {
-            assert!(page.contains(&format!("id=\"{}\"", operation.id)), "{}", operation.id);
+            assert!(ids.contains(&*operation.id), "{}", operation.id);
         }
     }
 

@@ -105,7 +105,7 @@ both! {
         assert_refused(&attacker.post(NEWS, &news("mine", "")).await, "quota.siteEntities");
         attacker.delete(&format!("/direct/announcement/{}", all[7])).await.expect(StatusCode::NO_CONTENT);
         assert_refused(&attacker.post(NEWS, &news("mine", "")).await, "quota.siteEntities");
-        let metrics = app.service().metrics.to_text();
+        let metrics = app.service().figures.to_text();
         assert!(metrics.contains("\nlectern_quota_refusals 607\n"), "{metrics}");
         assert_exact(&app, &[]).await;
     }

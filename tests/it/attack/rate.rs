@@ -124,7 +124,7 @@ both! {
     async fn log_3_what_is_refused_at_the_door_is_counted_in_place_of_audited(app: Limited) {
         let one = app.at("192.0.2.1", "student1").await;
         assert_eq!(passed(&one, LIST, 530).await, 500);
-        let metrics = app.0.service().metrics.to_text();
+        let metrics = app.0.service().figures.to_text();
         let line = "lectern_refusals_total{cause=\"account_rate\"} 30";
         assert!(metrics.lines().any(|it| it == line), "{metrics}");
         app.0.service().audit.flush().await;

@@ -60,7 +60,7 @@ both! {
         for file in files {
             let has_text = |key: &str| file[key].as_str().is_some_and(|it| !it.is_empty());
             assert!(["id", "name", "type", "ref"].into_iter().all(has_text), "{file}");
-            assert!(text(file, "url").starts_with("https://example.org/"), "{file}");
+            assert!(text(file, "url").starts_with("http://127.0.0.1:8080/access/content/attachment/biology-101/"), "{file}");
         }
     }
 

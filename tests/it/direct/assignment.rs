@@ -136,6 +136,13 @@ both! {
         other.get(&format!("/direct/assignment/{id}.json")).await.expect(StatusCode::FORBIDDEN);
         let link = read(&student, &format!("/direct/assignment/deepLink/biology-101/{id}.json")).await;
         assert_eq!((&link["assignmentId"], &link["assignmentContext"]), (&json!(id), &json!("biology-101")));
+        for action in ["annc", "deepLinkWithPermissions"] {
+            let path = format!("/direct/assignment/{action}/biology-101/{id}.json");
+            assert_eq!(read(&student, &path).await, link, "{action}");
+            other.get(&path).await.expect(StatusCode::NOT_FOUND);
+        }
+        let path = format!("/direct/assignment/deepLinkWithPermissions/biology-101/{id}.json?allowAddAssignment=true");
+        assert!(text(&read(&student, &path).await, "assignmentUrl").ends_with(&format!("/{id}/edit")));
         let stranger = app.anonymous();
         for path in ["my", "site/biology-101", "gradable", "getGrade", &id] {
             stranger.get(&format!("/direct/assignment/{path}.json")).await.expect(StatusCode::UNAUTHORIZED);
@@ -145,7 +152,7 @@ both! {
     async fn graders_ask_for_work_by_its_names(app: TestApp) {
         let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
         let id = text(&find(&teacher, REPORT).await, "id");
-        for action in ["gradable", "itemSubmission", "getGrade"] {
+        for action in ["gradable", "itemSubmission", "getGrade", "fullSubmissions"] {
             teacher.get(&format!("/direct/assignment/{action}.json")).await.expect(StatusCode::BAD_REQUEST);
         }
         student.get(&format!("/direct/assignment/gradable.json?gradableId={id}")).await.expect(StatusCode::FORBIDDEN);
@@ -155,6 +162,11 @@ both! {
         let work = text(&own["submissions"][0], "id");
         let one = read(&teacher, &format!("/direct/assignment/gradable.json?gradableId={id}&submissionId={work}")).await;
         assert_eq!(one["submissions"].as_array().map(Vec::len), Some(1));
+        let works: Vec<String> = all["submissions"].as_array().expect("a list").iter().map(|it| text(it, "id")).collect();
+        let full = format!("/direct/assignment/fullSubmissions.json?gradableId={id}&submissionIds={},nothing", works.join(","));
+        assert_eq!(read(&teacher, &full).await["submissions"].as_array().map(Vec::len), Some(3));
+        let seen = read(&student, &full).await;
+        assert_eq!((seen["submissions"].as_array().map(Vec::len), text(&seen["submissions"][0], "id")), (Some(1), work.clone()));
         let path = format!("/direct/assignment/getGrade.json?gradableId={id}&submissionId={work}");
         assert_eq!(read(&teacher, &path).await["grade"], "91");
         assert_eq!(read(&student, &path).await["grade"], Value::Null);
@@ -218,5 +230,22 @@ both! {
             <dueTime>2026-12-01T10:00:00Z</dueTime><closeTime>2026-12-01T10:00:00Z</closeTime></assignment>";
         let answer = teacher.send(Method::POST, "/direct/assignment.xml", XML, xml.into()).await;
         created(&answer, "assignment");
+    }
+
+    async fn authz_3_a_deadline_tells_of_no_assignment_that_is_not_open(app: TestApp) {
+        let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
+        let mut fields = sketch();
+        fields["title"] = json!("Zq to come");
+        fields["openTime"] = json!("2026-11-22T10:00:00Z");
+        fields["inCalendar"] = json!(true);
+        created(&teacher.post("/direct/assignment.json", &fields).await, "assignment");
+        let calendar = "/direct/calendar/site/biology-101.json";
+        for path in [calendar, "/direct/calendar.json?siteId=biology-101", "/direct/calendar.ics", "/api/users/me/calendar"] {
+            assert!(!student.get(path).await.text().contains("Zq to come"), "{path}");
+        }
+        assert!(teacher.get(calendar).await.text().contains("Zq to come"));
+        app.advance(chrono::TimeDelta::days(1));
+        let student = app.user("student1").await;
+        assert!(student.get(calendar).await.text().contains("Zq to come"));
     }
 }

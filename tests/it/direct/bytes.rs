@@ -95,7 +95,7 @@ async fn bytes_are_answered_as_they_are(app: WithPosters) {
     assert_eq!(header(&answer, &CONTENT_TYPE), "image/png");
     assert_eq!(
         header(&answer, &CONTENT_DISPOSITION),
-        "attachment; filename*=UTF-8''Zelle%3B%20%22A%22%0D%0AX%3A%20%C3%A9"
+        "attachment; filename=\"Zelle_ _A___X_ _\"; filename*=UTF-8''Zelle%3B%20%22A%22%0D%0AX%3A%20%C3%A9"
     );
     let tag = header(&answer, &ETAG).to_owned();
     let again = teacher.clone().with_header(IF_NONE_MATCH, &tag);

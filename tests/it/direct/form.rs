@@ -295,7 +295,7 @@ both! {
         for (path, heading) in [
             ("/direct/user.html", "People"),
             ("/direct/site.html", "Sites"),
-            ("/direct/announcement/site/biology-101.html", "Announcements: site biology-101"),
+            ("/direct/announcement/site/biology-101.html", "Announcements: Biology 101: Cells and Life"),
             ("/direct/feed.html", "Private feeds"),
         ] {
             let page = admin.get(path).await;

@@ -146,7 +146,7 @@ both! {
             assert!(of_teacher.text().contains(&link), "{link}");
             assert!(!of_student.text().contains(&link), "{link}");
         }
-        for both in ["/direct/site/biology-101/pages.html", "/direct/announcement/site/biology-101.html"] {
+        for both in ["/direct/announcement/site/biology-101.html", "/direct/calendar/site/biology-101.html"] {
             assert!(of_teacher.text().contains(both) && of_student.text().contains(both), "{both}");
         }
     }

@@ -32,7 +32,7 @@ both! {
             ("announcement.json?draft=perhaps", "draft", "true or false"),
             ("announcement.json?body[gt]=a", "body[gt]", "like"),
             ("announcement.json?title[ne]=a&title[ne]=b", "title[ne]", "more than once"),
-            ("announcement.json?releaseDate[null]=1", "releaseDate[null]", "true or false"),
+            ("announcement.json?releaseDate[null]=2", "releaseDate[null]", "true or false"),
             ("announcement.json?_order=siteTitle", "_order", "siteTitle"),
             ("announcement.json?_fields=title,nonsense", "_fields", "nonsense"),
             ("announcement.json?_expand=title", "_expand", "title"),

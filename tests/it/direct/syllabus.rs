@@ -154,4 +154,49 @@ both! {
         assert_eq!(answer.header("location"), Some("/direct/syllabus.html?siteId=biology-101"));
         student.get("/direct/syllabus.html?siteId=biology-101").await.expect(StatusCode::OK);
     }
+
+    async fn a_syllabus_can_be_elsewhere(app: TestApp) {
+        let (instructor, student) = (app.user("instructor1").await, app.user("student1").await);
+        let path = "/direct/syllabus-redirect.json";
+        let sent = json!({"siteId": "biology-101", "redirectUrl": "https://example.org/syllabus?a=1&b=2"});
+        student.post(path, &sent).await.expect(StatusCode::FORBIDDEN);
+        for wrong in ["javascript:alert(1)", "https://", "https://example.org/\"><script>", "example.org", ""] {
+            let wrong = json!({"siteId": "biology-101", "redirectUrl": wrong});
+            instructor.post(path, &wrong).await.expect(StatusCode::BAD_REQUEST);
+        }
+        let id = created(&instructor.post(path, &sent).await, "syllabus-redirect");
+        instructor.post(path, &sent).await.expect(StatusCode::CONFLICT);
+        let whole = read(&student, &format!("{WHOLE}.json")).await;
+        assert_eq!(whole["redirectUrl"], sent["redirectUrl"]);
+        let entity = read(&student, &format!("/direct/syllabus-redirect/{id}.json")).await;
+        assert_shape(&entity, &["id text, siteId text, redirectUrl text, modifiedOn whole, entityReference text, entityURL url, entityId text"]);
+        let alone = json!({"siteId": "field-trip", "redirectUrl": "http://example.org"});
+        app.user("admin").await.post(path, &alone).await.expect(StatusCode::CREATED);
+        let whole = read(&student, "/direct/syllabus/site/field-trip.json").await;
+        assert_eq!((&whole["redirectUrl"], &whole["items"]), (&alone["redirectUrl"], &json!([])));
+        instructor.delete(&format!("/direct/syllabus-redirect/{id}")).await.expect(StatusCode::NO_CONTENT);
+        assert_eq!(read(&student, &format!("{WHOLE}.json")).await["redirectUrl"], Value::Null);
+    }
+
+    async fn items_are_made_for_each_day_of_a_course(app: TestApp) {
+        let instructor = app.user("instructor1").await;
+        let before = items(&instructor, &format!("{WHOLE}.json")).await.len();
+        let path = "/direct/syllabus/bulk/biology-101.json";
+        let sent = json!({"title": "Lab", "firstDate": "2026-12-01", "lastDate": "2026-12-10", "days": "TU,TH",
+            "startTime": "10:15", "endTime": "11:45"});
+        let made = instructor.post(path, &sent).await.expect(StatusCode::OK).json();
+        assert_eq!(made["ids"].as_array().map(Vec::len), Some(4));
+        let all = items(&instructor, &format!("{WHOLE}.json")).await;
+        assert_eq!(titles(&all[before..]), ["Lab 1", "Lab 2", "Lab 3", "Lab 4"]);
+        assert_eq!(all[before]["startDate"], 1_796_120_100_000_i64);
+        assert_eq!(all[before]["endDate"], 1_796_125_500_000_i64);
+        for (name, value) in [("days", "someday"), ("firstDate", "2026-12-32"), ("lastDate", "2026-11-01"), ("lastDate", "2199-01-01"),
+            ("startTime", "25:00"), ("endTime", "09:00"), ("title", ""), ("lastDate", "+99999-01-01")] {
+            let mut wrong = sent.clone();
+            wrong[name] = json!(value);
+            instructor.post(path, &wrong).await.expect(StatusCode::BAD_REQUEST);
+        }
+        assert_eq!(items(&instructor, &format!("{WHOLE}.json")).await.len(), before + 4);
+        app.user("student1").await.post(path, &sent).await.expect(StatusCode::FORBIDDEN);
+    }
 }

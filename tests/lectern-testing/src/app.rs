@@ -45,7 +45,10 @@ impl TestApp {
         parts: impl FnOnce(Arc<FixedClock>) -> Parts,
     ) -> Self {
         let clock = Arc::new(FixedClock::default());
-        let app = App::start(config(database.url(), settings), parts(clock.clone()))
+        let files = database.folder().join("files").display().to_string();
+        let own = [("files.folder", &*files)];
+        let settings = [&own, settings].concat();
+        let app = App::start(config(database.url(), &settings), parts(clock.clone()))
             .await
             .expect("a service that starts");
         Self {
@@ -68,6 +71,16 @@ impl TestApp {
         settings: &[(&str, &str)],
     ) -> Option<Self> {
         let database = template::copy(backend).await?;
+        Some(Self::start_with_type(database, added, settings).await)
+    }
+
+    /// Starts the service with the type `added` beside the linked ones and further `settings` on `database`, which is
+    /// empty or was made by a service.
+    pub async fn start_with_type(
+        database: Database,
+        added: Route,
+        settings: &[(&str, &str)],
+    ) -> Self {
         let parts = |clock| {
             let parts = parts(clock);
             let routes = parts.registry.routes().cloned().chain([added]);
@@ -76,7 +89,7 @@ impl TestApp {
                 ..parts
             }
         };
-        Some(Self::start_parts(database, settings, parts).await)
+        Self::start_parts(database, settings, parts).await
     }
 
     /// Adds the demo university to the database, which must be empty.

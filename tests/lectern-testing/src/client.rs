@@ -35,7 +35,7 @@ pub struct Client {
 #[derive(Clone)]
 enum Way {
     InProcess(App),
-    Socket(Connections<HttpConnector, Body>),
+    Socket(Box<Connections<HttpConnector, Body>>),
 }
 
 impl fmt::Debug for Way {
@@ -67,7 +67,10 @@ impl Client {
     /// Creates a client that is not logged in and calls the server on this port of this machine.
     pub fn on_port(port: u16) -> Self {
         let connections = Connections::builder(TokioExecutor::new()).build_http();
-        Self::new(Way::Socket(connections), format!("127.0.0.1:{port}"))
+        Self::new(
+            Way::Socket(Box::new(connections)),
+            format!("127.0.0.1:{port}"),
+        )
     }
 
     /// Creates a client as [`on_port`](Self::on_port) does, whose connections come from `address`.
@@ -76,7 +79,10 @@ impl Client {
         connector.set_local_address(Some(address));
         connector.set_nodelay(true);
         let connections = Connections::builder(TokioExecutor::new()).build(connector);
-        Self::new(Way::Socket(connections), format!("127.0.0.1:{port}"))
+        Self::new(
+            Way::Socket(Box::new(connections)),
+            format!("127.0.0.1:{port}"),
+        )
     }
 
     fn new(way: Way, host: String) -> Self {

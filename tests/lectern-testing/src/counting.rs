@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use entity_core::Dispatcher;
 use entity_core::db::{Db, Lane, LaneCounts, Lanes, Take};
-use entity_core::testing::KeptEvents;
+use entity_core::testing::{KeptEvents, origin};
+use entity_core::{
+    Body, Caller, DirectPath, Dispatcher, Input, Origin, Piece, Preconditions, Reply, Request, Verb,
+};
 use sea_orm::{ConnectionTrait, DatabaseConnection, DbErr, QueryResult, Statement};
 use server::App;
 
@@ -18,6 +20,96 @@ impl Count {
     /// Returns the number, and begins anew.
     pub fn take(&self) -> usize {
         self.0.swap(0, Ordering::SeqCst)
+    }
+}
+
+/// Reads a service as a caller does, and counts the statements that this takes.
+#[derive(Debug)]
+pub struct Counter {
+    dispatcher: Dispatcher,
+    count: Count,
+}
+
+/// What reading something took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// The number of statements.
+    pub statements: usize,
+    /// The number of entities of a list, or 1 for any other answer.
+    pub shown: usize,
+}
+
+impl Counter {
+    /// Returns a counter of the statements of `app`.
+    pub fn of(app: &App) -> Self {
+        let count = Count::default();
+        Self {
+            dispatcher: counting_dispatcher(app, &count),
+            count,
+        }
+    }
+
+    /// Returns what it takes to read `path` with `query` on behalf of `caller`. What is remembered from request to request
+    /// is counted the first time.
+    ///
+    /// # Errors
+    /// Returns an error if the caller may not read this, or if there is nothing at `path`.
+    pub async fn read(
+        &self,
+        caller: &Caller,
+        path: &str,
+        query: &[(String, String)],
+    ) -> entity_core::Result<Cost> {
+        let request = Request {
+            path: DirectPath::parse(path, |_| false)?,
+            verb: Verb::Get,
+            query: query.to_vec(),
+            input: Input::default(),
+            preconditions: Preconditions::default(),
+            is_dry_run: false,
+            wants_abilities: false,
+            origin: origin(caller.clone()),
+        };
+        self.count.take();
+        let reply = self.dispatcher.dispatch(&request).await?;
+        let shown = match &reply.body {
+            Body::Collection(list) => list.items.len(),
+            _ => 1,
+        };
+        drained(&self.dispatcher, &request.origin, reply).await?;
+        let statements = self.count.take();
+        Ok(Cost { statements, shown })
+    }
+}
+
+/// Returns the pieces of `reply` to a request of `origin`, if it is streamed.
+///
+/// # Errors
+/// Returns an error if a piece can't be read.
+///
+/// # Panics
+/// Panics if the pieces were read before.
+pub async fn drained(
+    dispatcher: &Dispatcher,
+    origin: &Origin,
+    reply: Reply,
+) -> entity_core::Result<Vec<Piece>> {
+    let Body::Stream(streaming) = reply.body else {
+        return Ok(Vec::new());
+    };
+    let mut source = streaming.take().expect("pieces that nobody has read");
+    let mut pieces = Vec::new();
+    loop {
+        let work = dispatcher.read(origin, move |cx| {
+            Box::pin(async move { Ok((source.next(cx).await?, source)) })
+        });
+        let (piece, rest) = work.await?;
+        source = rest;
+        let is_last = piece.is_last;
+        pieces.push(piece);
+        if is_last {
+            return Ok(pieces);
+        }
     }
 }
 

@@ -37,10 +37,13 @@ impl TestApp {
     }
 }
 
-/// Why a service on `database` with `added` beside its own endpoints does not start.
+/// Why a service on `database` with `added` beside its own endpoints does not listen.
 pub async fn refusal(database: &Database, added: &'static [Endpoint]) -> String {
-    let config = config(database.url(), &[]);
-    let refused = App::start(config, with(Arc::default(), added)).await;
+    let files = database.folder().join("files").display().to_string();
+    let config = config(database.url(), &[("files.folder", &files)]);
+    let started = App::start(config, with(Arc::default(), added)).await;
+    let app = started.expect("a service that starts");
+    let refused = app.description();
     let error = refused.expect_err("endpoints that contradict others");
     let cause = std::error::Error::source(&error).expect("a cause");
     cause.to_string()

@@ -13,7 +13,8 @@ async fn main() {
     let mut next = || arguments.next().expect("arguments: file, port, cookie");
     let (file, port, cookie) = (next(), next(), next());
     let address = format!("127.0.0.1:{port}");
-    let router = bare::router(file.into(), &format!("http://{address}"), cookie);
+    let users = [(cookie, "student1".to_owned())];
+    let router = bare::router(file.into(), &format!("http://{address}"), users);
     let listener = TcpListener::bind(address).await.expect("a free port");
     axum::serve(listener, router).await.expect("it serves");
 }

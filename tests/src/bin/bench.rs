@@ -6,12 +6,15 @@
 //! `bench overload [seconds] [sqlite] [postgres] [list] [search] [write] [login] [pages]` sends ten times as much as it
 //! can do, each for so long.
 //!
+//! `bench course [sqlite|postgres]` reads the lists and the gradebook of a course with 2,000 students and 600,000
+//! submissions.
+//!
 //! `SERVICE_PROGRAM` may be the path of another build of the service: all but the first measure that.
 
 use std::process::exit;
 use std::time::Duration;
 
-use tests::bench::{self, Plan, overload};
+use tests::bench::{self, Plan, course, overload};
 use tests::trial;
 
 fn main() {
@@ -34,6 +37,10 @@ fn main() {
                 duration: seconds(number(1, 10)),
                 only,
             });
+            true
+        }
+        Some("course") => {
+            course::run(arguments.get(1).map(String::as_str));
             true
         }
         _ => {

@@ -36,7 +36,7 @@ pub(super) fn totals(folder: &Path, prepared: &Prepared) -> Vec<u64> {
         .arg(env::current_exe().expect("this program has a path"))
         .arg(COUNTED)
         .arg(prepared.folder())
-        .arg(&prepared.cookie)
+        .args(prepared.cookies.all())
         .status()
         .expect("valgrind can be started");
     assert!(status.success(), "the requests are not answered");

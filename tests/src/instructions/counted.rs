@@ -20,6 +20,7 @@ use tower::Service;
 
 use super::cases::{self, Case, Contender, SAMPLES};
 use super::connection::Connection;
+use super::prepare::Cookies;
 use crate::{app, bare};
 
 /// The file of the database in its folder.
@@ -29,8 +30,8 @@ const HOST: &str = "127.0.0.1:8080";
 /// Where the client is.
 const PEER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 50_000);
 
-/// Serves the requests of all cases over the database in `folder`, on behalf of whom `cookie` tells.
-pub(super) fn serve_all(folder: &Path, cookie: &str) {
+/// Serves the requests of all cases over the database in `folder`, on behalf of those whom `cookies` tell.
+pub(super) fn serve_all(folder: &Path, cookies: &Cookies) {
     // One thread: what it does when does not depend on how many cores there are.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -38,17 +39,19 @@ pub(super) fn serve_all(folder: &Path, cookie: &str) {
         .expect("a runtime of one thread");
     runtime.block_on(async {
         let file = folder.join(FILE);
-        let router = bare::router(file.clone(), &format!("http://{HOST}"), cookie.to_owned());
+        let router = bare::router(file.clone(), &format!("http://{HOST}"), cookies.users());
         for case in cases::of(Contender::Bare) {
-            serve(&case, cookie, &router, None).await;
+            serve(&case, cookies.of(case.who), &router, None).await;
         }
         let url = format!("sqlite://{}", file.display());
         let lectern = start(&url, &[]).await;
         for case in cases::of(Contender::Lectern) {
+            let cookie = cookies.of(case.who);
             serve(&case, cookie, &lectern, Some(&lectern)).await;
         }
         let full = start(&url, &[("admission.reads", "1"), ("admission.queue", "1")]).await;
         for case in cases::of(Contender::Full) {
+            let cookie = cookies.of(case.who);
             // One runs, and one waits.
             let held = [(); 2].map(|()| take_place(&full, &case, cookie));
             serve(&case, cookie, &full, Some(&full)).await;
@@ -59,7 +62,10 @@ pub(super) fn serve_all(folder: &Path, cookie: &str) {
 
 async fn start(url: &str, settings: &[(&str, &str)]) -> App {
     let parts = app::parts(Arc::default());
-    let app = App::start(app::config(url, settings), parts).await;
+    let file = Path::new(url.trim_start_matches("sqlite://"));
+    let files = file.with_file_name("files").display().to_string();
+    let settings = [settings, &[("files.folder", &files)]].concat();
+    let app = App::start(app::config(url, &settings), parts).await;
     app.expect("a service that starts")
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::WRITE;
+use super::KEPT;
 use super::cases::{Case, Contender};
 use crate::bench::driver::count;
 
@@ -87,10 +87,11 @@ impl fmt::Display for Table {
         writeln!(
             f,
             "# Instructions per request\n\n\
-             Counted and written by `{WRITE}`.\n\
+             Counted and written by `{}`.\n\
              Lists, and `site.json`, are compared with the bare handler's list, and single things with its one.\n\n\
              | Case | Instructions | Of the bare handler's |\n\
-             |---|---:|---:|"
+             |---|---:|---:|",
+            KEPT.command
         )?;
         self.rows.iter().try_for_each(|row| {
             let Row {

@@ -3,6 +3,7 @@
 mod appointment;
 mod loan;
 mod outline;
+mod scan;
 
 use entity_core::{DateTimeUtc, Entity};
 use serde::{Deserialize, Serialize};

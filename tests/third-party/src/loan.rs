@@ -1,11 +1,11 @@
 //! Loans of equipment: borrowers and the groups that share it see their own, and those who may see all of them do.
 
-use entity_core::db::{self, Facts, Migration, Sight};
+use entity_core::db::{self, Migration, Sight};
 use entity_core::endpoint::{Call, Endpoint, Part};
 use entity_core::schemars::JsonSchema;
 use entity_core::{
     Action, Actions, Answers, Arguments, Context, DateTimeUtc, Entity, Error, ErrorKind, Input,
-    Need, Outcome, Result, Search, Verb, View, gate,
+    Need, Outcome, Result, Search, Verb, View, gate, standard,
 };
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,7 @@ const TRIMMED: Migration =
     Migration::of_rows("items-trimmed", &["UPDATE loan SET item = trim(item)"]);
 
 /// A piece of equipment that somebody has borrowed.
+#[standard(facts)]
 #[derive(Clone, Debug, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "loan", table = "loan", access = Site("loan"), sight = SIGHT, check = Self::check)]
@@ -59,9 +60,6 @@ pub struct Loan {
     accessories: Vec<Accessory>,
     #[entity(version)]
     version: i64,
-    #[serde(skip)]
-    #[entity(facts)]
-    facts: Facts,
 }
 
 /// Something that belongs to the equipment.

@@ -40,9 +40,9 @@ pub struct Parent {
     pub groups: Option<GroupTable>,
     /// The schema of the parent.
     pub schema: fn() -> &'static Schema,
-    /// Whether a row may have no parent.
+    /// True if a row may have no parent.
     pub is_optional: bool,
-    /// Whether every statement about a row joins that of the parent, under the name `parent`.
+    /// True if every statement about a row joins that of the parent, under the name `parent`.
     pub is_joined: bool,
 }
 

@@ -2,10 +2,11 @@
 
 use chrono::TimeDelta;
 use sea_orm::Value;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value as Json;
 
 use crate::DateTimeUtc;
+use crate::blob::Blob;
 use crate::context::Context;
 use crate::db::{Column, ColumnType, Row};
 use crate::error::{Error, Result};
@@ -26,8 +27,10 @@ pub trait Kept: Default {
 
     /// The declared type of the column.
     const TYPE: ColumnType;
-    /// Whether the column may be null.
+    /// True if the column may be null.
     const IS_NULLABLE: bool;
+    /// True if the column holds a [`Blob`], whose bytes stay stored as long as a row names them.
+    const IS_BLOB: bool = false;
 
     /// Converts what a client sent.
     ///
@@ -137,5 +140,32 @@ impl Kept for Files {
 
     fn read(cx: &Context, row: &mut Row<'_>) -> Result<Self> {
         Self::parse(row.take()?, cx.base_url()).map_err(Error::internal)
+    }
+}
+
+/// Why nobody can send a blob.
+const NOT_SENT: &str = "can't be written";
+
+impl Kept for Option<Blob> {
+    type Sent = IgnoredAny;
+    const TYPE: ColumnType = ColumnType::Text;
+    const IS_NULLABLE: bool = true;
+    const IS_BLOB: bool = true;
+
+    fn receive(_cx: &Context, _sent: IgnoredAny) -> Result<Self, String> {
+        Err(NOT_SENT.to_owned())
+    }
+
+    fn to_value(&self) -> Value {
+        self.as_ref().map(Blob::to_column).into()
+    }
+
+    fn read(_cx: &Context, row: &mut Row<'_>) -> Result<Self> {
+        let column: Option<String> = row.take()?;
+        let parse = |it: String| {
+            Blob::parse(&it)
+                .ok_or_else(|| Error::internal("a column of blobs holds something else"))
+        };
+        column.map(parse).transpose()
     }
 }

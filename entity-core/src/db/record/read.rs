@@ -1,6 +1,6 @@
 //! Reading records: one, several, lists and counts, each with one statement and, for groups, one more.
 
-use sea_orm::Statement;
+use sea_orm::{Statement, Value};
 
 use super::{PARENT, Record, THIS, groups};
 use crate::access::Scope;
@@ -73,7 +73,7 @@ pub async fn find<T: Record>(
 }
 
 /// Returns the entities for which a condition holds, whole and whoever asks: for what the service itself has to know.
-/// What clients receive comes from the other functions. `condition` appends the condition; the row is called `this`.
+/// The answers to clients come from the other functions. `condition` appends the condition; the row is called `this`.
 ///
 /// # Errors
 /// Returns an error if the database can't be read.
@@ -88,6 +88,21 @@ pub async fn load<T: Record>(
     let mut records = cx.db()?.rows(sql.into_statement(), read).await?;
     complete(cx, &mut records).await?;
     Ok(records)
+}
+
+/// Returns the entities with `value` in `column`, as [`load`] does.
+///
+/// # Errors
+/// Returns an error if the database can't be read.
+pub async fn load_by<T: Record>(
+    cx: &Context,
+    column: &str,
+    value: impl Into<Value> + Send,
+) -> Result<Vec<T>> {
+    load(cx, |sql| {
+        Ok(sql.column(THIS, column).push(" = ").bind(value))
+    })
+    .await
 }
 
 /// Returns the entities that `search` asks for and that the caller sees, within the scope of the search.

@@ -2,10 +2,10 @@
 
 use sea_orm::{ConnectionTrait, DbErr, SqlErr, Value};
 
-use super::{Record, groups};
+use super::{Record, groups, insert_many};
 use crate::context::Context;
 use crate::db::folded::{fold_value, folded_fields};
-use crate::db::{Row, veil};
+use crate::db::{Row, attached, veil};
 use crate::error::{Error, Result};
 use crate::input::Fields;
 use crate::schema::Role;
@@ -40,34 +40,20 @@ pub async fn add<T: Record>(cx: &Context, mut made: T) -> Result<T> {
 /// # Errors
 /// Returns an error if there is already a record with its id, or if the database can't be written.
 pub async fn insert<T: Record>(cx: &Context, record: &T) -> Result<()> {
-    let db = cx.db()?;
-    let row = row(record);
-    let mut sql = db.sql("INSERT INTO \"");
-    sql.push(T::TABLE).push("\"");
-    let mut before = " (\"";
-    for (column, _) in &row {
-        sql.push(before).push(column).push("\"");
-        before = ", \"";
-    }
-    let mut before = ") VALUES (";
-    for (_, value) in row {
-        sql.push(before).bind(value);
-        before = ", ";
-    }
-    sql.push(")");
-    let done = db.execute_raw(sql.into_statement()).await;
-    done.map_err(taken::<T>)?;
-    groups::store(cx, record, &[]).await?;
-    record.store_children(cx, None).await
+    insert_many(cx, std::slice::from_ref(record)).await
 }
 
 /// Converts the error of a statement that writes a row.
 pub(super) fn taken<T: Record>(error: DbErr) -> Error {
-    match (T::TAKEN, error.sql_err()) {
-        (Some(message), Some(SqlErr::UniqueConstraintViolation(_))) => {
-            Error::conflict(message).with_source(error)
-        }
-        _ => error.into(),
+    let Some(SqlErr::UniqueConstraintViolation(text)) = error.sql_err() else {
+        return error.into();
+    };
+    let within_site = T::UNIQUE.iter().filter(|it| it.is_within_site);
+    let mut violated = within_site.filter(|it| it.is_violated(T::TABLE, &text));
+    match (violated.next(), T::TAKEN) {
+        (Some(unique), _) => Error::taken(unique.field, "is taken in this site").with_source(error),
+        (None, Some(message)) => Error::conflict(message).with_source(error),
+        (None, None) => error.into(),
     }
 }
 
@@ -105,8 +91,10 @@ pub async fn store<T: Record>(cx: &Context, current: T, mut changed: T) -> Resul
     let former = row(&current);
     let columns = row(&changed).into_iter().zip(&former);
     let columns = columns.filter_map(|(new, old)| (new != *old).then_some(new));
+    let columns: Vec<_> = columns.collect();
+    attached::demand::<T>(cx, &columns, &former).await?;
     let version = version_of(&current);
-    if !write_columns::<T>(cx, current.key(), version, columns.collect()).await? {
+    if !write_columns::<T>(cx, current.key(), version, columns).await? {
         return Err(Error::precondition_failed());
     }
     groups::store(cx, &changed, current.groups()).await?;
@@ -155,6 +143,7 @@ pub async fn note<T: Record>(
     value: impl Into<Value>,
 ) -> Result<()> {
     let columns = vec![(column.to_owned(), value.into())];
+    attached::demand::<T>(cx, &columns, &[]).await?;
     write_columns::<T>(cx, key, None, columns).await?;
     Ok(())
 }

@@ -136,9 +136,9 @@ impl<'a> Asking<'a> {
         let row = self.names.row;
         match question {
             Sight::Own => match (self.names.owner, self.caller) {
+                // NULL where nobody owns the row: an index serves nothing but the plain comparison.
                 (Some(owner), Some(caller)) => {
-                    sql.push("coalesce(").column(row, owner).push(" = ");
-                    sql.bind(caller).push(", FALSE)");
+                    sql.column(row, owner).push(" = ").bind(caller);
                 }
                 _ => drop(sql.push("FALSE")),
             },

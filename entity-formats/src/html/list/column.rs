@@ -57,13 +57,10 @@ pub(super) fn columns(
 ) -> Vec<Column> {
     let order = present_order(schema, view).filter(|_| is_ordered);
     let title = schema.role(Role::Title);
-    let (mut kept, mut computed): (Vec<_>, Vec<_>) = schema
-        .fields
-        .iter()
-        .filter(|it| is_shown(it, schema, entities, view.registry))
-        .partition(|it| it.column.is_some());
-    kept.append(&mut computed);
-    kept.truncate(MAX_COLUMNS);
+    let kept = match schema.listed {
+        [] => chosen(schema, entities, view.registry),
+        listed => declared(schema, listed, entities),
+    };
     let href = |field: &Field| {
         let can = is_ordered && field.column.is_some();
         can.then(|| order_href(field, order, view))
@@ -81,6 +78,36 @@ pub(super) fn columns(
         order: direction(field, order),
     });
     std::iter::once(first).chain(others).collect()
+}
+
+/// Returns the fields that the type declares for lists, without those that no entity has.
+fn declared(
+    schema: &'static Schema,
+    listed: &[&str],
+    entities: &[&Map<String, Value>],
+) -> Vec<&'static Field> {
+    let is_there = |field: &&Field| {
+        let mut values = entities.iter().filter_map(|it| it.get(field.name));
+        values.any(|it| !it.is_null() && it != "")
+    };
+    let fields = listed.iter().filter_map(|it| schema.field(it));
+    fields.filter(is_there).collect()
+}
+
+/// Returns the first fields that tell people something, those by which the list can be ordered first.
+fn chosen(
+    schema: &'static Schema,
+    entities: &[&Map<String, Value>],
+    registry: &Registry,
+) -> Vec<&'static Field> {
+    let (mut kept, mut computed): (Vec<_>, Vec<_>) = schema
+        .fields
+        .iter()
+        .filter(|it| is_shown(it, schema, entities, registry))
+        .partition(|it| it.column.is_some());
+    kept.append(&mut computed);
+    kept.truncate(MAX_COLUMNS);
+    kept
 }
 
 /// The first key of the order that the address asks for.
@@ -109,8 +136,13 @@ fn order_href(field: &Field, order: Option<Order>, view: &View<'_>) -> String {
         .behind(&view_url(view, Some("html")))
 }
 
+/// Returns whether the page of a list may need the value of `field`.
+pub(super) fn is_needed(field: &Field, schema: &Schema) -> bool {
+    is_simple(field) || schema.listed.contains(&field.name)
+}
+
 /// Whether a field is one value that may be short.
-pub(super) fn is_simple(field: &Field) -> bool {
+fn is_simple(field: &Field) -> bool {
     !matches!(
         field.kind,
         Kind::Html(_) | Kind::List | Kind::Object | Kind::Moment

@@ -91,6 +91,7 @@ static NOTE: Schema = Schema {
     has_feed: true,
     has_events: true,
     has_site: false,
+    listed: &[],
 };
 static SESSION: Schema = Schema {
     doc: "",
@@ -98,6 +99,7 @@ static SESSION: Schema = Schema {
     has_feed: false,
     has_events: false,
     has_site: false,
+    listed: &[],
 };
 
 impl Entity for Note {
@@ -230,10 +232,7 @@ pub(crate) fn endless() -> Body {
 }
 
 fn value(name: &str, data: impl Serialize + Send + Sync + 'static) -> Body {
-    Body::Value(Value {
-        name: name.to_owned(),
-        data: Box::new(data),
-    })
+    Body::Value(Value::new("note", name, Box::new(data)))
 }
 
 fn form(purpose: FormPurpose, note: Option<Note>) -> Body {
@@ -427,9 +426,14 @@ static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::default);
 
 fn offer(name: &'static str, verb: Verb) -> Offer {
     Offer {
+        path: format!("/note/x/{name}"),
         name,
+        label: entity_core::label(name),
         verb,
         doc: "What \"it\" does.",
+        asks: &[],
+        files: None,
+        answers_bytes: false,
     }
 }
 

@@ -202,6 +202,7 @@ fn a_password_is_never_written_into_a_page() {
         has_feed: false,
         has_events: false,
         has_site: false,
+        listed: &[],
     };
     let mut refusal = refusal();
     for name in ["_username", "_password"] {

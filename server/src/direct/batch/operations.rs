@@ -175,7 +175,13 @@ impl Operations {
                 Ok((address, part)) => (Some(address), Ok(part)),
                 Err(error) => (None, Err(error)),
             };
-            let send = async |part: Part| part.send(app, outer, key, index).await;
+            let send = async |part: Part| {
+                let sent = part.send(app, outer, key, index);
+                match operation.is_for_its_answer(key) {
+                    true => while_awaited(outer, sent).await,
+                    false => sent.await,
+                }
+            };
             let outcome = room::fill(&mut room, outer, part, send).await?;
             operation.remember(&outcome, &mut results);
             addresses.push(address);
@@ -415,11 +421,23 @@ impl Operation {
         }
     }
 
+    /// Whether it does nothing but answer the client: it only reads, no later operation can name what it found, and
+    /// nothing is kept for a client that asks again.
+    fn is_for_its_answer(&self, key: Option<&Key>) -> bool {
+        self.method == Verb::Get.name() && self.id.is_none() && key.is_none()
+    }
+
     fn remember<'a>(&'a self, outcome: &Outcome, results: &mut Results<'a>) {
         if let Some(id) = self.id.as_deref() {
             results.insert(id, made(outcome));
         }
     }
+}
+
+/// Returns what `sent` comes to. It is dropped as soon as nobody waits for the batch any more.
+async fn while_awaited(outer: &Exchange, sent: impl Future<Output = Response>) -> Response {
+    let done = outer.abandoned.run_until_cancelled(sent).await;
+    done.unwrap_or_else(|| outer.fail(&Error::unavailable("nobody waits for the answer", 1)))
 }
 
 /// The same error, of the operation at `index`.

@@ -12,9 +12,9 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::auth::http::CLEAR_SITE_DATA;
-use crate::direct::idempotency;
 use crate::error::Message;
 use crate::middleware::session::SESSION_HEADER;
+use crate::no_store;
 
 /// The header that says how a body is written down that is no text.
 const TRANSFER_ENCODING: HeaderName = HeaderName::from_static("content-transfer-encoding");
@@ -95,7 +95,7 @@ impl Outcome {
 
     /// Whether it tells what nothing may store. What a refusal says is no secret.
     pub(super) fn is_secret(&self) -> bool {
-        super::is_good(self.status) && idempotency::is_secret(&self.headers)
+        super::is_good(self.status) && no_store::is_demanded(&self.headers)
     }
 
     /// Whether the same request may well be answered otherwise soon.

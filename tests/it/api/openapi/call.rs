@@ -41,6 +41,10 @@ impl Known {
                 known.insert(operation.tag.clone(), id.to_owned());
             }
         }
+        // These are about a site, and have its id.
+        for prefix in ["activity", "presence", "roster-membership"] {
+            known.insert(prefix.to_owned(), SITE.to_owned());
+        }
         let answer = user.get("/direct/session/current").await;
         let handle = answer.header("x-sakai-session").unwrap_or_default();
         known.insert("session".to_owned(), handle.to_owned());
@@ -78,6 +82,7 @@ impl Known {
         };
         match (operation.id.as_str(), name) {
             ("listSitesOfUser", _) => "me".to_owned(),
+            (_, "id" | "userId") if operation.tag == "profile" => "me".to_owned(),
             ("describeType", _) => "site".to_owned(),
             ("readPrivateFeed", part) => self.0.get(part).cloned().unwrap_or_default(),
             (_, "channel") => announcement()[1].clone(),

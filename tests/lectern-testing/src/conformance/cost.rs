@@ -1,11 +1,10 @@
 //! A list takes as many statements for many entities as for few.
 
-use entity_core::testing::origin;
-use entity_core::{Body, Caller, DirectPath, Dispatcher, Input, Preconditions, Request, Verb};
+use entity_core::Caller;
 
 use super::suite::Suite;
 use super::{Held, Verdict};
-use crate::counting::{Count, counting_dispatcher};
+use crate::counting::{Cost, Counter};
 use crate::role::SITE;
 
 const FEW: usize = 2;
@@ -21,22 +20,22 @@ pub async fn a_list_takes_a_constant_number_of_statements(suite: &Suite) -> Verd
     for number in suite.rows.len()..MANY {
         suite.make(suite.plain(SITE, number)).await?;
     }
-    let count = Count::default();
-    let dispatcher = counting_dispatcher(suite.app.service(), &count);
+    let counter = Counter::of(suite.app.service());
     for who in &suite.people {
         let caller = who
             .id
             .as_ref()
             .map_or_else(Caller::anonymous, |id| Caller::user(id, id));
         // What is remembered from request to request is not counted.
-        let Some(_) = statements(suite, &dispatcher, &count, &caller, MANY).await? else {
+        let Some(_) = cost(suite, &counter, &caller, MANY).await else {
             continue;
         };
-        let few = statements(suite, &dispatcher, &count, &caller, FEW).await?;
-        let many = statements(suite, &dispatcher, &count, &caller, MANY).await?;
-        let (Some((few, _)), Some((many, shown))) = (few, many) else {
+        let few = cost(suite, &counter, &caller, FEW).await;
+        let many = cost(suite, &counter, &caller, MANY).await;
+        let (Some(few), Some(many)) = (few, many) else {
             continue;
         };
+        let (few, many, shown) = (few.statements, many.statements, many.shown);
         if many > few + ALLOWED {
             return Err(format!(
                 "a list of {shown} entities takes {many} statements for {}, and one of at most {FEW} takes {few}: read \
@@ -49,39 +48,13 @@ pub async fn a_list_takes_a_constant_number_of_statements(suite: &Suite) -> Verd
     Ok(Held::Passed)
 }
 
-/// Returns how many statements a list of at most `limit` entities takes, and how many it shows; `None` if the caller
-/// gets no list.
-async fn statements(
-    suite: &Suite,
-    dispatcher: &Dispatcher,
-    count: &Count,
-    caller: &Caller,
-    limit: usize,
-) -> Result<Option<(usize, usize)>, String> {
+/// Returns what a list of at most `limit` entities takes; `None` if the caller gets no list.
+async fn cost(suite: &Suite, counter: &Counter, caller: &Caller, limit: usize) -> Option<Cost> {
     let references: Vec<_> = suite.references().map(|it| it.name).collect();
     let mut query = vec![("_limit".to_owned(), limit.to_string())];
     if !references.is_empty() {
         query.push(("_expand".to_owned(), references.join(",")));
     }
-    let raw = format!("/{}", suite.route.prefix);
-    let path = DirectPath::parse(&raw, |_| false).map_err(|it| it.to_string())?;
-    let request = Request {
-        path,
-        verb: Verb::Get,
-        query,
-        input: Input::default(),
-        preconditions: Preconditions::default(),
-        is_dry_run: false,
-        wants_abilities: false,
-        origin: origin(caller.clone()),
-    };
-    count.take();
-    let Ok(reply) = dispatcher.dispatch(&request).await else {
-        return Ok(None);
-    };
-    let shown = match &reply.body {
-        Body::Collection(list) => list.items.len(),
-        _ => 0,
-    };
-    Ok(Some((count.take(), shown)))
+    let path = format!("/{}", suite.route.prefix);
+    counter.read(caller, &path, &query).await.ok()
 }

@@ -1,0 +1,44 @@
+//! Locks on rows, which end with the transaction.
+
+use sea_orm::{ConnectionTrait, DbBackend};
+
+use super::Record;
+use crate::context::Context;
+use crate::error::Result;
+
+/// Lets the units of work that lock these rows, or change them, come one after the other. Rows that are not there are
+/// passed over. What was read before may have changed since: whoever counts on it reads it again.
+///
+/// On SQLite all units of work that write come one after the other, and there is nothing to do.
+///
+/// # Errors
+/// Returns an error if the database can't be read.
+pub async fn lock<T: Record>(cx: &Context, keys: &[&str]) -> Result<()> {
+    select::<T>(cx, keys, " FOR NO KEY UPDATE").await
+}
+
+/// Keeps these rows from being deleted until the unit of work ends; others may change them. Otherwise as [`lock`].
+///
+/// # Errors
+/// Returns an error if the database can't be read.
+pub async fn pin<T: Record>(cx: &Context, keys: &[&str]) -> Result<()> {
+    select::<T>(cx, keys, " FOR KEY SHARE").await
+}
+
+/// Selects rows in the order of their keys, so that no two units of work wait for each other.
+async fn select<T: Record>(cx: &Context, keys: &[&str], strength: &str) -> Result<()> {
+    let db = cx.db()?;
+    if db.get_database_backend() != DbBackend::Postgres || keys.is_empty() {
+        return Ok(());
+    }
+    let mut sql = db.sql("SELECT \"");
+    sql.push(T::KEY).push("\" FROM \"").push(T::TABLE);
+    sql.push("\" WHERE \"").push(T::KEY).push("\"");
+    sql.bind_list(keys)?;
+    sql.push(" ORDER BY \"")
+        .push(T::KEY)
+        .push("\"")
+        .push(strength);
+    db.execute_raw(sql.into_statement()).await?;
+    Ok(())
+}

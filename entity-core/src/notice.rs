@@ -1,0 +1,76 @@
+//! Notices: which events people are told of, and which people.
+//!
+//! ```
+//! use entity_core::{Audience, Notice};
+//!
+//! const NEW_LOAN: Notice = Notice {
+//!     event: "loan.new",
+//!     kind: "loan.new",
+//!     tool: "example.loans",
+//!     audience: Audience::Site,
+//! };
+//! entity_core::register_notice!(NEW_LOAN);
+//! ```
+//!
+//! A follower of the outbox makes a notification for each person. What a notification shows of the entity is read when it
+//! is looked at, so that nobody is told of an entity that they may not read then: it can be a draft, or be for others.
+
+/// A kind of events of which people are notified. There is at most one notice for each kind of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// The kind of the event, such as `annc.new`.
+    pub event: &'static str,
+    /// The kind of the notification, as clients know it: most often that of the event.
+    pub kind: &'static str,
+    /// The id of the tool of the site in which people find the entity, such as `sakai.announcements`.
+    pub tool: &'static str,
+    /// The people who are notified.
+    pub audience: Audience,
+}
+
+/// The people who are notified of an event. Whoever caused the event is never among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// The active members of the event's site. Those who may not read the entity are shown nothing.
+    Site,
+    /// The person whose internal id is the detail [`PERSON`] of the event.
+    Person,
+}
+
+/// The name of the detail of an event with the internal id of the person whom the event concerns.
+pub const PERSON: &str = "userId";
+
+/// The registration of a notice; created by [`register_notice!`](crate::register_notice).
+#[derive(Clone, Copy, Debug)]
+pub struct NoticeRegistration(pub Notice);
+
+inventory::collect!(NoticeRegistration);
+
+impl Notice {
+    /// Returns the registered notice of events of the kind `event`, if there is one.
+    pub fn of_event(event: &str) -> Option<Self> {
+        Self::all().find(|it| it.event == event)
+    }
+
+    /// Returns a kind of events that two notices are registered for, if there is one: the service refuses to start with
+    /// them.
+    pub fn claimed_twice() -> Option<&'static str> {
+        let mut events: Vec<_> = Self::all().map(|it| it.event).collect();
+        events.sort_unstable();
+        let mut pairs = events.iter().zip(events.iter().skip(1));
+        pairs.find(|(one, other)| one == other).map(|it| *it.0)
+    }
+
+    fn all() -> impl Iterator<Item = Self> {
+        let all = inventory::iter::<NoticeRegistration>.into_iter();
+        all.map(|it| it.0)
+    }
+}
+
+/// Registers a [`Notice`], which must be a constant: `register_notice!(NEW_LOAN);`.
+#[macro_export]
+macro_rules! register_notice {
+    ($notice:expr) => {
+        $crate::inventory::submit! { $crate::NoticeRegistration($notice) }
+    };
+}

@@ -1,0 +1,251 @@
+//! Rules whose meaning is known, and rules that mean harm.
+
+use std::time::{Duration, Instant};
+
+use super::*;
+
+fn at(text: &str) -> DateTimeUtc {
+    text.parse().unwrap()
+}
+
+fn series(rule: &str, first: &str, zone: &str) -> Result<Series, String> {
+    Series::parse(&canonical(rule), at(first), super::zone(zone).unwrap())
+}
+
+/// The first instants of the series.
+fn starts(rule: &str, first: &str, zone: &str, most: usize) -> Vec<String> {
+    let series = series(rule, first, zone).unwrap();
+    let starts = series.starts(at(first)).take(most);
+    starts.map(|it| it.format("%F %R").to_string()).collect()
+}
+
+/// The first instant from `begin` on that the rule names.
+fn first_of(rule: &str, begin: &str, zone: &str) -> String {
+    let series = series(rule, begin, zone).unwrap();
+    series.starts(at(begin)).next().unwrap().to_rfc3339()
+}
+
+/// A rule, the zone in which it is meant, and the first instants of its series: the one from which it begins, and those
+/// that follow.
+type Case = (&'static str, &'static str, &'static [&'static str]);
+
+#[track_caller]
+fn assert_starts(cases: &[Case]) {
+    for (rule, zone, expected) in cases {
+        let first = format!("{}:00Z", expected[0].replace(' ', "T"));
+        assert_eq!(
+            starts(rule, &first, zone, expected.len()),
+            *expected,
+            "{rule} in {zone}"
+        );
+    }
+}
+
+#[test]
+fn an_event_keeps_its_time_of_day_when_the_clocks_change() {
+    assert_starts(&[
+        (
+            "FREQ=WEEKLY",
+            "Europe/Berlin",
+            &["2026-10-18 07:00", "2026-10-25 08:00", "2026-11-01 08:00"],
+        ),
+        (
+            "FREQ=DAILY",
+            "America/New_York",
+            &["2027-03-13 14:00", "2027-03-14 13:00"],
+        ),
+    ]);
+}
+
+#[test]
+fn a_time_that_the_clocks_skip_is_counted_from_before_and_one_that_is_twice_is_the_first() {
+    // 02:30 in Berlin: skipped on 28 March 2027, and there twice on 31 October.
+    assert_starts(&[
+        (
+            "FREQ=DAILY",
+            "Europe/Berlin",
+            &["2027-03-27 01:30", "2027-03-28 01:30", "2027-03-29 00:30"],
+        ),
+        (
+            "FREQ=DAILY",
+            "Europe/Berlin",
+            &["2027-10-30 00:30", "2027-10-31 00:30", "2027-11-01 01:30"],
+        ),
+    ]);
+}
+
+#[test]
+fn months_without_the_day_are_left_out() {
+    assert_starts(&[
+        (
+            "FREQ=MONTHLY",
+            "UTC",
+            &["2027-01-31 10:00", "2027-03-31 10:00", "2027-05-31 10:00"],
+        ),
+        (
+            "FREQ=YEARLY",
+            "UTC",
+            &["2024-02-29 10:00", "2028-02-29 10:00"],
+        ),
+        (
+            "FREQ=MONTHLY;BYDAY=-1FR",
+            "UTC",
+            &["2027-01-29 10:00", "2027-02-26 10:00"],
+        ),
+    ]);
+}
+
+#[test]
+fn an_expansion_from_the_middle_is_a_part_of_the_whole() {
+    for rule in [
+        "FREQ=DAILY;INTERVAL=3",
+        "FREQ=WEEKLY;INTERVAL=2;BYDAY=TU,TH;WKST=SU",
+        "FREQ=MONTHLY;INTERVAL=5;BYMONTHDAY=31",
+        "FREQ=YEARLY;INTERVAL=2;BYMONTH=3,8;BYMONTHDAY=31",
+    ] {
+        let begin = "2024-08-01T22:00:00.250Z";
+        let first = first_of(rule, begin, "Asia/Kathmandu");
+        let series = series(rule, &first, "Asia/Kathmandu").unwrap();
+        let whole: Vec<_> = series.starts(at(&first)).take(60).collect();
+        for pair in whole.windows(2) {
+            assert_eq!(series.starts(pair[0]).next(), Some(pair[0]), "{rule}");
+            let behind = pair[0] + TimeDelta::milliseconds(1);
+            assert_eq!(series.starts(behind).next(), Some(pair[1]), "{rule}");
+        }
+    }
+}
+
+#[test]
+fn the_end_of_a_series_is_known() {
+    let end = |rule| {
+        series(rule, "2026-11-25T10:00:00Z", "Europe/Berlin")
+            .unwrap()
+            .check()
+    };
+    for (rule, expected) in [
+        ("FREQ=DAILY;COUNT=1", Some("2026-11-25T10:00:00Z")),
+        ("rrule:freq=daily;count=3", Some("2026-11-27T10:00:00Z")),
+        ("FREQ=DAILY;UNTIL=20261201", Some("2026-12-01T22:59:59Z")),
+        (
+            "FREQ=DAILY;UNTIL=20261201T110000",
+            Some("2026-12-01T10:00:00Z"),
+        ),
+        ("FREQ=DAILY", None),
+    ] {
+        assert_eq!(end(rule), Ok(expected.map(at)), "{rule}");
+    }
+    assert!(end("FREQ=DAILY;COUNT=1000").is_ok_and(|it| it.is_some()));
+}
+
+#[test]
+fn hostile_rules_are_refused_in_little_time() {
+    let begun = Instant::now();
+    for rule in [
+        "FREQ=SECONDLY",
+        "FREQ=MINUTELY;BYSECOND=1",
+        "FREQ=HOURLY",
+        "FREQ=DAILY;BYHOUR=1,2,3",
+        "FREQ=DAILY;COUNT=100000",
+        "FREQ=DAILY;COUNT=0",
+        "FREQ=DAILY;COUNT=-1",
+        "FREQ=DAILY;COUNT=5;UNTIL=20270101",
+        "FREQ=DAILY;INTERVAL=0",
+        "FREQ=DAILY;INTERVAL=65535",
+        "FREQ=YEARLY;INTERVAL=1000",
+        "FREQ=DAILY;UNTIL=20200101",
+        "FREQ=DAILY;UNTIL=99999999",
+        "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30",
+        "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30",
+        "FREQ=YEARLY;BYMONTH=11;BYMONTHDAY=25;BYWEEKNO=1",
+        "FREQ=DAILY;BYMONTH=11;BYMONTHDAY=25;BYDAY=WE;BYYEARDAY=329;INTERVAL=1000",
+        "FREQ=DAILY;FREQ=WEEKLY",
+        "FREQ=WEEKLY;BYDAY=1MO",
+        "FREQ=DAILY;BYDAY=XX",
+        "FREQ=DAILY;X=1",
+        "FREQ=DAILY\nDTSTART=20200101",
+        "FREQ=",
+        "COUNT=3",
+        "FREQ",
+        "daily",
+        "FREQ=DAILY;BYMONTHDAY=999999999999999999999",
+        "FREQ=DAILY;BYSETPOS=1",
+        "FREQ=MONTHLY;BYDAY=MO;BYSETPOS=400",
+    ] {
+        let made = series(rule, "2026-11-25T10:00:00Z", "UTC").and_then(|it| it.check());
+        assert!(made.is_err(), "{rule}: {made:?}");
+    }
+    assert!(
+        begun.elapsed() < Duration::from_mins(1),
+        "{:?}",
+        begun.elapsed()
+    );
+}
+
+#[test]
+fn an_old_series_costs_no_more_than_a_new_one() {
+    for rule in [
+        "FREQ=DAILY",
+        "FREQ=DAILY;BYDAY=MO",
+        "FREQ=MONTHLY;BYDAY=-1SU",
+        "FREQ=YEARLY",
+    ] {
+        let first = first_of(rule, "1900-01-01T10:00:00Z", "UTC");
+        let old = series(rule, &first, "UTC").unwrap();
+        let begun = Instant::now();
+        for _ in 0..100 {
+            assert!(old.starts(at("2199-12-01T00:00:00Z")).take(3).count() == 3);
+        }
+        assert!(
+            begun.elapsed() < Duration::from_mins(1),
+            "{rule}: {:?}",
+            begun.elapsed()
+        );
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_is_a_panic(text in "(FREQ=(DAILY|WEEKLY|MONTHLY|YEARLY)|INTERVAL=[0-9]{1,4}|COUNT=[0-9]{1,4}|BYDAY=[-+0-9]{0,3}(MO|FR|SU)|BYMONTHDAY=-?[0-9]{1,3}|BYYEARDAY=-?[0-9]{1,3}|BYWEEKNO=-?[0-9]{1,2}|BYMONTH=[0-9]{1,2}|BYSETPOS=-?[0-9]{1,3}|WKST=(MO|SU)|.{0,9}|;){0,9}", day in 0_i64..80_000) {
+        let first = at("1950-01-01T09:30:00Z") + TimeDelta::days(day);
+        if let Ok(series) = Series::parse(&canonical(&text), first, Tz::Europe__Berlin)
+            && series.check().is_ok()
+        {
+            let starts: Vec<_> = series.starts(first).take(5).collect();
+            proptest::prop_assert!(starts.is_sorted_by(|a, b| a < b), "{text}");
+        }
+    }
+}
+
+#[test]
+fn days_have_ten_characters_and_count_on() {
+    let range = |first, last| {
+        let named = |name, it: &'static str| Some((name, it)).filter(|_| !it.is_empty());
+        Range::of_days(named("firstDate", first), named("lastDate", last))
+            .ok()
+            .flatten()
+    };
+    for (first, last, from, to) in [
+        ("2026-11-01", "2026-11-30", "2026-11-01", "2026-12-01"),
+        ("2026-11-01", "2026-11-32", "2026-11-01", "2026-12-03"),
+        ("2026-13-01", "2027-02-30", "2027-01-01", "2027-03-03"),
+        ("2026-11-01", "", "2026-11-01", "2027-11-01"),
+    ] {
+        let midnight = |day: &str| at(&format!("{day}T00:00:00Z"));
+        let expected = Range {
+            from: midnight(from),
+            to: midnight(to),
+        };
+        assert_eq!(range(first, last), Some(expected), "{first} to {last}");
+    }
+    for wrong in [
+        "2026-11-1",
+        "2026-11-001",
+        "26-11-0001",
+        "2026-11-0x",
+        "2026-00-01",
+        "2026-11-00",
+        "２026-1-1",
+    ] {
+        assert_eq!(range(wrong, "2026-11-30"), None, "{wrong}");
+    }
+}

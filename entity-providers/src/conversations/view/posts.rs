@@ -1,0 +1,412 @@
+//! `/api/sites/{siteId}/topics/{topicId}/posts`: posts and comments as clients show them.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use entity_core::endpoint::{Call, Endpoint};
+use entity_core::search::{Cell, Test};
+use entity_core::{
+    Context, Entity, Error, ErrorKind, List, Result, Search, Window, encode_segment, gate,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::super::{INSTRUCTOR, MODERATE, Topic, TopicComment, TopicPost, comment, post};
+use super::topics::topic_of;
+use super::{Link, Reader, formatted, path_of_topics, seconds};
+
+/// The number of threads of a page.
+const PAGE: usize = 10;
+
+pub(super) const POSTS: &str = "/api/sites/{siteId}/topics/{topicId}/posts";
+
+/// Describes an address below a topic.
+pub(super) const fn of_topic(endpoint: Endpoint) -> Endpoint {
+    endpoint
+        .tag("conversations-post")
+        .variable("siteId", "The site.")
+        .variable("topicId", "The topic.")
+        .refuses(&[
+            ErrorKind::Forbidden,
+            ErrorKind::NotFound,
+            ErrorKind::Conflict,
+        ])
+}
+
+const LIST: Endpoint = of_topic(Endpoint::get(POSTS, "listPostsOfTopic"))
+    .doc("Ten of the threads of a topic, each with the posts and comments in it that the caller sees.")
+    .text("page", "the number of the page; 0 for the first, which is the default")
+    .text(
+        "sort",
+        "`NEWEST` (the default), `OLDEST`, `MOST_ACTIVE`, `LEAST_ACTIVE`, `ASC_CREATOR` or `DESC_CREATOR`",
+    )
+    .text("postId", "a post, for the page with the thread that has it")
+    .answers::<Vec<PostView>>(&list);
+entity_core::register_endpoint!(LIST);
+
+/// A post, with what the caller may do.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "clients read independent truths"
+)]
+pub(super) struct PostView {
+    id: String,
+    message: String,
+    number_of_comments: i64,
+    /// The number of reactions to the post and to those below it.
+    number_of_thread_reactions: i64,
+    /// The number of posts and comments below the post.
+    how_active: usize,
+    comments: Vec<CommentView>,
+    creator: String,
+    /// The instant of the creation, in seconds since 1970, as all instants.
+    created: f64,
+    formatted_created_date: String,
+    site_id: String,
+    modifier: String,
+    modified: f64,
+    formatted_modified_date: String,
+    my_reactions: BTreeMap<&'static str, bool>,
+    reaction_totals: BTreeMap<&'static str, i64>,
+    locked: bool,
+    hidden: bool,
+    draft: bool,
+    anonymous: bool,
+    is_mine: bool,
+    mine: bool,
+    private_post: bool,
+    upvotes: i64,
+    depth: i64,
+    topic: String,
+    parent_post: Option<String>,
+    parent_is_private: bool,
+    parent_thread: Option<String>,
+    is_thread: bool,
+    thread: bool,
+    /// The posts that answer this one, the oldest first.
+    posts: Vec<PostView>,
+    creator_display_name: String,
+    verifier_display_name: Option<String>,
+    viewed: bool,
+    upvoted: bool,
+    can_view: bool,
+    can_edit: bool,
+    can_delete: bool,
+    can_reply: bool,
+    can_comment: bool,
+    can_upvote: bool,
+    can_view_upvotes: bool,
+    can_react: bool,
+    can_moderate: bool,
+    can_grade: bool,
+    is_instructor: bool,
+    instructor: bool,
+    late: bool,
+    url: String,
+    /// The address of the page of the post.
+    portal_url: String,
+    reference: String,
+    /// Always null: posts are not graded.
+    grade: Option<String>,
+    properties: Option<String>,
+    links: Vec<Link>,
+}
+
+/// A comment, with what the caller may do.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "clients read independent truths"
+)]
+pub(super) struct CommentView {
+    id: String,
+    message: String,
+    creator: String,
+    created: f64,
+    formatted_created_date: String,
+    modifier: String,
+    modified: f64,
+    formatted_modified_date: String,
+    post_id: String,
+    site_id: String,
+    topic_id: String,
+    locked: bool,
+    creator_display_name: String,
+    can_view: bool,
+    can_edit: bool,
+    can_delete: bool,
+}
+
+/// The posts of a topic, for one reader.
+struct Thread<'a> {
+    cx: &'a Context,
+    topic: &'a Topic,
+    reader: &'a Reader,
+    comments: HashMap<String, Vec<TopicComment>>,
+    answers: HashMap<String, Vec<TopicPost>>,
+}
+
+impl Thread<'_> {
+    /// Returns a post with everything below it.
+    fn view(&mut self, post: TopicPost) -> PostView {
+        let is_locked = self.topic.closed || post.locked;
+        let comments = self.comments.remove(&post.id).unwrap_or_default();
+        let comments = comments.into_iter();
+        let comments = comments.map(|it| CommentView::of(it, self.reader, is_locked));
+        let comments: Vec<_> = comments.collect();
+        let answers = self.answers.remove(&post.id).unwrap_or_default();
+        let posts: Vec<_> = answers.into_iter().map(|it| self.view(it)).collect();
+        let below: usize = posts.iter().map(|it| it.how_active + 1).sum();
+        let how_active = below + comments.len();
+        let own: i64 = post.reaction_totals.0.values().sum();
+        let of_answers: i64 = posts.iter().map(|it| it.number_of_thread_reactions).sum();
+        PostView {
+            how_active,
+            number_of_thread_reactions: own + of_answers,
+            comments,
+            can_delete: posts.is_empty()
+                && self
+                    .reader
+                    .may(post::DELETE_ANY, post::DELETE_OWN, &post.creator, is_locked),
+            posts,
+            ..PostView::of(self.cx, post, self.reader, is_locked)
+        }
+        .linked(self.topic)
+    }
+}
+
+impl PostView {
+    /// Returns a post without what is below it, and without links.
+    fn of(cx: &Context, it: TopicPost, reader: &Reader, is_locked: bool) -> Self {
+        let is_mine = it.creator == reader.id;
+        let may = |any, own| reader.may(any, own, &it.creator, is_locked);
+        let can_edit = may(post::UPDATE_ANY, post::UPDATE_OWN);
+        Self {
+            number_of_comments: it.number_of_comments,
+            number_of_thread_reactions: 0,
+            how_active: 0,
+            comments: Vec::new(),
+            created: seconds(it.created),
+            formatted_created_date: formatted(it.created),
+            modified: seconds(it.modified),
+            formatted_modified_date: formatted(it.modified),
+            my_reactions: it.my_reactions.0,
+            reaction_totals: it.reaction_totals.0,
+            locked: is_locked,
+            hidden: it.hidden,
+            draft: it.draft,
+            anonymous: it.anonymous,
+            is_mine,
+            mine: is_mine,
+            private_post: it.private_post,
+            upvotes: it.upvotes,
+            depth: it.depth,
+            parent_is_private: it.private_post && it.depth > 1,
+            is_thread: it.depth == 1,
+            thread: it.depth == 1,
+            posts: Vec::new(),
+            verifier_display_name: None,
+            viewed: it.viewed,
+            upvoted: it.upvoted,
+            can_view: true,
+            can_edit,
+            can_delete: false,
+            can_reply: may(post::CREATE, post::CREATE) && it.depth < post::DEEPEST && !it.draft,
+            can_comment: may(comment::CREATE, comment::CREATE),
+            can_upvote: reader.may_vote(&it.creator, is_locked),
+            can_view_upvotes: reader.settings.allow_upvoting,
+            can_react: reader.may_react(&it.creator, is_locked),
+            can_moderate: can_edit && reader.has(MODERATE),
+            can_grade: false,
+            is_instructor: it.is_instructor,
+            instructor: it.is_instructor,
+            late: it.late,
+            url: format!(
+                "{}{}/posts/{}",
+                path_of_topics(&it.site_id),
+                encode_segment(&it.topic_id),
+                encode_segment(&it.id)
+            ),
+            portal_url: format!("{}/direct/conversations-post/{}.html", cx.base_url(), it.id),
+            reference: format!("/conversations/{}/p/{}", it.site_id, it.id),
+            grade: None,
+            properties: None,
+            links: Vec::new(),
+            id: it.id,
+            message: it.message,
+            creator: it.creator,
+            site_id: it.site_id,
+            modifier: it.modifier,
+            topic: it.topic_id,
+            parent_post: it.parent_post,
+            parent_thread: it.parent_thread,
+            creator_display_name: it.creator_display_name,
+        }
+    }
+
+    fn linked(mut self, topic: &Topic) -> Self {
+        let posts = format!(
+            "{}{}/posts",
+            path_of_topics(&topic.site_id),
+            encode_segment(&topic.id)
+        );
+        let links = [
+            (true, "self", self.url.clone()),
+            (self.can_reply, "reply", posts),
+            (self.can_delete, "delete", self.url.clone()),
+            (self.can_react, "react", format!("{}/reactions", self.url)),
+            (self.can_upvote, "upvote", format!("{}/upvote", self.url)),
+            (
+                self.can_upvote,
+                "unupvote",
+                format!("{}/unupvote", self.url),
+            ),
+            (self.can_moderate, "lock", format!("{}/locked", self.url)),
+            (self.can_moderate, "hide", format!("{}/hidden", self.url)),
+        ];
+        let links = links.into_iter().filter(|it| it.0);
+        self.links = links.map(|(_, rel, href)| Link { rel, href }).collect();
+        self
+    }
+}
+
+impl CommentView {
+    pub(super) fn of(it: TopicComment, reader: &Reader, is_locked: bool) -> Self {
+        let may = |any, own| reader.may(any, own, &it.creator, is_locked);
+        Self {
+            can_edit: may(comment::UPDATE_ANY, comment::UPDATE_OWN),
+            can_delete: may(comment::DELETE_ANY, comment::DELETE_OWN),
+            can_view: true,
+            created: seconds(it.created),
+            formatted_created_date: formatted(it.created),
+            modified: seconds(it.modified),
+            formatted_modified_date: formatted(it.modified),
+            locked: is_locked,
+            id: it.id,
+            message: it.message,
+            creator: it.creator,
+            modifier: it.modifier,
+            post_id: it.post_id,
+            site_id: it.site_id,
+            topic_id: it.topic_id,
+            creator_display_name: it.creator_display_name,
+        }
+    }
+}
+
+/// Returns all entities with `value` in the field `name` that the caller sees.
+pub(super) async fn all_with<P: List<Entity = P> + Entity>(
+    cx: &Context,
+    name: &str,
+    value: &str,
+) -> Result<Vec<P>> {
+    let mut window = Window {
+        start: 0,
+        limit: P::MAX,
+    };
+    let mut all = Vec::new();
+    loop {
+        let mut search = Search::part(window);
+        search.narrow::<P>(name, Test::Equal(Cell::Text(value.to_owned())))?;
+        let page = gate::list::<P>(cx, search).await?;
+        let next = page.next_start(window);
+        all.extend(page.items);
+        match next {
+            Some(start) if start > window.start => window.start = start,
+            _ => return Ok(all),
+        }
+    }
+}
+
+async fn list(cx: &Context, call: Call) -> Result<Vec<PostView>> {
+    let Ok(page) = call.parameter("page").unwrap_or("0").parse::<usize>() else {
+        return Err(Error::field("page", "must be a whole number, 0 or more"));
+    };
+    let topic = topic_of(cx, &call).await?;
+    let reader = Reader::of(cx, &topic.site_id).await?;
+    let sees_all = reader.has(INSTRUCTOR) || reader.has(MODERATE) || topic.creator == reader.id;
+    if topic.must_post_before_viewing && !topic.has_posted && !sees_all {
+        return Err(Error::new(
+            ErrorKind::Forbidden,
+            "post before you read the posts of others",
+        ));
+    }
+    let posts = all_with::<TopicPost>(cx, "topicId", &topic.id).await?;
+    let wanted = call.parameter("postId").and_then(|id| {
+        let found = posts.iter().find(|it| it.id == id)?;
+        Some(found.parent_thread.clone().unwrap_or(found.id.clone()))
+    });
+    let mut threads = threads(cx, &topic, &reader, posts).await?;
+    sort(&mut threads, call.parameter("sort").unwrap_or_default())?;
+    let place = wanted.and_then(|id| threads.iter().position(|it| it.id == id));
+    let page = place.map_or(page, |it| it / PAGE);
+    if threads.len() < PAGE {
+        return Ok(threads);
+    }
+    let threads = threads.into_iter().skip(page.saturating_mul(PAGE));
+    Ok(threads.take(PAGE).collect())
+}
+
+/// Puts `posts` below those that they answer. What answers a post that the caller does not see stands for itself.
+async fn threads(
+    cx: &Context,
+    topic: &Topic,
+    reader: &Reader,
+    posts: Vec<TopicPost>,
+) -> Result<Vec<PostView>> {
+    let mut comments: HashMap<String, Vec<TopicComment>> = HashMap::new();
+    for it in all_with::<TopicComment>(cx, "topicId", &topic.id).await? {
+        comments.entry(it.post_id.clone()).or_default().push(it);
+    }
+    let ids: HashSet<String> = posts.iter().map(|it| it.id.clone()).collect();
+    let mut answers: HashMap<String, Vec<TopicPost>> = HashMap::new();
+    let mut first = Vec::new();
+    for it in posts {
+        match it.parent_post.clone().filter(|it| ids.contains(it)) {
+            Some(above) => answers.entry(above).or_default().push(it),
+            None => first.push(it),
+        }
+    }
+    let mut thread = Thread {
+        cx,
+        topic,
+        reader,
+        comments,
+        answers,
+    };
+    Ok(first.into_iter().map(|it| thread.view(it)).collect())
+}
+
+/// Puts threads, which are in the order of their creation, in another one.
+fn sort(threads: &mut [PostView], order: &str) -> Result<()> {
+    match order {
+        "" | "NEWEST" => threads.reverse(),
+        "OLDEST" => {}
+        "MOST_ACTIVE" => threads.sort_by_key(|it| std::cmp::Reverse(it.how_active)),
+        "LEAST_ACTIVE" => threads.sort_by_key(|it| it.how_active),
+        "ASC_CREATOR" => threads.sort_by_cached_key(|it| it.creator_display_name.clone()),
+        "DESC_CREATOR" => {
+            threads.sort_by_cached_key(|it| std::cmp::Reverse(it.creator_display_name.clone()));
+        }
+        _ => return Err(Error::field("sort", "must be one of the orders")),
+    }
+    Ok(())
+}
+
+/// Returns a post with the comments and posts below it.
+pub(super) async fn view(cx: &Context, topic: &Topic, post: TopicPost) -> Result<PostView> {
+    let reader = Reader::of(cx, &topic.site_id).await?;
+    let posts = all_with::<TopicPost>(cx, "parentPost", &post.id).await?;
+    let comments = all_with::<TopicComment>(cx, "postId", &post.id).await?;
+    let id = post.id.clone();
+    let mut thread = Thread {
+        cx,
+        topic,
+        reader: &reader,
+        comments: [(id.clone(), comments)].into(),
+        answers: [(id, posts)].into(),
+    };
+    Ok(thread.view(post))
+}

@@ -1,0 +1,90 @@
+//! Making notifications of events.
+
+use entity_core::db::{self, Row};
+use entity_core::wire::Millis;
+use entity_core::{Audience, Context, Event, Notice, PERSON, Result};
+use sea_orm::ConnectionTrait as _;
+use serde_json::Value;
+
+use super::Notification;
+
+/// The name of the detail of an event that is true if nobody is told who caused the event.
+const ANONYMOUS: &str = "anonymous";
+
+/// Makes the notifications of `event`, of at most `most` people: in the order of their internal ids, beginning behind
+/// `after`. Returns the last of them if there may be more. The notifications of an entity that was deleted are removed.
+///
+/// # Errors
+/// Returns an error if the database can't be read or written.
+pub async fn follow(
+    cx: &Context,
+    event: &Event,
+    after: &str,
+    most: usize,
+) -> Result<Option<String>> {
+    if event.is_deletion() {
+        remove(cx, &event.reference).await?;
+    }
+    let (Some(notice), Some(site)) = (Notice::of_event(&event.kind), event.site.as_deref()) else {
+        return Ok(None);
+    };
+    let people = people(cx, notice.audience, event, site, after, most).await?;
+    let last = people.last().filter(|_| people.len() == most).cloned();
+    let actor = event.actor.as_deref();
+    let told = people.iter().filter(|it| Some(it.as_str()) != actor);
+    let rows: Vec<_> = told.map(|it| of(cx, notice, event, site, it)).collect();
+    db::insert_many(cx, &rows).await?;
+    Ok(last)
+}
+
+/// Removes the notifications of the entity with this reference.
+async fn remove(cx: &Context, reference: &str) -> Result<()> {
+    let db = cx.db()?;
+    let mut sql = db.sql("DELETE FROM notification WHERE reference = ");
+    sql.bind(reference);
+    db.execute_raw(sql.into_statement()).await?;
+    Ok(())
+}
+
+/// Returns the internal ids of the active members of the site who are told, in order.
+async fn people(
+    cx: &Context,
+    audience: Audience,
+    event: &Event,
+    site: &str,
+    after: &str,
+    most: usize,
+) -> Result<Vec<String>> {
+    let db = cx.db()?;
+    let mut sql = db.sql(
+        "SELECT m.user_id FROM membership m JOIN site s ON s.id = m.site_id \
+         WHERE m.is_active AND m.site_id = ",
+    );
+    sql.bind(site).push(" AND m.user_id > ").bind(after);
+    if audience == Audience::Person {
+        let person = event.details.get(PERSON).and_then(Value::as_str);
+        sql.push(" AND m.user_id = ")
+            .bind(person.unwrap_or_default());
+    }
+    sql.push(" ORDER BY m.user_id LIMIT ")
+        .bind(i64::try_from(most).unwrap_or(i64::MAX));
+    db.rows(sql.into_statement(), |row: &mut Row<'_>| Ok(row.take()?))
+        .await
+}
+
+/// Returns the notification of `event` for `person`.
+fn of(cx: &Context, notice: Notice, event: &Event, site: &str, person: &str) -> Notification {
+    let is_anonymous = event.details.get(ANONYMOUS) == Some(&Value::Bool(true));
+    let actor = event.actor.clone().filter(|_| !is_anonymous);
+    Notification {
+        notification_id: db::large_number(cx).to_string(),
+        event: notice.kind.to_owned(),
+        reference: event.reference.clone(),
+        from_user: actor.unwrap_or_default(),
+        to_user: person.to_owned(),
+        site_id: site.to_owned(),
+        tool: notice.tool.to_owned(),
+        event_date: Millis(event.time),
+        ..Notification::default()
+    }
+}

@@ -1,0 +1,176 @@
+//! `/api/users/me/notifications`: the notifications of the caller, with the union of the keys that clients read.
+
+use std::time::Duration;
+
+use entity_core::endpoint::{Call, Endpoint, Part};
+use entity_core::{Context, ErrorKind, Input, Preconditions, Result, Search, View, Window, gate};
+use schemars::JsonSchema;
+use sea_orm::ConnectionTrait as _;
+use serde::Serialize;
+
+use super::{MOST_LISTED, Notification};
+
+const MINE: Endpoint = Endpoint::get("/api/users/me/notifications", "listMyNotifications")
+    .doc("The notifications of the caller, newest first, of what the caller may read now.")
+    .tag("notification")
+    .answers::<Part<Vec<NotificationView>>>(&mine);
+entity_core::register_endpoint!(MINE);
+
+const READ: Endpoint = Endpoint::put(
+    "/api/users/me/notifications/{notificationId}",
+    "markNotificationAsRead",
+)
+.doc("Marks a notification of the caller as read. A body has no effect.")
+.tag("notification")
+.variable("notificationId", "The id of the notification.")
+.refuses(&[ErrorKind::NotFound])
+.answers::<NotificationView>(&mark_as_read);
+entity_core::register_endpoint!(READ);
+
+const VIEWED: Endpoint = Endpoint::post(
+    "/api/users/me/notifications/markViewed",
+    "markNotificationsAsViewed",
+)
+.doc("Marks the notifications of the caller as viewed: all, or those of a site or a tool.")
+.tag("notification")
+.text("siteId", "The site, if only its notifications are meant.")
+.text("toolId", "The tool, if only its notifications are meant.")
+.answers::<Changed>(&mark_viewed);
+entity_core::register_endpoint!(VIEWED);
+
+const CLEAR: Endpoint = Endpoint::post("/api/users/me/notifications/clear", "clearMyNotifications")
+    .doc("Removes all notifications of the caller.")
+    .tag("notification")
+    .answers::<Changed>(&clear);
+entity_core::register_endpoint!(CLEAR);
+
+const CLEAR_ONE: Endpoint = Endpoint::post(
+    "/api/users/me/notifications/{notificationId}/clear",
+    "clearMyNotification",
+)
+.doc("Removes a notification of the caller. It does no harm if there is none.")
+.tag("notification")
+.variable("notificationId", "The id of the notification.")
+.answers::<Changed>(&clear_one);
+entity_core::register_endpoint!(CLEAR_ONE);
+
+/// A notification.
+#[derive(Debug, Serialize, JsonSchema, View)]
+#[serde(rename_all = "camelCase")]
+#[view(of = Notification, beside(event_date: f64, formatted_event_date: String, deferred: bool, broadcast: bool))]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "clients read independent truths"
+)]
+struct NotificationView {
+    /// The id.
+    id: i64,
+    /// The kind, such as `annc.new`.
+    event: String,
+    /// The reference of the entity, such as `/announcement/7`.
+    #[serde(rename = "ref")]
+    #[view(of = reference)]
+    reference: String,
+    /// The title of the entity.
+    title: String,
+    /// The address of the entity.
+    url: String,
+    /// The internal id of whoever caused the event; empty if that is not told.
+    from_user: String,
+    /// The same, as newer clients read it.
+    #[view(of = from_user)]
+    from: String,
+    /// The name of whoever caused the event.
+    from_display_name: String,
+    /// The internal id of the caller.
+    to_user: String,
+    /// The same, as newer clients read it.
+    #[view(of = to_user)]
+    to: String,
+    /// The site.
+    site_id: String,
+    /// The title of the site.
+    site_title: String,
+    /// The id of the tool in which people find the entity.
+    tool: String,
+    /// The time of the event, in seconds since 1970.
+    event_date: f64,
+    /// The same for people, in UTC.
+    formatted_event_date: String,
+    /// True if the caller has seen the notification.
+    viewed: bool,
+    /// The same, as other clients read it.
+    #[view(of = viewed)]
+    read: bool,
+    /// Always false: a notification of something that is not out yet is not listed.
+    deferred: bool,
+    /// Always false: nobody broadcasts.
+    broadcast: bool,
+}
+
+/// The number of notifications that were changed.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ChangedNotifications")]
+struct Changed {
+    /// The number.
+    count: u64,
+}
+
+fn view(notification: Notification) -> NotificationView {
+    let time = notification.event_date.0;
+    let millis = u64::try_from(time.timestamp_millis()).unwrap_or_default();
+    let seconds = Duration::from_millis(millis).as_secs_f64();
+    let text = time.format("%b %-d, %Y, %-I:%M %p").to_string();
+    NotificationView::of(notification, seconds, text, false, false)
+}
+
+async fn mine(cx: &Context, call: Call) -> Result<Part<Vec<NotificationView>>> {
+    let window = call.window()?;
+    let window = Window {
+        limit: window.limit.min(MOST_LISTED),
+        ..window
+    };
+    let page = gate::list::<Notification>(cx, Search::part(window)).await?;
+    Part::of(cx, page.map(view), window, |it| it)
+}
+
+async fn mark_as_read(cx: &Context, call: Call) -> Result<NotificationView> {
+    let id = call.variable("notificationId")?;
+    let input = Input::from_iter([("viewed", true)]);
+    let marked = gate::update::<Notification>(cx, id, &input, &Preconditions::default()).await?;
+    Ok(view(marked))
+}
+
+async fn mark_viewed(cx: &Context, call: Call) -> Result<Changed> {
+    let db = cx.db()?;
+    let mut sql = db.sql("UPDATE notification SET viewed = TRUE WHERE NOT viewed AND to_user = ");
+    sql.bind(cx.user_id()?);
+    for (parameter, column) in [("siteId", "site_id"), ("toolId", "tool")] {
+        if let Some(value) = call.parameter(parameter) {
+            sql.push(" AND ").push(column).push(" = ").bind(value);
+        }
+    }
+    let done = db.execute_raw(sql.into_statement()).await?;
+    Ok(Changed {
+        count: done.rows_affected(),
+    })
+}
+
+async fn clear(cx: &Context, _: Call) -> Result<Changed> {
+    let db = cx.db()?;
+    let mut sql = db.sql("DELETE FROM notification WHERE to_user = ");
+    sql.bind(cx.user_id()?);
+    let done = db.execute_raw(sql.into_statement()).await?;
+    Ok(Changed {
+        count: done.rows_affected(),
+    })
+}
+
+async fn clear_one(cx: &Context, call: Call) -> Result<Changed> {
+    let id = call.variable("notificationId")?;
+    match gate::delete::<Notification>(cx, id, &Preconditions::default()).await {
+        Ok(_reference) => Ok(Changed { count: 1 }),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Changed { count: 0 }),
+        Err(error) => Err(error),
+    }
+}

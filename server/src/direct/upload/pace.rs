@@ -1,0 +1,92 @@
+//! How fast a client must send: no pause is too long, and on average no less comes than a slow line carries.
+
+use std::time::Duration;
+
+use entity_core::{Error, Result};
+use tokio::time::{Instant, timeout};
+
+/// The pace of one body. Only the time counts during which the service waits for the client.
+#[derive(Debug)]
+pub(super) struct Pace {
+    /// The longest pause, and the time after which the average counts.
+    patience: Duration,
+    /// The fewest bytes in a second.
+    rate: u64,
+    waited: Duration,
+    bytes: u64,
+}
+
+impl Pace {
+    pub(super) fn new(patience: Duration, rate: u64) -> Self {
+        Self {
+            patience,
+            rate,
+            waited: Duration::ZERO,
+            bytes: 0,
+        }
+    }
+
+    /// Waits for what the client sends next.
+    ///
+    /// # Errors
+    /// Returns an error if nothing comes for too long.
+    pub(super) async fn during<T>(&mut self, next: impl Future<Output = T>) -> Result<T> {
+        let since = Instant::now();
+        let done = timeout(self.patience, next).await;
+        self.waited += since.elapsed();
+        done.map_err(|elapsed| too_slow().with_source(elapsed))
+    }
+
+    /// Counts bytes that came.
+    ///
+    /// # Errors
+    /// Returns an error if they are too few for the time that they took.
+    pub(super) fn note(&mut self, bytes: usize) -> Result<()> {
+        self.bytes = self
+            .bytes
+            .saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
+        if self.waited <= self.patience {
+            return Ok(());
+        }
+        let millis = u64::try_from(self.waited.as_millis()).unwrap_or(u64::MAX);
+        let enough = self.rate.saturating_mul(millis) / 1_000;
+        // What came counts for this stretch only, so that nobody sends fast at first and then holds a place for ever.
+        match self.bytes >= enough {
+            true => {
+                (self.waited, self.bytes) = (Duration::ZERO, 0);
+                Ok(())
+            }
+            false => Err(too_slow()),
+        }
+    }
+}
+
+fn too_slow() -> Error {
+    Error::bad_request("the file came too slowly: send it over a faster line")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn dos_3_a_client_keeps_a_pace_and_makes_no_long_pause() {
+        let step = Duration::from_millis(20);
+        // Somebody else may have the processor meanwhile: what is enough is many times as much.
+        let mut pace = Pace::new(10 * step, 100);
+        for _ in 0..20 {
+            pace.during(tokio::time::sleep(step)).await.unwrap();
+            pace.note(1_000).unwrap();
+        }
+        let mut slow = Pace::new(10 * step, 10_000);
+        let mut sent = 0;
+        while slow.during(tokio::time::sleep(step)).await.is_ok() && slow.note(10).is_ok() {
+            sent += 1;
+        }
+        assert!(sent <= 10, "{sent}");
+        let mut silent = Pace::new(step, 1);
+        assert!(silent.during(pending::<()>()).await.is_err());
+    }
+}

@@ -1,0 +1,58 @@
+//! The events that somebody is told: those of entities of their sites which they may read now. Streams and webhooks tell
+//! the same.
+
+use entity_core::{Context, Event, Reference, Result, Scope, Sighted, read_references, wire};
+use serde::Serialize;
+
+/// The permission in a site whose events a caller follows.
+const VISIT: &str = "site.visit";
+
+/// An event as clients read it. Who caused it is not told: that may be what nobody is to know.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Told {
+    id: String,
+    kind: String,
+    reference: String,
+    url: String,
+    title: Option<String>,
+    site_id: Option<String>,
+    time: String,
+}
+
+/// Returns those of `events` that are about entities of the caller's sites which the caller may read now, each with its
+/// number.
+///
+/// # Errors
+/// Returns an error if the database can't be read.
+pub(crate) async fn to_caller(cx: &Context, events: &[(i64, Event)]) -> Result<Vec<(i64, Told)>> {
+    let scope = cx.authorizer().scope(cx, VISIT).await?;
+    let is_in_scope = |event: &Event| match (&scope, &event.site) {
+        (_, None) => false,
+        (Scope::Everything, Some(_)) => true,
+        (Scope::Sites(sites), Some(site)) => sites.contains(site),
+    };
+    let near: Vec<_> = events.iter().filter(|it| is_in_scope(&it.1)).collect();
+    let references = near
+        .iter()
+        .filter_map(|it| Reference::parse(&it.1.reference));
+    let references: Vec<_> = references.collect();
+    let found = read_references(cx, &references).await?;
+    let told = near.into_iter().filter_map(|(number, event)| {
+        let entity = found.get(&event.reference)?;
+        Some((*number, told(cx, *number, event, entity)))
+    });
+    Ok(told.collect())
+}
+
+fn told(cx: &Context, number: i64, event: &Event, entity: &Sighted) -> Told {
+    Told {
+        id: number.to_string(),
+        kind: event.kind.clone(),
+        reference: event.reference.clone(),
+        url: format!("{}/direct{}", cx.base_url(), entity.path),
+        title: entity.title.clone(),
+        site_id: event.site.clone(),
+        time: wire::iso(event.time),
+    }
+}

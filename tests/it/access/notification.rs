@@ -1,0 +1,94 @@
+//! Notifications and tasks in each state that the policy names.
+
+use entity_core::DateTimeUtc;
+use entity_core::wire::Millis;
+use entity_providers::notification::Notification;
+use entity_providers::task::Task;
+
+use super::rows::Rows;
+use super::subject::Subject;
+use super::world::{Caller, MADE, World};
+
+impl World {
+    /// A notification of an announcement, whose headline is the word to look for.
+    pub(super) async fn notification(&self, state: &str, caller: &Caller) -> Subject {
+        let told = match state {
+            "peer" => &self.people["peer"],
+            _ => &caller.person,
+        };
+        let cause = self.announcement(cause(state), caller).await;
+        let id = number(&self.new_marker());
+        let mut rows = Rows::default();
+        rows.notifications.push(Notification {
+            notification_id: id.to_string(),
+            event: "annc.new".to_owned(),
+            reference: format!("/announcement/{}", cause.id),
+            from_user: cause.user.clone(),
+            to_user: told.id.clone(),
+            site_id: cause.site.clone(),
+            tool: "sakai.announcements".to_owned(),
+            event_date: Millis(DateTimeUtc::from_timestamp_millis(MADE).expect("an instant")),
+            ..Notification::default()
+        });
+        if state != "unknown" {
+            self.store(rows).await;
+        }
+        Subject {
+            id: id.to_string(),
+            site: cause.site,
+            user: told.id.clone(),
+            marker: cause.marker,
+            ..Subject::default()
+        }
+    }
+}
+
+impl World {
+    /// A task, whose description is the word to look for.
+    pub(super) async fn task(&self, state: &str, caller: &Caller) -> Subject {
+        let person = match state {
+            "own" => &caller.person,
+            _ => &self.people["peer"],
+        };
+        let marker = self.new_marker();
+        let made = Millis(DateTimeUtc::from_timestamp_millis(MADE).expect("an instant"));
+        let mut rows = Rows::default();
+        rows.tasks.push(Task {
+            id: number(&marker).to_string(),
+            user_id: person.id.clone(),
+            owner: person.id.clone(),
+            site_id: Some(self.sites["course"].clone()),
+            description: marker.clone(),
+            starts: made,
+            priority: 3,
+            created_on: made,
+            version: 1,
+            ..Task::default()
+        });
+        if state != "unknown" {
+            self.store(rows).await;
+        }
+        Subject {
+            id: number(&marker).to_string(),
+            site: self.sites["course"].clone(),
+            user: person.id.clone(),
+            marker,
+            ..Subject::default()
+        }
+    }
+}
+
+/// A number for an id, made of a word.
+fn number(word: &str) -> u64 {
+    word.bytes().fold(1, |number, byte| {
+        (number * 31 + u64::from(byte)) % 9_000_000_000
+    })
+}
+
+/// The state of the announcement.
+fn cause(state: &str) -> &str {
+    match state {
+        "peer" | "own" | "unknown" => "plain",
+        _ => state.trim_start_matches("own-"),
+    }
+}

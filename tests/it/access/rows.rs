@@ -1,0 +1,170 @@
+//! Rows of every type, and how they get into the database.
+
+use entity_core::db::Record;
+use entity_core::schema::Schema;
+use entity_core::{Context, Entity as _, Result, db};
+use entity_providers::announcement::Announcement;
+use entity_providers::assignment::{Assignment, Submission};
+use entity_providers::calendar::CalendarEvent;
+use entity_providers::content::ContentItem;
+use entity_providers::conversations::{self, Topic, TopicComment, TopicMark, TopicPost, TopicTag};
+use entity_providers::db::{
+    group_member, invitation, membership, realm_grant, site, site_group, site_page, site_tool,
+    user_account,
+};
+use entity_providers::lessons::{Lesson, LessonItem, LessonProgress};
+use entity_providers::notification::Notification;
+use entity_providers::site::Site;
+use entity_providers::syllabus::SyllabusItem;
+use entity_providers::syllabus::redirect::SyllabusRedirect;
+use entity_providers::task::Task;
+use entity_providers::term::Term;
+use entity_providers::user::User;
+use sea_orm::{ActiveModelTrait, EntityTrait, IntoActiveModel};
+use server::feed::{Feed, table as feed};
+
+use super::chat::Talk;
+use super::forums::Board;
+use super::gradebook::Grade;
+use super::poll::Question;
+use super::quiz::Paper;
+
+/// Rows to add.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rows {
+    pub(super) users: Vec<user_account::Model>,
+    pub(super) sites: Vec<site::Model>,
+    pub(super) pages: Vec<site_page::Model>,
+    pub(super) tools: Vec<site_tool::Model>,
+    pub(super) groups: Vec<site_group::Model>,
+    pub(super) group_members: Vec<group_member::Model>,
+    pub(super) members: Vec<membership::Model>,
+    pub(super) invitations: Vec<invitation::Model>,
+    pub(super) grants: Vec<realm_grant::Model>,
+    pub(super) announcements: Vec<Announcement>,
+    pub(super) events: Vec<CalendarEvent>,
+    pub(super) feeds: Vec<feed::Model>,
+    pub(super) terms: Vec<Term>,
+    pub(super) notifications: Vec<Notification>,
+    pub(super) tasks: Vec<Task>,
+    pub(super) syllabus: Vec<SyllabusItem>,
+    pub(super) redirects: Vec<SyllabusRedirect>,
+    pub(super) content: Vec<ContentItem>,
+    pub(super) topics: Vec<Topic>,
+    pub(super) posts: Vec<TopicPost>,
+    pub(super) comments: Vec<TopicComment>,
+    pub(super) marks: Vec<TopicMark>,
+    pub(super) tags: Vec<TopicTag>,
+    pub(super) settings: Vec<conversations::ConversationSettings>,
+    pub(super) agreements: Vec<conversations::ConversationAgreement>,
+    pub(super) lessons: Vec<Lesson>,
+    pub(super) lesson_items: Vec<LessonItem>,
+    pub(super) lesson_progress: Vec<LessonProgress>,
+    pub(super) assignments: Vec<Assignment>,
+    pub(super) work: Vec<Submission>,
+    pub(super) grades: Vec<Grade>,
+    pub(super) papers: Vec<Paper>,
+    pub(super) boards: Vec<Board>,
+    pub(super) talks: Vec<Talk>,
+    pub(super) questions: Vec<Question>,
+}
+
+impl Rows {
+    pub(super) async fn insert(self, cx: &Context) -> Result<()> {
+        // Hashing is slow on purpose: everybody has the hash of the demo.
+        let known = user_account::Entity::find().one(cx.db()?).await?;
+        let hash = known.and_then(|it| it.password_hash);
+        let users = self.users.into_iter().map(|it| user_account::Model {
+            password_hash: hash.clone(),
+            ..it
+        });
+        insert(cx, folded(users.collect(), User::schema())?).await?;
+        insert(cx, folded(self.sites, Site::schema())?).await?;
+        insert(cx, self.pages).await?;
+        insert(cx, self.tools).await?;
+        insert(cx, self.groups).await?;
+        insert(cx, self.group_members).await?;
+        insert(cx, self.members).await?;
+        insert(cx, self.invitations).await?;
+        insert(cx, self.grants).await?;
+        records(cx, &self.announcements).await?;
+        records(cx, &self.terms).await?;
+        records(cx, &self.events).await?;
+        records(cx, &self.assignments).await?;
+        records(cx, &self.work).await?;
+        for paper in &self.papers {
+            paper.insert(cx).await?;
+        }
+        for board in &self.boards {
+            board.insert(cx).await?;
+        }
+        for talk in &self.talks {
+            talk.insert(cx).await?;
+        }
+        for question in &self.questions {
+            question.insert(cx).await?;
+        }
+        records(cx, &self.topics).await?;
+        records(cx, &self.posts).await?;
+        records(cx, &self.comments).await?;
+        records(cx, &self.marks).await?;
+        records(cx, &self.tags).await?;
+        records(cx, &self.agreements).await?;
+        for settings_of_site in self.settings {
+            db::put(cx, settings_of_site, |_| {}).await?;
+        }
+        records(cx, &self.lessons).await?;
+        records(cx, &self.lesson_items).await?;
+        records(cx, &self.lesson_progress).await?;
+        records(cx, &self.notifications).await?;
+        records(cx, &self.tasks).await?;
+        records(cx, &self.syllabus).await?;
+        records(cx, &self.redirects).await?;
+        records(cx, &self.content).await?;
+        for grade in &self.grades {
+            match grade {
+                Grade::Item(it) => db::insert(cx, it).await?,
+                Grade::Category(it) => db::insert(cx, it).await?,
+                Grade::Score(it) => db::insert(cx, it).await?,
+                Grade::Change(it) => db::insert(cx, it).await?,
+                Grade::Override(it) => db::insert(cx, it).await?,
+            }
+        }
+        insert(cx, folded(self.feeds, Feed::schema())?).await
+    }
+}
+
+async fn records<T: Record>(cx: &Context, records: &[T]) -> Result<()> {
+    for record in records {
+        db::insert(cx, record).await?;
+    }
+    Ok(())
+}
+
+/// `rows` with the columns that searches look into.
+fn folded<M, A>(rows: Vec<M>, schema: &Schema) -> Result<Vec<A>>
+where
+    M: IntoActiveModel<A>,
+    A: ActiveModelTrait,
+{
+    let rows = rows.into_iter();
+    rows.map(|it| db::folded(it, schema)).collect()
+}
+
+async fn insert<M, A>(cx: &Context, rows: Vec<M>) -> Result<()>
+where
+    M: IntoActiveModel<A>,
+    A: ActiveModelTrait + Send,
+{
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let rows: Vec<A> = rows
+        .into_iter()
+        .map(IntoActiveModel::into_active_model)
+        .collect();
+    A::Entity::insert_many(rows)
+        .exec_without_returning(cx.db()?)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,160 @@
+//! `/api/users/{userId}/profile` and `/api/users/me`
+
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+use tests::{Client, TestApp, both};
+
+use crate::shape::assert_shape;
+
+const SHAPE: &str = "name text, nickname text?, pronouns text?, email text?, pronunciation text?, profileUrl url?, \
+    hasPronunciationRecording flag, studentNumber text?";
+const PATCH: &str = "application/json-patch+json";
+
+async fn profile(client: &Client, path: &str) -> Value {
+    let profile = client.get(path).await.expect(StatusCode::OK).json();
+    assert_shape(&profile, &[SHAPE]);
+    profile
+}
+
+/// The names of the parts that are told besides the name.
+fn told(profile: &Value) -> Vec<&'static str> {
+    let parts = [
+        "nickname",
+        "pronouns",
+        "email",
+        "pronunciation",
+        "profileUrl",
+        "studentNumber",
+    ];
+    parts
+        .into_iter()
+        .filter(|it| !profile[it].is_null())
+        .collect()
+}
+
+async fn id_of(client: &Client) -> String {
+    let own = client
+        .get("/api/users/me")
+        .await
+        .expect(StatusCode::OK)
+        .json();
+    own["id"].as_str().expect("an id").to_owned()
+}
+
+both! {
+    async fn the_caller_reads_their_own_account(app: TestApp) {
+        for (eid, kind) in [("student1", "registered"), ("instructor1", "maintain")] {
+            let user = app.user(eid).await;
+            let own = user.get("/api/users/me").await.expect(StatusCode::OK).json();
+            assert_shape(&own, &["id text, eid text, displayName text, sortName text, firstName text, lastName text, \
+                email text, type text"]);
+            assert_eq!((&own["eid"], &own["type"]), (&json!(eid), &json!(kind)));
+            assert_eq!(own["email"], json!(format!("{eid}@example.edu")));
+            assert_eq!(own["id"], user.get("/direct/user/current.json").await.json()["id"]);
+        }
+        app.anonymous().get("/api/users/me").await.expect(StatusCode::UNAUTHORIZED);
+        let user = app.user("student1").await;
+        user.put("/api/users/me", &json!({})).await.expect(StatusCode::METHOD_NOT_ALLOWED);
+    }
+
+    async fn a_profile_is_told_by_the_site_in_which_people_meet(app: TestApp) {
+        let all = ["nickname", "pronouns", "email", "pronunciation", "profileUrl", "studentNumber"];
+        let (open, name) = (["nickname", "pronouns", "pronunciation", "profileUrl"], [""; 0]);
+        let with_email = ["nickname", "pronouns", "email", "pronunciation", "profileUrl"];
+        let student = app.user("student1").await;
+        let id = id_of(&student).await;
+        for path in ["/api/users/me/profile", "/api/users/student1/profile", "/api/users/me/profile?siteId=nowhere"] {
+            assert_eq!(told(&profile(&student, path).await), all);
+        }
+        let path = format!("/api/users/{id}/profile");
+        for (eid, site, expected) in [
+            ("student2", "", &name[..]),
+            ("student2", "?siteId=biology-101", &open),
+            ("student2", "?siteId=field-trip", &open),
+            ("student5", "?siteId=biology-101", &open),
+            ("student5", "?siteId=field-trip", &name),
+            ("student5", "?siteId=nowhere", &name),
+            ("student5", "?siteId=", &name),
+            ("ta1", "?siteId=biology-101", &with_email),
+            ("ta1", "?siteId=field-trip", &open),
+            ("instructor1", "", &name),
+            ("instructor1", "?siteId=biology-101", &all),
+            ("instructor1", "?siteId=field-trip", &all),
+            ("instructor2", "", &name),
+            ("instructor2", "?siteId=history-210", &name),
+            ("instructor2", "?siteId=biology-101", &name),
+            ("admin", "", &name),
+            ("admin", "?siteId=biology-101", &all),
+        ] {
+            let reader = app.user(eid).await;
+            let read = profile(&reader, &format!("{path}{site}")).await;
+            assert_eq!(read["name"], "Ada Moreau");
+            assert_eq!(told(&read), expected, "{eid} {site}");
+        }
+        app.anonymous().get(&path).await.expect(StatusCode::UNAUTHORIZED);
+        for unknown in ["nobody", "student1@example.edu"] {
+            student.get(&format!("/api/users/{unknown}/profile")).await.expect(StatusCode::NOT_FOUND);
+        }
+        let stranger = app.user("instructor2").await;
+        stranger.get("/api/users/student1/profile").await.expect(StatusCode::NOT_FOUND);
+    }
+
+    async fn nobody_has_no_profile(app: TestApp) {
+        let student = app.user("student1").await;
+        let nobody = student.get("/api/users/blank/profile?siteId=biology-101").await;
+        assert_eq!(nobody.expect(StatusCode::NO_CONTENT).text(), "");
+        app.anonymous().get("/api/users/blank/profile").await.expect(StatusCode::UNAUTHORIZED);
+    }
+
+    async fn a_profile_is_changed_by_a_json_patch(app: TestApp) {
+        let (student, path) = (app.user("student3").await, "/api/users/me/profile");
+        let send = async |client: &Client, path: &str, media_type: &str, body: Value| {
+            client.send(Method::PATCH, path, media_type, body.to_string().into()).await
+        };
+        let patch = json!([
+            {"op": "replace", "path": "/nickname", "value": "Carlita"},
+            {"op": "add", "path": "/pronouns", "value": "she/her"},
+        ]);
+        let changed = send(&student, path, PATCH, patch.clone()).await.expect(StatusCode::OK).json();
+        assert_shape(&changed, &[SHAPE]);
+        assert_eq!((&changed["nickname"], &changed["pronouns"]), (&json!("Carlita"), &json!("she/her")));
+        let removed = json!([{"op": "test", "path": "/nickname", "value": "Carlita"}, {"op": "remove", "path": "/nickname"}]);
+        let changed = send(&student, path, PATCH, removed).await.expect(StatusCode::OK).json();
+        assert_eq!(changed["nickname"], json!(null));
+        assert_eq!(profile(&student, path).await, changed);
+        for (body, status) in [
+            (json!({"nickname": "x"}), StatusCode::BAD_REQUEST),
+            (json!([{"op": "replace", "path": "/displayName", "value": "x"}]), StatusCode::BAD_REQUEST),
+            (json!([{"op": "replace", "path": "/email", "value": "x@example.edu"}]), StatusCode::BAD_REQUEST),
+            (json!([{"op": "replace", "path": "/nothing", "value": "x"}]), StatusCode::BAD_REQUEST),
+            (json!([{"op": "replace", "path": "/studentNumber", "value": "7"}]), StatusCode::FORBIDDEN),
+        ] {
+            let refused = send(&student, path, PATCH, body.clone()).await;
+            assert!(refused.status == status || refused.status == StatusCode::CONFLICT, "{body}: {}", refused.status);
+        }
+        send(&student, path, "application/json", patch.clone()).await.expect(StatusCode::UNSUPPORTED_MEDIA_TYPE);
+        let of_other = format!("/api/users/{}/profile", id_of(&student).await);
+        for (eid, status) in [("student2", StatusCode::FORBIDDEN), ("instructor1", StatusCode::FORBIDDEN), ("admin", StatusCode::OK)] {
+            send(&app.user(eid).await, &of_other, PATCH, patch.clone()).await.expect(status);
+        }
+        send(&app.anonymous(), &of_other, PATCH, patch).await.expect(StatusCode::UNAUTHORIZED);
+    }
+
+    async fn a_picture_is_found_and_removed(app: TestApp) {
+        let (student, peer) = (app.user("student1").await, app.user("student2").await);
+        let path = format!("/api/users/{}/profile/image", id_of(&student).await);
+        let details = peer.get(&format!("{path}/details")).await.expect(StatusCode::OK).json();
+        assert_shape(&details, &["url url, isDefault flag, status text"]);
+        assert_eq!((&details["isDefault"], &details["status"]), (&json!(false), &json!("SUCCESS")));
+        let stranger = app.user("instructor2").await;
+        let details = stranger.get(&format!("{path}/details")).await.expect(StatusCode::OK).json();
+        assert_eq!(details, json!({"url": "", "isDefault": true, "status": "SUCCESS"}));
+        peer.delete(&path).await.expect(StatusCode::FORBIDDEN);
+        peer.delete(&path.replace("image", "pronunciation")).await.expect(StatusCode::FORBIDDEN);
+        let removed = student.delete("/api/users/me/profile/image").await;
+        assert_eq!(removed.expect(StatusCode::OK).json(), json!({"status": "SUCCESS"}));
+        student.delete("/api/users/me/profile/pronunciation").await.expect(StatusCode::OK);
+        let details = peer.get(&format!("{path}/details")).await.expect(StatusCode::OK).json();
+        assert_eq!(details["isDefault"], json!(true));
+    }
+}

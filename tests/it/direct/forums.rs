@@ -1,0 +1,267 @@
+//! `/direct/forums`, `/direct/forums-topic`, `/direct/forums-message` and `/direct/forums-read`
+
+use http::StatusCode;
+use serde_json::{Value, json};
+use tests::{Client, TestApp, both};
+
+use super::{created, list, read, text};
+use crate::shape::{METADATA, assert_same, assert_shape};
+
+const COMMON: &str = "title text, shortDescription text, extendedDescription text, isDraft flag, isModerated flag, \
+    isLocked flag, isPostFirst flag, isAvailabilityRestricted flag, openDate whole?, closeDate whole?, \
+    assocGradebookItemName null, attachments list, creator text, modifier text, createdDate whole, modifiedDate whole, \
+    totalMessages whole, readMessages whole";
+const FORUM: &str = "key text, id whole, siteId text, created whole, modified whole, topics list";
+const TOPIC: &str = "key text, id whole, forum text, forumId whole, forumTitle text, siteId text, created whole, \
+    modified whole, isAutoMarkThreadsRead flag, threads list";
+const TOPIC_INSIDE: &str = "id whole, forumId whole, isAutoMarkThreadsRead flag";
+const POST: &str = "messageId whole, topicId whole, forumId whole, threadId whole, title text, body text, \
+    lastModified whole, attachments list, replies list, authoredBy text, authorId text, indentIndex whole, \
+    replyTo whole?, createdOn whole, read flag, totalMessages whole, readMessages whole, isDraft flag, isDeleted flag, \
+    isApproved flag, modifiedBy text, createdBy text";
+const MESSAGE: &str = "key text, topic text, siteId text, created whole, modified whole";
+const SITE: &str = "biology-101";
+
+async fn entity(client: &Client, kind: &str, title: &str) -> Value {
+    let path = format!("/direct/{kind}.json?siteId={SITE}");
+    let all = list(client, &path, kind).await;
+    let found = all.into_iter().find(|it| it["title"] == title);
+    found.unwrap_or_else(|| panic!("there is no {kind} {title}"))
+}
+
+async fn make(client: &Client, kind: &str, mut fields: Value) -> String {
+    fields["siteId"] = SITE.into();
+    if fields["title"].is_null() {
+        fields["title"] = "Made".into();
+    }
+    created(
+        &client.post(&format!("/direct/{kind}"), &fields).await,
+        kind,
+    )
+}
+
+/// A new topic in a new forum.
+async fn topic(client: &Client, fields: Value) -> String {
+    let forum = make(client, "forums", json!({})).await;
+    let mut fields = fields;
+    fields["forum"] = forum.into();
+    make(client, "forums-topic", fields).await
+}
+
+async fn say(client: &Client, topic: &str, title: &str, above: Option<&str>) -> String {
+    let above = above.map(|it| it.parse::<i64>().expect("a number"));
+    let fields = json!({"topic": topic, "title": title, "replyTo": above});
+    make(client, "forums-message", fields).await
+}
+
+async fn try_to_say(client: &Client, topic: &str, above: Option<i64>) -> StatusCode {
+    let fields = json!({"siteId": SITE, "topic": topic, "title": "Made", "replyTo": above});
+    client.post("/direct/forums-message", &fields).await.status
+}
+
+async fn act(client: &Client, path: &str) -> StatusCode {
+    client
+        .post(&format!("/direct/{path}"), &json!({}))
+        .await
+        .status
+}
+
+async fn threads(client: &Client, topic: &str) -> Vec<Value> {
+    let whole = read(client, &format!("/direct/forums/topic/{topic}.json")).await;
+    whole["threads"].as_array().expect("a list").clone()
+}
+
+fn titles(posts: &Value) -> Vec<String> {
+    let posts = posts.as_array().expect("a list").iter();
+    posts.map(|it| text(it, "title")).collect()
+}
+
+both! {
+    async fn the_chain_has_the_keys_that_clients_read(app: TestApp) {
+        for (eid, forums, topics) in [("student1", 2, 2), ("instructor1", 2, 2)] {
+            let client = app.user(eid).await;
+            let all = list(&client, "/direct/forums/site/biology-101.json", "forums").await;
+            assert_eq!(all.len(), forums, "{eid}");
+            for it in &all {
+                assert_shape(it, &[COMMON, FORUM, METADATA]);
+            }
+            let path = format!("/direct/forums/forum/{}", all[0]["id"]);
+            let forum = read(&client, &format!("{path}.json")).await;
+            assert_shape(&forum, &[COMMON, FORUM, METADATA]);
+            assert_eq!(forum["topics"].as_array().map(Vec::len), Some(topics));
+            for it in forum["topics"].as_array().expect("a list") {
+                assert_shape(it, &[COMMON, TOPIC_INSIDE]);
+            }
+            assert_same(client.get(&format!("{path}.xml")).await.text(), &forum);
+            let path = format!("/direct/forums/topic/{}", forum["topics"][0]["id"]);
+            let topic = read(&client, &format!("{path}.json")).await;
+            assert_shape(&topic, &[COMMON, TOPIC, METADATA]);
+            assert_eq!(titles(&topic["threads"]), ["Which stain for onion cells?", "Lost: a lab coat"]);
+            let thread = &topic["threads"][0];
+            assert_shape(thread, &[POST]);
+            assert_eq!(thread["threadId"], thread["messageId"]);
+            assert_eq!(thread["totalMessages"], 3);
+            assert_shape(&thread["replies"][0]["replies"][0], &[POST]);
+            assert_same(client.get(&format!("{path}.xml")).await.text(), &topic);
+            let path = format!("/direct/forums/message/{}", thread["messageId"]);
+            let message = read(&client, &format!("{path}.json")).await;
+            assert_shape(&message, &[POST, MESSAGE, METADATA]);
+            assert_eq!(message["replies"], thread["replies"]);
+            assert_same(client.get(&format!("{path}.xml")).await.text(), &message);
+            let newest = read(&client, "/direct/forums/messages/biology-101.json?n=3").await;
+            assert_shape(&newest, &["entityPrefix text, forums_collection list"]);
+            let newest = newest["forums_collection"].as_array().expect("a list");
+            assert_eq!(newest.len(), 3);
+            assert!(newest.iter().map(|it| -it["createdOn"].as_i64().expect("seconds")).is_sorted());
+            for path in ["forums/site/biology-101", &path.replace("/direct/", "")] {
+                client.get(&format!("/direct/{path}.html")).await.expect(StatusCode::OK);
+            }
+        }
+    }
+
+    async fn who_may_not_read_is_told_to_log_in(app: TestApp) {
+        let student = app.user("student1").await;
+        let of_history = app.user("instructor2").await;
+        let there = list(&of_history, "/direct/forums/site/history-210.json", "forums").await;
+        let there = there[0]["id"].as_i64().expect("a number");
+        for (path, status) in [
+            ("site/history-210", StatusCode::UNAUTHORIZED),
+            (&format!("forum/{there}"), StatusCode::UNAUTHORIZED),
+            ("messages/history-210", StatusCode::UNAUTHORIZED),
+            ("site/nowhere", StatusCode::BAD_REQUEST),
+            ("messages/nowhere", StatusCode::BAD_REQUEST),
+            ("messages/biology-101.json?n=x", StatusCode::BAD_REQUEST),
+            ("forum/x", StatusCode::BAD_REQUEST),
+            ("topic/x", StatusCode::BAD_REQUEST),
+            ("message/99999999999", StatusCode::BAD_REQUEST),
+            ("forum/1", StatusCode::NOT_FOUND),
+            ("topic/1", StatusCode::NOT_FOUND),
+            ("message/1", StatusCode::NOT_FOUND),
+        ] {
+            let path = format!("/direct/forums/{path}");
+            student.get(&path).await.expect(status);
+            app.anonymous().get(&path).await.expect(StatusCode::UNAUTHORIZED);
+        }
+    }
+
+    async fn what_is_read_is_marked_by_those_who_say_so(app: TestApp) {
+        let student = app.user("student2").await;
+        let lab = entity(&student, "forums-topic", "The lab").await;
+        let id = lab["id"].as_i64().expect("a number");
+        let numbers = |it: &Value| (it["totalMessages"].as_i64(), it["readMessages"].as_i64());
+        assert_eq!(numbers(&lab), (Some(4), Some(2)));
+        for _ in 0..2 {
+            let whole = read(&student, &format!("/direct/forums/topic/{id}.json")).await;
+            assert_eq!(numbers(&whole), (Some(4), Some(2)), "reading marks nothing");
+        }
+        let coat = &threads(&student, &id.to_string()).await[1];
+        assert_eq!(coat["read"], false);
+        let path = format!("forums-message/{}/read", coat["messageId"]);
+        for _ in 0..2 {
+            assert_eq!(act(&student, &path).await, StatusCode::OK);
+        }
+        let lab = entity(&student, "forums-topic", "The lab").await;
+        assert_eq!(numbers(&lab), (Some(4), Some(3)));
+        assert_eq!(act(&student, &format!("forums-topic/{id}/read")).await, StatusCode::OK);
+        let lab = entity(&student, "forums-topic", "The lab").await;
+        assert_eq!(numbers(&lab), (Some(4), Some(4)));
+        let marks = list(&student, "/direct/forums-read.json", "forums-read").await;
+        assert!(marks.len() >= 3);
+        assert_shape(&marks[0], &["readId text, siteId text, messageId text, userId text, readOn whole", &METADATA.replace(", entityTitle text", "")]);
+        let other = entity(&app.user("student4").await, "forums-topic", "The lab").await;
+        assert_eq!(numbers(&other), (Some(4), Some(0)));
+    }
+
+    async fn a_moderated_message_appears_when_it_is_approved(app: TestApp) {
+        let (teacher, author, other) = (app.user("instructor1").await, app.user("student1").await, app.user("student2").await);
+        let topic = topic(&teacher, json!({"isModerated": true})).await;
+        let id = say(&author, &topic, "Waiting", None).await;
+        assert_eq!(threads(&author, &topic).await[0]["isApproved"], false);
+        assert!(threads(&other, &topic).await.is_empty());
+        other.get(&format!("/direct/forums/message/{id}.json")).await.expect(StatusCode::NOT_FOUND);
+        let number = id.parse().ok();
+        assert_eq!(try_to_say(&other, &topic, number).await, StatusCode::BAD_REQUEST);
+        assert_eq!(try_to_say(&author, &topic, number).await, StatusCode::CONFLICT);
+        let path = format!("/direct/forums-message/{id}");
+        author.put(&path, &json!({"body": "Better"})).await.expect(StatusCode::NO_CONTENT);
+        let approve = format!("forums-message/{id}/approve");
+        assert_eq!(act(&author, &approve).await, StatusCode::FORBIDDEN);
+        assert_eq!(act(&app.user("ta1").await, &approve).await, StatusCode::OK);
+        assert_eq!(act(&teacher, &approve).await, StatusCode::CONFLICT);
+        assert_eq!(threads(&other, &topic).await[0]["title"], "Waiting");
+        author.put(&path, &json!({"body": "Worse"})).await.expect(StatusCode::CONFLICT);
+        let own = say(&teacher, &topic, "Mine", None).await;
+        let own = read(&other, &format!("/direct/forums/message/{own}.json")).await;
+        assert_eq!(own["isApproved"], true);
+    }
+
+    async fn others_are_read_after_a_first_message(app: TestApp) {
+        let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
+        let topic = topic(&teacher, json!({"isPostFirst": true})).await;
+        let first = say(&teacher, &topic, "Behind", None).await;
+        let path = format!("/direct/forums-topic/{topic}.json");
+        assert_eq!(read(&student, &path).await["totalMessages"], 0);
+        assert!(threads(&student, &topic).await.is_empty());
+        assert_eq!(try_to_say(&student, &topic, first.parse().ok()).await, StatusCode::BAD_REQUEST);
+        let draft = json!({"topic": topic, "title": "Mine", "isDraft": true});
+        let draft = make(&student, "forums-message", draft).await;
+        assert_eq!(threads(&student, &topic).await.len(), 1);
+        assert_eq!(threads(&teacher, &topic).await.len(), 1, "drafts are for their author");
+        let path = format!("/direct/forums-message/{draft}");
+        student.put(&path, &json!({"isDraft": false})).await.expect(StatusCode::NO_CONTENT);
+        assert_eq!(threads(&student, &topic).await.len(), 2);
+        assert_eq!(threads(&teacher, &topic).await.len(), 2);
+        student.put(&path, &json!({"isDraft": true})).await.expect(StatusCode::BAD_REQUEST);
+    }
+
+    async fn a_deleted_message_keeps_its_place_as_long_as_there_are_replies(app: TestApp) {
+        let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
+        let topic = topic(&teacher, json!({})).await;
+        let first = say(&student, &topic, "Gone", None).await;
+        let reply = say(&teacher, &topic, "Stays", Some(&first)).await;
+        let path = format!("/direct/forums-message/{first}");
+        student.delete(&path).await.expect(StatusCode::NO_CONTENT);
+        let left = threads(&student, &topic).await;
+        assert_eq!((&left[0]["isDeleted"], &left[0]["title"], &left[0]["body"]), (&json!(true), &json!(""), &json!("")));
+        assert_eq!(titles(&left[0]["replies"]), ["Stays"]);
+        assert_eq!(left[0]["totalMessages"], 1);
+        student.put(&path, &json!({"title": "Back"})).await.expect(StatusCode::CONFLICT);
+        assert_eq!(try_to_say(&student, &topic, first.parse().ok()).await, StatusCode::CONFLICT);
+        for id in [reply, first] {
+            let path = format!("/direct/forums-message/{id}");
+            teacher.delete(&path).await.expect(StatusCode::NO_CONTENT);
+            teacher.get(&path).await.expect(StatusCode::NOT_FOUND);
+        }
+        assert!(threads(&student, &topic).await.is_empty());
+    }
+
+    async fn nobody_writes_where_it_is_locked_closed_or_elsewhere(app: TestApp) {
+        let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
+        let open = topic(&teacher, json!({})).await;
+        let message = say(&student, &open, "Before", None).await;
+        let path = format!("/direct/forums-topic/{open}");
+        teacher.put(&path, &json!({"isLocked": true})).await.expect(StatusCode::NO_CONTENT);
+        for client in [&teacher, &student] {
+            assert_eq!(try_to_say(client, &open, None).await, StatusCode::CONFLICT);
+        }
+        let of_message = format!("/direct/forums-message/{message}");
+        student.put(&of_message, &json!({"title": "After"})).await.expect(StatusCode::CONFLICT);
+        student.delete(&of_message).await.expect(StatusCode::CONFLICT);
+        teacher.put(&of_message, &json!({"title": "After"})).await.expect(StatusCode::NO_CONTENT);
+        let closed = topic(&teacher, json!({"isAvailabilityRestricted": true, "closeDate": 1_700_000_000})).await;
+        assert_eq!(try_to_say(&student, &closed, None).await, StatusCode::BAD_REQUEST);
+        for fields in [json!({"openDate": -1}), json!({"openDate": 1_800_000_000_000_i64}), json!({"openDate": 2, "closeDate": 1}), json!({"openDate": "soon"})] {
+            teacher.put(&path, &fields).await.expect(StatusCode::BAD_REQUEST);
+        }
+        let elsewhere = topic(&teacher, json!({})).await;
+        assert_eq!(try_to_say(&student, &elsewhere, message.parse().ok()).await, StatusCode::BAD_REQUEST);
+        assert_eq!(try_to_say(&student, "1", None).await, StatusCode::BAD_REQUEST);
+        assert_eq!(try_to_say(&student, &elsewhere, Some(-7)).await, StatusCode::BAD_REQUEST);
+        let mut above = say(&student, &elsewhere, "0", None).await;
+        for depth in 1..=10 {
+            above = say(&student, &elsewhere, &depth.to_string(), Some(&above)).await;
+        }
+        assert_eq!(try_to_say(&student, &elsewhere, above.parse().ok()).await, StatusCode::BAD_REQUEST);
+        student.get(&format!("/direct/forums/topic/{elsewhere}.xml")).await.expect(StatusCode::OK);
+    }
+}

@@ -1,0 +1,72 @@
+//! Scans of pages: a type whose entities are files.
+
+use entity_core::blob::Target;
+use entity_core::{
+    Action, Actions, Answers, Arguments, Blob, Context, Entity, Error, Need, Outcome, Receive,
+    Result, StoredFile, Verb,
+};
+use serde::Serialize;
+
+/// The most bytes of one scan.
+const MOST: u64 = 1 << 30;
+
+/// Pages that somebody has scanned.
+#[derive(Clone, Debug, Serialize, Entity)]
+#[serde(rename_all = "camelCase")]
+#[entity(prefix = "scan", table = "scan", access = Site("scan"), check = Self::check)]
+#[entity(verbs(read, list, create, update, delete))]
+pub struct Scan {
+    #[entity(id)]
+    scan_id: String,
+    #[entity(site)]
+    site_id: String,
+    /// The name of the file, unless another title is sent.
+    #[entity(title, optional)]
+    name: String,
+    /// The number of bytes.
+    #[entity(read_only)]
+    size: i64,
+    #[serde(skip)]
+    #[entity(hidden)]
+    pages: Option<Blob>,
+    #[entity(version)]
+    version: i64,
+}
+entity_core::register!(Scan);
+
+impl Receive for Scan {
+    async fn room(_cx: &Context, _target: Target<'_>) -> Result<u64> {
+        Ok(MOST)
+    }
+}
+
+impl Scan {
+    fn check(&mut self, cx: &Context, _before: Option<&Self>) -> Result<()> {
+        if let Some(upload) = cx.uploads().first() {
+            self.pages = Some(upload.blob);
+            self.size = i64::try_from(upload.blob.size()).map_err(Error::internal)?;
+            if self.name.is_empty() {
+                self.name = upload.name.clone().unwrap_or_default();
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Actions for Scan {
+    fn actions() -> Vec<Action<Self>> {
+        vec![
+            Action::entity(Verb::Get, "file", Need::Session, download)
+                .doc("The pages themselves.")
+                .answers(Answers::Bytes(&["*/*"])),
+        ]
+    }
+}
+
+async fn download(_cx: &Context, scan: Scan, _: Arguments) -> Result<Outcome<Scan>> {
+    let pages = scan.pages.ok_or_else(Error::not_found)?;
+    Ok(Outcome::File(StoredFile::named(pages, scan.name).inline()))
+}
+
+#[cfg(test)]
+lectern_testing::conformance!(Scan);

@@ -102,10 +102,30 @@ impl Document {
     fn validator(&self, schema: &Value) -> Arc<Validator> {
         let mut known = self.validators.lock().expect("no panic");
         let validator = known.entry(schema.to_string()).or_insert_with(|| {
-            let schema = json!({ "components": self.root["components"], "allOf": [schema] });
+            let schema = json!({ "components": self.needed(schema), "allOf": [schema] });
             Arc::new(jsonschema::validator_for(&schema).expect("a schema"))
         });
         validator.clone()
+    }
+
+    /// The components to which `schema` refers, by itself or through others. All of them take a validator much longer.
+    fn needed(&self, schema: &Value) -> Value {
+        let mut needed = json!({});
+        let mut references = Vec::new();
+        collect(schema, &mut references);
+        while let Some(reference) = references.pop() {
+            let component = reference.strip_prefix("#/components/");
+            let Some((kind, name)) = component.and_then(|it| it.split_once('/')) else {
+                continue;
+            };
+            if let Some(found) = self.resolve(&reference)
+                && needed[kind].get(name).is_none()
+            {
+                collect(found, &mut references);
+                needed[kind][name] = found.clone();
+            }
+        }
+        needed
     }
 }
 

@@ -21,6 +21,7 @@ mod m20261123_000060_stored_files;
 mod m20261123_000070_site_imports;
 mod m20261124_000080_muted_sites;
 mod m20261124_000090_presence;
+mod m20261125_000100_verified_addresses;
 
 use async_trait::async_trait;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr};
@@ -55,6 +56,7 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m20261123_000070_site_imports::STEP),
         Box::new(m20261124_000080_muted_sites::STEP),
         Box::new(m20261124_000090_presence::STEP),
+        Box::new(m20261125_000100_verified_addresses::STEP),
     ]
 }
 

@@ -21,7 +21,7 @@ use entity_core::{
     Access, Action, Actions, Answers, Arguments, Context, Delete, Entity, Error, Need, Operation,
     Outcome, Permit, Read, Result, Search, Verb, standard,
 };
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::fields::Properties;
 
@@ -73,7 +73,8 @@ pub struct User {
     /// The internal id.
     #[entity(id, owner)]
     pub id: String,
-    /// The external id, which the user types to log in.
+    /// The external id, which the user types to log in; null of the user that stands for nobody.
+    #[serde(serialize_with = "nobody_as_null")]
     #[entity(on_create, unique, search, max = 99)]
     pub eid: String,
     /// The external id, as people are shown it.
@@ -94,6 +95,12 @@ pub struct User {
     /// The e-mail address, perhaps empty.
     #[entity(optional, search, email, max = 254)]
     pub email: String,
+    /// True if the e-mail address is known to be the user's, because an administrator set it. Only then it stands for the
+    /// account: at a login, in an invitation, where members are named, and as taken. An address that users set themselves
+    /// is not. Only administrators see and change it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[entity(column = "is_email_verified", uncompared, sight = Sight::Holds(VIEW_ANY))]
+    pub email_verified: Option<bool>,
     /// The kind of account, such as `registered`. Only administrators change it.
     #[entity(optional, max = 99, default = USUAL_TYPE)]
     pub r#type: String,
@@ -150,6 +157,14 @@ pub struct User {
 }
 
 entity_core::register!(User);
+
+/// Programs that log people in ask whether the external id is null, and let in whoever has one.
+fn nobody_as_null<S: Serializer>(eid: &str, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    match eid {
+        "" => serializer.serialize_none(),
+        eid => serializer.serialize_str(eid),
+    }
+}
 
 impl User {
     fn address(&self, cx: &Context) -> String {

@@ -23,6 +23,7 @@ mod events;
 mod feeds;
 mod files;
 mod hostile;
+mod identity;
 mod known_passwords;
 mod links;
 mod lost_update;

@@ -16,6 +16,8 @@ pub struct Model {
     pub eid: String,
     /// The e-mail address, perhaps empty.
     pub email: String,
+    /// True if the e-mail address is known to be the user's.
+    pub is_email_verified: bool,
     /// The first name.
     pub first_name: String,
     /// The last name.

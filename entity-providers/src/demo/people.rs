@@ -96,6 +96,7 @@ pub(super) async fn fill(cx: &Context, password_hash: &str) -> Result<Cast> {
             id: id.clone(),
             eid: (*eid).to_owned(),
             email: email(eid),
+            is_email_verified: true,
             first_name: (*first_name).to_owned(),
             last_name: (*last_name).to_owned(),
             r#type: account_type(eid).to_owned(),

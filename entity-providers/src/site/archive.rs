@@ -320,6 +320,7 @@ async fn add(cx: &Context, person: &Account) -> Result<String> {
         id: Set(id.clone()),
         eid: Set(person.eid.clone()),
         email: Set(String::new()),
+        is_email_verified: Set(false),
         first_name: Set(person.first_name.clone()),
         last_name: Set(person.last_name.clone()),
         r#type: Set(person.kind.clone()),

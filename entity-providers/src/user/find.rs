@@ -48,7 +48,7 @@ fn is_of<'s>(sql: &'s mut Sql, column: &str, word: &str) -> &'s mut Sql {
     sql.bind(word.to_ascii_lowercase())
 }
 
-/// The account that `username` names for a login: an external id, or an e-mail address that only one account has.
+/// The account that `username` names for a login: an external id, or a verified e-mail address that only one account has.
 ///
 /// # Errors
 /// The database can't be read.
@@ -61,11 +61,17 @@ pub async fn credentials(cx: &Context, username: &str) -> Result<Option<User>> {
         return Ok(Some(user));
     }
     let mut found = by_email(cx, username).await?;
+    found.retain(has_verified_email);
     let user = found.pop();
     Ok(user.filter(|_| found.is_empty()))
 }
 
-/// The internal ids of those accounts that `names` name: by external id or else by internal id or else by an
+/// Whether the e-mail address of `user` proves who they are.
+fn has_verified_email(user: &User) -> bool {
+    user.email_verified == Some(true)
+}
+
+/// The internal ids of those accounts that `names` name: by external id or else by internal id or else by a verified
 /// e-mail address that no other account has. Names of nobody are left out.
 pub(crate) async fn by_names(cx: &Context, names: &[String]) -> Result<HashMap<String, String>> {
     let lower: Vec<String> = names.iter().map(|it| it.to_ascii_lowercase()).collect();
@@ -85,7 +91,9 @@ fn choose(accounts: &[User], name: &str) -> Option<String> {
     let external = accounts.iter().find(|it| it.eid.eq_ignore_ascii_case(name));
     let internal = || accounts.iter().find(|it| it.id == name);
     let addressed = || {
-        let has_address = |it: &&User| !name.is_empty() && it.email.eq_ignore_ascii_case(name);
+        let has_address = |it: &&User| {
+            !name.is_empty() && has_verified_email(it) && it.email.eq_ignore_ascii_case(name)
+        };
         let mut found = accounts.iter().filter(has_address);
         found.next().filter(|_| found.next().is_none())
     };

@@ -46,7 +46,7 @@ async fn nobody_is_a_user_without_an_id() {
     assert_eq!(
         user,
         json!({
-            "id": "", "eid": "", "displayId": "", "displayName": "", "sortName": "", "firstName": "",
+            "id": "", "eid": null, "displayId": "", "displayName": "", "sortName": "", "firstName": "",
             "lastName": "", "email": "", "type": "", "owner": null, "password": null, "props": {},
             "reference": "", "url": "", "createdDate": null, "createdTime": null, "lastModified": null,
             "modifiedDate": null, "modifiedTime": null,

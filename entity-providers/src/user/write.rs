@@ -3,7 +3,6 @@
 use entity_core::db;
 use entity_core::wire::Millis;
 use entity_core::{Context, Error, Result, check_name};
-use sea_orm::{ConnectionTrait as _, DbBackend};
 use serde_json::{Map, Value};
 
 use super::tries::{Guess, TryService};
@@ -22,6 +21,7 @@ impl User {
             *text = text.trim().to_owned();
         }
         self.check_names(cx, before).await?;
+        self.check_verified(cx, before).await?;
         let is_shut_or_opened = self.check_reserved(cx, before).await?;
         let has_password = hash.is_some();
         if let Some(hash) = hash {
@@ -66,6 +66,21 @@ impl User {
             true => Ok(()),
             false => require_free(cx, "email", &self.email, own).await,
         }
+    }
+
+    /// An address is verified when an administrator sets it, and not when somebody else does. What somebody sets for
+    /// themselves proves nothing.
+    async fn check_verified(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
+        let was_verified = before.and_then(|it| it.email_verified);
+        let is_same = before.is_some_and(|it| it.email.eq_ignore_ascii_case(&self.email));
+        let is_superuser = cx.authorizer().is_superuser(cx).await?;
+        if self.email_verified == Some(true) && was_verified != Some(true) && !is_superuser {
+            return Err(Error::forbidden());
+        }
+        if !is_same {
+            self.email_verified = Some(is_superuser && !self.email.is_empty());
+        }
+        Ok(())
     }
 
     /// Refuses what only administrators change, and answers whether the account is shut or opened. Others may send back
@@ -117,11 +132,12 @@ fn check_email(email: &str) -> Result<()> {
     }
 }
 
-/// Insists that no account but `own` has `word` for an e-mail address or an external id, if it is an address: it is
+/// Insists that no account but `own` has `word` for a verified e-mail address or an external id, if it is an address: it is
 /// to be the `field` of the account. A word by which people log in means one account.
 ///
 /// That is no constraint of the table, because it may hold such addresses already, and because super users, who are not
-/// asked, may let people share one: whoever shares it logs in with the external id.
+/// asked, may let people share one: whoever shares it logs in with the external id. Two who write the same address at
+/// once may both have it: it is verified of neither, so that it means nobody.
 ///
 /// # Errors
 /// Another account has it; the caller has asked too often, whatever the answers were.
@@ -134,17 +150,11 @@ async fn require_free(cx: &Context, field: &str, word: &str, own: &str) -> Resul
     let account = cx.caller().user_id().unwrap_or_default();
     tries.0.ask(Guess::Address, account, cx.steady())?;
     let word = word.to_ascii_lowercase();
-    let connection = cx.db()?;
-    if connection.get_database_backend() == DbBackend::Postgres {
-        // Those who want the same word come one after the other. On SQLite all writers do.
-        let mut lock = connection.sql("SELECT pg_advisory_xact_lock(hashtextextended(");
-        lock.bind(word.as_str()).push(", 0))");
-        connection.query_one_raw(lock.into_statement()).await?;
-    }
     let others: Vec<User> = db::load(cx, |sql| {
         sql.push("this.id <> ").bind(own);
-        sql.push(" AND (lower(this.email) = ").bind(word.as_str());
-        sql.push(" OR lower(this.eid) = ").bind(word.as_str());
+        sql.push(" AND ((this.is_email_verified AND lower(this.email) = ");
+        sql.bind(word.as_str());
+        sql.push(") OR lower(this.eid) = ").bind(word.as_str());
         Ok(sql.push(") LIMIT 1"))
     })
     .await?;

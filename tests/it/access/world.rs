@@ -177,6 +177,7 @@ impl World {
             id: person.id.clone(),
             eid: person.eid.clone(),
             email: format!("{}@example.edu", person.eid),
+            is_email_verified: true,
             first_name: String::new(),
             last_name: person.eid.clone(),
             r#type: "registered".to_owned(),

@@ -54,9 +54,9 @@ fn accounts() -> impl Iterator<Item = String> {
         let names = (0..many).map(|it| format!("('bench-{kind}-{it}')"));
         let names = names.collect::<Vec<_>>().join(",");
         format!(
-            "INSERT INTO user_account (id, eid, email, first_name, last_name, type, password_hash, is_disabled, \
+            "INSERT INTO user_account (id, eid, email, is_email_verified, first_name, last_name, type, password_hash, is_disabled, \
              props, created, modified, version) \
-             SELECT column1, column1, column1 || '@example.edu', 'Bench', column1, type, password_hash, FALSE, \
+             SELECT column1, column1, column1 || '@example.edu', TRUE, 'Bench', column1, type, password_hash, FALSE, \
              props, created, modified, version \
              FROM user_account JOIN (VALUES {names}) AS names ON TRUE WHERE eid = '{like}'"
         )

@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::Database;
-use crate::app::{PATIENT, WITHOUT_LIMITS};
+use crate::app::{HURRIED, PATIENT, WITHOUT_LIMITS};
 
 /// How long what must happen may take on a machine that has much else to do.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -255,6 +255,11 @@ fn cpu_time(stat: &str) -> u64 {
 /// The variables that switch off what limits how much clients may send.
 pub fn without_limits() -> impl Iterator<Item = (String, &'static str)> {
     variables(&WITHOUT_LIMITS)
+}
+
+/// The variables of a service that does not wait as long as others in tests.
+pub fn hurried() -> impl Iterator<Item = (String, &'static str)> {
+    variables(&HURRIED)
 }
 
 /// The variables of these settings.

@@ -9,6 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::task::JoinSet;
 
+use crate::app::HURRIED;
 use crate::{Backend, TestApp, template};
 
 /// What is sent to commit.
@@ -55,7 +56,10 @@ impl Proxy {
             proxy.port(),
             database.name()
         );
-        let app = TestApp::start(database.reached_at(url), settings).await;
+        let is_given = |key: &str| settings.iter().any(|it| it.0 == key);
+        let usual = HURRIED.iter().filter(|it| !is_given(it.0));
+        let settings: Vec<_> = usual.chain(settings).copied().collect();
+        let app = TestApp::start(database.reached_at(url), &settings).await;
         Some((app, proxy))
     }
 

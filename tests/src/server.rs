@@ -8,7 +8,7 @@ use std::process::{Child, Stdio};
 use tempfile::TempDir;
 
 use crate::postgres::{self, Owner};
-use crate::{Database, TestApp};
+use crate::{Database, TestApp, app};
 
 /// Runs the server until standard input ends, then stops it without a chance to do anything. Arguments: program, folder.
 const KEEPER: &str = r#"
@@ -80,9 +80,9 @@ impl Server {
         Database::of_server(self.url())
     }
 
-    /// A service on its first database, with the demo university.
+    /// A service on its first database, with the demo university. It does not wait for the server as long as other tests do.
     pub async fn app(&self) -> TestApp {
-        let app = TestApp::start(self.database(), &[]).await;
+        let app = TestApp::start(self.database(), &app::HURRIED).await;
         app.fill().await;
         app
     }

@@ -240,6 +240,8 @@ async fn answers_that_nobody_reads_take_no_more_than_their_budget() {
         &[
             ("LECTERN_LIMITS_ANSWERMEMORY", "32MiB"),
             ("LECTERN_LIMITS_ANSWERBYTES", "24MiB"),
+            ("LECTERN_LIMITS_STATEMENTTIME", "2"),
+            ("LECTERN_POOL_WAIT", "1"),
         ],
     );
     let client = Client::on_port(process.port())

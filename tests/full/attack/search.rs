@@ -18,6 +18,8 @@ const ROWS: u32 = 20_000;
 /// Longer than anything here takes on a busy machine.
 const LONG: Duration = Duration::from_secs(20);
 const LONG_STATEMENTS: (&str, &str) = ("limits.statementTime", "60");
+/// How long a request waits for a connection, as it does where nobody has set that.
+const WAIT: (&str, &str) = ("pool.wait", "1");
 const LONG_REQUESTS: (&str, &str) = ("limits.requestDeadline", "60");
 const NEWS: &str = "/direct/announcement.json";
 const SITE: &str = "biology-101";
@@ -41,14 +43,14 @@ struct Usual(TestApp);
 
 impl OnBackend for Quick {
     async fn on_backend(backend: Backend) -> Option<Self> {
-        let settings = [("limits.statementTime", "500ms"), ("pool.scans", "4")];
+        let settings = [("limits.statementTime", "500ms"), ("pool.scans", "4"), WAIT];
         TestApp::with_settings(backend, &settings).await.map(Self)
     }
 }
 
 impl OnBackend for Patient {
     async fn on_backend(backend: Backend) -> Option<Self> {
-        let settings = [LONG_STATEMENTS, LONG_REQUESTS, ("pool.scans", "2")];
+        let settings = [LONG_STATEMENTS, LONG_REQUESTS, ("pool.scans", "2"), WAIT];
         TestApp::with_settings(backend, &settings).await.map(Self)
     }
 }
@@ -57,7 +59,7 @@ impl OnBackend for Usual {
     async fn on_backend(backend: Backend) -> Option<Self> {
         // As few of both kinds as there may be, so that other tests find a processor too.
         let few = [("admission.scans", "2"), ("admission.writes", "2")];
-        let settings = [LONG_STATEMENTS, LONG_REQUESTS, few[0], few[1]];
+        let settings = [LONG_STATEMENTS, LONG_REQUESTS, few[0], few[1], WAIT];
         TestApp::with_settings(backend, &settings).await.map(Self)
     }
 }

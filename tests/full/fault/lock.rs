@@ -8,10 +8,19 @@ use http::header::RETRY_AFTER;
 use sea_orm::sqlx::sqlite::SqliteConnection;
 use sea_orm::sqlx::{self, Connection as _};
 use serde_json::json;
-use tests::app::PASSWORD;
-use tests::{Backend, TestApp, database};
+use tests::app::{HURRIED, PASSWORD};
+use tests::{Backend, OnBackend, TestApp, database};
 
 const NEWS: &str = "/direct/announcement.json";
+
+/// A service that waits for a lock as long as one does that nobody has set up.
+struct Hurried(TestApp);
+
+impl OnBackend for Hurried {
+    async fn on_backend(backend: Backend) -> Option<Self> {
+        TestApp::with_settings(backend, &HURRIED).await.map(Self)
+    }
+}
 
 async fn outside(app: &TestApp) -> SqliteConnection {
     let opened = SqliteConnection::connect(app.database().url()).await;
@@ -24,7 +33,7 @@ async fn run(connection: &mut SqliteConnection, sql: &'static str) {
 
 #[tokio::test]
 async fn rel_9_a_write_waits_a_second_for_a_lock_and_goes_on_when_it_is_gone() {
-    database::on(Backend::Sqlite, |app: TestApp| async move {
+    database::on(Backend::Sqlite, |Hurried(app): Hurried| async move {
         let client = app.user("instructor1").await;
         let draft = json!({"siteId": "biology-101", "title": "Locked", "body": "<p>x</p>"});
         let mut other = outside(&app).await;
@@ -45,7 +54,7 @@ async fn rel_9_a_write_waits_a_second_for_a_lock_and_goes_on_when_it_is_gone() {
 
 #[tokio::test]
 async fn a_session_that_can_not_be_made_is_told_as_the_table_of_logins_says() {
-    database::on(Backend::Sqlite, |app: TestApp| async move {
+    database::on(Backend::Sqlite, |Hurried(app): Hurried| async move {
         const FAILED: &str = "the session could not be established";
         let client = app.anonymous();
         let json = json!({"username": "student1", "password": PASSWORD});

@@ -66,6 +66,9 @@ async fn rel_10_a_server_that_is_stopped_at_once_costs_nothing_that_was_acknowle
     // The service as it is set up by default, but for the rates, and for how long a busy machine may take for a write.
     let usual = [
         ("LECTERN_LIMITS_WRITEHOLD", "30"),
+        ("LECTERN_LIMITS_STATEMENTTIME", "2"),
+        ("LECTERN_LIMITS_REQUESTDEADLINE", "10"),
+        ("LECTERN_POOL_WAIT", "1"),
         ("LECTERN_ADMISSION_QUEUE", "64"),
         ("LECTERN_ADMISSION_WAIT", "500ms"),
     ];

@@ -193,6 +193,15 @@ pub const PATIENT: [(&str, &str); 4] = [
     ("pool.wait", "60"),
 ];
 
+/// The same settings as a service has them that nobody has set up, but for the time that a write may take on a busy
+/// machine: for tests of what happens when a limit is reached.
+pub const HURRIED: [(&str, &str); 4] = [
+    ("limits.requestDeadline", "10"),
+    ("limits.statementTime", "2"),
+    ("limits.writeHold", "30"),
+    ("pool.wait", "1"),
+];
+
 /// Returns the configuration of a service on the database at `url`, with further `settings`. They go before [`PATIENT`] and
 /// [`WITHOUT_LIMITS`], which hold for every other test.
 pub fn config(url: &str, settings: &[(&str, &str)]) -> Config {

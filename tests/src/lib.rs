@@ -30,6 +30,16 @@ pub use lectern_testing::{
 };
 use lectern_testing::{postgres, template};
 
+/// Whether a long test of what is decided above the storage is left out on this database: on PostgreSQL, unless `FULL=1`.
+/// Then it says so.
+pub fn is_left_out(app: &TestApp) -> bool {
+    let is_left_out = app.database().backend() == Backend::Postgres && !fault::is_full();
+    if is_left_out {
+        say("a long test runs on SQLite alone; FULL=1 runs it on PostgreSQL as well");
+    }
+    is_left_out
+}
+
 /// Says on standard error what a run leaves out or has measured, even if the test that does so succeeds.
 pub fn say(line: &str) {
     use std::io::Write;

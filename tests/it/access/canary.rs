@@ -29,7 +29,7 @@ const ASKING: [&str; 3] = ["stranger", "student", "other"];
 /// The formats in which everything is asked for.
 const FORMATS: [&str; 7] = ["json", "xml", "html", "csv", "atom", "rss", "ics"];
 /// One in so many addresses is asked for on SQLite and on PostgreSQL, unless `FULL=1`.
-const SAMPLED: [usize; 2] = [2, 5];
+const SAMPLED: [usize; 2] = [4, 16];
 /// Types of which there is no text that is hidden from a student, each with the reason.
 const NOTHING_TO_HIDE: [(&str, &str); 30] = [
     ("activity", "consists of numbers"),

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use tests::is_left_out;
+
 use super::*;
 
 const FORMATS: [&str; 7] = ["json", "xml", "html", "csv", "atom", "rss", "ics"];
@@ -134,6 +136,9 @@ fn assert_equal(one: &BTreeMap<String, String>, other: &BTreeMap<String, String>
 
 both! {
     async fn others_see_the_same_before_and_after_a_vote_for_each_option(app: TestApp) {
+        if is_left_out(&app) {
+            return;
+        }
         let teacher = app.user("instructor1").await;
         let voter = app.user("student1").await;
         let other = app.user("student2").await;

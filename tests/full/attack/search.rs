@@ -43,7 +43,12 @@ struct Usual(TestApp);
 
 impl OnBackend for Quick {
     async fn on_backend(backend: Backend) -> Option<Self> {
-        let settings = [("limits.statementTime", "500ms"), ("pool.scans", "4"), WAIT];
+        let settings = [
+            ("limits.statementTime", "500ms"),
+            ("limits.requestDeadline", "10"),
+            ("pool.scans", "4"),
+            WAIT,
+        ];
         TestApp::with_settings(backend, &settings).await.map(Self)
     }
 }

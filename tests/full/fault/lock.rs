@@ -85,7 +85,7 @@ async fn a_session_that_can_not_be_made_is_told_as_the_table_of_logins_says() {
 
 #[tokio::test]
 async fn a_journal_that_a_long_reader_let_grow_shrinks_behind_it() {
-    database::on(Backend::Sqlite, |app: TestApp| async move {
+    database::on(Backend::Sqlite, |Hurried(app): Hurried| async move {
         const SMALL: u64 = 1024 * 1024;
         let db = &app.service().storage.content;
         let size = || {

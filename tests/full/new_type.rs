@@ -13,7 +13,7 @@ use serde_json::json;
 use tempfile::TempDir;
 use tests::artefacts::Artefacts;
 use tests::process::{Process, root, service};
-use tests::{Backend, Client, Database, OnBackend};
+use tests::{Backend, Client, Database, OnBackend, is_full};
 
 fn new_type(name: &str, into: &Path) -> Output {
     let mut command = Command::new(service(false));
@@ -73,7 +73,7 @@ async fn the_crate_of_a_new_type_is_served() {
     let list = list.get("/direct/loan-desk.json?siteId=biology-101").await;
     assert_eq!(list.json()["loan-desk_collection"][0]["title"], "Beamers");
 
-    if env::var_os("FULL").is_some() {
+    if is_full() {
         let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo.args(["test", "--offline"]).current_dir(&made);
         let output = cargo

@@ -6,7 +6,6 @@
 mod endpoint;
 mod files;
 
-use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +14,7 @@ use serde_json::json;
 use tempfile::TempDir;
 use tests::artefacts::Artefacts;
 use tests::process::{Process, build, root};
-use tests::{Backend, Client, Database, OnBackend};
+use tests::{Backend, Client, Database, OnBackend, is_full};
 
 const EXAMPLE: &str = "tests/third-party";
 const FORMATS: [(&str, &str); 7] = [
@@ -72,9 +71,9 @@ fn link(source: &str, folder: &Path, arguments: &[String], made: &str) -> PathBu
 #[tokio::test]
 async fn a_type_of_a_third_party_is_served_in_every_format() {
     let folder = TempDir::new().expect("a folder for temporary files can be made");
-    let program = match env::var_os("FULL") {
-        Some(_) => build_example(),
-        None => link_example(folder.path()),
+    let program = match is_full() {
+        true => build_example(),
+        false => link_example(folder.path()),
     };
     let database = Database::on_backend(Backend::Sqlite).await.expect("a file");
     let process = Process::start_service(&program, &database, true);

@@ -1,13 +1,12 @@
 //! No link is dead: whatever payloads, feeds and pages link to can be opened by those who are shown the link.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::env;
 
 use entity_core::{Registry, Verb};
 use http::StatusCode;
 use http::header::{ACCEPT, LINK, LOCATION};
 use serde_json::Value;
-use tests::{Answer, Backend, Client, TestApp, both};
+use tests::{Answer, Backend, Client, TestApp, both, is_full};
 
 const BASE: &str = "http://127.0.0.1:8080";
 /// The most addresses of one shape that are followed, on SQLite and on PostgreSQL.
@@ -233,7 +232,7 @@ async fn crawl(client: &Client, is_stranger: bool, alike: usize) -> (usize, Vec<
 both! {
     async fn no_link_of_a_payload_a_feed_or_a_page_is_dead(app: TestApp) {
         let html = |it: Client| it.with_header(ACCEPT, "text/html,*/*;q=0.5");
-        let is_whole = app.database().backend() == Backend::Sqlite || env::var_os("FULL").is_some();
+        let is_whole = app.database().backend() == Backend::Sqlite || is_full();
         let alike = if is_whole { ALIKE[0] } else { ALIKE[1] };
         let mut all = Vec::new();
         for (name, client, least) in [

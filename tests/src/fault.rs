@@ -12,11 +12,6 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
-/// Whether all of a long test is wanted, and not a sample of it.
-pub fn is_full() -> bool {
-    env::var_os("FULL").is_some_and(|it| !it.is_empty() && it != "0")
-}
-
 pub(crate) fn skip(reason: &str) {
     assert!(
         env::var_os("REQUIRE_FAULTS").is_none_or(|it| it == "0"),

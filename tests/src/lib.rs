@@ -25,15 +25,22 @@ pub mod rows;
 pub mod server;
 pub mod trial;
 
+use std::env;
+
 pub use lectern_testing::{
     Answer, Backend, Client, Database, OnBackend, TestApp, app, both, client, database, endpoints,
 };
 use lectern_testing::{postgres, template};
 
+/// Whether all of a long test is wanted, and not a sample of it: `FULL` says so, unless it is empty or 0.
+pub fn is_full() -> bool {
+    env::var_os("FULL").is_some_and(|it| !it.is_empty() && it != "0")
+}
+
 /// Whether a long test of what is decided above the storage is left out on this database: on PostgreSQL, unless `FULL=1`.
 /// Then it says so.
 pub fn is_left_out(app: &TestApp) -> bool {
-    let is_left_out = app.database().backend() == Backend::Postgres && !fault::is_full();
+    let is_left_out = app.database().backend() == Backend::Postgres && !is_full();
     if is_left_out {
         say("a long test runs on SQLite alone; FULL=1 runs it on PostgreSQL as well");
     }

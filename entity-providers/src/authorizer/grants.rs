@@ -162,10 +162,10 @@ fn declared(cx: &Context, stored: &[Model]) -> Vec<Model> {
     let Ok(registry) = cx.service::<Registry>() else {
         return Vec::new();
     };
-    let is_stored = |realm: &str, role: &str, function: &str| {
-        let mut stored = stored.iter();
-        stored.any(|it| it.function == function && it.realm == realm && it.role == role)
-    };
+    let stored = stored.iter();
+    let stored: HashSet<(&str, &str, &str)> = stored
+        .map(|it| (&*it.realm, &*it.role, &*it.function))
+        .collect();
     let mut declared = Vec::new();
     let holders = TEMPLATES
         .iter()
@@ -177,7 +177,7 @@ fn declared(cx: &Context, stored: &[Model]) -> Vec<Model> {
         .chain([(&"!pubview", &"pubview", &'p')]);
     for (realm, role, letter) in holders {
         for (function, holders) in registry.routes().flat_map(|it| it.grants) {
-            if holders.contains(*letter) && !is_stored(realm, role, function) {
+            if holders.contains(*letter) && !stored.contains(&(*realm, *role, *function)) {
                 declared.push(Model {
                     realm: (*realm).to_owned(),
                     role: (*role).to_owned(),

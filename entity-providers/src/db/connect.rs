@@ -273,7 +273,8 @@ async fn require_pragma(
 async fn postgres(options: PgConnectOptions, pools: Pools) -> Result<Db> {
     let faults = Faults::default();
     let writer = postgres_pool(
-        (pools.writers, pools.wait),
+        pools.writers,
+        pools.wait,
         quiet(options.clone(), WRITING, pools.wait),
         &faults,
     )
@@ -311,7 +312,7 @@ async fn postgres_reader(
     faults: &Faults,
 ) -> Result<DatabaseConnection> {
     let options = quiet(reading(options), pools.statement_time, pools.wait);
-    let reader = postgres_pool((pools.readers, pools.wait), options, faults).await?;
+    let reader = postgres_pool(pools.readers, pools.wait, options, faults).await?;
     let found = setting(
         &reader,
         "SELECT current_setting('default_transaction_read_only') AS setting",
@@ -343,7 +344,8 @@ pub(super) fn quiet(options: PgConnectOptions, time: Duration, wait: Duration) -
 }
 
 async fn postgres_pool(
-    (size, wait): (u32, Duration),
+    size: u32,
+    wait: Duration,
     options: PgConnectOptions,
     faults: &Faults,
 ) -> Result<DatabaseConnection> {

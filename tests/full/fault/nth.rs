@@ -7,7 +7,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use tests::Client;
-use tests::fault::{Injection, Mount, is_full};
+use tests::fault::{Injection, Mount};
+use tests::is_full;
 use tests::process::{Process, service};
 
 use super::writer::{Outcome, Writer, is_audited, url};

@@ -7,7 +7,6 @@
 mod planted;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::env;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -15,7 +14,7 @@ use entity_core::schema::{Field, Kind, Role};
 use entity_core::{Registry, Route};
 use http::Method;
 use sea_orm::ConnectionTrait as _;
-use tests::{Answer, Backend, TestApp, both};
+use tests::{Answer, Backend, TestApp, both, is_full};
 
 use super::policy::{self, Expected};
 use super::requests;
@@ -77,7 +76,7 @@ both! {
     async fn authz_3_what_somebody_may_not_see_stands_in_no_answer(app: TestApp) {
         let [on_sqlite, on_postgres] = SAMPLED;
         let stride = match app.database().backend() {
-            _ if env::var_os("FULL").is_some() => 1,
+            _ if is_full() => 1,
             Backend::Sqlite => on_sqlite,
             Backend::Postgres => on_postgres,
         };

@@ -1,11 +1,9 @@
 //! Asks for everything that the policy speaks of, as everybody.
 
-use std::env;
-
 use axum::body::Body;
 use http::header::CONTENT_TYPE;
 use http::{Method, Request};
-use tests::{Answer, Backend, Client, TestApp, both, say};
+use tests::{Answer, Backend, Client, TestApp, both, is_full, say};
 
 use super::answers;
 use super::digest::{Witness, difference};
@@ -190,10 +188,7 @@ fn no_line_is_in_no_part() {
 
 async fn check(app: TestApp, (kinds, fewest): Part) {
     let backend = app.database().backend();
-    let stride = match env::var_os("FULL") {
-        Some(_) => 1,
-        None => stride(backend),
-    };
+    let stride = if is_full() { 1 } else { stride(backend) };
     let witness = Witness::of(app.database()).await;
     let mut run = Run {
         world: World::new(app).await,

@@ -10,7 +10,7 @@ use http::StatusCode;
 use sea_orm::{ConnectionTrait as _, Database as Connection, DbBackend};
 use serde_json::{Value, json};
 use tests::app::PASSWORD;
-use tests::fault::is_full;
+use tests::is_full;
 use tests::process::{Process, service};
 use tests::{Answer, Backend, Client, Database, OnBackend, both, say};
 

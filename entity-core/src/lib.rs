@@ -52,6 +52,7 @@ provider must do whose data are stored elsewhere. [`derive(Entity)`](macro@Entit
 //! | settings of a crate, and what it does at the start | [`mod@setting`], [`register_setting!`], [`register_start!`] |
 //! | events of which people are notified | [`Notice`], [`register_notice!`] |
 //! | events that recur, and files of events | [`recurrence`], [`ics`] |
+//! | random credentials, of which a table keeps a hash | [`token`] |
 //! | addresses below `/api` | [`endpoint`], [`mod@view`] |
 //!
 //! A request passes through these stages: [`DirectPath`] parses the URL, [`Dispatcher`] finds the operation of the
@@ -128,6 +129,7 @@ mod stream;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod text;
+pub mod token;
 mod turn;
 pub mod unit;
 mod value;

@@ -2,14 +2,17 @@
 //!
 //! Whoever may add members and may not enrol anybody outright invites them. Those who look after the members of the
 //! site see the invitation as it was typed, and never whether it names anybody; the person whom it names when they
-//! look sees it as their own, and alone accepts or declines it. Nothing else of the site reaches them before that.
+//! look sees it as their own, and accepts or declines it; so does whoever has its [link](link). Nothing else of the site reaches them before that.
 //! The permissions that the role takes are asked again at acceptance, of whoever invited.
 
+mod link;
 mod names;
 mod query;
 #[cfg(test)]
 mod tests;
 mod write;
+
+use std::fmt;
 
 use entity_core::db::Counted;
 use entity_core::{
@@ -34,9 +37,9 @@ pub struct Invitations;
 entity_core::register!(Invitations);
 
 /// Somebody is asked to become a member of a site.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Entity)]
+#[derive(Clone, PartialEq, Eq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(version = Self::to_version)]
+#[entity(version = Self::to_version, told_once = Self::tells_link)]
 pub struct Invitation {
     /// The id.
     #[entity(id, column)]
@@ -66,13 +69,31 @@ pub struct Invitation {
     /// When it ends by itself.
     #[entity(column)]
     pub expires: DateTimeUtc,
+    /// The address at which whoever is logged in may accept it. Told only in the answer that makes it, and never again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[entity(address)]
+    pub link: Option<String>,
     /// True if it is to the caller.
     #[serde(skip)]
     #[entity(skip)]
     pub(crate) is_own: bool,
 }
 
+/// Leaves out the link, and to whom it is.
+impl fmt::Debug for Invitation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Invitation")
+            .field("id", &self.id)
+            .field("site_id", &self.site_id)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Invitation {
+    fn tells_link(&self) -> bool {
+        self.link.is_some()
+    }
+
     fn to_version(&self) -> Version {
         Version::of(&(&self.id, &self.site_title, &self.invited_by_display_name))
     }
@@ -159,7 +180,7 @@ impl Delete for Invitations {
 impl Actions for Invitations {
     fn actions() -> Vec<Action<Self>> {
         let (post, session) = (Verb::Post, Need::Session);
-        vec![
+        let mut actions = vec![
             Action::on_entity(post, "accept", session, |cx, invitation, _arguments| {
                 Box::pin(write::accept(cx, invitation))
             })
@@ -173,6 +194,8 @@ impl Actions for Invitations {
             })
             .doc("Ends the invitation, which is to the caller.")
             .answers(Answers::Nothing),
-        ]
+        ];
+        actions.extend(link::actions());
+        actions
     }
 }

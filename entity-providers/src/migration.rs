@@ -22,6 +22,7 @@ mod m20261123_000070_site_imports;
 mod m20261124_000080_muted_sites;
 mod m20261124_000090_presence;
 mod m20261125_000100_verified_addresses;
+mod m20261125_000110_invitation_links;
 
 use async_trait::async_trait;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr};
@@ -57,6 +58,7 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m20261124_000080_muted_sites::STEP),
         Box::new(m20261124_000090_presence::STEP),
         Box::new(m20261125_000100_verified_addresses::STEP),
+        Box::new(m20261125_000110_invitation_links::STEP),
     ]
 }
 

@@ -119,6 +119,12 @@ both! {
         assert!(!may_log_in(&app).await);
         admin.put(&own, &json!({"emailVerified": true})).await.expect(StatusCode::NO_CONTENT);
         assert!(may_log_in(&app).await);
+        // Whoever takes the mark away together with the address means it.
+        let unsure = json!({"email": "else@example.edu", "emailVerified": false});
+        admin.put(&own, &unsure).await.expect(StatusCode::NO_CONTENT);
+        assert_eq!(admin.get(&format!("{own}.json")).await.json()["emailVerified"], false);
+        admin.put(&own, &json!({"email": VICTIM})).await.expect(StatusCode::NO_CONTENT);
+        assert!(may_log_in(&app).await);
         // What the user reads and sends back leaves it so, and another address is another question.
         let sent = student.get(&format!("{own}.json")).await.json();
         student.put(&own, &sent).await.expect(StatusCode::NO_CONTENT);

@@ -26,6 +26,8 @@ pub struct Model {
     pub created: i64,
     /// When it ends, in milliseconds.
     pub expires: i64,
+    /// The hash of the secret in its link, once there is one.
+    pub secret_hash: Option<String>,
 }
 
 /// None: what belongs together is joined where it is asked for.

@@ -245,6 +245,7 @@ fn invitations(cx: &Context, cast: &Cast) -> Result<Vec<invitation::Model>> {
         invited_by: host.id.clone(),
         created,
         expires,
+        secret_hash: None,
     });
     Ok(rows.into())
 }

@@ -116,6 +116,7 @@ fn from_row(columns: &mut Row<'_>, names: &Names) -> Result<Invitation> {
         member_role,
         is_own: names.has(&invitee),
         invitee,
+        link: None,
         invited_by,
         invited_by_display_name,
         created: instant(created),

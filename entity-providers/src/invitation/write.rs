@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use chrono::TimeDelta;
-use entity_core::{Context, DateTimeUtc, Error, Outcome, Result};
+use entity_core::{Context, DateTimeUtc, Error, Outcome, Reference, Result};
 use sea_orm::{
     ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter, QuerySelect,
 };
 
 use super::names::{Names, lower};
-use super::{Draft, Invitation, Invitations, MOST_INVITEE, query};
+use super::{Draft, Invitation, Invitations, MOST_INVITEE, link, query};
 use crate::db::invitation::{Column, Entity as Rows, Model};
 use crate::{limits, membership};
 
@@ -38,7 +38,7 @@ pub(super) async fn create(cx: &Context, draft: Draft) -> Result<Invitation> {
     };
     let made = invite(cx, &draft.site_id, vec![invited]).await?;
     match made.into_iter().next() {
-        Some(id) => query::one(cx, &id).await?.ok_or_else(not_there),
+        Some(id) => link::make(cx, query::one(cx, &id).await?.ok_or_else(not_there)?).await,
         None => Err(not_there()),
     }
 }
@@ -65,6 +65,7 @@ pub(crate) async fn invite(cx: &Context, site: &str, guests: Vec<Invited>) -> Re
             invited_by: host.to_owned(),
             created: created.timestamp_millis(),
             expires: expires.timestamp_millis(),
+            secret_hash: None,
         };
         rows.insert(invitee_lower, row);
     }
@@ -136,14 +137,14 @@ pub(super) async fn accept(cx: &Context, invitation: Invitation) -> Result<Outco
     // Other invitations to the same site, by another name of the same person, have come true as well.
     end_others(cx, site_id).await?;
     tell(cx, "invitation.accept", &invitation);
-    Ok(Outcome::Done)
+    Ok(Outcome::Done.about(Reference::entity("site", site_id)))
 }
 
 /// `POST invitation/id/decline`.
 pub(super) async fn decline(cx: &Context, invitation: Invitation) -> Result<Outcome<Invitations>> {
     take(cx, &invitation).await?;
     tell(cx, "invitation.decline", &invitation);
-    Ok(Outcome::Done)
+    Ok(Outcome::Done.about(Reference::collection("invitation")))
 }
 
 /// Takes the invitation away, which must be to the caller. Two requests at once can't both have it.

@@ -43,6 +43,13 @@ pub(crate) async fn admit(cx: &Context, site: &str, role: &str) -> Result<()> {
     }
 }
 
+/// Returns whether the caller is a member of `site`, also one whose membership does not count at present.
+pub(crate) async fn is_member(cx: &Context, site: &str) -> Result<bool> {
+    let id = (cx.user_id()?.to_owned(), site.to_owned());
+    let present = membership::Entity::find_by_id(id).one(cx.db()?).await?;
+    Ok(present.is_some())
+}
+
 async fn insert(cx: &Context, site: &str, role: &str, origin: Origin) -> Result<()> {
     let row = membership::Model::new(cx.user_id()?, site, role, cx.now(), origin);
     membership::Entity::insert(row.into_active_model())

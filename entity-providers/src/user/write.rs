@@ -77,8 +77,10 @@ impl User {
         if self.email_verified == Some(true) && was_verified != Some(true) && !is_superuser {
             return Err(Error::forbidden());
         }
+        // Whoever takes the mark away together with the address means it.
+        let is_taken = was_verified == Some(true) && self.email_verified == Some(false);
         if !is_same {
-            self.email_verified = Some(is_superuser && !self.email.is_empty());
+            self.email_verified = Some(is_superuser && !is_taken && !self.email.is_empty());
         }
         Ok(())
     }

@@ -2,15 +2,10 @@
 
 use std::fmt;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use entity_core::{Error, Result};
-use rand::TryRng as _;
-use rand::rngs::SysRng;
+use entity_core::Result;
+use entity_core::token::{new_token, random_text};
 use sha2::{Digest as _, Sha256};
 
-/// 256 bits.
-const BYTES: usize = 32;
 /// 256 bits as base64url without padding.
 const LENGTH: usize = 43;
 /// Enough bits that nobody meets the name of somebody else's session by chance.
@@ -31,7 +26,7 @@ impl SessionId {
     /// # Errors
     /// The operating system has no randomness to give.
     pub fn generate() -> Result<Self> {
-        Ok(Self(random_text::<BYTES>()?))
+        new_token().map(Self)
     }
 
     /// The id that a client presents, if it has the form of one. It need not be the id of any session.
@@ -93,13 +88,7 @@ pub fn new_handle() -> Result<String> {
 /// # Errors
 /// The operating system has no randomness to give.
 pub fn new_csrf_token() -> Result<String> {
-    random_text::<BYTES>()
-}
-
-fn random_text<const N: usize>() -> Result<String> {
-    let mut bytes = [0; N];
-    SysRng.try_fill_bytes(&mut bytes).map_err(Error::internal)?;
-    Ok(URL_SAFE_NO_PAD.encode(bytes))
+    new_token()
 }
 
 impl fmt::Debug for SessionId {
@@ -118,6 +107,9 @@ impl fmt::Debug for IdHash {
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
+
+    use base64::Engine as _;
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
     use super::*;
 

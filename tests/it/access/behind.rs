@@ -14,6 +14,7 @@ pub(super) fn behind(kind: &str, operation: &str, subject: &Subject) -> String {
     } = subject;
     let name = operation.split_once(':').map_or("", |it| it.1);
     match (kind, operation) {
+        ("invitation", "POST:claim") => format!("{name}/{id}"),
         ("session", _) | ("poll-vote", "POST:vote") => name.to_owned(),
         ("membership", "POST:join" | "POST:unjoin") | ("lessons", "POST:orderPages") => {
             format!("{name}/{site}")

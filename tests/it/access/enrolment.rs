@@ -1,5 +1,6 @@
 //! Memberships and invitations that are asked for.
 
+use entity_core::token;
 use entity_providers::db::membership::{self, Origin};
 use entity_providers::db::{group_member, invitation};
 
@@ -132,6 +133,7 @@ impl World {
                 invited_by: self.people[host].id.clone(),
                 created: MADE,
                 expires: MADE + 30 * DAY,
+                secret_hash: Some(token::hash(&id)),
             });
         }
         self.store(rows).await;

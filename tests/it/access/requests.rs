@@ -386,6 +386,7 @@ fn named(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Vec
         ("membership", "fastroles") => {
             (Shows::Lists, format!("{prefix}/fastroles/{}", subject.user))
         }
+        ("invitation", "claim") => (Shows::Status, format!("{prefix}/claim/{id}")),
         ("site", "withPerm") => (Shows::Lists, format!("{prefix}/withPerm")),
         ("site", "group") => (
             Shows::Status,

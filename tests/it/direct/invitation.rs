@@ -3,6 +3,7 @@
 use chrono::TimeDelta;
 use http::StatusCode;
 use serde_json::{Value, json};
+use tests::rows::{databases, texts};
 use tests::{Backend, Client, TestApp, both};
 
 use super::{created, id_of, items, list, read, text};
@@ -43,7 +44,74 @@ async fn role_in_club(app: &TestApp, eid: &str) -> Option<String> {
     (answer.status == StatusCode::OK).then(|| text(&answer.json(), "memberRole"))
 }
 
+/// The path of the link that an answer tells.
+fn link(told: &Value) -> String {
+    let link = text(told, "link");
+    let (_, path) = link
+        .split_once("/direct/")
+        .expect("an address of this service");
+    format!("/direct/{path}")
+}
+
 both! {
+    async fn whoever_has_the_link_accepts_it(app: TestApp) {
+        let (owner, guest) = (project(&app).await, app.user("student5").await);
+        let body = json!({"siteId": "club", "invitee": "guest@example.edu", "memberRole": "maintain"});
+        let made = owner.post("/direct/invitation", &body).await;
+        let told = made.expect(StatusCode::CREATED).json();
+        let (first, invitation) = (link(&told), format!("/direct/invitation/{}", text(&told, "id")));
+
+        // It is told once.
+        assert!(read(&owner, &invitation).await.get("link").is_none());
+        let all = owner.get(&format!("{LIST}?siteId=club")).await;
+        let secret = first.rsplit('/').next().expect("a secret");
+        assert!(!all.text().contains(secret), "{}", all.text());
+
+        // Nobody finds the invitation without it, and only those who look after the members make a new one.
+        guest.get(&invitation).await.expect(StatusCode::NOT_FOUND);
+        assert_eq!(act(&guest, &invitation, "link").await, StatusCode::NOT_FOUND);
+        let told = owner.post(&format!("{invitation}/link"), &json!({})).await;
+        let second = link(&told.expect(StatusCode::OK).json());
+        guest.get(&first).await.expect(StatusCode::NOT_FOUND);
+        guest.post(&first, &json!({})).await.expect(StatusCode::NOT_FOUND);
+
+        app.anonymous().get(&second).await.expect(StatusCode::UNAUTHORIZED);
+        let asked = guest.get(&format!("{second}.html")).await;
+        let asked = asked.expect(StatusCode::OK).text();
+        assert!(asked.contains("invites you to Chess Club as maintain"), "{asked}");
+        // Who invited may look at it and does not use it up.
+        owner.post(&second, &json!({})).await.expect(StatusCode::CONFLICT);
+        guest.post(&second, &json!({})).await.expect(StatusCode::NO_CONTENT);
+        assert_eq!(role_in_club(&app, "student5").await.as_deref(), Some("maintain"));
+        let other = app.user("student6").await;
+        other.post(&second, &json!({})).await.expect(StatusCode::NOT_FOUND);
+        owner.get(&invitation).await.expect(StatusCode::NOT_FOUND);
+    }
+
+    async fn no_log_has_the_secret_of_a_link(app: TestApp) {
+        let (owner, guest) = (project(&app).await, app.user("student5").await);
+        let body = json!({"siteId": "club", "invitee": "guest@example.edu", "memberRole": "access"});
+        let link = link(&owner.post("/direct/invitation", &body).await.json());
+        let secret = link.rsplit('/').next().expect("a secret");
+        guest.post(&link, &json!({})).await.expect(StatusCode::NO_CONTENT);
+        app.service().audit.flush().await;
+        let mut paths = Vec::new();
+        for database in databases(&app).await {
+            paths.extend(texts(&database, "SELECT path AS line FROM audit").await);
+        }
+        assert!(paths.iter().any(|it| it == "/direct/invitation/claim/[id]"), "{paths:?}");
+        assert!(!paths.iter().any(|it| it.contains(secret)), "{paths:?}");
+    }
+
+    async fn a_link_ends_with_the_invitation(app: TestApp) {
+        let (owner, guest) = (project(&app).await, app.user("student5").await);
+        let body = json!({"siteId": "club", "invitee": "guest@example.edu", "memberRole": "access"});
+        let told = owner.post("/direct/invitation", &body).await.json();
+        guest.get(&link(&told)).await.expect(StatusCode::OK);
+        app.advance(TimeDelta::days(30));
+        app.user("student5").await.get(&link(&told)).await.expect(StatusCode::NOT_FOUND);
+    }
+
     async fn whoever_is_invited_sees_it_and_accepts_it(app: TestApp) {
         let owner = project(&app).await;
         let invitation = invite(&owner, "Student5@Example.edu", "maintain").await;

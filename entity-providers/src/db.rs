@@ -37,6 +37,7 @@ pub use migrate::{lacks, migrate};
 pub use pool::Pools;
 pub(crate) use tables::PARENTS;
 pub use tables::ensure_tables;
+pub use type_migrations::run_again;
 pub use usage::{count_tables, mend_usage, miscounted};
 
 /// The instant that a column holds in milliseconds.

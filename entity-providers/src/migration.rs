@@ -23,6 +23,7 @@ mod m20261124_000080_muted_sites;
 mod m20261124_000090_presence;
 mod m20261125_000100_verified_addresses;
 mod m20261125_000110_invitation_links;
+mod m20261125_000120_passed_over;
 
 use async_trait::async_trait;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr};
@@ -59,6 +60,7 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m20261124_000090_presence::STEP),
         Box::new(m20261125_000100_verified_addresses::STEP),
         Box::new(m20261125_000110_invitation_links::STEP),
+        Box::new(m20261125_000120_passed_over::STEP),
     ]
 }
 

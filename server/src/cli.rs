@@ -88,7 +88,7 @@ async fn execute(arguments: Arguments, config: Config) -> Result<(), Failure> {
             serve::run(config, file, &options).await
         }
         Some(Command::Demo { scale }) => operator::demo(config, &arguments.demo, scale).await,
-        Some(Command::Migrate) => {
+        Some(Command::Migrate { again }) => {
             let registry = Registry::from_inventory()?;
             let storage = Storage::open(config.database.expose(), &registry).await?;
             let mended = entity_providers::db::mend_usage(&storage.content).await?;
@@ -98,6 +98,12 @@ async fn execute(arguments: Arguments, config: Config) -> Result<(), Failure> {
                 ));
             }
             say("the database is up to date");
+            if let [origin, name] = &*again {
+                entity_providers::db::run_again(&storage.content, &registry, origin, name).await?;
+                say(&format!(
+                    "the migration `{name}` of the crate `{origin}` has run"
+                ));
+            }
             Ok(())
         }
         Some(Command::User { action }) => operator::user(config, action).await,

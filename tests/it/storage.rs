@@ -2,6 +2,7 @@
 
 mod derived;
 mod folded;
+mod row_migrations;
 mod schema;
 
 use std::fs;

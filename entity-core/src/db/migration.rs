@@ -13,9 +13,11 @@ pub struct Migration {
     pub name: &'static str,
     /// The statements, in order.
     pub statements: &'static [&'static str],
-    /// True if the migration changes rows of the type's managed table: it is passed over where the start has just
+    /// True if the migration changes rows of a managed table of the type: it is passed over where the start has just
     /// created that table.
     pub is_of_rows: bool,
+    /// The managed table whose rows it changes: that of a type's children, say. `None` stands for the type's own table.
+    pub table: Option<&'static str>,
 }
 
 impl Migration {
@@ -26,6 +28,7 @@ impl Migration {
             name,
             statements,
             is_of_rows: false,
+            table: None,
         }
     }
 
@@ -36,6 +39,17 @@ impl Migration {
             name,
             statements,
             is_of_rows: true,
+            table: None,
         }
+    }
+
+    /// Lets the migration change the rows of `table`, which is that of the type's children or of their groups: it is
+    /// passed over where the start has just created that table, whatever the type's own table is.
+    ///
+    /// A migration that fills such a table from the type's own one does without.
+    #[must_use]
+    pub const fn in_table(mut self, table: &'static str) -> Self {
+        self.table = Some(table);
+        self
     }
 }

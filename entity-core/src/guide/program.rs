@@ -49,7 +49,11 @@
 //! - `migrations(…)` in [`register!`](crate::register!): statements that change rows, or that make the tables of a
 //!   `migrated` type. Each [`Migration`](crate::db::Migration) runs once, when the columns of the managed tables were
 //!   renamed and added, and before columns are removed. So a column changes its type by way of a new one: a field with
-//!   another `column`, `Migration::of_rows` that fills it from the old one, and `dropped` for the old one.
+//!   another `column`, `Migration::of_rows` that fills it from the old one, and `dropped` for the old one. A migration of
+//!   rows is passed over where the type's own table has just been created, whatever other tables the same version adds;
+//!   one that changes the rows of children says so with
+//!   [`in_table`](crate::db::Migration::in_table), and is passed over where theirs has. `lectern migrate --again CRATE
+//!   MIGRATION` runs one that was noted once more.
 //!
 //! A start is refused, and `lectern doctor` says so before, if data would be lost or hidden or rows could not be read or
 //! written: a column is left over while another one is new, a column has another type than its field, or a field and

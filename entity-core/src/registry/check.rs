@@ -77,7 +77,8 @@ fn grants(route: &Route) -> Option<String> {
     ))
 }
 
-/// Checks that no two types claim the same table, and that each migration of a crate has a name of its own.
+/// Checks that no two types claim the same table, that each migration of a crate has a name of its own, and that it
+/// changes rows of a table of its type.
 #[cfg(feature = "sea-orm")]
 pub(super) fn tables(registry: &super::Registry) -> Result<(), RegistryError> {
     use std::collections::BTreeMap;
@@ -96,7 +97,16 @@ pub(super) fn tables(registry: &super::Registry) -> Result<(), RegistryError> {
         let names = specs
             .iter()
             .flat_map(|it| [Some(it.name), it.groups.map(|it| it.table)]);
-        for table in names.flatten() {
+        let names: Vec<&str> = names.flatten().collect();
+        for migration in route.migrations {
+            if let Some(table) = migration.table.filter(|it| !names.contains(it)) {
+                return Err(RegistryError(format!(
+                    "the migration `{}` of the crate `{}` changes rows of `{table}`, which is no table of the type `{}`",
+                    migration.name, route.origin.0, route.prefix
+                )));
+            }
+        }
+        for table in names {
             if let Some(other) = owners.insert(table, route) {
                 return Err(RegistryError(format!(
                     "the table `{table}` is claimed by the type `{}` of the crate `{}` and by the type `{}` of the crate \

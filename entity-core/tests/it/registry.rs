@@ -206,6 +206,21 @@ fn migrations_of_a_crate_have_different_names() {
 }
 
 #[test]
+fn migrations_change_rows_of_tables_of_their_type() {
+    const ASTRAY: &[entity_core::db::Migration] =
+        &[entity_core::db::Migration::of_rows("first", &[]).in_table("elsewhere")];
+    let text = refusal([Route::of::<Shelf>(HERE)
+        .read()
+        .table()
+        .migrations(ASTRAY)
+        .build()]);
+    assert!(
+        text.contains("`elsewhere`") && text.contains("`shelf`"),
+        "{text}"
+    );
+}
+
+#[test]
 fn what_the_service_answers_itself_is_nobody_elses() {
     for text in [refusal([route::<Batch>()]), refusal([route::<Describe>()])] {
         assert!(

@@ -32,9 +32,9 @@ pub async fn ensure_tables(db: &Db, registry: &Registry) -> Result<()> {
         let mut created = HashSet::new();
         for (route, spec) in managed(registry) {
             refuse_claimed(&catalog, route, &spec)?;
-            if extend(&transaction, &mut catalog, route, &spec).await? {
-                created.insert(route.prefix);
-            }
+            let lacking = tables_of(&spec).filter(|it| catalog.columns(it).is_empty());
+            created.extend(lacking.collect::<Vec<_>>());
+            extend(&transaction, &mut catalog, route, &spec).await?;
         }
         if type_migrations::run(&transaction, registry, &created).await? {
             catalog = Catalog::read(&transaction).await?;
@@ -142,7 +142,7 @@ fn refusal(route: &Route, reason: &str) -> Error {
     )
 }
 
-/// Creates the table, or renames and adds columns and indexes. Returns whether the table was created.
+/// Creates the table, or renames and adds columns and indexes.
 ///
 /// Whoever may read and write rows only gets along with a table that is as it should be.
 async fn extend(
@@ -150,7 +150,7 @@ async fn extend(
     catalog: &mut Catalog,
     route: &Route,
     spec: &TableSpec,
-) -> Result<bool> {
+) -> Result<()> {
     let present = catalog.columns(spec.name).clone();
     let steps = additions(transaction.get_database_backend(), catalog, route, spec)?;
     take(transaction, catalog, spec, steps).await?;
@@ -165,7 +165,7 @@ async fn extend(
         let tasks: Vec<_> = added.iter().filter_map(fold).collect();
         backlog::add(transaction, tasks).await?;
     }
-    Ok(present.is_empty())
+    Ok(())
 }
 
 /// One statement that brings a table nearer to what its type declares.

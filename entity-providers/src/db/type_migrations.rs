@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use entity_core::db::Migration;
+use entity_core::db::{Db, Migration};
 use entity_core::{Error, ErrorKind, Registry, Result, Route};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbErr, Statement};
 use sea_orm_migration::SchemaManager;
 
 use super::catalog::has_table;
+use super::migrate::begin_alone;
 use crate::migration::define;
 
 /// The table that says which migrations of types have run.
@@ -16,8 +17,8 @@ const DONE: &str = "type_migration";
 /// A migration, with the type that declares it.
 type Declared<'a> = (&'a Route, &'a Migration);
 
-/// Runs the migrations of the registered types that the database lacks. The tables of the types `created` have just been
-/// created: migrations of their rows are passed over. Returns whether the database lacked any.
+/// Runs the migrations of the registered types that the database lacks. The tables `created` have just been created:
+/// migrations of their rows are passed over. Returns whether the database lacked any.
 ///
 /// # Errors
 /// Returns an error if a newer version of a crate has changed the database, or if the database refuses a statement.
@@ -26,28 +27,108 @@ pub(super) async fn run(
     registry: &Registry,
     created: &HashSet<&'static str>,
 ) -> Result<bool> {
-    let backend = transaction.get_database_backend();
-    let manager = SchemaManager::new(transaction);
     let missing = missing(transaction, registry).await?;
     for (route, migration) in &missing {
-        let origin = route.origin.0;
-        if !migration.is_of_rows || !created.contains(route.prefix) {
-            let done = define(&manager, migration.statements).await;
-            done.map_err(|error| {
-                let name = migration.name;
-                let text = format!("the migration `{name}` of the crate `{origin}` fails: {error}");
-                Error::new(ErrorKind::Internal, text)
-            })?;
+        let has_run = !is_of_new_table(route, migration, created);
+        if has_run {
+            carry_out(transaction, route, migration).await?;
+        } else {
+            let (name, origin) = (migration.name, route.origin.0);
+            tracing::info!(
+                "the migration `{name}` of the crate `{origin}` is not needed: its table is new"
+            );
         }
-        let sql = match backend {
-            sea_orm::DbBackend::Postgres => "INSERT INTO type_migration VALUES ($1, $2)",
-            _ => "INSERT INTO type_migration VALUES (?, ?)",
-        };
-        let values = [origin.into(), migration.name.into()];
-        let note = Statement::from_sql_and_values(backend, sql, values);
-        transaction.execute_raw(note).await?;
+        note(transaction, route, migration, has_run).await?;
     }
+    tell_of_doubt(transaction, registry).await?;
     Ok(!missing.is_empty())
+}
+
+/// Returns whether the migration changes rows of a table that has just been created, and so has none.
+fn is_of_new_table(route: &Route, migration: &Migration, created: &HashSet<&'static str>) -> bool {
+    let own = || route.table.map(|it| it().name);
+    let table = migration.table.or_else(own);
+    migration.is_of_rows && table.is_some_and(|it| created.contains(it))
+}
+
+/// Runs a migration once more that changes rows, whether it has run or was passed over.
+///
+/// # Errors
+/// Returns an error if the crate `origin` declares no such migration, or if the database refuses a statement; nothing is
+/// changed then.
+pub async fn run_again(db: &Db, registry: &Registry, origin: &str, name: &str) -> Result<()> {
+    let found = declared(registry).find(|(route, it)| route.origin.0 == origin && it.name == name);
+    let (route, migration) = found.filter(|it| it.1.is_of_rows).ok_or_else(|| {
+        let text = format!("the crate `{origin}` has no migration of rows `{name}`");
+        Error::new(ErrorKind::Internal, text)
+    })?;
+    let (transaction, watch) = begin_alone(db).await?;
+    let work = async {
+        carry_out(&transaction, route, migration).await?;
+        note(&transaction, route, migration, true).await
+    };
+    watch.over(work).await?;
+    Ok(transaction.commit().await?)
+}
+
+async fn carry_out(
+    transaction: &DatabaseTransaction,
+    route: &Route,
+    migration: &Migration,
+) -> Result<()> {
+    let manager = SchemaManager::new(transaction);
+    let done = define(&manager, migration.statements).await;
+    done.map_err(|error| {
+        let (name, origin) = (migration.name, route.origin.0);
+        let text = format!("the migration `{name}` of the crate `{origin}` fails: {error}");
+        Error::new(ErrorKind::Internal, text)
+    })
+}
+
+/// Notes that the migration has run or was passed over.
+async fn note(
+    transaction: &DatabaseTransaction,
+    route: &Route,
+    migration: &Migration,
+    has_run: bool,
+) -> Result<()> {
+    let sql = "INSERT INTO type_migration (origin, name, has_run) VALUES ($1, $2, $3)
+        ON CONFLICT (origin, name) DO UPDATE SET has_run = excluded.has_run";
+    let values = [route.origin.0.into(), migration.name.into(), has_run.into()];
+    let backend = transaction.get_database_backend();
+    let note = Statement::from_sql_and_values(backend, sql, values);
+    transaction.execute_raw(note).await?;
+    Ok(())
+}
+
+/// Tells once of the migrations that a former release may have passed over although their rows were there: it did so
+/// where the same start made any table of the type.
+async fn tell_of_doubt(transaction: &DatabaseTransaction, registry: &Registry) -> Result<()> {
+    if !has_table(transaction, DONE).await? {
+        return Ok(());
+    }
+    let noted = noted(transaction, "WHERE has_run IS NULL").await?;
+    if noted.is_empty() {
+        return Ok(());
+    }
+    for (route, migration) in declared(registry) {
+        let (origin, name) = (route.origin.0, migration.name);
+        let has_several = route.managed_tables().iter().any(|it| it.groups.is_some())
+            || route.managed_tables().len() > 1;
+        if migration.is_of_rows
+            && has_several
+            && noted.contains(&(origin.to_owned(), name.to_owned()))
+        {
+            tracing::warn!(
+                "the migration `{name}` of the crate `{origin}` was passed over if the release that brought it also added a \
+                 table to `{}`: if its rows are as before, run `lectern migrate --again {origin} {name}`",
+                route.prefix
+            );
+        }
+    }
+    let sql = "UPDATE type_migration SET has_run = TRUE WHERE has_run IS NULL";
+    transaction.execute_unprepared(sql).await?;
+    Ok(())
 }
 
 /// Returns the names of the migrations of the registered types that the database lacks.
@@ -67,17 +148,20 @@ async fn missing<'a>(
     registry: &'a Registry,
 ) -> Result<Vec<Declared<'a>>> {
     let done = done(transaction).await?;
-    let routes = registry.routes();
-    let declared = routes.flat_map(|route| {
-        let migrations = route.migrations.iter();
-        migrations.map(move |it| (route, it))
-    });
-    let declared: Vec<Declared<'_>> = declared.collect();
+    let declared: Vec<Declared<'_>> = declared(registry).collect();
     refuse_newer(registry, &declared, &done)?;
     let is_missing = |(route, it): &Declared<'_>| {
         !done.contains(&(route.origin.0.to_owned(), it.name.to_owned()))
     };
     Ok(declared.into_iter().filter(is_missing).collect())
+}
+
+/// Returns the migrations that the registered types declare.
+fn declared(registry: &Registry) -> impl Iterator<Item = Declared<'_>> {
+    registry.routes().flat_map(|route| {
+        let migrations = route.migrations.iter();
+        migrations.map(move |it| (route, it))
+    })
 }
 
 /// Refuses a database in which a migration has run that its crate does not know. A crate that is not linked at all has
@@ -111,7 +195,15 @@ async fn done(transaction: &DatabaseTransaction) -> Result<HashSet<(String, Stri
     if !has_table(transaction, DONE).await? {
         return Ok(HashSet::new());
     }
-    let sql = "SELECT origin, name FROM type_migration";
+    noted(transaction, "").await
+}
+
+/// Returns the migrations that are noted and meet `condition`.
+async fn noted(
+    transaction: &DatabaseTransaction,
+    condition: &str,
+) -> Result<HashSet<(String, String)>> {
+    let sql = format!("SELECT origin, name FROM type_migration {condition}");
     let statement = Statement::from_string(transaction.get_database_backend(), sql);
     let rows = transaction.query_all_raw(statement).await?;
     let pairs = rows

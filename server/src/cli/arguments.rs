@@ -61,7 +61,12 @@ pub(super) enum Command {
         demo: bool,
     },
     /// Bring the database up to date and stop.
-    Migrate,
+    Migrate {
+        /// Run a migration of rows that a crate of an entity type declares once more: one that a former release noted as
+        /// done and had passed over.
+        #[arg(long, num_args = 2, value_names = ["CRATE", "MIGRATION"])]
+        again: Vec<String>,
+    },
     /// Make and change accounts. A password is read from `LECTERN_PASSWORD` or, without it, from the input.
     User {
         #[command(subcommand)]

@@ -297,7 +297,7 @@ both! {
             Registry::new([route]).expect("one type gets along with itself")
         };
         let db = with_a_site(&database).await;
-        db.writer.execute_unprepared("CREATE TABLE type_migration (origin TEXT, name TEXT)").await.expect("a table");
+        db.writer.execute_unprepared("CREATE TABLE type_migration (origin TEXT, name TEXT, has_run BOOLEAN, PRIMARY KEY (origin, name))").await.expect("a table");
         ensure_tables(&db, &registry::<first::Poll>()).await.expect("a table");
         insert(&db, "id, site_id, question", "'p1', 's', '42'").await;
         ensure_tables(&db, &registry_with(AS_NUMBER)).await.expect("a number");
@@ -371,7 +371,7 @@ both! {
 
     async fn migrations_of_types_run_once_and_in_order(database: Database) {
         let db = with_a_site(&database).await;
-        db.writer.execute_unprepared("CREATE TABLE type_migration (origin TEXT, name TEXT)").await.expect("a table");
+        db.writer.execute_unprepared("CREATE TABLE type_migration (origin TEXT, name TEXT, has_run BOOLEAN, PRIMARY KEY (origin, name))").await.expect("a table");
         let registry = |migrations| {
             let route = Route::of::<first::Poll>(("tests", "1.0.0")).read().table().migrations(migrations).build();
             Registry::new([route]).expect("one type gets along with itself")

@@ -161,13 +161,15 @@ pub async fn update<P: Update>(
     preconditions: &Preconditions,
 ) -> Result<P::Entity> {
     let (current, fields) = revision::<P>(cx, id, input).await?;
+    let fields = repetition::changed(input, fields, &current)?;
     // A file is never a repetition: what it changes is up to the type.
-    let is_repetition = cx.uploads().is_empty() && repetition::is_one(input, &fields, &current)?;
-    let changes: P::Changes = fields.decode()?;
-    preconditions.judge_write(state(&current))?;
+    let is_repetition = cx.uploads().is_empty() && fields.0.is_empty();
     if is_repetition {
+        preconditions.judge_write(state(&current))?;
         return Ok(current);
     }
+    let changes: P::Changes = fields.decode()?;
+    preconditions.judge_write(state(&current))?;
     let entity = P::update(cx, current, changes).await?;
     let function = check::<P>(cx, &entity, Operation::Update).await?;
     tell::<P>(cx, function, "revise", &entity);

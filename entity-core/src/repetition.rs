@@ -1,4 +1,5 @@
-//! The detection of updates that change nothing, which are therefore not written.
+//! The detection of what updates leave as it is: fields that change nothing are left out, and updates without others are
+//! not written.
 
 use serde_json::{Map, Number, Value};
 
@@ -8,21 +9,24 @@ use crate::input::{Fields, Input};
 use crate::schema::Field;
 use crate::value;
 
-/// Returns whether `fields`, which were read from `input`, all have the values that `current` shows. A field that
-/// `current` does not show, such as a password, always counts as changed.
-pub(crate) fn is_one<E: Entity>(input: &Input, fields: &Fields, current: &E) -> Result<bool> {
+/// Returns those of `fields`, which were read from `input`, that have another value than `current` shows: what is equal is
+/// no change, also where somebody else may change it. So what was read can be sent back. A field that `current` does not
+/// show, such as a password, always counts as changed.
+pub(crate) fn changed<E: Entity>(input: &Input, fields: Fields, current: &E) -> Result<Fields> {
     if fields.0.is_empty() {
-        return Ok(true);
+        return Ok(fields);
     }
     let Value::Object(shown) = serde_json::to_value(current).map_err(Error::internal)? else {
         return Err(Error::internal("an entity is not an object"));
     };
-    let is_shown = |(name, sent): (&String, &Value)| {
+    let is_shown = |name: &String, sent: &Value| {
         let field = E::schema().field(name);
         let shown = field.and_then(|it| as_sent(it, shown.get(name)?));
         shown.is_some_and(|it| is_same(input, &it, sent))
     };
-    Ok(fields.0.iter().all(is_shown))
+    let mut changed = fields;
+    changed.0.retain(|name, sent| !is_shown(name, sent));
+    Ok(changed)
 }
 
 /// Converts the shown value of `field` to the form in which clients send it; `None` if it is not valid in that form.

@@ -26,6 +26,7 @@ mod profile;
 mod quiz;
 mod requests;
 mod rows;
+mod sent_back;
 mod subject;
 mod syllabus;
 mod users;

@@ -362,7 +362,7 @@ impl Case<'_> {
     }
 }
 
-async fn send(client: &Client, question: &Question, path: &str) -> Answer {
+pub(super) async fn send(client: &Client, question: &Question, path: &str) -> Answer {
     let mut request = Request::builder().method(question.method.clone()).uri(path);
     let mut body = Body::empty();
     if let Some((media_type, text)) = &question.body {

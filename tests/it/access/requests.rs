@@ -268,7 +268,7 @@ fn create(kind: &str, subject: &Subject) -> Vec<Question> {
 }
 
 /// Something that changes the entity. A membership gets the highest role of its site.
-fn change(kind: &str, subject: &Subject) -> Value {
+pub(super) fn change(kind: &str, subject: &Subject) -> Value {
     match kind {
         "user" => json!({"firstName": "Changed"}),
         "syllabus-redirect" => json!({"redirectUrl": "https://example.org/changed"}),

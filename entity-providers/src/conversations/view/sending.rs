@@ -269,7 +269,7 @@ async fn delete(cx: &Context, call: Call) -> Result<Option<Nothing>> {
 /// Sets the field `name` of the topic to the truth value that was sent.
 async fn set(cx: &Context, call: &Call, name: &str) -> Result<Topic> {
     let input: Input = [(name, call.body::<bool>()?)].into_iter().collect();
-    change(cx, call, &input).await
+    Box::pin(change(cx, call, &input)).await
 }
 
 async fn pin(cx: &Context, call: Call) -> Result<Option<Nothing>> {

@@ -28,7 +28,7 @@ use serde::Serialize;
 use crate::authorizer;
 use crate::db::site as table;
 
-pub(crate) use id::{claim_ids, row as likeness_row};
+pub(crate) use id::claim_ids;
 pub use parts::{Group, Owner, PageReference};
 pub(crate) use pinned::write_placement;
 pub use pinned::{PinnedSites, SiteName};

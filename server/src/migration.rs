@@ -1,7 +1,6 @@
 //! The tables of the service itself: sessions, failures to log in, private feeds, results of requests that may
 //! be repeated, and the identity of the database.
 
-use entity_core::schema::{Field, Kind};
 use entity_providers::migration::{FoldedColumns, Tables};
 use sea_orm_migration::MigrationTrait;
 
@@ -77,9 +76,8 @@ const FEEDS: Tables = Tables {
 const FOLDED_FEEDS: FoldedColumns = FoldedColumns {
     name: "m20261121_000025_folded_feeds",
     table: "feed",
-    fields: &[&Field::new("title", Kind::Text(0), "")
-        .column("title")
-        .searchable()],
+    texts: &["title"],
+    html: &[],
 };
 
 const IDEMPOTENCY_KEYS: Tables = Tables {

@@ -179,7 +179,7 @@ fn with_ending(file: &Path, ending: &str) -> PathBuf {
 }
 
 /// All steps of the content's database, in order.
-pub(crate) fn migrations() -> Vec<Box<dyn MigrationTrait>> {
+pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
     let mut steps = entity_providers::migration::migrations();
     steps.extend(crate::migration::migrations());
     steps.push(Box::new(JournalTables));
@@ -191,7 +191,8 @@ pub(crate) fn migrations() -> Vec<Box<dyn MigrationTrait>> {
     steps
 }
 
-fn audit_migrations() -> Vec<Box<dyn MigrationTrait>> {
+/// All steps of the file that holds the audit log of reads on SQLite, in order.
+pub fn audit_migrations() -> Vec<Box<dyn MigrationTrait>> {
     vec![Box::new(AuditTable), Box::new(AUDIT_TIMES)]
 }
 

@@ -2,6 +2,7 @@
 
 mod derived;
 mod folded;
+mod landed;
 mod row_migrations;
 mod schema;
 

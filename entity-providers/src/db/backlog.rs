@@ -78,11 +78,17 @@ impl Task {
     /// Filling the folded column of `field`, if it has one.
     pub(crate) fn fold(table: &str, key: &str, field: &Field) -> Option<Self> {
         field.folded_column()?;
-        let work = match field.kind {
-            Kind::Html(_) => Work::FoldHtml,
-            _ => Work::FoldText,
+        let is_html = matches!(field.kind, Kind::Html(_));
+        Some(Self::fold_column(table, key, field.column?, is_html))
+    }
+
+    /// Filling the folded column of `column`, which has text or HTML.
+    pub(crate) fn fold_column(table: &str, key: &str, column: &str, is_html: bool) -> Self {
+        let work = match is_html {
+            true => Work::FoldHtml,
+            false => Work::FoldText,
         };
-        Some(Self::new(table, key, field.column?, work))
+        Self::new(table, key, column, work)
     }
 
     /// Emptying `column`.

@@ -1,12 +1,15 @@
 //! Who may do what: the table of grants, the default grants, and the administration site.
 
 use async_trait::async_trait;
-use sea_orm::{ActiveValue, ConnectionTrait, EntityTrait};
+use sea_orm::ConnectionTrait;
+use sea_orm::sea_query::{Alias, Expr, Query};
 use sea_orm_migration::sea_orm::{DbErr, DeriveMigrationName};
 use sea_orm_migration::{MigrationTrait, SchemaManager};
 
 use super::default_grants::BY_FUNCTION;
-use crate::db::realm_grant;
+
+/// A realm, a role in it, and a function that the role may use.
+type Grant = (&'static str, &'static str, &'static str);
 
 #[derive(Debug, DeriveMigrationName)]
 pub(super) struct Migration;
@@ -100,40 +103,38 @@ impl MigrationTrait for Migration {
     }
 }
 
-fn defaults() -> Vec<realm_grant::ActiveModel> {
+fn defaults() -> Vec<Grant> {
     let of_templates = TEMPLATES.iter().flat_map(|(realm, roles)| {
         roles.iter().flat_map(move |(role, letter)| {
             BY_FUNCTION
                 .iter()
                 .filter(move |(_, holders)| holders.contains(*letter))
-                .map(move |(function, _)| grant(realm, role, function))
+                .map(move |(function, _)| (*realm, *role, *function))
         })
     });
     let others = OTHERS.iter().flat_map(|(realm, role, functions)| {
         functions
             .iter()
-            .map(move |function| grant(realm, role, function))
+            .map(move |function| (*realm, *role, *function))
     });
     of_templates.chain(others).collect()
 }
 
-fn grant(realm: &str, role: &str, function: &str) -> realm_grant::ActiveModel {
-    realm_grant::ActiveModel {
-        realm: ActiveValue::Set(realm.to_owned()),
-        role: ActiveValue::Set(role.to_owned()),
-        function: ActiveValue::Set(function.to_owned()),
-        is_granted: ActiveValue::Set(true),
-    }
-}
-
-async fn insert(
-    connection: &impl ConnectionTrait,
-    grants: &[realm_grant::ActiveModel],
-) -> Result<(), DbErr> {
+async fn insert(connection: &impl ConnectionTrait, grants: &[Grant]) -> Result<(), DbErr> {
     for batch in grants.chunks(BATCH) {
-        realm_grant::Entity::insert_many(batch.to_vec())
-            .exec_without_returning(connection)
-            .await?;
+        let mut insert = Query::insert();
+        insert
+            .into_table(Alias::new("realm_grant"))
+            .columns(["realm", "role", "function", "is_granted"].map(Alias::new));
+        for (realm, role, function) in batch {
+            insert.values_panic([
+                Expr::val(*realm),
+                Expr::val(*role),
+                Expr::val(*function),
+                Expr::val(true),
+            ]);
+        }
+        connection.execute(&insert).await?;
     }
     Ok(())
 }

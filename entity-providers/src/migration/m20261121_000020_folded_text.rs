@@ -1,42 +1,27 @@
 //! The text that lists look into, folded when it is stored: of announcements, sites and users.
 
-use entity_core::schema::{Field, Kind};
-
 use super::emptied::EmptiedColumn;
 use super::{FoldedColumns, Tables};
-
-const fn text(column: &'static str) -> Field {
-    Field::new(column, Kind::Text(0), "")
-        .column(column)
-        .searchable()
-}
 
 pub(super) const ANNOUNCEMENTS: FoldedColumns = FoldedColumns {
     name: "m20261121_000020_folded_announcements",
     table: "announcement",
-    fields: &[
-        &text("title"),
-        &Field::new("body", Kind::Html(0), "")
-            .column("body")
-            .searchable(),
-    ],
+    texts: &["title"],
+    html: &["body"],
 };
 
 pub(super) const SITES: FoldedColumns = FoldedColumns {
     name: "m20261121_000021_folded_sites",
     table: "site",
-    fields: &[&text("title"), &text("short_description")],
+    texts: &["title", "short_description"],
+    html: &[],
 };
 
 pub(super) const USERS: FoldedColumns = FoldedColumns {
     name: "m20261121_000022_folded_users",
     table: "user_account",
-    fields: &[
-        &text("eid"),
-        &text("email"),
-        &text("first_name"),
-        &text("last_name"),
-    ],
+    texts: &["eid", "email", "first_name", "last_name"],
+    html: &[],
 };
 
 /// What announcements said was in a column of its own, which nothing reads any more. It is emptied and stays: a

@@ -1,13 +1,12 @@
 //! The skeletons of the ids of sites, so that no two of them look alike.
 
 use async_trait::async_trait;
-use sea_orm::sea_query::OnConflict;
-use sea_orm::{ConnectionTrait, DbErr, EntityTrait, Statement};
+use sea_orm::sea_query::{Alias, Expr, OnConflict, Query};
+use sea_orm::{ConnectionTrait, DbErr, Statement};
 use sea_orm_migration::sea_orm::DeriveMigrationName;
 use sea_orm_migration::{MigrationTrait, SchemaManager};
-
-use crate::db::site_likeness::{Column, Entity};
-use crate::site::likeness_row;
+use unicode_normalization::UnicodeNormalization;
+use unicode_security::skeleton;
 
 #[derive(Debug, DeriveMigrationName)]
 pub(super) struct Migration;
@@ -37,10 +36,19 @@ impl MigrationTrait for Migration {
                 return Ok(());
             };
             let read_to = id.clone();
-            Entity::insert_many(ids.iter().map(|it| likeness_row(it)))
-                .on_conflict(OnConflict::column(Column::Skeleton).do_nothing().to_owned())
-                .exec_without_returning(connection)
-                .await?;
+            let mut insert = Query::insert();
+            insert
+                .into_table(Alias::new("site_likeness"))
+                .columns(["skeleton", "site_id"].map(Alias::new))
+                .on_conflict(
+                    OnConflict::column(Alias::new("skeleton"))
+                        .do_nothing()
+                        .to_owned(),
+                );
+            for id in ids {
+                insert.values_panic([Expr::val(likeness(&id)), Expr::val(id)]);
+            }
+            connection.execute(&insert).await?;
             last = read_to;
         }
     }
@@ -48,6 +56,12 @@ impl MigrationTrait for Migration {
     fn use_transaction(&self) -> Option<bool> {
         Some(true)
     }
+}
+
+/// The skeleton of `id`, as it was when this step was made: what sites get now may be another one some day.
+fn likeness(id: &str) -> String {
+    let folded = id.nfkc().collect::<String>().to_lowercase();
+    skeleton(&folded).collect::<String>().to_lowercase()
 }
 
 async fn ids_behind(connection: &impl ConnectionTrait, last: &str) -> Result<Vec<String>, DbErr> {

@@ -47,7 +47,7 @@ pub(crate) async fn claim_ids(cx: &Context, ids: &[String]) -> Result<()> {
 }
 
 /// Returns what is kept of the id of a site.
-pub(crate) fn row(id: &str) -> ActiveModel {
+fn row(id: &str) -> ActiveModel {
     ActiveModel {
         skeleton: Set(likeness(id)),
         site_id: Set(id.to_owned()),

@@ -9,6 +9,7 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{self, Poll};
 use std::thread::available_parallelism;
+use std::time::Duration;
 
 use axum::extract::Request;
 use axum::response::Response;
@@ -19,6 +20,7 @@ use entity_formats::openapi::Document;
 use entity_providers::authorizer::RoleAuthorizer;
 use futures::future::BoxFuture;
 use tokio::sync::{Semaphore, watch as watched};
+use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
 use crate::admission::Admission;
@@ -75,6 +77,10 @@ impl std::fmt::Debug for Parts {
 
 /// How many archives are written for clients at once: each reads all of a site, and the processor compresses it.
 const ARCHIVES: usize = 2;
+/// How long what connections leave may take, after the time in which those end.
+const LAST_WORK: Duration = Duration::from_secs(3);
+/// How long it is tried to store what is left when there is no more time.
+const LAST_TRY: Duration = Duration::from_secs(1);
 /// How many answers are sent at once that are made piece by piece: each has a piece of a few megabytes in memory.
 const STREAMS: usize = 16;
 
@@ -302,18 +308,37 @@ impl App {
         Arc::downgrade(&self.0)
     }
 
-    /// Waits for work that its clients did not wait for, and for the audit log. On SQLite each file alone is whole then.
+    /// Waits for work that its clients did not wait for, and for the audit log, as long as a stop may take. On SQLite each
+    /// file alone is whole then.
     pub async fn finish(&self) {
+        if timeout(self.stop_time(), self.tidy_up()).await.is_err() {
+            tracing::warn!("not everything could be finished");
+        }
+        self.cut_off().await;
+    }
+
+    /// How long a stop takes at most, until what is left is cut off.
+    pub(crate) fn stop_time(&self) -> Duration {
+        self.config.hard_stop + LAST_WORK
+    }
+
+    /// Waits for what is left to be done, however long it takes.
+    pub(crate) async fn tidy_up(&self) {
         self.tasks.close();
         self.tasks.wait().await;
         self.audit.flush().await;
-        telemetry::tell_repeated();
         if let Err(error) = self.storage.checkpoint().await {
             tracing::warn!(
                 error = telemetry::cause(&error),
                 "can't move the journal of the database into its file"
             );
         }
+    }
+
+    /// Ends what could not be finished, and tells what is lost.
+    pub(crate) async fn cut_off(&self) {
+        self.audit.flush_within(LAST_TRY).await;
+        telemetry::tell_repeated();
     }
 
     /// Makes the notifications, deliveries and figures of all events that are committed, as the service does within seconds.
@@ -412,7 +437,7 @@ fn throttle_options(config: &Config) -> ThrottleOptions {
     }
 }
 
-fn delta(duration: std::time::Duration) -> TimeDelta {
+fn delta(duration: Duration) -> TimeDelta {
     TimeDelta::from_std(duration).unwrap_or(TimeDelta::MAX)
 }
 

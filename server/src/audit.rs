@@ -90,7 +90,25 @@ pub struct AuditLog {
     is_required: bool,
     /// The rows that were left out since this was last told in a row of its own.
     lost: Arc<AtomicU64>,
+    /// The requests of which nothing is stored yet.
+    unstored: Arc<AtomicU64>,
     health: Health,
+}
+
+/// Tells that the log has no row of so many requests, and will not have one.
+fn tell_gap(requests: u64) {
+    if requests > 0 {
+        tracing::error!(
+            requests,
+            "the audit log has a gap: the rows of so many requests could not be stored before the end"
+        );
+    }
+}
+
+/// Takes `number` off `count`, which never falls below 0: at the end it is set to that.
+fn subtract(count: &AtomicU64, number: u64) {
+    let less = |it: u64| Some(it.saturating_sub(number));
+    let _ = count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
 }
 
 #[derive(Debug)]
@@ -103,13 +121,13 @@ impl AuditLog {
     /// Starts the task that stores rows. What goes wrong is told to `health`.
     pub fn start(store: AuditStore, options: AuditOptions, health: Health) -> Self {
         let (queue, messages) = mpsc::channel(options.queue.max(1));
-        let lost = Arc::new(AtomicU64::new(0));
+        let (lost, unstored) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
         let writer = Writer::new(
             messages,
             store,
             options.batch.max(1),
             Strangers::new(options.strangers, options.places),
-            Arc::clone(&lost),
+            (Arc::clone(&lost), Arc::clone(&unstored)),
             health.clone(),
         );
         supervise::spawn(writer, health.clone());
@@ -118,6 +136,7 @@ impl AuditLog {
             wait: options.wait,
             is_required: options.is_required,
             lost,
+            unstored,
             health,
         }
     }
@@ -129,6 +148,9 @@ impl AuditLog {
     /// The store has not kept up for too long.
     pub async fn record(&self, row: AuditRow) -> Result<()> {
         use mpsc::error::TrySendError::{Closed, Full};
+        // First, so that it is counted before it can be stored.
+        self.unstored.fetch_add(row.times, Ordering::Relaxed);
+        let times = row.times;
         let has_room = match self.queue.try_send(Message::Row(row)) {
             Ok(()) => true,
             // Nobody waits for a log that may have gaps.
@@ -143,9 +165,10 @@ impl AuditLog {
         }
         self.health.note_unaudited(self.is_required);
         if !self.is_required {
-            self.lost.fetch_add(1, Ordering::Relaxed);
+            self.lost.fetch_add(times, Ordering::Relaxed);
             return Ok(());
         }
+        subtract(&self.unstored, times);
         Err(Error::unavailable(
             "the audit log can't keep up: try again",
             1,
@@ -165,6 +188,15 @@ impl AuditLog {
             drop(waiting.await);
         }
     }
+
+    /// The same where it may be in vain: waits no longer than this, and then tells how many requests have no row, nor
+    /// will have one.
+    pub(crate) async fn flush_within(&self, patience: Duration) {
+        if self.unstored.load(Ordering::Relaxed) > 0 {
+            drop(timeout(patience, self.flush()).await);
+        }
+        tell_gap(self.unstored.swap(0, Ordering::Relaxed));
+    }
 }
 
 #[cfg(test)]
@@ -183,6 +215,7 @@ mod tests {
             wait: Duration::from_millis(100),
             is_required,
             lost: Arc::default(),
+            unstored: Arc::default(),
             health: Health::default(),
         };
         (log, messages)
@@ -225,6 +258,46 @@ mod tests {
         log.record(row("/", "GET")).await.unwrap();
         assert_eq!(log.health.counters().audit_lost, 3);
         assert_eq!(log.lost.load(Ordering::Relaxed), 3);
+    }
+
+    /// A log whose database is gone.
+    async fn log_without_a_database() -> AuditLog {
+        let db = sea_orm::Database::connect("sqlite::memory:").await.unwrap();
+        db.close_by_ref().await.unwrap();
+        let store = AuditStore::new(db, entity_core::db::Faults::new(None));
+        let options = AuditOptions {
+            queue: 100,
+            batch: 10,
+            wait: Duration::from_millis(100),
+            is_required: true,
+            strangers: 100,
+            places: Vec::new(),
+        };
+        AuditLog::start(store, options, Health::default())
+    }
+
+    #[tokio::test]
+    async fn x6_what_cannot_be_stored_holds_no_stop_up_and_is_counted_as_a_gap() {
+        let log = log_without_a_database().await;
+        // There is nothing to store: the database is not asked, and nobody waits for it.
+        log.flush().await;
+        for _ in 0..15 {
+            log.record(row("/", "GET")).await.unwrap();
+        }
+        assert_eq!(log.unstored.load(Ordering::Relaxed), 15);
+        log.flush_within(Duration::from_millis(300)).await;
+        assert_eq!(log.unstored.load(Ordering::Relaxed), 0, "they are told");
+    }
+
+    #[tokio::test]
+    async fn x6_a_log_without_a_service_gives_up_at_last() {
+        let log = log_without_a_database().await;
+        log.record(row("/", "GET")).await.unwrap();
+        let unstored = Arc::downgrade(&log.unstored);
+        drop(log);
+        while unstored.strong_count() > 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 
     #[test]

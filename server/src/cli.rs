@@ -13,6 +13,7 @@ use std::error::Error as StdError;
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Parser as _;
 use entity_core::{ErrorKind, Registry};
@@ -28,6 +29,9 @@ use arguments::{Arguments, Command, Demo, Settings};
 
 /// The configuration or the arguments are wrong.
 const USAGE: u8 = 2;
+
+/// How long threads that work on something may take when everything else is over.
+const LAST_THREADS: Duration = Duration::from_secs(1);
 
 /// Why a command failed, as it is told.
 type Failure = Box<dyn StdError + Send + Sync>;
@@ -69,7 +73,10 @@ pub fn run() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error, 1),
     };
-    match runtime.block_on(execute(arguments, config)) {
+    let done = runtime.block_on(execute(arguments, config));
+    // A thread that waits for something that is gone, such as a name server, holds nobody up.
+    runtime.shutdown_timeout(LAST_THREADS);
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => fail(&tell(&*failure), 1),
     }
@@ -91,6 +98,12 @@ async fn execute(arguments: Arguments, config: Config) -> Result<(), Failure> {
         Some(Command::Migrate { again }) => {
             let registry = Registry::from_inventory()?;
             let storage = Storage::open(config.database.expose(), &registry).await?;
+            if let [origin, name] = &*again {
+                entity_providers::db::run_again(&storage.content, &registry, origin, name).await?;
+                say(&format!(
+                    "the migration `{name}` of the crate `{origin}` has run"
+                ));
+            }
             let mended = entity_providers::db::mend_usage(&storage.content).await?;
             if mended > 0 {
                 say(&format!(
@@ -98,12 +111,6 @@ async fn execute(arguments: Arguments, config: Config) -> Result<(), Failure> {
                 ));
             }
             say("the database is up to date");
-            if let [origin, name] = &*again {
-                entity_providers::db::run_again(&storage.content, &registry, origin, name).await?;
-                say(&format!(
-                    "the migration `{name}` of the crate `{origin}` has run"
-                ));
-            }
             Ok(())
         }
         Some(Command::User { action }) => operator::user(config, action).await,

@@ -242,7 +242,7 @@ settings! {
 
         /// How long connections are still accepted after the signal to stop, so that load balancers notice.
         drain_delay: Duration = "shutdown.drainDelay", "LECTERN_SHUTDOWN_DRAINDELAY", "3";
-        /// How long after the signal the service stops, whatever is still going on.
+        /// How long after the signal connections are cut off. The service ends five seconds later, whatever is still going on.
         hard_stop: Duration = "shutdown.hardStop", "LECTERN_SHUTDOWN_HARDSTOP", "25";
 
         /// The form of log lines: `json` or `text`.

@@ -16,6 +16,7 @@ mod pooler;
 mod power;
 mod restart;
 mod server_stops;
+mod stop;
 mod storage;
 mod transaction;
 mod writer;

@@ -21,6 +21,8 @@ const DELAY: Duration = Duration::from_millis(200);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// How long it is left alone at most.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// How long it is tried once the service is gone.
+const LAST_TRIES: Duration = Duration::from_secs(2);
 /// What `/readyz` calls the place where rows are stored.
 const STORAGE: &str = "audit storage";
 
@@ -32,6 +34,7 @@ pub(super) struct Writer {
     batch: usize,
     strangers: Strangers,
     lost: Arc<AtomicU64>,
+    unstored: Arc<AtomicU64>,
     health: Health,
     rows: Vec<AuditRow>,
     waiting: Vec<oneshot::Sender<()>>,
@@ -45,7 +48,7 @@ impl Writer {
         store: AuditStore,
         batch: usize,
         strangers: Strangers,
-        lost: Arc<AtomicU64>,
+        (lost, unstored): (Arc<AtomicU64>, Arc<AtomicU64>),
         health: Health,
     ) -> Self {
         Self {
@@ -54,6 +57,7 @@ impl Writer {
             batch,
             strangers,
             lost,
+            unstored,
             health,
             rows: Vec::with_capacity(batch),
             waiting: Vec::new(),
@@ -95,10 +99,23 @@ impl Writer {
         }
     }
 
-    /// Stores the rows, however long it takes: until then the queue fills up and requests are refused.
+    /// Stores the rows, however long it takes: until then the queue fills up and requests are refused. Only when the
+    /// service is gone, and nothing more comes, has it an end.
     async fn store_all(&mut self) {
+        if self.rows.is_empty() {
+            return;
+        }
         let mut pause = FIRST_PAUSE;
+        let mut end = None;
         while let Err(error) = self.store.insert(&self.rows).await {
+            if self.queue.is_closed() {
+                let end = end.get_or_insert_with(|| Instant::now() + LAST_TRIES);
+                if Instant::now() >= *end {
+                    super::tell_gap(self.unstored.swap(0, Ordering::Relaxed));
+                    self.rows.clear();
+                    return;
+                }
+            }
             tracing::error!(
                 error = telemetry::cause(&error),
                 rows = self.rows.len(),
@@ -111,6 +128,8 @@ impl Writer {
             sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
+        let stored: u64 = self.rows.iter().map(|it| it.times).sum();
+        super::subtract(&self.unstored, stored);
         if pause > FIRST_PAUSE {
             tracing::info!("audit rows are stored again");
         }

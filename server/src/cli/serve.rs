@@ -20,7 +20,7 @@ const STORAGE_FAILED: i32 = 74;
 /// How long a service whose storage failed goes on answering that it can't.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
-/// Serves until the process is told to stop; a second signal stops it at once.
+/// Serves until the process is told to stop; a second signal stops it at once. Whatever is gone then, a stop has an end.
 pub(super) async fn run(
     mut config: Config,
     file: Option<&Path>,
@@ -68,7 +68,7 @@ pub(super) async fn run(
     tracing::info!("listening on {}", app.config.listen);
     let trusted = app.config.clone();
     let stop = stop_signal()?;
-    let stop_at_once = stop_signal()?;
+    let (end, stop_at_once) = (stop_signal()?, stop_signal()?);
     let serving = listen::serve(
         listener,
         app.clone(),
@@ -77,15 +77,20 @@ pub(super) async fn run(
         app.health.clone(),
         stop.once(),
     );
+    let work = async {
+        serving.await;
+        app.tidy_up().await;
+    };
+    let patience = app.stop_time();
     tokio::select! {
-        () = serving => {}
+        () = work => {}
         () = stop_at_once.twice() => tracing::warn!("stopping at once"),
+        () = end.once_and(patience) => {
+            tracing::warn!("stopping: not everything was finished within {patience:?}");
+        }
         () = give_up(&app) => {}
     }
-    tokio::select! {
-        () = app.finish() => {}
-        () = give_up(&app) => {}
-    }
+    app.cut_off().await;
     Ok(())
 }
 
@@ -148,6 +153,12 @@ fn stop_signal() -> Result<StopSignal, Failure> {
 impl StopSignal {
     async fn once(mut self) {
         self.next().await;
+    }
+
+    /// Waits so long behind the first one.
+    async fn once_and(self, patience: Duration) {
+        self.once().await;
+        sleep(patience).await;
     }
 
     async fn twice(mut self) {

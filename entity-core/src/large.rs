@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 
@@ -36,7 +36,7 @@ pub trait LargeAnswer: Send + Sync {
     fn try_now(&self) -> Result<()>;
 }
 
-/// The count of bytes that one request has read for its answer. All clones share the count of the same request.
+/// The count of bytes that one request has read for its answer, and of the steps that it took to compute it. All clones share the count of the same request.
 #[derive(Clone, Default)]
 pub struct Reading(Arc<State>);
 
@@ -45,6 +45,7 @@ struct State {
     /// The turn of the request; `None` if large answers need no turn.
     large: Option<Box<dyn LargeAnswer>>,
     bytes: AtomicUsize,
+    steps: AtomicU64,
     is_large: AtomicBool,
     is_hurried: AtomicBool,
 }
@@ -103,6 +104,18 @@ impl Reading {
             true => self.grow().await,
             false => Ok(()),
         }
+    }
+
+    /// Counts `steps` of computing, in all parts of a batch together, and returns whether all of them are no more than
+    /// `most`.
+    pub fn step(&self, steps: u64, most: u64) -> bool {
+        let before = self.0.steps.fetch_add(steps, Ordering::Relaxed);
+        before.saturating_add(steps) <= most
+    }
+
+    /// Returns the number of steps that the request took.
+    pub fn steps(&self) -> u64 {
+        self.0.steps.load(Ordering::Relaxed)
     }
 
     async fn grow(&self) -> Result<()> {

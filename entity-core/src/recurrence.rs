@@ -5,7 +5,8 @@
 //! counted from before the skip, and of a time that occurs twice the first is meant.
 //!
 //! An expansion begins near the range that is asked for, not at the beginning of the series, and a rule that seldom
-//! matches is refused, so that the effort depends on the number of results.
+//! matches is refused, so that the effort depends on the number of results. Its steps are counted, so that it can be
+//! bounded whatever is stored.
 //!
 //! ```
 //! use entity_core::recurrence::{self, Series};
@@ -54,6 +55,11 @@ const NO_RULE: &str = "must be a recurrence rule such as FREQ=WEEKLY;COUNT=10";
 const MOST: u32 = 1000;
 /// How many years of a series are looked at before it is accepted.
 const YEARS_CHECKED: i64 = 50;
+/// The most steps of rules that one request may look at to find occurrences. What is stored decides how many it takes to
+/// find one, so that the number of occurrences alone bounds nothing.
+pub const MOST_STEPS: u64 = 20_000;
+/// The most steps from one occurrence to the next: the days of a year.
+const MOST_STEPS_TO_NEXT: u64 = 367;
 /// The most days between two occurrences of a rule that looks at each day or week, and of one that looks at months.
 const LONGEST_GAP: (i64, i64) = (366 * 8, 366 * 100);
 
@@ -172,13 +178,18 @@ impl Series {
             _ => LONGEST_GAP.1,
         };
         let horizon = self.first + TimeDelta::days(YEARS_CHECKED * 366);
-        let mut starts = self.starts(self.first);
+        let (days, mut passed) = (self.days_of_step(), 0_u64);
+        let mut starts = self.starts_while(self.first, |steps| {
+            passed = passed.saturating_add(steps);
+            passed <= MOST_STEPS
+        });
         if starts.next() != Some(self.first) {
             return Err("must first recur when the event begins".to_owned());
         }
         let (mut last, mut counted) = (self.first, 1);
         for start in starts.take(usize::try_from(MOST).unwrap_or_default()) {
-            if start - last > TimeDelta::days(longest) {
+            let gap = start - last;
+            if gap > TimeDelta::days(longest) || steps_in(gap, days) > MOST_STEPS_TO_NEXT {
                 return Err("must recur more often".to_owned());
             }
             if self.count.is_some_and(|it| counted >= it)
@@ -198,15 +209,51 @@ impl Series {
 
     /// Returns the instants at which the event takes place from `from` on, in order, as if the rule had no end.
     pub fn starts(&self, from: DateTimeUtc) -> impl Iterator<Item = DateTimeUtc> + Send + use<> {
+        self.starts_while(from, |_steps| true)
+    }
+
+    /// Returns the same instants as long as `may_go_on` allows. It is asked with 0 before each, and told after each how
+    /// many steps that took: how many days, weeks, months or years of the rule were looked at.
+    pub fn starts_while<F>(
+        &self,
+        from: DateTimeUtc,
+        mut may_go_on: F,
+    ) -> impl Iterator<Item = DateTimeUtc> + Send + use<F>
+    where
+        F: FnMut(u64) -> bool + Send,
+    {
         let near = self.begin_near(from.with_timezone(&self.zone).naive_local());
         let set = RRuleSet::new(as_utc(near)).rrule(self.rule.clone()).limit();
         let (first, local, zone) = (self.first, self.local, self.zone);
-        set.into_iter()
-            .filter_map(move |it| match it.naive_utc() == local {
+        let (days, mut at) = (self.days_of_step(), near);
+        let mut dates = set.into_iter();
+        let dates = std::iter::from_fn(move || {
+            if !may_go_on(0) {
+                return None;
+            }
+            let date = dates.next()?.naive_utc();
+            // What was found is not lost, whatever it took.
+            let _stops_then = may_go_on(steps_in(date - at, days));
+            at = date;
+            Some(date)
+        });
+        dates
+            .filter_map(move |it| match it == local {
                 true => Some(first),
-                false => place(it.naive_utc(), zone).map(|it| it + fraction(first)),
+                false => place(it, zone).map(|it| it + fraction(first)),
             })
             .skip_while(move |it| *it < from)
+    }
+
+    /// Returns the days from one step of the rule to the next, roughly.
+    fn days_of_step(&self) -> i64 {
+        let days = match self.rule.get_freq() {
+            Frequency::Yearly => 365,
+            Frequency::Monthly => 30,
+            Frequency::Weekly => 7,
+            _ => 1,
+        };
+        days * i64::from(self.rule.get_interval()).max(1)
     }
 
     /// Returns a local time at which an expansion can begin to find everything from `from` on: a whole number of
@@ -230,6 +277,13 @@ impl Series {
         };
         near.unwrap_or(self.local)
     }
+}
+
+/// Returns how many steps of `days` days are looked at to come so far.
+fn steps_in(passed: TimeDelta, days: i64) -> u64 {
+    let steps = passed.num_days().checked_div_euclid(days);
+    let steps = steps.and_then(|it| u64::try_from(it).ok());
+    steps.unwrap_or_default().saturating_add(1)
 }
 
 /// Returns the parts of a rule, each with its value.

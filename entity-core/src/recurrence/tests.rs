@@ -249,3 +249,55 @@ fn days_have_ten_characters_and_count_on() {
         assert_eq!(range(wrong, "2026-11-30"), None, "{wrong}");
     }
 }
+
+#[test]
+fn x48_the_steps_of_a_rule_are_counted_and_few_lead_to_the_next_occurrence() {
+    let steps_to_second = |rule: &str, from: &str| {
+        let series = series(rule, from, "UTC").unwrap();
+        let mut all = Vec::new();
+        let found = series.starts_while(at(from), |steps| {
+            all.push(steps);
+            true
+        });
+        assert_eq!(found.take(2).count(), 2, "{rule}");
+        assert_eq!((all.len(), all[0], all[2]), (4, 0, 0), "{rule}");
+        all[3]
+    };
+    for (rule, from, steps) in [
+        ("FREQ=DAILY", "2026-11-25T10:00:00Z", 2),
+        ("FREQ=WEEKLY;INTERVAL=2", "2026-11-25T10:00:00Z", 2),
+        ("FREQ=YEARLY", "2026-11-25T10:00:00Z", 2),
+        ("FREQ=DAILY;BYDAY=WE", "2026-11-25T10:00:00Z", 8),
+        (
+            "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29",
+            "2028-02-29T10:00:00Z",
+            1462,
+        ),
+    ] {
+        assert_eq!(steps_to_second(rule, from), steps, "{rule}");
+    }
+    let bomb = series(
+        "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29",
+        "2028-02-29T10:00:00Z",
+        "UTC",
+    );
+    let bomb = bomb.unwrap();
+    assert!(bomb.check().is_err());
+    let mut left = 3000_u64;
+    let found = bomb.starts_while(at("2028-02-29T10:00:00Z"), |steps| {
+        left = left.saturating_sub(steps);
+        left > 0
+    });
+    assert_eq!(found.count(), 4);
+    for (rule, from) in [
+        (
+            "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29",
+            "2028-02-29T10:00:00Z",
+        ),
+        ("FREQ=DAILY;BYMONTH=1", "2027-01-01T10:00:00Z"),
+        ("FREQ=DAILY;BYMONTH=1;COUNT=900", "2027-01-01T10:00:00Z"),
+        ("FREQ=WEEKLY;BYMONTH=2;BYDAY=SA", "2027-02-06T10:00:00Z"),
+    ] {
+        assert!(series(rule, from, "UTC").unwrap().check().is_ok(), "{rule}");
+    }
+}

@@ -36,12 +36,18 @@ impl CalendarEvent {
             from: start,
             to: start + chrono::TimeDelta::milliseconds(1),
         };
-        let is_one = self.recurrence_rule.is_some() && self.starts_in(only).any(|it| it == start);
+        let is_one = self.recurrence_rule.is_some()
+            && self.starts_in(only, |_steps| true).any(|it| it == start);
         Ok(is_one.then(|| self.at(start)))
     }
 
-    /// Returns the instants at which the event takes place in `range`, in order.
-    pub(super) fn starts_in(&self, range: Range) -> Box<dyn Iterator<Item = DateTimeUtc> + Send> {
+    /// Returns the instants at which the event takes place in `range`, in order, as long as `may_go_on` allows, which is
+    /// told the steps that each took.
+    pub(super) fn starts_in(
+        &self,
+        range: Range,
+        may_go_on: impl FnMut(u64) -> bool + Send + 'static,
+    ) -> Box<dyn Iterator<Item = DateTimeUtc> + Send> {
         let length = self.length();
         let Ok(Some(series)) = self.to_series() else {
             let start = Some(self.start()).filter(|it| range.meets(*it, *it + length));
@@ -50,7 +56,7 @@ impl CalendarEvent {
         let excluded = self.excluded();
         let over = self.over_at.0;
         let starts = series
-            .starts((range.from - length).max(self.start()))
+            .starts_while((range.from - length).max(self.start()), may_go_on)
             .take_while(move |it| *it < range.to && *it + length <= over)
             .filter(move |it| range.meets(*it, *it + length))
             .filter(move |it| !excluded.contains(&it.timestamp_millis()));

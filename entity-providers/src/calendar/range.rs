@@ -1,10 +1,14 @@
 //! Ranges of days: each occurrence in them as an entity of its own, in order of time.
+//!
+//! How much work an occurrence is depends on what others have stored. So the steps of all rules together are bounded for
+//! each request, and no thread that serves others takes them.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use entity_core::recurrence::{self, Range};
+use entity_core::recurrence::{self, MOST_STEPS, Range};
 use entity_core::schema::{Field, Kind};
 use entity_core::search::{Cell, Filter, Page, Test};
-use entity_core::{Context, Error, Result, Search, gate};
+use entity_core::{Context, Error, Reading, Result, Search, gate};
+use tokio::task::spawn_blocking;
 
 use super::CalendarEvent;
 
@@ -31,7 +35,13 @@ pub(super) async fn list(
     if page.has_more {
         return Err(Error::bad_request("the list is too long: name fewer days"));
     }
-    Ok(part(cx, &page.items, range, (passed, limit)))
+    let part = part(cx, page.items, range, (passed, limit)).await?;
+    match part.is_broken_off {
+        true => Err(Error::bad_request(
+            "the events of these days recur too seldom to be found quickly: name fewer days",
+        )),
+        false => Ok(part.page),
+    }
 }
 
 /// Returns the first `limit` occurrences of events of these sites that are not over and begin within `period`, in order of
@@ -50,40 +60,77 @@ pub(crate) async fn next(
     let mut search = stored_in(Search::all(), range)?;
     search.narrow_to_sites::<CalendarEvent>(sites)?;
     let page = gate::list::<CalendarEvent>(cx, search).await?;
-    Ok(part(cx, &page.items, range, (0, limit)))
+    let part = part(cx, page.items, range, (0, limit)).await?;
+    Ok(part.page)
+}
+
+/// Occurrences, and whether the search for them was broken off because it took too many steps.
+struct Found {
+    page: Page<CalendarEvent>,
+    is_broken_off: bool,
 }
 
 /// Returns the occurrences of `events` in `range`, without those that are passed and as many as the limit and the size
 /// of an answer allow.
-fn part(
+async fn part(
     cx: &Context,
-    events: &[CalendarEvent],
+    events: Vec<CalendarEvent>,
     range: Range,
     (passed, limit): (u64, u64),
-) -> Page<CalendarEvent> {
-    let (passed, limit) = (to_size(passed), to_size(limit));
-    let starts = events.iter().map(|it| it.starts_in(range));
-    let found = recurrence::in_order(starts.collect())
-        .skip(passed)
-        .take(limit.saturating_add(1));
-    let (mut shown, mut bytes) = (Vec::new(), 0_usize);
-    for (start, index) in found {
-        let event = events.get(index).map(|it| it.at(start));
-        let Some(event) = event.filter(|_| shown.len() < limit && bytes < cx.answer_bytes()) else {
-            return match shown.len() < limit {
-                true => Page::ended(shown),
-                false => Page {
-                    has_more: true,
-                    ..Page::whole(shown)
-                },
+) -> Result<Found> {
+    let part = Part {
+        range,
+        passed: to_size(passed),
+        limit: to_size(limit),
+        bytes: cx.answer_bytes(),
+        reading: cx.origin().reading.clone(),
+    };
+    let found = spawn_blocking(move || Found {
+        page: part.of(&events),
+        is_broken_off: !part.reading.step(0, MOST_STEPS),
+    });
+    found.await.map_err(Error::internal)
+}
+
+/// Which of the occurrences are wanted.
+struct Part {
+    range: Range,
+    passed: usize,
+    limit: usize,
+    /// The most bytes.
+    bytes: usize,
+    reading: Reading,
+}
+
+impl Part {
+    fn of(&self, events: &[CalendarEvent]) -> Page<CalendarEvent> {
+        let starts = events.iter().map(|it| {
+            let reading = self.reading.clone();
+            it.starts_in(self.range, move |steps| reading.step(steps, MOST_STEPS))
+        });
+        let found = recurrence::in_order(starts.collect())
+            .skip(self.passed)
+            .take(self.limit.saturating_add(1));
+        let (mut shown, mut bytes) = (Vec::new(), 0_usize);
+        for (start, index) in found {
+            let event = events.get(index).map(|it| it.at(start));
+            let Some(event) = event.filter(|_| shown.len() < self.limit && bytes < self.bytes)
+            else {
+                return match shown.len() < self.limit {
+                    true => Page::ended(shown),
+                    false => Page {
+                        has_more: true,
+                        ..Page::whole(shown)
+                    },
+                };
             };
-        };
-        bytes = bytes
-            .saturating_add(event.description.len())
-            .saturating_add(event.attachments.column().len());
-        shown.push(event);
+            bytes = bytes
+                .saturating_add(event.description.len())
+                .saturating_add(event.attachments.column().len());
+            shown.push(event);
+        }
+        Page::whole(shown)
     }
-    Page::whole(shown)
 }
 
 /// Narrows `search` to the events of which some occurrence may be in `range`.

@@ -2,7 +2,9 @@
 
 use chrono::TimeDelta;
 use entity_core::endpoint::Call;
-use entity_core::{Caller, DateTimeUtc, ErrorKind, Verb};
+use entity_core::recurrence::Range;
+use entity_core::{Caller, DateTimeUtc, ErrorKind, Search, Verb};
+use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
 
 use super::{CalendarEvent, Deadline, follow_cause, view};
@@ -382,6 +384,49 @@ async fn many_long_series_cost_no_more_than_what_is_shown() {
         "{:?}",
         begun.elapsed()
     );
+}
+
+#[tokio::test]
+async fn x48_rules_that_seldom_match_take_few_steps_of_a_request() {
+    let bed = Testbed::demo().await;
+    let bomb = json!({"recurrenceRule": "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29",
+        "firstTime": "2028-02-29T10:00:00Z", "timeZone": "UTC"});
+    let body = json!({"siteId": BIOLOGY, "title": "Bomb", "duration": 0, "recurrenceRule": bomb["recurrenceRule"],
+        "firstTime": bomb["firstTime"], "timeZone": "UTC"});
+    assert_eq!(
+        kind(&bed, Verb::Post, "calendar", &body).await,
+        ErrorKind::BadRequest
+    );
+    // What was stored before such rules were refused is read, and bounded.
+    for number in 0..100 {
+        let fields = json!({"title": format!("Bomb {number}"), "recurrenceRule": "FREQ=DAILY",
+            "firstTime": "2028-02-29T10:00:00Z", "timeZone": "UTC"});
+        make(&bed, fields).await;
+    }
+    let stored = "UPDATE calendar_event SET recurrence_rule = 'FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29' \
+        WHERE recurrence_rule = 'FREQ=DAILY'";
+    bed.db.writer.execute_unprepared(stored).await.unwrap();
+    let reads = |days: (&'static str, &'static str)| {
+        let bed = &bed;
+        async move {
+            let cx = bed.reader("student1").await;
+            let range = Range::of_days(Some(("firstDate", days.0)), Some(("lastDate", days.1)));
+            let mut search = Search::all();
+            search.limit = 1000;
+            search.narrow_to_site::<CalendarEvent>(BIOLOGY).unwrap();
+            let page = super::range::list(&cx, search, range.unwrap().unwrap()).await;
+            (page.map(|it| it.items.len()), cx.origin().reading.steps())
+        }
+    };
+    let (far, steps) = reads(("2028-01-01", "2199-01-01")).await;
+    assert_eq!(far.unwrap_err().kind(), ErrorKind::BadRequest);
+    assert!((20_000..25_000).contains(&steps), "{steps}");
+    let (before, steps) = reads(("2026-11-01", "2026-12-01")).await;
+    assert!(before.unwrap() > 0);
+    assert!(steps < 100, "{steps}");
+    let path = format!("calendar/site/{BIOLOGY}?firstDate=2028-01-01&lastDate=2199-01-01");
+    let error = bed.get("student1", &path).await.unwrap_err();
+    assert!(error.to_string().contains("name fewer days"), "{error}");
 }
 
 #[tokio::test]

@@ -68,12 +68,15 @@ impl Class {
     }
 }
 
-/// Whether a query may search, filter or count. What is encoded may be anything, and is taken for that.
+/// The names of parameters at which much may have to be looked at: words, counts, and days of what recurs.
+const SCANNING: [&str; 6] = ["_search", "_count", "firstDate", "lastDate", "from", "to"];
+
+/// Whether a query may search, filter, count or compute. What is encoded may be anything, and is taken for that.
 fn searches(query: &str) -> bool {
     query
         .split('&')
         .filter_map(|it| it.split('=').next())
-        .any(|name| name.contains(['%', '[', '+']) || matches!(name, "_search" | "_count"))
+        .any(|name| name.contains(['%', '[', '+']) || SCANNING.contains(&name))
 }
 
 /// One thing for each class.
@@ -133,6 +136,12 @@ mod tests {
             ("GET", "/direct/site.json?a=1&%5fsearch=x", Class::Scan),
             ("GET", "/direct/site.json?title[like]=x", Class::Scan),
             ("GET", "/direct/site.json?_count=exact", Class::Scan),
+            (
+                "GET",
+                "/direct/calendar/my?lastDate=2027-01-01",
+                Class::Scan,
+            ),
+            ("GET", "/api/users/me/calendar?from=2027-01-01", Class::Scan),
             ("GET", "/direct/batch.json?_refs=a", Class::Scan),
             ("GET", "/direct/%62atch.json?_refs=a", Class::Scan),
             ("GET", "/feeds/x/y.atom", Class::Scan),

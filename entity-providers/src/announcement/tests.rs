@@ -345,6 +345,45 @@ async fn the_list_of_a_site_is_read_off_its_index() {
 }
 
 #[tokio::test]
+async fn x51_the_list_of_several_sites_sorts_keys_and_reads_the_rows_it_shows() {
+    let bed = Testbed::demo().await;
+    let cx = bed.reader("student1").await;
+    let mut search = Search::all();
+    search.scope = Scope::Sites(vec![BIOLOGY.to_owned(), HISTORY.to_owned()]);
+    Grammar::of::<Announcement>().unwrap().complete(&mut search);
+    let statement = db::list_statement::<Announcement>(&cx, &search).await;
+    let mut explained = statement.unwrap();
+    let (_, chosen) = explained.sql.split_once(" FROM (SELECT ").unwrap();
+    let (chosen, _) = chosen.split_once(" AS chosen ").unwrap();
+    assert!(!chosen.contains("\"body\""), "{chosen}");
+    explained.sql = format!("EXPLAIN QUERY PLAN {}", explained.sql);
+    let rows = bed.db.reader.query_all_raw(explained).await.unwrap();
+    let steps = rows.iter().map(|it| {
+        let parent: i64 = it.try_get("", "parent").unwrap();
+        let detail: String = it.try_get("", "detail").unwrap();
+        (parent, detail)
+    });
+    let whole: Vec<String> = steps.filter(|it| it.0 == 0).map(|it| it.1).collect();
+    let plan = whole.join("; ");
+    assert!(plan.contains("SCAN chosen; SEARCH this USING"), "{plan}");
+    assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+    // The parts of it are the whole, in order.
+    for order in ["", "&_order=title_desc", "&_order=createdOn"] {
+        let path = format!("announcement?_limit=100{order}");
+        let whole = bed.get("admin", &path).await.unwrap();
+        let whole = texts(&whole, "title");
+        let mut parts = Vec::new();
+        for start in 0..whole.len() {
+            let path = format!("announcement?_limit=1&_start={start}{order}");
+            let part = bed.get("admin", &path).await.unwrap();
+            parts.extend(texts(&part, "title").iter().map(ToString::to_string));
+        }
+        assert!(whole.len() > 3);
+        assert_eq!(parts, whole, "{order}");
+    }
+}
+
+#[tokio::test]
 async fn words_are_found_in_titles_and_texts() {
     let bed = Testbed::demo().await;
     for (query, expected) in [

@@ -1,6 +1,6 @@
 //! Reading records: one, several, lists and counts, each with one statement and, for groups, one more.
 
-use sea_orm::{Statement, Value};
+use sea_orm::{ConnectionTrait as _, DbBackend, Statement, Value};
 
 use super::{PARENT, Record, THIS, groups};
 use crate::access::Scope;
@@ -111,16 +111,44 @@ pub async fn load_by<T: Record>(
 /// Returns an error if the database can't be read.
 pub async fn list<T: Record>(cx: &Context, search: &Search) -> Result<Page<T>> {
     let statement = list_statement::<T>(cx, search).await?;
+    let page = rows_of_list::<T>(cx, search, statement, sorts_keys::<T>(cx, search)?).await?;
+    let mut page = match page {
+        Some(page) => page,
+        None => {
+            let statement = by_order::<T>(cx, search, &Columns::of::<T>(cx, search).await?)?;
+            let page = rows_of_list::<T>(cx, search, statement, false).await?;
+            page.unwrap_or_else(|| Page::whole(Vec::new()))
+        }
+    };
+    complete(cx, &mut page.items).await?;
+    Ok(page)
+}
+
+/// Returns what `statement` selects for a list. If the rows `have_places`, these follow the columns; `None` if the rows
+/// do not come in that order.
+async fn rows_of_list<T: Record>(
+    cx: &Context,
+    search: &Search,
+    statement: Statement,
+    have_places: bool,
+) -> Result<Option<Page<T>>> {
+    let first = to_bound(search.start).saturating_add(1);
+    let (mut last, mut is_in_order) = (0, true);
     let read = |row: &mut Row<'_>| {
         let mut record = T::from_row(cx, row)?;
         let is_restricted = record.facts().is_restricted;
         record.set_facts(Facts::seen().restricted(is_restricted));
+        if have_places {
+            let place: i64 = row.take()?;
+            // What takes long is begun again elsewhere.
+            is_in_order &= place == first || place > last;
+            last = place;
+        }
         Ok(record)
     };
     let measure = cx.measure(search).short(is_short(search));
-    let mut page = cx.db()?.page(statement, measure, read).await?;
-    complete(cx, &mut page.items).await?;
-    Ok(page)
+    let page = cx.db()?.page(statement, measure, read).await?;
+    Ok(is_in_order.then_some(page))
 }
 
 /// Returns the statement that [`list`] runs, so that its plan can be looked at.
@@ -129,14 +157,68 @@ pub async fn list<T: Record>(cx: &Context, search: &Search) -> Result<Page<T>> {
 /// Returns an error if it can't be decided what the caller holds.
 pub async fn list_statement<T: Record>(cx: &Context, search: &Search) -> Result<Statement> {
     let columns = Columns::of::<T>(cx, search).await?;
-    let mut sql = selecting::<T>(cx, &columns)?;
+    match sorts_keys::<T>(cx, search)? {
+        true => by_sorted_keys::<T>(cx, search, &columns),
+        false => by_order::<T>(cx, search, &columns),
+    }
+}
+
+/// Returns whether a list is to sort the keys of its rows, and then to read the rows one by one. SQLite sorts rows with
+/// all that is selected of them, so that long texts are copied of all rows to show some. No index has the entities of
+/// several sites in order. PostgreSQL keeps long texts elsewhere, and sorts what leads to them.
+fn sorts_keys<T: Record>(cx: &Context, search: &Search) -> Result<bool> {
+    let has_site = T::schema()
+        .role(Role::Site)
+        .is_some_and(|it| it.column.is_some());
+    let first = search.order.first().and_then(|it| it.field.role);
+    Ok(cx.db()?.get_database_backend() == DbBackend::Sqlite
+        && !T::HTML.is_empty()
+        && has_site
+        && search.site().is_none()
+        && !search.order.is_empty()
+        && first != Some(Role::Id))
+}
+
+/// Returns the statement for a list in one step.
+fn by_order<T: Record>(cx: &Context, search: &Search, columns: &Columns<'_>) -> Result<Statement> {
+    let mut sql = selecting::<T>(cx, columns)?;
     write_from::<T>(cx, &mut sql);
-    write_seen::<T>(&mut sql, search, &columns)?;
-    write_behind(&mut sql, search, &columns)?;
-    write_order(&mut sql, &search.order, &columns)?;
+    write_part::<T>(&mut sql, search, columns)?;
+    Ok(sql.into_statement())
+}
+
+/// Returns the statement for a list that first chooses and sorts the keys alone. Each row comes with its place behind the
+/// columns: the database need not keep the order of what is chosen, but has no reason to leave it.
+fn by_sorted_keys<T: Record>(
+    cx: &Context,
+    search: &Search,
+    columns: &Columns<'_>,
+) -> Result<Statement> {
+    let mut sql = selecting::<T>(cx, columns)?;
+    sql.push(", chosen.place FROM (SELECT ");
+    sql.column(THIS, T::KEY)
+        .push(" AS key, row_number() OVER (");
+    write_order(&mut sql, &search.order, columns)?;
+    sql.push(") AS place");
+    write_from::<T>(cx, &mut sql);
+    write_part::<T>(&mut sql, search, columns)?;
+    sql.push(") AS chosen CROSS JOIN \"")
+        .push(T::TABLE)
+        .push("\" ");
+    sql.push(THIS).push(" ON ");
+    sql.column(THIS, T::KEY).push(" = chosen.key");
+    write_joins::<T>(cx, &mut sql);
+    Ok(sql.into_statement())
+}
+
+/// Appends which rows a list has, in which order, and which part of them is wanted.
+fn write_part<T: Record>(sql: &mut Sql, search: &Search, columns: &Columns<'_>) -> Result<()> {
+    write_seen::<T>(sql, search, columns)?;
+    write_behind(sql, search, columns)?;
+    write_order(sql, &search.order, columns)?;
     sql.push(" LIMIT ").bind(to_bound(search.fetch()));
     sql.push(" OFFSET ").bind(to_bound(search.start));
-    Ok(sql.into_statement())
+    Ok(())
 }
 
 /// Returns the number of entities that `search` asks for and that the caller sees, within the scope of the search and
@@ -162,6 +244,11 @@ fn selecting<T: Record>(cx: &Context, columns: &Columns<'_>) -> Result<Sql> {
 /// Appends ` FROM …`: the own table, that of the parent, and those that the type joins.
 pub(in crate::db) fn write_from<T: Record>(cx: &Context, sql: &mut Sql) {
     sql.push(" FROM \"").push(T::TABLE).push("\" ").push(THIS);
+    write_joins::<T>(cx, sql);
+}
+
+/// Appends ` JOIN …`: the table of the parent, and those that the type joins.
+fn write_joins<T: Record>(cx: &Context, sql: &mut Sql) {
     if let Some(parent) = T::PARENT.filter(|it| it.is_joined) {
         sql.push(if parent.is_optional {
             " LEFT JOIN \""

@@ -1,38 +1,55 @@
-//! By when a request must be answered, which an upload puts off while its bytes come.
+//! By when a request must be answered, which is put off while its body comes: that has a time limit of its own, and the
+//! work on it has no more time than that of a request without one.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How often the deadline of an upload is looked at, which may be put off and back.
+/// How often a deadline is looked at that may be put off and back.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// The deadline of one request. All clones are the same deadline.
 #[derive(Clone, Debug)]
 pub(crate) struct Deadline {
     at: Instant,
-    /// The present deadline of an upload; `None` while its bytes come, which have deadlines of their own.
+    /// The present deadline of what has a body; `None` while its bytes come, which have deadlines of their own.
     moved: Option<Arc<Mutex<Option<Instant>>>>,
+    is_of_upload: bool,
+}
+
+/// What comes with a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Brings {
+    /// Its head alone.
+    Nothing,
+    /// A body, which is read as a whole.
+    Body,
+    /// Files.
+    Files,
 }
 
 impl Deadline {
-    /// The deadline `at`, which an upload may move.
-    pub(crate) fn new(at: Instant, is_of_upload: bool) -> Self {
+    /// The deadline `at` of a request that brings this. Nothing but reading it moves the deadline.
+    pub(crate) fn new(at: Instant, brings: Brings) -> Self {
+        let has_body = brings != Brings::Nothing;
         Self {
             at,
-            moved: is_of_upload.then(|| Arc::new(Mutex::new(Some(at)))),
+            moved: has_body.then(|| Arc::new(Mutex::new(Some(at)))),
+            is_of_upload: brings == Brings::Files,
         }
     }
 
     /// Whether the request brings files.
     pub(crate) fn is_of_upload(&self) -> bool {
-        self.moved.is_some()
+        self.is_of_upload
     }
 
-    /// Puts it off.
-    pub(crate) fn suspend(&self) {
+    /// Puts it off, and returns how much time was left.
+    pub(crate) fn suspend(&self) -> Duration {
+        let left = self.at.saturating_duration_since(Instant::now());
         self.set(None);
+        left
     }
 
     /// Lets it be so long from now.
@@ -72,18 +89,36 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn only_an_upload_puts_its_deadline_off() {
+    async fn only_what_has_a_body_puts_its_deadline_off() {
         let soon = Duration::from_millis(10);
-        let usual = Deadline::new(Instant::now() + soon, false);
-        let upload = Deadline::new(Instant::now() + soon, true);
-        for it in [&usual, &upload] {
-            it.suspend();
+        let at = Instant::now() + soon;
+        let usual = Deadline::new(at, Brings::Nothing);
+        let body = Deadline::new(at, Brings::Body);
+        let upload = Deadline::new(at, Brings::Files);
+        for it in [&usual, &body, &upload] {
+            assert!(it.suspend() <= soon);
         }
         tokio::time::sleep(2 * soon).await;
         assert!(usual.again().is_none());
-        assert!(upload.again().is_some());
-        upload.resume(soon);
+        for it in [&body, &upload] {
+            assert!(it.again().is_some());
+            it.resume(soon);
+        }
         tokio::time::sleep(2 * soon).await;
+        assert!(body.again().is_none());
         assert!(upload.clone().again().is_none());
+        assert!(upload.is_of_upload() && !body.is_of_upload());
+    }
+
+    #[tokio::test]
+    async fn x53_what_has_a_body_has_no_more_time_for_its_work() {
+        let length = Duration::from_mins(1);
+        let deadline = Deadline::new(Instant::now() + length, Brings::Body);
+        assert!(deadline.first() <= Instant::now() + LOOK);
+        let left = deadline.suspend();
+        assert!(left <= length);
+        deadline.resume(left);
+        let until = deadline.moved.as_ref().unwrap().lock().unwrap().unwrap();
+        assert!(until <= Instant::now() + length);
     }
 }

@@ -51,7 +51,7 @@ pub(crate) struct Exchange {
     pub(crate) uploaded: Option<Uploaded>,
     /// The token of its session that its body must still show.
     pub(crate) owed_token: Option<String>,
-    /// Its deadline, if it brings files.
+    /// Its deadline. Parts of a batch have none of their own.
     pub(crate) deadline: Option<Deadline>,
     /// Most bytes of a list in its answer, where those are fewer than usual.
     pub(crate) answer_bytes: Option<usize>,
@@ -140,7 +140,7 @@ impl Exchange {
 
     /// Whether it brings files.
     pub(crate) fn brings_files(&self) -> bool {
-        self.deadline.is_some()
+        self.deadline.as_ref().is_some_and(Deadline::is_of_upload)
     }
 
     /// Takes the body that nobody read yet.
@@ -150,7 +150,8 @@ impl Exchange {
     }
 
     /// Reads the body, up to `limit` bytes, for no longer than `patience`; what was read before stays. Then the
-    /// request waits for its place, so that nobody who sends slowly holds one.
+    /// request waits for its place, so that nobody who sends slowly holds one. The time for reading does not count
+    /// towards the deadline, and none is added for what follows.
     ///
     /// # Errors
     /// It is larger, the client stopped sending, or there is no place.
@@ -168,9 +169,12 @@ impl Exchange {
             };
         };
         let body = Limited::new(body, limit).collect();
-        let read = timeout(patience, body)
-            .await
-            .map_err(|elapsed| incomplete().with_source(elapsed))?;
+        let left = self.deadline.as_ref().map(Deadline::suspend);
+        let read = timeout(patience, body).await;
+        if let Some((deadline, left)) = self.deadline.as_ref().zip(left) {
+            deadline.resume(left);
+        }
+        let read = read.map_err(|elapsed| incomplete().with_source(elapsed))?;
         self.body = read
             .map_err(|error| match error.is::<LengthLimitError>() {
                 true => too_large(),

@@ -23,7 +23,7 @@ use crate::admission::{Admitted, Class, Sender, later};
 use crate::app::App;
 use crate::audit::AuditRow;
 use crate::coding::{self, Coded, data};
-use crate::deadline::Deadline;
+use crate::deadline::{Brings, Deadline};
 use crate::error::{self, ErrorContext};
 use crate::exchange::Exchange;
 use crate::metrics::Cause;
@@ -132,10 +132,14 @@ async fn admitted_in(
     context: ErrorContext,
     mut admitted: Admitted,
 ) -> Response {
-    let length = guard::deadline(&request.0.method, &app.config);
-    let is_upload = direct::upload::is_asked(app, &request.0);
-    let until = &Deadline::new(Instant::now() + length, is_upload);
-    let entered = admitted.enter(&app.admission, !request.1.is_end_stream());
+    let has_body = !request.1.is_end_stream();
+    let brings = match direct::upload::is_asked(app, &request.0) {
+        true => Brings::Files,
+        false if has_body => Brings::Body,
+        false => Brings::Nothing,
+    };
+    let until = &Deadline::new(Instant::now() + app.config.request_deadline, brings);
+    let entered = admitted.enter(&app.admission, has_body);
     match in_time(app, until, entered).await {
         // What is refused needs no room for all that follows.
         Ok(()) => {
@@ -206,7 +210,7 @@ async fn in_session(
     let own = &app.dispatcher.shared().base_url;
     let place = (arrived, address::base_url(&request.0, &app.config, own));
     let mut exchange = Exchange::new(*request, session.clone(), place, context, admitted);
-    exchange.deadline = Some(until.clone()).filter(Deadline::is_of_upload);
+    exchange.deadline = Some(until.clone());
     let exchange = Box::new(exchange);
     let mut response = audited(app, exchange, until).await;
     if let Some(session) = session {

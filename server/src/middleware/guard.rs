@@ -1,8 +1,6 @@
 //! Refuses requests that no endpoint should have to think about: wrong hosts, overlong targets, tunnels,
 //! encoded bodies, and announced bodies that are too large.
 
-use std::time::Duration;
-
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HOST};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method};
@@ -10,14 +8,6 @@ use entity_core::{Error, ErrorKind, Result};
 
 use crate::config::Config;
 use crate::middleware::address;
-
-/// How long the request may take: reading its body has a time limit of its own.
-pub fn deadline(method: &Method, config: &Config) -> Duration {
-    match method.is_safe() {
-        true => config.request_deadline,
-        false => config.request_deadline + config.body_timeout,
-    }
-}
 
 /// Refuses overlong targets, tunnels, encoded bodies, and announced bodies that are too large for a request that brings
 /// files or none.

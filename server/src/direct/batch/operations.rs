@@ -177,7 +177,7 @@ impl Operations {
             };
             let send = async |part: Part| {
                 let sent = part.send(app, outer, key, index);
-                match operation.is_for_its_answer(key) {
+                match operation.is_read() {
                     true => while_awaited(outer, sent).await,
                     false => sent.await,
                 }
@@ -421,10 +421,9 @@ impl Operation {
         }
     }
 
-    /// Whether it does nothing but answer the client: it only reads, no later operation can name what it found, and
-    /// nothing is kept for a client that asks again.
-    fn is_for_its_answer(&self, key: Option<&Key>) -> bool {
-        self.method == Verb::Get.name() && self.id.is_none() && key.is_none()
+    /// Whether it only reads. What names it later is refused if it was given up, and so nothing is kept for a key.
+    fn is_read(&self) -> bool {
+        self.method == Verb::Get.name()
     }
 
     fn remember<'a>(&'a self, outcome: &Outcome, results: &mut Results<'a>) {

@@ -159,6 +159,24 @@ impl Error {
         error
     }
 
+    /// Returns the same error about other fields: those that the client sent, where the error is about what follows from
+    /// them. `name_of` returns the name of the field in place of another one, or `None` for one that is not replaced.
+    #[must_use]
+    pub fn rename_fields(mut self, name_of: impl Fn(&str) -> Option<&'static str>) -> Self {
+        if !self.0.fields.iter().any(|it| name_of(&it.name).is_some()) {
+            return self;
+        }
+        let mut fields = std::mem::take(&mut self.0.fields);
+        for field in &mut fields {
+            if let Some(name) = name_of(&field.name) {
+                name.clone_into(&mut field.name);
+            }
+        }
+        let renamed = *Self::fields(fields).0;
+        (self.0.message, self.0.fields) = (renamed.message, renamed.fields);
+        self
+    }
+
     /// Creates the error for a field of the input whose value is already taken: a conflict.
     pub fn taken(name: impl Into<String>, message: impl Into<String>) -> Self {
         let mut error = Self::field(name, message);

@@ -32,6 +32,7 @@ impl Assignment {
             title: self.title.clone(),
             description: String::new(),
             at,
+            field: "dueTime",
             creator: self.creator.clone(),
             groups: self.groups.clone(),
             seen_from: self.open_time.instant(),
@@ -62,6 +63,7 @@ impl Assignment {
             points,
             due: self.due_time.instant(),
             is_released: has_opened && !self.draft,
+            fields: ["title", "gradeScaleMaxPoints"],
         }))
     }
 

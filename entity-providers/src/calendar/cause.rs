@@ -6,6 +6,9 @@ use entity_core::{Context, DateTimeUtc, Result};
 
 use super::CalendarEvent;
 
+/// The fields of an event that follow from the instant of a deadline.
+const FOLLOWING: [&str; 3] = ["firstTime", "lastTime", "duration"];
+
 /// The deadline of an entity, as a calendar shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadline {
@@ -17,6 +20,8 @@ pub struct Deadline {
     pub description: String,
     /// When it is.
     pub at: DateTimeUtc,
+    /// The field of the entity that says when it is: what is wrong with the instant is told about this field.
+    pub field: &'static str,
     /// The internal id of the user who set it.
     pub creator: String,
     /// The ids of the groups that it is for; none means everybody in the site.
@@ -40,6 +45,7 @@ pub async fn follow_cause(
     cause: &str,
     deadline: Option<Deadline>,
 ) -> Result<Option<String>> {
+    let field = deadline.as_ref().map_or("", |it| it.field);
     let current = db::load_by::<CalendarEvent>(cx, "cause", cause)
         .await?
         .pop();
@@ -47,7 +53,10 @@ pub async fn follow_cause(
         Some(event) => it.onto(event.clone()),
         None => it.to_event(cx, cause),
     });
-    let (kind, event) = match db::follow(cx, current, wanted).await? {
+    let followed = db::follow(cx, current, wanted).await;
+    let followed = followed
+        .map_err(|error| error.rename_fields(|it| FOLLOWING.contains(&it).then_some(field)));
+    let (kind, event) = match followed? {
         Followed::Nothing => return Ok(None),
         Followed::Kept(event) => return Ok(Some(event.event_id)),
         Followed::Added(event) => ("calendar.new", event),

@@ -308,6 +308,7 @@ async fn an_event_follows_its_cause() {
         title: title.to_owned(),
         description: String::new(),
         at: at("2026-12-01T22:00:00Z"),
+        field: "dueTime",
         creator: creator.clone(),
         groups: groups.to_vec(),
         seen_from: None,

@@ -125,6 +125,7 @@ impl Topic {
             title: self.title.clone(),
             description: String::new(),
             at: at.0,
+            field: "dueDate",
             creator: if self.anonymous {
                 String::new()
             } else {
@@ -135,12 +136,7 @@ impl Topic {
             seen_until: self.hide_date.map(|it| it.0),
             assignment_id: None,
         });
-        let followed = calendar::follow_cause(cx, &self.cause(), deadline).await;
-        // The only field of the deadline that can be wrong is the instant.
-        followed.map_err(|error| match error.field_errors() {
-            [first, ..] => Error::field("dueDate", first.message.clone()),
-            [] => error,
-        })?;
+        calendar::follow_cause(cx, &self.cause(), deadline).await?;
         Ok(())
     }
 

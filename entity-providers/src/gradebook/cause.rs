@@ -25,6 +25,8 @@ pub struct ItemSpec {
     pub due: Option<DateTimeUtc>,
     /// True if students see it, and their scores.
     pub is_released: bool,
+    /// The fields of what it belongs to that say the name and the points: what is wrong with these is told about the fields.
+    pub fields: [&'static str; 2],
 }
 
 /// Makes the item of `cause` what `spec` says: a new one, a changed one, or none. Returns its id, if there is one.
@@ -48,11 +50,20 @@ pub async fn follow_cause(
             "a gradebook item never moves to another site",
         ));
     }
+    let [name, points] = spec.as_ref().map_or(["", ""], |it| it.fields);
     let wanted = spec.map(|it| match &current {
         Some(item) => it.onto(item.clone()),
         None => it.to_item(cx, cause),
     });
-    let item = match db::follow(cx, current, wanted).await? {
+    let followed = db::follow(cx, current, wanted).await;
+    let followed = followed.map_err(|error| {
+        error.rename_fields(|it| match it {
+            "name" => Some(name),
+            "points" => Some(points),
+            _ => None,
+        })
+    });
+    let item = match followed? {
         Followed::Nothing => return Ok(None),
         Followed::Kept(item) => return Ok(Some(item.item_id)),
         Followed::Added(item) | Followed::Changed(item) => item,

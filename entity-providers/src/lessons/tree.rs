@@ -124,6 +124,7 @@ impl Lesson {
             points,
             due: None,
             is_released: true,
+            fields: ["lessonTitle", "gradebookPoints"],
         });
         gradebook::follow_cause(cx, &self.cause(), spec).await?;
         Ok(())

@@ -77,6 +77,7 @@ impl Quiz {
             title: self.title.clone(),
             description: String::new(),
             at: at.0,
+            field: "dueDate",
             creator: self.last_modified_by.clone(),
             groups: Vec::new(),
             seen_from: self.start_date.map(|it| it.0),
@@ -92,6 +93,7 @@ impl Quiz {
             points: self.total_score.unwrap_or_default(),
             due: self.due_date.map(|it| it.0),
             is_released,
+            fields: ["title", "totalScore"],
         })
     }
 

@@ -41,6 +41,33 @@ async fn make(bed: &Testbed, more: Value) -> Value {
 }
 
 #[tokio::test]
+async fn x55_what_follows_is_refused_by_the_fields_that_were_sent() {
+    let bed = Testbed::demo().await;
+    make(&bed, json!({"title": "Taken", "inGradebook": true})).await;
+    for (more, field) in [
+        (
+            json!({"dueTime": "2300-01-01T00:00:00Z", "closeTime": "2300-01-02T00:00:00Z", "inCalendar": true}),
+            "dueTime",
+        ),
+        (json!({"title": "Taken", "inGradebook": true}), "title"),
+    ] {
+        let mut fields = json!({
+            "context": BIOLOGY, "title": "Made", "openTime": at(-1), "dueTime": at(1), "closeTime": at(2),
+            "gradeScale": "SCORE_GRADE_TYPE", "gradeScaleMaxPoints": "10",
+        });
+        let more = more.as_object().unwrap().clone();
+        fields.as_object_mut().unwrap().extend(more);
+        let error = bed
+            .send("instructor1", Verb::Post, "assignment", &fields)
+            .await
+            .unwrap_err();
+        let named: Vec<_> = error.field_errors().iter().map(|it| &it.name).collect();
+        assert_eq!(named, [field], "{error}");
+        assert!(error.to_string().contains(&format!("`{field}`")), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn work_is_kept_handed_in_and_handed_in_again_as_often_as_allowed() {
     let bed = Testbed::demo().await;
     let made = make(&bed, json!({"resubmissions": 1})).await;

@@ -143,6 +143,7 @@ async fn an_item_follows_its_cause() {
         points: Decimal::parse("30").unwrap(),
         due: None,
         is_released: true,
+        fields: ["title", "maxPoints"],
     };
     let student = bed.id("student1").to_owned();
     let follow = |spec: Option<ItemSpec>| {
@@ -186,6 +187,7 @@ async fn an_item_follows_its_cause() {
     };
     let refused: Error = follow(Some(taken)).await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Conflict);
+    assert_eq!(refused.field_errors()[0].name, "title", "{refused}");
     assert_eq!(follow(None).await.unwrap(), None);
     assert_eq!(
         kind(bed.get("instructor1", &path).await),

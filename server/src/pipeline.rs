@@ -10,7 +10,7 @@ use std::task::Poll;
 
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::Request;
-use axum::http::header::{CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, LOCATION};
+use axum::http::header::{CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, DATE, LOCATION};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
@@ -54,6 +54,11 @@ pub(crate) async fn serve(app: &App, request: Request) -> Response {
     readers.tell(&mut response);
     response.headers_mut().insert(REQUEST_ID, id.to_header());
     headers::bound(&mut response);
+    // The connection would add a time that it keeps, and goes on telling when the clock was set back.
+    let now = direct::validators::to_http_date(app.now());
+    if let Some(Ok(now)) = now.map(HeaderValue::try_from) {
+        response.headers_mut().insert(DATE, now);
+    }
     match is_head {
         true => without_body(response),
         false => response,

@@ -146,8 +146,8 @@ pub(crate) fn digest(bytes: &[u8]) -> Version {
     )
 }
 
-/// In whole seconds, as HTTP has them.
-fn to_http_date(instant: DateTime<Utc>) -> Option<String> {
+/// In whole seconds, as HTTP has them; `None` before 1970.
+pub(crate) fn to_http_date(instant: DateTime<Utc>) -> Option<String> {
     let seconds = u64::try_from(instant.timestamp()).ok()?;
     let since = std::time::Duration::from_secs(seconds);
     let time = std::time::UNIX_EPOCH.checked_add(since)?;

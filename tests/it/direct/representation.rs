@@ -1,5 +1,6 @@
 //! The same thing in several formats.
 
+use chrono::TimeDelta;
 use http::StatusCode;
 use http::header::ACCEPT;
 use tests::{TestApp, both};
@@ -188,6 +189,20 @@ both! {
             page.expect(StatusCode::OK);
             let text = page.text();
             assert!(text.starts_with("<!DOCTYPE html>") && text.contains("<h1"), "{path}");
+        }
+    }
+
+    async fn x55_the_date_is_that_of_the_clock_also_when_it_was_set_back(app: TestApp) {
+        let client = app.anonymous();
+        for (hours, expected) in [
+            (0, "Sat, 21 Nov 2026 10:00:00 GMT"),
+            (-3, "Sat, 21 Nov 2026 07:00:00 GMT"),
+            (1, "Sat, 21 Nov 2026 08:00:00 GMT"),
+        ] {
+            app.advance(TimeDelta::hours(hours));
+            for path in ["/livez", "/direct/describe", "/nowhere"] {
+                assert_eq!(client.get(path).await.header("date"), Some(expected), "{path}");
+            }
         }
     }
 

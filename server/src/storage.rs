@@ -4,11 +4,13 @@ mod backup;
 mod keep;
 
 use std::ffi::OsString;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 
 use entity_core::db::{Db, Faults, Groups, Lanes, is_at_rest};
-use entity_core::{Error, Registry, Result};
+use entity_core::{Error, ErrorKind, Registry, Result};
 use entity_providers::db::{Pools, offline};
 use sea_orm::sqlx::Sqlite;
 use sea_orm::sqlx::sqlite::{
@@ -73,6 +75,57 @@ impl Storage {
     }
 }
 
+/// The right to serve a database, which ends with the process at the latest.
+#[derive(Debug)]
+pub struct Claim(
+    #[expect(dead_code, reason = "the lock is held as long as it is open")] Option<File>,
+);
+
+/// Claims the database at `url` for a service: only one may serve a SQLite file, because what a service remembers of it
+/// is changed by nobody else. Commands of the operator work beside it, and many services share a PostgreSQL database.
+///
+/// # Errors
+/// Another service serves it; the lock file beside it can't be made.
+pub fn claim(url: &str) -> Result<Claim> {
+    let Some(path) = beside_content(url, LOCK)? else {
+        return Ok(Claim(None));
+    };
+    let told = |text: String| Error::new(ErrorKind::Internal, text);
+    let content = beside_content(url, "")?.unwrap_or_default();
+    if content.is_dir() {
+        // Said by whoever opens it.
+        return Ok(Claim(None));
+    }
+    let file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(&path);
+    let file = file.map_err(|error| {
+        let text = format!(
+            "can't make the file {}: let the service write the folder, or name another file in the setting `database`",
+            path.display()
+        );
+        told(text).with_source(error)
+    })?;
+    match file.try_lock() {
+        Ok(()) => Ok(Claim(Some(file))),
+        Err(TryLockError::WouldBlock) => Err(told(format!(
+            "another service serves the database {}: stop it first, or name another file in the setting `database`",
+            content.display()
+        ))),
+        // Some file systems know no locks.
+        Err(TryLockError::Error(error)) => {
+            tracing::warn!(
+                error = crate::telemetry::cause(&error),
+                "the database can't be locked: see to it that no second service serves it"
+            );
+            Ok(Claim(Some(file)))
+        }
+    }
+}
+
 /// A database that is only looked at.
 #[derive(Clone, Debug)]
 pub struct Look {
@@ -121,7 +174,7 @@ fn refuse_damaged(url: &str, is_thorough: bool) -> Result<()> {
                 file.display(),
                 damage.join("; ")
             );
-            return Err(Error::new(entity_core::ErrorKind::Internal, text));
+            return Err(Error::new(ErrorKind::Internal, text));
         }
     }
     Ok(())
@@ -129,6 +182,8 @@ fn refuse_damaged(url: &str, is_thorough: bool) -> Result<()> {
 
 /// What SQLite leaves of the journal of that file, in bytes, when it has moved it into the file.
 const JOURNAL: &str = "16777216";
+/// What the name of the file ends in that a service has locked. The file itself may stay.
+const LOCK: &str = ".lock";
 /// What the name of the file with the audit rows of reads ends in.
 const AUDIT: &str = ".audit";
 
@@ -230,4 +285,25 @@ async fn beside(url: &str) -> Result<Db> {
     };
     entity_providers::db::migrate(&db, audit_migrations).await?;
     Ok(db)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn x52_a_file_is_served_by_one_service_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = url_of(&folder.path().join("one.db"));
+        let first = claim(&url).unwrap();
+        let error = claim(&url).unwrap_err().to_string();
+        assert!(error.contains("one.db: stop it first"), "{error}");
+        claim(&url_of(&folder.path().join("other.db"))).unwrap();
+        drop(first);
+        claim(&url).unwrap();
+        claim("postgres://host/one").unwrap();
+        let nowhere = url_of(&folder.path().join("no/folder.db"));
+        let error = claim(&nowhere).unwrap_err().to_string();
+        assert!(error.contains("no/folder.db.lock"), "{error}");
+    }
 }

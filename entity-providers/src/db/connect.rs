@@ -1,8 +1,7 @@
 //! Connecting: pools whose settings are the same on every machine, and checked.
 
-use std::fs::OpenOptions;
-use std::io::ErrorKind;
-use std::os::unix::fs::OpenOptionsExt as _;
+mod file;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,9 +9,7 @@ use std::time::Duration;
 use entity_core::db::{Db, Faults, File, Groups, Lanes, is_at_rest};
 use entity_core::{Error, Result};
 use sea_orm::sqlx::postgres::PgConnectOptions;
-use sea_orm::sqlx::sqlite::{
-    SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous,
-};
+use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sea_orm::sqlx::{self, ConnectOptions, Connection, Database, pool::PoolOptions};
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DbErr, RuntimeErr, SqlxPostgresConnector,
@@ -23,9 +20,10 @@ use tokio::time::timeout;
 use super::pool::Pools;
 use super::pooler::{is_pooled, lost_settings, refused_by_pooler, shared_processes};
 use super::stop::{FileStops, ServerStops};
+use file::{try_to_write, unusable_file};
 
-/// How long a service that starts waits for another one that makes the same SQLite file.
-const MAKING: Duration = Duration::from_secs(10);
+pub use file::{make_file, make_private};
+
 /// A connection that was idle for this long is tried before it is used.
 const PING_AFTER: Duration = Duration::from_secs(30);
 /// Statements that a connection keeps prepared.
@@ -187,14 +185,17 @@ async fn sqlite(options: SqliteConnectOptions, pools: Pools) -> Result<Db> {
     let writer = writer
         .connect_with(options.clone().create_if_missing(true))
         .await
-        .map_err(unreachable_database)?;
+        .map_err(|error| unusable_file(&path, error))?;
+    try_to_write(&writer)
+        .await
+        .map_err(|error| unusable_file(&path, error))?;
     let options = options
         .read_only(true)
         .pragma("cache_size", CACHED_BY_READER);
     let reader = pool::<sqlx::Sqlite>(pools.readers, pools.wait, &faults)
         .connect_with(options.clone())
         .await
-        .map_err(unreachable_database)?;
+        .map_err(|error| unusable_file(&path, error))?;
     let db = Db {
         reader: SqlxSqliteConnector::from_sqlx_sqlite_pool(reader),
         writer: SqlxSqliteConnector::from_sqlx_sqlite_pool(writer),
@@ -210,48 +211,6 @@ async fn sqlite(options: SqliteConnectOptions, pools: Pools) -> Result<Db> {
         require_pragma(connection, name, "foreign_keys", "1").await?;
     }
     Ok(db)
-}
-
-/// Makes the file at `path`, if there is none, so that nobody but its owner may read it. What SQLite writes
-/// beside it is then as private.
-///
-/// # Errors
-/// It can't be made.
-pub fn make_private(path: &Path) -> Result<()> {
-    let made = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path);
-    match made {
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => {
-            Err(failure(format!("can't make the file {}", path.display())).with_source(error))
-        }
-    }
-}
-
-/// Makes the SQLite file at `path`, if there is none, as one that only its owner may read, and that can shrink: what is
-/// free can be given back a part at a time. This can be chosen for an empty file only.
-///
-/// # Errors
-/// It can't be made.
-pub async fn make_file(path: &Path) -> Result<()> {
-    make_private(path)?;
-    if std::fs::metadata(path).is_ok_and(|it| it.len() > 0) {
-        return Ok(());
-    }
-    let made = SqliteConnectOptions::new()
-        .filename(path)
-        .auto_vacuum(SqliteAutoVacuum::Incremental)
-        .journal_mode(SqliteJournalMode::Wal)
-        .busy_timeout(MAKING)
-        .disable_statement_logging()
-        .connect()
-        .await
-        .map_err(unreachable_database)?;
-    made.close().await.map_err(unreachable_database)
 }
 
 async fn require_pragma(
@@ -369,7 +328,9 @@ async fn unreachable_server(
         sqlx::Error::PoolTimedOut => match timeout(wait, options.connect()).await {
             Ok(Ok(_)) => error,
             Ok(Err(cause)) => cause,
-            Err(elapsed) => sqlx::Error::Io(std::io::Error::new(ErrorKind::TimedOut, elapsed)),
+            Err(elapsed) => {
+                sqlx::Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, elapsed))
+            }
         },
         error => error,
     };

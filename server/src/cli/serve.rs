@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::config::{Config, Problem, Profile};
 use crate::health::HealthListener;
 use crate::listen::{self, ListenOptions, descriptors};
-use crate::{memory, production};
+use crate::{memory, production, storage};
 
 /// The storage failed: an input or output error, as `sysexits.h` numbers it.
 const STORAGE_FAILED: i32 = 74;
@@ -43,6 +43,7 @@ pub(super) async fn run(
     let listening = ListenOptions::from(&config);
     let listener = listen::bind(config.listen)
         .map_err(|error| format!("can't listen on {}: {error}", config.listen))?;
+    let _claim = storage::claim(config.database.expose())?;
     let app = start(config).await?;
     // Crates that don't go together are told now, to the operator.
     app.description()?;

@@ -7,6 +7,13 @@ use tracing_subscriber::filter::LevelFilter;
 
 use super::{Config, CookieSecure, Problem, SameSite};
 
+/// How many header fields a request of a browser behind a proxy has.
+const FIELDS_OF_BROWSERS: usize = 32;
+/// How many bytes the head of such a request has, with the cookies of neighbours.
+const LEAST_HEAD: usize = 4096;
+/// How many bytes the address of a page with filters has.
+const LEAST_URI: usize = 512;
+
 /// What is wrong with `config` as a whole.
 pub(super) fn check(config: &Config) -> Vec<Problem> {
     let mut problems = Vec::new();
@@ -110,6 +117,21 @@ fn check_limits(config: &Config, problems: &mut Vec<Problem>) {
     ] {
         if timeout.is_zero() {
             problems.push(Problem::new(key, "must be longer than 0"));
+        }
+    }
+    if config.header_fields < FIELDS_OF_BROWSERS {
+        let message = format!(
+            "must be at least {FIELDS_OF_BROWSERS}: with fewer, browsers and proxies would be refused"
+        );
+        problems.push(Problem::new("limits.headerFields", message));
+    }
+    for (key, bytes, least) in [
+        ("limits.headerBytes", config.header_bytes.0, LEAST_HEAD),
+        ("limits.uriBytes", config.uri_bytes.0, LEAST_URI),
+    ] {
+        if bytes < least {
+            let message = format!("must be at least {least} bytes: browsers send as much");
+            problems.push(Problem::new(key, message));
         }
     }
     if config.answer_bytes.0 > config.answer_memory.0 {

@@ -120,6 +120,24 @@ fn all_wrong_values_are_told_at_once_by_key() {
 }
 
 #[test]
+fn x52_a_limit_below_what_browsers_send_is_refused() {
+    for (limit, is_fine) in [
+        ("limits.headerFields = 1", false),
+        ("limits.headerFields = 31", false),
+        ("limits.headerFields = 32", true),
+        ("limits.headerBytes = \"1KiB\"", false),
+        ("limits.headerBytes = \"4KiB\"", true),
+        ("limits.uriBytes = 100", false),
+    ] {
+        let key = limit.split(' ').next().unwrap();
+        match is_fine {
+            true => assert!(load(&given(limit, &[], &[])).config.is_ok(), "{limit}"),
+            false => assert_eq!(blamed(limit), [key], "{limit}"),
+        }
+    }
+}
+
+#[test]
 fn sess_4_a_suffix_or_name_that_breaks_the_cookie_is_refused() {
     assert_eq!(blamed("svc.serverId = \"a.b\""), ["svc.serverId"]);
     assert_eq!(

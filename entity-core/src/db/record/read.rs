@@ -112,13 +112,12 @@ pub async fn load_by<T: Record>(
 pub async fn list<T: Record>(cx: &Context, search: &Search) -> Result<Page<T>> {
     let statement = list_statement::<T>(cx, search).await?;
     let page = rows_of_list::<T>(cx, search, statement, sorts_keys::<T>(cx, search)?).await?;
-    let mut page = match page {
-        Some(page) => page,
-        None => {
-            let statement = by_order::<T>(cx, search, &Columns::of::<T>(cx, search).await?)?;
-            let page = rows_of_list::<T>(cx, search, statement, false).await?;
-            page.unwrap_or_else(|| Page::whole(Vec::new()))
-        }
+    let mut page = if let Some(page) = page {
+        page
+    } else {
+        let statement = by_order::<T>(cx, search, &Columns::of::<T>(cx, search).await?)?;
+        let page = rows_of_list::<T>(cx, search, statement, false).await?;
+        page.unwrap_or_else(|| Page::whole(Vec::new()))
     };
     complete(cx, &mut page.items).await?;
     Ok(page)

@@ -37,15 +37,16 @@ pub use range::{Range, YEAR, in_order};
 
 /// The parts of a rule that are understood. Parts of a day are left out: an event recurs once a day at most.
 const PARTS: [&str; 11] = [
+    // Some readers of calendars want it first.
     "FREQ",
     "INTERVAL",
     "COUNT",
     "UNTIL",
-    "BYDAY",
-    "BYMONTHDAY",
-    "BYYEARDAY",
-    "BYWEEKNO",
     "BYMONTH",
+    "BYWEEKNO",
+    "BYYEARDAY",
+    "BYMONTHDAY",
+    "BYDAY",
     "BYSETPOS",
     "WKST",
 ];
@@ -93,10 +94,25 @@ pub fn zone(name: &str) -> Option<Tz> {
     name.parse().ok()
 }
 
-/// Returns `text` as it is stored: in capitals, without white space around it and without the name of the property.
-pub fn canonical(text: &str) -> String {
+/// Returns the rule `text` of an event in `zone` as it is stored and told, by RFC 5545, section 3.3.10: in capitals, `FREQ`
+/// first, without an empty part, and `UNTIL` as an instant in UTC, as it must be beside a beginning with a zone. What is no
+/// rule stays as it is, for [`Series::parse`] to refuse.
+pub fn canonical(text: &str, zone: Tz) -> String {
     let text = text.trim().to_ascii_uppercase();
-    text.strip_prefix("RRULE:").unwrap_or(&text).to_owned()
+    let text = text.strip_prefix("RRULE:").unwrap_or(&text);
+    let written = |parts: Vec<(&str, &str)>| {
+        let value_of = |name: &str| parts.iter().find(|it| it.0 == name).map(|it| it.1);
+        let ordered = PARTS.into_iter().filter_map(|name| {
+            let value = value_of(name)?;
+            let end = (name == "UNTIL").then(|| until(value, zone).ok()).flatten();
+            Some(match end {
+                Some(end) => end.format("UNTIL=%Y%m%dT%H%M%SZ").to_string(),
+                None => format!("{name}={value}"),
+            })
+        });
+        ordered.collect::<Vec<_>>().join(";")
+    };
+    parts(text).map_or_else(|_| text.to_owned(), written)
 }
 
 impl Brief {

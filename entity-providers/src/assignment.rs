@@ -228,7 +228,7 @@ pub struct Assignment {
     pub gradebook_item_name: Option<String>,
     /// True if returned grades go to the gradebook, to an item with this title.
     pub in_gradebook: bool,
-    /// True if the calendar shows when it is due: to everybody whom it is for, also before it opens.
+    /// True if the calendar shows when it is due, to those who see the assignment.
     pub in_calendar: bool,
     /// A model answer, for those who make or grade assignments and perhaps for all, later.
     #[entity(html, sight = MODEL_ANSWER)]
@@ -261,6 +261,7 @@ pub struct Assignment {
 }
 
 entity_core::register!(Assignment, demo = demo::fill);
+entity_core::register_cause!(Assignment);
 
 entity_core::register_notice!(Notice {
     event: "asn.new",

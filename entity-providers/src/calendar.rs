@@ -15,7 +15,7 @@ pub(crate) mod view;
 mod write;
 
 use chrono::TimeDelta;
-use entity_core::db::Sight;
+use entity_core::db::{Sight, Telling};
 use entity_core::file::Files;
 use entity_core::recurrence::{self, Range, Series, Tz};
 use entity_core::wire::{Millis, Moment};
@@ -38,19 +38,11 @@ const LONGEST: TimeDelta = TimeDelta::days(366);
 /// The years in which an event can begin.
 const YEARS: std::ops::RangeInclusive<i32> = 1900..=2200;
 
-/// The condition that what has the deadline is shown now.
-const IS_SHOWN: &str = "(this.seen_from IS NULL OR this.seen_from <= {now}) \
-    AND (this.seen_until IS NULL OR {now} < this.seen_until)";
-
-/// Events for groups are for their members, and for those who see all groups. The deadline of something that is not
-/// shown yet, or no longer, would tell of it: until then it is for those who change events.
+/// Events for groups are for their members, and for those who see all groups. A deadline would tell of what it belongs
+/// to: it is for those who see that.
 const SIGHT: Sight = Sight::All(&[
     Sight::Any(&[Sight::Addressed, Sight::Holds("calendar.all.groups")]),
-    Sight::Any(&[
-        Sight::Sql(IS_SHOWN),
-        Sight::Own,
-        Sight::Holds("calendar.revise.any"),
-    ]),
+    Sight::Follows(Telling::Entity, "cause"),
 ]);
 
 /// An event of a site.
@@ -58,6 +50,7 @@ const SIGHT: Sight = Sight::All(&[
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "calendar", access = PublicSite("calendar"), sight = SIGHT)]
+#[entity(dropped("seen_from", "seen_until"))]
 #[entity(table = "calendar_event", check = Self::check, event = Self::to_entry)]
 #[entity(join = "site s ON s.id = this.site_id")]
 #[entity(left_join = "user_account u ON u.id = this.creator")]
@@ -164,14 +157,6 @@ pub struct CalendarEvent {
     #[serde(skip)]
     #[entity(hidden, unique)]
     pub cause: Option<String>,
-    /// The instant from which on everybody sees the deadline.
-    #[serde(skip)]
-    #[entity(hidden)]
-    pub seen_from: Option<Millis>,
-    /// The instant from which on not everybody sees the deadline any more.
-    #[serde(skip)]
-    #[entity(hidden)]
-    pub seen_until: Option<Millis>,
     /// The UID that it has in the iCalendar file from which it was imported.
     #[serde(skip)]
     #[entity(hidden, unique_in_site)]
@@ -252,7 +237,7 @@ impl CalendarEvent {
             ));
         }
         let rule = self.recurrence_rule.take();
-        let rule = rule.map(|it| recurrence::canonical(&it));
+        let rule = rule.map(|it| recurrence::canonical(&it, self.zone()));
         self.recurrence_rule = rule.filter(|it| !it.is_empty());
         if self.recurrence_rule.is_some() && self.series.is_some() {
             return Err(Error::field(
@@ -334,10 +319,11 @@ impl CalendarEvent {
             sequence: u32::try_from(self.version).unwrap_or(u32::MAX),
             created: Some(self.created_on.0),
             updated: self.modified_on.0,
-            recurrence: self
-                .recurrence_rule
-                .clone()
-                .filter(|_| self.series.is_none()),
+            recurrence: match (&self.recurrence_rule, &self.series) {
+                // Older rules were stored as they were sent.
+                (Some(rule), None) => Some(recurrence::canonical(rule, self.zone())),
+                _ => None,
+            },
             local_times: Some(self.to_local_times()),
         }
     }

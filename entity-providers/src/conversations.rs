@@ -55,6 +55,17 @@ const AUTHOR: Sight = Sight::Any(&[
     Sight::Holds(VIEW_ANONYMOUS),
 ]);
 
+/// Where members post first, nothing tells before that what others have posted, the numbers neither.
+const MAY_COUNT: Sight = Sight::Any(&[
+    Sight::Own,
+    Sight::Sql(
+        "NOT this.must_post_before_viewing OR EXISTS (SELECT 1 FROM conversation_post o \
+        WHERE o.topic_id = this.id AND o.creator = {caller} AND NOT o.is_draft)",
+    ),
+    Sight::Holds(INSTRUCTOR),
+    Sight::Holds(MODERATE),
+]);
+
 /// Which function creates a topic depends on its type: `rules.rs` asks for it.
 const ACCESS: Access = Access {
     read: Need::Site("site.visit"),
@@ -198,26 +209,30 @@ pub struct Topic {
     #[entity(
         sql = "EXISTS (SELECT 1 FROM conversation_post p WHERE p.topic_id = this.id AND p.is_instructor \
                AND NOT (p.is_draft OR p.is_hidden OR p.is_private))",
-        column
+        column,
+        sight = MAY_COUNT
     )]
     pub resolved: bool,
     /// The number of posts: those that everybody sees, and the caller's own.
     #[entity(
         sql = "(SELECT count(*) FROM conversation_post p WHERE p.topic_id = this.id \
-               AND (p.creator = {caller} OR NOT (p.is_draft OR p.is_hidden OR p.is_private)))"
+               AND (p.creator = {caller} OR NOT (p.is_draft OR p.is_hidden OR p.is_private)))",
+        sight = MAY_COUNT
     )]
     pub number_of_posts: i64,
     /// The number of those that answer no other post.
     #[entity(
         sql = "(SELECT count(*) FROM conversation_post p WHERE p.topic_id = this.id AND p.parent_post IS NULL \
-               AND (p.creator = {caller} OR NOT (p.is_draft OR p.is_hidden OR p.is_private)))"
+               AND (p.creator = {caller} OR NOT (p.is_draft OR p.is_hidden OR p.is_private)))",
+        sight = MAY_COUNT
     )]
     pub number_of_threads: i64,
     /// The number of posts of others that everybody sees and the caller has not viewed.
     #[entity(
         sql = "(SELECT count(*) FROM conversation_post p WHERE p.topic_id = this.id AND p.creator <> {caller} \
                AND NOT (p.is_draft OR p.is_hidden OR p.is_private) AND NOT EXISTS (SELECT 1 FROM conversation_mark v \
-               WHERE v.mark_id = p.id || ':' || {caller} AND v.viewed))"
+               WHERE v.mark_id = p.id || ':' || {caller} AND v.viewed))",
+        sight = MAY_COUNT
     )]
     pub number_of_unread_posts: i64,
     /// True if the caller has posted.
@@ -248,6 +263,7 @@ pub struct Topic {
 }
 
 entity_core::register!(Topic, demo = demo::fill);
+entity_core::register_cause!(Topic);
 
 /// Returns an error for whoever writes where it is locked.
 fn locked() -> Error {

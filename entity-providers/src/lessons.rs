@@ -123,6 +123,7 @@ pub struct Lesson {
 }
 
 entity_core::register!(Lesson, demo = demo::fill);
+entity_core::register_cause!(Lesson);
 
 /// Returns a version of everything that the caller sees of `entity`: locks open and contents appear without a change of
 /// the row.
@@ -172,11 +173,6 @@ impl Lesson {
     fn follow(&mut self, above: Option<&Self>) {
         self.closed = self.hidden || above.is_some_and(|it| it.closed);
         self.opens = above.and_then(|it| it.opens).max(self.release_date);
-    }
-
-    /// Returns whether students see the page now.
-    fn is_open(&self, cx: &Context) -> bool {
-        !self.closed && self.opens.is_none_or(|it| it.0 <= cx.now())
     }
 
     /// Sets what follows from the progress of the caller: a locked page shows its title only.

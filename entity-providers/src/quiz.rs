@@ -59,6 +59,18 @@ const SIGHT: Sight = Sight::Any(&[
     ]),
 ]);
 
+/// What somebody has reached stays when the quiz is retracted.
+const SEES_RESULTS: Sight = Sight::Any(&[
+    Sight::Holds(EDIT),
+    Sight::All(&[
+        Sight::Not(&Sight::Is("draft")),
+        Sight::Any(&[
+            Sight::Holds(GRADE),
+            Sight::All(&[Sight::Holds(TAKE), Sight::Since("startDate")]),
+        ]),
+    ]),
+]);
+
 /// The lists are empty unless one of these, or `ownerSiteId`, names a site.
 const PARAMETERS: &[(&str, &str)] = &[
     ("context", "the site"),
@@ -168,6 +180,7 @@ pub struct Quiz {
 }
 
 entity_core::register!(Quiz, demo = demo::fill);
+entity_core::register_cause!(Quiz, results = SEES_RESULTS);
 
 entity_core::register_notice!(Notice {
     event: PUBLISH,

@@ -25,6 +25,7 @@ mod files;
 mod hostile;
 mod identity;
 mod known_passwords;
+mod leaks;
 mod links;
 mod lost_update;
 mod operator;

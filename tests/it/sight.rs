@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use entity_core::db::{self, Facts, Parents, Sight, TableSpec};
+use entity_core::db::{self, Facts, Parents, Sight, TableSpec, Telling};
 use entity_core::search::Grammar;
 use entity_core::testing::{FixedClock, KeptEvents, ToldAuthorizer, database_on, origin, shared};
 use entity_core::{
@@ -83,6 +83,50 @@ struct Remark {
     #[entity(facts)]
     facts: Facts,
 }
+
+entity_core::register_cause!(Leaflet);
+
+/// What follows a leaflet, or something that nobody asks for.
+#[derive(Clone, Debug, Serialize, Entity)]
+#[entity(prefix = "echo", table = "echo", access = Site("leaflet"), verbs(read, list))]
+#[entity(sight = Sight::Follows(Telling::Entity, "about"))]
+struct Echo {
+    #[entity(id)]
+    id: String,
+    #[entity(site)]
+    site_id: String,
+    #[serde(skip)]
+    #[entity(hidden)]
+    about: Option<String>,
+    #[serde(skip)]
+    #[entity(facts)]
+    facts: Facts,
+}
+
+/// One echo of each leaflet, and some of other things.
+fn echoes(leaflets: &[Leaflet]) -> Vec<Echo> {
+    let echo = |id: &str, about: Option<&str>| Echo {
+        id: id.to_owned(),
+        site_id: SITE.to_owned(),
+        about: about.map(ToOwned::to_owned),
+        facts: Facts::default(),
+    };
+    let of_leaflet = |it: &Leaflet| echo(&it.id, Some(&format!("/leaflet/{}", it.id)));
+    let mut echoes: Vec<_> = leaflets.iter().map(of_leaflet).collect();
+    echoes.push(echo("gone", Some("/leaflet/gone")));
+    for (id, about) in ELSEWHERE {
+        echoes.push(echo(id, about));
+    }
+    echoes
+}
+
+/// Echoes that everybody sees.
+const ELSEWHERE: [(&str, Option<&str>); 4] = [
+    ("nothing", None),
+    ("other", Some("/booklet/7")),
+    ("alike", Some("/leaflets/leaflet-0")),
+    ("capital", Some("/LEAFLET/leaflet-0")),
+];
 
 const STATE: &str = "CASE WHEN parent.since > {now} THEN 'NOT_OPEN' WHEN parent.until <= {now} THEN 'CLOSED' \
                      ELSE 'OPEN' END";
@@ -208,6 +252,8 @@ async fn make_tables(connection: &DatabaseConnection) {
     connection.execute(&groups).await.expect("a table");
     let remarks = TableSpec::of::<Remark>().create_statement(backend, Parents::default());
     connection.execute(&remarks).await.expect("a table");
+    let echoes = TableSpec::of::<Echo>().create_statement(backend, Parents::default());
+    connection.execute(&echoes).await.expect("a table");
     for sql in [
         "CREATE TABLE bookmark (leaflet_id TEXT NOT NULL, user_id TEXT NOT NULL)",
         "INSERT INTO bookmark VALUES ('leaflet-2', 'ada'), ('leaflet-3', 'bob')",
@@ -221,13 +267,18 @@ async fn make_tables(connection: &DatabaseConnection) {
 fn dispatcher(connection: &DatabaseConnection, powers: Powers) -> Dispatcher {
     let leaflets = entity_core::Route::of::<Leaflet>(("tests", "1.0.0"));
     let remarks = entity_core::Route::of::<Remark>(("tests", "1.0.0"));
+    let echoes = entity_core::Route::of::<Echo>(("tests", "1.0.0"));
     let leaflets = leaflets.read().list().table().build();
     let remarks = remarks.read().list().table().build();
+    let echoes = echoes.read().list().table().build();
+    let registry = Arc::new(Registry::new([leaflets, remarks, echoes]).expect("types"));
+    let mut shared = shared(powers.grants());
+    shared.services.insert(Arc::clone(&registry));
     Dispatcher::new(
-        Arc::new(Registry::new([leaflets, remarks]).expect("types")),
+        registry,
         Arc::new(database_on(connection.clone())),
         Arc::new(KeptEvents::default()),
-        shared(powers.grants()),
+        shared,
     )
 }
 
@@ -330,17 +381,22 @@ both! {
         let ids: Vec<String> = rows.iter().map(|it| it.id.clone()).collect();
         let remarks = remarks(&rows);
         let remark_ids: Vec<String> = remarks.iter().map(|it| it.id.clone()).collect();
+        let echoes = echoes(&rows);
+        let echo_ids: Vec<String> = echoes.iter().map(|it| it.id.clone()).collect();
         let first = Powers::all().next().expect("one");
         let origin = origin(Caller::user(CALLER, CALLER));
         let writer = dispatcher(&connection, first);
         let written = writer.write(&origin, |cx| {
-            let (rows, remarks) = (rows.clone(), remarks.clone());
+            let (rows, remarks, echoes) = (rows.clone(), remarks.clone(), echoes.clone());
             Box::pin(async move {
                 for leaflet in &rows {
                     db::insert(cx, leaflet).await?;
                 }
                 for remark in &remarks {
                     db::insert(cx, remark).await?;
+                }
+                for echo in &echoes {
+                    db::insert(cx, echo).await?;
                 }
                 Ok(((), entity_core::Effect::Read))
             })
@@ -356,6 +412,12 @@ both! {
             let found = dispatcher.read(&origin, |cx| Box::pin(seen::<Leaflet>(cx, ids.clone())));
             for found in found.await.expect("it reads") {
                 assert_eq!(found, expected, "{powers:?}");
+            }
+            let followed = expected.iter().cloned();
+            let followed: BTreeSet<String> = followed.chain(ELSEWHERE.map(|it| it.0.to_owned())).collect();
+            let found = dispatcher.read(&origin, |cx| Box::pin(seen::<Echo>(cx, echo_ids.clone())));
+            for found in found.await.expect("it reads") {
+                assert_eq!(found, followed, "{powers:?}");
             }
             // What is hidden by its own id is no matter of the inherited part.
             let of_hidden = leaflets.iter().filter(|it| it.0.id == "hidden");

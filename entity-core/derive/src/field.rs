@@ -258,7 +258,8 @@ impl Field {
         self.part.as_ref().is_some_and(|it| it == part)
     }
 
-    /// Returns the SQL literal for those who do not see the field: texts and files can be empty, and an `Option` null.
+    /// Returns the SQL literal for those who do not see the field: texts and files can be empty, and an `Option` null. What
+    /// is read from an expression is never sent back, so that 0 and false can stand for it, too.
     pub(crate) fn blank(&self) -> syn::Result<&'static str> {
         match self.kind_name() {
             _ if self.is_optional => Ok("NULL"),
@@ -268,9 +269,11 @@ impl Field {
             )),
             kind if kind.starts_with("Text") || kind.starts_with("Html") => Ok("''"),
             _ if last_segment(&self.ty).is_some_and(|it| it == "Files") => Ok("''"),
+            kind if kind == "Integer" && !self.is_stored() => Ok("0"),
+            kind if kind == "Boolean" && !self.is_stored() => Ok("FALSE"),
             _ => Err(syn::Error::new(
                 self.ident.span(),
-                "a field that some callers do not see is a `String`, `Files` or an `Option`",
+                "a field that some callers do not see is a `String`, `Files` or an `Option`, or has an expression",
             )),
         }
     }

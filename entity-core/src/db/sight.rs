@@ -1,5 +1,6 @@
 //! Who sees a record: one rule, which narrows lists, counts and searches in SQL and decides about a single entity.
 
+mod cause;
 mod question;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::gate;
 
+pub use self::cause::{Cause, Following, Telling};
 pub(super) use self::question::Asking;
 
 /// A rule about who sees an entity, besides the permission to read the type. It is named by
@@ -57,6 +59,10 @@ pub enum Sight {
     /// This rule admits the caller to the parent: to the row that the field declared as `parent` names, whose type is one
     /// with a rule of its own. That row is joined under the name `parent`.
     Parent(&'static Self),
+    /// The caller sees what the row follows, by the rule of that entity's own type: the entity whose reference, such as
+    /// `/assignment/7`, is in this column. It admits everybody where there is no reference, and where the type is not
+    /// registered by [`register_cause!`](crate::register_cause).
+    Follows(Telling, &'static str),
     /// This SQL condition holds. The row is called `this`, and `{caller}` stands for the internal id of the caller,
     /// which is empty for an anonymous one, and `{now}` for the present instant in milliseconds since 1970. Neither
     /// outcome may be NULL.
@@ -90,6 +96,7 @@ impl Eq for Facts {}
 const MOST_QUESTIONS: usize = 62;
 
 /// The functions in a rule that the caller holds.
+#[derive(Debug)]
 pub(super) enum Held {
     /// In one site, or at the level of the account.
     Here(BTreeMap<&'static str, bool>),
@@ -127,8 +134,11 @@ impl Sight {
 
     /// Returns the reason why the rule can't be evaluated on the entities of this type, if there is one.
     pub(crate) fn fault<T: Record>(&self) -> Option<String> {
+        self.fault_of(&Names::of::<T>())
+    }
+
+    fn fault_of(&self, names: &Names) -> Option<String> {
         let mut count = 0;
-        let names = Names::of::<T>();
         let mut check = |question: &Self, of: Of| {
             count += 1;
             if count > MOST_QUESTIONS {
@@ -149,6 +159,15 @@ impl Sight {
             .map_or(Ok(()), Err)
         };
         self.try_visit(Of::Row, &mut check).err()
+    }
+
+    /// Returns whether the rule asks what a row follows.
+    pub(super) fn follows(&self) -> bool {
+        let mut visit = |question: &Self, _| match question {
+            Self::Follows(..) => Err(()),
+            _ => Ok(()),
+        };
+        self.try_visit(Of::Row, &mut visit).is_err()
     }
 
     /// Returns whether the rule asks something about the row.

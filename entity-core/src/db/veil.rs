@@ -69,7 +69,7 @@ impl<'a> Columns<'a> {
             table: THIS,
             variables: Variables::of(cx),
             veiled: T::VEILED,
-            known: Some((Asking::of::<T>(cx), held)),
+            known: Some((Asking::of::<T>(cx, &rules::<T>()).await?, held)),
         })
     }
 
@@ -144,6 +144,10 @@ fn sights<T: Record>() -> impl Iterator<Item = Sight> {
         .chain(T::VEILED.iter().map(|it| it.sight))
 }
 
+fn rules<T: Record>() -> Vec<Sight> {
+    sights::<T>().collect()
+}
+
 /// Returns the functions in the rules of `T`.
 pub(crate) fn functions<T: Record>() -> Vec<&'static str> {
     sights::<T>().flat_map(|it| it.functions()).collect()
@@ -155,11 +159,12 @@ pub(crate) fn fault<T: Record>() -> Option<String> {
 }
 
 /// Appends the answers to the questions of the rules of `T`, one column for each rule, each with a comma in front.
-pub(super) fn write_answers<T: Record>(cx: &Context, sql: &mut Sql) -> Result<()> {
-    for sight in sights::<T>() {
-        sight.write_answers(sql, &Asking::of::<T>(cx))?;
-    }
-    Ok(())
+pub(super) async fn write_answers<T: Record>(cx: &Context, sql: &mut Sql) -> Result<()> {
+    let rules = rules::<T>();
+    let asking = Asking::of::<T>(cx, &rules).await?;
+    rules
+        .iter()
+        .try_for_each(|it| it.write_answers(sql, &asking))
 }
 
 /// Takes out of `fields` those that the caller does not see of `current` and sends back as they see them: nobody
@@ -208,7 +213,7 @@ async fn answers<T: Record>(cx: &Context, current: &T) -> Result<Vec<Facts>> {
         return Ok(Vec::new());
     }
     let mut sql = cx.db()?.sql("SELECT CAST(0 AS bigint)");
-    write_answers::<T>(cx, &mut sql)?;
+    write_answers::<T>(cx, &mut sql).await?;
     write_from::<T>(cx, &mut sql);
     sql.push(" WHERE ").column(THIS, T::KEY);
     sql.push(" = ").bind(current.key());

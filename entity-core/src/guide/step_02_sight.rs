@@ -72,6 +72,11 @@
 //!   `#[entity(on_create, parent = Question, references = "question")] question_id: String`, and the rule is
 //!   `Sight::Parent(&QUESTION_SIGHT)`. Both entities are in the same site.
 //!
+//! - [`Follows`](crate::db::Sight::Follows) is for what is made because of something else, such as the entry of a
+//!   calendar for a loan that is due: its hidden column has the reference, `/loan/7`, and whoever does not see the loan
+//!   does not see the entry. Nothing is copied: a loan that is hidden takes its entry along, without a write. The type of
+//!   the loan says that others may follow it: [`register_cause!(Loan)`](crate::register_cause).
+//!
 //! The facts are about the caller who read the entity. An entity that the code makes itself has none, and is seen by
 //! nobody.
 //!

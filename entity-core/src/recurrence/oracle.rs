@@ -73,7 +73,7 @@ fn python_expands_the_same_rules_to_the_same_instants() {
     for line in String::from_utf8(output.stdout).unwrap().lines() {
         let case: Case = serde_json::from_str(line).unwrap();
         let zone = zone(&case.zone).unwrap();
-        let series = Series::parse(&canonical(&case.rule), instant(case.first), zone);
+        let series = Series::parse(&canonical(&case.rule, zone), instant(case.first), zone);
         let series = series.unwrap_or_else(|it| panic!("{it}: {line}"));
         let starts = series.starts(instant(case.after)).take(case.found.len());
         let starts: Vec<_> = starts.map(|it| it.timestamp_millis()).collect();

@@ -9,7 +9,8 @@ fn at(text: &str) -> DateTimeUtc {
 }
 
 fn series(rule: &str, first: &str, zone: &str) -> Result<Series, String> {
-    Series::parse(&canonical(rule), at(first), super::zone(zone).unwrap())
+    let zone = super::zone(zone).unwrap();
+    Series::parse(&canonical(rule, zone), at(first), zone)
 }
 
 /// The first instants of the series.
@@ -207,12 +208,44 @@ proptest::proptest! {
     #[test]
     fn no_text_is_a_panic(text in "(FREQ=(DAILY|WEEKLY|MONTHLY|YEARLY)|INTERVAL=[0-9]{1,4}|COUNT=[0-9]{1,4}|BYDAY=[-+0-9]{0,3}(MO|FR|SU)|BYMONTHDAY=-?[0-9]{1,3}|BYYEARDAY=-?[0-9]{1,3}|BYWEEKNO=-?[0-9]{1,2}|BYMONTH=[0-9]{1,2}|BYSETPOS=-?[0-9]{1,3}|WKST=(MO|SU)|.{0,9}|;){0,9}", day in 0_i64..80_000) {
         let first = at("1950-01-01T09:30:00Z") + TimeDelta::days(day);
-        if let Ok(series) = Series::parse(&canonical(&text), first, Tz::Europe__Berlin)
+        if let Ok(series) = Series::parse(&canonical(&text, Tz::Europe__Berlin), first, Tz::Europe__Berlin)
             && series.check().is_ok()
         {
             let starts: Vec<_> = series.starts(first).take(5).collect();
             proptest::prop_assert!(starts.is_sorted_by(|a, b| a < b), "{text}");
         }
+    }
+}
+
+#[test]
+fn x7_a_rule_is_written_as_readers_of_calendars_want_it() {
+    for (sent, written) in [
+        ("COUNT=3;FREQ=WEEKLY", "FREQ=WEEKLY;COUNT=3"),
+        ("freq=weekly;count=3;", "FREQ=WEEKLY;COUNT=3"),
+        (" RRULE:FREQ=DAILY;;COUNT=2 ", "FREQ=DAILY;COUNT=2"),
+        (
+            "WKST=SU;BYDAY=MO,FR;INTERVAL=2;FREQ=WEEKLY",
+            "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,FR;WKST=SU",
+        ),
+        // A day counts as a whole, a local time is one of the zone, and an instant stays one.
+        (
+            "FREQ=DAILY;UNTIL=20270131",
+            "FREQ=DAILY;UNTIL=20270131T225959Z",
+        ),
+        (
+            "UNTIL=20270701T120000;FREQ=DAILY",
+            "FREQ=DAILY;UNTIL=20270701T100000Z",
+        ),
+        (
+            "FREQ=DAILY;UNTIL=20270131T120000Z",
+            "FREQ=DAILY;UNTIL=20270131T120000Z",
+        ),
+        ("FREQ=DAILY;UNTIL=SOON", "FREQ=DAILY;UNTIL=SOON"),
+        ("every day", "EVERY DAY"),
+    ] {
+        let found = canonical(sent, Tz::Europe__Berlin);
+        assert_eq!(found, written, "{sent}");
+        assert_eq!(canonical(&found, Tz::Europe__Berlin), written, "{sent}");
     }
 }
 

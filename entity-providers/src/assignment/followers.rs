@@ -12,13 +12,15 @@ impl Assignment {
     ///
     /// # Errors
     /// Returns an error if there is to be an item without points, or another item with the title.
-    pub(super) async fn settle(&mut self, cx: &Context, _before: Option<&Self>) -> Result<()> {
-        let has_opened = self.open_time.time <= cx.now().timestamp_millis();
-        let item = self.to_item(has_opened)?;
+    pub(super) async fn settle(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
+        let item = self.to_item()?;
         let cause = self.cause();
         calendar::follow_cause(cx, &cause, self.to_deadline()).await?;
         gradebook::follow_cause(cx, &cause, item).await?;
-        Ok(())
+        match before {
+            Some(before) if self.in_gradebook && !before.in_gradebook => self.tell_scores(cx).await,
+            _ => Ok(()),
+        }
     }
 
     fn cause(&self) -> String {
@@ -35,15 +37,12 @@ impl Assignment {
             field: "dueTime",
             creator: self.creator.clone(),
             groups: self.groups.clone(),
-            seen_from: self.open_time.instant(),
-            seen_until: None,
             assignment_id: Some(self.id.clone()),
         })
     }
 
-    /// Returns what the item in the gradebook is. Students see it from the first write on that finds the assignment
-    /// open, and no sooner: its name would tell them of the assignment.
-    fn to_item(&self, has_opened: bool) -> Result<Option<ItemSpec>> {
+    /// Returns what the item in the gradebook is.
+    fn to_item(&self) -> Result<Option<ItemSpec>> {
         if !self.in_gradebook {
             return Ok(None);
         }
@@ -62,25 +61,32 @@ impl Assignment {
             name: self.title.clone(),
             points,
             due: self.due_time.instant(),
-            is_released: has_opened && !self.draft,
+            is_withheld: false,
             fields: ["title", "gradeScaleMaxPoints"],
         }))
     }
 
-    /// Tells the gradebook the grade of work that is returned.
+    /// Tells the gradebook the grade that the work shows to whoever handed it in, or that it shows none any more.
     ///
     /// # Errors
     /// Returns an error if the grade is no score.
     pub(super) async fn tell_score(&self, cx: &Context, work: &Submission) -> Result<()> {
-        let Some(item) = self.to_item(true)? else {
-            return Ok(());
-        };
-        let grade = work.grade.as_deref().map(|it| self.scale().score(it));
-        let cause = self.cause();
-        gradebook::follow_cause(cx, &cause, Some(item)).await?;
-        let (user, score) = (&work.submitter, grade.transpose()?);
-        gradebook::set_score_of_cause(cx, &cause, user, score, None).await?;
+        if self.in_gradebook {
+            let score = work.shown_grade().map(|it| self.scale().score(it));
+            let (cause, user, score) = (self.cause(), &work.submitter, score.transpose()?);
+            gradebook::set_score_of_cause(cx, &cause, user, score, None).await?;
+        }
         Ok(())
+    }
+
+    /// Tells the gradebook, where the item is new, all grades that are shown and are scores.
+    async fn tell_scores(&self, cx: &Context) -> Result<()> {
+        let works = db::load_by::<Submission>(cx, "assignment_id", self.id.as_str()).await?;
+        let told = works.iter().filter_map(|it| {
+            let score = self.scale().score(it.shown_grade()?).ok()?;
+            Some((it.submitter.clone(), score))
+        });
+        gradebook::set_scores_of_cause(cx, &self.cause(), told.collect()).await
     }
 }
 

@@ -24,10 +24,27 @@ impl Submission {
         self.grade = assignment.scale().receive(self.grade.as_deref())?;
         let is_told = before.is_some_and(|it| it.returned && it.grade == self.grade);
         if self.returned && !is_told {
-            assignment.tell_score(cx, self).await?;
             self.emit_return(cx);
         }
-        Ok(())
+        self.tell_change(cx, assignment, before).await
+    }
+
+    /// Lets the gradebook show what the work shows, if that is no longer what it was `before`.
+    pub(super) async fn tell_change(
+        &self,
+        cx: &Context,
+        assignment: &Assignment,
+        before: Option<&Self>,
+    ) -> Result<()> {
+        match before.and_then(Self::shown_grade) == self.shown_grade() {
+            true => Ok(()),
+            false => assignment.tell_score(cx, self).await,
+        }
+    }
+
+    /// Returns the grade that whoever hands in sees.
+    pub(super) fn shown_grade(&self) -> Option<&str> {
+        self.grade.as_deref().filter(|_| self.returned)
     }
 
     /// Tells followers that the grade is returned, and to whom.

@@ -26,10 +26,6 @@ pub struct Deadline {
     pub creator: String,
     /// The ids of the groups that it is for; none means everybody in the site.
     pub groups: Vec<String>,
-    /// The instant from which on others than those who change events know of the entity; `None` if they always do.
-    pub seen_from: Option<DateTimeUtc>,
-    /// The instant from which on they no longer do; `None` if there is none.
-    pub seen_until: Option<DateTimeUtc>,
     /// The id of the assignment, if it is that of one.
     pub assignment_id: Option<String>,
 }
@@ -87,8 +83,6 @@ impl Deadline {
             description: self.description.clone(),
             first_time: self.at.into(),
             groups: self.groups.clone(),
-            seen_from: self.seen_from.map(Millis),
-            seen_until: self.seen_until.map(Millis),
             assignment_id: self.assignment_id.clone(),
             ..event
         }

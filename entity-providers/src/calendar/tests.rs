@@ -311,15 +311,13 @@ async fn an_event_follows_its_cause() {
         field: "dueTime",
         creator: creator.clone(),
         groups: groups.to_vec(),
-        seen_from: None,
-        seen_until: None,
         assignment_id: Some("7".to_owned()),
     };
     let follow = async |wanted: Option<Deadline>| {
         let author: Caller = bed.caller("instructor1");
         let done = bed.write(author, move |cx| {
             let wanted = wanted.clone();
-            Box::pin(async move { follow_cause(cx, "/assignment/7", wanted).await })
+            Box::pin(async move { follow_cause(cx, "/essay/7", wanted).await })
         });
         done.await.unwrap()
     };

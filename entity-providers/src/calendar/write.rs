@@ -80,7 +80,7 @@ async fn take_out(
     let rule = rule
         .as_ref()
         .and_then(|it| it.as_str())
-        .map(recurrence::canonical);
+        .map(|it| recurrence::canonical(it, current.zone()));
     if rule.is_some_and(|it| Some(it) != current.recurrence_rule) {
         let message = "is one of the series, not of an occurrence";
         return Err(Error::field("recurrenceRule", message));

@@ -119,8 +119,7 @@ impl Topic {
 
     /// Lets the calendar show when the topic is due to those who see the topic.
     async fn follow(&self, cx: &Context) -> Result<()> {
-        let is_shown = !self.draft && !self.hidden && !self.for_instructors;
-        let deadline = self.due_date.filter(|_| is_shown).map(|at| Deadline {
+        let deadline = self.due_date.map(|at| Deadline {
             site_id: self.site_id.clone(),
             title: self.title.clone(),
             description: String::new(),
@@ -132,8 +131,6 @@ impl Topic {
                 self.creator.clone()
             },
             groups: self.groups.clone(),
-            seen_from: self.show_date.map(|it| it.0),
-            seen_until: self.hide_date.map(|it| it.0),
             assignment_id: None,
         });
         calendar::follow_cause(cx, &self.cause(), deadline).await?;

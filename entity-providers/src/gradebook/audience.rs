@@ -1,6 +1,6 @@
 //! Who sees and grades what in a gradebook.
 
-use entity_core::db::{Sight, Sql, Variables};
+use entity_core::db::{Following, Sight, Sql, Telling, Variables};
 use entity_core::{Context, Decision, Error, Permit, Result, Scope};
 
 use crate::authorizer;
@@ -26,22 +26,35 @@ pub(super) const SEES_GRADEBOOK: Sight = Sight::Any(&[
     Sight::Holds(VIEW_OWN),
 ]);
 
-/// Items that are not released are for those who grade or change items.
-pub(super) const SEES_ITEM: Sight = Sight::Any(&[
-    Sight::Holds(EDIT),
-    Sight::Holds(GRADE_ALL),
-    Sight::Holds(GRADE_SECTION),
-    Sight::All(&[Sight::Holds(VIEW_OWN), Sight::Is("released")]),
+/// The column of an item with the reference of what it belongs to.
+const CAUSE: &str = "external_reference";
+/// An item of an assignment is as hidden as the assignment.
+const SEES_CAUSE: Sight = Sight::Follows(Telling::Results, CAUSE);
+/// Students see an item that is released and whose scores are not withheld by what it belongs to.
+const IS_SHOWN: Sight = Sight::Sql("this.released AND NOT this.withheld");
+
+/// Items that students don't see are for those who grade or change items.
+pub(super) const SEES_ITEM: Sight = Sight::All(&[
+    SEES_CAUSE,
+    Sight::Any(&[
+        Sight::Holds(EDIT),
+        Sight::Holds(GRADE_ALL),
+        Sight::Holds(GRADE_SECTION),
+        Sight::All(&[Sight::Holds(VIEW_OWN), IS_SHOWN]),
+    ]),
 ]);
 
-/// Scores are for those who grade the student, and for the student once the item is released.
-pub(super) const SEES_SCORE: Sight = Sight::Any(&[
-    Sight::Holds(GRADE_ALL),
-    Sight::All(&[Sight::Holds(GRADE_SECTION), Sight::Sql(IN_OWN_GROUP)]),
-    Sight::All(&[
-        Sight::Holds(VIEW_OWN),
-        Sight::Sql("this.user_id = {caller}"),
-        Sight::Parent(&Sight::Is("released")),
+/// Scores are for those who grade the student, and for the student who sees the item.
+pub(super) const SEES_SCORE: Sight = Sight::All(&[
+    Sight::Parent(&SEES_CAUSE),
+    Sight::Any(&[
+        Sight::Holds(GRADE_ALL),
+        Sight::All(&[Sight::Holds(GRADE_SECTION), Sight::Sql(IN_OWN_GROUP)]),
+        Sight::All(&[
+            Sight::Holds(VIEW_OWN),
+            Sight::Sql("this.user_id = {caller}"),
+            Sight::Parent(&IS_SHOWN),
+        ]),
     ]),
 ]);
 
@@ -157,6 +170,25 @@ impl Audience {
                 sql.expression(IN_OWN_GROUP, Variables::of(cx));
             }
         }
+    }
+}
+
+/// Which items the caller may know of: the same as [`SEES_ITEM`], for statements that are written out.
+pub(super) struct Known<'a>(Following<'a>);
+
+impl<'a> Known<'a> {
+    pub(super) async fn of(cx: &'a Context) -> Result<Self> {
+        Following::of(cx).await.map(Self)
+    }
+
+    /// Appends the condition that the caller, who grades in the sites `graded`, may know of the item in the row `item`.
+    pub(super) fn write(&self, sql: &mut Sql, item: &str, graded: &[&str]) -> Result<()> {
+        self.0.write(sql, Telling::Results, item, CAUSE)?;
+        sql.push(&format!(
+            " AND (({item}.released AND NOT {item}.withheld) OR {item}.site_id"
+        ));
+        sql.bind_list(graded)?.push(")");
+        Ok(())
     }
 }
 

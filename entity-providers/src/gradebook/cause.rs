@@ -23,8 +23,8 @@ pub struct ItemSpec {
     pub points: Decimal,
     /// When it is due.
     pub due: Option<DateTimeUtc>,
-    /// True if students see it, and their scores.
-    pub is_released: bool,
+    /// True as long as students are not told their scores, although they may see what the item belongs to.
+    pub is_withheld: bool,
     /// The fields of what it belongs to that say the name and the points: what is wrong with these is told about the fields.
     pub fields: [&'static str; 2],
 }
@@ -157,6 +157,7 @@ impl ItemSpec {
             item_id: cx.new_id(),
             site_id: self.site.clone(),
             counted: true,
+            released: true,
             external_reference: Some(cause.to_owned()),
             created_on: Millis(cx.now()),
             modified_on: Millis(cx.now()),
@@ -170,7 +171,7 @@ impl ItemSpec {
             name: self.name.clone(),
             points: self.points,
             due_date: self.due.map(Millis),
-            released: self.is_released,
+            withheld: self.is_withheld,
             ..item
         }
     }

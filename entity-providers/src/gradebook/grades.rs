@@ -6,7 +6,7 @@ use entity_core::db::{Measure, Row, Sql};
 use entity_core::wire::{Decimal, size_in_json};
 use entity_core::{Context, Page, Result, Window, encode_segment};
 
-use super::audience::{Audience, write_classes, write_students};
+use super::audience::{Audience, Known, write_classes, write_students};
 use super::{GradeRow, Gradebook};
 use crate::user::NAME_OR_NOTHING;
 
@@ -136,9 +136,10 @@ async fn selected(
     sql.push(
         " this JOIN site s ON s.id = this.site_id \
          JOIN user_account u ON u.id = this.user_id JOIN gradebook_item i ON i.site_id = this.site_id \
-         LEFT JOIN gradebook_score c ON c.score_id = i.item_id || ':' || this.user_id WHERE (i.released OR this.site_id",
+         LEFT JOIN gradebook_score c ON c.score_id = i.item_id || ':' || this.user_id WHERE ",
     );
-    sql.bind_list(&graded)?.push(") AND ");
+    Known::of(cx).await?.write(&mut sql, "i", &graded)?;
+    sql.push(" AND ");
     match few.is_some() {
         true => drop(sql.push("TRUE")),
         false => write_classes(cx, &mut sql, classes_of(sites)).await?,
@@ -169,11 +170,12 @@ async fn items(cx: &Context, sites: &[Site]) -> Result<HashMap<String, u64>> {
         wanted.map(|it| it.id.as_str()).collect()
     };
     let db = cx.db()?;
-    let mut sql = db.sql("SELECT site_id, count(*) FROM gradebook_item WHERE site_id");
-    sql.bind_list(&ids(|_| true))?
-        .push(" AND (released OR site_id");
-    sql.bind_list(&ids(|it| it.audience.is_grader()))?
-        .push(") GROUP BY site_id");
+    let mut sql = db.sql("SELECT i.site_id, count(*) FROM gradebook_item i WHERE i.site_id");
+    sql.bind_list(&ids(|_| true))?.push(" AND ");
+    Known::of(cx)
+        .await?
+        .write(&mut sql, "i", &ids(|it| it.audience.is_grader()))?;
+    sql.push(" GROUP BY i.site_id");
     counted(cx, sql).await
 }
 
@@ -360,11 +362,13 @@ pub(super) fn address(cx: &Context, site: &str, item: Option<&str>, start: u64) 
 /// Returns whether a site has an item with this name that the caller may know of.
 pub(super) async fn has_item(cx: &Context, site: &Site, name: &str) -> Result<bool> {
     let db = cx.db()?;
-    let mut sql = db.sql("SELECT count(*) FROM gradebook_item WHERE site_id = ");
-    sql.bind(site.id.as_str()).push(" AND name = ").bind(name);
-    if !site.audience.is_grader() {
-        sql.push(" AND released");
-    }
+    let mut sql = db.sql("SELECT count(*) FROM gradebook_item i WHERE i.site_id = ");
+    sql.bind(site.id.as_str()).push(" AND i.name = ").bind(name);
+    sql.push(" AND ");
+    let graded = site.audience.is_grader().then_some(site.id.as_str());
+    Known::of(cx)
+        .await?
+        .write(&mut sql, "i", graded.as_slice())?;
     let read = |row: &mut Row<'_>| Ok(row.take::<i64>()?);
     Ok(db.rows(sql.into_statement(), read).await? != [0])
 }

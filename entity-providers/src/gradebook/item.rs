@@ -20,6 +20,10 @@ pub(super) const MOST_ITEMS: i64 = 500;
 #[entity(table = "gradebook_item", sight = SEES_ITEM, check = Self::check, settle = Self::settle)]
 #[entity(access = Access::new(Need::Site(MEMBER), Need::Site(EDIT)), verbs(read, list, create))]
 #[entity(order = "position,itemId")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "clients read independent truths"
+)]
 pub struct GradebookItem {
     /// The id.
     #[entity(id)]
@@ -40,7 +44,7 @@ pub struct GradebookItem {
     pub due_date: Option<Millis>,
     /// True if it is extra credit, whose points nobody has to earn.
     pub extra_credit: bool,
-    /// True if students see it, and their scores.
+    /// True if students see it, and their scores, as soon as they see what it belongs to.
     pub released: bool,
     /// True if it counts in the course grade.
     #[entity(default = "true")]
@@ -51,6 +55,10 @@ pub struct GradebookItem {
     /// The reference of what it belongs to, such as an assignment, which then also says its name, points and due date.
     #[entity(read_only, unique)]
     pub external_reference: Option<String>,
+    /// True as long as what it belongs to does not tell students their scores.
+    #[serde(skip)]
+    #[entity(hidden)]
+    pub withheld: bool,
     /// When it was made.
     #[entity(created)]
     pub created_on: Millis,
@@ -64,7 +72,7 @@ pub struct GradebookItem {
 
 entity_core::register!(
     GradebookItem,
-    migrations(INDEXED, UNINDEXED),
+    migrations(INDEXED, UNINDEXED, RELEASED),
     demo = super::demo::fill
 );
 
@@ -78,6 +86,19 @@ const UNINDEXED: Migration = Migration::of_tables(
         "DROP INDEX IF EXISTS gradebook_item_by_name",
         "DROP INDEX IF EXISTS gradebook_item_by_reference",
         "DROP INDEX IF EXISTS gradebook_category_by_name",
+    ],
+);
+
+/// What an item belongs to no longer writes `released`, which is the word of those who grade. Items that were not released
+/// because the assignment was not open, or because the quiz told no scores, are released: their cause hides them.
+const RELEASED: Migration = Migration::of_rows(
+    "gradebook_items_as_hidden_as_their_causes",
+    &[
+        "UPDATE gradebook_item SET released = TRUE WHERE NOT released AND EXISTS (SELECT 1 FROM assignment a \
+         WHERE '/assignment/' || a.id = gradebook_item.external_reference \
+         AND (a.is_draft OR a.open_time > a.time_last_modified))",
+        "UPDATE gradebook_item SET released = TRUE, withheld = TRUE \
+         WHERE NOT released AND external_reference LIKE '/sam_pub/%'",
     ],
 );
 

@@ -8,7 +8,7 @@ use entity_core::{Context, Error, Page, Result, Window};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::audience::{Audience, write_students};
+use super::audience::{Audience, Known, write_students};
 use super::course::{Counted, CourseGrade, Weighing};
 use super::item::GradebookItem;
 use super::stored::{self, Scores};
@@ -105,8 +105,8 @@ struct Item {
 }
 
 impl Book {
-    /// Reads the gradebook of a site: for students without the items that are not released, because their course grade
-    /// would tell what they have reached there.
+    /// Reads the gradebook of a site: without the items that the caller may not know of, because the course grade would tell
+    /// what was reached there.
     pub(super) async fn load(cx: &Context, site: &str, audience: Audience) -> Result<Self> {
         let db = cx.db()?;
         let mut sql = db.sql(
@@ -131,13 +131,15 @@ impl Book {
             .into_iter()
             .unzip();
         let mut sql = db.sql(
-            "SELECT counted, item_id, category_id, points, extra_credit FROM gradebook_item WHERE site_id = ",
+            "SELECT i.counted, i.item_id, i.category_id, i.points, i.extra_credit FROM gradebook_item i \
+             WHERE i.site_id = ",
         );
-        sql.bind(site);
-        if !audience.is_grader() {
-            sql.push(" AND released");
-        }
-        sql.push(" ORDER BY item_id");
+        sql.bind(site).push(" AND ");
+        let graded = audience.is_grader().then_some(site);
+        Known::of(cx)
+            .await?
+            .write(&mut sql, "i", graded.as_slice())?;
+        sql.push(" ORDER BY i.item_id");
         let read = |row: &mut Row<'_>| {
             let is_counted: bool = row.take()?;
             let (id, category): (String, Option<String>) = (row.take()?, row.take()?);

@@ -6,7 +6,7 @@ use entity_core::sheet::{self, Sheet};
 use entity_core::{Answers, Arguments, Context, Error, Outcome, Piece, Pieces, Result, Streaming};
 
 use super::Gradebook;
-use super::audience::Audience;
+use super::audience::{Audience, Known};
 use super::item::GradebookItem;
 use super::result::{self, Book, Listed};
 use super::stored::{self, Scores};
@@ -79,9 +79,15 @@ impl Pieces for Export {
     }
 }
 
-/// Returns the items of a site, in their order.
+/// Returns the items of a site in which the caller grades, as far as they may know of them, in their order.
 pub(super) async fn items(cx: &Context, site: &str) -> Result<Vec<GradebookItem>> {
-    let mut items: Vec<GradebookItem> = db::load_by(cx, "site_id", site).await?;
+    let known = Known::of(cx).await?;
+    let found = db::load(cx, |sql| {
+        sql.push("this.site_id = ").bind(site).push(" AND ");
+        known.write(sql, "this", &[site])?;
+        Ok(sql)
+    });
+    let mut items: Vec<GradebookItem> = found.await?;
     items.sort_by(|one, other| (one.position, &one.item_id).cmp(&(other.position, &other.item_id)));
     Ok(items)
 }

@@ -9,7 +9,7 @@ use entity_core::{Context, ErrorKind, Need, Page, Result, Window, encode_segment
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::audience::{Audience, MEMBER, write_classes};
+use super::audience::{Audience, Known, MEMBER, write_classes};
 use super::course;
 use super::grades::TOOL;
 use super::marking::{self, Mark};
@@ -257,11 +257,11 @@ async fn items(cx: &Context, seen: &[Seen], order: Order, window: Window) -> Res
         write_last_graded(cx, &mut sql, seen).await?;
     }
     sql.push(" WHERE i.site_id");
-    sql.bind_list(&ids)?.push(" AND (i.released OR i.site_id");
-    sql.bind_list(&graded(seen))?;
+    sql.bind_list(&ids)?.push(" AND ");
+    Known::of(cx).await?.write(&mut sql, "i", &graded(seen))?;
     sql.push(match order {
-        Order::BySite => ") ORDER BY s.title, s.id, i.position, i.item_id",
-        Order::LastGraded => ") ORDER BY g.graded_on DESC, i.item_id",
+        Order::BySite => " ORDER BY s.title, s.id, i.position, i.item_id",
+        Order::LastGraded => " ORDER BY g.graded_on DESC, i.item_id",
     });
     super::grades::limit(&mut sql, window);
     let read = |row: &mut Row<'_>| {

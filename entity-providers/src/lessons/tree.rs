@@ -86,7 +86,6 @@ pub(super) async fn open_and_close_below(cx: &Context, page: &Lesson) -> Result<
             let opens = changed.opens.map(|it| it.0.timestamp_millis());
             db::note::<Lesson>(cx, changed.key(), "closed", changed.closed).await?;
             db::note::<Lesson>(cx, changed.key(), "opens", opens).await?;
-            changed.follow_in_gradebook(cx).await?;
         }
         above.insert(changed.lesson_id.clone(), changed);
     }
@@ -108,22 +107,18 @@ impl Lesson {
         Reference::entity(Self::PREFIX, self.lesson_id.as_str()).to_string()
     }
 
-    /// Writes the item of the page in the gradebook, as long as students see the page: the gradebook tells them the names of
-    /// items that are not released. What they have reached stays when the page is hidden later.
+    /// Writes the item of the page in the gradebook, which is as hidden as the page.
     pub(super) async fn follow_in_gradebook(&self, cx: &Context) -> Result<()> {
         let points = self.gradebook_points.filter(|it| *it > Decimal::ZERO);
         if self.gradebook_points.is_some() && points.is_none() {
             return Err(Error::field("gradebookPoints", "must be more than 0"));
-        }
-        if points.is_some() && !self.is_open(cx) {
-            return Ok(());
         }
         let spec = points.map(|points| ItemSpec {
             site: self.site_id.clone(),
             name: self.lesson_title.clone(),
             points,
             due: None,
-            is_released: true,
+            is_withheld: false,
             fields: ["lessonTitle", "gradebookPoints"],
         });
         gradebook::follow_cause(cx, &self.cause(), spec).await?;

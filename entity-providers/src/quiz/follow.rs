@@ -48,7 +48,7 @@ impl Quiz {
     pub(super) async fn follow(&self, cx: &Context) -> Result<()> {
         let cause = Self::cause(&self.id);
         calendar::follow_cause(cx, &cause, self.to_deadline()).await?;
-        let item = self.to_item(self.tells_scores(cx).await?);
+        let item = self.to_item(!self.tells_scores(cx).await?);
         gradebook::follow_cause(cx, &cause, item).await?;
         Ok(())
     }
@@ -80,19 +80,17 @@ impl Quiz {
             field: "dueDate",
             creator: self.last_modified_by.clone(),
             groups: Vec::new(),
-            seen_from: self.start_date.map(|it| it.0),
-            seen_until: self.retract_date.map(|it| it.0),
             assignment_id: None,
         })
     }
 
-    fn to_item(&self, is_released: bool) -> Option<ItemSpec> {
+    fn to_item(&self, is_withheld: bool) -> Option<ItemSpec> {
         (self.in_gradebook && !self.draft).then(|| ItemSpec {
             site: self.site_id.clone(),
             name: self.title.clone(),
             points: self.total_score.unwrap_or_default(),
             due: self.due_date.map(|it| it.0),
-            is_released,
+            is_withheld,
             fields: ["title", "totalScore"],
         })
     }

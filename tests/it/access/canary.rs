@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use entity_core::schema::{Field, Kind, Role};
-use entity_core::{Registry, Route};
+use entity_core::{ActionRoute, Registry, Route, Verb};
 use http::Method;
 use sea_orm::ConnectionTrait as _;
 use tests::{Answer, Backend, TestApp, both, is_full};
@@ -27,6 +27,8 @@ const WORD: &str = "kanari";
 const ASKING: [&str; 3] = ["stranger", "student", "other"];
 /// The formats in which everything is asked for.
 const FORMATS: [&str; 7] = ["json", "xml", "html", "csv", "atom", "rss", "ics"];
+/// The names of arguments of actions that stand for a site.
+const SITE_ARGUMENTS: [&str; 2] = ["siteId", "context"];
 /// One in so many addresses is asked for on SQLite and on PostgreSQL, unless `FULL=1`.
 const SAMPLED: [usize; 2] = [4, 16];
 /// Types of which there is no text that is hidden from a student, each with the reason.
@@ -315,30 +317,38 @@ fn of_site(site: &str) -> Vec<String> {
         })
         .filter(|it| !it.contains('{') && !it.contains("logout"))
         .collect();
-    for action in [
-        "gradebook/site",
-        "gradebook/course",
-        "calendar/site",
-        "assignment/site",
-        "content/site",
-        "content/resources/group",
-        "lessons/site",
-        "forums/site",
-        "forums/messages",
-        "poll/site",
-        "syllabus/site",
-        "sam_pub/context",
-        "announcement/site",
-        "news/site",
-        "webcontent/site",
-    ] {
-        for format in FORMATS {
-            paths.push(format!("/direct/{action}/{site}.{format}"));
-        }
+    for route in registry().routes() {
+        paths.extend(of_actions(route, site));
     }
     paths.push(format!(
         "/direct/content/resources/group/{site}.json?depth=all"
     ));
+    paths
+}
+
+/// The addresses at which a type tells of a site, or of all sites of the caller, besides its lists.
+fn of_actions(route: &Route, site: &str) -> Vec<String> {
+    let is_read = |it: &&ActionRoute| it.verb == Verb::Get && !it.is_on_entity;
+    let mut paths = Vec::new();
+    for action in route.actions.iter().filter(is_read) {
+        let arguments = action.arguments.iter().filter(|it| it.is_required);
+        let end: Option<String> = arguments
+            .map(|it| {
+                SITE_ARGUMENTS
+                    .contains(&it.name)
+                    .then(|| format!("/{site}"))
+            })
+            .collect();
+        let Some(end) = end else {
+            continue;
+        };
+        for format in FORMATS {
+            paths.push(format!(
+                "/direct/{}/{}{end}.{format}",
+                route.prefix, action.name
+            ));
+        }
+    }
     paths
 }
 

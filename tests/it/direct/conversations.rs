@@ -210,6 +210,13 @@ both! {
         let own = post(&other, &id, json!({})).await;
         let path = format!("/direct/conversations-post/{own}.json");
         third.get(&path).await.expect(StatusCode::NOT_FOUND);
+        let numbers = async |client: &Client| {
+            let topic = read(client, &format!("/direct/conversations/{id}.json")).await;
+            ["numberOfPosts", "numberOfThreads", "numberOfUnreadPosts"].map(|it| topic[it].clone())
+        };
+        assert_eq!(numbers(&third).await, [0, 0, 0].map(Value::from), "the numbers tell nothing before");
+        assert_eq!(numbers(&student).await, [1, 1, 1].map(Value::from));
+        assert_eq!(numbers(&app.user("instructor1").await).await, [1, 1, 1].map(Value::from));
         student.get(&path).await.expect(StatusCode::OK);
         post(&third, &id, json!({"draft": true})).await;
         third.get(&path).await.expect(StatusCode::NOT_FOUND);

@@ -47,7 +47,7 @@ pub async fn find<T: Record>(
     condition: impl for<'s> FnOnce(&'s mut Sql) -> Result<&'s mut Sql>,
 ) -> Result<Vec<T>> {
     let mut sql = selecting::<T>(cx, &Columns::all(cx))?;
-    veil::write_answers::<T>(cx, &mut sql)?;
+    veil::write_answers::<T>(cx, &mut sql).await?;
     write_from::<T>(cx, &mut sql);
     condition(sql.push(" WHERE "))?;
     let read = |row: &mut Row<'_>| {

@@ -1,8 +1,10 @@
 //! The questions about a row, or about the row of its parent, in SQL.
 
 use super::Sight;
+use super::cause::{CAUSE, Cause, Following};
 use crate::context::Context;
 use crate::db::Sql;
+use crate::db::column::ColumnType;
 use crate::db::record::{GroupTable, PARENT, Parent, Record, THIS};
 use crate::db::search::expression;
 use crate::db::sql::Variables;
@@ -23,6 +25,8 @@ pub(super) enum Of {
 pub(super) struct Names {
     row: &'static str,
     schema: &'static Schema,
+    /// All columns, those of hidden fields among them; none for a parent.
+    columns: &'static [(&'static str, ColumnType, bool)],
     owner: Option<&'static str>,
     key: &'static str,
     groups: Option<GroupTable>,
@@ -35,6 +39,7 @@ pub(in crate::db) struct Asking<'a> {
     members: Option<&'static str>,
     caller: Option<&'a str>,
     variables: Variables<'a>,
+    following: Option<Following<'a>>,
 }
 
 impl Names {
@@ -42,6 +47,7 @@ impl Names {
         Self {
             row: THIS,
             schema: T::schema(),
+            columns: T::COLUMNS,
             owner: T::OWNER,
             key: T::KEY,
             groups: T::GROUPS,
@@ -55,11 +61,21 @@ impl Names {
         Some(Self {
             row: PARENT,
             schema: (parent.schema)(),
+            columns: &[],
             owner: parent.owner,
             key: parent.key,
             groups: parent.groups,
             parent: None,
         })
+    }
+
+    /// Returns the names of a row of the same type that another row follows. Its parent is not joined there.
+    pub(super) fn of_cause(self) -> Self {
+        Self {
+            row: CAUSE,
+            parent: None,
+            ..self
+        }
     }
 
     /// Returns the reason why this question can't be asked, if there is one.
@@ -74,10 +90,13 @@ impl Names {
             Sight::Parent(_) => {
                 Some("asks for the parent of the parent, which is not joined".to_owned())
             }
-            Sight::Sql(text) if self.row == PARENT && text.contains("this.") => Some(format!(
-                "asks `{text}` of the parent, whose row is called `parent` there: use other questions in a rule that \
-                 children inherit"
-            )),
+            Sight::Follows(..) if self.row == CAUSE => {
+                Some("follows another entity itself".to_owned())
+            }
+            Sight::Follows(_, column) if !self.has_column(column) => {
+                Some(format!("asks what `{column}` names, which is no column"))
+            }
+            Sight::Follows(..) => Cause::fault(),
             Sight::Is(name) | Sight::Since(name) | Sight::Until(name)
                 if self.schema.field(name).and_then(|it| it.column).is_none() =>
             {
@@ -86,14 +105,20 @@ impl Names {
                 ))
             }
             Sight::Is(name) | Sight::Since(name) | Sight::Until(name)
-                if self.row == PARENT && self.field(name).is_ok_and(|it| it.sql.is_some()) =>
+                if self.row != THIS && self.field(name).is_ok_and(|it| it.sql.is_some()) =>
             {
+                let row = self.row;
                 Some(format!(
-                    "asks for `{name}` of the parent, which is no column of its table"
+                    "asks for `{name}` of the {row}, which is no column of its table"
                 ))
             }
             _ => None,
         }
+    }
+
+    fn has_column(&self, name: &str) -> bool {
+        let mut fields = self.schema.fields.iter();
+        self.columns.iter().any(|it| it.0 == name) || fields.any(|it| it.column == Some(name))
     }
 
     fn field(&self, name: &str) -> Result<&'static Field> {
@@ -103,12 +128,23 @@ impl Names {
 }
 
 impl<'a> Asking<'a> {
-    pub(in crate::db) fn of<T: Record>(cx: &'a Context) -> Self {
+    /// Asks by `rules`, which are those of `T`.
+    pub(in crate::db) async fn of<T: Record>(cx: &'a Context, rules: &[Sight]) -> Result<Self> {
+        let mut asking = Self::about(cx, Names::of::<T>());
+        if rules.iter().any(Sight::follows) {
+            asking.following = Some(Following::of(cx).await?);
+        }
+        Ok(asking)
+    }
+
+    /// Asks about rows of these names, which follow nothing.
+    pub(super) fn about(cx: &'a Context, names: Names) -> Self {
         Self {
-            names: Names::of::<T>(),
+            names,
             members: cx.authorizer().group_members(),
             caller: cx.caller().user_id(),
             variables: Variables::of(cx),
+            following: None,
         }
     }
 
@@ -117,6 +153,7 @@ impl<'a> Asking<'a> {
         let missing = || Error::internal("a rule asks for a parent that is not joined");
         Ok(Self {
             names: self.names.parent().ok_or_else(missing)?,
+            following: self.following.clone(),
             ..*self
         })
     }
@@ -149,9 +186,18 @@ impl<'a> Asking<'a> {
             Sight::Since(name) => self.write_instant(sql, name, " <= ")?,
             Sight::Until(name) => self.write_instant(sql, name, " > ")?,
             Sight::Addressed => self.write_addressed(sql)?,
-            Sight::Sql(text) => {
+            Sight::Sql(text) if row == THIS => {
                 let text = sql.push("(").expression(text, self.variables);
                 text.push(")");
+            }
+            Sight::Sql(text) => {
+                let text = text.replace("this.", &format!("{row}."));
+                sql.push("(").expression(&text, self.variables).push(")");
+            }
+            Sight::Follows(telling, column) => {
+                let missing = || Error::internal("a rule asks what a row follows unprepared");
+                let following = self.following.as_ref().ok_or_else(missing)?;
+                following.write(sql, *telling, row, column)?;
             }
             _ => return Err(Error::internal("a rule that is no question about a row")),
         }

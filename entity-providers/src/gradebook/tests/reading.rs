@@ -142,14 +142,14 @@ async fn an_item_follows_its_cause() {
         name: "Term paper".to_owned(),
         points: Decimal::parse("30").unwrap(),
         due: None,
-        is_released: true,
+        is_withheld: false,
         fields: ["title", "maxPoints"],
     };
     let student = bed.id("student1").to_owned();
     let follow = |spec: Option<ItemSpec>| {
         let caller = bed.caller("instructor1");
         bed.write(caller, move |cx| {
-            follow_cause(cx, "/assignment/a1", spec.clone()).boxed()
+            follow_cause(cx, "/essay/a1", spec.clone()).boxed()
         })
     };
     let id = follow(Some(spec.clone())).await.unwrap().unwrap();
@@ -159,7 +159,7 @@ async fn an_item_follows_its_cause() {
     let user = student.clone();
     let grading = bed.write(caller, move |cx| {
         let user = user.clone();
-        async move { set_score_of_cause(cx, "/assignment/a1", &user, score, None).await }.boxed()
+        async move { set_score_of_cause(cx, "/essay/a1", &user, score, None).await }.boxed()
     });
     assert!(grading.await.unwrap());
     let path = format!("gradebook-score/{id}:{student}");

@@ -55,6 +55,13 @@ impl Planter<'_> {
     }
 }
 
+/// These fields and some more.
+fn with(mut fields: Value, further: &Value) -> Value {
+    let further = further.as_object().expect("an object").clone();
+    fields.as_object_mut().expect("an object").extend(further);
+    fields
+}
+
 fn done(answer: &Answer) -> &Answer {
     assert!(
         answer.status.is_success(),
@@ -83,20 +90,37 @@ pub(super) async fn all(world: &World, aviary: &mut Aviary) -> Vec<String> {
     planter.paths
 }
 
-/// What opens tomorrow and is due the day after, with its event in the calendar and its item in the gradebook.
+/// What is hidden in each way there is, and due the day after tomorrow, with its event in the calendar and its item in the
+/// gradebook.
 async fn deadlines(world: &World, aviary: &mut Aviary, planter: &mut Planter<'_>) {
     let now = world.app.service().now();
     let at = |days| (now + TimeDelta::days(days)).to_rfc3339();
-    let (title, text) = (
-        aviary.word("assignment", "to come"),
-        aviary.word("assignment", "to come"),
-    );
-    let fields = json!({
-        "context": planter.site, "title": title, "instructions": text, "openTime": at(1), "dueTime": at(2),
-        "closeTime": at(3), "inCalendar": true, "inGradebook": true, "gradeScale": "SCORE_GRADE_TYPE",
-        "gradeScaleMaxPoints": "10",
-    });
-    planter.make("assignment", fields).await;
+    for (state, hiding) in [
+        ("to come", json!({"openTime": at(1)})),
+        ("draft", json!({"draft": true})),
+        ("foreign", json!({"groups": ["foreign"]})),
+    ] {
+        let (title, text) = (
+            aviary.word("assignment", state),
+            aviary.word("assignment", state),
+        );
+        let fields = json!({
+            "context": planter.site, "title": title, "instructions": text, "openTime": at(-1), "dueTime": at(2),
+            "closeTime": at(3), "inCalendar": true, "inGradebook": true, "gradeScale": "SCORE_GRADE_TYPE",
+            "gradeScaleMaxPoints": "10",
+        });
+        planter.make("assignment", with(fields, &hiding)).await;
+        let title = aviary.word("conversations", state);
+        let hiding = match state {
+            "to come" => json!({"showDate": at(1)}),
+            "foreign" => json!({"visibility": "GROUP", "groups": ["foreign"]}),
+            _ => hiding,
+        };
+        let fields = json!({
+            "siteId": planter.site, "title": title, "message": title, "type": "QUESTION", "dueDate": at(2),
+        });
+        planter.make("conversations", with(fields, &hiding)).await;
+    }
     for (state, start, retract) in [("to come", Some(at(1)), None), ("over", None, Some(at(-1)))] {
         let title = aviary.word("sam_pub", state);
         let fields = json!({
@@ -191,10 +215,10 @@ async fn lessons(aviary: &mut Aviary, planter: &mut Planter<'_>) {
         aviary.word("lessons", "below"),
     );
     let site = planter.site;
-    let fields =
-        json!({"siteId": site, "lessonTitle": above, "hidden": true, "description": above});
+    let fields = json!({"siteId": site, "lessonTitle": above, "hidden": true, "description": above, "gradebookPoints": 5});
     let page = planter.make("lessons", fields).await;
-    let fields = json!({"siteId": site, "lessonTitle": below, "parentId": page});
+    let fields =
+        json!({"siteId": site, "lessonTitle": below, "parentId": page, "gradebookPoints": 5});
     let page = planter.make("lessons", fields).await;
     let (text, entry) = (
         aviary.word("lesson-item", "below"),

@@ -1,0 +1,180 @@
+//! Rows that follow entities of other types: the grade column of an assignment is as hidden as the assignment.
+//!
+//! Such a row holds the reference of what it follows, its *cause*, and no copy of whether that is shown. Each statement
+//! that selects the row asks for the cause by its key, and applies the rule of the cause's own type.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::question::{Asking, Names};
+use super::{Held, Sight};
+use crate::access::Need;
+use crate::context::Context;
+use crate::db::Sql;
+use crate::db::record::Record;
+use crate::error::Result;
+use crate::provider::Provider;
+use crate::registry::Registry;
+
+/// The name of the row of a cause in conditions.
+pub(super) const CAUSE: &str = "cause";
+
+/// A type whose entities others follow; created by [`register_cause!`](crate::register_cause).
+#[derive(Clone, Copy, Debug)]
+pub struct Cause {
+    prefix: &'static str,
+    table: &'static str,
+    key: &'static str,
+    read: Need,
+    sight: Option<Sight>,
+    results: Option<Sight>,
+    names: fn() -> Names,
+}
+
+inventory::collect!(Cause);
+
+/// What a row tells of its cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Telling {
+    /// That it exists, and what it is.
+    Entity,
+    /// What somebody has reached in it, which may be shown for longer.
+    Results,
+}
+
+impl Cause {
+    /// Describes `T`. Whoever sees an entity sees what follows it, too.
+    pub const fn of<T: Record + Provider>() -> Self {
+        Self {
+            prefix: T::PREFIX,
+            table: T::TABLE,
+            key: T::KEY,
+            read: T::ACCESS.read,
+            sight: T::SIGHT,
+            results: T::SIGHT,
+            names: Names::of::<T>,
+        }
+    }
+
+    /// Shows results to those whom `sight` admits, in the place of those who see the entity.
+    #[must_use]
+    pub const fn results(mut self, sight: Sight) -> Self {
+        self.results = Some(sight);
+        self
+    }
+
+    fn all() -> impl Iterator<Item = &'static Self> {
+        inventory::iter::<Self>.into_iter()
+    }
+
+    /// Returns the reason why the rule of a registered type can't be asked by what follows, if there is one.
+    pub(super) fn fault() -> Option<String> {
+        Self::all().find_map(|it| {
+            let names = (it.names)().of_cause();
+            let mut rules = it.sight.iter().chain(&it.results);
+            let fault = rules.find_map(|sight| sight.fault_of(&names))?;
+            Some(format!("follows `{}`, whose rule {fault}", it.prefix))
+        })
+    }
+
+    fn rule(&self, telling: Telling) -> Option<Sight> {
+        match telling {
+            Telling::Entity => self.sight,
+            Telling::Results => self.results,
+        }
+    }
+
+    /// The function without which nobody reads the type.
+    fn function(&self) -> Option<&'static str> {
+        match self.read {
+            Need::Site(function) => Some(function),
+            _ => None,
+        }
+    }
+}
+
+/// What has to be known of the caller to decide which rows with a cause they see.
+///
+/// ```
+/// use entity_core::db::{Following, Sql, Telling};
+/// use entity_core::{Context, Result};
+///
+/// /// Appends the condition that what the row `e` follows is there, and that the caller sees it.
+/// async fn narrow(cx: &Context, sql: &mut Sql) -> Result<()> {
+///     let following = Following::of(cx).await?;
+///     following.write(sql.push(" AND "), Telling::Entity, "e", "external_reference")
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Following<'a> {
+    cx: &'a Context,
+    causes: Arc<[&'static Cause]>,
+    held: Arc<Held>,
+}
+
+impl<'a> Following<'a> {
+    /// Asks in which sites the caller holds the functions that the rules of all registered types name.
+    ///
+    /// # Errors
+    /// Returns an error if a function can't be decided.
+    pub async fn of(cx: &'a Context) -> Result<Self> {
+        let registry = cx.service::<Registry>()?;
+        let causes = Cause::all().filter(|it| registry.route(it.prefix).is_some());
+        let causes: Arc<[_]> = causes.collect();
+        let mut functions = BTreeSet::new();
+        for cause in causes.iter() {
+            functions.extend(cause.function());
+            let rules = cause.sight.iter().chain(&cause.results);
+            functions.extend(rules.flat_map(Sight::functions));
+        }
+        let functions: Vec<_> = functions.into_iter().collect();
+        let held = Arc::new(Held::within(cx, &functions).await?);
+        Ok(Self { cx, causes, held })
+    }
+
+    /// Appends the condition that the caller sees what the row follows: the entity whose reference is in `column` of the
+    /// table or alias `row`. It holds where there is no reference, and for one of a type that is not registered.
+    ///
+    /// # Errors
+    /// Returns an error if a rule can't be asked.
+    pub fn write(&self, sql: &mut Sql, telling: Telling, row: &str, column: &str) -> Result<()> {
+        sql.push("(CASE WHEN ")
+            .column(row, column)
+            .push(" IS NULL THEN TRUE");
+        for cause in self.causes.iter() {
+            let beginning = format!("/{}/", cause.prefix);
+            let length = beginning.chars().count();
+            sql.push(" WHEN substr(").column(row, column);
+            sql.push(&format!(
+                ", 1, {length}) = '{beginning}' THEN EXISTS (SELECT 1 FROM "
+            ));
+            sql.push(cause.table).push(" ").push(CAUSE).push(" WHERE ");
+            sql.column(CAUSE, cause.key)
+                .push(" = substr(")
+                .column(row, column);
+            sql.push(&format!(", {})", length.saturating_add(1)));
+            let asking = Asking::about(self.cx, (cause.names)().of_cause());
+            if let Some(function) = cause.function() {
+                Sight::Holds(function).write(sql.push(" AND "), &asking, &self.held)?;
+            }
+            if let Some(rule) = cause.rule(telling) {
+                sql.push(" AND coalesce(");
+                rule.write(sql, &asking, &self.held)?;
+                sql.push(", FALSE)");
+            }
+            sql.push(")");
+        }
+        sql.push(" ELSE TRUE END)");
+        Ok(())
+    }
+}
+
+/// Registers a record whose entities others follow, so that what follows is as hidden as they are:
+/// `register_cause!(Assignment)`. `register_cause!(Quiz, results = SIGHT)` has a rule of its own about who sees what
+/// somebody has reached.
+#[macro_export]
+macro_rules! register_cause {
+    ($record:ty $(, results = $sight:expr)?) => {
+        $crate::inventory::submit! { $crate::db::Cause::of::<$record>()$(.results($sight))? }
+    };
+}

@@ -82,7 +82,7 @@ impl Operations {
     /// # Errors
     /// It is no list of operations; there are too many; a path leads elsewhere; an id is given twice.
     pub(super) fn read(exchange: &Exchange, is_xml: bool) -> Result<Self> {
-        let essence = media::essence(&exchange.parts.headers)?;
+        let essence = media::essence(&exchange.parts.headers, &exchange.body)?;
         if essence.is_some_and(|it| it != media::JSON) {
             return Err(Error::new(
                 ErrorKind::UnsupportedMediaType,
@@ -171,6 +171,7 @@ impl Operations {
         let (mut results, mut room) = (Results::new(), Room::of(app, self.is_xml));
         let (mut addresses, mut outcomes) = (Vec::new(), Vec::new());
         for (index, operation) in self.operations.iter().enumerate() {
+            demand_awaited(outer)?;
             let (address, part) = match operation.prepare(app, outer, &results, self.is_xml) {
                 Ok((address, part)) => (Some(address), Ok(part)),
                 Err(error) => (None, Err(error)),
@@ -256,6 +257,7 @@ impl Operations {
         for (index, (operation, preparation)) in
             self.operations.iter().zip(preparations).enumerate()
         {
+            demand_awaited(outer)?;
             let (address, part) = operation
                 .prepare(app, outer, &results, self.is_xml)
                 .map_err(|error| at(index, error))?;
@@ -384,7 +386,7 @@ impl Operation {
         if self.body.is_some() {
             headers.entry(CONTENT_TYPE).or_insert(json);
         }
-        let body = self.body(app, media::essence(&headers)?.as_deref(), results)?;
+        let body = self.body(app, media::essence(&headers, b"")?.as_deref(), results)?;
         let uri = address.parse().map_err(|error| {
             Error::bad_request(format!("`{}` is no address", self.path)).with_source(error)
         })?;
@@ -436,7 +438,23 @@ impl Operation {
 /// Returns what `sent` comes to. It is dropped as soon as nobody waits for the batch any more.
 async fn while_awaited(outer: &Exchange, sent: impl Future<Output = Response>) -> Response {
     let done = outer.abandoned.run_until_cancelled(sent).await;
-    done.unwrap_or_else(|| outer.fail(&Error::unavailable("nobody waits for the answer", 1)))
+    done.unwrap_or_else(|| outer.fail(&nobody_waits()))
+}
+
+/// Checks that somebody waits for the batch: no operation begins after its deadline, or when the client has gone. An
+/// atomic batch is then rolled back. What others have done stays, and is not done again when it is sent with the same key.
+///
+/// # Errors
+/// Nobody does.
+fn demand_awaited(outer: &Exchange) -> Result<()> {
+    match outer.abandoned.is_cancelled() {
+        true => Err(nobody_waits()),
+        false => Ok(()),
+    }
+}
+
+fn nobody_waits() -> Error {
+    Error::unavailable("nobody waits for the answer", 1)
 }
 
 /// The same error, of the operation at `index`.

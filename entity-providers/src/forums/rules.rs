@@ -33,15 +33,15 @@ pub(super) const IS_FORUM_OPEN: &str = is_open!("this");
 pub(super) const IS_TOPIC_OPEN: &str = concat!(is_open!("this"), " AND ", is_open!("parent"));
 
 /// Whether a member who is no moderator sees the message `this`: in a topic `parent` and a forum `f` that are open, it is
-/// the member's own, or it is approved and the member may see what others wrote. What was deleted counts as written, so
-/// that nobody loses sight of what they have seen.
+/// the member's own, or it is approved and the member may see what others wrote. Where somebody writes first, a message
+/// that is deleted or has no text does not count.
 pub(super) const IS_MESSAGE_OPEN: &str = concat!(
     is_open!("parent"),
     " AND ",
     is_open!("f"),
     " AND (this.author_id = {caller} OR (this.is_approved AND (NOT (parent.is_post_first OR f.is_post_first) OR \
      EXISTS (SELECT 1 FROM forum_message o WHERE o.topic_id = this.topic_id AND o.author_id = {caller} \
-     AND NOT o.is_draft))))"
+     AND NOT (o.is_draft OR o.is_deleted) AND o.body <> ''))))"
 );
 
 /// Whether the caller has read or written the message.

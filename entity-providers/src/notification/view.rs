@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use entity_core::endpoint::{Call, Endpoint, Part};
+use entity_core::search::{Cell, Test};
 use entity_core::{Context, ErrorKind, Input, Preconditions, Result, Search, View, Window, gate};
 use schemars::JsonSchema;
 use sea_orm::ConnectionTrait as _;
@@ -31,7 +32,10 @@ const VIEWED: Endpoint = Endpoint::post(
     "/api/users/me/notifications/markViewed",
     "markNotificationsAsViewed",
 )
-.doc("Marks the notifications of the caller as viewed: all, or those of a site or a tool.")
+.doc(
+    "Marks notifications of the caller as viewed: of the newest 1,000 that the caller sees, all, or those of a site or a \
+     tool.",
+)
 .tag("notification")
 .text("siteId", "The site, if only its notifications are meant.")
 .text("toolId", "The tool, if only its notifications are meant.")
@@ -39,7 +43,7 @@ const VIEWED: Endpoint = Endpoint::post(
 entity_core::register_endpoint!(VIEWED);
 
 const CLEAR: Endpoint = Endpoint::post("/api/users/me/notifications/clear", "clearMyNotifications")
-    .doc("Removes all notifications of the caller.")
+    .doc("Removes notifications of the caller: of the newest 1,000, all that the caller sees.")
     .tag("notification")
     .answers::<Changed>(&clear);
 entity_core::register_endpoint!(CLEAR);
@@ -142,24 +146,49 @@ async fn mark_as_read(cx: &Context, call: Call) -> Result<NotificationView> {
 }
 
 async fn mark_viewed(cx: &Context, call: Call) -> Result<Changed> {
-    let db = cx.db()?;
-    let mut sql = db.sql("UPDATE notification SET viewed = TRUE WHERE NOT viewed AND to_user = ");
-    sql.bind(cx.user_id()?);
-    for (parameter, column) in [("siteId", "site_id"), ("toolId", "tool")] {
-        if let Some(value) = call.parameter(parameter) {
-            sql.push(" AND ").push(column).push(" = ").bind(value);
-        }
+    let mut narrowing = vec![("viewed", Cell::Boolean(false))];
+    for (parameter, field) in [("siteId", "siteId"), ("toolId", "tool")] {
+        let value = call.parameter(parameter);
+        narrowing.extend(value.map(|it| (field, Cell::Text(it.to_owned()))));
     }
-    let done = db.execute_raw(sql.into_statement()).await?;
-    Ok(Changed {
-        count: done.rows_affected(),
-    })
+    let ids = seen(cx, narrowing).await?;
+    change(cx, "UPDATE notification SET viewed = TRUE", &ids).await
 }
 
 async fn clear(cx: &Context, _: Call) -> Result<Changed> {
+    let ids = seen(cx, Vec::new()).await?;
+    change(cx, "DELETE FROM notification", &ids).await
+}
+
+/// The maximum number of notifications that one request changes: for each, an entity is read.
+const MOST_CHANGED: u64 = 1_000;
+
+/// Returns the ids of the newest notifications with these values that the caller sees: nobody changes others, and the number
+/// of changes tells of no others.
+async fn seen(cx: &Context, narrowing: Vec<(&str, Cell)>) -> Result<Vec<String>> {
+    let mut ids = Vec::new();
+    let mut start = Some(0);
+    while let Some(place) = start.filter(|it| *it < MOST_CHANGED) {
+        let window = Window {
+            start: place,
+            limit: MOST_LISTED,
+        };
+        let mut search = Search::part(window);
+        for (field, value) in &narrowing {
+            search.narrow::<Notification>(field, Test::Equal(value.clone()))?;
+        }
+        let page = gate::list::<Notification>(cx, search).await?;
+        start = page.next_start(window);
+        ids.extend(page.items.into_iter().map(|it| it.notification_id));
+    }
+    Ok(ids)
+}
+
+/// Runs `statement` on the notifications with these ids.
+async fn change(cx: &Context, statement: &str, ids: &[String]) -> Result<Changed> {
     let db = cx.db()?;
-    let mut sql = db.sql("DELETE FROM notification WHERE to_user = ");
-    sql.bind(cx.user_id()?);
+    let mut sql = db.sql(statement);
+    sql.push(" WHERE notification_id").bind_list(ids)?;
     let done = db.execute_raw(sql.into_statement()).await?;
     Ok(Changed {
         count: done.rows_affected(),

@@ -119,6 +119,30 @@ both! {
         assert!(about(&told(&other).await, "Two").is_some());
     }
 
+    async fn what_is_hidden_is_neither_counted_nor_cleared(app: TestApp) {
+        let author = app.user("instructor1").await;
+        let shown = announce(&author, json!({"title": "Zqx shown"})).await;
+        let draft = announce(&author, json!({"title": "Zqx draft", "draft": true})).await;
+        app.service().catch_up().await.expect("it follows");
+        let student = app.user("student1").await;
+        let unviewed = told(&student).await.iter().filter(|it| it["viewed"] == false).count();
+        let changed = async |action: &str| {
+            let done = student.post(&format!("{PATH}/{action}"), &json!({})).await;
+            done.expect(StatusCode::OK).json()["count"].clone()
+        };
+        assert_eq!(changed("markViewed").await, json!(unviewed));
+        let all = told(&student).await.len();
+        assert_eq!(changed("clear").await, json!(all));
+        assert_eq!(changed("clear").await, json!(0));
+        for (reference, fields) in [(&shown, json!({"draft": true})), (&draft, json!({"draft": false}))] {
+            author.put(&format!("/direct{reference}"), &fields).await.expect(StatusCode::NO_CONTENT);
+        }
+        app.service().catch_up().await.expect("it follows");
+        let list = told(&student).await;
+        assert_eq!(about(&list, "Zqx draft").expect("told when it is published")["viewed"], json!(false));
+        assert!(about(&list, "Zqx shown").is_none());
+    }
+
     async fn only_the_student_is_told_of_a_returned_grade(app: TestApp) {
         let teacher = app.user("instructor1").await;
         let task = json!({"context": SITE, "title": "Essay on cells", "openTime": "2020-01-01T00:00:00Z",

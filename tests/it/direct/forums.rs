@@ -209,9 +209,13 @@ both! {
         assert_eq!(threads(&teacher, &topic).await.len(), 1, "drafts are for their author");
         let path = format!("/direct/forums-message/{draft}");
         student.put(&path, &json!({"isDraft": false})).await.expect(StatusCode::NO_CONTENT);
+        assert_eq!(threads(&student, &topic).await.len(), 1, "a message without a text does not count");
+        student.put(&path, &json!({"body": "Mine"})).await.expect(StatusCode::NO_CONTENT);
         assert_eq!(threads(&student, &topic).await.len(), 2);
         assert_eq!(threads(&teacher, &topic).await.len(), 2);
         student.put(&path, &json!({"isDraft": true})).await.expect(StatusCode::BAD_REQUEST);
+        student.delete(&path).await.expect(StatusCode::NO_CONTENT);
+        assert!(threads(&student, &topic).await.is_empty(), "a message that is deleted does not count");
     }
 
     async fn a_deleted_message_keeps_its_place_as_long_as_there_are_replies(app: TestApp) {

@@ -31,9 +31,29 @@ const MOST_LINES: usize = 20_000;
 /// The maximum number of cells in a line of a table that is read.
 const MOST_CELLS: usize = 2_000;
 
-/// Returns whether a spreadsheet would take `text` for a formula and calculate it.
+/// The characters with which formulas begin in some spreadsheet of some locale: those of a keyboard, and their wide, small
+/// and mathematical forms.
+const BEGINNINGS: [char; 13] = [
+    '=', '+', '-', '@', '＝', '＋', '－', '＠', '﹦', '﹢', '﹣', '﹫', '−',
+];
+/// Characters that begin no text that a person writes: a spreadsheet may drop them.
+const BREAKS: [char; 3] = ['\t', '\r', '\n'];
+
+/// Returns whether a spreadsheet may take `text` for a formula and calculate it, whatever it passes over before.
 pub fn is_formula(text: &str) -> bool {
-    text.starts_with(['=', '+', '-', '@', '\t', '\r'])
+    text.starts_with(BREAKS)
+        || text
+            .trim_start_matches(is_passed_over)
+            .starts_with(BEGINNINGS)
+}
+
+/// Returns whether a spreadsheet may pass over `c` at the beginning of a cell: white space, what is invisible, and quotes.
+fn is_passed_over(c: char) -> bool {
+    let is_invisible = matches!(
+        c,
+        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+    );
+    is_invisible || c.is_whitespace() || c.is_control() || "\"“”„«»‘’‚`".contains(c)
 }
 
 /// Returns `text` as a cell: with an apostrophe before what a spreadsheet would take for a formula, and before what
@@ -306,6 +326,17 @@ mod tests {
             "'plain",
             "''@",
             "two\nlines",
+            " =1",
+            "\n=1",
+            "\nplain",
+            "＝1+1",
+            "﹦1",
+            "\u{200b}=1",
+            "\u{feff}@x",
+            "\"=1",
+            "“+1”",
+            "−5",
+            "«plain»",
         ];
         let mut sheet = Sheet::new(1_000);
         sheet.row(texts).unwrap();

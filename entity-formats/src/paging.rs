@@ -69,6 +69,11 @@ pub fn filters(query: &str) -> impl Iterator<Item = &str> {
     pairs(query).filter(|it| !is_window(it))
 }
 
+/// The pairs of `query` that say which part of the list is wanted, as they were sent.
+pub fn windows(query: &str) -> impl Iterator<Item = &str> {
+    pairs(query).filter(|it| is_window(it))
+}
+
 fn pairs(query: &str) -> impl Iterator<Item = &str> {
     query.split('&').filter(|it| !it.is_empty())
 }

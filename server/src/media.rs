@@ -40,30 +40,40 @@ pub(crate) fn file_name(value: &HeaderValue) -> Option<String> {
     exact.or_else(|| find("filename").map(|it| it.trim_matches('"').to_owned()))
 }
 
-/// The media type of the body, without its parameters, in lower case.
+/// The media type of `body`, without its parameters, in lower case.
+///
+/// JSON and forms have no charset, whatever a client writes there: they are UTF-8. XML has one.
 ///
 /// # Errors
-/// The header is no media type, or names a charset other than UTF-8.
-pub(crate) fn essence(headers: &HeaderMap) -> Result<Option<String>> {
+/// The header is no media type, or says of XML with other characters than those of ASCII that it is not UTF-8.
+pub(crate) fn essence(headers: &HeaderMap, body: &[u8]) -> Result<Option<String>> {
     let Some(value) = headers.get(CONTENT_TYPE) else {
         return Ok(None);
     };
     let text = value
         .to_str()
         .map_err(|error| unsupported().with_source(error))?;
+    let essence = named(headers).map(|it| usual(&it.to_ascii_lowercase()));
+    let is_xml = |it: &String| it.ends_with("/xml") || it.ends_with("+xml");
     let charset = text
         .split(';')
         .skip(1)
         .filter_map(|it| it.split_once('='))
         .find(|(name, _)| name.trim().eq_ignore_ascii_case("charset"))
-        .map(|(_, value)| value.trim().trim_matches('"'));
+        .map(|(_, value)| value.trim().trim_matches('"').to_ascii_lowercase());
     match charset {
-        Some(it) if !it.eq_ignore_ascii_case("utf-8") && !it.eq_ignore_ascii_case("us-ascii") => {
-            Err(unsupported())
+        Some(it) if essence.as_ref().is_some_and(is_xml) => {
+            match body.is_ascii() || UTF_8.contains(&it.as_str()) {
+                true => Ok(essence),
+                false => Err(unsupported()),
+            }
         }
-        _ => Ok(named(headers).map(|it| usual(&it.to_ascii_lowercase()))),
+        _ => Ok(essence),
     }
 }
+
+/// The labels of UTF-8 by the Encoding Standard, as far as clients write them, and that of its part ASCII.
+const UTF_8: [&str; 4] = ["utf-8", "utf8", "unicode-1-1-utf-8", "us-ascii"];
 
 /// The usual name of the media type `name`.
 fn usual(name: &str) -> String {
@@ -92,6 +102,28 @@ mod tests {
     use super::*;
 
     #[test]
+    fn x10_a_charset_that_changes_nothing_refuses_nothing() {
+        for (content_type, body, is_taken) in [
+            ("application/json; charset=utf8", "\u{e9}", true),
+            (
+                "application/merge-patch+json; charset=latin1",
+                "\u{e9}",
+                true,
+            ),
+            ("application/x-www-form-urlencoded; charset=utf8", "", true),
+            ("application/xml; charset=UTF8", "\u{e9}", true),
+            ("text/xml; charset=\"utf-8\"", "\u{e9}", true),
+            ("application/xml; charset=iso-8859-1", "<a/>", true),
+            ("application/xml; charset=iso-8859-1", "\u{e9}", false),
+        ] {
+            let value = HeaderValue::from_static(content_type);
+            let headers = HeaderMap::from_iter([(CONTENT_TYPE, value)]);
+            let found = essence(&headers, body.as_bytes());
+            assert_eq!(found.is_ok(), is_taken, "{content_type}");
+        }
+    }
+
+    #[test]
     fn a_form_is_one_by_its_whole_name_and_in_any_case() {
         for (content_type, is_a_form, expected) in [
             (None, false, Some(None)),
@@ -104,7 +136,7 @@ mod tests {
             (
                 Some("application/x-www-form-urlencoded;charset=latin1"),
                 true,
-                None,
+                Some(Some(FORM)),
             ),
             (
                 Some("application/x-www-form-urlencodedness"),
@@ -127,7 +159,7 @@ mod tests {
                 .into_iter()
                 .collect();
             assert_eq!(is_form(&headers), is_a_form, "{content_type:?}");
-            let found = essence(&headers).ok();
+            let found = essence(&headers, b"").ok();
             let found = found.as_ref().map(Option::as_deref);
             assert_eq!(found, expected, "{content_type:?}");
         }

@@ -174,7 +174,7 @@ fn view<'a>(app: &'a App, exchange: &'a Exchange) -> View<'a> {
 }
 
 /// An error as a page for those who ask for pages, else in JSON.
-fn fail(app: &App, exchange: &Exchange, error: &Error) -> Response {
+pub(crate) fn fail(app: &App, exchange: &Exchange, error: &Error) -> Response {
     let context = &exchange.context;
     let headers = &exchange.parts.headers;
     let wants_page = negotiate::names(headers, "text/html") && !context.wants_problem;

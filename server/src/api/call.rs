@@ -45,7 +45,7 @@ pub(super) fn body(exchange: &Exchange, endpoint: &Endpoint) -> Result<Option<Va
     let Some(body) = endpoint.body else {
         return Ok(None);
     };
-    let sent = media::essence(&exchange.parts.headers)?;
+    let sent = media::essence(&exchange.parts.headers, &exchange.body)?;
     match sent.is_some_and(|it| body.media_types.contains(&it.as_ref())) {
         true => entity_formats::parse_json(&exchange.body).map(Some),
         false => Err(Error::new(

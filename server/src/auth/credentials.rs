@@ -26,9 +26,9 @@ impl Shape {
     /// The shape that the content type names.
     ///
     /// # Errors
-    /// It names another one, or none, or a charset other than UTF-8.
+    /// It names another one, or none.
     pub fn of(headers: &HeaderMap) -> Result<Self> {
-        match media::essence(headers)?.as_deref() {
+        match media::essence(headers, b"")?.as_deref() {
             Some(media::FORM) => Ok(Self::Form),
             Some(media::JSON) => Ok(Self::Json),
             _ => Err(Error::new(

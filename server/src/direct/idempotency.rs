@@ -109,7 +109,7 @@ impl Key {
                 "`Idempotency-Key` must be one text of 1 to {MAX_KEY} visible characters"
             )));
         }
-        let kind = media::essence(&exchange.parts.headers)?.unwrap_or_default();
+        let kind = media::essence(&exchange.parts.headers, &exchange.body)?.unwrap_or_default();
         Ok(Some(Self {
             user: user.to_owned(),
             text: digest([text.as_bytes()]),

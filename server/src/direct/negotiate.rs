@@ -63,14 +63,6 @@ pub(crate) fn names(headers: &HeaderMap, media_type: &str) -> bool {
     ranges(headers).any(|it| it.is(media_type) && it.quality > 0)
 }
 
-/// Whether the client names `media_type` and wants it more than `format`. Wildcards name nothing.
-pub(crate) fn prefers(headers: &HeaderMap, media_type: &str, format: &Format) -> bool {
-    let ranges: Vec<Range<'_>> = ranges(headers).collect();
-    let named = ranges.iter().filter(|it| it.is(media_type));
-    let wanted = named.map(|it| it.quality).max();
-    wanted.is_some_and(|it| it > quality(format, &ranges))
-}
-
 /// One element of an `Accept` header.
 struct Range<'a> {
     media_type: &'a str,
@@ -109,12 +101,16 @@ fn range(text: &str) -> Option<Range<'_>> {
 /// `0.5` → 500. What is no quality makes the range void.
 fn thousandths(text: &str) -> Option<u16> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    if fraction.len() > 3 || !fraction.bytes().all(|it| it.is_ascii_digit()) {
+    if matches!(text, "" | ".")
+        || fraction.len() > 3
+        || !fraction.bytes().all(|it| it.is_ascii_digit())
+    {
         return None;
     }
     let fraction = format!("{fraction:0<3}").parse::<u16>().ok()?;
     match whole {
-        "0" => Some(fraction),
+        // Some clients write `.9` and mean `0.9`.
+        "0" | "" => Some(fraction),
         "1" if fraction == 0 => Some(1000),
         _ => None,
     }
@@ -145,7 +141,8 @@ fn quality_of(media_type: &str, ranges: &[Range<'_>]) -> u16 {
 fn specificity(range: &Range<'_>, media_type: &str, kind: &str) -> Option<u8> {
     let is_of_kind = |it: &str| it.eq_ignore_ascii_case(kind);
     match range.media_type {
-        ANY => Some(0),
+        // Java before 19 writes `*` for `*/*`.
+        ANY | "*" => Some(0),
         _ if range.is(media_type) => Some(2),
         _ if range.is(PROBLEM_JSON) && media_type == "application/json" => Some(1),
         it if it.strip_suffix("/*").is_some_and(is_of_kind) => Some(1),
@@ -195,6 +192,18 @@ mod tests {
         check(None, &["image/png"], None);
         check(None, &["application/problem+json"], Some("json"));
         check(None, &["text/html;q=abc"], Some("json"));
+        check(None, &["text/html;q=., application/xml;q="], Some("json"));
+        check(
+            None,
+            &["application/xml;q=0.2, application/json;q=.9"],
+            Some("json"),
+        );
+        check(
+            None,
+            &["text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2"],
+            Some("html"),
+        );
+        check(None, &["application/xml;q=.1, *; q=.2"], Some("json"));
         check(None, &["text/plain", "application/xml"], Some("xml"));
     }
 }

@@ -3,8 +3,8 @@
 //! It goes through the same dispatcher as `/direct`, on behalf of the owner and only to read. What is unknown,
 //! revoked, expired, out of the owner's reach or of an account that is shut looks the same.
 
-use axum::http::header::CACHE_CONTROL;
-use axum::http::{HeaderName, HeaderValue, Method};
+use axum::http::header::{CACHE_CONTROL, UPGRADE_INSECURE_REQUESTS};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::response::Response;
 use chrono::TimeDelta;
 use entity_core::format::{OwnAddress, Renderer, View};
@@ -24,7 +24,7 @@ use crate::direct::negotiate;
 use crate::direct::request::verb;
 use crate::direct::respond::{Asked, Preference, respond, set};
 use crate::exchange::Exchange;
-use crate::{error, telemetry};
+use crate::{error, portal, telemetry};
 
 /// How much later than it was read a feed may say that it was: not every reading is worth a write.
 pub(super) const USE_STEP: TimeDelta = TimeDelta::minutes(10);
@@ -35,6 +35,9 @@ const KEPT_MINUTES: u32 = 5;
 
 /// The format of what people are shown who open the address in a browser.
 pub(crate) const PAGE: &str = "html";
+
+/// What people are told of an address that opens nothing, whatever the reason.
+const GONE: &str = "this feed was revoked, was replaced or has ended: its owner makes a new one under Private feeds";
 
 const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 
@@ -79,8 +82,8 @@ async fn answer(app: &App, exchange: Box<Exchange>) -> Response {
     };
     let (bound, target) = match found {
         Ok(Some(found)) => found,
-        Ok(None) => return exchange.fail(&Error::not_found()),
-        Err(error) => return exchange.fail(&error),
+        Ok(None) => return refuse(app, &exchange, &Error::not_found()),
+        Err(error) => return refuse(app, &exchange, &error),
     };
     let shown = match app.pace.ask(&bound.row.id, app.steady()) {
         Ok(()) => show(app, &exchange, &bound, &target).await.map_err(hide),
@@ -91,7 +94,7 @@ async fn answer(app: &App, exchange: Box<Exchange>) -> Response {
             note_use(app, &bound.row).await;
             response
         }
-        Err(error) => exchange.fail(&error),
+        Err(error) => refuse(app, &exchange, &error),
     };
     response.extensions_mut().insert(ReadAs(bound.owner));
     response
@@ -152,9 +155,9 @@ async fn show(
         .ok_or_else(Error::not_found)?;
     let headers = &exchange.parts.headers;
     let page = app.formats.renderer(PAGE).map(Renderer::format);
-    let page = page.filter(|it| negotiate::prefers(headers, it.essence(), &format));
+    let page = page.filter(|_| is_navigation(headers));
     let sent = exchange.parts.uri.query().unwrap_or_default();
-    let query = narrowed(&bound.row.query, sent)?;
+    let query = narrowed(&bound.row.query, sent);
     let mut origin = exchange.origin.clone();
     origin.caller = bound.owner.clone();
     let reply = app
@@ -213,18 +216,31 @@ async fn show(
     Ok(response)
 }
 
-/// The query of the feed, of which a reader may choose the part of the list and nothing else.
-fn narrowed(own: &str, sent: &str) -> Result<String> {
-    if sent.is_empty() {
-        return Ok(own.to_owned());
+/// The query of the feed, of which a reader may choose the part of the list. Whatever else readers send says nothing.
+fn narrowed(own: &str, sent: &str) -> String {
+    let windows: Vec<&str> = entity_formats::windows(sent).collect();
+    let chosen = match windows.is_empty() {
+        true => return own.to_owned(),
+        false => entity_formats::filters(own).chain(windows),
+    };
+    chosen.collect::<Vec<_>>().join("&")
+}
+
+/// Whether a browser opens the address for a person. Programs that read feeds take pages, too, and are not meant.
+fn is_navigation(headers: &HeaderMap) -> bool {
+    let destination = headers.get("sec-fetch-dest");
+    destination.is_some_and(|it| it == "document")
+        || headers.contains_key(UPGRADE_INSECURE_REQUESTS)
+        || negotiate::names(headers, "application/xhtml+xml")
+}
+
+/// Answers with `error`: people are shown a page.
+fn refuse(app: &App, exchange: &Exchange, error: &Error) -> Response {
+    match error.kind() {
+        _ if !is_navigation(&exchange.parts.headers) => exchange.fail(error),
+        ErrorKind::NotFound => portal::fail(app, exchange, &Error::new(ErrorKind::NotFound, GONE)),
+        _ => portal::fail(app, exchange, error),
     }
-    for (name, _) in entity_formats::parse_pairs(sent.as_bytes())? {
-        if !entity_formats::is_window_parameter(&name) {
-            return Err(Error::field(name, "is not a parameter of a private feed"));
-        }
-    }
-    let pairs: Vec<&str> = entity_formats::filters(own).chain([sent]).collect();
-    Ok(pairs.join("&"))
 }
 
 /// Whoever has the token need not be the owner, and learns nothing of what the owner may do.

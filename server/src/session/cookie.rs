@@ -124,14 +124,16 @@ impl CookieOptions {
             .get_all(COOKIE)
             .iter()
             .flat_map(|header| header.as_bytes().split(|it| *it == b';'))
-            .filter_map(|pair| self.value_of(pair));
-        let Some(first) = values.next() else {
+            .filter_map(|pair| self.value_of(pair))
+            // Another service of the same domain may have a cookie of this name.
+            .filter_map(|value| Some((value, parse_value(value)?)));
+        let Some((first, id)) = values.next() else {
             return Presented::Nothing;
         };
-        if values.any(|other| other != first) {
-            return Presented::Ambiguous;
+        match values.any(|(other, _)| other != first) {
+            true => Presented::Ambiguous,
+            false => Presented::Id(id),
         }
-        parse_value(first).map_or(Presented::Nothing, Presented::Id)
     }
 
     fn value_of<'a>(&self, pair: &'a [u8]) -> Option<&'a [u8]> {
@@ -280,12 +282,9 @@ mod tests {
             ),
             (
                 vec![format!("JSESSIONID={A}.svc; JSESSIONID=rubbish")],
-                Presented::Ambiguous,
+                id(A),
             ),
-            (
-                vec![format!("JSESSIONID={A}.svc; JSESSIONID=")],
-                Presented::Ambiguous,
-            ),
+            (vec![format!("JSESSIONID={A}.svc; JSESSIONID=")], id(A)),
         ] {
             let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
             assert_eq!(read(&lines), expected, "{lines:?}");

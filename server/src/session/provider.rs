@@ -105,14 +105,15 @@ impl Entity for SessionEntity {
 }
 
 impl SessionEntity {
-    /// The session of a request that has none.
-    fn nobody(cx: &Context, sessions: &Sessions) -> Self {
+    /// The session of a request that has none. Its user is known where the request itself proved who sends it.
+    fn none(cx: &Context, sessions: &Sessions) -> Self {
         let now = cx.now().timestamp_millis();
+        let user = cx.caller().user.as_deref();
         Self {
             id: None,
             active: true,
-            user_id: None,
-            user_eid: None,
+            user_id: user.map(|it| it.id.clone()),
+            user_eid: user.map(|it| it.eid.clone()),
             creation_time: now,
             last_accessed_time: now,
             current_time: now,
@@ -133,7 +134,7 @@ impl SessionEntity {
             last_accessed_time: sessions.last_accessed(&session).timestamp_millis(),
             max_inactive_interval: session.max_inactive().num_seconds(),
             session: Some(session),
-            ..Self::nobody(cx, sessions)
+            ..Self::none(cx, sessions)
         }
     }
 
@@ -253,7 +254,7 @@ async fn show_current(cx: &Context) -> Result<Outcome<SessionProvider>> {
     let sessions = cx.service::<Sessions>()?;
     let entity = match own(cx, &sessions).await? {
         Some(session) => SessionEntity::current(cx, &sessions, session),
-        None => SessionEntity::nobody(cx, &sessions),
+        None => SessionEntity::none(cx, &sessions),
     };
     Ok(Outcome::Entity(entity))
 }

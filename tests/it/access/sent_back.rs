@@ -2,13 +2,12 @@
 //! some of it is not theirs to change. What is equal to what is stored is no change.
 
 use std::collections::BTreeMap;
-use std::env;
 
 use entity_core::Registry;
 use entity_core::catalog::Catalog;
 use http::Method;
 use serde_json::{Map, Value};
-use tests::{Answer, Backend, Client, TestApp, both};
+use tests::{Answer, Backend, Client, TestApp, both, is_full};
 
 use super::matrix::send;
 use super::policy::{self, Expected};
@@ -20,10 +19,10 @@ const MERGE: &str = "application/merge-patch+json";
 
 /// One in so many cells of each type is asked about, unless `FULL=1`: who may change what is decided above the storage.
 fn stride(backend: Backend) -> usize {
-    match (env::var_os("FULL"), backend) {
-        (Some(_), _) => 1,
-        (None, Backend::Sqlite) => 3,
-        (None, Backend::Postgres) => 12,
+    match backend {
+        _ if is_full() => 1,
+        Backend::Sqlite => 3,
+        Backend::Postgres => 12,
     }
 }
 

@@ -107,7 +107,7 @@ both! {
             };
             assert_eq!(rows.len(), 2, "{title:?}");
             let place = rows[0].iter().position(|it| it == "title").expect("a column");
-            let is_formula = title.starts_with(['=', '+', '-', '@', '\t', '\r']);
+            let is_formula = title.trim_start().starts_with(['=', '+', '-', '@']) || title.starts_with(['\t', '\r']);
             let expected = if is_formula { format!("'{title}") } else { title.to_owned() };
             assert_eq!(rows[1][place], expected);
         }

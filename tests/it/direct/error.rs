@@ -105,7 +105,7 @@ both! {
 
     async fn a_body_of_another_kind_is_refused(app: TestApp) {
         let teacher = app.user("instructor1").await;
-        for media_type in ["text/plain", "multipart/form-data; boundary=x", "application/json; charset=latin1"] {
+        for media_type in ["text/plain", "multipart/form-data; boundary=x"] {
             let answer = teacher.send(Method::POST, "/direct/announcement", media_type, "{}".into()).await;
             assert_error(&answer, StatusCode::UNSUPPORTED_MEDIA_TYPE);
         }

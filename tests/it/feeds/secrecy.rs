@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use http::header::{ACCEPT, CACHE_CONTROL};
-use http::{Method, StatusCode};
+use http::{HeaderName, Method, StatusCode};
 use serde_json::json;
 use tests::{TestApp, both};
 
@@ -57,7 +57,9 @@ both! {
         let path = feed.path("atom");
         for (accept, expected) in [
             ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html"),
-            ("text/html", "text/html"),
+            ("text/html", "application/atom+xml"),
+            // Java before 19, with which other learning systems subscribe.
+            ("text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2", "application/atom+xml"),
             ("application/atom+xml,application/rss+xml;q=0.9,text/html;q=0.8,*/*;q=0.1", "application/atom+xml"),
             ("text/html, application/atom+xml", "application/atom+xml"),
             ("*/*", "application/atom+xml"),
@@ -69,7 +71,13 @@ both! {
             assert!(found.starts_with(expected), "{accept}: {found}");
             assert_eq!(answer.header("x-robots-tag"), Some("noindex, noarchive"));
         }
-        let page = app.anonymous().with_header(ACCEPT, "text/html").get(&path).await;
+        for (header, value) in [("sec-fetch-dest", "document"), ("upgrade-insecure-requests", "1")] {
+            let browser = app.anonymous().with_header(HeaderName::from_static(header), value);
+            let found = browser.get(&path).await;
+            assert!(found.header("content-type").unwrap_or_default().starts_with("text/html"), "{header}");
+        }
+        let browser = app.anonymous().with_header(ACCEPT, "text/html,application/xhtml+xml");
+        let page = browser.get(&path).await;
         let page = page.text();
         let address = format!("<code>{BASE}{path}</code>");
         for told in ["My &#60;bio&#62;", &address, "Quiz on cell membranes", "feed reader"] {
@@ -78,8 +86,9 @@ both! {
         assert!(!page.contains("/edit"), "{page}");
         let delete = owner.send(Method::DELETE, &feed.entity, "text/plain", "".into()).await;
         delete.expect(StatusCode::NO_CONTENT);
-        let gone = app.anonymous().with_header(ACCEPT, "text/html").get(&path).await;
-        gone.expect(StatusCode::NOT_FOUND);
+        let gone = browser.get(&path).await;
+        assert!(gone.expect(StatusCode::NOT_FOUND).text().contains("revoked"), "{}", gone.text());
+        app.anonymous().get(&path).await.expect(StatusCode::NOT_FOUND);
     }
 
     async fn who_reads_a_private_feed_without_a_pause_has_to_wait(app: TestApp) {
@@ -112,9 +121,12 @@ both! {
         let stranger = app.anonymous();
         fetch(&stranger, &feed.path("atom")).await;
         let token = feed.token();
+        for said_nothing in ["_=123", "nocache=1", "utm_source=x&fbclid=y", "_limit=1&x=1"] {
+            let answer = stranger.get(&format!("{}?{said_nothing}", feed.path("atom"))).await;
+            answer.expect(StatusCode::OK);
+        }
         for path in [
             format!("/feeds/{token}/other.atom"),
-            format!("/feeds/{token}/biology-101.atom?x=1"),
             format!("/feeds/{token}/biology-101.ics"),
             format!("/feeds/{token}"),
             format!("/feeds/{token}/"),

@@ -126,7 +126,7 @@ async fn visible<P: Provider>(
 /// # Errors
 /// Returns an error if nobody is logged in, if the input is invalid, or if the caller may not create the entity.
 pub async fn create<P: Create>(cx: &Context, input: &Input) -> Result<P::Entity> {
-    let draft: P::Draft = creation::<P>(cx, input)?.decode()?;
+    let draft: P::Draft = creation::<P>(cx, input).await?.decode()?;
     demand_in_site(cx, P::ACCESS.create, P::site(&draft)).await?;
     let entity = P::create(cx, draft).await?;
     let function = check::<P>(cx, &entity, Operation::Create).await?;
@@ -134,9 +134,12 @@ pub async fn create<P: Create>(cx: &Context, input: &Input) -> Result<P::Entity>
     Ok(entity)
 }
 
-/// Returns the fields for a creation from `input`, checked against the schema and with sanitised HTML.
-pub(crate) fn creation<P: Create>(cx: &Context, input: &Input) -> Result<Fields> {
+/// Returns the fields for a creation from `input`, checked and sanitised, to whoever may create something somewhere.
+pub(crate) async fn creation<P: Create>(cx: &Context, input: &Input) -> Result<Fields> {
     admit(cx.caller(), P::ACCESS.create)?;
+    if let need @ (Need::Superuser | Need::Account(_)) = P::ACCESS.create {
+        demand_of_account(cx, need).await?;
+    }
     if input.patch.is_some() {
         return Err(Error::bad_request(
             "there is nothing yet that a patch could change",
@@ -165,11 +168,11 @@ pub async fn update<P: Update>(
     // A file is never a repetition: what it changes is up to the type.
     let is_repetition = cx.uploads().is_empty() && fields.0.is_empty();
     if is_repetition {
-        preconditions.judge_write(state(&current))?;
+        preconditions.judge_write(state(cx, &current))?;
         return Ok(current);
     }
     let changes: P::Changes = fields.decode()?;
-    preconditions.judge_write(state(&current))?;
+    preconditions.judge_write(state(cx, &current))?;
     let entity = P::update(cx, current, changes).await?;
     let function = check::<P>(cx, &entity, Operation::Update).await?;
     tell::<P>(cx, function, "revise", &entity);
@@ -211,7 +214,7 @@ pub async fn delete<P: Delete>(
     preconditions: &Preconditions,
 ) -> Result<Reference> {
     let current = load_to_write::<P>(cx, id, Operation::Delete).await?;
-    preconditions.judge_write(state(&current))?;
+    preconditions.judge_write(state(cx, &current))?;
     let function = demand(cx, P::ACCESS.delete, &current).await?;
     let reference = Reference::entity(P::PREFIX, current.id());
     tell::<P>(cx, function, "delete", &current);
@@ -483,11 +486,8 @@ fn told(caller: &Caller, decision: Decision) -> Result<()> {
 }
 
 /// Returns the state of `entity` against which preconditions are evaluated.
-pub(crate) fn state(entity: &impl Entity) -> State {
-    State {
-        version: entity.version(),
-        updated: entity.updated(),
-    }
+pub(crate) fn state(cx: &Context, entity: &impl Entity) -> State {
+    State::at(cx.now(), entity.version(), entity.updated())
 }
 
 fn tell<P: Provider>(cx: &Context, function: Option<&'static str>, verb: &str, entity: &P::Entity) {

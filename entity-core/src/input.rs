@@ -12,7 +12,7 @@ use crate::error::{Error, FieldError, Result};
 use crate::lines;
 use crate::patch::Patch;
 use crate::registry::Registry;
-use crate::schema::{Field, Kind, Schema, Writable};
+use crate::schema::{Field, Kind, Role, Schema, Writable};
 use crate::shape;
 
 /// The suffix of the name of a list, behind the prefix of its type.
@@ -160,6 +160,10 @@ impl Input {
         };
         if !field.may_be_written(on_create) {
             return left_out();
+        }
+        // A form sends all its fields; an id that is left empty is made.
+        if on_create && field.role == Some(Role::Id) && self.is_nothing(value) {
+            return Ok(None);
         }
         if is_scalar(field.kind) && !field.is_nullable && self.is_nothing(value) {
             return nothing(field, on_create);

@@ -45,6 +45,23 @@ pub struct State {
     pub version: Option<Version>,
     /// The time of the last change, if it is recorded.
     pub updated: Option<DateTime<Utc>>,
+    /// True in the second of the last change: it may change again and have the same date, so that the date says nothing.
+    pub is_of_now: bool,
+}
+
+impl State {
+    /// Returns the state at `now` of something in `version` that last changed at `updated`.
+    pub fn at(
+        now: DateTime<Utc>,
+        version: Option<Version>,
+        updated: Option<DateTime<Utc>>,
+    ) -> Self {
+        Self {
+            version,
+            updated,
+            is_of_now: updated.is_some_and(|it| it.timestamp() >= now.timestamp()),
+        }
+    }
 }
 
 /// The outcome of the preconditions of a request that reads.
@@ -67,7 +84,9 @@ impl Preconditions {
         let is_known = match (&self.if_none_match, self.if_modified_since, state.updated) {
             (Some(known), ..) => known.contain(state.version),
             // Not an earlier date either: a clock that was set back gives a newer state an older one.
-            (None, Some(since), Some(updated)) => updated.timestamp() == since.timestamp(),
+            (None, Some(since), Some(updated)) => {
+                updated.timestamp() == since.timestamp() && !state.is_of_now
+            }
             (None, ..) => false,
         };
         Ok(match is_known {
@@ -102,7 +121,7 @@ impl Preconditions {
 
     fn require_match(&self, state: State) -> Result<()> {
         match &self.if_match {
-            Some(condition) if !condition.holds(state.version, state.updated) => Err(failed(state)),
+            Some(condition) if !condition.holds(state) => Err(failed(state)),
             _ => Ok(()),
         }
     }
@@ -133,14 +152,15 @@ impl Versions {
 }
 
 impl IfMatch {
-    /// Returns whether the condition holds for something in `version` that last changed at `updated`. A condition on
-    /// the date holds for anything without a date.
-    fn holds(&self, version: Option<Version>, updated: Option<DateTime<Utc>>) -> bool {
+    /// Returns whether the condition holds for something in `state`. A condition on the date holds for anything without a
+    /// date, and for nothing in the second of its last change.
+    fn holds(&self, state: State) -> bool {
         match self {
             Self::Any => true,
-            Self::Versions(versions) => version.is_some_and(|it| versions.contains(&it)),
+            Self::Versions(versions) => state.version.is_some_and(|it| versions.contains(&it)),
             Self::UnchangedSince(since) => {
-                updated.is_none_or(|it| it.timestamp() <= since.timestamp())
+                let is_before = |it: DateTime<Utc>| it.timestamp() <= since.timestamp();
+                state.updated.is_none_or(is_before) && !state.is_of_now
             }
         }
     }

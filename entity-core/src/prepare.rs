@@ -184,7 +184,7 @@ pub(crate) fn create<'a, P: Create>(
     _need: Option<Need>,
 ) -> BoxFuture<'a, Result<Fields>> {
     Box::pin(async move {
-        let fields = gate::creation::<P>(cx, call.input)?;
+        let fields = gate::creation::<P>(cx, call.input).await?;
         let draft: P::Draft = fields.clone().decode()?;
         gate::demand_in_site(cx, P::ACCESS.create, P::site(&draft)).await?;
         Ok(fields)
@@ -199,7 +199,7 @@ pub(crate) fn update<'a, P: Update>(
     Box::pin(async move {
         let (current, fields) = gate::revision::<P>(cx, call.id, call.input).await?;
         let _changes: P::Changes = fields.clone().decode()?;
-        call.preconditions.judge_write(gate::state(&current))?;
+        call.preconditions.judge_write(gate::state(cx, &current))?;
         Ok(fields)
     })
 }

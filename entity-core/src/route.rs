@@ -164,7 +164,7 @@ pub(crate) fn action<P: Read>(action: &Action<P>) -> Runner {
                 let entity = found?;
                 let about = Reference::entity(P::PREFIX, entity.id());
                 if !verb.is_safe() {
-                    call.preconditions.judge_write(gate::state(&entity))?;
+                    call.preconditions.judge_write(gate::state(cx, &entity))?;
                 }
                 let outcome = handler(cx, entity, arguments(call)?).await?;
                 let asked = (name, verb, need, run_search);

@@ -188,10 +188,12 @@ impl Actions for Invitations {
                 "Makes the caller, to whom the invitation is, a member of the site. It is refused with 409 if \
                  whoever invited may not give this role any more.",
             )
+            .offered_if(|it: &Invitation| it.is_own)
             .answers(Answers::Nothing),
             Action::on_entity(post, "decline", session, |cx, invitation, _arguments| {
                 Box::pin(write::decline(cx, invitation))
             })
+            .offered_if(|it: &Invitation| it.is_own)
             .doc("Ends the invitation, which is to the caller.")
             .answers(Answers::Nothing),
         ];

@@ -204,6 +204,7 @@ fn asked<'a>(
 ) -> Asked<'a> {
     Asked {
         headers: &exchange.parts.headers,
+        now: exchange.context.now,
         format,
         is_named: path.format.is_some(),
         preference,

@@ -41,8 +41,12 @@ pub(super) async fn run(
     memory::fit(&mut config);
     descriptors::provide(&mut config);
     let listening = ListenOptions::from(&config);
-    let listener = listen::bind(config.listen)
-        .map_err(|error| format!("can't listen on {}: {error}", config.listen))?;
+    let listener = listen::bind(config.listen).map_err(|error| {
+        format!(
+            "can't listen on {}: {error}; `--listen ADDRESS:PORT` says where else",
+            config.listen
+        )
+    })?;
     let _claim = storage::claim(config.database.expose())?;
     let app = start(config).await?;
     // Crates that don't go together are told now, to the operator.
@@ -62,6 +66,8 @@ pub(super) async fn run(
         } else {
             say("the database is not empty: it is served as it is");
         }
+    } else if operator::is_empty(&app).await? {
+        say("nobody has an account yet: `lectern user add NAME --superuser` makes the first one");
     }
     for ((name, version), types) in app.dispatcher.registry().origins() {
         tracing::info!("entity types of {name} {version}: {}", types.join(", "));

@@ -125,6 +125,7 @@ mod tests {
     const PRESENT: State = State {
         version: Some(Version(255)),
         updated: None,
+        is_of_now: false,
     };
 
     fn headers(name: HeaderName, value: &str) -> HeaderMap {

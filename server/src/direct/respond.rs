@@ -4,6 +4,7 @@ use axum::body::Body as HttpBody;
 use axum::http::header::{CONTENT_TYPE, ETAG, LINK, LOCATION};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use axum::response::Response;
+use chrono::{DateTime, Utc};
 use entity_core::format::{Format, Formats, Renderer, View};
 use entity_core::{
     Body, Collection, Effect, Error, Reference, Remark, Reply, Result, Version, encode_segment,
@@ -41,6 +42,7 @@ pub(crate) enum Preference {
 /// What the answer depends on besides the reply.
 pub(crate) struct Asked<'a> {
     pub(crate) headers: &'a HeaderMap,
+    pub(crate) now: DateTime<Utc>,
     pub(crate) format: Format,
     /// Whether the address names the format.
     pub(crate) is_named: bool,
@@ -176,7 +178,7 @@ fn check_list(body: &Body, written: usize, most: usize) -> Result<()> {
 fn written(reply: &Reply, asked: &Asked<'_>, renderer: &dyn Renderer) -> Result<Response> {
     let format = renderer.format();
     let known = version(&reply.body, format).map(Some);
-    let known = known.map(|it| Validators::of(reply, format, it));
+    let known = known.map(|it| Validators::of(asked.now, reply, format, it));
     if let Some(known) = &known
         && let Some(response) = known.not_modified(&reply.effect, asked.headers)?
     {
@@ -187,7 +189,7 @@ fn written(reply: &Reply, asked: &Asked<'_>, renderer: &dyn Renderer) -> Result<
     let validators = if let Some(known) = known {
         known
     } else {
-        let found = Validators::of(reply, format, Some(digest(&bytes)));
+        let found = Validators::of(asked.now, reply, format, Some(digest(&bytes)));
         if let Some(response) = found.not_modified(&reply.effect, asked.headers)? {
             return Ok(response);
         }

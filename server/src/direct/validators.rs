@@ -22,8 +22,13 @@ pub(crate) struct Validators {
 }
 
 impl Validators {
-    /// The validators of `reply`, which is in `version`, in `format`.
-    pub(super) fn of(reply: &Reply, format: Format, version: Option<Version>) -> Self {
+    /// The validators at `now` of `reply`, which is in `version`, in `format`.
+    pub(super) fn of(
+        now: DateTime<Utc>,
+        reply: &Reply,
+        format: Format,
+        version: Option<Version>,
+    ) -> Self {
         let updated = match &reply.body {
             _ if !is_data(format) => None,
             Body::Entity(item) if format.is_feed => item.updated_in_feed(),
@@ -32,7 +37,7 @@ impl Validators {
             _ => None,
         };
         Self {
-            state: State { version, updated },
+            state: State::at(now, version, updated),
             format: Cow::Borrowed(format.name),
         }
     }
@@ -50,6 +55,7 @@ impl Validators {
             state: State {
                 version: Some(digest(text.as_bytes())),
                 updated: file.modified,
+                is_of_now: false,
             },
             format: Cow::Borrowed("file"),
         }
@@ -76,7 +82,7 @@ impl Validators {
         Self {
             state: State {
                 version: Some(version),
-                updated: None,
+                ..State::default()
             },
             format: Cow::Borrowed(format),
         }
@@ -120,9 +126,10 @@ impl Validators {
         respond::set(headers, LAST_MODIFIED, self.date().as_deref());
     }
 
-    /// The date of the last change, as HTTP has it.
+    /// The date of the last change, as HTTP has it, once its second is over.
     pub(super) fn date(&self) -> Option<String> {
-        self.state.updated.and_then(to_http_date)
+        let updated = self.state.updated.filter(|_| !self.state.is_of_now);
+        updated.and_then(to_http_date)
     }
 
     pub(super) fn tag(&self) -> Option<String> {

@@ -185,6 +185,7 @@ async fn show(
     );
     let asked = Asked {
         headers,
+        now: exchange.context.now,
         format: page.unwrap_or(format),
         is_named: true,
         preference: Preference::Usual,

@@ -61,6 +61,7 @@ fn marks(answer: &Answer) -> (Option<&str>, Option<&str>, &Bytes) {
 /// Asserts that nothing is newer at `path` after each of the writes that say what is there, and something after one
 /// that gives `field` another text.
 async fn assert_unmoved(app: &TestApp, client: &Client, path: &str, field: &str) {
+    app.advance(TimeDelta::minutes(1));
     let before = client.get(path).await;
     let shown = before.json();
     let xml = client.get(&format!("{path}.xml")).await.body;

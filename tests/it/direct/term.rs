@@ -45,7 +45,10 @@ both! {
         let term = json!({"id": "2028:3", "title": "Spring 2028", "from": "2028-01-01T00:00:00Z", "to": "2028-07-01T00:00:00Z"});
         for eid in ["student1", "instructor1"] {
             let client = app.user(eid).await;
-            client.post("/direct/term", &term).await.expect(StatusCode::FORBIDDEN);
+            // Whoever may make none is told so, whatever was sent.
+            for body in [&term, &json!({}), &json!({"bad": 1})] {
+                client.post("/direct/term", body).await.expect(StatusCode::FORBIDDEN);
+            }
             client.put("/direct/term/2026:9", &json!({"title": "x"})).await.expect(StatusCode::FORBIDDEN);
             client.delete("/direct/term/2026:9").await.expect(StatusCode::FORBIDDEN);
         }
@@ -54,6 +57,8 @@ both! {
         admin.post("/direct/term", &term).await.expect(StatusCode::CONFLICT);
         let unnamed = json!({"title": "A term without an id", "from": "2028-01-01T00:00:00Z", "to": "2028-07-01T00:00:00Z"});
         assert!(!created(&admin.post("/direct/term", &unnamed).await, "term").is_empty());
+        let form = "id=&title=Left+empty&from=2029-01-01T00%3A00%3A00Z&to=2029-07-01T00%3A00%3A00Z";
+        assert!(!created(&admin.post_form("/direct/term", form).await, "term").is_empty());
         admin.put("/direct/term/2028:3", &json!({"to": "2028-08-01T00:00:00Z", "current": true})).await.expect(StatusCode::NO_CONTENT);
         let changed = read(&admin, "/direct/term/2028:3.json").await;
         assert_eq!((&changed["to"], &changed["current"]), (&json!("2028-08-01T00:00:00Z"), &json!(false)));

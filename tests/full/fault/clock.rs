@@ -154,7 +154,14 @@ impl Before {
     async fn make(stranger: &Client, database: &Database, name: &str) -> Self {
         let author = log_in(stranger, "instructor1").await;
         let (id, _) = announce(&author, &format!("round {name} before"), name).await;
-        let answer = author.get(&format!("{NEWS}/{id}.json")).await;
+        // Something has a date when the second of its last change is over.
+        let answer = loop {
+            let answer = author.get(&format!("{NEWS}/{id}.json")).await;
+            if answer.header(LAST_MODIFIED).is_some() {
+                break answer;
+            }
+            sleep(Duration::from_millis(100)).await;
+        };
         let header = |name| answer.header(name).expect("a validator").to_owned();
         Self {
             name: name.to_owned(),

@@ -9,6 +9,7 @@ mod reaction;
 mod rules;
 mod settings;
 mod tag;
+mod tag_ids;
 mod view;
 
 use entity_core::db::Sight;
@@ -25,7 +26,8 @@ pub use self::post::TopicPost;
 use self::reaction::{OWN, TOTALS, VOTES};
 pub use self::reaction::{OwnReactions, ReactionTotals};
 pub use self::settings::{ConversationAgreement, ConversationSettings};
-pub use self::tag::{TagIds, TopicTag};
+pub use self::tag::TopicTag;
+pub use self::tag_ids::TagIds;
 
 /// The function of those who see what is hidden, hide and lock topics and posts, and set the dates of topics.
 const MODERATE: &str = "conversations.moderate";

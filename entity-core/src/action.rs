@@ -2,6 +2,7 @@
 
 mod arguments;
 mod outcome;
+mod rest;
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -21,6 +22,7 @@ use crate::shape::Shape;
 
 pub use arguments::Arguments;
 pub use outcome::Outcome;
+pub use rest::Rest;
 
 /// A named operation of a type. Built by [`Action::entity`], [`Action::collection`] or [`Action::list`], each from an
 /// `async fn`.

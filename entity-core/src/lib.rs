@@ -151,7 +151,7 @@ pub use sea_orm;
 pub use serde_json;
 
 pub use access::{Access, Authorizer, Caller, Decision, Need, Operation, Permit, Scope, User};
-pub use action::{Action, Answers, Argument, Arguments, Outcome};
+pub use action::{Action, Answers, Argument, Arguments, Outcome, Rest};
 pub use atomic::Atomic;
 pub use blob::{Blob, Blobs, Bundle, Receive, Reception, StoredFile, Upload};
 pub use context::{Clock, Context, Ids, Services, Shared};

@@ -281,8 +281,9 @@ async fn action_reply<P: Read>(
             let reply = action_reply::<P>(cx, call, *outcome, asked, reference);
             Box::pin(reply).await
         }
-        Outcome::Remarked(outcome, remarks) => {
-            let reply = action_reply::<P>(cx, call, *outcome, asked, about);
+        it @ (Outcome::Remarked(..) | Outcome::Windowed(..)) => {
+            let (outcome, remarks) = it.apart(|rest| rest.remarks(cx, &call, name));
+            let reply = action_reply::<P>(cx, call, outcome, asked, about);
             Ok(Reply {
                 remarks,
                 ..Box::pin(reply).await?

@@ -26,7 +26,7 @@ pub mod xml;
 
 pub use input::form::{FORM, encode, parse_pairs, write_pairs};
 pub use input::json::parse_value as parse_json;
-pub use paging::{filters, is_window_parameter, paging_links, windows};
+pub use paging::{filters, paging_links, windows};
 pub use title::title;
 
 /// The sheet that all pages refer to.

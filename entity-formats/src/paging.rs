@@ -2,11 +2,9 @@
 
 use entity_core::Collection;
 use entity_core::format::View;
+use entity_core::search::Window;
 
 use crate::input::form::parse_pairs;
-
-/// The query parameters that choose a part of a list.
-pub(crate) const WINDOW: [&str; 5] = ["_start", "_limit", "_page", "_perpage", "_cursor"];
 
 /// The absolute addresses of the first, previous, next and last part of `collection`, as far as there are any
 /// and they are known, with the names of their relations. `extension` is the format that the addresses ask for.
@@ -86,14 +84,9 @@ fn append<'a>(url: &mut String, pairs: impl Iterator<Item = &'a str>) {
     }
 }
 
-/// Whether `name` is a query parameter that chooses a part of a list.
-pub fn is_window_parameter(name: &str) -> bool {
-    WINDOW.contains(&name)
-}
-
 fn is_window(pair: &str) -> bool {
     parse_pairs(pair.as_bytes())
-        .is_ok_and(|pairs| pairs.iter().any(|(name, _)| is_window_parameter(name)))
+        .is_ok_and(|pairs| pairs.iter().any(|(name, _)| Window::is_set_by(name)))
 }
 
 /// The absolute address of what is shown, without its query.

@@ -27,8 +27,8 @@ pub(crate) mod view;
 use entity_core::sheet::Report;
 use entity_core::wire::Decimal;
 use entity_core::{
-    Access, Action, Actions, Answers, Arguments, Context, Entity, Error, Need, Outcome, Read,
-    Result, Verb, Window, encode_segment, shape,
+    Access, Action, Actions, Answers, Arguments, Context, Entity, Error, Need, Outcome, Read, Rest,
+    Result, Verb, Window, shape,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -207,16 +207,18 @@ async fn part(
     {
         return Err(Error::not_found());
     }
-    let next = gradebook.next_assignments.clone();
-    let total = match (window.start, &next) {
-        (0, None) => u64::try_from(gradebook.assignments.len()).unwrap_or(u64::MAX),
+    let rows = u64::try_from(gradebook.assignments.len()).unwrap_or(u64::MAX);
+    let is_cut = gradebook.next_assignments.is_some();
+    let next = is_cut.then(|| window.start.saturating_add(rows));
+    let total = match (window.start, next) {
+        (0, None) => rows,
         _ => grades::count(cx, &site, item).await?,
     };
-    let outcome = Outcome::Entity(gradebook).remark("x-total-count", total.to_string());
-    Ok(match next {
-        Some(next) => outcome.remark("link", format!("<{next}>; rel=\"next\"")),
-        None => outcome,
-    })
+    Ok(Outcome::Entity(gradebook).part_of(Rest {
+        window,
+        next,
+        total: Some(total),
+    }))
 }
 
 /// The course grades of a site, as far as the caller sees them.
@@ -240,16 +242,11 @@ async fn course_grades(cx: &Context, arguments: Arguments) -> Result<Outcome<Gra
         site_id: site.to_owned(),
         students: page.items,
     });
-    let outcome = outcome.remark("x-total-count", total.to_string());
-    Ok(match next {
-        Some(start) => {
-            let (base, site, limit) = (cx.base_url(), encode_segment(site), window.limit);
-            let next =
-                format!("{base}/direct/gradebook/course/{site}?_start={start}&_limit={limit}");
-            outcome.remark("link", format!("<{next}>; rel=\"next\""))
-        }
-        None => outcome,
-    })
+    Ok(outcome.part_of(Rest {
+        window,
+        next,
+        total: Some(total),
+    }))
 }
 
 async fn mine(cx: &Context, arguments: Arguments) -> Result<Outcome<Gradebook>> {

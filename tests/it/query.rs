@@ -6,6 +6,7 @@ mod sample;
 use std::sync::Arc;
 
 use entity_core::db::{Db, File, Groups, Lanes, Parents, Record, TableSpec, row};
+use entity_core::search::Window;
 use entity_core::testing::{KeptEvents, ToldAuthorizer, origin, shared};
 use entity_core::{
     Body, Caller, Collection, DirectPath, Dispatcher, Error, ErrorKind, Input, Preconditions,
@@ -66,7 +67,7 @@ async fn is_cut(
 ) -> bool {
     let path = || DirectPath::new(prefix, [CUT]);
     let mut of_list = query.to_vec();
-    of_list.retain(|(name, _)| !entity_formats::is_window_parameter(name));
+    of_list.retain(|(name, _)| !Window::is_set_by(name));
     let Ok(whole) = ask(dispatcher, path(), &of_list).await else {
         return false;
     };

@@ -4,6 +4,7 @@ use std::fmt;
 
 use erased_serde::Serialize as ErasedSerialize;
 
+use super::rest::Rest;
 use crate::blob::{Bundle, StoredFile};
 use crate::path::DirectPath;
 use crate::provider::Provider;
@@ -67,6 +68,8 @@ pub enum Outcome<P: Provider> {
     About(Box<Self>, Reference),
     /// One of the other outcomes, with remarks; made by [`Outcome::remark`].
     Remarked(Box<Self>, Vec<Remark>),
+    /// One of the other outcomes, which shows a part of something longer; made by [`Outcome::part_of`].
+    Windowed(Box<Self>, Rest),
 }
 
 impl<P: Provider> Outcome<P> {
@@ -88,6 +91,23 @@ impl<P: Provider> Outcome<P> {
     #[must_use]
     pub fn about(self, reference: Reference) -> Self {
         Self::About(Box::new(self), reference)
+    }
+
+    /// Says that the outcome, data or an entity, holds a part of something longer. The answer leads to the next part by
+    /// the header `Link`, at the same address with the same parameters, and tells the number of all elements by
+    /// `X-Total-Count`.
+    #[must_use]
+    pub fn part_of(self, rest: Rest) -> Self {
+        Self::Windowed(Box::new(self), rest)
+    }
+
+    /// Takes the remarks off the outcome: those that were added, or those that `told` makes of the rest.
+    pub(crate) fn apart(self, told: impl FnOnce(Rest) -> Vec<Remark>) -> (Self, Vec<Remark>) {
+        match self {
+            Self::Remarked(outcome, remarks) => (*outcome, remarks),
+            Self::Windowed(outcome, rest) => (*outcome, told(rest)),
+            outcome => (outcome, Vec::new()),
+        }
     }
 
     /// Adds a remark to the outcome: a fact that is sent beside the body. An outcome that forwards carries no remarks.
@@ -127,6 +147,7 @@ impl<P: Provider> fmt::Debug for Outcome<P> {
             Self::Forward(_) => "Forward",
             Self::About(..) => "About",
             Self::Remarked(..) => "Remarked",
+            Self::Windowed(..) => "Windowed",
         })
     }
 }

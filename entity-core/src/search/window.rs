@@ -19,6 +19,15 @@ impl Window {
         limit: MAX_LIMIT,
     };
 
+    /// The query parameters that choose a part of a list.
+    const PARAMETERS: [&str; 5] = ["_start", "_limit", "_page", "_perpage", "_cursor"];
+
+    /// Returns whether `name` is a query parameter that chooses a part of a list.
+    #[must_use]
+    pub fn is_set_by(name: &str) -> bool {
+        Self::PARAMETERS.contains(&name)
+    }
+
     /// Parses `_start` and `_limit`, or `_page` and `_perpage`, and ignores the other pairs of `query`. No limit, a
     /// limit of 0 and a limit above `max` mean `max`.
     ///

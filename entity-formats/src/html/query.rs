@@ -1,9 +1,9 @@
 //! The query of a page's address, to make the links that change it.
 
 use entity_core::format::View;
+use entity_core::search::Window;
 
 use crate::input::form::{parse_pairs, write_pairs};
-use crate::paging::WINDOW;
 
 /// The parameter that says in which order a list is.
 pub(super) const ORDER: &str = "_order";
@@ -68,5 +68,5 @@ impl Query {
 
 /// Whether the parameter says which part of a list is shown, or in which order: nothing about its entities.
 pub(super) fn is_about_list(name: &str) -> bool {
-    WINDOW.contains(&name) || PLACE.contains(&name) || name == ORDER
+    Window::is_set_by(name) || PLACE.contains(&name) || name == ORDER
 }

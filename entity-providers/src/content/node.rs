@@ -4,8 +4,7 @@ use chrono::NaiveDateTime;
 use entity_core::search::{Cell, Test};
 use entity_core::wire::Millis;
 use entity_core::{
-    Arguments, Context, Error, Outcome, Page, Provider as _, Result, Search, Window,
-    encode_segment, gate,
+    Arguments, Context, Error, Outcome, Page, Provider as _, Rest, Result, Search, Window, gate,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -139,24 +138,11 @@ pub(super) async fn tree(cx: &Context, arguments: Arguments) -> Result<Outcome<C
     }
     let since = since.map(path::digits);
     let outcome = answer(grow(nodes, since.as_deref()).into_iter().collect());
-    Ok(match next {
-        Some(start) => outcome.remark("link", next_link(cx, &asked, &arguments, start)),
-        None => outcome,
-    })
-}
-
-/// Returns the header that leads to what comes after the first `start` files and folders.
-fn next_link(cx: &Context, path: &str, arguments: &Arguments, start: u64) -> String {
-    let segments = path.split('/').filter(|it| !it.is_empty());
-    let path: Vec<_> = segments.map(encode_segment).collect();
-    let kept = ["depth", "timestamp", "_limit"]
-        .into_iter()
-        .filter_map(|name| {
-            let value = arguments.parameter(name).filter(|it| !it.is_empty())?;
-            Some(format!("&{name}={}", encode_segment(value)))
-        });
-    let (base, path, kept) = (cx.base_url(), path.join("/"), kept.collect::<String>());
-    format!("<{base}/direct/content/resources/{path}?_start={start}{kept}>; rel=\"next\"")
+    Ok(outcome.part_of(Rest {
+        window,
+        next,
+        total: None,
+    }))
 }
 
 fn answer(collection: Vec<Node>) -> Outcome<ContentItem> {

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use entity_core::wire::{Decimal, size_in_json};
 use entity_core::{
-    Access, Action, Actions, Answers, Arguments, Context, Entity, Error, Need, Outcome, Read,
+    Access, Action, Actions, Answers, Arguments, Context, Entity, Error, Need, Outcome, Read, Rest,
     Result, Verb, Window, encode_segment, shape,
 };
 use schemars::JsonSchema;
@@ -188,31 +188,18 @@ async fn students(cx: &Context, arguments: Arguments) -> Result<Outcome<Grades>>
     let window = Window::parse(&arguments.query, MOST_STUDENTS)?;
     let site = arguments.argument("siteId")?;
     let class = Class::of(cx, site, window).await?;
-    let next = class
-        .next
-        .map(|it| address(cx, "students", site, it, window));
-    told(cx, site, Outcome::value(class.students), next).await
+    let rest = rest(cx, site, window, class.next).await?;
+    Ok(Outcome::value(class.students).part_of(rest))
 }
 
-/// Returns the address of the further students in the list or the gradebook of a site.
-fn address(cx: &Context, what: &str, site: &str, start: u64, window: Window) -> String {
-    let (base, site, limit) = (cx.base_url(), encode_segment(site), window.limit);
-    format!("{base}/direct/grades/{what}/{site}?_start={start}&_limit={limit}")
-}
-
-/// Adds where the further students are, if there are some, and the number of all of them.
-async fn told(
-    cx: &Context,
-    site: &str,
-    outcome: Outcome<Grades>,
-    next: Option<String>,
-) -> Result<Outcome<Grades>> {
+/// Returns what there is beside a part of the students, behind which those from `next` on stand.
+async fn rest(cx: &Context, site: &str, window: Window, next: Option<u64>) -> Result<Rest> {
     let audience = Audience::demand_grader(cx, site).await?;
-    let total = result::count_students(cx, site, audience).await?;
-    let outcome = outcome.remark("x-total-count", total.to_string());
-    Ok(match next {
-        Some(next) => outcome.remark("link", format!("<{next}>; rel=\"next\"")),
-        None => outcome,
+    let total = Some(result::count_students(cx, site, audience).await?);
+    Ok(Rest {
+        window,
+        next,
+        total,
     })
 }
 
@@ -220,8 +207,10 @@ async fn gradebook(cx: &Context, arguments: Arguments) -> Result<Outcome<Grades>
     let window = Window::parse(&arguments.query, MOST_STUDENTS)?;
     let site = arguments.argument("siteId")?;
     let found = whole(cx, site, window).await?;
-    let next = found.next_students.clone();
-    told(cx, site, Outcome::Entity(found), next).await
+    let is_cut = found.next_students.is_some();
+    let next = is_cut.then(|| window.start.saturating_add(to_u64(found.students.len())));
+    let rest = rest(cx, site, window, next).await?;
+    Ok(Outcome::Entity(found).part_of(rest))
 }
 
 async fn grade_item(cx: &Context, arguments: Arguments) -> Result<Outcome<Grades>> {
@@ -251,7 +240,9 @@ async fn whole(cx: &Context, site: &str, window: Window) -> Result<Grades> {
         true => Some(window.start.saturating_add(to_u64(count))),
         false => class.next,
     };
-    let address = |it: u64| address(cx, "gradebook", site, it, window);
+    let (base, segment, limit) = (cx.base_url(), encode_segment(site), window.limit);
+    let address =
+        |it: u64| format!("{base}/direct/grades/gradebook/{segment}?_start={it}&_limit={limit}");
     let mut grades = Grades {
         id: site.to_owned(),
         course_id: site.to_owned(),

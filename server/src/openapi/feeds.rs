@@ -2,8 +2,8 @@
 
 use entity_core::catalog::LIST_PARAMETERS;
 use entity_core::schemars::json_schema;
+use entity_core::search::Window;
 use entity_core::{Entity as _, ErrorKind, Need, Provider as _, Verb};
-use entity_formats::is_window_parameter;
 use entity_formats::openapi::{Answer, Content, Operation, Parameter, Response, SECRET};
 
 use super::entities::not_modified;
@@ -77,7 +77,7 @@ fn parameters() -> Vec<Parameter> {
     ];
     let parts = LIST_PARAMETERS
         .iter()
-        .filter(|it| is_window_parameter(it.name))
+        .filter(|it| Window::is_set_by(it.name))
         .map(|it| list_parameter(Feed::schema(), it));
     path.into_iter()
         .chain(parts)

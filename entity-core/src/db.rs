@@ -57,7 +57,7 @@ pub use record::{
 };
 pub use row::Row;
 pub use search::{apply, condition, count_rows};
-pub use sight::{Cause, Facts, Following, Sight, Telling, permits};
+pub use sight::{Cause, Facts, Sight, Telling, WrittenSight, permits};
 pub use sql::{Sql, Variables};
 pub use stop::{Stop, Stops};
 pub use sweep::Dated;

@@ -2,6 +2,7 @@
 
 mod cause;
 mod question;
+mod written;
 
 use std::collections::BTreeMap;
 
@@ -15,8 +16,9 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::gate;
 
-pub use self::cause::{Cause, Following, Telling};
+pub use self::cause::{Cause, Telling};
 pub(super) use self::question::Asking;
+pub use self::written::WrittenSight;
 
 /// A rule about who sees an entity, besides the permission to read the type. It is named by
 /// `#[entity(sight = …)]`.

@@ -1,8 +1,9 @@
 //! Who sees and grades what in a gradebook.
 
-use entity_core::db::{Following, Sight, Sql, Telling, Variables};
+use entity_core::db::{Sight, Sql, Telling, Variables, WrittenSight};
 use entity_core::{Context, Decision, Error, Permit, Result, Scope};
 
+use super::item::GradebookItem;
 use crate::authorizer;
 
 /// Everybody who may come into the site holds it.
@@ -33,16 +34,20 @@ const SEES_CAUSE: Sight = Sight::Follows(Telling::Results, CAUSE);
 /// Students see an item that is released and whose scores are not withheld by what it belongs to.
 const IS_SHOWN: Sight = Sight::Sql("this.released AND NOT this.withheld");
 
+const GRADES: Sight = Sight::Any(&[Sight::Holds(GRADE_ALL), Sight::Holds(GRADE_SECTION)]);
+
 /// Items that students don't see are for those who grade or change items.
 pub(super) const SEES_ITEM: Sight = Sight::All(&[
     SEES_CAUSE,
     Sight::Any(&[
         Sight::Holds(EDIT),
-        Sight::Holds(GRADE_ALL),
-        Sight::Holds(GRADE_SECTION),
+        GRADES,
         Sight::All(&[Sight::Holds(VIEW_OWN), IS_SHOWN]),
     ]),
 ]);
+
+/// Grades in an item that students don't see are for those who grade.
+const SEES_GRADES: Sight = Sight::All(&[SEES_CAUSE, Sight::Any(&[GRADES, IS_SHOWN])]);
 
 /// Scores are for those who grade the student, and for the student who sees the item.
 pub(super) const SEES_SCORE: Sight = Sight::All(&[
@@ -173,23 +178,9 @@ impl Audience {
     }
 }
 
-/// Which items the caller may know of: the same as [`SEES_ITEM`], for statements that are written out.
-pub(super) struct Known<'a>(Following<'a>);
-
-impl<'a> Known<'a> {
-    pub(super) async fn of(cx: &'a Context) -> Result<Self> {
-        Following::of(cx).await.map(Self)
-    }
-
-    /// Appends the condition that the caller, who grades in the sites `graded`, may know of the item in the row `item`.
-    pub(super) fn write(&self, sql: &mut Sql, item: &str, graded: &[&str]) -> Result<()> {
-        self.0.write(sql, Telling::Results, item, CAUSE)?;
-        sql.push(&format!(
-            " AND (({item}.released AND NOT {item}.withheld) OR {item}.site_id"
-        ));
-        sql.bind_list(graded)?.push(")");
-        Ok(())
-    }
+/// Returns the rule about the items in which the caller sees grades, for statements that are written out.
+pub(super) async fn sees_grades(cx: &Context) -> Result<WrittenSight<'_>> {
+    WrittenSight::of::<GradebookItem>(cx, SEES_GRADES).await
 }
 
 /// Returns the roles of `site` whose members are graded.

@@ -6,7 +6,7 @@ use entity_core::db::{Measure, Row, Sql};
 use entity_core::wire::{Decimal, size_in_json};
 use entity_core::{Context, Page, Result, Window, encode_segment};
 
-use super::audience::{Audience, Known, write_classes, write_students};
+use super::audience::{Audience, sees_grades, write_classes, write_students};
 use super::{GradeRow, Gradebook};
 use crate::user::NAME_OR_NOTHING;
 
@@ -121,11 +121,6 @@ async fn selected(
     window: Window,
     measure: Measure,
 ) -> Result<Page<(String, GradeRow)>> {
-    let graded: Vec<&str> = sites
-        .iter()
-        .filter(|it| it.audience.is_grader())
-        .map(|it| it.id.as_str())
-        .collect();
     let db = cx.db()?;
     let mut sql = db.sql("SELECT this.site_id, i.name, i.points, u.id, ");
     sql.push(NAME_OR_NOTHING).push(", c.score, c.comment FROM ");
@@ -138,7 +133,7 @@ async fn selected(
          JOIN user_account u ON u.id = this.user_id JOIN gradebook_item i ON i.site_id = this.site_id \
          LEFT JOIN gradebook_score c ON c.score_id = i.item_id || ':' || this.user_id WHERE ",
     );
-    Known::of(cx).await?.write(&mut sql, "i", &graded)?;
+    sees_grades(cx).await?.write(&mut sql, "i")?;
     sql.push(" AND ");
     match few.is_some() {
         true => drop(sql.push("TRUE")),
@@ -165,16 +160,11 @@ fn classes_of(sites: &[Site]) -> Vec<(&str, Audience)> {
 
 /// Returns the number of items of each of these sites that the caller sees.
 async fn items(cx: &Context, sites: &[Site]) -> Result<HashMap<String, u64>> {
-    let ids = |is_wanted: fn(&&Site) -> bool| -> Vec<&str> {
-        let wanted = sites.iter().filter(is_wanted);
-        wanted.map(|it| it.id.as_str()).collect()
-    };
+    let ids: Vec<&str> = sites.iter().map(|it| it.id.as_str()).collect();
     let db = cx.db()?;
     let mut sql = db.sql("SELECT i.site_id, count(*) FROM gradebook_item i WHERE i.site_id");
-    sql.bind_list(&ids(|_| true))?.push(" AND ");
-    Known::of(cx)
-        .await?
-        .write(&mut sql, "i", &ids(|it| it.audience.is_grader()))?;
+    sql.bind_list(&ids)?.push(" AND ");
+    sees_grades(cx).await?.write(&mut sql, "i")?;
     sql.push(" GROUP BY i.site_id");
     counted(cx, sql).await
 }
@@ -365,10 +355,7 @@ pub(super) async fn has_item(cx: &Context, site: &Site, name: &str) -> Result<bo
     let mut sql = db.sql("SELECT count(*) FROM gradebook_item i WHERE i.site_id = ");
     sql.bind(site.id.as_str()).push(" AND i.name = ").bind(name);
     sql.push(" AND ");
-    let graded = site.audience.is_grader().then_some(site.id.as_str());
-    Known::of(cx)
-        .await?
-        .write(&mut sql, "i", graded.as_slice())?;
+    sees_grades(cx).await?.write(&mut sql, "i")?;
     let read = |row: &mut Row<'_>| Ok(row.take::<i64>()?);
     Ok(db.rows(sql.into_statement(), read).await? != [0])
 }

@@ -8,7 +8,7 @@ use entity_core::{Context, Error, Page, Result, Window};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::audience::{Audience, Known, write_students};
+use super::audience::{Audience, sees_grades, write_students};
 use super::course::{Counted, CourseGrade, Weighing};
 use super::item::GradebookItem;
 use super::stored::{self, Scores};
@@ -107,7 +107,7 @@ struct Item {
 impl Book {
     /// Reads the gradebook of a site: without the items that the caller may not know of, because the course grade would tell
     /// what was reached there.
-    pub(super) async fn load(cx: &Context, site: &str, audience: Audience) -> Result<Self> {
+    pub(super) async fn load(cx: &Context, site: &str) -> Result<Self> {
         let db = cx.db()?;
         let mut sql = db.sql(
             "SELECT category_id, weight, drop_lowest, extra_credit FROM gradebook_category WHERE site_id = ",
@@ -135,10 +135,7 @@ impl Book {
              WHERE i.site_id = ",
         );
         sql.bind(site).push(" AND ");
-        let graded = audience.is_grader().then_some(site);
-        Known::of(cx)
-            .await?
-            .write(&mut sql, "i", graded.as_slice())?;
+        sees_grades(cx).await?.write(&mut sql, "i")?;
         sql.push(" ORDER BY i.item_id");
         let read = |row: &mut Row<'_>| {
             let is_counted: bool = row.take()?;
@@ -210,7 +207,7 @@ pub(super) async fn course_grades(
     let students = students(cx, site, audience, window).await?;
     let ids: Vec<&str> = students.items.iter().map(|it| it.id.as_str()).collect();
     let entered = entered(cx, site, &ids).await?;
-    let book = Book::load(cx, site, audience).await?;
+    let book = Book::load(cx, site).await?;
     let mut computed = Vec::new();
     for few in ids.chunks(stored::at_once(book.all_items)) {
         let counted = counted(cx, site, &book, few).await?;
@@ -248,14 +245,15 @@ pub(super) async fn all_students(
 }
 
 /// Returns the number of students of `site` whom the caller sees.
-pub(super) async fn count_students(cx: &Context, site: &str, audience: Audience) -> Result<i64> {
+pub(super) async fn count_students(cx: &Context, site: &str, audience: Audience) -> Result<u64> {
     let db = cx.db()?;
     let mut sql = db.sql(
         "SELECT count(*) FROM membership this JOIN user_account u ON u.id = this.user_id WHERE ",
     );
     write_students(cx, &mut sql, site, audience).await?;
     let counts: Vec<i64> = db.rows(sql.into_statement(), |row| Ok(row.take()?)).await?;
-    Ok(counts.into_iter().next().unwrap_or_default())
+    let count = counts.into_iter().next().unwrap_or_default();
+    Ok(u64::try_from(count).unwrap_or_default())
 }
 
 /// Returns the statement that selects the students of `site` whom the caller sees, by name.

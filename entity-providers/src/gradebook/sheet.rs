@@ -6,7 +6,7 @@ use entity_core::sheet::{self, Sheet};
 use entity_core::{Answers, Arguments, Context, Error, Outcome, Piece, Pieces, Result, Streaming};
 
 use super::Gradebook;
-use super::audience::{Audience, Known};
+use super::audience::{Audience, sees_grades};
 use super::item::GradebookItem;
 use super::result::{self, Book, Listed};
 use super::stored::{self, Scores};
@@ -29,7 +29,7 @@ pub(super) async fn export(cx: &Context, arguments: Arguments) -> Result<Outcome
     let audience = Audience::demand_grader(cx, site).await?;
     let export = Export {
         items: items(cx, site).await?,
-        book: Book::load(cx, site, audience).await?,
+        book: Book::load(cx, site).await?,
         students: result::all_students(cx, site, audience).await?,
         site: site.to_owned(),
         audience,
@@ -81,10 +81,10 @@ impl Pieces for Export {
 
 /// Returns the items of a site in which the caller grades, as far as they may know of them, in their order.
 pub(super) async fn items(cx: &Context, site: &str) -> Result<Vec<GradebookItem>> {
-    let known = Known::of(cx).await?;
+    let seen = sees_grades(cx).await?;
     let found = db::load(cx, |sql| {
         sql.push("this.site_id = ").bind(site).push(" AND ");
-        known.write(sql, "this", &[site])?;
+        seen.write(sql, "this")?;
         Ok(sql)
     });
     let mut items: Vec<GradebookItem> = found.await?;

@@ -9,7 +9,7 @@ use entity_core::{Context, ErrorKind, Need, Page, Result, Window, encode_segment
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::audience::{Audience, Known, MEMBER, write_classes};
+use super::audience::{Audience, MEMBER, sees_grades, write_classes};
 use super::course;
 use super::grades::TOOL;
 use super::marking::{self, Mark};
@@ -187,8 +187,8 @@ async fn of_site(cx: &Context, call: Call) -> Result<Part<SiteGrades>> {
     let seen: Vec<Seen> = audience.iter().map(|it| (site.to_owned(), *it)).collect();
     let page = items(cx, &seen, Order::BySite, window).await?;
     let course_grade = result::own(cx, site, audience).await?;
-    let telling = Telling::of(cx, &seen).await?;
-    let page = page.map(|it| (telling.grade(&it), it.view));
+    let beside = Beside::of(cx, &seen).await?;
+    let page = page.map(|it| (beside.grade(&it), it.view));
     Part::of(cx, page, window, |told| {
         let (grades, items) = told.into_iter().unzip();
         SiteGrades {
@@ -217,8 +217,8 @@ pub(crate) async fn own(
     let mut seen = Audience::of_own_sites(cx).await?;
     seen.retain(|it| ids.contains(&it.0));
     let page = items(cx, &seen, order, window).await?;
-    let telling = Telling::of(cx, &seen).await?;
-    Ok((page.map(|it| telling.grade(&it)), pinned))
+    let beside = Beside::of(cx, &seen).await?;
+    Ok((page.map(|it| beside.grade(&it)), pinned))
 }
 
 async fn grade(cx: &Context, call: Call) -> Result<Option<Graded>> {
@@ -258,7 +258,7 @@ async fn items(cx: &Context, seen: &[Seen], order: Order, window: Window) -> Res
     }
     sql.push(" WHERE i.site_id");
     sql.bind_list(&ids)?.push(" AND ");
-    Known::of(cx).await?.write(&mut sql, "i", &graded(seen))?;
+    sees_grades(cx).await?.write(&mut sql, "i")?;
     sql.push(match order {
         Order::BySite => " ORDER BY s.title, s.id, i.position, i.item_id",
         Order::LastGraded => " ORDER BY g.graded_on DESC, i.item_id",
@@ -314,7 +314,7 @@ fn graders(seen: &[Seen]) -> impl Iterator<Item = &Seen> {
 }
 
 /// The data that the views of items show besides the items.
-struct Telling {
+struct Beside {
     places: HashMap<String, Place>,
     /// The number of students, by site in which the caller grades.
     students: HashMap<String, i64>,
@@ -322,7 +322,7 @@ struct Telling {
     classes: HashMap<String, Class>,
 }
 
-impl Telling {
+impl Beside {
     async fn of(cx: &Context, seen: &[Seen]) -> Result<Self> {
         Ok(Self {
             places: places(cx, seen).await?,

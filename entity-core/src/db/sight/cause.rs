@@ -72,8 +72,15 @@ impl Cause {
         Self::all().find_map(|it| {
             let names = (it.names)().of_cause();
             let mut rules = it.sight.iter().chain(&it.results);
-            let fault = rules.find_map(|sight| sight.fault_of(&names))?;
-            Some(format!("follows `{}`, whose rule {fault}", it.prefix))
+            let fault = match it.read {
+                Need::Site(_) if names.has_key_as_id() => {
+                    let fault = rules.find_map(|sight| sight.fault_of(&names))?;
+                    format!("rule {fault}")
+                }
+                Need::Site(_) => "id is not the key of its table".to_owned(),
+                _ => "access needs more to read it than a function in its site".to_owned(),
+            };
+            Some(format!("follows `{}`, whose {fault}", it.prefix))
         })
     }
 
@@ -94,19 +101,8 @@ impl Cause {
 }
 
 /// What has to be known of the caller to decide which rows with a cause they see.
-///
-/// ```
-/// use entity_core::db::{Following, Sql, Telling};
-/// use entity_core::{Context, Result};
-///
-/// /// Appends the condition that what the row `e` follows is there, and that the caller sees it.
-/// async fn narrow(cx: &Context, sql: &mut Sql) -> Result<()> {
-///     let following = Following::of(cx).await?;
-///     following.write(sql.push(" AND "), Telling::Entity, "e", "external_reference")
-/// }
-/// ```
-#[derive(Clone, Debug)]
-pub struct Following<'a> {
+#[derive(Clone)]
+pub(super) struct Following<'a> {
     cx: &'a Context,
     causes: Arc<[&'static Cause]>,
     held: Arc<Held>,
@@ -117,7 +113,7 @@ impl<'a> Following<'a> {
     ///
     /// # Errors
     /// Returns an error if a function can't be decided.
-    pub async fn of(cx: &'a Context) -> Result<Self> {
+    pub(super) async fn of(cx: &'a Context) -> Result<Self> {
         let registry = cx.service::<Registry>()?;
         let causes = Cause::all().filter(|it| registry.route(it.prefix).is_some());
         let causes: Arc<[_]> = causes.collect();
@@ -137,7 +133,13 @@ impl<'a> Following<'a> {
     ///
     /// # Errors
     /// Returns an error if a rule can't be asked.
-    pub fn write(&self, sql: &mut Sql, telling: Telling, row: &str, column: &str) -> Result<()> {
+    pub(super) fn write(
+        &self,
+        sql: &mut Sql,
+        telling: Telling,
+        row: &str,
+        column: &str,
+    ) -> Result<()> {
         sql.push("(CASE WHEN ")
             .column(row, column)
             .push(" IS NULL THEN TRUE");

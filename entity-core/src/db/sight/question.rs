@@ -116,6 +116,12 @@ impl Names {
         }
     }
 
+    /// Returns whether the id that clients see is the key of the row.
+    pub(super) fn has_key_as_id(&self) -> bool {
+        let id = self.schema.role(Role::Id).and_then(|it| it.column);
+        id == Some(self.key)
+    }
+
     fn has_column(&self, name: &str) -> bool {
         let mut fields = self.schema.fields.iter();
         self.columns.iter().any(|it| it.0 == name) || fields.any(|it| it.column == Some(name))
@@ -156,6 +162,19 @@ impl<'a> Asking<'a> {
             following: self.following.clone(),
             ..*self
         })
+    }
+
+    /// Returns the same questions about the row `row`, which has no parent beside it.
+    pub(super) fn about_row(&self, row: &'static str) -> Self {
+        Self {
+            names: Names {
+                row,
+                parent: None,
+                ..self.names
+            },
+            following: self.following.clone(),
+            ..*self
+        }
     }
 
     /// Returns the field with the id of the site.

@@ -1,0 +1,54 @@
+//! Rules in statements that a type writes out itself.
+
+use std::fmt;
+
+use super::{Asking, Held, Sight};
+use crate::context::Context;
+use crate::db::Sql;
+use crate::db::record::Record;
+use crate::error::Result;
+
+/// A rule about the rows of a record, with what has to be known of the caller, for statements that a type writes out.
+///
+/// ```
+/// use entity_core::db::{Record, Sight, Sql, WrittenSight};
+/// use entity_core::{Context, Result};
+///
+/// /// Appends the condition that the caller sees the row `l`, by the rule of the type `Loan`.
+/// async fn narrow<Loan: Record>(cx: &Context, sql: &mut Sql, rule: Sight) -> Result<()> {
+///     WrittenSight::of::<Loan>(cx, rule).await?.write(sql.push(" AND "), "l")
+/// }
+/// ```
+pub struct WrittenSight<'a> {
+    rule: Sight,
+    asking: Asking<'a>,
+    held: Held,
+}
+
+impl fmt::Debug for WrittenSight<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.rule.fmt(f)
+    }
+}
+
+impl<'a> WrittenSight<'a> {
+    /// Prepares `rule`, which asks about rows of `T` and not about their parents.
+    ///
+    /// # Errors
+    /// Returns an error if a function can't be decided.
+    pub async fn of<T: Record>(cx: &'a Context, rule: Sight) -> Result<Self> {
+        let asking = Asking::of::<T>(cx, &[rule]).await?;
+        let held = Held::within(cx, &rule.functions()).await?;
+        Ok(Self { rule, asking, held })
+    }
+
+    /// Appends the rule as a condition on the row `row`, a table or an alias of the statement. For some rows the condition
+    /// is NULL in the place of false.
+    ///
+    /// # Errors
+    /// Returns an error if the rule can't be asked about rows of the type.
+    pub fn write(&self, sql: &mut Sql, row: &'static str) -> Result<()> {
+        let asking = self.asking.about_row(row);
+        self.rule.write(sql, &asking, &self.held)
+    }
+}

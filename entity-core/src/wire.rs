@@ -41,6 +41,16 @@ pub fn iso(instant: DateTime<Utc>) -> String {
     instant.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
+/// Formats the instant in `value` as [`iso`] does. The text is empty if there is none.
+pub fn iso_or_empty(value: &impl Instant) -> String {
+    value.instant().map(iso).unwrap_or_default()
+}
+
+/// Returns the instant in `value` in seconds since 1970, or 0 if there is none.
+pub fn seconds_or_zero(value: &impl Instant) -> i64 {
+    value.instant().map_or(0, |it| it.timestamp())
+}
+
 /// The value of a field that stands for an instant, in any form.
 pub trait Instant {
     /// Returns the instant, if there is one.

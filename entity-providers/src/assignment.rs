@@ -17,7 +17,7 @@ use entity_core::blob::Target;
 use entity_core::db::{self, Sight};
 use entity_core::file::Files;
 use entity_core::search::{Cell, Test};
-use entity_core::wire::{Instant as _, Moment, iso};
+use entity_core::wire::Moment;
 use entity_core::{
     Access, Audience, Context, DateTimeUtc, Decision, Entity, Error, Need, Notice, Operation,
     Receive, Result, Search, encode_segment, gate, standard,
@@ -77,7 +77,35 @@ const STATUS: &str = "CASE WHEN this.is_draft THEN 'DRAFT' WHEN {now} < this.ope
     WHEN {now} < this.due_time THEN 'OPEN' WHEN {now} < this.close_time THEN 'DUE' ELSE 'CLOSED' END";
 
 /// Work that the members of a site hand in.
-#[standard(version, facts)]
+#[standard(
+    version,
+    facts,
+    alias(
+        author = creator,
+        drop_dead_time = close_time,
+        max_grade_point = grade_scale_max_points,
+    ),
+    iso(
+        open_time_string = open_time,
+        due_time_string = due_time,
+        close_time_string = close_time,
+        drop_dead_time_string = close_time,
+    ),
+    constant(
+        /// Always empty: sections are groups here.
+        section = "",
+        content = null,
+        /// Always false: graders see names.
+        anonymous_grading = false,
+        /// Always false: students don't grade each other.
+        allow_peer_assessment = false,
+        /// Always null: no estimate of the time is asked for.
+        estimate = null,
+        estimate_required = false,
+        all_purpose_item_text = null,
+        lti_gradable_launch = null,
+    ),
+)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "assignment", table = "assignment", access = ACCESS, sight = SIGHT)]
@@ -122,25 +150,10 @@ pub struct Assignment {
     pub position: i64,
     /// When students begin to see it.
     pub open_time: Moment,
-    /// The same as ISO 8601 text.
-    #[entity(computed = |it, _| text(&it.open_time))]
-    pub open_time_string: String,
     /// When it is due.
     pub due_time: Moment,
-    /// The same as ISO 8601 text.
-    #[entity(computed = |it, _| text(&it.due_time))]
-    pub due_time_string: String,
     /// When work is no longer accepted. What is handed in after it was due is late.
     pub close_time: Moment,
-    /// The same as ISO 8601 text.
-    #[entity(computed = |it, _| text(&it.close_time))]
-    pub close_time_string: String,
-    /// When work is no longer accepted, as other clients read it.
-    #[entity(computed = |it, _| it.close_time.clone())]
-    pub drop_dead_time: Moment,
-    /// The same as ISO 8601 text.
-    #[entity(computed = |it, _| text(&it.close_time))]
-    pub drop_dead_time_string: String,
     /// When it was created.
     #[entity(created)]
     pub time_created: Moment,
@@ -150,24 +163,15 @@ pub struct Assignment {
     /// The internal id of the author.
     #[entity(owner, references = "user")]
     pub creator: String,
-    /// The internal id of the author, as other clients read it.
-    #[entity(computed = |it, _| it.creator.clone())]
-    pub author: String,
     /// The name of the author.
     #[entity(sql = NAME_OR_NOTHING, author)]
     pub author_display_name: String,
     /// The internal id of the user who changed it last.
     #[entity(read_only, references = "user")]
     pub author_last_modified: String,
-    /// Always empty: sections are groups here.
-    #[entity(computed)]
-    pub section: String,
     /// The ids of the groups that it is for; none means everybody in the site.
     #[entity(groups = "assignment_group")]
     pub groups: Vec<String>,
-    /// Always null.
-    #[entity(computed)]
-    pub content: Option<String>,
     /// How it is graded.
     #[entity(
         optional,
@@ -185,9 +189,6 @@ pub struct Assignment {
     /// The points that it is worth, as text: a number above 0. Assignments with points need it.
     #[entity(max = 20)]
     pub grade_scale_max_points: Option<String>,
-    /// The same, as other clients read it.
-    #[entity(computed = |it, _| it.grade_scale_max_points.clone())]
-    pub max_grade_point: Option<String>,
     /// The kind of work that is handed in.
     #[entity(
         optional,
@@ -208,18 +209,6 @@ pub struct Assignment {
     /// True if work may be handed in again.
     #[entity(computed = |it, _| it.resubmissions != 0)]
     pub allow_resubmission: bool,
-    /// Always false: graders see names.
-    #[entity(computed)]
-    pub anonymous_grading: bool,
-    /// Always false: students don't grade each other.
-    #[entity(computed)]
-    pub allow_peer_assessment: bool,
-    /// Always null: no estimate of the time is asked for.
-    #[entity(computed)]
-    pub estimate: Option<String>,
-    /// Always false.
-    #[entity(computed)]
-    pub estimate_required: bool,
     /// Always null: items of the gradebook have no numbers.
     #[entity(computed)]
     pub gradebook_item_id: Option<i64>,
@@ -238,12 +227,6 @@ pub struct Assignment {
     /// A note for those who make or grade assignments.
     #[entity(html, sight = STAFF)]
     pub private_note_text: Option<String>,
-    /// Always null.
-    #[entity(computed)]
-    pub all_purpose_item_text: Option<String>,
-    /// Always null.
-    #[entity(computed)]
-    pub lti_gradable_launch: Option<String>,
     /// Its files, each with `name`, `url` and perhaps `type` and `size`.
     #[entity(files)]
     pub attachments: Files,
@@ -269,11 +252,6 @@ entity_core::register_notice!(Notice {
     tool: "sakai.assignment.grades",
     audience: Audience::Site,
 });
-
-/// Returns the instant as ISO 8601 text without a fraction.
-fn text(moment: &Moment) -> String {
-    moment.instant().map(iso).unwrap_or_default()
-}
 
 /// Checks that `later` is not before `sooner`: two fields with their names.
 fn in_order(sooner: (&str, &Moment), later: (&str, &Moment)) -> Result<()> {

@@ -25,7 +25,14 @@ const ALL: &str = "SelectAllMessages";
 const MOST_SHOWN: i64 = 1_000;
 
 /// A room of a site, in which its members talk. Its messages end with it.
-#[standard(version)]
+#[standard(
+    version,
+    alias(context = site_id),
+    constant(
+        /// Always null: a room belongs to its site, and to no page of it.
+        placement = null,
+    ),
+)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "chat-channel", table = "chat_channel", access = ACCESS, check = Self::check)]
@@ -42,12 +49,6 @@ pub struct ChatChannel {
     /// The site.
     #[entity(site, references = "site")]
     pub site_id: String,
-    /// The site again, as other clients read it.
-    #[entity(computed = |it, _| it.site_id.clone())]
-    pub context: String,
-    /// Always null: a room belongs to its site, and to no page of it.
-    #[entity(computed)]
-    pub placement: Option<String>,
     /// The title.
     #[entity(title, search)]
     pub title: String,

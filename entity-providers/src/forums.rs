@@ -38,7 +38,15 @@ const ACCESS: Access = Access::new(Need::Site(READ), Need::Site(EDIT));
 const SIGHT: Sight = Sight::Any(&[Sight::Holds(MODERATE), Sight::Sql(IS_FORUM_OPEN)]);
 
 /// A forum: topics on one subject.
-#[standard(version, facts)]
+#[standard(
+    version,
+    facts,
+    seconds(created_date = created, modified_date = modified),
+    constant(
+        /// Always null: messages are not graded.
+        assoc_gradebook_item_name = null,
+    ),
+)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "forums", table = "forum", access = ACCESS, sight = SIGHT)]
@@ -87,9 +95,6 @@ pub struct Forum {
     pub open_date: Option<i64>,
     /// When they no longer see it, in seconds since 1970; null for never.
     pub close_date: Option<i64>,
-    /// Always null: messages are not graded.
-    #[entity(computed)]
-    pub assoc_gradebook_item_name: Option<String>,
     /// Its files, each with `name`, `url` and perhaps `type` and `size`.
     #[entity(files)]
     pub attachments: Files,
@@ -105,12 +110,6 @@ pub struct Forum {
     /// When it last changed.
     #[entity(updated)]
     pub modified: Millis,
-    /// When it was created, in seconds since 1970.
-    #[entity(computed = |it, _| it.created.0.timestamp())]
-    pub created_date: i64,
-    /// When it last changed, in seconds since 1970.
-    #[entity(computed = |it, _| it.modified.0.timestamp())]
-    pub modified_date: i64,
     /// The number of the messages that the caller sees.
     #[entity(computed)]
     pub total_messages: i64,

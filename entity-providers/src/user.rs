@@ -63,7 +63,7 @@ pub(crate) fn is_caller(cx: &Context, name: &str) -> bool {
 }
 
 /// A person who can log in.
-#[standard(version)]
+#[standard(version, alias(display_id = eid, modified_date = last_modified))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "user", plural = "People", table = "user_account", migrated)]
@@ -77,9 +77,6 @@ pub struct User {
     #[serde(serialize_with = "nobody_as_null")]
     #[entity(on_create, unique, search, max = 99)]
     pub eid: String,
-    /// The external id, as people are shown it.
-    #[entity(computed = |it, _| it.eid.clone())]
-    pub display_id: String,
     /// The name.
     #[entity(title, computed = |it, _| display_name(&it.first_name, &it.last_name, &it.eid))]
     pub display_name: String,
@@ -140,9 +137,6 @@ pub struct User {
     /// When it last changed.
     #[entity(column = "modified", uncompared, read_only)]
     pub last_modified: Option<Millis>,
-    /// When it last changed.
-    #[entity(computed = |it, _| it.last_modified)]
-    pub modified_date: Option<Millis>,
     /// When it last changed.
     #[entity(computed = |it, _| it.last_modified.map(|it| it.0.into()))]
     pub modified_time: Option<Moment>,

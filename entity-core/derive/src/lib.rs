@@ -134,13 +134,28 @@ pub fn derive_view(input: TokenStream) -> TokenStream {
         .into()
 }
 
-/// Adds fields to the end of a struct that derives [`Entity`](derive@Entity): those that many records have, and that no
-/// client sees. The attribute stands in front of `#[derive(…)]`.
+/// Adds fields to the end of a struct that derives [`Entity`](derive@Entity): those that many records have, and those that
+/// only repeat another field or never change, because other programs read them. The attribute stands in front of
+/// `#[derive(…)]`.
 ///
 /// | argument | field |
 /// |---|---|
 /// | `version` | `version: i64`, the number of the changes, from which the version of the entity is made |
 /// | `facts` | `facts: Facts`, the answers to the questions of a `sight`, by which one entity is decided about |
+/// | `alias(author = creator)` | `author`, which is always the same as the field `creator` |
+/// | `iso(due_string = due)` | `due_string: String`, the instant in the field `due` as ISO 8601 text; empty if there is none |
+/// | `seconds(due_seconds = due)` | `due_seconds: i64`, the instant in the field `due` in seconds since 1970; 0 if there is none |
+/// | `constant(section = "", content = null)` | `section: String`, `content: Option<String>`: a text, a whole number, `true`, `false` or `null` |
+///
+/// Clients see the fields of the last four and never write them. Each may have a doc comment, which tells more than that it
+/// repeats another field, and a name by `#[serde(rename = "…")]`:
+///
+/// ```ignore
+/// #[standard(version, constant(
+///     /// Always false: students don't grade each other.
+///     allow_peer_assessment = false,
+/// ))]
+/// ```
 #[proc_macro_attribute]
 pub fn standard(arguments: TokenStream, item: TokenStream) -> TokenStream {
     standard::expand(arguments.into(), item.into())

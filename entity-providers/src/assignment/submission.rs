@@ -41,7 +41,21 @@ const RESULT: Sight = Sight::Any(&[
 ]);
 
 /// The work that somebody hands in for an assignment, with its grade.
-#[standard(version, facts)]
+#[standard(
+    version,
+    facts,
+    alias(
+        /// True if the student handed it in: a grader can also grade without that.
+        user_submission = submitted,
+        visible = returned,
+    ),
+    seconds(date_submitted_epoch_seconds = date_submitted),
+    constant(
+        /// Always null: groups don't hand in together.
+        group_id = null,
+        lti_submission_launch = null,
+    ),
+)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "assignment-submission", table = "assignment_submission")]
@@ -113,15 +127,9 @@ pub struct Submission {
     /// True if it was handed in.
     #[entity(read_only)]
     pub submitted: bool,
-    /// True if the student handed it in: a grader can also grade without that.
-    #[entity(computed = |it, _| it.submitted)]
-    pub user_submission: bool,
     /// When it was handed in.
     #[entity(read_only)]
     pub date_submitted: Option<DateTimeUtc>,
-    /// When it was handed in, in seconds since 1970; 0 if it was not.
-    #[entity(computed = |it, _| it.date_submitted.map_or(0, |at| at.timestamp()))]
-    pub date_submitted_epoch_seconds: i64,
     /// True if it was handed in after it was due.
     #[entity(read_only)]
     pub late: bool,
@@ -136,9 +144,6 @@ pub struct Submission {
     pub graded: bool,
     /// True if grade and feedback are shown to whoever handed it in.
     pub returned: bool,
-    /// The same, as other clients read it.
-    #[entity(computed = |it, _| it.returned)]
-    pub visible: bool,
     /// The text with remarks in it. Whoever hands in sees it when it is returned.
     #[entity(html, sight = RESULT)]
     pub feedback_text: Option<String>,
@@ -160,12 +165,6 @@ pub struct Submission {
     /// Always empty.
     #[entity(computed)]
     pub previewable_attachments: Properties,
-    /// Always null: groups don't hand in together.
-    #[entity(computed)]
-    pub group_id: Option<String>,
-    /// Always null.
-    #[entity(computed)]
-    pub lti_submission_launch: Option<String>,
     /// How often it was handed in again.
     #[entity(read_only)]
     pub resubmissions: i64,

@@ -5,7 +5,7 @@ use entity_core::search::{Cell, Test};
 use entity_core::wire::Millis;
 use entity_core::{
     Access, Context, Entity, Error, ErrorKind, List, Need, Operation, Page, Permit, Result, Search,
-    gate,
+    gate, standard,
 };
 use serde::Serialize;
 
@@ -28,6 +28,15 @@ const ACCESS: Access = Access {
 };
 
 /// A message in a chat room, as plain text.
+#[standard(
+    alias(context = site_id),
+    constant(
+        /// Always empty: the roster of the site has the external ids, for those who may know them.
+        owner_display_id = "",
+        /// Always null. What clients send here has no effect: the service tells in a way of its own who sent a form.
+        csrftoken = null,
+    ),
+)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "chat-message", table = "chat_message", access = ACCESS, version = seen)]
@@ -45,18 +54,12 @@ pub struct ChatMessage {
     /// The site.
     #[entity(site, read_only, references = "site")]
     pub site_id: String,
-    /// The site again, as other clients read it.
-    #[entity(computed = |it, _| it.site_id.clone())]
-    pub context: String,
     /// The internal id of whoever said it.
     #[entity(owner, column = "owner_id", references = "user")]
     pub owner: String,
     /// The name of whoever said it.
     #[entity(title, author, sql = NAME_OR_NOTHING)]
     pub owner_display_name: String,
-    /// Always empty: the roster of the site has the external ids, for those who may know them.
-    #[entity(computed)]
-    pub owner_display_id: String,
     /// When it was said.
     #[entity(created)]
     pub message_date: Millis,
@@ -66,9 +69,6 @@ pub struct ChatMessage {
     /// True if the caller may delete it.
     #[entity(computed)]
     pub removeable: bool,
-    /// Always null. What clients send here has no effect: the service tells in a way of its own who sent a form.
-    #[entity(computed)]
-    pub csrftoken: Option<String>,
 }
 
 entity_core::register!(ChatMessage, migrations(INDEX));

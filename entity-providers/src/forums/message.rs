@@ -35,7 +35,12 @@ const SIGHT: Sight = Sight::All(&[
 ]);
 
 /// A message in a topic of a forum: the first of a thread, or a reply.
-#[standard(version, facts)]
+#[standard(
+    version,
+    facts,
+    alias(created_by = author_id),
+    seconds(created_on = created, last_modified = modified),
+)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "forums-message", table = "forum_message", access = ACCESS, sight = SIGHT)]
@@ -110,9 +115,6 @@ pub struct ForumMessage {
     /// The name of the author.
     #[entity(sql = NAME_OR_NOTHING, author)]
     pub authored_by: String,
-    /// The internal id of the author again, as other clients read it.
-    #[entity(computed = |it, _| it.author_id.clone())]
-    pub created_by: String,
     /// The internal id of the user who changed it last.
     #[entity(read_only, references = "user")]
     pub modified_by: String,
@@ -122,12 +124,6 @@ pub struct ForumMessage {
     /// When it last changed.
     #[entity(updated)]
     pub modified: Millis,
-    /// When it was written, in seconds since 1970.
-    #[entity(computed = |it, _| it.created.0.timestamp())]
-    pub created_on: i64,
-    /// When it last changed, in seconds since 1970.
-    #[entity(computed = |it, _| it.modified.0.timestamp())]
-    pub last_modified: i64,
     /// The replies with theirs, the oldest first, where a single message is read.
     #[entity(computed)]
     pub replies: Vec<Post>,

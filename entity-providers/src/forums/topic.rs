@@ -15,7 +15,15 @@ use crate::fields::seen;
 const SIGHT: Sight = Sight::Any(&[Sight::Holds(MODERATE), Sight::Sql(IS_TOPIC_OPEN)]);
 
 /// A topic of a forum, in which members write messages.
-#[standard(version, facts)]
+#[standard(
+    version,
+    facts,
+    seconds(created_date = created, modified_date = modified),
+    constant(
+        /// Always null: messages are not graded.
+        assoc_gradebook_item_name = null,
+    ),
+)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "forums-topic", table = "forum_topic", access = ACCESS, sight = SIGHT)]
@@ -76,9 +84,6 @@ pub struct ForumTopic {
     pub open_date: Option<i64>,
     /// When they no longer see it, in seconds since 1970; null for never.
     pub close_date: Option<i64>,
-    /// Always null: messages are not graded.
-    #[entity(computed)]
-    pub assoc_gradebook_item_name: Option<String>,
     /// Its files, each with `name`, `url` and perhaps `type` and `size`.
     #[entity(files)]
     pub attachments: Files,
@@ -94,12 +99,6 @@ pub struct ForumTopic {
     /// When it last changed.
     #[entity(updated)]
     pub modified: Millis,
-    /// When it was created, in seconds since 1970.
-    #[entity(computed = |it, _| it.created.0.timestamp())]
-    pub created_date: i64,
-    /// When it last changed, in seconds since 1970.
-    #[entity(computed = |it, _| it.modified.0.timestamp())]
-    pub modified_date: i64,
     /// The number of the messages that the caller sees.
     #[entity(computed)]
     pub total_messages: i64,

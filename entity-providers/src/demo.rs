@@ -13,9 +13,7 @@ use std::collections::BTreeMap;
 use chrono::TimeDelta;
 use entity_core::schema::Schema;
 use entity_core::{Context, Demo, Error, Registry, Result, db};
-use sea_orm::{
-    ActiveModelTrait, ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter,
-};
+use sea_orm::{ActiveModelTrait, ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter};
 
 use crate::announcement::MOTD_SITE;
 use crate::authorizer::ADMIN_SITE;
@@ -46,12 +44,9 @@ pub struct Summary {
 /// # Errors
 /// The database can't be read.
 pub async fn is_empty(cx: &Context) -> Result<bool> {
-    let users = user_account::Entity::find().count(cx.db()?).await?;
-    let sites = site::Entity::find()
-        .filter(site::Column::Id.is_not_in([ADMIN_SITE, MOTD_SITE]))
-        .count(cx.db()?)
-        .await?;
-    Ok(users == 0 && sites == 0)
+    let user = user_account::Entity::find().one(cx.db()?).await?;
+    let sites = site::Entity::find().filter(site::Column::Id.is_not_in([ADMIN_SITE, MOTD_SITE]));
+    Ok(user.is_none() && sites.one(cx.db()?).await?.is_none())
 }
 
 /// Fills an empty database, with what the types in `registry` add. Everybody has the password of which `password_hash`

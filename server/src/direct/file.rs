@@ -60,7 +60,7 @@ pub(crate) async fn answer(app: &App, exchange: &Exchange, file: &StoredFile) ->
         ));
     }
     let headers = &exchange.parts.headers;
-    let validators = Validators::of_file(file);
+    let validators = Validators::of_file(file, app.now());
     if let Some(response) = validators.not_modified(&Effect::Read, headers)? {
         return Ok(response);
     }

@@ -47,16 +47,12 @@ impl Validators {
         Self::of_state(digest(bytes), "bytes")
     }
 
-    /// The validators of a stored file, which is another answer under another name or as another type.
-    pub(super) fn of_file(file: &StoredFile) -> Self {
+    /// The validators at `now` of a stored file, which is another answer under another name or as another type.
+    pub(super) fn of_file(file: &StoredFile, now: DateTime<Utc>) -> Self {
         let name = file.name.as_deref().unwrap_or_default();
         let text = [file.blob.to_column().as_str(), &file.media_type, name].join("\n");
         Self {
-            state: State {
-                version: Some(digest(text.as_bytes())),
-                updated: file.modified,
-                is_of_now: false,
-            },
+            state: State::at(now, Some(digest(text.as_bytes())), file.modified),
             format: Cow::Borrowed("file"),
         }
     }

@@ -41,6 +41,7 @@ use crate::unit::{End, Ended, Mode, Store, Unit};
 
 pub use attached::{AttachedFile, AttachedFileService, AttachedFiles};
 pub use column::{Column, ColumnType};
+pub use entity_core_derive::Row;
 pub use faults::Faults;
 pub use file::File;
 pub use folded::folded;
@@ -55,7 +56,7 @@ pub use record::{
     large_number, later, list, list_statement, load, load_by, lock, new_key, new_number, note,
     owner, pin, put, put_many, read, read_json, read_many, replace, row, sent_list, store, update,
 };
-pub use row::Row;
+pub use row::{FromRow, Row, columns};
 pub use search::{apply, condition, count_rows};
 pub use sight::{Cause, Facts, Sight, Telling, WrittenSight, permits};
 pub use sql::{Sql, Variables};

@@ -294,6 +294,6 @@ async fn sums(
         Scope::Sites(sites) => sql.push("this.site_id").bind_list(sites)?,
     };
     sql.push(") GROUP BY this.").push(column);
-    let rows = db.rows(sql.into_statement(), |row| Ok((row.take()?, row.take()?)));
+    let rows = db.rows(sql.into_statement(), db::columns);
     Ok(rows.await?.into_iter().collect())
 }

@@ -8,7 +8,7 @@ use sea_orm::{
 };
 
 use crate::db::{group_member, site_group};
-use entity_core::db::Sql;
+use entity_core::db::{self, Sql};
 
 /// Whoever holds it changes the groups of a site and who is in them.
 pub(crate) const MANAGES_GROUPS: &str = "site.upd.grp.mbrshp";
@@ -57,9 +57,7 @@ pub(crate) async fn strangers(cx: &Context, site: &str, users: &[String]) -> Res
         "SELECT user_id FROM membership WHERE site_id = ",
     );
     sql.bind(site).push(" AND user_id").bind_list(users)?;
-    let members: Vec<String> = connection
-        .scan(sql.into_statement(), |row| Ok(row.take()?))
-        .await?;
+    let members: Vec<String> = connection.scan(sql.into_statement(), db::columns).await?;
     let strangers = users.iter().filter(|it| !members.contains(it));
     Ok(strangers.cloned().collect())
 }
@@ -72,9 +70,7 @@ pub(crate) async fn unknown(cx: &Context, site: &str, groups: &[String]) -> Resu
         "SELECT id FROM site_group WHERE site_id = ",
     );
     sql.bind(site).push(" AND id").bind_list(groups)?;
-    let known: Vec<String> = connection
-        .rows(sql.into_statement(), |row| Ok(row.take()?))
-        .await?;
+    let known: Vec<String> = connection.rows(sql.into_statement(), db::columns).await?;
     Ok(groups.iter().find(|it| !known.contains(it)).cloned())
 }
 
@@ -104,7 +100,7 @@ pub(crate) async fn of_user(cx: &Context, site: &str, user: &str) -> Result<Vec<
     let mut sql = db.sql("SELECT g.id FROM site_group g JOIN group_member m ON m.group_id = g.id");
     sql.push(" WHERE g.site_id = ").bind(site);
     sql.push(" AND m.user_id = ").bind(user);
-    db.rows(sql.into_statement(), |row| Ok(row.take()?)).await
+    db.rows(sql.into_statement(), db::columns).await
 }
 
 /// Puts `users`, who are in the site and not yet in the group, into `group`.

@@ -15,7 +15,7 @@ mod scoring;
 mod tests;
 mod times;
 
-use entity_core::db::{self, Row, Sight};
+use entity_core::db::{self, Sight};
 use entity_core::search::{Cell, Test};
 use entity_core::wire::{Decimal, Millis};
 use entity_core::{
@@ -266,8 +266,7 @@ impl Quiz {
         let db = cx.db()?;
         let mut sql = db.sql("SELECT count(*) FROM ");
         sql.push(table).push(" WHERE quiz_id = ").bind(id);
-        let count = |row: &mut Row<'_>| Ok(row.take::<i64>()?);
-        let found = db.rows(sql.into_statement(), count).await?;
+        let found = db.rows(sql.into_statement(), db::columns::<i64>).await?;
         Ok(found.into_iter().sum())
     }
 

@@ -5,7 +5,7 @@ mod demo;
 pub mod redirect;
 mod whole;
 
-use entity_core::db::Sight;
+use entity_core::db::{self, Sight};
 use entity_core::file::Files;
 use entity_core::wire::Millis;
 use entity_core::{
@@ -89,7 +89,7 @@ impl SyllabusItem {
         let db = cx.db()?;
         let mut sql = db.sql("SELECT coalesce(max(place), 0) FROM syllabus WHERE site_id = ");
         sql.bind(self.site_id.as_str());
-        let last: Vec<i64> = db.rows(sql.into_statement(), |row| Ok(row.take()?)).await?;
+        let last: Vec<i64> = db.rows(sql.into_statement(), db::columns).await?;
         self.order = last.first().map_or(1, |it| it.saturating_add(1));
         Ok(())
     }

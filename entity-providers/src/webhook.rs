@@ -11,7 +11,7 @@ mod turn;
 use std::fmt;
 use std::sync::Arc;
 
-use entity_core::db::{self, Row, Secret};
+use entity_core::db::{self, Secret};
 use entity_core::{
     Access, Action, Actions, Answers, Arguments, Context, Create, DateTimeUtc, Entity, Error,
     Fields, Need, Outcome, Result, Verb, standard,
@@ -150,8 +150,7 @@ impl Webhook {
         let db = cx.db()?;
         let mut sql = db.sql("SELECT count(*) FROM webhook WHERE site_id = ");
         sql.bind(self.site_id.as_str());
-        let read = |row: &mut Row<'_>| Ok(row.take::<i64>()?);
-        let count = db.rows(sql.into_statement(), read).await?;
+        let count = db.rows(sql.into_statement(), db::columns::<i64>).await?;
         match count.first().is_some_and(|it| *it >= MOST_PER_SITE) {
             true => Err(Error::limit_reached(format!(
                 "a site has at most {MOST_PER_SITE} webhooks: delete one first"

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use chrono::DateTime;
+use entity_core::db;
 use entity_core::{Context, Error, Event, Notice, Origin, Result};
 use entity_providers::migration::{Tables, define};
 use entity_providers::notification;
@@ -238,9 +239,7 @@ async fn end(cx: &Context) -> Result<i64> {
 
 async fn number(cx: &Context, sql: &str) -> Result<i64> {
     let db = cx.db()?;
-    let found: Vec<i64> = db
-        .rows(db.sql(sql).into_statement(), |row| Ok(row.take()?))
-        .await?;
+    let found: Vec<i64> = db.rows(db.sql(sql).into_statement(), db::columns).await?;
     let found = found.first().copied();
     found.ok_or_else(|| Error::internal("the database does not answer a count"))
 }

@@ -11,6 +11,7 @@ mod computed;
 mod entity;
 mod field;
 mod record;
+mod row;
 mod standard;
 mod table;
 mod types;
@@ -130,6 +131,16 @@ fn expand(input: &DeriveInput) -> syn::Result<proc_macro2::TokenStream> {
 pub fn derive_view(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     view::expand(&input)
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Generates `entity_core::db::FromRow`, which reads the columns of a row into the fields of the struct, in their order.
+/// Each field is a column, a tuple of columns or a struct with this derive.
+#[proc_macro_derive(Row)]
+pub fn derive_row(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    row::expand(&input)
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
 }

@@ -124,8 +124,7 @@ impl AttachedFile {
             return Ok(Vec::new());
         }
         sql.push(") holder LIMIT ").bind(MOST_HOLDERS);
-        let read = |row: &mut super::Row<'_>| Ok((row.take()?, row.take()?));
-        db.scan(sql.into_statement(), read).await
+        db.scan(sql.into_statement(), crate::db::columns).await
     }
 }
 

@@ -213,5 +213,5 @@ pub async fn strays(cx: &Context, mut blobs: Vec<String>) -> Result<Vec<String>>
 }
 
 async fn texts(db: &Session, sql: Sql) -> Result<Vec<String>> {
-    db.rows(sql.into_statement(), |row| Ok(row.take()?)).await
+    db.rows(sql.into_statement(), crate::db::columns).await
 }

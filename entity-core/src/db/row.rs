@@ -74,6 +74,63 @@ impl<'a> Row<'a> {
     }
 }
 
+/// What a statement selects for each row: a column, a tuple of columns, or a struct with
+/// [`#[derive(Row)]`](derive@super::Row), whose fields are read in their order.
+///
+/// ```
+/// use entity_core::db::{self, Row};
+/// use entity_core::wire::Millis;
+/// use entity_core::{Context, Result};
+///
+/// /// A loan, as the desk is shown it.
+/// #[derive(Row)]
+/// struct OnDesk {
+///     item: String,
+///     due: Option<Millis>,
+/// }
+///
+/// async fn on_desk(cx: &Context) -> Result<(Vec<OnDesk>, Vec<(String, i64)>)> {
+///     let db = cx.db()?;
+///     let sql = db.sql("SELECT item, due FROM loan");
+///     let loans = db.rows(sql.into_statement(), db::columns).await?;
+///     let sql = db.sql("SELECT site_id, count(*) FROM loan GROUP BY site_id");
+///     Ok((loans, db.rows(sql.into_statement(), db::columns).await?))
+/// }
+/// ```
+pub trait FromRow: Sized {
+    /// Reads the next columns of a row.
+    ///
+    /// # Errors
+    /// Returns an error if the row has fewer columns or one of them holds a value of another type.
+    fn from_row(row: &mut Row<'_>) -> Result<Self, DbErr>;
+}
+
+impl<T: Column> FromRow for T {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, DbErr> {
+        T::read(row)
+    }
+}
+
+macro_rules! tuples {
+    ($(($($name:ident),*))*) => {$(
+        impl<$($name: FromRow),*> FromRow for ($($name,)*) {
+            fn from_row(row: &mut Row<'_>) -> Result<Self, DbErr> {
+                Ok(($($name::from_row(row)?,)*))
+            }
+        }
+    )*};
+}
+
+tuples! { (A, B) (A, B, C) (A, B, C, D) (A, B, C, D, E) }
+
+/// Reads what a statement selects for each row: for [`Session::rows`](super::Session::rows) and its siblings.
+///
+/// # Errors
+/// Returns an error if a column is missing or holds a value of another type.
+pub fn columns<T: FromRow>(row: &mut Row<'_>) -> crate::error::Result<T> {
+    Ok(T::from_row(row)?)
+}
+
 impl std::fmt::Debug for Source<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {

@@ -11,7 +11,7 @@ use sea_orm::sea_query::{
 use sea_orm::{ConnectionTrait, DbBackend, Value};
 
 use super::veil::Columns;
-use super::{Row, Sql, Variables};
+use super::{Sql, Variables};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::schema::{Field, Schema};
@@ -85,8 +85,7 @@ pub async fn count_rows(cx: &Context, mut statement: SelectStatement) -> Result<
 
 /// Returns the number that `statement` selects.
 pub(super) async fn counted(cx: &Context, statement: sea_orm::Statement) -> Result<u64> {
-    let read = |row: &mut Row<'_>| Ok(row.take::<i64>()?);
-    let counts = cx.db()?.scan(statement, read).await?;
+    let counts = cx.db()?.scan(statement, crate::db::columns::<i64>).await?;
     let count = counts.first().and_then(|it| u64::try_from(*it).ok());
     count.ok_or_else(|| Error::internal("the database does not count"))
 }
@@ -152,9 +151,18 @@ pub(super) fn write_behind(sql: &mut Sql, search: &Search, columns: &Columns<'_>
 
 /// Appends ` ORDER BY …`, if there is an order.
 pub(super) fn write_order(sql: &mut Sql, order: &[Order], columns: &Columns<'_>) -> Result<()> {
+    write_order_of(sql, order, |sql, _, field| columns.write(sql, field))
+}
+
+/// Appends ` ORDER BY …`, if there is an order, with what `write` appends for each key, which it is given with its place.
+pub(super) fn write_order_of(
+    sql: &mut Sql,
+    order: &[Order],
+    write: impl Fn(&mut Sql, usize, &Field) -> Result<()>,
+) -> Result<()> {
     let mut before = " ORDER BY ";
-    for key in order {
-        columns.write(sql.push(before), key.field)?;
+    for (place, key) in order.iter().enumerate() {
+        write(sql.push(before), place, key.field)?;
         if key.is_descending {
             sql.push(" DESC");
         }

@@ -96,7 +96,7 @@
 //!     let db = cx.db()?;
 //!     let mut sql = db.sql("SELECT count(*) FROM loan this WHERE this.returned IS NULL AND this.site_id = ");
 //!     sql.bind(self.site_id.as_str()).push(" AND this.item = ").bind(self.item.as_str());
-//!     let lent: Vec<i64> = db.rows(sql.into_statement(), |row| Ok(row.take()?)).await?;
+//!     let lent: Vec<i64> = db.rows(sql.into_statement(), db::columns).await?;
 //!     match before {
 //!         None if lent != [0] => Err(Error::conflict("this item is lent already")),
 //!         _ => Ok(()),

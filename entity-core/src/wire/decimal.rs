@@ -105,12 +105,12 @@ impl Serialize for Decimal {
 
 #[cfg(feature = "sea-orm")]
 mod kept {
-    use sea_orm::Value;
+    use sea_orm::{DbErr, Value};
     use serde_json::Number;
 
     use super::{Decimal, NO_NUMBER};
     use crate::context::Context;
-    use crate::db::{ColumnType, Kept, Row};
+    use crate::db::{ColumnType, FromRow, Kept, Row};
     use crate::error::Result;
 
     fn receive(sent: &Number) -> Result<Decimal, String> {
@@ -134,6 +134,18 @@ mod kept {
 
         fn read(_cx: &Context, row: &mut Row<'_>) -> Result<Self> {
             Ok(Self::of_units(row.take()?))
+        }
+    }
+
+    impl FromRow for Decimal {
+        fn from_row(row: &mut Row<'_>) -> Result<Self, DbErr> {
+            row.take().map(Self::of_units)
+        }
+    }
+
+    impl FromRow for Option<Decimal> {
+        fn from_row(row: &mut Row<'_>) -> Result<Self, DbErr> {
+            Ok(row.take::<Option<i64>>()?.map(Decimal::of_units))
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use entity_core::db::{self, Record as _, Row};
+use entity_core::db::{self, Record as _};
 use entity_core::ics::{self, IcsEvent};
 use entity_core::schema::Field;
 use entity_core::sheet::{Fault, Faults, Report};
@@ -100,8 +100,7 @@ async fn known(
     let db = cx.db()?;
     let mut sql = db.sql("SELECT uid FROM calendar_event WHERE site_id = ");
     sql.bind(site).push(" AND uid").bind_list(&uids)?;
-    let read = |row: &mut Row<'_>| Ok(row.take::<String>()?);
-    let found = db.rows(sql.into_statement(), read).await?;
+    let found = db.rows(sql.into_statement(), db::columns::<String>).await?;
     Ok(found.into_iter().collect())
 }
 

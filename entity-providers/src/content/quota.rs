@@ -1,5 +1,6 @@
 //! How many bytes the files of a site may have.
 
+use entity_core::db;
 use entity_core::{Context, Error, Result};
 
 use crate::limits;
@@ -19,7 +20,7 @@ pub(super) async fn room(cx: &Context, site: &str) -> Result<u64> {
     let mut sql =
         db.sql("SELECT CAST(coalesce(sum(size), 0) AS bigint) FROM content WHERE site_id = ");
     sql.bind(site);
-    let used: Vec<i64> = db.rows(sql.into_statement(), |row| Ok(row.take()?)).await?;
+    let used: Vec<i64> = db.rows(sql.into_statement(), db::columns).await?;
     let used = used.into_iter().sum::<i64>();
     Ok(most.saturating_sub(u64::try_from(used).unwrap_or_default()))
 }

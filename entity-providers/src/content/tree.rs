@@ -217,10 +217,7 @@ pub(super) async fn root(cx: &Context, site: &str) -> Result<ContentItem> {
     }
     let mut sql = cx.db()?.sql("SELECT title FROM site WHERE id = ");
     sql.bind(site);
-    let titles: Vec<String> = cx
-        .db()?
-        .rows(sql.into_statement(), |row| Ok(row.take()?))
-        .await?;
+    let titles: Vec<String> = cx.db()?.rows(sql.into_statement(), db::columns).await?;
     let mut folder = ContentItem {
         id: cx.new_id(),
         title: titles.into_iter().next().ok_or_else(Error::not_found)?,
@@ -268,7 +265,7 @@ pub(super) async fn demand_whole(cx: &Context, item: &ContentItem) -> Result<()>
     sql.push(" AND author_id <> ")
         .bind(cx.user_id()?)
         .push(" LIMIT 1");
-    let foreign: Vec<String> = db.rows(sql.into_statement(), |row| Ok(row.take()?)).await?;
+    let foreign: Vec<String> = db.rows(sql.into_statement(), db::columns).await?;
     match foreign.is_empty() {
         true => Ok(()),
         false => Err(Error::forbidden()),

@@ -1,6 +1,6 @@
 //! `/direct/conversations-tag`: the words by which the topics of a site are sorted.
 
-use entity_core::db::{self, Row};
+use entity_core::db::{self};
 use entity_core::{Access, Context, Delete, Entity, Error, Need, Result, standard};
 use sea_orm::ConnectionTrait as _;
 use serde::Serialize;
@@ -51,8 +51,7 @@ impl TopicTag {
         let db = cx.db()?;
         let mut sql = db.sql("SELECT count(*) FROM conversation_tag WHERE site_id = ");
         sql.bind(self.site_id.as_str());
-        let read = |row: &mut Row<'_>| Ok(row.take::<i64>()?);
-        let counts = db.rows(sql.into_statement(), read).await?;
+        let counts = db.rows(sql.into_statement(), db::columns::<i64>).await?;
         match counts.iter().any(|it| *it >= MOST) {
             true => Err(Error::limit_reached(format!(
                 "a site has at most {MOST} tags"

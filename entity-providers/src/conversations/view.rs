@@ -10,7 +10,7 @@ mod tags;
 mod topics;
 mod writing;
 
-use entity_core::db::Row;
+use entity_core::db;
 use entity_core::endpoint::{Call, Endpoint, Part};
 use entity_core::wire::Millis;
 use entity_core::{Context, ErrorKind, Need, Result, Search, encode_segment, gate};
@@ -275,8 +275,8 @@ async fn groups(cx: &Context, site: &str, reader: &Reader) -> Result<Vec<GroupVi
         sql.bind(reader.id.as_str()).push(")");
     }
     sql.push(" ORDER BY g.title, g.id, m.user_id");
-    let read = |row: &mut Row<'_>| Ok((row.take()?, row.take()?, row.take()?));
-    let rows: Vec<(String, String, Option<String>)> = db.scan(sql.into_statement(), read).await?;
+    let rows: Vec<(String, String, Option<String>)> =
+        db.scan(sql.into_statement(), db::columns).await?;
     let mut groups: Vec<GroupView> = Vec::new();
     for (id, title, user) in rows {
         match groups.last_mut() {

@@ -285,8 +285,7 @@ impl ForumMessage {
         let mut sql = db.sql("SELECT count(*) FROM forum_message WHERE topic_id = ");
         sql.bind(self.topic.as_str()).push(" AND reply_to = ");
         sql.bind(self.message_id);
-        let read = |row: &mut Row<'_>| Ok(row.take::<i64>()?);
-        Ok(db.rows(sql.into_statement(), read).await? != [0])
+        Ok(db.rows(sql.into_statement(), db::columns::<i64>).await? != [0])
     }
 
     async fn add_replies(&mut self, cx: &Context) -> Result<()> {

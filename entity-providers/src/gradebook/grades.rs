@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use entity_core::db::{Measure, Row, Sql};
+use entity_core::db::{self, Measure, Row, Sql};
 use entity_core::wire::{Decimal, size_in_json};
 use entity_core::{Context, Page, Result, Window, encode_segment};
 
@@ -356,6 +356,5 @@ pub(super) async fn has_item(cx: &Context, site: &Site, name: &str) -> Result<bo
     sql.bind(site.id.as_str()).push(" AND i.name = ").bind(name);
     sql.push(" AND ");
     sees_grades(cx).await?.write(&mut sql, "i")?;
-    let read = |row: &mut Row<'_>| Ok(row.take::<i64>()?);
-    Ok(db.rows(sql.into_statement(), read).await? != [0])
+    Ok(db.rows(sql.into_statement(), db::columns::<i64>).await? != [0])
 }

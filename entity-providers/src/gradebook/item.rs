@@ -1,6 +1,6 @@
 //! `/direct/gradebook-item`: what is graded in a site.
 
-use entity_core::db::{self, Migration, Record as _, Row};
+use entity_core::db::{self, Migration, Record as _};
 use entity_core::wire::{Decimal, Millis};
 use entity_core::{Access, Context, Delete, Entity, Error, Fields, Need, Result, Update, standard};
 use serde::Serialize;
@@ -131,8 +131,11 @@ impl GradebookItem {
         sql.bind(category)
             .push(" AND site_id = ")
             .bind(self.site_id.as_str());
-        let read = |row: &mut Row<'_>| Ok(row.take::<i64>()?);
-        match db.rows(sql.into_statement(), read).await?.contains(&1) {
+        match db
+            .rows(sql.into_statement(), db::columns::<i64>)
+            .await?
+            .contains(&1)
+        {
             true => Ok(()),
             false => Err(Error::field("categoryId", "must be a category of the site")),
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use entity_core::db::{self, Row};
+use entity_core::db::{self};
 use entity_core::wire::{Decimal, Millis};
 use entity_core::{Context, Error, Provider as _, Result};
 
@@ -79,8 +79,7 @@ pub(super) async fn students(
     write_students(cx, &mut sql, site, audience).await?;
     let users: Vec<&str> = users.iter().copied().collect();
     sql.push(" AND this.user_id").bind_list(&users)?;
-    let read = |row: &mut Row<'_>| Ok(row.take::<String>()?);
-    let found = db.rows(sql.into_statement(), read).await?;
+    let found = db.rows(sql.into_statement(), db::columns::<String>).await?;
     Ok(found.into_iter().collect())
 }
 

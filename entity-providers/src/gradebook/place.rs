@@ -1,6 +1,6 @@
 //! How many categories and items a site has.
 
-use entity_core::db::{Record, Row};
+use entity_core::db::{self, Record};
 use entity_core::{Context, Error, Provider, Result};
 
 use crate::limits;
@@ -21,8 +21,7 @@ pub(super) async fn next<T: Record + Provider>(cx: &Context, site: &str, most: i
     let mut sql = db.sql("SELECT count(*), ");
     sql.push(last).push(" FROM ").push(T::TABLE);
     sql.push(" WHERE site_id = ").bind(site);
-    let read = |row: &mut Row<'_>| Ok((row.take()?, row.take()?));
-    let found: Vec<(i64, i64)> = db.rows(sql.into_statement(), read).await?;
+    let found: Vec<(i64, i64)> = db.rows(sql.into_statement(), db::columns).await?;
     let (count, last) = found.into_iter().next().unwrap_or_default();
     if count >= most {
         let message = format!("a site has at most {most} of the type {}", T::PREFIX);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use entity_core::db::{Row, Sql};
+use entity_core::db::{self, Row, Sql};
 use entity_core::wire::Decimal;
 use entity_core::{Context, Error, Page, Result, Window};
 use schemars::JsonSchema;
@@ -37,7 +37,7 @@ pub(super) struct CourseGradeView {
 }
 
 /// A student, as a list of a class names them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Row)]
 pub(super) struct Listed {
     pub(super) id: String,
     pub(super) eid: String,
@@ -83,6 +83,7 @@ pub(super) fn display(computed: Option<CourseGrade>, entered: Option<&Entered>) 
 }
 
 /// A course grade that an instructor entered.
+#[derive(Row)]
 pub(super) struct Entered {
     grade: String,
     on: i64,
@@ -114,22 +115,16 @@ impl Book {
         );
         sql.bind(site).push(" ORDER BY category_id");
         let read = |row: &mut Row<'_>| {
-            let id: String = row.take()?;
-            let weight = row.take::<Option<i64>>()?.map(Decimal::of_units);
-            let drop_lowest = usize::try_from(row.take::<i64>()?).unwrap_or_default();
-            let is_extra = row.take()?;
+            let (id, weight, drop_lowest, is_extra): (String, _, i64, _) = db::columns(row)?;
             let weighing = Weighing {
                 weight,
-                drop_lowest,
+                drop_lowest: usize::try_from(drop_lowest).unwrap_or_default(),
                 is_extra,
             };
             Ok((id, weighing))
         };
-        let (ids, categories): (Vec<_>, Vec<_>) = db
-            .rows(sql.into_statement(), read)
-            .await?
-            .into_iter()
-            .unzip();
+        let found = db.rows(sql.into_statement(), read).await?;
+        let (ids, categories): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         let mut sql = db.sql(
             "SELECT i.counted, i.item_id, i.category_id, i.points, i.extra_credit FROM gradebook_item i \
              WHERE i.site_id = ",
@@ -138,13 +133,13 @@ impl Book {
         sees_grades(cx).await?.write(&mut sql, "i")?;
         sql.push(" ORDER BY i.item_id");
         let read = |row: &mut Row<'_>| {
-            let is_counted: bool = row.take()?;
-            let (id, category): (String, Option<String>) = (row.take()?, row.take()?);
+            let (is_counted, id, category, points, is_extra): (bool, String, Option<String>, _, _) =
+                db::columns(row)?;
             let item = Item {
                 place: 0,
                 category: category.and_then(|it| ids.iter().position(|id| *id == it)),
-                points: Decimal::of_units(row.take()?),
-                is_extra: row.take()?,
+                points,
+                is_extra,
             };
             Ok(is_counted.then_some((id, item)))
         };
@@ -231,7 +226,9 @@ async fn students(
     let mut sql = listing(cx, site, audience).await?;
     super::grades::limit(&mut sql, window);
     let measure = cx.measure_items(window.limit);
-    cx.db()?.page(sql.into_statement(), measure, listed).await
+    cx.db()?
+        .page(sql.into_statement(), measure, db::columns)
+        .await
 }
 
 /// Returns all students of `site` whom the caller sees, by name.
@@ -241,7 +238,7 @@ pub(super) async fn all_students(
     audience: Audience,
 ) -> Result<Vec<Listed>> {
     let sql = listing(cx, site, audience).await?;
-    cx.db()?.each(cx, sql.into_statement(), listed).await
+    cx.db()?.each(cx, sql.into_statement(), db::columns).await
 }
 
 /// Returns the number of students of `site` whom the caller sees.
@@ -251,7 +248,7 @@ pub(super) async fn count_students(cx: &Context, site: &str, audience: Audience)
         "SELECT count(*) FROM membership this JOIN user_account u ON u.id = this.user_id WHERE ",
     );
     write_students(cx, &mut sql, site, audience).await?;
-    let counts: Vec<i64> = db.rows(sql.into_statement(), |row| Ok(row.take()?)).await?;
+    let counts: Vec<i64> = db.rows(sql.into_statement(), db::columns).await?;
     let count = counts.into_iter().next().unwrap_or_default();
     Ok(u64::try_from(count).unwrap_or_default())
 }
@@ -264,14 +261,6 @@ async fn listing(cx: &Context, site: &str, audience: Audience) -> Result<Sql> {
     write_students(cx, &mut sql, site, audience).await?;
     sql.push(" ORDER BY u.last_name, u.first_name, u.id");
     Ok(sql)
-}
-
-fn listed(row: &mut Row<'_>) -> Result<Listed> {
-    Ok(Listed {
-        id: row.take()?,
-        eid: row.take()?,
-        name: row.take()?,
-    })
 }
 
 /// Returns the scores of these students that count, by student.
@@ -288,8 +277,8 @@ async fn counted(
     );
     write_of_users(&mut sql, site, users)?;
     let read = |row: &mut Row<'_>| {
-        let (user, item): (String, String) = (row.take()?, row.take()?);
-        let counted = book.counted(&item, Decimal::of_units(row.take()?));
+        let (user, item, score): (String, String, Decimal) = db::columns(row)?;
+        let counted = book.counted(&item, score);
         Ok(places.get(user.as_str()).copied().zip(counted))
     };
     let mut scores = vec![Vec::new(); users.len()];
@@ -315,16 +304,8 @@ pub(super) async fn entered(
     let db = cx.db()?;
     let mut sql = db.sql("SELECT user_id, grade, entered_on FROM gradebook_override WHERE TRUE");
     write_of_users(&mut sql, site, users)?;
-    let read = |row: &mut Row<'_>| {
-        let user: String = row.take()?;
-        let (grade, on) = (row.take()?, row.take()?);
-        Ok((user, Entered { grade, on }))
-    };
-    Ok(db
-        .rows(sql.into_statement(), read)
-        .await?
-        .into_iter()
-        .collect())
+    let found = db.rows(sql.into_statement(), db::columns).await?;
+    Ok(found.into_iter().collect())
 }
 
 fn write_of_users(sql: &mut Sql, site: &str, users: &[&str]) -> Result<()> {

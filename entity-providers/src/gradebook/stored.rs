@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use entity_core::db::{Measure, Row};
+use entity_core::db::{self, Measure, Row};
 use entity_core::wire::Decimal;
 use entity_core::{Context, Result};
 
@@ -16,7 +16,7 @@ const STUDENTS: usize = 500;
 pub(super) const EXCUSED: &str = "EX";
 
 /// What is stored of one student and one item.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Row)]
 pub(super) struct Stored {
     pub(super) score: Option<Decimal>,
     pub(super) excused: bool,
@@ -72,23 +72,13 @@ pub(super) async fn of_item(cx: &Context, item: &str, users: &[&str]) -> Result<
     let db = cx.db()?;
     let mut sql = db.sql(SELECTED);
     sql.push("score_id").bind_list(&ids)?;
-    let found = db.each(cx, sql.into_statement(), read).await?;
+    let found = db.each(cx, sql.into_statement(), db::columns).await?;
     Ok(found.into_iter().collect())
 }
 
 /// The beginning of the statements that select what is stored.
 const SELECTED: &str =
     "SELECT user_id, item_id, score, excused, comment FROM gradebook_score WHERE ";
-
-fn read(row: &mut Row<'_>) -> Result<((String, String), Stored)> {
-    let pair = (row.take()?, row.take()?);
-    let stored = Stored {
-        score: row.take::<Option<i64>>()?.map(Decimal::of_units),
-        excused: row.take()?,
-        comment: row.take()?,
-    };
-    Ok((pair, stored))
-}
 
 /// Returns what is stored of these students, if that takes no more than `bytes` bytes.
 async fn within(cx: &Context, site: &str, users: &[&str], bytes: usize) -> Result<Option<Scores>> {
@@ -100,6 +90,6 @@ async fn within(cx: &Context, site: &str, users: &[&str], bytes: usize) -> Resul
         bytes,
         ..cx.measure_items(u64::MAX)
     };
-    let page = db.page(sql.into_statement(), measure, read).await?;
+    let page = db.page(sql.into_statement(), measure, db::columns).await?;
     Ok((!page.has_more).then(|| page.items.into_iter().collect()))
 }

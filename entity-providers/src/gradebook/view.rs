@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use entity_core::db::{Row, Sql};
+use entity_core::db::{self, Row, Sql};
 use entity_core::endpoint::{Call, Endpoint, Part};
 use entity_core::wire::Decimal;
 use entity_core::{Context, ErrorKind, Need, Page, Result, Window, encode_segment, gate};
@@ -77,7 +77,7 @@ struct MyGrades {
     clippy::struct_excessive_bools,
     reason = "an item is described by independent truths"
 )]
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema, Row)]
 #[serde(rename_all = "camelCase")]
 struct ItemView {
     /// The id.
@@ -147,14 +147,14 @@ struct SentGrade {
 struct Graded {}
 
 /// An item of a site, with the caller's own score.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Row)]
 struct Found {
     site: String,
     view: ItemView,
 }
 
 /// A summary of the scores of a class in one item.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Row)]
 struct Class {
     sum: Decimal,
     graded: i64,
@@ -247,8 +247,8 @@ async fn items(cx: &Context, seen: &[Seen], order: Order, window: Window) -> Res
     let ids: Vec<&str> = seen.iter().map(|it| it.0.as_str()).collect();
     let db = cx.db()?;
     let mut sql = db.sql(
-        "SELECT i.site_id, i.item_id, i.name, i.points, i.due_date, i.released, i.counted, i.extra_credit, \
-         c.score, c.comment, coalesce(c.excused, FALSE) FROM gradebook_item i \
+        "SELECT i.site_id, i.item_id, i.name, c.score, i.points, nullif(c.comment, ''), coalesce(c.excused, FALSE), \
+         i.due_date, i.released, i.counted, i.extra_credit FROM gradebook_item i \
          JOIN site s ON s.id = i.site_id LEFT JOIN gradebook_score c ON c.score_id = i.item_id || ':' || ",
     );
     sql.bind(cx.user_id()?).push(" AND NOT (i.site_id");
@@ -264,32 +264,12 @@ async fn items(cx: &Context, seen: &[Seen], order: Order, window: Window) -> Res
         Order::LastGraded => " ORDER BY g.graded_on DESC, i.item_id",
     });
     super::grades::limit(&mut sql, window);
-    let read = |row: &mut Row<'_>| {
-        let site = row.take()?;
-        let (id, name) = (row.take()?, row.take()?);
-        let points = Decimal::of_units(row.take()?);
-        let due_date = row.take()?;
-        let (released, counted, extra_credit) = (row.take()?, row.take()?, row.take()?);
-        let score = row.take::<Option<i64>>()?.map(Decimal::of_units);
-        let comment: Option<String> = row.take()?;
-        let comment = comment.filter(|it| !it.is_empty());
-        let excused = row.take()?;
-        let view = ItemView {
-            id,
-            name,
-            score,
-            points,
-            comment,
-            excused,
-            due_date,
-            released,
-            counted,
-            extra_credit,
-        };
-        Ok(Found { site, view })
-    };
-    db.page(sql.into_statement(), cx.measure_items(window.limit), read)
-        .await
+    db.page(
+        sql.into_statement(),
+        cx.measure_items(window.limit),
+        db::columns,
+    )
+    .await
 }
 
 /// Joins to each item `i` the time of its newest score that the caller sees, as `g`; without one, the item is left out.
@@ -370,8 +350,7 @@ async fn places(cx: &Context, seen: &[Seen]) -> Result<HashMap<String, Place>> {
         .push(" WHERE s.id")
         .bind_list(&ids)?;
     let read = |row: &mut Row<'_>| {
-        let (id, title, role): (String, _, _) = (row.take()?, row.take()?, row.take()?);
-        let tool: Option<String> = row.take()?;
+        let (id, title, role, tool): (String, _, _, Option<String>) = db::columns(row)?;
         let path = |it: String| {
             format!(
                 "/portal/site/{}/tool/{}",
@@ -399,9 +378,8 @@ async fn students(cx: &Context, seen: &[Seen]) -> Result<HashMap<String, i64>> {
     let mut sql = db.sql("SELECT this.site_id, count(*) FROM membership this WHERE ");
     write_classes(cx, &mut sql, classes_of(graders(seen))).await?;
     sql.push(" GROUP BY this.site_id");
-    let read = |row: &mut Row<'_>| Ok((row.take()?, row.take()?));
     let counted: HashMap<String, i64> = db
-        .scan(sql.into_statement(), read)
+        .scan(sql.into_statement(), db::columns)
         .await?
         .into_iter()
         .collect();
@@ -423,18 +401,6 @@ async fn classes(cx: &Context, seen: &[Seen]) -> Result<HashMap<String, Class>> 
     );
     write_classes(cx, &mut sql, classes_of(graders(seen))).await?;
     sql.push(" GROUP BY c.item_id");
-    let read = |row: &mut Row<'_>| {
-        let item: String = row.take()?;
-        let class = Class {
-            sum: Decimal::of_units(row.take()?),
-            graded: row.take()?,
-            excused: row.take()?,
-        };
-        Ok((item, class))
-    };
-    Ok(db
-        .scan(sql.into_statement(), read)
-        .await?
-        .into_iter()
-        .collect())
+    let found = db.scan(sql.into_statement(), db::columns).await?;
+    Ok(found.into_iter().collect())
 }

@@ -1,7 +1,7 @@
 //! The lessons of the two courses of the demo university.
 
 use chrono::TimeDelta;
-use entity_core::db::{self, Row};
+use entity_core::db::{self};
 use entity_core::wire::Millis;
 use entity_core::{Context, Demo, Result};
 
@@ -258,7 +258,6 @@ async fn assignment(cx: &Context, site: &str) -> Result<String> {
 
 /// Returns the first text that the statement finds, or nothing.
 async fn first(cx: &Context, statement: sea_orm::Statement) -> Result<String> {
-    let read = |row: &mut Row<'_>| Ok(row.take::<String>()?);
-    let found = cx.db()?.rows(statement, read).await?;
+    let found = cx.db()?.rows(statement, db::columns::<String>).await?;
     Ok(found.into_iter().next().unwrap_or_default())
 }

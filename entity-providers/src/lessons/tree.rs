@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use entity_core::db::{self, Record as _, Row};
+use entity_core::db::{self, Record as _};
 use entity_core::wire::Decimal;
 use entity_core::{Context, Error, Provider as _, Reference, Result};
 use sea_orm::ConnectionTrait as _;
@@ -52,8 +52,9 @@ pub(super) async fn next_position(cx: &Context, site: &str, page: Option<&str>) 
     sql.push(" UNION ALL SELECT place FROM lesson_item WHERE lesson_id = ")
         .bind(page)
         .push(") places");
-    let read = |row: &mut Row<'_>| Ok(row.take::<Option<i64>>()?);
-    let last = db.rows(sql.into_statement(), read).await?;
+    let last = db
+        .rows(sql.into_statement(), db::columns::<Option<i64>>)
+        .await?;
     let last = last.into_iter().flatten().max().unwrap_or_default();
     Ok(last.saturating_add(1))
 }

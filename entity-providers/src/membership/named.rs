@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use entity_core::db::Row;
+use entity_core::db;
 use entity_core::{Context, Result};
 
 /// Returns those of these users, by internal id, that are members of `site` whose membership counts.
@@ -14,7 +14,7 @@ pub(crate) async fn active_members(
     let db = cx.db()?;
     let mut sql = db.sql("SELECT user_id FROM membership WHERE is_active AND site_id = ");
     sql.bind(site).push(" AND user_id").bind_list(users)?;
-    db.rows(sql.into_statement(), |row| Ok(row.take()?)).await
+    db.rows(sql.into_statement(), db::columns).await
 }
 
 /// Returns the internal ids of those members of `site` that have one of these external ids, by external id.
@@ -28,7 +28,6 @@ pub(crate) async fn members_named(
         "SELECT u.eid, u.id FROM membership m JOIN user_account u ON u.id = m.user_id WHERE m.is_active AND m.site_id = ",
     );
     sql.bind(site).push(" AND u.eid").bind_list(eids)?;
-    let read = |row: &mut Row<'_>| Ok((row.take()?, row.take()?));
-    let found = db.scan(sql.into_statement(), read).await?;
+    let found = db.scan(sql.into_statement(), db::columns).await?;
     Ok(found.into_iter().collect())
 }

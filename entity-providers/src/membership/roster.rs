@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use entity_core::db::Row;
+use entity_core::db;
 use entity_core::search::{Cell, Grammar, Test};
 use entity_core::{
     Access, Action, Actions, Answers, Arguments, Context, Entity, Error, Need, Operation, Outcome,
@@ -305,8 +305,7 @@ async fn with_groups(
     let mut sql = db.sql("SELECT m.user_id, g.id, g.title FROM site_group g");
     sql.push(" JOIN group_member m ON m.group_id = g.id WHERE g.site_id = ");
     sql.bind(site).push(" AND m.user_id").bind_list(&ids)?;
-    let read = |row: &mut Row<'_>| Ok((row.take()?, row.take()?, row.take()?));
-    let found: Vec<(String, String, String)> = db.scan(sql.into_statement(), read).await?;
+    let found: Vec<(String, String, String)> = db.scan(sql.into_statement(), db::columns).await?;
     let mut groups: HashMap<String, BTreeMap<String, String>> = HashMap::new();
     for (user, id, title) in found {
         groups.entry(user).or_default().insert(id, title);

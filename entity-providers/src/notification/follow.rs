@@ -1,6 +1,6 @@
 //! Making notifications of events.
 
-use entity_core::db::{self, Row};
+use entity_core::db::{self};
 use entity_core::wire::Millis;
 use entity_core::{Audience, Context, Event, Notice, PERSON, Result};
 use sea_orm::ConnectionTrait as _;
@@ -68,8 +68,7 @@ async fn people(
     }
     sql.push(" ORDER BY m.user_id LIMIT ")
         .bind(i64::try_from(most).unwrap_or(i64::MAX));
-    db.rows(sql.into_statement(), |row: &mut Row<'_>| Ok(row.take()?))
-        .await
+    db.rows(sql.into_statement(), db::columns).await
 }
 
 /// Returns the notification of `event` for `person`.

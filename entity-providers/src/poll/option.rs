@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use entity_core::db::{self, Row, Sight};
+use entity_core::db::{self, Sight};
 use entity_core::{
     Access, Context, Delete, Entity, Error, Need, Operation, Read, Result, gate, standard,
 };
@@ -104,8 +104,7 @@ impl PollOption {
         let mut sql =
             db.sql("SELECT count(*), coalesce(max(place), 0) FROM poll_option WHERE poll_id = ");
         sql.bind(self.poll.as_str());
-        let read = |row: &mut Row<'_>| Ok((row.take()?, row.take()?));
-        let found: Vec<(i64, i64)> = db.rows(sql.into_statement(), read).await?;
+        let found: Vec<(i64, i64)> = db.rows(sql.into_statement(), db::columns).await?;
         let (count, last) = found.into_iter().next().unwrap_or_default();
         if count >= MOST_OPTIONS {
             let message = format!("a poll has at most {MOST_OPTIONS} options");

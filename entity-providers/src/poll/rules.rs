@@ -1,6 +1,6 @@
 //! The rules of polls: what fits together, what stays once somebody has voted, and who learns the results when.
 
-use entity_core::db::{self, Row};
+use entity_core::db::{self};
 use entity_core::wire::Millis;
 use entity_core::{Context, DateTimeUtc, Error, ErrorKind, Result, gate};
 
@@ -63,8 +63,7 @@ impl Poll {
         let db = cx.db()?;
         let mut sql = db.sql("SELECT count(*) FROM poll_vote WHERE poll_id = ");
         sql.bind(key);
-        let read = |row: &mut Row<'_>| Ok(row.take::<i64>()?);
-        match db.rows(sql.into_statement(), read).await? == [0] {
+        match db.rows(sql.into_statement(), db::columns::<i64>).await? == [0] {
             true => Ok(()),
             false => Err(Error::conflict(
                 "somebody has voted: the question, its rules and its options stay as they are",

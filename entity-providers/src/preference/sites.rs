@@ -1,6 +1,6 @@
 //! The sites that the caller keeps at hand, and those of which the caller is told nothing: marks of memberships.
 
-use entity_core::db::{ColumnType, Kept, Row};
+use entity_core::db::{self, ColumnType, Kept, Row};
 use entity_core::{Context, Error, Result};
 use sea_orm::ConnectionTrait as _;
 use serde::Serialize;
@@ -56,8 +56,7 @@ pub(super) async fn of_caller(cx: &Context, sites: Sites) -> Result<SiteIds> {
     sql.push(column).push(" AND m.user_id = ");
     sql.bind(cx.user_id()?).push(" ORDER BY ").push(order);
     sql.push(" LIMIT 1000");
-    let read = |row: &mut Row<'_>| Ok(row.take::<String>()?);
-    let mut found = db.rows(sql.into_statement(), read).await?;
+    let mut found = db.rows(sql.into_statement(), db::columns::<String>).await?;
     let visited = cx.authorizer().scope(cx, "site.visit").await?;
     found.retain(|it| visited.contains(it));
     Ok(SiteIds(found))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use entity_core::db::{self, Record as _, Row, Variables};
+use entity_core::db::{self, Record as _, Variables};
 use entity_core::wire::Decimal;
 use entity_core::{Context, DateTimeUtc, Error, Provider as _, Reference, Result};
 
@@ -33,7 +33,7 @@ impl Quiz {
         sql.push(" AND ").expression(times::ENDS, variables);
         sql.push(" <= ").bind(now.timestamp_millis());
         sql.push(" ORDER BY this.quiz_id LIMIT ").bind(most);
-        let read = |row: &mut Row<'_>| Ok(row.take::<String>()?);
+        let read = db::columns::<String>;
         db.scan(sql.into_statement(), read).await
     }
 
@@ -112,8 +112,10 @@ impl Quiz {
         sql.expression(times::IS_OVER, Variables::of(cx));
         sql.push(" FROM quiz this WHERE this.id = ")
             .bind(self.id.as_str());
-        let read = |row: &mut Row<'_>| Ok(row.take::<bool>()?);
-        Ok(db.rows(sql.into_statement(), read).await?.contains(&true))
+        Ok(db
+            .rows(sql.into_statement(), db::columns::<bool>)
+            .await?
+            .contains(&true))
     }
 
     /// Takes the attempts that have ended by themselves for handed in, and tells the gradebook all scores, so that they

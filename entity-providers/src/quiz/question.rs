@@ -1,6 +1,6 @@
 //! `/direct/quiz-question`: what a quiz asks, and what is right.
 
-use entity_core::db::{self, Row, Sight};
+use entity_core::db::{self, Sight};
 use entity_core::wire::Decimal;
 use entity_core::{
     Access, Context, Create, Delete, Entity, Error, Fields, Need, Result, Update, standard,
@@ -137,8 +137,7 @@ impl QuizQuestion {
         let mut sql = db
             .sql("SELECT count(*), coalesce(max(position), 0) FROM quiz_question WHERE quiz_id = ");
         sql.bind(self.quiz_id.as_str());
-        let read = |row: &mut Row<'_>| Ok((row.take()?, row.take()?));
-        let found: Vec<(i64, i64)> = db.rows(sql.into_statement(), read).await?;
+        let found: Vec<(i64, i64)> = db.rows(sql.into_statement(), db::columns).await?;
         let (count, last) = found.into_iter().next().unwrap_or_default();
         if count >= MOST {
             let message = format!("a quiz has at most {MOST} questions");

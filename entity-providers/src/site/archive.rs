@@ -209,14 +209,14 @@ pub async fn find(cx: &Context, site: &str) -> Result<State> {
     let db = cx.db()?;
     let mut sql = db.sql("SELECT progress FROM site_import WHERE site_id = ");
     sql.bind(site);
-    let noted = db.rows(sql.into_statement(), |row| Ok(row.take::<String>()?));
+    let noted = db.rows(sql.into_statement(), db::columns::<String>);
     if let Some(text) = noted.await?.pop() {
         let progress = serde_json::from_str(&text).map_err(entity_core::Error::internal)?;
         return Ok(State::Begun(progress));
     }
     let mut sql = db.sql("SELECT id FROM site WHERE id = ");
     sql.bind(site);
-    let found = db.rows(sql.into_statement(), |row| Ok(row.take::<String>()?));
+    let found = db.rows(sql.into_statement(), db::columns::<String>);
     match found.await?.is_empty() {
         true => Ok(State::New),
         false => Ok(State::Other),
@@ -274,7 +274,7 @@ pub async fn touch(cx: &Context, column: &str) -> Result<bool> {
     db.execute_raw(sql.into_statement()).await?;
     let mut sql = db.sql("SELECT blob FROM stored_file WHERE blob = ");
     sql.bind(column);
-    let found = db.rows(sql.into_statement(), |row| Ok(row.take::<String>()?));
+    let found = db.rows(sql.into_statement(), db::columns::<String>);
     Ok(!found.await?.is_empty())
 }
 

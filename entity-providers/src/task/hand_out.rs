@@ -1,6 +1,6 @@
 //! Handing out a task to the students of a site or of some of its groups.
 
-use entity_core::db::{self, Row};
+use entity_core::db::{self};
 use entity_core::{Context, Error, Need, Result, gate};
 
 use super::Task;
@@ -76,8 +76,10 @@ async fn titles(cx: &Context, site: &str, groups: &[String]) -> Result<String> {
     let db = cx.db()?;
     let mut sql = db.sql("SELECT title FROM site_group WHERE id");
     sql.bind_list(groups)?.push(" ORDER BY title, id");
-    let read = |row: &mut Row<'_>| Ok(row.take::<String>()?);
-    Ok(db.rows(sql.into_statement(), read).await?.join(", "))
+    Ok(db
+        .rows(sql.into_statement(), db::columns::<String>)
+        .await?
+        .join(", "))
 }
 
 /// Returns the internal ids of the students, one more than may be at most.
@@ -97,6 +99,5 @@ async fn people(cx: &Context, site: &str, to: &To) -> Result<Vec<String>> {
             .unwrap_or(i64::MAX)
             .saturating_add(1),
     );
-    let read = |row: &mut Row<'_>| Ok(row.take::<String>()?);
-    db.rows(sql.into_statement(), read).await
+    db.rows(sql.into_statement(), db::columns::<String>).await
 }

@@ -81,7 +81,7 @@ async fn read(cx: &Context, end: i64) -> Result<Batch> {
     let db = cx.db()?;
     let mut sql = db.sql("SELECT position FROM follower WHERE name = ");
     sql.bind(Deliveries::NAME);
-    let position = |row: &mut Row<'_>| Ok(row.take::<i64>()?);
+    let position = db::columns::<i64>;
     let found = db.rows(sql.into_statement(), position).await?;
     let position = found.first().copied().ok_or_else(no_place)?;
     let events = follower::events(cx, position, end, Some(WITH_WEBHOOKS)).await?;
@@ -200,8 +200,7 @@ async fn there(cx: &Context, batch: &Batch, sent: &[Sent]) -> Result<BTreeSet<St
     if db.get_database_backend() == DbBackend::Postgres {
         sql.push(" FOR KEY SHARE");
     }
-    let read = |row: &mut Row<'_>| Ok(row.take::<String>()?);
-    let found = db.rows(sql.into_statement(), read).await?;
+    let found = db.rows(sql.into_statement(), db::columns::<String>).await?;
     Ok(found.into_iter().collect())
 }
 

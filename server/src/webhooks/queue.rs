@@ -4,7 +4,7 @@
 //! what became of it only as long as the lease is theirs.
 
 use chrono::{DateTime, TimeDelta};
-use entity_core::db::Row;
+use entity_core::db::{self, Row};
 use entity_core::{Context, DateTimeUtc, Event, Result};
 use entity_providers::webhook::{DEAD, DELIVERED, PENDING};
 use sea_orm::ConnectionTrait as _;
@@ -95,8 +95,10 @@ pub(super) async fn is_due(cx: &Context) -> Result<bool> {
         "SELECT 1 FROM webhook_turn t JOIN webhook w ON w.id = t.webhook_id WHERE w.active AND t.due <= ",
     );
     sql.bind(cx.now().timestamp_millis()).push(" LIMIT 1");
-    let read = |row: &mut Row<'_>| Ok(row.take::<i32>()?);
-    Ok(!db.rows(sql.into_statement(), read).await?.is_empty())
+    Ok(!db
+        .rows(sql.into_statement(), db::columns::<i32>)
+        .await?
+        .is_empty())
 }
 
 /// Leases the webhook, and returns the name of the lease unless somebody else was faster.
@@ -225,8 +227,9 @@ pub(super) async fn release(cx: &Context, turn: &Turn) -> Result<()> {
     sql.bind(turn.webhook.as_str())
         .push(" AND state = ")
         .bind(PENDING);
-    let read = |row: &mut Row<'_>| Ok(row.take::<Option<i64>>()?);
-    let next = db.rows(sql.into_statement(), read).await?;
+    let next = db
+        .rows(sql.into_statement(), db::columns::<Option<i64>>)
+        .await?;
     let mut sql = match next.into_iter().flatten().next() {
         None => db.sql("DELETE FROM webhook_turn WHERE webhook_id = "),
         Some(next) => {

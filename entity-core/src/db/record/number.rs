@@ -2,7 +2,6 @@
 
 use super::Record;
 use crate::context::Context;
-use crate::db::Row;
 use crate::error::{Error, Result};
 use crate::scatter::scattered;
 
@@ -27,8 +26,11 @@ pub async fn new_number<T: Record>(cx: &Context) -> Result<String> {
             .push(T::KEY)
             .push("\" = ");
         sql.bind(number.as_str());
-        let read = |row: &mut Row<'_>| Ok(row.take::<i64>()?);
-        if db.rows(sql.into_statement(), read).await? == [0] {
+        if db
+            .rows(sql.into_statement(), crate::db::columns::<i64>)
+            .await?
+            == [0]
+        {
             return Ok(number);
         }
     }

@@ -5,7 +5,7 @@ use sea_orm::{ConnectionTrait, DbErr, SqlErr, Value};
 use super::{Record, groups, insert_many};
 use crate::context::Context;
 use crate::db::folded::{fold_value, folded_fields};
-use crate::db::{Row, attached, veil};
+use crate::db::{attached, veil};
 use crate::error::{Error, Result};
 use crate::input::Fields;
 use crate::schema::Role;
@@ -199,8 +199,9 @@ async fn next_position<T: Record>(cx: &Context, record: &T, column: &str) -> Res
     if let (Some(name), Some(site)) = (site, record.site()) {
         sql.push(" WHERE \"").push(name).push("\" = ").bind(site);
     }
-    let read = |row: &mut Row<'_>| Ok(row.take::<Option<i64>>()?);
-    let last = db.rows(sql.into_statement(), read).await?;
+    let last = db
+        .rows(sql.into_statement(), crate::db::columns::<Option<i64>>)
+        .await?;
     Ok(last
         .into_iter()
         .flatten()

@@ -1,7 +1,7 @@
 //! `/api/sites/{siteId}/conversations/stats`: how much each member takes part.
 
 use chrono::{Datelike as _, NaiveTime, TimeDelta};
-use entity_core::db::{Row, Sql};
+use entity_core::db::{self, Row, Sql};
 use entity_core::endpoint::{Call, Endpoint};
 use entity_core::{Context, DateTimeUtc, Error, Need, Result, gate};
 use schemars::JsonSchema;
@@ -261,8 +261,7 @@ async fn read(cx: &Context, call: Call) -> Result<Statistics> {
     let db = cx.db()?;
     let mut sql = db.sql("SELECT count(*) FROM membership WHERE is_active AND site_id = ");
     sql.bind(site);
-    let number = |row: &mut Row<'_>| Ok(row.take::<i64>()?);
-    let total = db.rows(sql.into_statement(), number).await?;
+    let total = db.rows(sql.into_statement(), db::columns::<i64>).await?;
     Ok(Statistics {
         total: total.into_iter().sum(),
         page_size: PAGE,

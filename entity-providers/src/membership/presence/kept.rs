@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use chrono::DateTime;
-use entity_core::db::{Dated, Row};
+use entity_core::db::{self, Dated, Row};
 use entity_core::{Context, DateTimeUtc, Result, Visit, Visits};
 use sea_orm::ConnectionTrait as _;
 
@@ -33,9 +33,7 @@ pub(super) async fn visits(cx: &Context, site: &str) -> Result<HashMap<String, i
     let users: Vec<&str> = visits.keys().map(String::as_str).collect();
     let mut sql = db.sql("SELECT DISTINCT user_id FROM session WHERE user_id");
     sql.bind_list(&users)?;
-    let with_session = db
-        .rows(sql.into_statement(), |row| Ok(row.take::<String>()?))
-        .await?;
+    let with_session = db.rows(sql.into_statement(), db::columns::<String>).await?;
     let present = with_session.into_iter().filter_map(|user| {
         let seen = DateTime::from_timestamp_millis(visits.remove(&user)?)?;
         Some((user, seen.timestamp() / 60 * 60_000))

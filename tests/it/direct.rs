@@ -37,6 +37,7 @@ mod links;
 mod listing;
 mod membership;
 mod method;
+mod own_sites;
 mod page;
 mod patch;
 mod poll;

@@ -3,6 +3,7 @@
 //! [`Record`] is what `#[derive(Entity)]` writes for a struct with `#[entity(table = "…")]`: how a row is read and
 //! written. The functions here read, list, count, create, change and delete records of any type.
 
+mod by_site;
 pub mod children;
 mod follow;
 mod groups;

@@ -223,6 +223,23 @@ impl Sight {
         }
     }
 
+    /// Returns whether the rule admits the caller to own rows alone.
+    pub(super) fn is_of_owner(&self, held: &Held) -> bool {
+        let undecided = |rules: &'static [Self]| {
+            let rules = rules.iter().filter(|it| it.constant(held).is_none());
+            rules.map(|it| it.is_of_owner(held)).collect::<Vec<_>>()
+        };
+        match self {
+            Self::Own => true,
+            Self::All(rules) => undecided(rules).contains(&true),
+            Self::Any(rules) => {
+                let found = undecided(rules);
+                !found.is_empty() && !found.contains(&false)
+            }
+            _ => false,
+        }
+    }
+
     /// Appends the answers about the row as one more column: a number with one bit for each question.
     pub(super) fn write_answers(&self, sql: &mut Sql, asking: &Asking<'_>) -> Result<()> {
         sql.push(", CAST(0");

@@ -82,6 +82,12 @@ impl<'a> Columns<'a> {
         sight.write(sql, asking, held)
     }
 
+    /// Returns whether `sight` admits the caller to own rows alone, wherever they are.
+    pub(super) fn is_of_owner(&self, sight: &Sight) -> bool {
+        let held = self.known.as_ref().map(|it| &it.1);
+        held.is_some_and(|it| sight.is_of_owner(it))
+    }
+
     /// Appends the expressions of [`Record::select`].
     pub(super) fn write_selection<T: Record>(&self, sql: &mut Sql) -> Result<()> {
         let mut before = "";

@@ -2,7 +2,7 @@
 
 use sea_orm::{ConnectionTrait as _, DbBackend, Statement, Value};
 
-use super::{PARENT, Record, THIS, groups};
+use super::{PARENT, Record, THIS, by_site, groups};
 use crate::access::Scope;
 use crate::context::Context;
 use crate::db::search::{counted, write_behind, write_matches, write_order};
@@ -156,6 +156,9 @@ async fn rows_of_list<T: Record>(
 /// Returns an error if it can't be decided what the caller holds.
 pub async fn list_statement<T: Record>(cx: &Context, search: &Search) -> Result<Statement> {
     let columns = Columns::of::<T>(cx, search).await?;
+    if let Some(sites) = by_site::sites::<T>(cx, search, &columns)? {
+        return by_site::statement::<T>(cx, search, &columns, sites);
+    }
     match sorts_keys::<T>(cx, search)? {
         true => by_sorted_keys::<T>(cx, search, &columns),
         false => by_order::<T>(cx, search, &columns),
@@ -234,7 +237,7 @@ pub async fn count<T: Record>(cx: &Context, search: &Search) -> Result<u64> {
 }
 
 /// Begins a statement that selects entities.
-fn selecting<T: Record>(cx: &Context, columns: &Columns<'_>) -> Result<Sql> {
+pub(super) fn selecting<T: Record>(cx: &Context, columns: &Columns<'_>) -> Result<Sql> {
     let mut sql = cx.db()?.sql("SELECT ");
     columns.write_selection::<T>(&mut sql)?;
     Ok(sql)
@@ -247,7 +250,7 @@ pub(in crate::db) fn write_from<T: Record>(cx: &Context, sql: &mut Sql) {
 }
 
 /// Appends ` JOIN …`: the table of the parent, and those that the type joins.
-fn write_joins<T: Record>(cx: &Context, sql: &mut Sql) {
+pub(super) fn write_joins<T: Record>(cx: &Context, sql: &mut Sql) {
     if let Some(parent) = T::PARENT.filter(|it| it.is_joined) {
         sql.push(if parent.is_optional {
             " LEFT JOIN \""
@@ -314,6 +317,6 @@ fn is_named<T: Record>(record: &T, id: &str) -> bool {
 }
 
 /// Returns a count as a database takes it.
-fn to_bound(count: u64) -> i64 {
+pub(super) fn to_bound(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

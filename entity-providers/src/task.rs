@@ -105,10 +105,9 @@ impl Task {
     /// Whoever was handed a task says how far it is, and nothing else of it.
     async fn settle(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
         let Some(before) = before else {
-            if let Some(site) = &self.site_id
-                && !gate::holds(cx, "site.visit", site).await?
-            {
-                return Err(Error::field("siteId", "must be a site that you may visit"));
+            // An unknown site is not found, as at every other address that names one.
+            if let Some(site) = &self.site_id {
+                gate::demand_in_site(cx, Need::Site("site.visit"), Some(site)).await?;
             }
             self.id = db::large_number(cx).to_string();
             self.task_id = self.id.parse().unwrap_or_default();

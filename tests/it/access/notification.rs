@@ -4,6 +4,7 @@ use entity_core::DateTimeUtc;
 use entity_core::wire::Millis;
 use entity_providers::notification::Notification;
 use entity_providers::task::Task;
+use serde_json::{Value, json};
 
 use super::rows::Rows;
 use super::subject::Subject;
@@ -76,6 +77,15 @@ impl World {
             ..Subject::default()
         }
     }
+}
+
+/// The fields of a new task: in the site, if there is one.
+pub(super) fn new_task(subject: &Subject) -> Value {
+    let mut fields = json!({"description": subject.marker});
+    if !subject.site.is_empty() {
+        fields["siteId"] = json!(subject.site);
+    }
+    fields
 }
 
 /// A number for an id, made of a word.

@@ -8,8 +8,8 @@ use super::encoded::{to_form, to_operations, to_xml};
 use super::subject::{Subject, is_quiz};
 use super::world::Caller;
 use super::{
-    assignment, chat, content, conversations, forums, gradebook, lessons, poll, profile, quiz,
-    webhook,
+    assignment, chat, content, conversations, forums, gradebook, lessons, notification, poll,
+    profile, quiz, webhook,
 };
 
 const BATCH: &str = "/direct/batch.json";
@@ -243,7 +243,7 @@ fn create(kind: &str, subject: &Subject) -> Vec<Question> {
         _ if kind.starts_with("poll") => poll::draft(kind, subject),
         _ if kind.starts_with("conversations") => conversations::draft(kind, subject),
         "user" => json!({"eid": marker, "lastName": marker}),
-        "task" => json!({"description": marker}),
+        "task" => notification::new_task(subject),
         "feed" => json!({"path": "/announcement/user", "title": marker}),
         _ if kind.starts_with("gradebook") => gradebook::draft(kind, subject),
         "invitation" => json!({"siteId": site, "invitee": user}),
@@ -456,7 +456,7 @@ fn endpoint(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> 
             }
         }
         ("POST:/api/tasks", _) => {
-            let body = json!({"description": subject.marker}).to_string();
+            let body = notification::new_task(subject).to_string();
             Question::send(Method::POST, "/api/tasks".to_owned(), Some((JSON, body)))
         }
         ("PATCH:/api/users/{userId}/profile", _) => profile::patch(subject),

@@ -137,7 +137,7 @@ impl World {
             }
             (
                 "announcement" | "assignment" | "calendar" | "membership" | "invitation"
-                | "syllabus" | "content",
+                | "syllabus" | "content" | "task",
                 _,
             ) if state.starts_with("in-") => self.place(state.trim_start_matches("in-")).await,
             ("announcement", _) => self.announcement(state, caller).await,

@@ -5,6 +5,7 @@
 
 mod demo;
 mod follow;
+mod news;
 mod sweep;
 mod view;
 
@@ -22,6 +23,7 @@ use crate::preference::NOT_MUTED;
 use crate::user::NAME_OR_NOTHING;
 
 pub use self::follow::follow;
+pub(crate) use self::news::{Place, news};
 pub use self::sweep::sweep;
 
 /// Whoever is told marks a notification as viewed, and removes it.

@@ -1,5 +1,6 @@
 //! `/api`, as the portal sees it.
 
+mod alerts;
 mod announcements;
 mod calendar;
 mod conversations;

@@ -160,28 +160,47 @@ async fn clear(cx: &Context, _: Call) -> Result<Changed> {
     change(cx, "DELETE FROM notification", &ids).await
 }
 
-/// The maximum number of notifications that one request changes: for each, an entity is read.
-const MOST_CHANGED: u64 = 1_000;
+/// The maximum number of notifications that one request looks at: for each, an entity is read.
+const MOST_SEEN: u64 = 1_000;
 
 /// Returns the ids of the newest notifications with these values that the caller sees: nobody changes others, and the number
 /// of changes tells of no others.
 async fn seen(cx: &Context, narrowing: Vec<(&str, Cell)>) -> Result<Vec<String>> {
+    let narrowing = narrowing.into_iter();
+    let narrowing: Vec<_> = narrowing.map(|it| (it.0, Test::Equal(it.1))).collect();
     let mut ids = Vec::new();
+    walk(cx, &narrowing, MOST_LISTED, |page| {
+        ids.extend(page.into_iter().map(|it| it.notification_id));
+        true
+    })
+    .await?;
+    Ok(ids)
+}
+
+/// Gives the newest notifications that pass these tests and that the caller sees to `take`, `step` of them at once, until
+/// it returns false.
+pub(super) async fn walk(
+    cx: &Context,
+    tests: &[(&str, Test)],
+    step: u64,
+    mut take: impl FnMut(Vec<Notification>) -> bool,
+) -> Result<()> {
     let mut start = Some(0);
-    while let Some(place) = start.filter(|it| *it < MOST_CHANGED) {
+    while let Some(place) = start.filter(|it| *it < MOST_SEEN) {
         let window = Window {
             start: place,
-            limit: MOST_LISTED,
+            limit: step,
         };
         let mut search = Search::part(window);
-        for (field, value) in &narrowing {
-            search.narrow::<Notification>(field, Test::Equal(value.clone()))?;
+        for (field, test) in tests {
+            search.narrow::<Notification>(field, test.clone())?;
         }
         let page = gate::list::<Notification>(cx, search).await?;
-        start = page.next_start(window);
-        ids.extend(page.items.into_iter().map(|it| it.notification_id));
+        let next = page.next_start(window);
+        let goes_on = take(page.items);
+        start = next.filter(|_| goes_on);
     }
-    Ok(ids)
+    Ok(())
 }
 
 /// Runs `statement` on the notifications with these ids.

@@ -1,6 +1,6 @@
 //! `/api/users/{userId}/sites`: the sites of a user with their tools, their terms, and which are pinned.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use entity_core::endpoint::{Call, Endpoint, Part};
 use entity_core::{Context, Error, ErrorKind, Page, Result, Window, encode_segment, gate};
@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::{Site, Sites};
 use crate::db::{membership, site as table, site_page, site_tool};
+use crate::notification::{self, Place};
 use crate::term;
 use crate::user::{User, is_caller};
 
@@ -73,7 +74,7 @@ struct ToolEntry {
     url: String,
     /// The class of its icon.
     icon_class: String,
-    /// True if something new happened in it; always false as long as nothing tells.
+    /// True if the caller, whose site it is, has a notification of it that is not viewed.
     has_alerts: bool,
 }
 
@@ -107,7 +108,15 @@ async fn of_user(cx: &Context, call: Call) -> Result<Part<SitesOfUser>> {
         other => gate::read::<User>(cx, other).await?.id,
     };
     let page = own_sites(cx, &user, only_pinned, window).await?;
-    let mut tools = tools(cx, &page.items).await?;
+    // What somebody is told of is for that person alone, and not for those who look after the account.
+    let news = match cx.user_id()? == user {
+        true => {
+            let sites: Vec<_> = page.items.iter().map(|it| it.site.id.as_str()).collect();
+            notification::news(cx, &sites).await?
+        }
+        false => BTreeSet::new(),
+    };
+    let mut tools = tools(cx, &page.items, &news).await?;
     let titles = term::titles(cx).await?;
     let page = page.map(|own| {
         let tools = tools.remove(&own.site.id).unwrap_or_default();
@@ -207,8 +216,12 @@ async fn sites(
     gate::retain::<Sites>(cx, page.map(|it| Site::new(it, cx.base_url()))).await
 }
 
-/// The tools by site, in the order of the pages that they are on.
-async fn tools(cx: &Context, sites: &[OwnSite]) -> Result<HashMap<String, Vec<ToolEntry>>> {
+/// The tools by site, in the order of the pages that they are on; `news` are those with alerts.
+async fn tools(
+    cx: &Context,
+    sites: &[OwnSite],
+    news: &BTreeSet<Place>,
+) -> Result<HashMap<String, Vec<ToolEntry>>> {
     let ids = sites.iter().map(|it| it.site.id.as_str());
     let pages = site_page::Entity::find()
         .filter(site_page::Column::SiteId.is_in(ids.clone()))
@@ -237,9 +250,9 @@ async fn tools(cx: &Context, sites: &[OwnSite]) -> Result<HashMap<String, Vec<To
                     encode_segment(&row.id)
                 ),
                 icon_class: format!("si-{}", row.tool_id.replace('.', "-")),
+                has_alerts: news.contains(&(row.site_id, row.tool_id.clone())),
                 id: row.tool_id,
                 title: row.title,
-                has_alerts: false,
             });
     }
     Ok(tools)

@@ -9,7 +9,7 @@ use crate::shape::assert_shape;
 const SHAPE: &str = "siteId text, title text, shortDescription text, url text, pinned flag, image text?, tools list";
 const TOOL: &str = "id text, title text, url text, iconClass text, hasAlerts flag";
 
-async fn sites(client: &Client, path: &str) -> Vec<Value> {
+pub(super) async fn sites(client: &Client, path: &str) -> Vec<Value> {
     let answer = client.get(path).await;
     answer.expect(StatusCode::OK);
     let body = answer.json();

@@ -1,0 +1,54 @@
+//! Which tools of which sites have something new for the caller.
+
+use std::collections::BTreeSet;
+
+use entity_core::db::Row;
+use entity_core::search::{Cell, Test};
+use entity_core::{Context, Result};
+
+use super::view::walk;
+
+/// The number of notifications that are looked at together: most often the first of them tell of every tool.
+const STEP: u64 = 50;
+
+/// A site and the id of one of its tools.
+pub(crate) type Place = (String, String);
+
+/// Returns those tools of `sites` of which the caller has a notification that is not viewed and that the list of
+/// notifications shows.
+///
+/// # Errors
+/// Returns an error if the database can't be read, or if a permission could not be decided.
+pub(crate) async fn news(cx: &Context, sites: &[&str]) -> Result<BTreeSet<Place>> {
+    let (mut awaited, mut found) = (unviewed(cx, sites).await?, BTreeSet::new());
+    if awaited.is_empty() {
+        return Ok(found);
+    }
+    let sites: BTreeSet<_> = awaited.iter().map(|it| it.0.clone()).collect();
+    let sites = sites.into_iter().map(Cell::Text).collect();
+    let tests = [
+        ("viewed", Test::Equal(Cell::Boolean(false))),
+        ("siteId", Test::In(sites)),
+    ];
+    walk(cx, &tests, STEP, |page| {
+        for notification in page {
+            let place = (notification.site_id, notification.tool);
+            awaited.remove(&place);
+            found.insert(place);
+        }
+        !awaited.is_empty()
+    })
+    .await?;
+    Ok(found)
+}
+
+/// Returns the tools of `sites` of which there are such notifications, whether the list shows these or not.
+async fn unviewed(cx: &Context, sites: &[&str]) -> Result<BTreeSet<Place>> {
+    let db = cx.db()?;
+    let mut sql = db.sql("SELECT DISTINCT site_id, tool FROM notification WHERE to_user = ");
+    sql.bind(cx.user_id()?);
+    sql.push(" AND NOT viewed AND site_id").bind_list(sites)?;
+    let read = |row: &mut Row<'_>| Ok((row.take()?, row.take()?));
+    let found: Vec<Place> = db.rows(sql.into_statement(), read).await?;
+    Ok(found.into_iter().collect())
+}

@@ -33,8 +33,10 @@ pub struct Notice {
 pub enum Audience {
     /// The active members of the event's site. Those who may not read the entity are shown nothing.
     Site,
-    /// The person whose internal id is the detail [`PERSON`] of the event.
+    /// The person whose internal id is the detail [`PERSON`] of the event, if they are an active member of the event's site.
     Person,
+    /// The person whose internal id is the detail [`PERSON`] of the event, who may be no member of the event's site.
+    Guest,
 }
 
 /// The name of the detail of an event with the internal id of the person whom the event concerns.

@@ -14,7 +14,9 @@ mod view;
 
 use entity_core::db::Sight;
 use entity_core::wire::Millis;
-use entity_core::{Access, Context, Entity, Error, ErrorKind, Need, Result, gate, standard};
+use entity_core::{
+    Access, Audience, Context, Entity, Error, ErrorKind, Need, Notice, Result, gate, standard,
+};
 use serde::Serialize;
 
 use crate::fields::seen;
@@ -266,6 +268,23 @@ pub struct Topic {
 
 entity_core::register!(Topic, demo = demo::fill);
 entity_core::register_cause!(Topic);
+
+/// The kind of the event that a post answers somebody: it is published, and no draft.
+const REPLY: &str = "conversations.reply";
+entity_core::register_notice!(Notice {
+    event: REPLY,
+    kind: REPLY,
+    tool: TOOL,
+    audience: Audience::Person,
+});
+entity_core::register_notice!(Notice {
+    event: comment::CREATED,
+    kind: REPLY,
+    tool: TOOL,
+    audience: Audience::Person,
+});
+/// The id of the tool of conversations.
+const TOOL: &str = "sakai.conversations";
 
 /// Returns an error for whoever writes where it is locked.
 fn locked() -> Error {

@@ -16,8 +16,8 @@ use std::fmt;
 
 use entity_core::db::Counted;
 use entity_core::{
-    Access, Action, Actions, Answers, Context, Create, DateTimeUtc, Delete, Entity, List, Need,
-    Operation, Page, Permit, Provider, Read, Result, Search, Verb, Version, gate,
+    Access, Action, Actions, Answers, Audience, Context, Create, DateTimeUtc, Delete, Entity, List,
+    Need, Notice, Operation, Page, Permit, Provider, Read, Result, Search, Verb, Version, gate,
 };
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +35,15 @@ const MOST_INVITEE: usize = 254;
 pub struct Invitations;
 
 entity_core::register!(Invitations);
+
+/// The kind of the event that somebody is invited.
+const SENT: &str = "invitation.sent";
+entity_core::register_notice!(Notice {
+    event: SENT,
+    kind: SENT,
+    tool: "sakai.membership",
+    audience: Audience::Guest,
+});
 
 /// Somebody is asked to become a member of a site.
 #[derive(Clone, PartialEq, Eq, Serialize, Entity)]

@@ -22,6 +22,7 @@ use serde::Serialize;
 use crate::preference::NOT_MUTED;
 use crate::user::NAME_OR_NOTHING;
 
+pub(crate) use self::follow::emit_to;
 pub use self::follow::follow;
 pub(crate) use self::news::{Place, news};
 pub use self::sweep::sweep;

@@ -3,12 +3,14 @@
 use entity_core::db::{self, Sight};
 use entity_core::wire::Millis;
 use entity_core::{
-    Access, Context, Create, Delete, Entity, Error, Fields, Need, Result, Update, standard,
+    Access, Context, Create, Delete, Entity, Error, Fields, Need, Provider as _, Reference, Result,
+    Update, standard,
 };
 use serde::Serialize;
 
 use super::post::MAY_VIEW;
 use super::{INSTRUCTOR, MODERATE, Topic, TopicPost};
+use crate::notification;
 use crate::user::NAME_OR_NOTHING;
 
 pub(super) const CREATE: &str = "conversations.comment.create";
@@ -16,6 +18,8 @@ pub(super) const UPDATE_ANY: &str = "conversations.comment.update.any";
 pub(super) const UPDATE_OWN: &str = "conversations.comment.update.own";
 pub(super) const DELETE_ANY: &str = "conversations.comment.delete.any";
 pub(super) const DELETE_OWN: &str = "conversations.comment.delete.own";
+/// The kind of the event that somebody has commented on a post.
+pub(super) const CREATED: &str = "conversations.comment.created";
 
 const ACCESS: Access = Access {
     read: Need::Site("site.visit"),
@@ -134,7 +138,11 @@ impl Create for TopicComment {
 
     async fn create(cx: &Context, draft: Fields) -> Result<Self> {
         let comment: Self = db::create(cx, draft).await?;
-        cx.emit_about::<Self>("conversations.comment.created", &comment);
+        // The caller may not know who has written the post.
+        let posts: Vec<TopicPost> = db::load_by(cx, "id", comment.post_id.as_str()).await?;
+        let author: String = posts.into_iter().map(|it| it.creator).collect();
+        let reference = Reference::entity(Self::PREFIX, comment.id.as_str());
+        notification::emit_to(cx, CREATED, &reference, &comment.site_id, &author, false);
         Ok(comment)
     }
 }

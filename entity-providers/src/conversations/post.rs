@@ -3,16 +3,19 @@
 use entity_core::db::{self, Sight};
 use entity_core::wire::Millis;
 use entity_core::{
-    Access, Context, Create, Delete, Entity, Error, ErrorKind, Fields, Need, Result, Update, gate,
-    standard,
+    Access, Context, Create, Delete, Entity, Error, ErrorKind, Fields, Need, Provider as _,
+    Reference, Result, Update, gate, standard,
 };
 use sea_orm::ConnectionTrait as _;
 use serde::Serialize;
 
 use super::reaction::{OWN, TOTALS, VOTES};
-use super::{AUTHOR, INSTRUCTOR, MODERATE, NOBODY, Topic, check_draft, is_moderator, locked};
+use super::{
+    AUTHOR, INSTRUCTOR, MODERATE, NOBODY, REPLY, Topic, check_draft, is_moderator, locked,
+};
 use super::{ConversationSettings, OwnReactions, ReactionTotals};
 use crate::fields::seen;
+use crate::notification;
 use crate::user::NAME_OR_NOTHING;
 
 pub(super) const CREATE: &str = "conversations.post.create";
@@ -245,6 +248,15 @@ impl TopicPost {
         Ok(above.locked)
     }
 
+    /// Tells whoever is answered of the post, if it is published now.
+    fn tell_answered(&self, cx: &Context, is_new: bool) {
+        if is_new && !self.draft {
+            let reference = Reference::entity(Self::PREFIX, self.id.as_str());
+            let (site, person) = (&self.site_id, &self.answers_to);
+            notification::emit_to(cx, REPLY, &reference, site, person, self.anonymous);
+        }
+    }
+
     /// Returns the post `id`, which the field `name` has, if the caller sees it.
     pub(super) async fn of_field(cx: &Context, name: &str, id: &str) -> Result<Self> {
         let found = gate::read::<Self>(cx, id).await;
@@ -277,6 +289,7 @@ impl Create for TopicPost {
     async fn create(cx: &Context, draft: Fields) -> Result<Self> {
         let post: Self = db::create(cx, draft).await?;
         cx.emit_about::<Self>("conversations.post.created", &post);
+        post.tell_answered(cx, true);
         Ok(post)
     }
 }
@@ -285,8 +298,10 @@ impl Update for TopicPost {
     type Changes = Fields;
 
     async fn update(cx: &Context, current: Self, changes: Fields) -> Result<Self> {
+        let was_draft = current.draft;
         let post: Self = db::update(cx, current, changes).await?;
         cx.emit_about::<Self>("conversations.post.updated", &post);
+        post.tell_answered(cx, was_draft);
         Ok(post)
     }
 }

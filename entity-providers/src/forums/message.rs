@@ -6,7 +6,8 @@ use entity_core::db::{self, Row, Sight};
 use entity_core::file::Files;
 use entity_core::wire::Millis;
 use entity_core::{
-    Access, Context, Delete, Entity, Error, ErrorKind, Need, Read, Result, gate, standard,
+    Access, Audience, Context, Delete, Entity, Error, ErrorKind, Need, Notice, Provider as _, Read,
+    Reference, Result, gate, standard,
 };
 use serde::Serialize;
 
@@ -14,6 +15,7 @@ use super::contents::{self, Post};
 use super::rules::{IS_MESSAGE_OPEN, IS_READ};
 use super::{ForumTopic, MODERATE, POST, READ, numbers};
 use crate::fields::seen;
+use crate::notification;
 use crate::user::NAME_OR_NOTHING;
 
 /// The maximum number of messages above a reply: formats nest data 32 levels deep, a reply with its files takes two more
@@ -135,6 +137,15 @@ pub struct ForumMessage {
 
 entity_core::register!(ForumMessage);
 
+/// The kind of the event that a message is sent that replies to another one.
+const REPLY: &str = "forums.reply";
+entity_core::register_notice!(Notice {
+    event: REPLY,
+    kind: REPLY,
+    tool: "sakai.forums",
+    audience: Audience::Person,
+});
+
 /// The mark of a member on a message that the member has read.
 #[standard(facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
@@ -228,10 +239,27 @@ impl ForumMessage {
         let is_sent = before.is_none_or(|it| it.is_draft);
         if is_sent {
             self.is_approved = !is_moderated || is_moderator;
+            self.tell_author(cx).await?;
         } else if is_moderated && self.is_approved && !is_moderator {
             return Err(Error::conflict(
                 "the message is approved already, and stays as it is",
             ));
+        }
+        Ok(())
+    }
+
+    /// Tells the author of the message to which this one replies. Until it is approved, they are shown nothing of it.
+    async fn tell_author(&self, cx: &Context) -> Result<()> {
+        let Some(above) = self.reply_to else {
+            return Ok(());
+        };
+        let db = cx.db()?;
+        let mut sql = db.sql("SELECT author_id FROM forum_message WHERE message_id = ");
+        sql.bind(above.to_string());
+        let read = |row: &mut Row<'_>| Ok(row.take::<String>()?);
+        let reference = Reference::entity(Self::PREFIX, self.key.as_str());
+        for author in db.rows(sql.into_statement(), read).await? {
+            notification::emit_to(cx, REPLY, &reference, &self.site_id, &author, false);
         }
         Ok(())
     }
@@ -310,6 +338,7 @@ impl Delete for ForumMessage {
     async fn delete(cx: &Context, current: Self) -> Result<()> {
         db::lock::<ForumTopic>(cx, &[&current.topic]).await?;
         current.demand_open(cx, false).await?;
+        cx.emit_about::<Self>("forums.message.deleted", &current);
         if !current.has_replies(cx).await? {
             return db::delete(cx, current).await;
         }

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use chrono::TimeDelta;
-use entity_core::{Context, DateTimeUtc, Error, Outcome, Reference, Result};
+use entity_core::{Context, DateTimeUtc, Error, Outcome, Provider as _, Reference, Result};
 use sea_orm::{
     ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter, QuerySelect,
 };
 
 use super::names::{Names, lower};
-use super::{Draft, Invitation, Invitations, MOST_INVITEE, link, query};
+use super::{Draft, Invitation, Invitations, MOST_INVITEE, SENT, link, query};
 use crate::db::invitation::{Column, Entity as Rows, Model};
-use crate::{limits, membership};
+use crate::{limits, membership, notification, user};
 
 /// How long an invitation may be accepted.
 pub const EXPIRY: TimeDelta = TimeDelta::days(30);
@@ -44,7 +44,7 @@ pub(super) async fn create(cx: &Context, draft: Draft) -> Result<Invitation> {
 }
 
 /// Invites everybody of `guests` to `site`; answers the ids of the invitations. Who was invited by the same name
-/// before is invited anew. Nobody looks whether a name means anybody: the answer does not depend on it.
+/// before is invited anew. Whether a name means anybody is looked up for that person alone: the answer does not depend on it.
 ///
 /// # Errors
 /// A name is none; the site or the caller has as many invitations as may be open.
@@ -81,10 +81,28 @@ pub(crate) async fn invite(cx: &Context, site: &str, guests: Vec<Invited>) -> Re
         .await?;
     demand_room(cx, site, host, rows.len()).await?;
     let ids: Vec<String> = rows.values().map(|it| it.id.clone()).collect();
+    tell_invited(cx, site, rows.values()).await?;
     Rows::insert_many(rows.into_values().map(IntoActiveModel::into_active_model))
         .exec_without_returning(cx.db()?)
         .await?;
     Ok(ids)
+}
+
+/// Tells those who have an account that they are invited. Whoever invites learns nothing of it: an event that concerns
+/// nobody is emitted for a name of nobody.
+async fn tell_invited(
+    cx: &Context,
+    site: &str,
+    rows: impl Iterator<Item = &Model> + Clone,
+) -> Result<()> {
+    let names: Vec<String> = rows.clone().map(|it| it.invitee.clone()).collect();
+    let people = user::by_names(cx, &names).await?;
+    for row in rows {
+        let person = people.get(&row.invitee).map_or("", String::as_str);
+        let reference = Reference::entity(Invitations::PREFIX, row.id.as_str());
+        notification::emit_to(cx, SENT, &reference, site, person, false);
+    }
+    Ok(())
 }
 
 /// Refuses more than may be open at a time. Those that are over do not count.

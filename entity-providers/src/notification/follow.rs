@@ -2,14 +2,31 @@
 
 use entity_core::db::{self};
 use entity_core::wire::Millis;
-use entity_core::{Audience, Context, Event, Notice, PERSON, Result};
+use entity_core::{Audience, Context, Event, Notice, PERSON, Reference, Result};
 use sea_orm::ConnectionTrait as _;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Notification;
 
 /// The name of the detail of an event that is true if nobody is told who caused the event.
 const ANONYMOUS: &str = "anonymous";
+
+/// Emits an event that concerns one person: `kind` happened to `reference` in `site`. If it is anonymous, that person is
+/// not told who caused it.
+pub(crate) fn emit_to(
+    cx: &Context,
+    kind: &str,
+    reference: &Reference,
+    site: &str,
+    person: &str,
+    is_anonymous: bool,
+) {
+    let details = Map::from_iter([
+        (PERSON.to_owned(), person.into()),
+        (ANONYMOUS.to_owned(), is_anonymous.into()),
+    ]);
+    cx.emit_with(kind, reference.to_string(), Some(site), details);
+}
 
 /// Makes the notifications of `event`, of at most `most` people: in the order of their internal ids, beginning behind
 /// `after`. Returns the last of them if there may be more. The notifications of an entity that was deleted are removed.
@@ -46,7 +63,7 @@ async fn remove(cx: &Context, reference: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the internal ids of the active members of the site who are told, in order.
+/// Returns the internal ids of the people who are told, in order: active members of the site, but for guests.
 async fn people(
     cx: &Context,
     audience: Audience,
@@ -56,17 +73,17 @@ async fn people(
     most: usize,
 ) -> Result<Vec<String>> {
     let db = cx.db()?;
-    let mut sql = db.sql(
-        "SELECT m.user_id FROM membership m JOIN site s ON s.id = m.site_id \
-         WHERE m.is_active AND m.site_id = ",
-    );
-    sql.bind(site).push(" AND m.user_id > ").bind(after);
-    if audience == Audience::Person {
-        let person = event.details.get(PERSON).and_then(Value::as_str);
-        sql.push(" AND m.user_id = ")
-            .bind(person.unwrap_or_default());
+    let person = event.details.get(PERSON).and_then(Value::as_str);
+    let mut sql = db.sql("SELECT u.id FROM user_account u JOIN site s ON s.id = ");
+    sql.bind(site);
+    if audience != Audience::Guest {
+        sql.push(" JOIN membership m ON m.site_id = s.id AND m.user_id = u.id AND m.is_active");
     }
-    sql.push(" ORDER BY m.user_id LIMIT ")
+    sql.push(" WHERE u.id > ").bind(after);
+    if audience != Audience::Site {
+        sql.push(" AND u.id = ").bind(person.unwrap_or_default());
+    }
+    sql.push(" ORDER BY u.id LIMIT ")
         .bind(i64::try_from(most).unwrap_or(i64::MAX));
     db.rows(sql.into_statement(), db::columns).await
 }

@@ -12,7 +12,7 @@ const SHAPE: &str = "id whole, event text, ref text, title text, url text, fromU
     formattedEventDate text, viewed flag, read flag, deferred flag, broadcast flag";
 const SITE: &str = "biology-101";
 
-async fn told(client: &Client) -> Vec<Value> {
+pub(super) async fn told(client: &Client) -> Vec<Value> {
     let body = client.get(PATH).await.expect(StatusCode::OK).json();
     body.as_array().expect("a list").clone()
 }

@@ -27,8 +27,8 @@ pub(super) fn complaint(
         .collect();
     let is_head = question.method == Method::HEAD;
     let marker = match question.shows {
-        // Other lists may show something else of the same site.
-        Shows::NothingMore if !subject.id.is_empty() => &subject.id,
+        // Other lists may show something else of the same site. `me` is in many a word, such as `message`.
+        Shows::NothingMore if !matches!(&*subject.id, "" | "me") => &subject.id,
         _ => &subject.marker,
     };
     let shows = !marker.is_empty() && text.contains(marker.as_str());

@@ -57,6 +57,43 @@ both! {
         user.put("/api/users/me", &json!({})).await.expect(StatusCode::METHOD_NOT_ALLOWED);
     }
 
+    async fn a_user_is_told_as_far_as_the_caller_may_know_them(app: TestApp) {
+        const SHAPE: &str = "id text, eid text?, displayName text, sortName text?, firstName text?, lastName text?, \
+            email text?, type text?";
+        let student = app.user("student1").await;
+        let own = student.get("/api/users/me").await.expect(StatusCode::OK).json();
+        let id = own["id"].as_str().expect("an id");
+        let path = format!("/api/users/{id}");
+        // The own account, by each name, and for those who see all accounts.
+        let admin = app.user("admin").await;
+        for (client, path) in [(&student, &*path), (&student, "/api/users/student1"), (&admin, &path), (&admin, "/api/users/student1")] {
+            let told = client.get(path).await.expect(StatusCode::OK).json();
+            assert_shape(&told, &[SHAPE]);
+            assert_eq!(told, own, "{path}");
+        }
+        // Of others, what their profile tells: everybody the name, those who hold its function the e-mail address.
+        for (eid, knows_email) in [("student2", false), ("instructor1", true), ("instructor2", false)] {
+            let client = app.user(eid).await;
+            let told = client.get(&path).await.expect(StatusCode::OK).json();
+            assert_shape(&told, &[SHAPE]);
+            let profile = client.get(&format!("/direct/profile/{id}.json")).await.expect(StatusCode::OK).json();
+            assert_eq!((&told["id"], &told["displayName"]), (&own["id"], &profile["displayName"]), "{eid}");
+            let email = if knows_email { own["email"].clone() } else { Value::Null };
+            assert_eq!((&told["email"], profile["email"] == ""), (&email, !knows_email), "{eid}");
+            for field in ["eid", "sortName", "firstName", "lastName", "type"] {
+                assert!(told[field].is_null(), "{eid}: {told}");
+            }
+        }
+        // An external id leads to people in a common site only, as that of nobody does.
+        let stranger = app.user("instructor2").await;
+        for name in ["student1", "nobody-at-all", "blank"] {
+            stranger.get(&format!("/api/users/{name}")).await.expect(StatusCode::NOT_FOUND);
+        }
+        admin.get("/api/users/nobody-at-all").await.expect(StatusCode::NOT_FOUND);
+        app.anonymous().get(&path).await.expect(StatusCode::UNAUTHORIZED);
+        app.anonymous().get("/api/users/nobody-at-all").await.expect(StatusCode::UNAUTHORIZED);
+    }
+
     async fn a_profile_is_told_by_the_site_in_which_people_meet(app: TestApp) {
         let all = ["nickname", "pronouns", "email", "pronunciation", "profileUrl", "studentNumber"];
         let (open, name) = (["nickname", "pronouns", "pronunciation", "profileUrl"], [""; 0]);

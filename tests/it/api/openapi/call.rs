@@ -82,6 +82,7 @@ impl Known {
         };
         match (operation.id.as_str(), name) {
             ("listSitesOfUser", _) => "me".to_owned(),
+            ("readUserInformation", _) => "student1".to_owned(),
             (_, "id" | "userId") if operation.tag == "profile" => "me".to_owned(),
             ("describeType", _) => "site".to_owned(),
             ("readPrivateFeed", part) => self.0.get(part).cloned().unwrap_or_default(),

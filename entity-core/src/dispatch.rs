@@ -15,7 +15,7 @@ use crate::hold::{Hold, WriteLimit};
 use crate::html::LongTexts;
 use crate::input::Input;
 use crate::leads;
-use crate::operation::Operation;
+use crate::operation::{Operation, is_public_action};
 use crate::path::DirectPath;
 use crate::preconditions::Preconditions;
 use crate::prepare::Preparation;
@@ -106,7 +106,7 @@ impl Dispatcher {
     /// Refuses a caller without a session, unless `path` and `verb` select an operation that is declared public. This
     /// is called before anything else about the request is examined, so that the response reveals nothing to strangers:
     /// where there is no operation at all, they get the same error. An address that has a public operation, but none
-    /// for `verb`, tells them its verbs.
+    /// for `verb`, tells them its verbs, and a public one whose arguments are missing tells them which.
     ///
     /// # Errors
     /// Returns an error if the caller is not logged in and the operation is not public.
@@ -127,6 +127,13 @@ impl Dispatcher {
             Err(error)
                 if error.kind() == ErrorKind::MethodNotAllowed
                     && Verb::ALL.into_iter().any(is_open) =>
+            {
+                Err(error)
+            }
+            // What is missing in the address of something public is said: it tells nothing of what is stored.
+            Err(error)
+                if error.kind() == ErrorKind::BadRequest
+                    && is_public_action(route, &path.segments, verb) =>
             {
                 Err(error)
             }

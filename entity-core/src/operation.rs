@@ -113,8 +113,8 @@ impl<'a> Operation<'a> {
     }
 
     /// Converts `error` into the one that `caller` gets. Where only some entities are visible without a session, an
-    /// anonymous caller is asked to log in for all others alike, whether they exist or not. A list still tells
-    /// anonymous callers whether its site exists.
+    /// anonymous caller is asked to log in for all others alike, whether they exist or not. A list of a site is empty for
+    /// them, whether the site is closed or does not exist.
     pub(crate) fn told(&self, caller: &Caller, error: Error) -> Error {
         let is_concealed = self.need.is_some_and(|it| it.is_partly_public(caller));
         match error.kind() {
@@ -357,6 +357,15 @@ fn find_action<'a>(
             candidates.iter().map(|(action, ..)| action.verb).collect(),
         )),
     }
+}
+
+/// Returns whether the action on the collection that `segments` name admits callers without a session, whatever arguments
+/// follow its name.
+pub(crate) fn is_public_action(route: &Route, segments: &[String], verb: Verb) -> bool {
+    let is_public = |it: &ActionRoute| it.verb == verb && it.need.is_some_and(Need::is_public);
+    segments
+        .first()
+        .is_some_and(|name| named(route, name, false).any(is_public))
 }
 
 /// Refuses blank arguments.

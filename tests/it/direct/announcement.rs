@@ -111,6 +111,27 @@ both! {
         assert_eq!(titles(&stranger, OF_BIOLOGY).await, [""; 0]);
     }
 
+    async fn x28_strangers_see_of_a_site_that_there_is_not_what_they_see_of_a_closed_one(app: TestApp) {
+        let stranger = app.anonymous();
+        for format in ["json", "xml", "atom"] {
+            let of = |site: &str| format!("/direct/announcement/site/{site}.{format}");
+            for site in ["biology-101", "nowhere-1-2"] {
+                let answer = stranger.get(&of(site)).await;
+                answer.expect(StatusCode::OK);
+                assert!(!answer.text().contains("Quiz"), "{site} {format}");
+            }
+        }
+        let news = titles(&stranger, "/direct/announcement/site/university-news.json").await;
+        assert!(!news.is_empty());
+        for path in ["site.json", "site", "site/%20.json", "message/biology-101.json"] {
+            stranger.get(&format!("/direct/announcement/{path}")).await.expect(StatusCode::BAD_REQUEST);
+        }
+        // What is closed to strangers tells them no more than before.
+        for path in ["announcement/nothing.json", "assignment/site.json", "assignment/site/nowhere-1-2.json"] {
+            stranger.get(&format!("/direct/{path}")).await.expect(StatusCode::UNAUTHORIZED);
+        }
+    }
+
     async fn one_announcement_has_four_addresses(app: TestApp) {
         let student = app.user("student1").await;
         let all = list(&student, OF_BIOLOGY, "announcement").await;

@@ -8,11 +8,14 @@
 /// assert!(!entity_core::is_web_address("javascript:alert(1)"));
 /// ```
 pub fn is_web_address(url: &str) -> bool {
-    let is_host = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() || c == '[');
-    ["http://", "https://"]
-        .iter()
-        .filter_map(|scheme| url.strip_prefix(scheme))
-        .any(is_host)
+    let is_scheme = |it: &str| {
+        ["http", "https"]
+            .iter()
+            .any(|own| it.eq_ignore_ascii_case(own))
+    };
+    let is_host = |it: &str| it.starts_with(|c: char| c.is_alphanumeric() || c == '[');
+    url.split_once("://")
+        .is_some_and(|(scheme, rest)| is_scheme(scheme) && is_host(rest))
         && has_signs_of_address(url)
 }
 
@@ -35,6 +38,9 @@ mod tests {
             ("http://example.org", true),
             ("https://[2001:db8::1]/", true),
             ("https://m\u{fc}nchen.example/", true),
+            ("HTTPS://example.org/a", true),
+            ("Http://example.org/a", true),
+            ("JavaScript://example.org/a", false),
             ("https://", false),
             ("https:///a", false),
             ("//example.org/a", false),

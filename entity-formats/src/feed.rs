@@ -7,7 +7,9 @@ pub mod rss;
 use chrono::{DateTime, Utc};
 use entity_core::format::View;
 use entity_core::schema::Schema;
-use entity_core::{Body, Collection, Enclosure, Error, FeedEntry, Item, Result, is_web_address};
+use entity_core::{
+    Body, Collection, Enclosure, Error, FeedEntry, Item, Result, is_web_address, to_uri,
+};
 use uuid::Uuid;
 
 use crate::buffer::Buffer;
@@ -178,7 +180,7 @@ fn clean_entry(entry: &FeedEntry) -> FeedEntry {
 
 fn clean_enclosure(enclosure: &Enclosure) -> Enclosure {
     Enclosure {
-        url: clean(&enclosure.url),
+        url: to_uri(&enclosure.url),
         name: clean(&enclosure.name),
         media_type: clean(&enclosure.media_type),
         length: enclosure.length,

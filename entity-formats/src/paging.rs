@@ -1,8 +1,8 @@
 //! Addresses of the other parts of a list, and of the same thing in other formats.
 
-use entity_core::Collection;
 use entity_core::format::View;
 use entity_core::search::Window;
+use entity_core::{Collection, to_uri_part};
 
 use crate::input::form::parse_pairs;
 
@@ -79,8 +79,8 @@ fn pairs(query: &str) -> impl Iterator<Item = &str> {
 fn append<'a>(url: &mut String, pairs: impl Iterator<Item = &'a str>) {
     for (index, pair) in pairs.enumerate() {
         url.push(if index == 0 { '?' } else { '&' });
-        // Browsers send the brackets of operators as they are; an address has them encoded.
-        url.push_str(&pair.replace('[', "%5B").replace(']', "%5D"));
+        // Browsers send the brackets of operators as they are, among others; an address has them encoded.
+        url.push_str(&to_uri_part(pair));
     }
 }
 
@@ -93,7 +93,7 @@ fn is_window(pair: &str) -> bool {
 pub(crate) fn view_url(view: &View<'_>, extension: Option<&str>) -> String {
     let address = match view.own_address {
         Some(own) => own.url.to_owned(),
-        None => format!("{}/direct{}", view.base_url, view.path),
+        None => format!("{}/direct{}", view.base_url, to_uri_part(view.path)),
     };
     match extension {
         Some(extension) => format!("{address}.{extension}"),
@@ -103,7 +103,7 @@ pub(crate) fn view_url(view: &View<'_>, extension: Option<&str>) -> String {
 
 /// The absolute address of the page that shows the same to people.
 pub(crate) fn page_url(view: &View<'_>) -> String {
-    format!("{}/direct{}.html", view.base_url, view.path)
+    format!("{}/direct{}.html", view.base_url, to_uri_part(view.path))
 }
 
 /// The absolute address of all that is shown a part of, in the format `extension`: what a program subscribes to.

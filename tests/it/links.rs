@@ -15,9 +15,6 @@ const ALIKE: [usize; 2] = [4, 1];
 /// not know, and the value of a setting, which other addresses begin with.
 const EXCEPTIONS: [&str; 2] = ["/direct/user", "/access"];
 
-/// The address of whom a site belongs to: all readers of the site are told it, and not all of them may read accounts.
-const OWNER: &str = "userEntityURL";
-
 /// What is linked, and where.
 #[derive(Debug)]
 struct Link {
@@ -91,7 +88,7 @@ fn of_data(data: &Value, found: &mut BTreeSet<String>) {
         Value::Array(items) => items.iter().for_each(|it| of_data(it, found)),
         Value::Object(fields) => {
             for (key, value) in fields {
-                let is_address = key.to_lowercase().ends_with("url") && key != OWNER;
+                let is_address = key.to_lowercase().ends_with("url");
                 match value.as_str() {
                     Some(text) if is_address && !text.is_empty() => found.extend(local(text)),
                     Some(text) if text.contains("href=") || text.contains("src=") => {

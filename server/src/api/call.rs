@@ -9,7 +9,7 @@ use axum::response::Response;
 use chrono::{DateTime, Utc};
 use entity_core::endpoint::{Answer, Call, Endpoint};
 use entity_core::schemars::{Schema, json_schema};
-use entity_core::{Error, ErrorKind, Origin, Result, Window};
+use entity_core::{Error, ErrorKind, Origin, Result, Window, to_uri_part};
 use http_body_util::BodyExt as _;
 use serde::Serialize;
 use serde_json::Value;
@@ -74,7 +74,7 @@ impl Told {
             origin: exchange.origin.clone(),
             uri: exchange.parts.uri.clone(),
             base_url: Arc::clone(&exchange.base_url),
-            is_enveloped: call.parameter(ENVELOPE) == Some("true"),
+            is_enveloped: call.flag(ENVELOPE).unwrap_or_default(),
         }
     }
 
@@ -112,7 +112,7 @@ impl OwnCall<'_> {
     /// # Errors
     /// It is not JSON.
     pub(super) async fn told(&self, response: Response) -> Result<Response> {
-        let is_enveloped = self.call.parameter(ENVELOPE) == Some("true");
+        let is_enveloped = self.call.flag(ENVELOPE).unwrap_or_default();
         if !is_enveloped || !response.status().is_success() {
             return Ok(response);
         }
@@ -157,7 +157,8 @@ fn link(base_url: &str, uri: &Uri, window: Window) -> Option<HeaderValue> {
     let place = format!("_start={start}&_limit={limit}");
     let own = entity_formats::filters(uri.query().unwrap_or_default());
     let query = own.chain([place.as_str()]).collect::<Vec<_>>().join("&");
-    let link = format!("<{base_url}{}?{query}>; rel=\"next\"", uri.path());
+    let (path, query) = (to_uri_part(uri.path()), to_uri_part(&query));
+    let link = format!("<{base_url}{path}?{query}>; rel=\"next\"");
     HeaderValue::from_str(&link).ok()
 }
 

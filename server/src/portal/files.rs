@@ -3,7 +3,7 @@
 use axum::http::header::LOCATION;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use entity_core::{Error, Result, encode_segment, is_web_address};
+use entity_core::{Error, Result, encode_segment, is_web_address, to_uri};
 use entity_formats::html::folder::{FileLink, Folder, folder_page};
 use entity_formats::write_pairs;
 use entity_providers::content::ContentItem;
@@ -78,8 +78,8 @@ fn leave(url: &str) -> Result<Response> {
     if !is_web_address(url) {
         return Err(Error::not_found());
     }
-    let location =
-        HeaderValue::from_str(url).map_err(|error| Error::not_found().with_source(error))?;
+    let location = HeaderValue::from_str(&to_uri(url))
+        .map_err(|error| Error::not_found().with_source(error))?;
     let mut response = (StatusCode::FOUND, [(LOCATION, location)]).into_response();
     no_store::demand(response.headers_mut());
     Ok(response)
@@ -105,5 +105,7 @@ mod tests {
             leave("https://a.example/").unwrap().headers()[LOCATION],
             "https://a.example/"
         );
+        let left = leave("HTTPS://a.example/{x}").unwrap();
+        assert_eq!(left.headers()[LOCATION], "https://a.example/%7Bx%7D");
     }
 }

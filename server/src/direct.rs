@@ -4,6 +4,7 @@ pub(crate) mod batch;
 pub(crate) mod bundle;
 mod bytes;
 pub(crate) mod describe;
+mod ended;
 mod etag;
 pub(crate) mod file;
 pub(crate) mod idempotency;
@@ -61,10 +62,13 @@ pub(crate) async fn handle(app: &App, mut exchange: Box<Exchange>) -> Response {
     };
     match answer(app, &mut exchange, &path, Runner::Apart).await {
         Ok(response) => response,
-        Err(error) => match Box::pin(refused::form(app, &exchange, &path, &error)).await {
-            Some(response) => response,
-            None => fail(app, &exchange, &path, &error),
-        },
+        Err(error) => {
+            ended::keep(app, &mut exchange, &error).await;
+            match Box::pin(refused::form(app, &exchange, &path, &error)).await {
+                Some(response) => response,
+                None => fail(app, &exchange, &path, &error),
+            }
+        }
     }
 }
 

@@ -3,7 +3,9 @@
 use askama::Template;
 use entity_core::format::View;
 use entity_core::schema::{Field, Schema};
-use entity_core::{FieldError, Form, FormPurpose, Item, Reference, Refusal, Route, Version};
+use entity_core::{
+    ErrorKind, FieldError, Form, FormPurpose, Item, Reference, Refusal, Route, Version,
+};
 use serde_json::Value;
 
 use super::control::{Chooser, Control};
@@ -42,8 +44,9 @@ pub(super) struct DeletePage<'a> {
 struct Complaint {
     heading: &'static str,
     message: String,
-    /// The page of the entity as it is now, if it has changed since the form was filled with it.
-    present: Option<String>,
+    /// A page that helps, and what it is called: that of the entity as it is now, if it has changed since the form was
+    /// filled with it, or that on which people log in.
+    help: Option<(String, &'static str)>,
     /// For each field that the form asks for: its control and what is wrong.
     fields: Vec<(String, String)>,
     /// What is wrong with others.
@@ -59,6 +62,11 @@ impl<'a> FormPage<'a> {
             Some(item) if !is_new => item.reference(),
             _ => Reference::collection(form.prefix),
         };
+        let path = match form.item.is_none() && !is_new {
+            // What the form changes is known to its address only.
+            true => view.path.to_owned(),
+            false => reference.path(),
+        };
         let refusal = form.refusal.as_ref();
         let route = view.registry.route(form.prefix);
         let takes_files = route.is_some_and(Route::receives_in_forms);
@@ -71,7 +79,7 @@ impl<'a> FormPage<'a> {
         Self {
             frame,
             doc: form.schema.doc,
-            action: format!("/direct{}", reference.path()),
+            action: format!("/direct{path}"),
             method: (!is_new).then_some("PUT"),
             version: form.version(),
             complaint: refusal.map(|it| match form.is_outdated() {
@@ -111,7 +119,11 @@ fn frame<'a>(form: &Form, view: &View<'a>) -> Frame<'a> {
             .below_entity(&item.reference().path(), title(item)),
         None => {
             let kind = view.registry.singular(form.prefix).to_lowercase();
-            Frame::new(format!("New {kind}"), view).below_type(form.prefix)
+            let verb = match form.purpose {
+                FormPurpose::Update => "Edit",
+                _ => "New",
+            };
+            Frame::new(format!("{verb} {kind}"), view).below_type(form.prefix)
         }
     }
 }
@@ -150,13 +162,16 @@ impl Complaint {
             .iter()
             .partition(|error| field_of(error).is_some());
         let text = |it: &FieldError| format!("{} {}.", label(&it.name), it.message);
+        if refusal.kind == ErrorKind::Unauthenticated {
+            return Self::of_ended_session();
+        }
         Self {
             heading: "This was not accepted",
             message: match refusal.fields.is_empty() {
                 true => sentence(&refusal.message),
                 false => "Correct these fields and send the form again.".to_owned(),
             },
-            present: None,
+            help: None,
             fields: known
                 .iter()
                 .filter_map(|it| Some((format!("field-{}", field_of(it)?.name), text(it))))
@@ -172,7 +187,22 @@ impl Complaint {
             message: "Nothing was saved. The form still has what you entered and, where something else is \
                 stored now, says so. If you send it again, it replaces what is stored."
                 .to_owned(),
-            present: Some(format!("/direct{}.html", reference.path())),
+            help: Some((
+                format!("/direct{}.html", reference.path()),
+                "See how it is now",
+            )),
+            fields: Vec::new(),
+            others: Vec::new(),
+        }
+    }
+
+    /// The notice that nobody is logged in any more.
+    fn of_ended_session() -> Self {
+        Self {
+            heading: "You are not logged in any more",
+            message: "Nothing was saved. The form still has what you entered: log in on another tab, then send it again."
+                .to_owned(),
+            help: Some(("/direct/session/new.html".to_owned(), "Log in")),
             fields: Vec::new(),
             others: Vec::new(),
         }

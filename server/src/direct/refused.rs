@@ -12,7 +12,7 @@ use entity_core::{
 };
 
 use super::request::Parsed;
-use super::{is_login, login_form, negotiate, request, tell_version, view};
+use super::{ended, is_login, login_form, negotiate, request, tell_version, view};
 use crate::app::App;
 use crate::error;
 use crate::exchange::Exchange;
@@ -26,8 +26,9 @@ pub(crate) async fn form(
 ) -> Option<Response> {
     let (format, verb, parsed) = sent(app, exchange, path)?;
     let mut form = match is_login(path, verb) {
-        true if is_mistake(error) || error.kind() == ErrorKind::Forbidden => login_form::form(),
-        false if is_mistake(error) => empty(app, exchange, path, verb, error).await?,
+        true if comes_back(error) => login_form::form(),
+        false if comes_back(error) => empty(app, exchange, path, verb, error).await?,
+        false if error.kind() == ErrorKind::Unauthenticated => ended::form(app, path, verb)?,
         _ => return None,
     };
     let problem = error::problem(error, &exchange.context);
@@ -70,13 +71,18 @@ fn sent(app: &App, exchange: &Exchange, path: &DirectPath) -> Option<(Format, Ve
     parsed.input.is_form.then_some((format, verb, parsed))
 }
 
-/// Whether whoever filled in the form can put it right.
-fn is_mistake(error: &Error) -> bool {
+/// Whether whoever filled in the form can put it right, or send it again later. What was not found may be what the form
+/// refers to.
+fn comes_back(error: &Error) -> bool {
     matches!(
         error.kind(),
         ErrorKind::BadRequest
             | ErrorKind::Conflict
+            | ErrorKind::Forbidden
+            | ErrorKind::InsufficientStorage
+            | ErrorKind::NotFound
             | ErrorKind::PreconditionFailed
+            | ErrorKind::TooManyRequests
             | ErrorKind::Unprocessable
     )
 }

@@ -179,6 +179,69 @@ both! {
         student.post_form("/direct/site/nowhere", &stale).await.expect(StatusCode::NOT_FOUND);
     }
 
+    async fn x46_a_form_whose_reference_leads_nowhere_comes_back(app: TestApp) {
+        let (teacher, student) = (browser(&app, "instructor1").await, browser(&app, "student1").await);
+        for (site, status) in [("nowhere", StatusCode::NOT_FOUND), ("history-210", StatusCode::FORBIDDEN)] {
+            let sent = form(&[("siteId", site), ("title", "Typed at length"), ("body", "<p>And more</p>")]);
+            let page = teacher.post_form("/direct/announcement", &sent).await;
+            page.expect(status);
+            for part in ["value=\"Typed at length\"", "And more", "This was not accepted"] {
+                assert!(page.text().contains(part), "{site} {part}: {}", page.text());
+            }
+            // Whoever has no such form is shown none.
+            let none = student.post_form("/direct/announcement", &sent).await;
+            none.expect(status);
+            assert!(!none.text().contains("Typed at length"), "{site}");
+        }
+    }
+
+    async fn x46_a_form_that_was_sent_too_often_comes_back_without_its_secrets(app: TestApp) {
+        let student = browser(&app, "student1").await;
+        let sent = form(&[
+            ("_method", "PUT"), ("firstName", "Typed"), ("password", "a-better-one"), ("currentPassword", "wrong-guess"),
+        ]);
+        let mut pages = Vec::new();
+        for _ in 0..12 {
+            pages.push(student.post_form("/direct/user/student1", &sent).await);
+        }
+        let last = pages.pop().expect("a page");
+        last.expect(StatusCode::TOO_MANY_REQUESTS);
+        assert!(last.header("retry-after").is_some());
+        assert!(last.text().contains("value=\"Typed\""), "{}", last.text());
+        assert!(!last.text().contains("a-better-one") && !last.text().contains("wrong-guess"), "{}", last.text());
+    }
+
+    async fn x46_a_form_that_was_sent_after_the_session_ended_comes_back(app: TestApp) {
+        let stranger = app.anonymous().with_header(ACCEPT, "text/html,*/*;q=0.8");
+        let teacher = browser(&app, "instructor1").await;
+        let seen = version(&teacher.get(&format!("{SITE}/edit.html")).await).expect("a version");
+        let change = form(&[("_method", "PUT"), ("_version", &seen), ("title", "Typed at length")]);
+        let page = stranger.post_form(SITE, &change).await;
+        page.expect(StatusCode::UNAUTHORIZED);
+        for part in [
+            "value=\"Typed at length\"", "You are not logged in any more", "href=\"/direct/session/new.html\"",
+            "action=\"/direct/site/biology-101\"", "name=\"_method\" value=\"PUT\"", &format!("name=\"_version\" value=\"{seen}\""),
+        ] {
+            assert!(page.text().contains(part), "{part}: {}", page.text());
+        }
+        assert!(!page.text().contains("Cells and Life"), "{}", page.text());
+        // It tells the same of what there is not.
+        let other = stranger.post_form("/direct/site/nowhere", &change).await;
+        other.expect(StatusCode::UNAUTHORIZED);
+        assert!(other.text().contains("value=\"Typed at length\""));
+        let news = form(&[("siteId", "biology-101"), ("title", "Typed, <too>")]);
+        let page = stranger.post_form("/direct/announcement", &news).await;
+        page.expect(StatusCode::UNAUTHORIZED);
+        assert!(page.text().contains("Typed, &#60;too&#62;"), "{}", page.text());
+        teacher.post_form("/direct/announcement", &news).await.expect(StatusCode::SEE_OTHER);
+        // Neither an action nor a program gets a form.
+        let action = stranger.post_form("/direct/calendar/import/biology-101", "ics=Typed").await;
+        action.expect(StatusCode::UNAUTHORIZED);
+        assert!(!action.text().contains("Typed"));
+        let program = app.anonymous().post_form("/direct/announcement.json", &news).await;
+        assert_eq!(program.expect(StatusCode::UNAUTHORIZED).json()["error"]["status"], "401");
+    }
+
     async fn boxes_lines_and_choices_are_written_as_people_see_them(app: TestApp) {
         let teacher = browser(&app, "instructor1").await;
         let files = "{\"name\": \"Map\", \"url\": \"https://example.org/map.pdf\"}\r\n";

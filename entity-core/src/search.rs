@@ -65,12 +65,13 @@ pub const MAX_LIMIT: u64 = 1000;
 /// The maximum number of words in `_search`: each word is a scan.
 const MOST_WORDS: usize = 5;
 
+/// The query parameters that other programs send with whatever they read, and that say nothing: those that keep a cache from
+/// answering, those by which advertisers count their readers, and the size of a list where a list has no such size.
+const SAYING_NOTHING: [&str; 7] = ["_", "d", "fbclid", "gclid", "n", "no-cache", "nocache"];
+
 /// The query parameters that other parts of the service read, or that existing clients send and that have no meaning.
-const OTHERS: [&str; 12] = [
-    "_",
+const OTHERS: [&str; 9] = [
     "auto",
-    "no-cache",
-    "nocache",
     "last-modified",
     "envelope",
     "_validateSession",
@@ -80,6 +81,11 @@ const OTHERS: [&str; 12] = [
     "callback",
     "jsonCallback",
 ];
+
+/// Returns whether a query parameter of this name says nothing wherever it is not declared.
+fn says_nothing(name: &str) -> bool {
+    SAYING_NOTHING.contains(&name) || name.starts_with("utm_")
+}
 
 /// A search in a list.
 #[derive(Clone, Debug, Default)]
@@ -168,7 +174,7 @@ impl Grammar {
         let mut question: Vec<(&str, &str)> = Vec::new();
         for (name, value) in query {
             let name = name.strip_suffix("[eq]").unwrap_or(name);
-            if OTHERS.contains(&name) || Projection::PARAMETERS.contains(&name) {
+            if self.is_passed_over(name) {
                 continue;
             }
             let mut key = (name, None);
@@ -198,6 +204,14 @@ impl Grammar {
             .map(|it| Cursor::parse(it, question, &search.order))
             .transpose()?;
         Ok(search)
+    }
+
+    /// Returns whether the parameter is none of the list's. One that says nothing elsewhere may say something here.
+    fn is_passed_over(&self, name: &str) -> bool {
+        let is_own = || self.parameters.contains(&name) || self.schema.field(name).is_some();
+        OTHERS.contains(&name)
+            || Projection::PARAMETERS.contains(&name)
+            || (says_nothing(name) && !is_own())
     }
 
     /// Adds one pair of a query to `search`. Returns the key that must not be given twice.

@@ -2,6 +2,7 @@
 
 mod actions;
 mod demo;
+mod feed;
 mod followers;
 mod hand_in;
 mod link;
@@ -112,7 +113,7 @@ const STATUS: &str = "CASE WHEN this.is_draft THEN 'DRAFT' WHEN {now} < this.ope
 #[entity(check = Self::check, settle = Self::settle, complete = Self::complete, version = seen)]
 #[entity(join = "site s ON s.id = this.site_id")]
 #[entity(left_join = "user_account u ON u.id = this.creator")]
-#[entity(whole = Self::add_submissions)]
+#[entity(whole = Self::add_submissions, feed = Self::to_feed)]
 #[entity(verbs(read, list, create, update), order = "dueTime,id")]
 #[entity(listed("status", "openTime", "dueTime", "siteTitle", "gradeScaleMaxPoints"))]
 #[expect(
@@ -287,7 +288,6 @@ impl Assignment {
     fn scale(&self) -> Scale<'_> {
         Scale {
             kind: &self.grade_scale,
-            points: self.grade_scale_max_points.as_deref(),
         }
     }
 

@@ -21,12 +21,13 @@ use entity_core::recurrence::{self, Range, Series, Tz};
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
     Action, Actions, Answers, Arguments, Context, DateTimeUtc, Entity, Error, ErrorKind,
-    EventEntry, LocalTimes, Need, Outcome, Result, Search, Verb, encode_segment, gate, plain_text,
-    shape, standard,
+    EventEntry, FeedEntry, LocalTimes, Need, Outcome, Result, Search, Verb, encode_segment, gate,
+    plain_text, shape, standard,
 };
 use serde::Serialize;
 
 use crate::user::NAME_OR_NOTHING;
+use crate::when;
 
 pub use cause::{Deadline, follow_cause};
 pub(crate) use range::next as coming;
@@ -52,6 +53,7 @@ const SIGHT: Sight = Sight::All(&[
 #[entity(prefix = "calendar", access = PublicSite("calendar"), sight = SIGHT)]
 #[entity(dropped("seen_from", "seen_until"))]
 #[entity(table = "calendar_event", check = Self::check, event = Self::to_entry)]
+#[entity(feed = Self::to_feed)]
 #[entity(join = "site s ON s.id = this.site_id")]
 #[entity(left_join = "user_account u ON u.id = this.creator")]
 #[entity(verbs(list, create), order = "firstTime,eventId", plural = "Events")]
@@ -305,6 +307,27 @@ impl CalendarEvent {
             "/calendar/event/{site}/main/{}",
             encode_segment(&self.event_id)
         )
+    }
+
+    /// Returns the entry of the event: readers of feeds see no field but the text, so it begins with when the event is.
+    fn to_feed(&self) -> FeedEntry {
+        let is_series =
+            self.recurrence_rule.is_some() && self.series.is_none() && !self.is_computed;
+        let word = if is_series {
+            "For the first time"
+        } else {
+            "When"
+        };
+        let times = when::paragraph(word, self.start(), self.end(), self.zone());
+        FeedEntry {
+            title: self.title.clone(),
+            updated: self.modified_on.0,
+            published: Some(self.created_on.0),
+            author: Some(self.creator_display_name.clone()).filter(|it| !it.is_empty()),
+            content: Some(times + &self.description),
+            categories: vec![self.site_name.clone()],
+            enclosures: self.attachments.to_enclosures(),
+        }
     }
 
     fn to_entry(&self) -> EventEntry {

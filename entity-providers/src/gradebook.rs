@@ -53,6 +53,12 @@ pub struct Gradebook {
     /// The title of the site.
     #[entity(title)]
     pub site_name: String,
+    /// The name of the item, where one is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub item_name: Option<String>,
+    /// The comment for the student, where one item is asked for and one student has a row; otherwise empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
     /// A row for each student and each item: with `itemName`, `grade`, `points`, `userId` and `userName`.
     pub assignments: Vec<GradeRow>,
     /// The address of the further rows, if an answer can't hold all of them.
@@ -200,13 +206,18 @@ async fn part(
     let window = Window::parse(&arguments.query, MOST_ROWS)?;
     let site = find(cx, arguments.argument("siteId")?).await?;
     let site = site.ok_or_else(|| Error::bad_request("this site has no gradebook"))?;
-    let gradebook = whole(cx, &site, item, window).await?;
+    let mut gradebook = whole(cx, &site, item, window).await?;
     if let Some(name) = item
         && gradebook.assignments.is_empty()
         && !grades::has_item(cx, &site, name).await?
     {
         return Err(Error::not_found());
     }
+    gradebook.item_name = item.map(ToOwned::to_owned);
+    gradebook.comment = item.map(|_| match gradebook.assignments.as_slice() {
+        [only] => only.comment.clone().flatten().unwrap_or_default(),
+        _ => String::new(),
+    });
     let rows = u64::try_from(gradebook.assignments.len()).unwrap_or(u64::MAX);
     let is_cut = gradebook.next_assignments.is_some();
     let next = is_cut.then(|| window.start.saturating_add(rows));

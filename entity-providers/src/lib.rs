@@ -37,6 +37,7 @@ pub mod term;
 pub mod user;
 pub mod webcontent;
 pub mod webhook;
+mod when;
 
 #[cfg(test)]
 mod testbed;

@@ -1,7 +1,7 @@
 //! The parameters of an action besides its path, in the body or in the query, as existing clients send them.
 
 use entity_core::schema::{Field, Kind};
-use entity_core::{Arguments, Error, Result};
+use entity_core::{Arguments, Error, Result, flag};
 use serde_json::Value;
 
 /// The most characters of a file that is pasted into a form.
@@ -72,7 +72,7 @@ pub(crate) fn whole(arguments: &Arguments, name: &str) -> Result<String> {
 /// Returns the truth value `name`: that of the body or, without one, that of the query; `false` if nothing was sent.
 ///
 /// # Errors
-/// Returns an error if it is neither `true` nor `false`, or given more than once.
+/// Returns an error if it is no [truth value](flag), or given more than once.
 pub(crate) fn truth(arguments: &Arguments, name: &str) -> Result<bool> {
     if let Some(Value::Bool(sent)) = arguments.input.fields.get(name) {
         return Ok(*sent);
@@ -85,11 +85,7 @@ pub(crate) fn truth(arguments: &Arguments, name: &str) -> Result<bool> {
     {
         return Ok(true);
     }
-    match text(arguments, name)?.as_deref() {
-        None | Some("false") => Ok(false),
-        Some("true") => Ok(true),
-        Some(_) => Err(Error::field(name, "must be true or false")),
-    }
+    text(arguments, name)?.map_or(Ok(false), |it| flag(name, &it))
 }
 
 /// The texts `name`, each once: those of the body or, without any, those of the query. They are given one by
@@ -186,6 +182,9 @@ mod tests {
             (&[("x", "true")], json!({}), Some(true)),
             (&[], json!({"x": "false"}), Some(false)),
             (&[("x", "false")], json!({"x": true}), Some(true)),
+            (&[("x", "True")], json!({}), Some(true)),
+            (&[("x", "1")], json!({}), Some(true)),
+            (&[("x", "0")], json!({"x": "TRUE"}), Some(true)),
             (&[("x", "yes")], json!({}), None),
             (&[], json!({"x": 1}), None),
         ] {

@@ -4,6 +4,7 @@ use entity_core::db::{self, Row};
 use entity_core::wire::{Decimal, Instant as _};
 use entity_core::{Context, Delete, Error, Provider as _, Reference, Result};
 
+use super::scale::score as score_of;
 use super::{Assignment, Submission};
 use crate::calendar::{self, Deadline};
 use crate::gradebook::{self, ItemSpec};
@@ -73,7 +74,7 @@ impl Assignment {
     /// Returns an error if the grade is no score.
     pub(super) async fn tell_score(&self, cx: &Context, work: &Submission) -> Result<()> {
         if self.in_gradebook {
-            let score = work.shown_grade().map(|it| self.scale().score(it));
+            let score = work.shown_grade().map(score_of);
             let (cause, user, score) = (self.cause(), &work.submitter, score.transpose()?);
             gradebook::set_score_of_cause(cx, &cause, user, score, None).await?;
         }
@@ -90,8 +91,8 @@ impl Assignment {
         );
         sql.bind(self.id.as_str());
         let read = |row: &mut Row<'_>| {
-            let (submitter, grade): (String, String) = (row.take()?, row.take()?);
-            let score = self.scale().score(&grade).ok();
+            let (submitter, grade): (String, String) = db::columns(row)?;
+            let score = score_of(&grade).ok();
             Ok(score.map(|it| (submitter, it)))
         };
         let told = db.rows(sql.into_statement(), read).await?;

@@ -3,6 +3,7 @@
 use entity_core::wire::Decimal;
 use entity_core::{Error, Result};
 
+use crate::gradebook::score::check_points;
 use crate::letter;
 
 /// How the work for an assignment is graded.
@@ -10,8 +11,6 @@ use crate::letter;
 pub(super) struct Scale<'a> {
     /// The `gradeScale` of the assignment.
     pub(super) kind: &'a str,
-    /// The points that the assignment is worth.
-    pub(super) points: Option<&'a str>,
 }
 
 /// Returns the points of an assignment as they are stored.
@@ -41,7 +40,7 @@ impl Scale<'_> {
             return Ok(None);
         };
         let choices = match self.kind {
-            "SCORE_GRADE_TYPE" => return self.score(grade).map(|it| Some(written(it))),
+            "SCORE_GRADE_TYPE" => return score(grade).map(|it| Some(written(it))),
             "LETTER_GRADE_TYPE" => letter::of_work(),
             "PASS_FAIL_GRADE_TYPE" => vec!["Pass", "Fail"],
             "CHECK_GRADE_TYPE" => vec!["Checked"],
@@ -58,22 +57,17 @@ impl Scale<'_> {
         })?;
         Ok(Some((*found).to_owned()))
     }
+}
 
-    /// Returns a grade of points as a number.
-    ///
-    /// # Errors
-    /// Returns an error if it is no number, or more or less than there can be.
-    pub(super) fn score(&self, grade: &str) -> Result<Decimal> {
-        let score = Decimal::parse(grade).map_err(|message| Error::field("grade", message))?;
-        let most = self.points.and_then(|it| Decimal::parse(it).ok());
-        let most = most.unwrap_or(Decimal::MAX);
-        if (Decimal::ZERO..=most).contains(&score) {
-            Ok(score)
-        } else {
-            let message = format!("must be from 0 to {}", written(most));
-            Err(Error::field("grade", message))
-        }
-    }
+/// Returns a grade of points as a number.
+///
+/// # Errors
+/// Returns an error if it is no number, or one that the gradebook takes for no score.
+pub(super) fn score(grade: &str) -> Result<Decimal> {
+    let score = Decimal::parse(grade).map_err(|message| Error::field("grade", message))?;
+    let checked = check_points(Some(score));
+    checked.map_err(|error| error.rename_fields(|it| (it == "score").then_some("grade")))?;
+    Ok(score)
 }
 
 /// Writes a number as existing clients read points: without a fraction if there is none.
@@ -94,7 +88,8 @@ mod tests {
         for (kind, sent, stored) in [
             ("SCORE_GRADE_TYPE", "88.50", Some("88.5")),
             ("SCORE_GRADE_TYPE", "100.0", Some("100")),
-            ("SCORE_GRADE_TYPE", "100.1", None),
+            ("SCORE_GRADE_TYPE", "100.1", Some("100.1")),
+            ("SCORE_GRADE_TYPE", "99999999999", None),
             ("SCORE_GRADE_TYPE", "-1", None),
             ("SCORE_GRADE_TYPE", "NaN", None),
             ("LETTER_GRADE_TYPE", "a+", Some("A+")),
@@ -103,11 +98,7 @@ mod tests {
             ("CHECK_GRADE_TYPE", "Checked", Some("Checked")),
             ("UNGRADED_GRADE_TYPE", "1", None),
         ] {
-            let scale = Scale {
-                kind,
-                points: Some("100"),
-            };
-            let received = scale.receive(Some(sent)).ok().flatten();
+            let received = Scale { kind }.receive(Some(sent)).ok().flatten();
             assert_eq!(received.as_deref(), stored, "{kind} {sent}");
         }
     }

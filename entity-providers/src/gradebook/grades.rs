@@ -331,6 +331,8 @@ impl Gradebook {
         Self {
             site_id: site.id.clone(),
             site_name: site.title.clone(),
+            item_name: None,
+            comment: None,
             assignments,
             next_assignments: None,
         }

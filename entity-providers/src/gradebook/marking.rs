@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use entity_core::db::{self};
 use entity_core::wire::{Decimal, Millis};
-use entity_core::{Context, Error, Provider as _, Result};
+use entity_core::{Context, Error, ErrorKind, Provider as _, Result, gate};
 
 use super::audience::{Audience, student_roles, write_students};
 use super::change;
@@ -64,6 +64,21 @@ pub(super) async fn hold_items(cx: &Context, site: &str, items: &BTreeSet<&str>)
     match found.iter().any(GradebookItem::is_external) {
         true => Err(Error::conflict("this item is graded where it comes from")),
         false => Ok(()),
+    }
+}
+
+/// Returns the site of an item that the caller sees.
+///
+/// # Errors
+/// Returns an error that names the field if there is none.
+pub(super) async fn site_of(cx: &Context, item: &str) -> Result<String> {
+    let found = gate::read::<GradebookItem>(cx, item).await;
+    match found.map_err(Error::hide) {
+        Ok(item) => Ok(item.site_id),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Err(Error::field("itemId", "must be an item of a site"))
+        }
+        Err(error) => Err(error),
     }
 }
 

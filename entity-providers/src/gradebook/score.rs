@@ -35,8 +35,8 @@ pub struct GradebookScore {
     /// The ids of the item and of the student, joined by a colon.
     #[entity(id)]
     pub score_id: String,
-    /// The site.
-    #[entity(site, references = "site")]
+    /// The site. That of the item, if a new score is sent without it.
+    #[entity(site, optional, references = "site")]
     pub site_id: String,
     /// The item.
     #[entity(on_create, parent = GradebookItem, references = "gradebook-item", max = 99)]
@@ -113,8 +113,12 @@ impl GradebookScore {
     }
 }
 
-/// Checks that a score is one that an item may have. It may be more than the item is worth.
-pub(super) fn check_points(score: Option<Decimal>) -> Result<()> {
+/// Checks that a score is one that an item, and work that is graded by points, may have. It may be more than these are
+/// worth: teachers reward what goes beyond what they asked for.
+///
+/// # Errors
+/// Returns an error that names the field `score` if it is not.
+pub(crate) fn check_points(score: Option<Decimal>) -> Result<()> {
     match score {
         Some(it) if it < Decimal::ZERO || it > MOST_POINTS => {
             let message = format!("must be between 0 and {MOST_POINTS}");
@@ -133,6 +137,9 @@ impl Create for GradebookScore {
 
     async fn create(cx: &Context, draft: Fields) -> Result<Self> {
         let mut score = Self::make(cx, draft)?;
+        if score.site_id.is_empty() {
+            score.site_id = marking::site_of(cx, &score.item_id).await?;
+        }
         score.score_id = Self::id_of(&score.item_id, &score.user_id);
         score.graded_by = cx.user_id()?.to_owned();
         let pair = (score.item_id.as_str(), score.user_id.as_str());

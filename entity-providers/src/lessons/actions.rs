@@ -15,6 +15,7 @@ use super::contents::{self, Content};
 use super::outline::Outline;
 use super::progress::{self, Ticks};
 use super::{Lesson, LessonItem, READ, WRITE, tree};
+use crate::parameters;
 
 /// The parameter that puts something in order.
 const ORDER: &[(&str, &str)] = &[("order", "in the body: all ids, in the new order")];
@@ -136,11 +137,7 @@ async fn whole(cx: &Context, arguments: Arguments) -> Result<Outcome<Lesson>> {
         Some("simple") => true,
         Some(_) => return Err(Error::field("type", "must be `simple` or left out")),
     };
-    let is_whole = match arguments.parameter("fullTree") {
-        None | Some("" | "false") => false,
-        Some("true") => true,
-        Some(_) => return Err(Error::field("fullTree", "must be `true` or `false`")),
-    };
+    let is_whole = parameters::truth(&arguments, "fullTree")?;
     let page = Lesson::read(cx, id).await?.ok_or_else(Error::not_found)?;
     enter(cx, &page.site_id).await?;
     gate::require::<Lesson>(cx, &page, Operation::Read).await?;

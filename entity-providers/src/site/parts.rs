@@ -69,15 +69,18 @@ pub(super) async fn complete(cx: &Context, sites: &mut [Site]) -> Result<()> {
             site.site_owner = Owner {
                 user_id: id.clone(),
                 user_display_name: name.clone(),
-                user_entity_url: Some(format!(
-                    "{}/direct/user/{}",
-                    cx.base_url(),
-                    encode_segment(id)
-                )),
+                user_entity_url: profile_url(cx, id),
             };
         }
     }
     Ok(())
+}
+
+/// Returns the address of the profile of `user`, which everybody with a session may open, unlike the account: nothing for
+/// strangers, who may open neither.
+fn profile_url(cx: &Context, user: &str) -> Option<String> {
+    let (base, user) = (cx.base_url(), encode_segment(user));
+    (!cx.caller().is_anonymous()).then(|| format!("{base}/direct/profile/{user}"))
 }
 
 async fn pages(cx: &Context, sites: &[Site]) -> Result<HashMap<String, Vec<PageReference>>> {

@@ -132,6 +132,35 @@ both! {
         }
     }
 
+    async fn x13_what_is_told_as_an_address_is_a_uri(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let mut fields = coats();
+        fields["attachments"] = json!([
+            {"name": "One", "url": "HTTPS://files.example.org/{x}|y%20z"}, {"name": "Two", "url": "https://files.example.org/100%"},
+        ]);
+        let path = announce(&teacher, &fields).await;
+        let stored = read(&teacher, &format!("{path}.json")).await;
+        assert_eq!(stored["attachments"][0]["url"], "HTTPS://files.example.org/{x}|y%20z");
+        let (first, second) = ("\"https://files.example.org/%7Bx%7D%7Cy%20z\"", "\"https://files.example.org/100%25\"");
+        let atom = teacher.get(&format!("{path}.atom")).await;
+        assert!(atom.text().contains(first) && atom.text().contains(second), "{}", atom.text());
+        let rss = teacher.get("/direct/announcement/site/biology-101.rss").await;
+        assert!(rss.text().contains(&format!("<enclosure url={first}")), "{}", rss.text());
+        for start in ["/direct/announcement/site/biology-101.json?_limit=1&title[ne]=", "/api/users/me/announcements?_limit=1&x="] {
+            let part = teacher.get(&format!("{start}{{a}}|b%20c")).await;
+            let link = part.header("link").expect("a link");
+            assert!(link.contains("=%7Ba%7D%7Cb%20c&") && !link.contains(['{', '|', '[']), "{link}");
+        }
+        for (prefix, fields) in [
+            ("webcontent", json!({"siteId": "biology-101", "title": "Web", "url": "HTTPS://a.example/"})),
+            ("news", json!({"siteId": "biology-101", "title": "News", "url": "Https://a.example/"})),
+        ] {
+            teacher.post(&format!("/direct/{prefix}.json"), &fields).await.expect(StatusCode::CREATED);
+        }
+        let wrong = json!({"siteId": "biology-101", "title": "Web", "url": "javascript://a.example/"});
+        teacher.post("/direct/webcontent.json", &wrong).await.expect(StatusCode::BAD_REQUEST);
+    }
+
     async fn one_announcement_has_four_addresses(app: TestApp) {
         let student = app.user("student1").await;
         let all = list(&student, OF_BIOLOGY, "announcement").await;

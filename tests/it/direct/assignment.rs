@@ -2,9 +2,9 @@
 
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
-use tests::{Client, TestApp, both};
+use tests::{Answer, Client, TestApp, both};
 
-use super::{XML, created, list, read, text};
+use super::{XML, created, id_of, list, read, text};
 use crate::shape::{METADATA, assert_same, assert_shape};
 
 const SHAPE: &str = "id text, title text, context text, siteTitle text, instructions text, status text, draft flag, \
@@ -170,6 +170,48 @@ both! {
         let path = format!("/direct/assignment/getGrade.json?gradableId={id}&submissionId={work}");
         assert_eq!(read(&teacher, &path).await["grade"], "91");
         assert_eq!(read(&student, &path).await["grade"], Value::Null);
+    }
+
+    async fn x29_graders_who_name_no_work_are_told_what_to_name(app: TestApp) {
+        let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
+        let id = text(&find(&teacher, REPORT).await, "id");
+        for action in ["itemSubmission", "getGrade"] {
+            let path = format!("/direct/assignment/{action}.json?gradableId={id}");
+            let refused = teacher.get(&path).await;
+            refused.expect(StatusCode::BAD_REQUEST);
+            assert_eq!(refused.json()["error"]["fields"][0]["name"], "studentId", "{action}");
+            student.get(&path).await.expect(StatusCode::OK);
+        }
+    }
+
+    async fn x29_a_score_above_the_points_has_one_rule(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let id = created(&teacher.post("/direct/assignment.json", &sketch()).await, "assignment");
+        let student = id_of(&app.user("student9").await).await;
+        let items = list(&teacher, "/direct/gradebook-item.json?siteId=biology-101&name=Herbarium", "gradebook-item").await;
+        for (points, status) in [("1000", true), ("-1", false), ("10000000001", false)] {
+            let grade = json!({"gradableId": id, "studentId": student, "grade": points});
+            let graded = teacher.post("/direct/assignment/setGrade.json", &grade).await;
+            let points: f64 = points.parse().expect("a number");
+            let score = json!({"siteId": "biology-101", "itemId": items[0]["itemId"], "userId": student, "score": points});
+            let scored = teacher.post("/direct/gradebook-score.json", &score).await;
+            let taken = (graded.status.is_success(), scored.status.is_success());
+            assert_eq!(taken, (status, status), "{points}");
+            if !status {
+                let name = |answer: &Answer| answer.json()["error"]["fields"][0]["name"].take();
+                assert_eq!((name(&graded), name(&scored)), (json!("grade"), json!("score")), "{points}");
+            }
+        }
+    }
+
+    async fn x30_a_doubled_title_is_refused_by_the_name_that_was_sent(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let mut fields = sketch();
+        fields["title"] = json!("Herbarium");
+        fields["inGradebook"] = json!(true);
+        let refused = teacher.post("/direct/assignment.json", &fields).await;
+        refused.expect(StatusCode::CONFLICT);
+        assert_eq!(refused.json()["error"]["fields"][0]["name"], "title");
     }
 
     async fn work_is_handed_in_graded_and_returned(app: TestApp) {

@@ -24,6 +24,23 @@ fn talk() -> Value {
     json!({"siteId": "biology-101", "title": "Talk", "firstTime": "2026-12-01T17:00:00Z", "duration": 5_400_000})
 }
 
+/// `text` without the escapes of markup, and without what marks text that has none.
+fn plain(text: &str) -> String {
+    let text = text.replace("<![CDATA[", "").replace("]]>", "");
+    [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&amp;", "&"),
+    ]
+    .iter()
+    .fold(text, |it, (escape, sign)| it.replace(escape, sign))
+}
+
+fn text_of(event: &Value) -> String {
+    text(event, "description")
+}
+
 both! {
     async fn an_event_has_the_keys_that_clients_read(app: TestApp) {
         for eid in ["student1", "instructor1"] {
@@ -104,6 +121,31 @@ both! {
         for path in ["/direct/calendar/my", "/direct/calendar"] {
             stranger.get(path).await.expect(StatusCode::UNAUTHORIZED);
         }
+    }
+
+    async fn x43_the_text_of_an_entry_begins_with_when_it_is(app: TestApp) {
+        let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
+        let event = json!({
+            "siteId": "biology-101", "title": "Zqx", "description": "<p>Bring coats.</p>", "firstTime": "2027-03-29T07:00:00Z",
+            "timeZone": "Europe/Berlin", "duration": 5_400_000,
+        });
+        created(&teacher.post("/direct/calendar.json", &event).await, "calendar");
+        let text = "When: Monday, 29 March 2027, 09:00 to 10:30 (Europe/Berlin)";
+        for format in ["atom", "rss"] {
+            let feed = student.get(&format!("/direct/calendar/site/biology-101.{format}")).await;
+            let feed = plain(feed.expect(StatusCode::OK).text());
+            assert!(feed.contains(&format!("<p>{text}</p><p>Bring coats.</p>")), "{feed}");
+            let tag = if format == "atom" { "<entry>" } else { "<item>" };
+            let entries = feed.split(tag).skip(1);
+            assert!(entries.map(|it| it.contains("<p>When: ") || it.contains("<p>For the first time: ")).all(|it| it), "{feed}");
+            let feed = student.get(&format!("/direct/assignment/site/biology-101.{format}")).await;
+            let feed = plain(feed.expect(StatusCode::OK).text());
+            let mut entries = feed.split(tag).skip(1).peekable();
+            assert!(entries.peek().is_some());
+            assert!(entries.all(|it| it.contains("<p>Due: ") && it.contains(" (UTC)</p>")), "{feed}");
+        }
+        let json = list(&student, "/direct/calendar/site/biology-101.json?_limit=500", "calendar").await;
+        assert!(json.iter().all(|it| !text_of(it).contains("When: ")));
     }
 
     async fn an_event_is_made_read_changed_and_deleted(app: TestApp) {

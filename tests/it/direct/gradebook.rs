@@ -91,10 +91,37 @@ both! {
         assert_eq!(rows.len(), 1);
         assert_shape(&rows[0], &[ROW, "comment text?"]);
         assert_eq!(rows[0]["comment"], "Well argued.");
+        assert_shape(&book, &[BOOK, METADATA, "itemName text, comment text"]);
         for unknown in ["Midterm%20exam", "None"] {
             let path = format!("/direct/gradebook/item/biology-101/{unknown}.json");
             student.get(&path).await.expect(StatusCode::NOT_FOUND);
         }
+    }
+
+    async fn x30_one_item_says_its_name_and_its_comment_at_the_top(app: TestApp) {
+        let path = "/direct/gradebook/item/biology-101/Essay%201.json";
+        let own = read(&app.user("student1").await, path).await;
+        assert_eq!((&own["itemName"], &own["comment"]), (&json!("Essay 1"), &json!("Well argued.")));
+        let all = read(&app.user("instructor1").await, path).await;
+        assert_eq!((&all["itemName"], &all["comment"]), (&json!("Essay 1"), &json!("")));
+        let whole = read(&app.user("student1").await, BIOLOGY).await;
+        assert!(whole.get("itemName").is_none() && whole.get("comment").is_none());
+    }
+
+    async fn x29_a_score_is_of_the_site_of_its_item(app: TestApp) {
+        let (instructor, other) = (app.user("instructor1").await, app.user("instructor2").await);
+        let id = text(&item(&instructor, "Herbarium").await, "itemId");
+        let user = id_of(&app.user("student9").await).await;
+        let draft = json!({"itemId": id, "userId": user, "score": 4});
+        for (client, item) in [(&instructor, "nothing"), (&other, "nothing"), (&other, id.as_str())] {
+            let refused = client.post("/direct/gradebook-score.json", &json!({"itemId": item, "userId": user, "score": 4})).await;
+            refused.expect(StatusCode::BAD_REQUEST);
+            assert_eq!(refused.json()["error"]["fields"][0]["name"], "itemId", "{item}");
+        }
+        app.user("student1").await.post("/direct/gradebook-score.json", &draft).await.expect(StatusCode::FORBIDDEN);
+        let made = instructor.post("/direct/gradebook-score.json", &draft).await;
+        made.expect(StatusCode::CREATED);
+        assert_eq!(made.json()["siteId"], "biology-101");
     }
 
     async fn refusals_have_the_statuses_that_clients_know(app: TestApp) {

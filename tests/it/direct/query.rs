@@ -272,6 +272,53 @@ both! {
         assert_eq!(site.and_then(|it| it.text()), Some("Biology 101: Cells and Life"));
     }
 
+    async fn x11_what_other_programs_add_to_a_query_says_nothing(app: TestApp) {
+        let student = app.user("student1").await;
+        let said_nothing = "_=1&n=100&d=7&nocache=1&no-cache=1&utm_source=x&utm_medium=y&fbclid=z&gclid=w";
+        for path in [
+            "/direct/site.json", "/direct/assignment/my.json", "/direct/assignment/site/biology-101.json",
+            "/direct/content/site/biology-101.json", "/direct/calendar/my.json?firstDate=2026-11-01&lastDate=2026-11-30",
+            "/direct/membership.json", "/direct/poll/site/biology-101.json", "/direct/gradebook/site/biology-101.json",
+            "/direct/user/current.json", "/api/users/me/sites", "/api/users/me/announcements",
+        ] {
+            let sign = if path.contains('?') { '&' } else { '?' };
+            let (plain, with) = (read(&student, path).await, read(&student, &format!("{path}{sign}{said_nothing}")).await);
+            assert_eq!(plain, with, "{path}");
+        }
+        // Where they are declared they count.
+        let two = list(&student, "/direct/announcement/user.json?n=2&utm_source=x", "announcement").await;
+        assert_eq!(two.len(), 2);
+        for wrong in ["utmsource=x", "_x=1", "nn=1", "fbclids=1"] {
+            student.get(&format!("/direct/site.json?{wrong}")).await.expect(StatusCode::BAD_REQUEST);
+        }
+    }
+
+    async fn x11_truth_values_are_read_in_every_way_that_programs_write_them(app: TestApp) {
+        let (student, teacher) = (app.user("student1").await, app.user("instructor1").await);
+        let lesson = list(&student, "/direct/lessons/site/biology-101.json", "lessons").await;
+        let lesson = format!("/direct/lessons/lesson/{}.json?fullTree=", text(&lesson[0], "lessonId"));
+        let id = text(&list(&teacher, "/direct/assignment/site/biology-101.json", "assignment").await[0], "id");
+        let link = format!("/direct/assignment/deepLinkWithPermissions/biology-101/{id}.json?allowAddAssignment=");
+        for start in [
+            "/direct/membership.json?includeGroups=true&includeSites=", "/direct/site.json?published=", "/direct/announcement.json?draft[null]=",
+            "/direct/announcement/user.json?a=", "/api/users/me/sites?pinned=", "/api/users/me/sites?envelope=", &lesson, &link,
+        ] {
+            let mut answers = Vec::new();
+            for (yes, no) in [("true", "false"), ("True", "False"), ("TRUE", "FALSE"), ("1", "0")] {
+                let mut both = Vec::new();
+                for value in [yes, no] {
+                    let mut answer = read(&teacher, &format!("{start}{value}")).await;
+                    if let Some(fields) = answer.as_object_mut() { fields.remove("timestamp"); }
+                    both.push(answer);
+                }
+                answers.push(both);
+            }
+            assert!(answers.windows(2).all(|it| it[0] == it[1]), "{start}");
+        }
+        let enveloped = read(&student, "/api/users/me/sites?envelope=1").await;
+        assert_eq!(enveloped["status"], "success");
+    }
+
     async fn what_is_shown_with_others_has_their_tag(app: TestApp) {
         let author = app.user("instructor1").await;
         let path = format!("{NEWS}?siteId=biology-101&_fields=title&_expand=siteId");

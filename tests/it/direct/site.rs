@@ -153,6 +153,21 @@ both! {
         }
     }
 
+    async fn x30_whoever_is_told_of_an_owner_may_open_the_address(app: TestApp) {
+        for eid in ["student1", "instructor2", "admin"] {
+            let client = app.user(eid).await;
+            for site in list(&client, "/direct/site.json", "site").await {
+                let owner = &site["siteOwner"];
+                if owner["userId"] == "" { continue; }
+                let address = text(owner, "userEntityURL");
+                let profile = read(&client, address.strip_prefix("http://127.0.0.1:8080").expect("ours")).await;
+                assert_eq!(profile["displayName"], owner["userDisplayName"], "{eid}");
+            }
+        }
+        let open = read(&app.anonymous(), "/direct/site/university-news.json").await;
+        assert_eq!(open["siteOwner"]["userEntityURL"], Value::Null);
+    }
+
     async fn a_course_says_its_term_and_a_project_has_none(app: TestApp) {
         let student = app.user("student1").await;
         let course = read(&student, "/direct/site/biology-101.json").await;

@@ -239,7 +239,7 @@ async fn nobody_writes_the_part_of_the_other() {
         (
             &own,
             "instructor1",
-            json!({"grade": "101"}),
+            json!({"grade": "-1"}),
             ErrorKind::BadRequest,
         ),
         (

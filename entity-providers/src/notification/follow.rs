@@ -74,16 +74,28 @@ async fn people(
 ) -> Result<Vec<String>> {
     let db = cx.db()?;
     let person = event.details.get(PERSON).and_then(Value::as_str);
-    let mut sql = db.sql("SELECT u.id FROM user_account u JOIN site s ON s.id = ");
+    // The index of the table that is named first leads to the people in their order.
+    let (text, id) = match audience {
+        Audience::Guest => (
+            "SELECT u.id FROM user_account u CROSS JOIN site s WHERE s.id = ",
+            "u.id",
+        ),
+        Audience::Site | Audience::Person => (
+            "SELECT m.user_id FROM membership m JOIN site s ON s.id = m.site_id \
+             WHERE m.is_active AND m.site_id = ",
+            "m.user_id",
+        ),
+    };
+    let mut sql = db.sql(text);
     sql.bind(site);
-    if audience != Audience::Guest {
-        sql.push(" JOIN membership m ON m.site_id = s.id AND m.user_id = u.id AND m.is_active");
-    }
-    sql.push(" WHERE u.id > ").bind(after);
+    sql.push(" AND ").push(id).push(" > ").bind(after);
     if audience != Audience::Site {
-        sql.push(" AND u.id = ").bind(person.unwrap_or_default());
+        sql.push(" AND ").push(id).push(" = ");
+        sql.bind(person.unwrap_or_default());
     }
-    sql.push(" ORDER BY u.id LIMIT ")
+    sql.push(" ORDER BY ")
+        .push(id)
+        .push(" LIMIT ")
         .bind(i64::try_from(most).unwrap_or(i64::MAX));
     db.rows(sql.into_statement(), db::columns).await
 }

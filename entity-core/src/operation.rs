@@ -113,8 +113,8 @@ impl<'a> Operation<'a> {
     }
 
     /// Converts `error` into the one that `caller` gets. Where only some entities are visible without a session, an
-    /// anonymous caller is asked to log in for all others alike, whether they exist or not. A list of a site is empty for
-    /// them, whether the site is closed or does not exist.
+    /// anonymous caller is asked to log in for all others alike, whether they exist or not. A list still tells
+    /// anonymous callers whether its site exists.
     pub(crate) fn told(&self, caller: &Caller, error: Error) -> Error {
         let is_concealed = self.need.is_some_and(|it| it.is_partly_public(caller));
         match error.kind() {

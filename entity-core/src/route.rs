@@ -175,16 +175,9 @@ pub(crate) fn action<P: Read>(action: &Action<P>) -> Runner {
             let (arguments, handler) = (arguments.clone(), Arc::clone(&handler));
             Box::pin(async move {
                 let held = gate::demand_in_site(cx, need, call.site()).await;
-                // What the public sees of a closed site is nothing, as of one that does not exist.
-                let is_closed = |error: &Error| {
-                    matches!(
-                        error.kind(),
-                        ErrorKind::Unauthenticated | ErrorKind::NotFound
-                    )
-                };
-                let is_of_public = is_list && need.is_partly_public(cx.caller());
+                let is_closed = |error: &Error| error.kind() == ErrorKind::Unauthenticated;
                 let outcome = match held {
-                    Err(error) if is_of_public && is_closed(&error) => {
+                    Err(error) if is_list && need.is_public() && is_closed(&error) => {
                         arguments(call).map(|_arguments| Outcome::Collection {
                             page: Page::whole(Vec::new()),
                             window: Window::FIRST,

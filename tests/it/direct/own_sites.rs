@@ -12,18 +12,17 @@ use tests::{TestApp, both};
 
 use super::id_of;
 
-const SITES: u64 = 3;
-const OF_SITE: u64 = 400;
-const SHOWN: u64 = 10;
+const SITES: u32 = 3;
+const SHOWN: u32 = 10;
 
 const PART: Part = Part {
     first: 0,
     students: 1,
     instructors: 1,
     first_course: 0,
-    courses: SITES,
-    courses_of_student: SITES,
-    announcements: OF_SITE,
+    courses: 3,
+    courses_of_student: 3,
+    announcements: 400,
     assignments: 0,
     files: 0,
 };
@@ -59,14 +58,14 @@ both! {
             let list = list["announcement_collection"].as_array().expect("a list").clone();
             dates.extend(list.iter().map(|it| it["createdOn"].as_i64().expect("a time")));
         }
-        assert_eq!(dates.len() as u64, 20 + 1000);
+        assert_eq!(dates.len(), 20 + 1000);
         assert!(dates.is_sorted_by(|one, next| one >= next));
 
         let caller = Caller::user(id_of(&student).await, "user000000");
         let of_student = origin(caller);
         let work = app.service().dispatcher.read(&of_student, |cx| {
             Box::pin(async move {
-                let mut search = Search::part(Window { start: 0, limit: SHOWN });
+                let mut search = Search::part(Window { start: 0, limit: SHOWN.into() });
                 search.scope = Scope::Sites((0..SITES).map(|it| format!("course-{it:06}")).collect());
                 Grammar::of::<Announcement>().expect("a list").complete(&mut search);
                 db::list_statement::<Announcement>(cx, &search).await
@@ -83,7 +82,7 @@ both! {
             let told = session.query_one_raw(statement).await.expect("a plan").expect("a plan");
             let plan: Value = told.try_get("", "QUERY PLAN").expect("a plan");
             let count = looked_at(&plan[0]["Plan"]);
-            let most = ((SITES + 1) * (SHOWN + 1)) as f64;
+            let most = f64::from((SITES + 1) * (SHOWN + 1));
             assert!(count > 0.0 && count <= most, "{count} of at most {most}: {plan:#}");
         }
     }

@@ -155,7 +155,7 @@ both! {
         assert_eq!(graded[line(&graded, "student5")][1], "60.5");
         let own = read(&student, &format!("{path}.json")).await;
         assert_eq!(own["submissions"][0]["grade"], Value::Null, "it is not returned yet");
-        let wrong = json!({"csv": "Student ID,Grade\nstudent2,78\nstudent3,101\nnobody,1\n"});
+        let wrong = json!({"csv": "Student ID,Grade\nstudent2,78\nstudent3,ten\nnobody,1\n"});
         let told = instructor.post(&import, &wrong).await;
         let told = told.expect(StatusCode::BAD_REQUEST).text().to_owned();
         assert!(told.contains("line 3, column 2") && told.contains("line 4, column 1"), "{told}");

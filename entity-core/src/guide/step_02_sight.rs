@@ -89,7 +89,7 @@
 //! which stores a record as it is.
 //!
 //! ```
-//! # use entity_core::{Context, Error, Result};
+//! # use entity_core::{Context, Error, Result, db};
 //! # struct Loan { item: String, site_id: String }
 //! # impl Loan {
 //! async fn settle(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {

@@ -283,11 +283,9 @@ async fn action_reply<P: Read>(
         }
         it @ (Outcome::Remarked(..) | Outcome::Windowed(..)) => {
             let (outcome, remarks) = it.apart(|rest| rest.remarks(cx, &call, name));
-            let reply = action_reply::<P>(cx, call, outcome, asked, about);
-            Ok(Reply {
-                remarks,
-                ..Box::pin(reply).await?
-            })
+            let mut reply = Box::pin(action_reply::<P>(cx, call, outcome, asked, about)).await?;
+            reply.remarks.extend(remarks);
+            Ok(reply)
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `/direct/conversations-tag`: the words by which the topics of a site are sorted.
 
-use entity_core::db::{self};
+use entity_core::db;
 use entity_core::{Access, Context, Delete, Entity, Error, Need, Result, standard};
 use sea_orm::ConnectionTrait as _;
 use serde::Serialize;

@@ -256,9 +256,9 @@ impl ForumMessage {
         let db = cx.db()?;
         let mut sql = db.sql("SELECT author_id FROM forum_message WHERE message_id = ");
         sql.bind(above.to_string());
-        let read = |row: &mut Row<'_>| Ok(row.take::<String>()?);
         let reference = Reference::entity(Self::PREFIX, self.key.as_str());
-        for author in db.rows(sql.into_statement(), read).await? {
+        let authors: Vec<String> = db.rows(sql.into_statement(), db::columns).await?;
+        for author in authors {
             notification::emit_to(cx, REPLY, &reference, &self.site_id, &author, false);
         }
         Ok(())

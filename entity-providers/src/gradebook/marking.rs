@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use entity_core::db::{self};
+use entity_core::db;
 use entity_core::wire::{Decimal, Millis};
 use entity_core::{Context, Error, ErrorKind, Provider as _, Result, gate};
 

@@ -1,7 +1,7 @@
 //! The lessons of the two courses of the demo university.
 
 use chrono::TimeDelta;
-use entity_core::db::{self};
+use entity_core::db;
 use entity_core::wire::Millis;
 use entity_core::{Context, Demo, Result};
 

@@ -1,6 +1,6 @@
 //! Making notifications of events.
 
-use entity_core::db::{self};
+use entity_core::db;
 use entity_core::wire::Millis;
 use entity_core::{Audience, Context, Event, Notice, PERSON, Reference, Result};
 use sea_orm::ConnectionTrait as _;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use entity_core::db::Row;
+use entity_core::db;
 use entity_core::search::{Cell, Test};
 use entity_core::{Context, Result};
 
@@ -48,7 +48,6 @@ async fn unviewed(cx: &Context, sites: &[&str]) -> Result<BTreeSet<Place>> {
     let mut sql = db.sql("SELECT DISTINCT site_id, tool FROM notification WHERE to_user = ");
     sql.bind(cx.user_id()?);
     sql.push(" AND NOT viewed AND site_id").bind_list(sites)?;
-    let read = |row: &mut Row<'_>| Ok((row.take()?, row.take()?));
-    let found: Vec<Place> = db.rows(sql.into_statement(), read).await?;
+    let found: Vec<Place> = db.rows(sql.into_statement(), db::columns).await?;
     Ok(found.into_iter().collect())
 }

@@ -1,6 +1,6 @@
 //! The rules of polls: what fits together, what stays once somebody has voted, and who learns the results when.
 
-use entity_core::db::{self};
+use entity_core::db;
 use entity_core::wire::Millis;
 use entity_core::{Context, DateTimeUtc, Error, ErrorKind, Result, gate};
 

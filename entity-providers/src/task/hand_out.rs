@@ -1,6 +1,6 @@
 //! Handing out a task to the students of a site or of some of its groups.
 
-use entity_core::db::{self};
+use entity_core::db;
 use entity_core::{Context, Error, Need, Result, gate};
 
 use super::Task;

@@ -55,9 +55,10 @@ pub(super) fn statement<T: Record>(
         sql.push(&format!("near.o{place}"));
         Ok(())
     })?;
-    sql.push(") AS place FROM jsonb_array_elements_text(")
+    sql.push(") AS place FROM (SELECT DISTINCT jsonb_array_elements_text(")
         .bind(list);
-    sql.push("::jsonb) AS own(site) CROSS JOIN LATERAL (SELECT ");
+    // A site that is named twice has its entities once.
+    sql.push("::jsonb) AS site) AS own CROSS JOIN LATERAL (SELECT ");
     sql.column(THIS, T::KEY).push(" AS key");
     for (place, key) in search.order.iter().enumerate() {
         columns.write(sql.push(", "), key.field)?;

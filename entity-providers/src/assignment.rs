@@ -85,6 +85,7 @@ const STATUS: &str = "CASE WHEN this.is_draft THEN 'DRAFT' WHEN {now} < this.ope
         author = creator,
         drop_dead_time = close_time,
         max_grade_point = grade_scale_max_points,
+        position = place,
     ),
     iso(
         open_time_string = open_time,
@@ -146,9 +147,6 @@ pub struct Assignment {
     /// `SITE` for everybody, `GROUP` for some groups.
     #[entity(computed)]
     pub access: String,
-    /// Its place among the assignments of the site.
-    #[entity(computed = |it, _| it.place)]
-    pub position: i64,
     /// When students begin to see it.
     pub open_time: Moment,
     /// When it is due.

@@ -1,5 +1,6 @@
 //! The rules of the repository, as tests.
 
+mod by_hand;
 mod manifests;
 mod sources;
 mod words;

@@ -54,7 +54,7 @@ impl<'a> Columns<'a> {
     }
 
     /// Returns the columns of the table of `T`, with what the rules of the type need to know of the caller.
-    pub(super) async fn of<T: Record>(cx: &'a Context, search: &Search) -> Result<Self> {
+    pub(super) async fn of<T: Record>(cx: &'a Context, search: &'a Search) -> Result<Self> {
         let functions = functions::<T>();
         if T::SIGHT.is_none() && T::VEILED.is_empty() {
             return Ok(Self::all(cx));
@@ -69,7 +69,10 @@ impl<'a> Columns<'a> {
             table: THIS,
             variables: Variables::of(cx),
             veiled: T::VEILED,
-            known: Some((Asking::of::<T>(cx, &rules::<T>()).await?, held)),
+            known: Some((
+                Asking::of::<T>(cx, &rules::<T>(), search.site()).await?,
+                held,
+            )),
         })
     }
 
@@ -167,7 +170,7 @@ pub(crate) fn fault<T: Record>() -> Option<String> {
 /// Appends the answers to the questions of the rules of `T`, one column for each rule, each with a comma in front.
 pub(super) async fn write_answers<T: Record>(cx: &Context, sql: &mut Sql) -> Result<()> {
     let rules = rules::<T>();
-    let asking = Asking::of::<T>(cx, &rules).await?;
+    let asking = Asking::of::<T>(cx, &rules, None).await?;
     rules
         .iter()
         .try_for_each(|it| it.write_answers(sql, &asking))

@@ -47,7 +47,7 @@ async fn each_sees_what_is_for_them_newest_first() {
         ("admin", &all),
         ("student1", &in_lab),
         ("student11", &plain),
-        ("ta1", &plain),
+        ("ta1", &in_lab),
     ] {
         let list = bed.get(eid, SITE).await.unwrap();
         assert_eq!(texts(&list, "title"), expected, "{eid}");

@@ -166,6 +166,8 @@ pub(super) async fn fill(cx: &Context, demo: &Demo) -> Result<usize> {
             let submission = work.submission(cx, &assignment, demo.person(work.student)?);
             db::insert(cx, &submission).await?;
         }
+        assignment.settle(cx, None).await?;
+        assignment.tell_scores(cx).await?;
     }
     Ok(TASKS.len())
 }
@@ -176,13 +178,14 @@ impl Task {
             Some(_) => "SCORE_GRADE_TYPE",
             None => "UNGRADED_GRADE_TYPE",
         };
+        let draft = matches!(self.kind, Kind::Draft);
         let made = Moment::from(after(cx, self.opens.min(-1)));
         Assignment {
             id: cx.new_id(),
             title: self.title.to_owned(),
             site_id: self.site.to_owned(),
             instructions: self.instructions.to_owned(),
-            draft: matches!(self.kind, Kind::Draft),
+            draft,
             open_time: after(cx, self.opens).into(),
             due_time: after(cx, self.due).into(),
             close_time: after(cx, self.closes).into(),
@@ -192,6 +195,8 @@ impl Task {
             author_last_modified: author.to_owned(),
             grade_scale: scale.to_owned(),
             grade_scale_max_points: self.points.map(ToOwned::to_owned),
+            in_gradebook: self.points.is_some() && !draft,
+            in_calendar: true,
             submission_type: "TEXT_AND_ATTACHMENT_ASSIGNMENT_SUBMISSION".to_owned(),
             resubmissions: 1,
             place,

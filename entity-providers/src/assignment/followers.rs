@@ -82,7 +82,7 @@ impl Assignment {
     }
 
     /// Tells the gradebook, where the item is new, all grades that are shown and are scores.
-    async fn tell_scores(&self, cx: &Context) -> Result<()> {
+    pub(super) async fn tell_scores(&self, cx: &Context) -> Result<()> {
         let db = cx.db()?;
         // Texts and feedback of a large class are not read for this.
         let mut sql = db.sql(

@@ -46,7 +46,7 @@ async fn each_sees_the_assignments_that_are_for_them() {
         ("admin", &[ESSAY, WORKSHEET, REPORT, PAPER]),
         ("student1", &[ESSAY, WORKSHEET, REPORT]),
         ("student11", &[ESSAY, REPORT]),
-        ("ta1", &[ESSAY, REPORT]),
+        ("ta1", &[ESSAY, WORKSHEET, REPORT]),
     ] {
         let list = bed.get(eid, SITE).await.unwrap();
         assert_eq!(texts(&list, "title"), expected, "{eid}");

@@ -40,7 +40,7 @@ const FILES: &[&str] = &["past-exam.pdf"];
 const MOVED: usize = 2;
 const CANCELLED: usize = 4;
 
-const PLANS: [Plan; 8] = [
+const PLANS: [Plan; 7] = [
     Plan {
         site: BIOLOGY,
         creator: "instructor1",
@@ -76,18 +76,6 @@ const PLANS: [Plan; 8] = [
         hour: 10,
         minutes: 90,
         feature: Feature::WithFiles(FILES),
-    },
-    Plan {
-        site: BIOLOGY,
-        creator: "instructor1",
-        title: "Essay on osmosis is due",
-        description: "",
-        kind: "Deadline",
-        location: None,
-        day: 7,
-        hour: 18,
-        minutes: 0,
-        feature: Feature::Plain,
     },
     Plan {
         site: BIOLOGY,

@@ -57,7 +57,7 @@ async fn each_sees_what_is_for_them_in_order_of_time() {
     for (eid, has_lab) in [
         ("student1", true),
         ("student11", false),
-        ("ta1", false),
+        ("ta1", true),
         ("instructor1", true),
         ("admin", true),
     ] {

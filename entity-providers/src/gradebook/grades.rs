@@ -37,7 +37,7 @@ pub(super) async fn sites(
     limit(&mut sql, window);
     let audiences: HashMap<&str, Audience> = seen.iter().map(|it| (it.0.as_str(), it.1)).collect();
     let read = |row: &mut Row<'_>| {
-        let (id, title): (String, String) = (row.take()?, row.take()?);
+        let (id, title): (String, String) = db::columns(row)?;
         let audience = audiences.get(id.as_str()).copied();
         Ok(audience.map(|audience| Site {
             id,
@@ -133,7 +133,8 @@ async fn selected(
          JOIN user_account u ON u.id = this.user_id JOIN gradebook_item i ON i.site_id = this.site_id \
          LEFT JOIN gradebook_score c ON c.score_id = i.item_id || ':' || this.user_id WHERE ",
     );
-    sees_grades(cx).await?.write(&mut sql, "i")?;
+    let ids: Vec<&str> = sites.iter().map(|it| it.id.as_str()).collect();
+    sees_grades(cx, &ids).await?.write(&mut sql, "i")?;
     sql.push(" AND ");
     match few.is_some() {
         true => drop(sql.push("TRUE")),
@@ -164,7 +165,7 @@ async fn items(cx: &Context, sites: &[Site]) -> Result<HashMap<String, u64>> {
     let db = cx.db()?;
     let mut sql = db.sql("SELECT i.site_id, count(*) FROM gradebook_item i WHERE i.site_id");
     sql.bind_list(&ids)?.push(" AND ");
-    sees_grades(cx).await?.write(&mut sql, "i")?;
+    sees_grades(cx, &ids).await?.write(&mut sql, "i")?;
     sql.push(" GROUP BY i.site_id");
     counted(cx, sql).await
 }
@@ -182,7 +183,7 @@ async fn students(cx: &Context, sites: &[Site]) -> Result<HashMap<String, u64>> 
 
 async fn counted(cx: &Context, sql: Sql) -> Result<HashMap<String, u64>> {
     let read = |row: &mut Row<'_>| {
-        let (site, count): (String, i64) = (row.take()?, row.take()?);
+        let (site, count): (String, i64) = db::columns(row)?;
         Ok((site, u64::try_from(count).unwrap_or_default()))
     };
     let found = cx.db()?.rows(sql.into_statement(), read).await?;
@@ -238,12 +239,9 @@ impl Few {
 }
 
 fn read(row: &mut Row<'_>, is_of_item: bool) -> Result<(String, GradeRow)> {
-    let site = row.take()?;
-    let item_name = row.take()?;
-    let points = Decimal::of_units(row.take()?);
-    let (user_id, user_name) = (row.take()?, row.take()?);
-    let score = row.take::<Option<i64>>()?.map(Decimal::of_units);
-    let comment = row.take::<Option<String>>()?.filter(|it| !it.is_empty());
+    let ((site, item_name, points), (user_id, user_name)) = db::columns(row)?;
+    let (score, comment): (Option<Decimal>, Option<String>) = db::columns(row)?;
+    let comment = comment.filter(|it| !it.is_empty());
     let row = GradeRow {
         item_name,
         grade: score.map(|it| it.to_string()),
@@ -357,6 +355,6 @@ pub(super) async fn has_item(cx: &Context, site: &Site, name: &str) -> Result<bo
     let mut sql = db.sql("SELECT count(*) FROM gradebook_item i WHERE i.site_id = ");
     sql.bind(site.id.as_str()).push(" AND i.name = ").bind(name);
     sql.push(" AND ");
-    sees_grades(cx).await?.write(&mut sql, "i")?;
+    sees_grades(cx, &[&site.id]).await?.write(&mut sql, "i")?;
     Ok(db.rows(sql.into_statement(), db::columns::<i64>).await? != [0])
 }

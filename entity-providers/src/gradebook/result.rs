@@ -130,7 +130,7 @@ impl Book {
              WHERE i.site_id = ",
         );
         sql.bind(site).push(" AND ");
-        sees_grades(cx).await?.write(&mut sql, "i")?;
+        sees_grades(cx, &[site]).await?.write(&mut sql, "i")?;
         sql.push(" ORDER BY i.item_id");
         let read = |row: &mut Row<'_>| {
             let (is_counted, id, category, points, is_extra): (bool, String, Option<String>, _, _) =

@@ -81,7 +81,7 @@ impl Pieces for Export {
 
 /// Returns the items of a site in which the caller grades, as far as they may know of them, in their order.
 pub(super) async fn items(cx: &Context, site: &str) -> Result<Vec<GradebookItem>> {
-    let seen = sees_grades(cx).await?;
+    let seen = sees_grades(cx, &[site]).await?;
     let found = db::load(cx, |sql| {
         sql.push("this.site_id = ").bind(site).push(" AND ");
         seen.write(sql, "this")?;

@@ -258,7 +258,7 @@ async fn items(cx: &Context, seen: &[Seen], order: Order, window: Window) -> Res
     }
     sql.push(" WHERE i.site_id");
     sql.bind_list(&ids)?.push(" AND ");
-    sees_grades(cx).await?.write(&mut sql, "i")?;
+    sees_grades(cx, &ids).await?.write(&mut sql, "i")?;
     sql.push(match order {
         Order::BySite => " ORDER BY s.title, s.id, i.position, i.item_id",
         Order::LastGraded => " ORDER BY g.graded_on DESC, i.item_id",

@@ -45,13 +45,14 @@ const CHECKS: &[&str] = &[
     "Draw what you see",
 ];
 const OSMOSIS: &str = "<p>Put a slice of cucumber into salt water, and wait.</p>";
-const TOUR: &str = "https://example.org/cell-tour";
-const MAP: &str = "https://example.org/luebeck";
+/// Addresses below that of the service.
+const READER: &str = "/direct/content/site/biology-101";
+const SOURCES: &str = "/direct/content/site/history-210";
 
 const FIRST: &[Thing] = &[
     Thing("text", "Before you begin", &[BEGIN], &[Required]),
     Thing("checklist", "At the microscope", CHECKS, &[Required]),
-    Thing("link", "A tour through the cell", &[TOUR], &[]),
+    Thing("link", "The reader of this course", &[READER], &[]),
     Thing("break", "Afterwards", &[], &[]),
     Thing("resource", "", &[], &[]),
     Thing("assignment", "", &[], &[Locked]),
@@ -63,7 +64,7 @@ const LIGHT: &[Thing] = &[Thing(
     &["<p>Read chapter 5.</p>"],
     &[],
 )];
-const TOWNS: &[Thing] = &[Thing("link", "A map of Lübeck", &[MAP], &[])];
+const TOWNS: &[Thing] = &[Thing("link", "Sources about Lübeck", &[SOURCES], &[])];
 
 const OF_BIOLOGY: &[Plan] = &[
     Plan(
@@ -178,7 +179,7 @@ impl Thing {
         let text = parts.concat();
         match *kind {
             "text" => item.html = text,
-            "link" => item.url = text,
+            "link" => item.url = format!("{}{text}", cx.base_url()),
             "assignment" => item.sakai_id = assignment(cx, &page.site_id).await?,
             "resource" => item.sakai_id = file(cx, &page.site_id).await?,
             "checklist" => {

@@ -43,6 +43,30 @@ fn sketch() -> Value {
 }
 
 both! {
+    async fn x23_the_demo_course_is_connected(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let dated = list(&teacher, "/direct/calendar/site/biology-101.json?firstDate=2000-01-01&lastDate=2100-01-01", "calendar").await;
+        let book = read(&teacher, "/direct/gradebook/site/biology-101.json").await;
+        let rows = book["assignments"].as_array().expect("rows");
+        for assignment in list(&teacher, OF_BIOLOGY, "assignment").await {
+            let (id, title) = (text(&assignment, "id"), text(&assignment, "title"));
+            let is_dated = dated.iter().any(|it| it["assignmentId"] == id && it["title"] == title);
+            let is_graded = rows.iter().any(|it| it["itemName"] == title);
+            let is_shown = assignment["draft"] == false;
+            assert_eq!((is_dated, is_graded), (is_shown, is_shown && !assignment["maxGradePoint"].is_null()), "{title}");
+        }
+        let deadlines = dated.iter().filter(|it| it["type"] == "Deadline");
+        let quizzes = list(&teacher, "/direct/sam_pub/context/biology-101.json", "sam_pub").await;
+        let is_of_quiz = |it: &Value| quizzes.iter().any(|quiz| quiz["title"] == it["title"]);
+        let of_nothing = deadlines.filter(|it| it["assignmentId"].is_null() && !is_of_quiz(it));
+        assert_eq!(of_nothing.count(), 0, "each deadline is that of something");
+        let returned = rows.iter().filter(|it| it["itemName"] == "Essay: what is alive?" && it["grade"].is_string());
+        assert_eq!(returned.count(), 2, "what was returned stands in the gradebook");
+        let assistant = app.user("ta1").await;
+        let graded = list(&assistant, "/direct/gradebook-score.json?siteId=biology-101", "gradebook-score").await;
+        assert!(!graded.is_empty(), "the assistant grades a group");
+    }
+
     async fn an_assignment_has_the_keys_that_clients_read(app: TestApp) {
         for eid in ["student1", "instructor1"] {
             let client = app.user(eid).await;

@@ -134,11 +134,15 @@ impl Names {
 }
 
 impl<'a> Asking<'a> {
-    /// Asks by `rules`, which are those of `T`.
-    pub(in crate::db) async fn of<T: Record>(cx: &'a Context, rules: &[Sight]) -> Result<Self> {
+    /// Asks by `rules`, which are those of `T`, about rows of any site, or about those of `site` alone.
+    pub(in crate::db) async fn of<T: Record>(
+        cx: &'a Context,
+        rules: &[Sight],
+        site: Option<&'a str>,
+    ) -> Result<Self> {
         let mut asking = Self::about(cx, Names::of::<T>());
         if rules.iter().any(Sight::follows) {
-            asking.following = Some(Following::of(cx).await?);
+            asking.following = Some(Following::of(cx, site).await?);
         }
         Ok(asking)
     }

@@ -37,8 +37,18 @@ impl<'a> WrittenSight<'a> {
     /// # Errors
     /// Returns an error if a function can't be decided.
     pub async fn of<T: Record>(cx: &'a Context, rule: Sight) -> Result<Self> {
-        let asking = Asking::of::<T>(cx, &[rule]).await?;
+        let asking = Asking::of::<T>(cx, &[rule], None).await?;
         let held = Held::within(cx, &rule.functions()).await?;
+        Ok(Self { rule, asking, held })
+    }
+
+    /// Prepares `rule` as [`of`](Self::of) does, for a statement that selects rows of `site` alone. This costs less.
+    ///
+    /// # Errors
+    /// Returns an error if a function can't be decided, or if there is no such site.
+    pub async fn in_site<T: Record>(cx: &'a Context, rule: Sight, site: &'a str) -> Result<Self> {
+        let asking = Asking::of::<T>(cx, &[rule], Some(site)).await?;
+        let held = Held::here(cx, &rule.functions(), Some(site)).await?;
         Ok(Self { rule, asking, held })
     }
 

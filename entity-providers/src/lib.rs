@@ -30,6 +30,7 @@ pub mod profile;
 pub mod quiz;
 mod search;
 pub mod server_config;
+pub mod session_event;
 pub mod site;
 pub mod syllabus;
 pub mod task;

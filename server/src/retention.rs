@@ -15,7 +15,7 @@ use entity_core::db::{Faults, Transaction};
 use entity_core::{Audit, Caller, Clock, Context, Origin, Reading, Result};
 use entity_providers::membership::presence;
 use entity_providers::site::activity;
-use entity_providers::{invitation, notification, webhook};
+use entity_providers::{invitation, notification, session_event, webhook};
 use futures::future::BoxFuture;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, Statement};
 
@@ -90,9 +90,10 @@ async fn time_of_last(db: &DatabaseConnection, table: &str) -> Result<Option<Dat
 type Sweep = for<'a> fn(&'a Context, DateTime<Utc>, u64) -> BoxFuture<'a, Result<u64>>;
 
 /// What types remove by the age of their rows.
-const SWEEPS: [Sweep; 4] = [
+const SWEEPS: [Sweep; 5] = [
     |cx, now, most| Box::pin(notification::sweep(cx, now, most)),
     |cx, now, most| Box::pin(webhook::sweep(cx, now, most)),
+    |cx, now, most| Box::pin(session_event::sweep(cx, now, most)),
     |cx, now, most| Box::pin(presence::sweep(cx, now, most)),
     |cx, now, most| Box::pin(activity::sweep(cx, now, most)),
 ];

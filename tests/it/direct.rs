@@ -55,6 +55,7 @@ mod role;
 mod roster;
 mod server_config;
 mod session;
+mod session_event;
 mod sheet;
 mod site;
 mod site_id;

@@ -180,7 +180,10 @@ impl Audience {
 
 /// Returns the rule about the items in which the caller sees grades, for statements that are written out and select items of
 /// these sites.
-pub(super) async fn sees_grades<'a>(cx: &'a Context, sites: &[&'a str]) -> Result<WrittenSight<'a>> {
+pub(super) async fn sees_grades<'a>(
+    cx: &'a Context,
+    sites: &[&'a str],
+) -> Result<WrittenSight<'a>> {
     match sites {
         [site] => WrittenSight::in_site::<GradebookItem>(cx, SEES_GRADES, site).await,
         _ => WrittenSight::of::<GradebookItem>(cx, SEES_GRADES).await,

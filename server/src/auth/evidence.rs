@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use async_trait::async_trait;
 use entity_core::{Context, Result};
+use entity_providers::session_event::{LOGIN_BASIC, LOGIN_HEADER};
 use secrecy::SecretString;
 
 use super::password::{Passwords, Place, Verified};
@@ -43,6 +44,17 @@ impl Evidence {
             Self::Password { username, .. }
             | Self::Basic { username, .. }
             | Self::Trusted { username, .. } => username,
+        }
+    }
+}
+
+impl Evidence {
+    /// The kind of login that this is where no session begins; nothing for what begins one.
+    pub(super) fn kind_without_session(&self) -> Option<&'static str> {
+        match self {
+            Self::Password { .. } => None,
+            Self::Basic { .. } => Some(LOGIN_BASIC),
+            Self::Trusted { .. } => Some(LOGIN_HEADER),
         }
     }
 }

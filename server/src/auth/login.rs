@@ -1,12 +1,14 @@
 //! Login and logout: evidence in, session out. Every path that checks a password goes through here.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use chrono::TimeDelta;
 use entity_core::{
     Audit, Caller, Context, Dispatcher, Error, ErrorKind, Origin, Reference, Result, User,
 };
+use entity_providers::session_event::{self, LOGIN, LOGIN_FAILED, LOGOUT};
 use entity_providers::user::known;
 use http::StatusCode;
 use moka::sync::Cache;
@@ -29,6 +31,8 @@ const FAILED: &str = "user.login.failed";
 pub(super) const NO_SESSION: &str = "no_session";
 /// What clients are told then.
 pub(super) const NOT_ESTABLISHED: &str = "the session could not be established";
+/// The maximum number of logins without a session that this node remembers to have noted; others it looks up.
+const MOST_NOTED: u64 = 100_000;
 /// How many letters of a name are told: nobody's is longer.
 const NAME_LETTERS: usize = 100;
 
@@ -55,6 +59,8 @@ pub struct Login {
     parts: LoginParts,
     /// One try at a time for each account and network, so that guesses in parallel are counted as well.
     turns: Cache<Subject, Arc<Mutex<()>>>,
+    /// The logins without a session that are noted already.
+    noted: Cache<(String, IpAddr, &'static str), ()>,
 }
 
 /// Somebody who has just logged in.
@@ -70,10 +76,21 @@ impl Login {
     /// A login of these parts.
     pub fn new(parts: LoginParts) -> Self {
         Self {
-            parts,
             turns: Cache::builder()
                 .time_to_idle(std::time::Duration::from_mins(1))
                 .build(),
+            noted: Cache::builder()
+                .max_capacity(MOST_NOTED)
+                .time_to_live(
+                    parts
+                        .sessions
+                        .options()
+                        .timeout
+                        .to_std()
+                        .unwrap_or_default(),
+                )
+                .build(),
+            parts,
         }
     }
 
@@ -128,10 +145,47 @@ impl Login {
     /// As [`Login::attempt`].
     pub async fn authenticate(&self, evidence: &Evidence, origin: &Origin) -> Result<User> {
         let (account, _verified) = self.check(evidence, origin).await?;
-        Ok(User {
+        let user = User {
             id: account.id,
             eid: account.eid,
-        })
+        };
+        if let Some(kind) = evidence.kind_without_session() {
+            self.note(&user, kind, origin).await?;
+        }
+        Ok(user)
+    }
+
+    /// Notes that the user logged in without a session, unless the same was noted within the time of one.
+    async fn note(&self, user: &User, kind: &'static str, origin: &Origin) -> Result<()> {
+        let key = (user.id.clone(), origin.address, kind);
+        if !self.noted.entry(key.clone()).or_insert(()).is_fresh() {
+            return Ok(());
+        }
+        let directory = Arc::clone(&self.parts.directory);
+        let timeout = self.parts.sessions.options().timeout;
+        let (id, eid) = (user.id.clone(), user.eid.clone());
+        let origin = Origin {
+            caller: Caller::user(id.clone(), eid.clone()),
+            ..origin.clone()
+        };
+        let work = self.parts.dispatcher.write(&origin, move |cx| {
+            let (directory, id, eid) = (Arc::clone(&directory), id.clone(), eid.clone());
+            Box::pin(async move {
+                // Another node may have noted it.
+                if !session_event::was_noted(cx, kind, &id, timeout).await? {
+                    directory.note_login(cx, &id).await?;
+                    session_event::note(cx, kind, &id).await?;
+                    let reference = Reference::collection("session").to_string();
+                    cx.emit_with(LOGGED_IN, reference, None, facts(cx, Some(&id), &eid));
+                }
+                Ok(((), Audit::Later))
+            })
+        });
+        let done = work.await;
+        if done.is_err() {
+            self.noted.invalidate(&key);
+        }
+        done
     }
 
     /// Ends `session`, which is answered with `answered`.
@@ -145,13 +199,15 @@ impl Login {
         answered: StatusCode,
     ) -> Result<()> {
         let (id, handle) = (session.id(), session.handle().to_owned());
+        let user = session.user().id.clone();
         let sessions = Arc::clone(&self.parts.sessions);
         self.parts
             .dispatcher
             .write(origin, move |cx| {
                 let (sessions, handle) = (Arc::clone(&sessions), handle.clone());
+                let user = user.clone();
                 Box::pin(async move {
-                    end(&sessions, cx, id, &handle).await?;
+                    end(&sessions, cx, id, (&handle, &user)).await?;
                     Ok(((), Audit::Answered(answered.as_u16())))
                 })
             })
@@ -249,6 +305,9 @@ impl Login {
                     let reference = Reference::collection("session").to_string();
                     let facts = facts(cx, failure.target.as_deref(), &failure.username);
                     cx.emit_with(FAILED, reference, None, facts);
+                    if let Some(account) = &failure.target {
+                        session_event::note(cx, LOGIN_FAILED, account).await?;
+                    }
                     Ok(((), Audit::Later))
                 })
             })
@@ -361,18 +420,20 @@ impl Begin {
         let reference = Reference::entity("session", self.session.handle());
         let facts = facts(cx, Some(user), eid);
         cx.emit_with(LOGGED_IN, reference.to_string(), None, facts);
+        session_event::note(cx, LOGIN, user).await?;
         Ok(((), Audit::Answered(self.answered.as_u16())))
     }
 }
 
-/// Ends a session in the unit of work of `cx`, and tells so.
+/// Ends the session of a user in the unit of work of `cx`, and tells so.
 pub(crate) async fn end(
     sessions: &Sessions,
     cx: &Context,
     id: crate::session::IdHash,
-    handle: &str,
+    (handle, user): (&str, &str),
 ) -> Result<()> {
     if sessions.end(cx, id).await? {
+        session_event::note(cx, LOGOUT, user).await?;
         let reference = Reference::entity("session", handle);
         cx.emit(LOGGED_OUT, reference.to_string(), None);
     }

@@ -15,7 +15,7 @@ use entity_core::{
     Caller, Context, DirectPath, Dispatcher, Input, Origin, Preconditions, Registry, Reply,
     Request, Result, Route, Verb,
 };
-use entity_providers::db::{connect, migrate};
+use entity_providers::db::{connect, ensure_tables, migrate};
 use http::StatusCode;
 use secrecy::SecretString;
 use tempfile::TempDir;
@@ -78,7 +78,11 @@ impl Service {
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}", directory.path().join("test.db").display());
         let db = connect(&url).await.unwrap();
-        migrate(&db, crate::migration::migrations).await.unwrap();
+        migrate(&db, crate::storage::migrations).await.unwrap();
+        let linked = Registry::from_inventory().unwrap();
+        let events = linked.route("session-event").cloned();
+        let noting = Registry::new(events).unwrap();
+        ensure_tables(&db, &noting).await.unwrap();
         let clock = Arc::new(FixedClock::default());
         let store = Arc::new(SqlSessions::new(db.clone()));
         let options = SessionOptions {

@@ -218,7 +218,13 @@ impl Delete for SessionProvider {
     async fn delete(cx: &Context, current: SessionEntity) -> Result<()> {
         let session = current.session.ok_or_else(Error::not_found)?;
         let sessions = cx.service::<Sessions>()?;
-        login::end(&sessions, cx, session.id(), session.handle()).await
+        login::end(
+            &sessions,
+            cx,
+            session.id(),
+            (session.handle(), &session.user().id),
+        )
+        .await
     }
 }
 
@@ -274,7 +280,13 @@ async fn end_current(cx: &Context) -> Result<Outcome<SessionProvider>> {
     let session = own(cx, &sessions)
         .await?
         .ok_or_else(Error::unauthenticated)?;
-    login::end(&sessions, cx, session.id(), session.handle()).await?;
+    login::end(
+        &sessions,
+        cx,
+        session.id(),
+        (session.handle(), &session.user().id),
+    )
+    .await?;
     Ok(Outcome::Done)
 }
 

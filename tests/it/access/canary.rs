@@ -32,7 +32,7 @@ const SITE_ARGUMENTS: [&str; 2] = ["siteId", "context"];
 /// One in so many addresses is asked for on SQLite and on PostgreSQL, unless `FULL=1`.
 const SAMPLED: [usize; 2] = [4, 16];
 /// Types of which there is no text that is hidden from a student, each with the reason.
-const NOTHING_TO_HIDE: [(&str, &str); 30] = [
+const NOTHING_TO_HIDE: [(&str, &str); 31] = [
     ("activity", "consists of numbers"),
     ("conversations-agreement", "has no text"),
     ("conversations-mark", "has no text"),
@@ -62,6 +62,10 @@ const NOTHING_TO_HIDE: [(&str, &str); 30] = [
     ("roster-membership", "has no text but names of people"),
     ("server-config", "is public"),
     ("session", "has no text but names of people"),
+    (
+        "session-event",
+        "an account sees its own only, and has no text",
+    ),
     ("site", "the title is the id, which addresses have"),
     ("syllabus-redirect", "has no text but an address"),
     ("task", "an account sees its own only"),

@@ -50,6 +50,7 @@ const ACCOUNTS: Part = (
     &[
         "user",
         "session",
+        "session-event",
         "feed",
         "notification",
         "preference",

@@ -3,6 +3,7 @@
 use entity_core::DateTimeUtc;
 use entity_core::wire::Millis;
 use entity_providers::notification::Notification;
+use entity_providers::session_event::{LOGIN, SessionEvent};
 use entity_providers::task::Task;
 use serde_json::{Value, json};
 
@@ -45,6 +46,34 @@ impl World {
 }
 
 impl World {
+    /// A login, whose path is the word to look for.
+    pub(super) async fn session_event(&self, state: &str, caller: &Caller) -> Subject {
+        let person = match state {
+            "own" => &caller.person,
+            _ => &self.people["peer"],
+        };
+        let marker = self.new_marker();
+        let mut rows = Rows::default();
+        rows.session_events.push(SessionEvent {
+            event_id: marker.clone(),
+            kind: LOGIN.to_owned(),
+            user_id: person.id.clone(),
+            time: Millis(DateTimeUtc::from_timestamp_millis(MADE).expect("an instant")),
+            address: "192.0.2.7".to_owned(),
+            path: format!("/{marker}"),
+            ..SessionEvent::default()
+        });
+        if state != "unknown" {
+            self.store(rows).await;
+        }
+        Subject {
+            id: marker.clone(),
+            user: person.id.clone(),
+            marker,
+            ..Subject::default()
+        }
+    }
+
     /// A task, whose description is the word to look for.
     pub(super) async fn task(&self, state: &str, caller: &Caller) -> Subject {
         let person = match state {

@@ -14,6 +14,7 @@ use entity_providers::db::{
 };
 use entity_providers::lessons::{Lesson, LessonItem, LessonProgress};
 use entity_providers::notification::Notification;
+use entity_providers::session_event::SessionEvent;
 use entity_providers::site::Site;
 use entity_providers::syllabus::SyllabusItem;
 use entity_providers::syllabus::redirect::SyllabusRedirect;
@@ -46,6 +47,7 @@ pub(super) struct Rows {
     pub(super) feeds: Vec<feed::Model>,
     pub(super) terms: Vec<Term>,
     pub(super) notifications: Vec<Notification>,
+    pub(super) session_events: Vec<SessionEvent>,
     pub(super) tasks: Vec<Task>,
     pub(super) syllabus: Vec<SyllabusItem>,
     pub(super) redirects: Vec<SyllabusRedirect>,
@@ -117,6 +119,7 @@ impl Rows {
         records(cx, &self.lesson_items).await?;
         records(cx, &self.lesson_progress).await?;
         records(cx, &self.notifications).await?;
+        records(cx, &self.session_events).await?;
         records(cx, &self.tasks).await?;
         records(cx, &self.syllabus).await?;
         records(cx, &self.redirects).await?;

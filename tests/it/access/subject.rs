@@ -153,6 +153,7 @@ impl World {
             ("feed", _) => self.feed(state, caller).await,
             ("task", _) => self.task(state, caller).await,
             ("notification", _) => self.notification(state, caller).await,
+            ("session-event", _) => self.session_event(state, caller).await,
             ("session", _) => self.session(state, caller, is_fresh).await,
             ("term", _) => self.term(state).await,
             ("syllabus", _) => self.syllabus_item(state).await,

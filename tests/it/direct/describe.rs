@@ -11,7 +11,7 @@ use tests::{Answer, TestApp, both};
 
 use super::{JSON, list, read, text};
 
-const TYPES: [&str; 56] = [
+const TYPES: [&str; 57] = [
     "activity",
     "announcement",
     "assignment",
@@ -59,6 +59,7 @@ const TYPES: [&str; 56] = [
     "sam_pub",
     "server-config",
     "session",
+    "session-event",
     "site",
     "syllabus",
     "syllabus-redirect",

@@ -67,7 +67,7 @@ both! {
         assert_eq!(midterm.count(), 20);
         let xml = instructor.get("/direct/gradebook/site/biology-101.xml").await;
         assert_same(xml.expect(StatusCode::OK).text(), &book);
-        let part = instructor.get("/direct/gradebook/site/biology-101.json?_limit=100").await;
+        let part = instructor.get("/direct/gradebook/site/biology-101.json?_limit=150").await;
         let next = link(&part, "next").expect("a next part");
         let rest = read(&instructor, &next).await;
         let mut both = part.json()["assignments"].as_array().expect("a list").clone();

@@ -128,8 +128,9 @@ both! {
         app.anonymous().get(EXPORT).await.expect(StatusCode::UNAUTHORIZED);
         let assistant = app.user("ta1").await;
         let lines = table(&assistant, EXPORT).await;
-        assert_eq!(lines.len(), 1, "who grades groups sees the students of their own groups only");
-        assistant.post(IMPORT, &header).await.expect(StatusCode::BAD_REQUEST);
+        assert_eq!(lines.len(), 11, "who grades groups sees the students of their own groups only");
+        let foreign = json!({"csv": "Student ID,Essay 1\r\nstudent12,1"});
+        assistant.post(IMPORT, &foreign).await.expect(StatusCode::BAD_REQUEST);
         app.user("instructor1").await.get("/direct/gradebook/export/nothing").await.expect(StatusCode::NOT_FOUND);
     }
 

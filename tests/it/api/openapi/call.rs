@@ -33,7 +33,12 @@ impl Known {
     pub(super) async fn of(user: &Client, document: &Document) -> Self {
         let mut known = BTreeMap::new();
         for operation in document.operations().filter(|it| it.id.starts_with("list")) {
-            let answer = user.get(&operation.path).await;
+            // Scores of assignments change with the work alone.
+            let query = match operation.tag.as_str() {
+                "gradebook-score" => "?comment=Well%20argued.",
+                _ => "",
+            };
+            let answer = user.get(&format!("{}{query}", operation.path)).await;
             let key = format!("{}_collection", operation.tag);
             if answer.status == StatusCode::OK
                 && let Some(id) = answer.json()[key][0]["entityId"].as_str()

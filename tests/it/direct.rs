@@ -96,7 +96,7 @@ async fn id_of(client: &Client) -> String {
 }
 
 /// The address that the `Link` header has for `relation`, without the server's name.
-fn link(answer: &Answer, relation: &str) -> Option<String> {
+pub(crate) fn link(answer: &Answer, relation: &str) -> Option<String> {
     let links = answer.header("Link")?;
     let wanted = format!("; rel=\"{relation}\"");
     let link = links.split(", ").find_map(|it| it.strip_suffix(&wanted))?;

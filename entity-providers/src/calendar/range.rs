@@ -12,7 +12,7 @@ use tokio::task::spawn_blocking;
 
 use super::CalendarEvent;
 
-/// The most events, each with all its occurrences, that a list looks at.
+/// The most events, each with all its occurrences, that are looked at together.
 const MOST_EVENTS: u64 = 1000;
 /// The most occurrences that a list passes to come to its part.
 const MOST_PASSED: u64 = 10_000;
@@ -22,25 +22,73 @@ static OVER_AT: Field =
     Field::new("overAt", Kind::Millis, "When the last occurrence is over.").column("over_at");
 
 /// Returns the part that `search` asks for of the occurrences in `range`.
+///
+/// Where more events are stored than are looked at together, the range is walked in stretches: the occurrences up to the
+/// instant at which the last of these events first begins are all theirs.
 pub(super) async fn list(
     cx: &Context,
     search: Search,
     range: Range,
 ) -> Result<Page<CalendarEvent>> {
-    let (passed, limit) = (search.start, search.limit);
-    if passed > MOST_PASSED {
+    if search.start > MOST_PASSED {
         return Err(Error::field("_start", "is too far: name fewer days"));
     }
-    let page = gate::list::<CalendarEvent>(cx, stored_in(search, range)?).await?;
-    if page.has_more {
-        return Err(Error::bad_request("the list is too long: name fewer days"));
+    let (mut passed, limit) = (search.start, search.limit);
+    let mut shown = Vec::new();
+    let mut rest = Stretch {
+        range,
+        is_first: true,
+    };
+    loop {
+        let stored =
+            gate::list::<CalendarEvent>(cx, stored_in(search.clone(), rest.range)?).await?;
+        let last = stored.items.last().filter(|_| stored.has_more);
+        let end = last.map_or(range.to, CalendarEvent::start);
+        if last.is_some() && end <= rest.range.from {
+            return Err(Error::bad_request(
+                "too many events go on at the same time: name a site",
+            ));
+        }
+        let left = limit.saturating_sub(to_count(shown.len()));
+        let part = part(cx, stored.items, rest.until(end), (passed, left)).await?;
+        if part.is_broken_off {
+            return Err(Error::bad_request(
+                "the events of these days recur too seldom to be found quickly: name fewer days",
+            ));
+        }
+        passed = passed.saturating_sub(to_count(part.passed));
+        shown.extend(part.page.items);
+        if end >= range.to || part.page.has_more || part.page.places.end().is_some() {
+            return Ok(Page {
+                items: shown,
+                ..part.page
+            });
+        }
+        rest = Stretch {
+            range: Range { from: end, ..range },
+            is_first: false,
+        };
     }
-    let part = part(cx, page.items, range, (passed, limit)).await?;
-    match part.is_broken_off {
-        true => Err(Error::bad_request(
-            "the events of these days recur too seldom to be found quickly: name fewer days",
-        )),
-        false => Ok(part.page),
+}
+
+/// A part of the range that is asked for.
+#[derive(Clone, Copy)]
+struct Stretch {
+    range: Range,
+    /// True for the first one, which also has what began before it and still goes on.
+    is_first: bool,
+}
+
+impl Stretch {
+    /// Returns the stretch up to `end`.
+    fn until(self, end: DateTime<Utc>) -> Self {
+        Self {
+            range: Range {
+                to: end,
+                ..self.range
+            },
+            ..self
+        }
     }
 }
 
@@ -60,13 +108,19 @@ pub(crate) async fn next(
     let mut search = stored_in(Search::all(), range)?;
     search.narrow_to_sites::<CalendarEvent>(sites)?;
     let page = gate::list::<CalendarEvent>(cx, search).await?;
-    let part = part(cx, page.items, range, (0, limit)).await?;
+    let whole = Stretch {
+        range,
+        is_first: true,
+    };
+    let part = part(cx, page.items, whole, (0, limit)).await?;
     Ok(part.page)
 }
 
 /// Occurrences, and whether the search for them was broken off because it took too many steps.
 struct Found {
     page: Page<CalendarEvent>,
+    /// How many occurrences were passed over before those of the page.
+    passed: usize,
     is_broken_off: bool,
 }
 
@@ -75,26 +129,30 @@ struct Found {
 async fn part(
     cx: &Context,
     events: Vec<CalendarEvent>,
-    range: Range,
+    stretch: Stretch,
     (passed, limit): (u64, u64),
 ) -> Result<Found> {
     let part = Part {
-        range,
+        stretch,
         passed: to_size(passed),
         limit: to_size(limit),
         bytes: cx.answer_bytes(),
         reading: cx.origin().reading.clone(),
     };
-    let found = spawn_blocking(move || Found {
-        page: part.of(&events),
-        is_broken_off: !part.reading.step(0, MOST_STEPS),
+    let found = spawn_blocking(move || {
+        let (passed, page) = part.of(&events);
+        Found {
+            page,
+            passed,
+            is_broken_off: !part.reading.step(0, MOST_STEPS),
+        }
     });
     found.await.map_err(Error::internal)
 }
 
 /// Which of the occurrences are wanted.
 struct Part {
-    range: Range,
+    stretch: Stretch,
     passed: usize,
     limit: usize,
     /// The most bytes.
@@ -103,33 +161,37 @@ struct Part {
 }
 
 impl Part {
-    fn of(&self, events: &[CalendarEvent]) -> Page<CalendarEvent> {
+    /// Returns how many occurrences were passed over, and the page behind them.
+    fn of(&self, events: &[CalendarEvent]) -> (usize, Page<CalendarEvent>) {
+        let Stretch { range, is_first } = self.stretch;
         let starts = events.iter().map(|it| {
             let reading = self.reading.clone();
-            it.starts_in(self.range, move |steps| reading.step(steps, MOST_STEPS))
+            it.starts_in(range, move |steps| reading.step(steps, MOST_STEPS))
         });
-        let found = recurrence::in_order(starts.collect())
-            .skip(self.passed)
-            .take(self.limit.saturating_add(1));
+        let found = recurrence::in_order(starts.collect());
+        // What began before it was in the stretch before.
+        let mut found = found.filter(|(start, _)| is_first || *start >= range.from);
+        let passed = found.by_ref().take(self.passed).count();
         let (mut shown, mut bytes) = (Vec::new(), 0_usize);
         for (start, index) in found {
             let event = events.get(index).map(|it| it.at(start));
             let Some(event) = event.filter(|_| shown.len() < self.limit && bytes < self.bytes)
             else {
-                return match shown.len() < self.limit {
+                let page = match shown.len() < self.limit {
                     true => Page::ended(shown),
                     false => Page {
                         has_more: true,
                         ..Page::whole(shown)
                     },
                 };
+                return (passed, page);
             };
             bytes = bytes
                 .saturating_add(event.description.len())
                 .saturating_add(event.attachments.column().len());
             shown.push(event);
         }
-        Page::whole(shown)
+        (passed, Page::whole(shown))
     }
 }
 
@@ -140,6 +202,7 @@ fn stored_in(search: Search, range: Range) -> Result<Search> {
         limit: MOST_EVENTS,
         ..search
     };
+    search.order.clear();
     let millis = |it: DateTime<Utc>| Cell::Integer(it.timestamp_millis());
     search.narrow::<CalendarEvent>("firstTime", Test::Less(millis(range.to)))?;
     search.filters.push(Filter {
@@ -151,4 +214,8 @@ fn stored_in(search: Search, range: Range) -> Result<Search> {
 
 fn to_size(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
+}
+
+fn to_count(size: usize) -> u64 {
+    u64::try_from(size).unwrap_or(u64::MAX)
 }

@@ -31,6 +31,7 @@ use crate::fields::seen;
 use crate::user::NAME_OR_NOTHING;
 
 pub use self::submission::Submission;
+pub(crate) use self::view::due_outside_of_calendars;
 
 /// The function of those who see assignments.
 const READ: &str = "asn.read";

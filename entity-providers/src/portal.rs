@@ -3,14 +3,15 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use entity_core::{
-    Context, DirectPath, Entity as _, Error, ErrorKind, Page, Registry, Result, Search, Window,
-    gate, look_up,
+    Context, DirectPath, Entity as _, Error, ErrorKind, Page, Provider as _, Reference, Registry,
+    Result, Search, Window, gate, look_up,
 };
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _};
 use serde::Serialize;
 
 use crate::announcement::Announcement;
-use crate::calendar;
+use crate::assignment::{self, Assignment};
+use crate::calendar::{self, CalendarEvent};
 use crate::db::{site_page, site_tool};
 use crate::preference;
 use crate::site::portal::own_sites;
@@ -31,7 +32,7 @@ pub struct Home {
     pub has_more: bool,
     /// The latest announcements of the sites, newest first.
     pub news: Vec<News>,
-    /// The events of the next two weeks, in order of time.
+    /// The events of the next two weeks and the assignments that are due in them, in order of time.
     pub events: Vec<Event>,
     /// True if there are more events in these weeks.
     pub has_more_events: bool,
@@ -63,16 +64,16 @@ pub struct News {
     pub created_on: DateTime<Utc>,
 }
 
-/// An event on the start page.
+/// Something with a time on the start page: an event, or an assignment that is due.
 #[derive(Debug)]
 pub struct Event {
-    /// The id of the occurrence.
-    pub id: String,
+    /// The reference of the occurrence or of the assignment.
+    pub reference: Reference,
     /// The headline.
     pub title: String,
     /// The title of its site.
     pub site_title: String,
-    /// When it begins.
+    /// When it begins, or is due.
     pub start: DateTime<Utc>,
 }
 
@@ -126,13 +127,30 @@ pub async fn home(cx: &Context) -> Result<Home> {
 
 async fn events(cx: &Context) -> Result<Page<Event>> {
     let sites = cx.authorizer().own_sites(cx).await?;
-    let page = calendar::coming(cx, sites, AHEAD, MOST_EVENTS).await?;
-    Ok(page.map(|it| Event {
-        id: it.id().into_owned(),
+    let coming = calendar::coming(cx, sites.clone(), AHEAD, MOST_EVENTS).await?;
+    let due = assignment::due_outside_of_calendars(cx, sites, AHEAD, MOST_EVENTS).await?;
+    let has_more = coming.has_more || due.has_more;
+    let coming = coming.items.into_iter().map(|it| Event {
+        reference: Reference::entity(CalendarEvent::PREFIX, it.id()),
         start: it.start(),
         title: it.title,
         site_title: it.site_name,
-    }))
+    });
+    let due = due.items.into_iter().map(|it| Event {
+        reference: Reference::entity(Assignment::PREFIX, it.id()),
+        start: it.due_time.into(),
+        title: it.title,
+        site_title: it.site_title,
+    });
+    let mut events: Vec<_> = coming.chain(due).collect();
+    events.sort_by_key(|it| it.start);
+    let most = usize::try_from(MOST_EVENTS).unwrap_or(usize::MAX);
+    let has_more = has_more || events.len() > most;
+    events.truncate(most);
+    Ok(Page {
+        has_more,
+        ..Page::whole(events)
+    })
 }
 
 async fn news(cx: &Context) -> Result<Vec<News>> {

@@ -1,7 +1,8 @@
 //! Assignments on the dashboard.
 
+use chrono::TimeDelta;
 use entity_core::search::{Cell, Test};
-use entity_core::{Context, Page, Result, Search, View, Window, gate};
+use entity_core::{Context, DateTimeUtc, Page, Result, Search, View, Window, gate};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -37,6 +38,23 @@ pub(crate) struct AssignmentView {
     due: i64,
     /// The path of the assignment tool in the site.
     url: String,
+}
+
+/// Returns the assignments of these sites that are due within `period` and that no calendar shows, the first of them first.
+pub(crate) async fn due_outside_of_calendars(
+    cx: &Context,
+    sites: Vec<String>,
+    period: TimeDelta,
+    limit: u64,
+) -> Result<Page<Assignment>> {
+    let millis = |it: DateTimeUtc| Cell::Integer(it.timestamp_millis());
+    let mut search = Search::part(Window { start: 0, limit });
+    search.narrow_to_sites::<Assignment>(sites)?;
+    search.narrow::<Assignment>("dueTime", Test::GreaterOrEqual(millis(cx.now())))?;
+    search.narrow::<Assignment>("dueTime", Test::Less(millis(cx.now() + period)))?;
+    search.narrow::<Assignment>("inCalendar", Test::Equal(Cell::Boolean(false)))?;
+    search.narrow::<Assignment>("draft", Test::Equal(Cell::Boolean(false)))?;
+    gate::list::<Assignment>(cx, search).await
 }
 
 /// Returns the assignments of the caller's sites that are due next, the first of them first.

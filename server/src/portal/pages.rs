@@ -53,7 +53,7 @@ fn links(home: portal::Home) -> Home {
         time: it.created_on,
     });
     let events = home.events.into_iter().map(|it| Dated {
-        href: format!("/direct/calendar/{}.html", encode_segment(&it.id)),
+        href: format!("/direct{}.html", it.reference.path()),
         title: it.title,
         site_title: it.site_title,
         time: it.start,

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use futures::future::BoxFuture;
 use serde_json::Value;
 
 use crate::action::Argument;
@@ -121,8 +122,8 @@ async fn readable(
 }
 
 /// Returns the lists of other types about `item` that the caller may open: those types have an action that is named
-/// after the type of `item` and takes an id, `/announcement/site/{id}`, or a list whose argument is, `siteId`. Each of
-/// them is tried, because an action may refuse for reasons that no need declares.
+/// after the type of `item` and takes an id, `/announcement/site/{id}`, or a list whose argument is, `siteId`, or their
+/// entities belong to `item`. Each of them is tried, because a list may refuse for reasons that no need declares.
 async fn related(cx: &Context, registry: &Registry, item: &Item) -> Result<Vec<Related>> {
     let mut related = Vec::new();
     for route in registry.routes() {
@@ -134,15 +135,60 @@ async fn related(cx: &Context, registry: &Registry, item: &Item) -> Result<Vec<R
         });
         for action in actions {
             if is_open(cx, registry, (route, action), &item.id()).await? {
+                let id = item.id();
                 related.push(Related {
                     prefix: route.prefix,
-                    action: action.name,
+                    segments: vec![action.name.to_owned(), id],
+                    query: Vec::new(),
                     doc: action.doc,
+                });
+            }
+        }
+        if let Some(field) = field_of_parent(registry, route, item.prefix()) {
+            let query = vec![(field.name, item.id())];
+            if lists(cx, registry, route, &query).await? {
+                related.push(Related {
+                    prefix: route.prefix,
+                    segments: Vec::new(),
+                    query,
+                    doc: route.schema.doc,
                 });
             }
         }
     }
     Ok(related)
+}
+
+/// Returns the field by which lists of a type find the entities that belong to one of the type `parent`, if they do.
+#[cfg(feature = "sea-orm")]
+fn field_of_parent(registry: &Registry, route: &Route, parent: &str) -> Option<&'static Field> {
+    let table = |route: &Route| route.table.map(|it| it());
+    let of_parent = table(registry.route(parent)?)?.name;
+    let reference = table(route)?.parent.filter(|it| it.table == of_parent)?;
+    let mut fields = route.schema.fields.iter();
+    fields.find(|it| it.column == Some(reference.column) && it.references == Some(parent))
+}
+
+/// Without a database no type has a parent.
+#[cfg(not(feature = "sea-orm"))]
+fn field_of_parent(_: &Registry, _: &Route, _: &str) -> Option<&'static Field> {
+    None
+}
+
+/// Returns whether the caller may list the entities of a type with these values.
+async fn lists(
+    cx: &Context,
+    registry: &Registry,
+    route: &Route,
+    values: &[(&'static str, String)],
+) -> Result<bool> {
+    let Some(list) = route.list.as_ref() else {
+        return Ok(false);
+    };
+    let values = values.iter().map(|it| (it.0.to_owned(), it.1.clone()));
+    let mut query: Vec<_> = values.collect();
+    query.push(("_limit".to_owned(), "1".to_owned()));
+    answers(cx, (registry, route, list), &[], &query).await
 }
 
 /// Returns whether `action` answers the caller about `id`.
@@ -156,19 +202,38 @@ async fn is_open(
         true => vec![("_limit".to_owned(), "1".to_owned())],
         false => Vec::new(),
     };
+    answers(
+        cx,
+        (registry, route, &*action.run),
+        &[id.to_owned()],
+        &query,
+    )
+    .await
+}
+
+/// A function that answers reading requests.
+type Answering =
+    dyn for<'a> Fn(&'a Context, Call<'a>) -> BoxFuture<'a, Result<Reply>> + Send + Sync;
+
+/// Returns whether `run` answers the caller.
+async fn answers(
+    cx: &Context,
+    (registry, route, run): (&Registry, &Route, &Answering),
+    arguments: &[String],
+    query: &[(String, String)],
+) -> Result<bool> {
     let call = Call {
         registry,
         route,
         verb: Verb::Get,
         id: "",
-        arguments: &[id.to_owned()],
-        query: &query,
+        arguments,
+        query,
         input: &Input::default(),
         preconditions: &Preconditions::default(),
         wants_abilities: false,
     };
-    let done = (action.run)(cx, call).await;
-    match done {
+    match run(cx, call).await {
         Ok(_reply) => Ok(true),
         Err(error) if matches!(error.kind(), ErrorKind::Internal | ErrorKind::Unavailable) => {
             Err(error)

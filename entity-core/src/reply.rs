@@ -198,13 +198,15 @@ pub struct Abilities {
 }
 
 /// A list of another type about an entity, at `/{prefix}/{action}/{id}`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Related {
     /// The prefix of the other type.
     pub prefix: &'static str,
-    /// The name of the action, which is the prefix of the entity's type.
-    pub action: &'static str,
-    /// The description of the action.
+    /// The segments of the path of the list behind the prefix.
+    pub segments: Vec<String>,
+    /// The pairs of the query.
+    pub query: Vec<(&'static str, String)>,
+    /// The description of the list.
     pub doc: &'static str,
 }
 

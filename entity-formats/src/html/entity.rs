@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::ask::{Ask, is_asking};
 use super::frame::Frame;
+use super::query::Query;
 use super::shown::{SanitizedHtml, Shown, instant};
 use super::{label, label_of, reference};
 use crate::json::METADATA;
@@ -64,7 +65,7 @@ impl<'a> EntityPage<'a> {
             may_delete: view.abilities.delete,
             buttons: buttons(&view.abilities.actions),
             asks: Ask::all(&view.abilities.actions, tree, view),
-            links: related(item, view)
+            links: related(view)
                 .into_iter()
                 .chain(links(&view.abilities.actions))
                 .collect(),
@@ -166,16 +167,21 @@ fn commands(offers: &[Offer], extension: &str, is_wanted: impl Fn(&Offer) -> boo
 }
 
 /// The lists of other types that are about `item` and that the reader may open.
-fn related(item: &Item, view: &View<'_>) -> Vec<Command> {
+fn related(view: &View<'_>) -> Vec<Command> {
     let related = view.abilities.related.iter();
     related
         .map(|it| Command {
-            href: format!(
-                "/direct/{}/{}/{}.html",
-                encode_segment(it.prefix),
-                encode_segment(it.action),
-                encode_segment(&item.id())
-            ),
+            href: {
+                let segments = it.segments.iter().map(String::as_str);
+                let segments = std::iter::once(it.prefix).chain(segments);
+                let path: Vec<_> = segments.map(encode_segment).collect();
+                let path = format!("/direct/{}.html", path.join("/"));
+                let query = it.query.iter();
+                let query = query.fold(Query::default(), |all, (name, value)| {
+                    all.with(name, value.clone())
+                });
+                query.behind(&path)
+            },
             label: view.registry.plural(it.prefix),
             doc: it.doc,
         })

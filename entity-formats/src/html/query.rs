@@ -15,7 +15,7 @@ pub(super) const LIMIT: &str = "_limit";
 const PLACE: [&str; 3] = ["_start", "_page", "_cursor"];
 
 /// The names and values of a query, in order.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Query(Vec<(String, String)>);
 
 impl Query {

@@ -69,6 +69,23 @@ async fn crawl(client: &Client) -> (usize, Vec<String>) {
 }
 
 both! {
+    async fn a_page_leads_to_the_lists_of_what_belongs_to_its_entity(app: TestApp) {
+        let client = app.user("student1").await.with_header(ACCEPT, "text/html");
+        let forums = client.get("/direct/forums.json?siteId=biology-101").await.json();
+        let forum = forums["forums_collection"][0]["entityId"].as_str().expect("a forum").to_owned();
+        let page = client.get(&format!("/direct/forums/{forum}.html")).await;
+        let list = format!("/direct/forums-topic.html?forumId={forum}");
+        assert!(page.expect(StatusCode::OK).text().contains(&format!("href=\"{list}\"")), "{}", page.text());
+        let topics = client.get(&list).await;
+        topics.expect(StatusCode::OK);
+        let topic = client.get(&format!("/direct/forums-topic.json?forumId={forum}")).await.json();
+        let topic = topic["forums-topic_collection"][0]["entityId"].as_str().expect("a topic").to_owned();
+        assert!(topics.text().contains(&format!("href=\"/direct/forums-topic/{topic}.html\"")));
+        let page = client.get(&format!("/direct/forums-topic/{topic}.html")).await;
+        let list = format!("/direct/forums-message.html?topicId={topic}");
+        assert!(page.expect(StatusCode::OK).text().contains(&format!("href=\"{list}\"")), "{}", page.text());
+    }
+
     async fn no_page_links_to_a_refusal(app: TestApp) {
         let html = |it: Client| it.with_header(ACCEPT, "text/html");
         let people = [

@@ -59,6 +59,28 @@ both! {
         assert!(!other.text().contains("zq-"));
     }
 
+    async fn x25_what_is_due_is_shown_once_whether_a_calendar_shows_it_or_not(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        for (title, extra) in [
+            ("zq-plain", json!({})), ("zq-dated", json!({"inCalendar": true})), ("zq-draft", json!({"draft": true})),
+        ] {
+            let mut assignment = json!({
+                "context": "biology-101", "title": title, "openTime": "2026-11-20T10:00:00Z",
+                "dueTime": "2026-11-21T13:00:00Z", "closeTime": "2026-11-21T14:00:00Z",
+            });
+            assignment.as_object_mut().expect("an object").extend(extra.as_object().expect("an object").clone());
+            teacher.post("/direct/assignment", &assignment).await.expect(StatusCode::CREATED);
+        }
+        let page = app.user("student1").await.get("/portal").await;
+        assert_page(&page, &["zq-plain", "zq-dated", "href=\"/direct/assignment/"]);
+        for title in ["zq-plain", "zq-dated"] {
+            assert_eq!(page.text().matches(title).count(), 1, "{title}");
+        }
+        assert!(!page.text().contains("zq-draft"));
+        let other = app.user("instructor2").await.get("/portal").await;
+        assert!(!other.text().contains("zq-"));
+    }
+
     async fn the_root_and_each_page_lead_there(app: TestApp) {
         let (student, stranger) = (app.user("student1").await, app.anonymous());
         for (client, start) in [(&student, "/portal"), (&stranger, "/direct")] {
@@ -68,7 +90,10 @@ both! {
         }
         let link = "<a href=\"/portal\">My sites</a>";
         for path in ["/portal", "/direct/describe.html", "/direct/site.html"] {
-            assert!(student.get(path).await.expect(StatusCode::OK).text().contains(link), "{path}");
+            let page = student.get(path).await;
+            assert!(page.expect(StatusCode::OK).text().contains(link), "{path}");
+            assert!(page.text().contains("<a class=\"brand\" href=\"/\">"), "{path}");
+            assert!(page.text().contains("<a href=\"/direct/notification.html\">Notifications</a>"), "{path}");
         }
         assert!(!stranger.get("/direct/describe.html").await.text().contains(link));
     }

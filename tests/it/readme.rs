@@ -1,126 +1,136 @@
-//! The README tells the truth: its commands are run, its listings compared with the files they show.
+//! The README and the manuals tell the truth: commands are run, listings and settings compared with what they show.
 
-use std::env;
+mod commands;
+mod deployment;
+mod links;
+mod settings;
+mod tours;
+
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
-use tests::process::{Process, service};
-use tests::{Backend, Database, OnBackend};
+use tests::process::root;
 
-/// Where the README says that the service listens.
-const ADDRESS: &str = "127.0.0.1:8080";
-/// Stands between the outputs of two commands.
-const MARK: &str = "=== next ===";
+/// What a newcomer reads first.
+const README: &str = "README.md";
+/// For those who write programs.
+const INTEGRATING: &str = "server/docs/integrating.md";
+/// For those who run a service.
+const OPERATING: &str = "server/docs/operating.md";
+/// For those who change the service.
+const CONTRIBUTING: &str = ".github/CONTRIBUTING.md";
 
-/// What each command of the tour must print at least, in order.
-const EXPECTED: [&[&str]; 13] = [
-    &[
-        r#""status":"success""#,
-        r#""sessionId":""#,
-        r#""displayName":"Maria Okafor""#,
-    ],
-    &[r#"{"entityPrefix":"site","site_collection":[{"id":"biology-101""#],
-    &[],
-    &[
-        "<feed",
-        "<title>Bring your lab coats</title>",
-        "&lt;em&gt;Monday&lt;/em&gt;",
-    ],
-    &["304"],
-    &[
-        "<announcement",
-        "<title>Bring your lab coats</title>",
-        "<siteId>biology-101</siteId>",
-    ],
-    &[
-        r#"{"entityPrefix":"announcement","announcement_collection":[{"title":"Bring your lab coats","#,
-        r#""siteIdEntity":{"id":"biology-101""#,
-    ],
-    &["x-total-count: ", r#"rel="next", "#, r#"rel="last""#],
-    &[],
-    &["<feed", "<title>Bring your lab coats</title>", "/feeds/"],
-    &[r#""title":"Bring your lab coats and goggles""#],
-    &[
-        r#"{"atomic":true,"results":[{"id":"draft""#,
-        r#""status":201"#,
-        r#""status":204"#,
-    ],
-    &[r#"{"status":"success","message":""#],
+/// All of them.
+const DOCUMENTS: [&str; 4] = [README, INTEGRATING, OPERATING, CONTRIBUTING];
+
+/// The languages of blocks. Each has a test.
+const LANGUAGES: [&str; 7] = [
+    "console",
+    "dockerfile",
+    "ini",
+    "nginx",
+    "rust",
+    "sh",
+    "toml",
 ];
 
-fn readme() -> String {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
-    fs::read_to_string(file).expect("there is a README")
+/// Code that stands on lines of its own.
+struct Block {
+    language: String,
+    /// The line above it.
+    caption: String,
+    text: String,
 }
 
-/// The blocks of code in this language, in order.
-fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
-    let start = format!("```{language}\n");
-    let behind = text.split(start.as_str()).skip(1);
-    behind.filter_map(|it| it.split("```").next()).collect()
+fn read(document: &str) -> String {
+    let text = fs::read_to_string(root().join(document));
+    text.unwrap_or_else(|error| panic!("{document}: {error}"))
 }
 
-fn is_installed(program: &str) -> bool {
-    let answer = Command::new(program).arg("--version").output();
-    answer.is_ok_and(|it| it.status.success())
-}
-
-#[tokio::test]
-async fn the_tour_of_the_readme_works_as_it_is_written() {
-    if !["bash", "curl"].into_iter().all(is_installed) {
-        assert!(
-            env::var_os("CI").is_none(),
-            "install bash and curl: the tour must run here"
-        );
-        eprintln!("bash or curl is not installed: nobody takes the tour of the README");
-        return;
+/// The blocks of code of a document, in order.
+fn blocks(document: &str) -> Vec<Block> {
+    let text = read(document);
+    let mut found = Vec::new();
+    let mut above = "";
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if let Some(language) = line.strip_prefix("```") {
+            let inside = lines.by_ref().take_while(|it| *it != "```");
+            found.push(Block {
+                language: language.to_owned(),
+                caption: above.to_owned(),
+                text: inside.flat_map(|it| [it, "\n"]).collect(),
+            });
+        }
+        above = line;
     }
-    let database = Database::on_backend(Backend::Sqlite).await.expect("a file");
-    let process = Process::start_service(&service(false), &database, true);
-    let readme = readme();
-    let script = blocks(&readme, "sh")
-        .join(&format!("printf '\\n{MARK}\\n'\n"))
-        .replace(ADDRESS, &format!("127.0.0.1:{}", process.port()));
-    let output = Command::new("bash")
-        .args(["-euo", "pipefail", "-c", &script])
-        .current_dir(database.folder())
-        .output()
-        .expect("bash runs");
-    let said = String::from_utf8_lossy(&output.stdout);
-    let complaints = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}\n{complaints}");
-    let answers = said.split(MARK).collect::<Vec<_>>();
-    assert_eq!(answers.len(), EXPECTED.len(), "{said}");
-    for (answer, expected) in answers.iter().zip(EXPECTED) {
-        for text in expected {
-            assert!(answer.contains(text), "`{text}` is missing: {answer}");
+    found
+}
+
+/// The texts of the blocks in this language, in order.
+fn blocks_in(document: &str, language: &str) -> Vec<String> {
+    let found = blocks(document).into_iter();
+    let found = found.filter(|it| it.language == language);
+    found.map(|it| it.text).collect()
+}
+
+/// The only block in this language.
+fn block_in(document: &str, language: &str) -> String {
+    let [block] = &*blocks_in(document, language) else {
+        panic!("{document} has one block in {language}");
+    };
+    block.clone()
+}
+
+/// The lines of the blocks in these languages, in order.
+fn lines_in(document: &str, languages: &[&str]) -> Vec<String> {
+    let found = blocks(document).into_iter();
+    let texts = found.filter(|it| languages.contains(&&*it.language));
+    let lines = texts.flat_map(|it| it.text.lines().map(ToOwned::to_owned).collect::<Vec<_>>());
+    lines.collect()
+}
+
+/// A document without its blocks of code.
+fn prose(document: &str) -> String {
+    let text = read(document);
+    text.split("```").step_by(2).collect()
+}
+
+/// What a document has between single backticks.
+fn spans(document: &str) -> Vec<String> {
+    let prose = prose(document);
+    let found = prose.split('`').skip(1).step_by(2);
+    found.map(ToOwned::to_owned).collect()
+}
+
+/// The rows of the tables of a document whose first column has one of these titles: the cells of each.
+fn rows(document: &str, titles: &[&str]) -> Vec<Vec<String>> {
+    let prose = prose(document);
+    let mut found = Vec::new();
+    let mut is_inside = false;
+    for line in prose.lines() {
+        let Some(row) = line.strip_prefix("| ").and_then(|it| it.strip_suffix(" |")) else {
+            is_inside &= line.starts_with("|---");
+            continue;
+        };
+        let cells = row.split('|').map(|it| it.trim().to_owned());
+        let cells = cells.collect::<Vec<_>>();
+        match is_inside {
+            true => found.push(cells),
+            false => is_inside = titles.contains(&&*cells[0]),
         }
     }
-    process.stop();
+    found
 }
 
 #[test]
-fn the_listings_of_the_readme_are_the_files_of_the_third_party() {
-    let readme = readme();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("third-party/src");
-    let listings = blocks(&readme, "rust");
-    let files = ["lib.rs", "main.rs"].map(|it| fs::read_to_string(folder.join(it)));
-    let files = files.map(|it| it.expect("the third party's file"));
-    assert_eq!(listings, files);
-}
-
-#[test]
-fn every_file_that_the_readme_names_exists() {
-    let readme = readme();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let named = readme.split('`').skip(1).step_by(2);
-    let folders = ["entity-", "server/", "tests/", ".ci/"];
-    let paths = named.filter(|it| folders.iter().any(|folder| it.starts_with(folder)));
-    // What follows are arguments.
-    let missing = paths
-        .filter_map(|it| it.split(' ').next())
-        .filter(|it| !root.join(it).exists())
-        .collect::<Vec<_>>();
-    assert!(missing.is_empty(), "{missing:?}");
+fn every_block_has_a_language_that_a_test_knows() {
+    for document in DOCUMENTS {
+        for block in blocks(document) {
+            let Block { language, text, .. } = block;
+            assert!(
+                LANGUAGES.contains(&&*language),
+                "{document}: {language}: {text}"
+            );
+        }
+    }
 }

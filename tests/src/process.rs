@@ -273,7 +273,7 @@ fn variables(
 }
 
 /// Leaves out what the shell of the tests says about the service.
-fn without_settings(command: &mut Command) {
+pub fn without_settings(command: &mut Command) {
     for (name, _) in env::vars_os() {
         if name.to_string_lossy().starts_with("LECTERN_") {
             command.env_remove(name);

@@ -1,8 +1,9 @@
-//! The README and the manuals tell the truth: commands are run, listings and settings compared with what they show.
+//! The README and the manuals tell the truth: commands are run; listings, settings and labels are those of the program.
 
 mod commands;
 mod deployment;
 mod links;
+mod pages;
 mod settings;
 mod tours;
 
@@ -16,11 +17,13 @@ const README: &str = "README.md";
 const INTEGRATING: &str = "server/docs/integrating.md";
 /// For those who run a service.
 const OPERATING: &str = "server/docs/operating.md";
+/// For students and teachers.
+const USING: &str = "server/docs/using.md";
 /// For those who change the service.
 const CONTRIBUTING: &str = ".github/CONTRIBUTING.md";
 
 /// All of them.
-const DOCUMENTS: [&str; 4] = [README, INTEGRATING, OPERATING, CONTRIBUTING];
+const DOCUMENTS: [&str; 5] = [README, INTEGRATING, OPERATING, USING, CONTRIBUTING];
 
 /// The languages of blocks. Each has a test.
 const LANGUAGES: [&str; 7] = [

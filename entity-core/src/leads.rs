@@ -145,7 +145,13 @@ async fn related(cx: &Context, registry: &Registry, item: &Item) -> Result<Vec<R
             }
         }
         if let Some(field) = field_of_parent(registry, route, item.prefix()) {
-            let query = vec![(field.name, item.id())];
+            // With the site, the form for a new one is filled in.
+            let mut query = vec![(field.name, item.id())];
+            query.extend(
+                site_of(item)?
+                    .zip(route.schema.role(Role::Site))
+                    .map(|it| (it.1.name, it.0)),
+            );
             if lists(cx, registry, route, &query).await? {
                 related.push(Related {
                     prefix: route.prefix,
@@ -157,6 +163,16 @@ async fn related(cx: &Context, registry: &Registry, item: &Item) -> Result<Vec<R
         }
     }
     Ok(related)
+}
+
+/// Returns the site of `item`, if it is in one.
+fn site_of(item: &Item) -> Result<Option<String>> {
+    let Some(field) = item.schema().role(Role::Site) else {
+        return Ok(None);
+    };
+    let data = serde_json::to_value(item.data()).map_err(Error::internal)?;
+    let site = data.get(field.name).and_then(Value::as_str);
+    Ok(site.map(ToOwned::to_owned))
 }
 
 /// Returns the field by which lists of a type find the entities that belong to one of the type `parent`, if they do.

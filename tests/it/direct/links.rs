@@ -74,16 +74,21 @@ both! {
         let forums = client.get("/direct/forums.json?siteId=biology-101").await.json();
         let forum = forums["forums_collection"][0]["entityId"].as_str().expect("a forum").to_owned();
         let page = client.get(&format!("/direct/forums/{forum}.html")).await;
-        let list = format!("/direct/forums-topic.html?forumId={forum}");
-        assert!(page.expect(StatusCode::OK).text().contains(&format!("href=\"{list}\"")), "{}", page.text());
+        let list = format!("/direct/forums-topic.html?forum={forum}&siteId=biology-101");
+        assert!(page.expect(StatusCode::OK).text().contains(&format!("href=\"{}\"", list.replace('&', "&#38;"))), "{}", page.text());
         let topics = client.get(&list).await;
         topics.expect(StatusCode::OK);
-        let topic = client.get(&format!("/direct/forums-topic.json?forumId={forum}")).await.json();
+        let topic = client.get(&format!("/direct/forums-topic.json?forum={forum}")).await.json();
         let topic = topic["forums-topic_collection"][0]["entityId"].as_str().expect("a topic").to_owned();
         assert!(topics.text().contains(&format!("href=\"/direct/forums-topic/{topic}.html\"")));
         let page = client.get(&format!("/direct/forums-topic/{topic}.html")).await;
-        let list = format!("/direct/forums-message.html?topicId={topic}");
-        assert!(page.expect(StatusCode::OK).text().contains(&format!("href=\"{list}\"")), "{}", page.text());
+        let list = format!("/direct/forums-message.html?topic={topic}&siteId=biology-101");
+        assert!(page.expect(StatusCode::OK).text().contains(&format!("href=\"{}\"", list.replace('&', "&#38;"))), "{}", page.text());
+        let messages = client.get(&list).await;
+        let form = format!("/direct/forums-message/new.html?topic={topic}&#38;siteId=biology-101");
+        assert!(messages.expect(StatusCode::OK).text().contains(&form), "{}", messages.text());
+        let form = client.get(&form.replace("&#38;", "&")).await;
+        assert!(form.expect(StatusCode::OK).text().contains(&format!("value=\"{topic}\"")), "{}", form.text());
     }
 
     async fn no_page_links_to_a_refusal(app: TestApp) {

@@ -2,20 +2,26 @@
 //!
 //! Each user has a row of their own, so that each does, and forgets, a task for themselves.
 
+mod cause;
 mod demo;
 mod hand_out;
 mod view;
 
-use entity_core::db::{self, Sight};
+use entity_core::db::{self, Migration, Sight, Telling};
 use entity_core::wire::Millis;
 use entity_core::{Access, Context, Entity, Error, Need, Result, gate, standard};
 use serde::Serialize;
 
+pub use self::cause::{Duty, complete_cause, follow_cause, forget_cause};
+
 /// A task is written by whoever sees it; what of it may change is decided by [`Task::settle`].
 const ACCESS: Access = Access::new(Need::Session, Need::Session);
 
-/// A task is for whoever has to do it.
-const SIGHT: Sight = Sight::Sql("this.user_id = {caller}");
+/// A task is for whoever has to do it, and as hidden as the entity that it follows.
+const SIGHT: Sight = Sight::All(&[
+    Sight::Sql("this.user_id = {caller}"),
+    Sight::Follows(Telling::Entity, "cause"),
+]);
 
 /// The number of the lowest priority and that of the highest.
 const PRIORITIES: std::ops::RangeInclusive<i64> = 1..=5;
@@ -81,9 +87,19 @@ pub struct Task {
     /// When it was noted.
     #[entity(created, column = "created")]
     pub created_on: Millis,
+    /// The reference of the entity that the task follows, such as `/assignment/7`.
+    #[serde(skip)]
+    #[entity(hidden)]
+    pub cause: Option<String>,
 }
 
-entity_core::register!(Task, demo = demo::fill);
+entity_core::register!(Task, migrations(BY_CAUSE), demo = demo::fill);
+
+/// The tasks of an entity are found when it changes.
+const BY_CAUSE: Migration = Migration::of_tables(
+    "task_by_cause",
+    &["CREATE INDEX task_by_cause ON task (cause, user_id)"],
+);
 
 impl Task {
     fn check(&mut self, cx: &Context, _before: Option<&Self>) -> Result<()> {

@@ -162,11 +162,14 @@ pub(super) async fn fill(cx: &Context, demo: &Demo) -> Result<usize> {
             assignment.groups.push(demo.group(title)?.to_owned());
         }
         db::insert(cx, &assignment).await?;
+        assignment.settle(cx, None).await?;
         for work in task.work {
             let submission = work.submission(cx, &assignment, demo.person(work.student)?);
             db::insert(cx, &submission).await?;
+            if submission.submitted {
+                assignment.note_done(cx, &submission).await?;
+            }
         }
-        assignment.settle(cx, None).await?;
         assignment.tell_scores(cx).await?;
     }
     Ok(TASKS.len())

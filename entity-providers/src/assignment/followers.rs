@@ -8,6 +8,7 @@ use super::scale::score as score_of;
 use super::{Assignment, Submission};
 use crate::calendar::{self, Deadline};
 use crate::gradebook::{self, ItemSpec};
+use crate::task::{self, Duty};
 
 impl Assignment {
     /// Writes what follows the assignment, which is about to be written itself.
@@ -19,6 +20,9 @@ impl Assignment {
         let cause = self.cause();
         calendar::follow_cause(cx, &cause, self.to_deadline()).await?;
         gradebook::follow_cause(cx, &cause, item).await?;
+        if let Some(duty) = self.to_duty() {
+            task::follow_cause(cx, &cause, &duty).await?;
+        }
         match before {
             Some(before) if self.in_gradebook && !before.in_gradebook => self.tell_scores(cx).await,
             _ => Ok(()),
@@ -41,6 +45,23 @@ impl Assignment {
             groups: self.groups.clone(),
             assignment_id: Some(self.id.clone()),
         })
+    }
+
+    /// Returns what the tasks of students are; nothing for a draft: tasks that are there are hidden, and keep what their
+    /// users have written.
+    fn to_duty(&self) -> Option<Duty> {
+        let starts = self.open_time.instant()?;
+        (!self.draft).then(|| Duty {
+            site_id: self.site_id.clone(),
+            title: self.title.clone(),
+            starts,
+            due: self.due_time.instant(),
+        })
+    }
+
+    /// Notes that `work` is handed in: the task of whoever did it is done.
+    pub(super) async fn note_done(&self, cx: &Context, work: &Submission) -> Result<()> {
+        task::complete_cause(cx, &self.cause(), &work.submitter).await
     }
 
     /// Returns what the item in the gradebook is.
@@ -106,6 +127,7 @@ impl Delete for Assignment {
         let cause = current.cause();
         calendar::follow_cause(cx, &cause, None).await?;
         gradebook::follow_cause(cx, &cause, None).await?;
+        task::forget_cause(cx, &cause).await?;
         db::delete(cx, current).await
     }
 }

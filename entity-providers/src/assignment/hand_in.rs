@@ -43,6 +43,7 @@ impl Submission {
         self.submitted = true;
         self.date_submitted = Some(cx.now().trunc_subsecs(0));
         self.late = cx.now().timestamp_millis() > assignment.due_time.time;
+        assignment.note_done(cx, self).await?;
         self.tell_change(cx, assignment, before).await
     }
 

@@ -9,7 +9,7 @@ use crate::gradebook::student_roles;
 /// The function of those who hand out tasks.
 pub(super) const CREATE: &str = "task.create";
 /// The maximum number of people to whom a task is handed out at once.
-const MOST_PEOPLE: usize = 5_000;
+pub(super) const MOST_PEOPLE: usize = 5_000;
 
 /// The people to whom a task is handed out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ async fn titles(cx: &Context, site: &str, groups: &[String]) -> Result<String> {
 }
 
 /// Returns the internal ids of the students, one more than may be at most.
-async fn people(cx: &Context, site: &str, to: &To) -> Result<Vec<String>> {
+pub(super) async fn people(cx: &Context, site: &str, to: &To) -> Result<Vec<String>> {
     let roles = student_roles(cx, site).await?;
     let db = cx.db()?;
     let mut sql = db.sql("SELECT m.user_id FROM membership m WHERE m.is_active AND m.site_id = ");

@@ -83,7 +83,7 @@ struct GroupName {
 /// A task of the caller.
 #[derive(Debug, Serialize, JsonSchema, View)]
 #[serde(rename_all = "camelCase")]
-#[view(of = Task, beside(reference: String, starts: i64, due: Option<i64>, system: bool))]
+#[view(of = Task, beside(reference: String, url: Option<String>, starts: i64, due: Option<i64>, system: bool))]
 struct TaskView {
     /// The id.
     user_task_id: i64,
@@ -97,9 +97,11 @@ struct TaskView {
     site_title: String,
     /// What is to be done.
     description: String,
-    /// The reference.
+    /// The reference: that of the entity which it follows, if it follows one.
     reference: String,
-    /// Always false: no other type makes tasks.
+    /// The path of the entity that it follows; null if it follows none.
+    url: Option<String>,
+    /// True if it follows an entity, such as an assignment.
     system: bool,
     /// True if it is done.
     complete: bool,
@@ -189,8 +191,11 @@ fn view(task: Task) -> TaskView {
     let millis = |it: entity_core::wire::Millis| it.0.timestamp_millis();
     let starts = millis(task.starts);
     let due = task.due.map(millis);
-    let reference = format!("/task/{}", task.id);
-    TaskView::of(task, reference, starts, due, false)
+    let cause = task.cause.clone();
+    let url = cause.as_ref().map(|it| format!("/direct{it}"));
+    let is_of_system = cause.is_some();
+    let reference = cause.unwrap_or_else(|| format!("/task/{}", task.id));
+    TaskView::of(task, reference, url, starts, due, is_of_system)
 }
 
 async fn mine(cx: &Context, call: Call) -> Result<Part<Tasks>> {

@@ -9,7 +9,7 @@ use crate::shape::assert_shape;
 const MINE: &str = "/api/users/me/tasks";
 const OF_SITE: &str = "/api/sites/biology-101/tasks";
 const SHAPE: &str = "userTaskId whole, taskId whole, userId text, siteId text?, siteTitle text, description text, \
-    reference text, system flag, complete flag, owner text, starts whole, due whole?, priority whole, notes text, \
+    reference text, url text?, system flag, complete flag, owner text, starts whole, due whole?, priority whole, notes text, \
     softDeleted flag, assignationType text, taskAssignedTo text";
 
 async fn tasks(client: &Client, path: &str) -> Vec<Value> {
@@ -28,7 +28,64 @@ fn named<'a>(list: &'a [Value], description: &str) -> Vec<&'a Value> {
         .collect()
 }
 
+/// The path that a task has of its assignment.
+fn path_of(id: &str) -> String {
+    format!("/direct/assignment/{id}")
+}
+
 both! {
+    async fn an_assignment_gives_each_student_a_task_that_is_as_hidden_as_it_is(app: TestApp) {
+        let teacher = app.user("instructor1").await;
+        let assignment = json!({
+            "context": "biology-101", "title": "Zebra fish", "openTime": "2026-11-20T10:00:00Z",
+            "dueTime": "2026-12-01T10:00:00Z", "closeTime": "2026-12-02T10:00:00Z",
+        });
+        let made = teacher.post("/direct/assignment", &assignment).await;
+        let id = made.expect(StatusCode::CREATED).header("EntityId").expect("an id").to_owned();
+        let path = format!("/direct/assignment/{id}");
+        let (first, second) = (app.user("student1").await, app.user("student11").await);
+        for path in [MINE, OF_SITE] {
+            assert_eq!(named(&tasks(&teacher, path).await, "Zebra fish").len(), 0);
+            let all = tasks(&first, path).await;
+            let task = named(&all, "Zebra fish")[0];
+            assert_eq!((&task["system"], &task["complete"], &task["assignationType"]), (&json!(true), &json!(false), &json!("site")));
+            assert_eq!((&task["reference"], &task["url"]), (&json!(format!("/assignment/{id}")), &json!(path_of(&id))));
+            assert_eq!(task["due"], 1_796_119_200_000_i64);
+        }
+        // What is the user's own stays when the assignment changes.
+        let all = tasks(&second, MINE).await;
+        let own = format!("/api/tasks/{}", named(&all, "Zebra fish")[0]["userTaskId"]);
+        second.put(&own, &json!({"priority": 5, "notes": "Ask Ada"})).await.expect(StatusCode::OK);
+        second.put(&own, &json!({"description": "Nothing"})).await.expect(StatusCode::CONFLICT);
+        teacher.put(&path, &json!({"title": "Zebra finch"})).await.expect(StatusCode::NO_CONTENT);
+        let all = tasks(&second, MINE).await;
+        let task = named(&all, "Zebra finch")[0];
+        assert_eq!((&task["priority"], &task["notes"]), (&json!(5), &json!("Ask Ada")));
+        let found = second.get("/direct/task.json?_search=finch").await.json();
+        assert_eq!(found["task_collection"].as_array().map(Vec::len), Some(1), "{found}");
+        // Handed in is done.
+        let work = json!({"gradableId": id, "submittedText": "Stripes."});
+        first.post("/direct/assignment-submission", &work).await.expect(StatusCode::CREATED);
+        assert_eq!(named(&tasks(&first, MINE).await, "Zebra finch")[0]["complete"], true);
+        assert_eq!(named(&tasks(&second, MINE).await, "Zebra finch")[0]["complete"], false);
+        // Hidden, it takes its tasks along.
+        let [_, other] = app.groups().await.try_into().expect("two groups");
+        let hidden = [json!({"groups": [other]}), json!({"draft": true}), json!({"draft": false, "openTime": "2026-11-30T10:00:00Z"})];
+        for (change, count) in hidden.iter().zip([1, 0, 0]) {
+            teacher.put(&path, change).await.expect(StatusCode::NO_CONTENT);
+            assert_eq!(named(&tasks(&first, MINE).await, "Zebra finch").len(), 0, "{change}");
+            for path in [MINE, OF_SITE] {
+                assert_eq!(named(&tasks(&second, path).await, "Zebra finch").len(), count, "{change}");
+            }
+            let found = second.get("/direct/task.json?_search=finch").await.json();
+            assert_eq!(found["task_collection"].as_array().map(Vec::len), Some(count), "{change}");
+        }
+        teacher.put(&path, &json!({"openTime": "2026-11-20T10:00:00Z"})).await.expect(StatusCode::NO_CONTENT);
+        assert_eq!(named(&tasks(&second, MINE).await, "Zebra finch").len(), 1);
+        teacher.delete(&path).await.expect(StatusCode::NO_CONTENT);
+        assert_eq!(named(&tasks(&second, MINE).await, "Zebra finch").len(), 0);
+    }
+
     async fn a_user_notes_changes_and_deletes_tasks(app: TestApp) {
         let student = app.user("student1").await;
         let sent = json!({"description": "Buy paint", "priority": 5, "due": 1_999_000_000_000_i64,

@@ -6,6 +6,7 @@
 //! What strangers send in vain is counted where there is too much of it: the column `times` tells for how many
 //! requests a row stands, so that the sum over all rows is the number of requests.
 
+mod reader;
 mod store;
 mod strangers;
 mod writer;
@@ -23,6 +24,7 @@ use tokio::time::timeout;
 use crate::health::Health;
 use crate::supervise;
 
+pub(crate) use reader::{AuditFilter, AuditReader, Told};
 pub use store::AuditStore;
 use strangers::Strangers;
 use writer::Writer;

@@ -2,10 +2,13 @@
 
 mod archive;
 mod arguments;
+mod audit;
 mod backup;
 mod doctor;
+mod instant;
 mod new_type;
 mod operator;
+mod output;
 mod prompt;
 mod serve;
 
@@ -22,7 +25,7 @@ use crate::api::Endpoints;
 use crate::app::{App, Parts};
 use crate::auth::PasswordCost;
 use crate::config::{self, Config, Given, Loaded};
-use crate::storage::Storage;
+use crate::storage::{self, Look, Storage};
 use crate::system::{SystemClock, UuidIds};
 use crate::telemetry;
 use arguments::{Arguments, Command, Demo, Settings};
@@ -113,6 +116,7 @@ async fn execute(arguments: Arguments, config: Config) -> Result<(), Failure> {
             say("the database is up to date");
             Ok(())
         }
+        Some(Command::Audit(wanted)) => audit::run(&config, wanted).await,
         Some(Command::User { action }) => operator::user(config, action).await,
         Some(Command::Backup { file, force }) => backup::backup(&config, &file, force).await,
         Some(Command::Restore { file, force }) => backup::restore(&config, &file, force).await,
@@ -134,6 +138,19 @@ async fn start(config: Config) -> Result<App, Failure> {
         password_cost: PasswordCost::default(),
     };
     Ok(App::start(config, parts).await?)
+}
+
+/// The database as it is, for commands that only read. A service may be at work on it.
+async fn look(config: &Config) -> Result<Look, Failure> {
+    let look = storage::glance(config.database.expose(), &Registry::from_inventory()?).await?;
+    match look.lacks.is_empty() {
+        true => Ok(look),
+        false => Err(format!(
+            "the database is not up to date: `lectern migrate` adds {}",
+            look.lacks.join(", ")
+        )
+        .into()),
+    }
 }
 
 /// A failure as the operator reads it.

@@ -131,6 +131,8 @@ pub fn claim(url: &str) -> Result<Claim> {
 pub struct Look {
     /// The content. Nothing can be written to it.
     pub content: Db,
+    /// The file with the audit rows of reads; `None` if they are with the content, or if the file is not there.
+    pub audit_of_reads: Option<Db>,
     /// What [`Storage::open`] would add, by name.
     pub lacks: Vec<String>,
 }
@@ -142,8 +144,17 @@ pub struct Look {
 /// There is none, it can't be read, it is damaged, or it was changed by a newer version of the service.
 pub async fn look(url: &str, registry: &Registry, is_thorough: bool) -> Result<Look> {
     refuse_damaged(url, is_thorough)?;
+    glance(url, registry).await
+}
+
+/// The same without a search for damage, which takes long where there is much.
+///
+/// # Errors
+/// There is none, it can't be read, or it was changed by a newer version of the service.
+pub async fn glance(url: &str, registry: &Registry) -> Result<Look> {
     let content = entity_providers::db::look(url).await?;
     let mut lacks = entity_providers::db::lacks(&content, migrations, registry).await?;
+    let mut audit_of_reads = None;
     if content.reader.get_database_backend() == DbBackend::Sqlite {
         let options = SqliteConnectOptions::from_str(url).map_err(Error::internal)?;
         let path = with_ending(options.get_filename(), AUDIT);
@@ -151,11 +162,16 @@ pub async fn look(url: &str, registry: &Registry, is_thorough: bool) -> Result<L
             let db = entity_providers::db::look_at_file(&path).await?;
             let no_types = Registry::new([]).map_err(Error::internal)?;
             lacks.extend(entity_providers::db::lacks(&db, audit_migrations, &no_types).await?);
+            audit_of_reads = Some(db);
         } else {
             lacks.push(path.display().to_string());
         }
     }
-    Ok(Look { content, lacks })
+    Ok(Look {
+        content,
+        audit_of_reads,
+        lacks,
+    })
 }
 
 /// Refuses a database with a damaged file.

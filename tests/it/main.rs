@@ -14,6 +14,7 @@ mod audit;
 mod authentication;
 mod backup;
 mod children;
+mod commands;
 mod conformance;
 mod cors;
 mod csrf;

@@ -45,7 +45,8 @@ _, status = os.waitpid(pid, 0)
 print(os.waitstatus_to_exitcode(status), shown.decode())
 ";
 
-async fn change(database: &Database, statements: &[&str]) {
+/// Runs these statements in the database, past the service.
+pub(crate) async fn change(database: &Database, statements: &[&str]) {
     let connection = Connection::connect(database.url()).await;
     let connection = connection.expect("it connects");
     for sql in statements {

@@ -1,8 +1,8 @@
 //! `lectern export SITE FILE` and `lectern import FILE`.
 
-use std::io::Write as _;
 use std::path::Path;
 
+use super::output::note;
 use super::{Failure, say, start};
 use crate::archive;
 use crate::config::Config;
@@ -32,9 +32,4 @@ pub(super) async fn import(config: Config, file: &Path) -> Result<(), Failure> {
         ),
     });
     Ok(())
-}
-
-/// Tells on the standard error what is done.
-fn note(text: &str) {
-    drop(writeln!(std::io::stderr(), "{text}"));
 }

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Parser, Subcommand};
 use entity_providers::demo::PASSWORD;
 
+use super::audit;
+use super::instant::Instant;
+
 /// Lectern, a learning-management service.
 #[derive(Debug, Parser)]
 #[command(name = "lectern", version)]
@@ -78,6 +81,8 @@ pub(super) enum Command {
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=400))]
         scale: Option<u32>,
     },
+    /// Print what the audit log tells of requests, newest first, while the service may go on: a JSON object a line.
+    Audit(Audit),
     /// Write all data of a SQLite database to one file, and the files that people uploaded to a folder beside it, while
     /// the service may go on.
     Backup {
@@ -117,6 +122,35 @@ pub(super) enum Command {
     },
     /// Make the crate of a new entity type, in a folder of its own.
     NewType(NewType),
+}
+
+/// Which rows of the audit log are printed, and how.
+#[derive(Args, Debug)]
+pub(super) struct Audit {
+    /// Only requests of this account: what the user types to log in, or the internal id.
+    #[arg(long, value_name = "NAME")]
+    pub(super) user: Option<String>,
+    /// Only requests from this instant on (ISO 8601), or of the last `30m`, `12h` or `2d`.
+    #[arg(long, value_name = "WHEN", value_parser = Instant::parse)]
+    pub(super) since: Option<Instant>,
+    /// Only requests before this instant, or before that long ago.
+    #[arg(long, value_name = "WHEN", value_parser = Instant::parse)]
+    pub(super) until: Option<Instant>,
+    /// Only requests whose path begins like this.
+    #[arg(long, value_name = "PREFIX")]
+    pub(super) path: Option<String>,
+    /// Only requests with this method.
+    #[arg(long)]
+    pub(super) method: Option<String>,
+    /// Only requests with this status, such as `403`, or with one of a class, such as `4xx`.
+    #[arg(long, value_parser = audit::statuses)]
+    pub(super) status: Option<(u16, u16)>,
+    /// The most rows that are printed.
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub(super) limit: u32,
+    /// Print a table of comma-separated values instead of JSON.
+    #[arg(long)]
+    pub(super) csv: bool,
 }
 
 /// What the crate of a new entity type is like.

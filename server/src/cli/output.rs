@@ -1,0 +1,85 @@
+//! What is printed for other programs, or at a terminal: neither may be told what to do by what is in it.
+
+use std::fmt::Write as _;
+use std::io::{self, ErrorKind, Write as _};
+
+use entity_core::sheet::Sheet;
+use serde::Serialize;
+
+use super::Failure;
+
+/// What stands for a character that would tell a terminal what to do.
+const REPLACED: &str = "\u{fffd}";
+
+/// Whoever reads the standard output, such as `head`, which goes when it has enough.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Listener {
+    has_gone: bool,
+}
+
+impl Listener {
+    /// Whether nobody reads any more.
+    pub(super) fn has_gone(self) -> bool {
+        self.has_gone
+    }
+
+    /// Prints `text`.
+    ///
+    /// # Errors
+    /// It can't be written, for example because the disk is full.
+    pub(super) fn hear(&mut self, text: &str) -> Result<(), Failure> {
+        let mut output = io::stdout().lock();
+        match output
+            .write_all(text.as_bytes())
+            .and_then(|()| output.flush())
+        {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+                self.has_gone = true;
+                Ok(())
+            }
+            Err(error) => Err(format!("can't write the output: {error}").into()),
+        }
+    }
+}
+
+/// `value` as a line of JSON, with all control characters in it as numbers.
+pub(super) fn json(value: &impl Serialize) -> Result<String, Failure> {
+    let mut text = String::new();
+    for it in serde_json::to_string(value)?.chars() {
+        match it.is_control() {
+            true => write!(text, "\\u{:04x}", u32::from(it))?,
+            false => text.push(it),
+        }
+    }
+    text.push('\n');
+    Ok(text)
+}
+
+/// The lines of `sheet`.
+pub(super) fn sheet(sheet: Sheet) -> Result<String, Failure> {
+    let text = String::from_utf8(sheet.into_bytes("")?.bytes)?;
+    let is_unsafe = |it: char| it.is_control() && !matches!(it, '\r' | '\n');
+    Ok(text.replace(is_unsafe, REPLACED))
+}
+
+/// Tells `text` on the standard error, where it is in nobody's way. If nobody listens there, nobody misses it.
+pub(super) fn note(text: &str) {
+    drop(writeln!(io::stderr(), "{text}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_line_commands_a_terminal() {
+        let text = "\u{1b}[2J\u{9b}2J\u{7f}\n";
+        let line = json(&[text]).unwrap();
+        assert_eq!(line, "[\"\\u001b[2J\\u009b2J\\u007f\\n\"]\n");
+        assert_eq!(serde_json::from_str::<[String; 1]>(&line).unwrap(), [text]);
+        let mut cells = Sheet::new(100);
+        cells.row(["a\u{1b}[2J", "=1+1"]).unwrap();
+        assert_eq!(sheet(cells).unwrap(), "a\u{fffd}[2J,'=1+1\r\n");
+    }
+}

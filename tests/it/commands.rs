@@ -1,0 +1,3 @@
+//! The commands of the program that people and other programs read the output of.
+
+mod audit;

@@ -11,6 +11,7 @@ mod operator;
 mod output;
 mod prompt;
 mod serve;
+mod users;
 
 use std::error::Error as StdError;
 use std::io::Write as _;

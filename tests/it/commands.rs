@@ -1,3 +1,4 @@
 //! The commands of the program that people and other programs read the output of.
 
 mod audit;
+mod user;

@@ -74,10 +74,24 @@ pub async fn disable(cx: &Context, eid: &str) -> Result<User> {
     db::store(cx, current, changed).await
 }
 
+/// Opens the account of `eid` again. Whoever was logged in with it has to log in anew.
+///
+/// # Errors
+/// There is no such account.
+pub async fn enable(cx: &Context, eid: &str) -> Result<User> {
+    let (mut changed, current) = existing(cx, eid).await?;
+    changed.disabled = Some(false);
+    db::store(cx, current, changed).await
+}
+
 /// The account of `eid`, to be changed now, and as it is.
 async fn existing(cx: &Context, eid: &str) -> Result<(User, User)> {
     let found = find::by_eid(cx, eid).await?;
-    let current = found.ok_or_else(|| Error::field("eid", "names no account"))?;
+    let current = found.ok_or_else(|| {
+        Error::bad_request(format!(
+            "there is no account `{eid}`: `lectern user list` names the accounts, and `lectern user add` makes one"
+        ))
+    })?;
     let mut changed = current.clone();
     changed.last_modified = Some(Millis(cx.now()));
     Ok((changed, current))

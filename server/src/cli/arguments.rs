@@ -70,7 +70,7 @@ pub(super) enum Command {
         #[arg(long, num_args = 2, value_names = ["CRATE", "MIGRATION"])]
         again: Vec<String>,
     },
-    /// Make and change accounts. A password is read from `LECTERN_PASSWORD` or, without it, from the input.
+    /// List, make and change accounts. A password is read from `LECTERN_PASSWORD` or, without it, from the input.
     User {
         #[command(subcommand)]
         action: UserAction,
@@ -184,6 +184,17 @@ pub(super) enum UserAction {
     },
     /// Change the password.
     Passwd {
+        /// What the user types to log in.
+        eid: String,
+    },
+    /// List all accounts: what users type to log in, their names, the kinds of their accounts, and which are shut.
+    List {
+        /// Print a JSON object a line instead of a table.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Open an account again that was shut.
+    Enable {
         /// What the user types to log in.
         eid: String,
     },

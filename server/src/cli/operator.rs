@@ -1,6 +1,5 @@
 //! `lectern user …` and `lectern demo`: what the operator does with the database itself.
 
-use std::io::Write as _;
 use std::net::{IpAddr, Ipv4Addr};
 use std::pin::pin;
 use std::time::{Duration, Instant};
@@ -15,7 +14,7 @@ use sea_orm::ConnectionTrait as _;
 use tokio::time::sleep;
 
 use super::arguments::{Demo, UserAction};
-use super::{Failure, prompt, say, start};
+use super::{Failure, output, prompt, say, start, users};
 use crate::app::App;
 use crate::config::{Config, Profile};
 
@@ -106,8 +105,7 @@ pub(super) async fn fill(app: &App, password: &str) -> Result<Summary, Failure> 
 
 /// Tells whoever waits that the demo data are still being made.
 fn tell_progress(seconds: u32) {
-    let text = format!("making the demo data: {seconds} s");
-    drop(writeln!(std::io::stderr(), "{text}"));
+    output::note(&format!("making the demo data: {seconds} s"));
 }
 
 /// Whether the database of `app` is empty.
@@ -119,10 +117,14 @@ pub(super) async fn is_empty(app: &App) -> Result<bool, Failure> {
     Ok(found?)
 }
 
-/// Makes or changes an account.
+/// Lists accounts, or makes or changes one.
 pub(super) async fn user(config: Config, action: UserAction) -> Result<(), Failure> {
+    if let UserAction::List { json } = action {
+        return users::list(&config, json).await;
+    }
     let app = start(config).await?;
     let user = match action {
+        UserAction::List { .. } => return Ok(()),
         UserAction::Add { eid, superuser } => {
             let password = read_password(&app).await?;
             change(&app, "add", move |cx| {
@@ -137,6 +139,13 @@ pub(super) async fn user(config: Config, action: UserAction) -> Result<(), Failu
             change(&app, "passwd", move |cx| {
                 let (eid, password) = (eid.clone(), password.clone());
                 Box::pin(async move { operator::set_password(cx, &eid, password).await })
+            })
+            .await?
+        }
+        UserAction::Enable { eid } => {
+            change(&app, "enable", move |cx| {
+                let eid = eid.clone();
+                Box::pin(async move { operator::enable(cx, &eid).await })
             })
             .await?
         }

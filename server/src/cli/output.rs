@@ -63,6 +63,11 @@ pub(super) fn sheet(sheet: Sheet) -> Result<String, Failure> {
     Ok(text.replace(is_unsafe, REPLACED))
 }
 
+/// `text` on one line, without what would tell a terminal what to do.
+pub(super) fn plain(text: &str) -> String {
+    text.replace(char::is_control, REPLACED)
+}
+
 /// Tells `text` on the standard error, where it is in nobody's way. If nobody listens there, nobody misses it.
 pub(super) fn note(text: &str) {
     drop(writeln!(io::stderr(), "{text}"));

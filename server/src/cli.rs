@@ -77,12 +77,23 @@ pub fn run() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error, 1),
     };
+    let database = config.database.clone();
     let done = runtime.block_on(execute(arguments, config));
     // A thread that waits for something that is gone, such as a name server, holds nobody up.
     runtime.shutdown_timeout(LAST_THREADS);
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => fail(&tell(&*failure), 1),
+        Err(failure) => fail(&tell_damage(database.expose(), &*failure), 1),
+    }
+}
+
+/// A failure as the operator reads it: if a damaged file is behind it, that is told by its name.
+fn tell_damage(database: &str, failure: &(dyn StdError + Send + Sync + 'static)) -> String {
+    let told = tell(failure);
+    match storage::damage_behind(database, failure) {
+        // Whoever opened it has said what to do.
+        Some(damage) if !told.contains("lectern restore") => damage.to_string(),
+        _ => told,
     }
 }
 

@@ -186,7 +186,8 @@ fn refuse_damaged(url: &str, is_thorough: bool) -> Result<()> {
         };
         if !damage.is_empty() {
             let text = format!(
-                "{} is damaged ({}): stop the service and put a backup in its place with `lectern restore`",
+                "{} is damaged ({}): stop the service and put a backup in its place with `lectern restore`; `lectern \
+                 doctor` tells whether all is well then",
                 file.display(),
                 damage.join("; ")
             );
@@ -194,6 +195,25 @@ fn refuse_damaged(url: &str, is_thorough: bool) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The damage to a file of the database at `url` that `failure` is about, if it is: the file by its name, with what to
+/// do. To find it, every page is read.
+pub(crate) fn damage_behind(
+    url: &str,
+    failure: &(dyn std::error::Error + 'static),
+) -> Option<Error> {
+    let mut causes = std::iter::successors(Some(failure), |it| it.source());
+    // What SQLite says of it, whichever driver and layer pass it on.
+    let is_damage = |text: String| {
+        ["disk image is malformed", "file is not a database"]
+            .iter()
+            .any(|it| text.contains(it))
+    };
+    match causes.any(|it| is_damage(it.to_string())) {
+        true => refuse_damaged(url, false).err(),
+        false => None,
+    }
 }
 
 /// What SQLite leaves of the journal of that file, in bytes, when it has moved it into the file.

@@ -1,4 +1,5 @@
 //! The commands of the program that people and other programs read the output of.
 
 mod audit;
+mod mistakes;
 mod user;

@@ -43,7 +43,8 @@ pub(super) async fn run(
     let listening = ListenOptions::from(&config);
     let listener = listen::bind(config.listen).map_err(|error| {
         format!(
-            "can't listen on {}: {error}; `--listen ADDRESS:PORT` says where else",
+            "can't listen on {}: {error}; stop what listens there, or name another address and port with `--listen \
+             ADDRESS:PORT` or the setting `listen`",
             config.listen
         )
     })?;
@@ -67,7 +68,9 @@ pub(super) async fn run(
             say("the database is not empty: it is served as it is");
         }
     } else if operator::is_empty(&app).await? {
-        say("nobody has an account yet: `lectern user add NAME --superuser` makes the first one");
+        tracing::warn!(
+            "nobody has an account yet: `lectern user add NAME --superuser` makes the first one"
+        );
     }
     for ((name, version), types) in app.dispatcher.registry().origins() {
         tracing::info!("entity types of {name} {version}: {}", types.join(", "));
@@ -139,7 +142,12 @@ fn listen_for_health(app: &App) -> Result<Option<HealthListener>, Failure> {
         return Ok(None);
     };
     let listener = HealthListener::start(address, app.health.clone(), app.figures.clone())
-        .map_err(|error| format!("can't listen on {address}: {error}"))?;
+        .map_err(|error| {
+            format!(
+                "can't listen on {address}: {error}; stop what listens there, or name another address and port in the \
+                 setting `health.listen`"
+            )
+        })?;
     tracing::info!("answering load balancers on {}", listener.address());
     Ok(Some(listener))
 }

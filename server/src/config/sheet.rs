@@ -194,7 +194,10 @@ impl Sheet {
                     let text = "is ignored: an orchestrator sets it for a service of this name";
                     self.warnings.push(Problem::new(name, text));
                 }
-                (None, _) => problems.push(Problem::new(name, "is not the variable of a setting")),
+                (None, _) => {
+                    let message = self.unknown_variable(&name);
+                    problems.push(Problem::new(name, message));
+                }
             }
         }
     }
@@ -214,15 +217,52 @@ impl Sheet {
     }
 
     fn unknown(&self, key: &str, source: Source) -> String {
-        let similar = self.texts.keys().find(|it| it.eq_ignore_ascii_case(key));
-        match similar {
-            Some(similar) => format!("is not a setting (from the {source}); write `{similar}`"),
-            None if key.starts_with("ext.") => {
-                format!("is not a setting of a linked crate (from the {source})")
+        let meant = nearest(key, self.texts.keys().copied());
+        match meant {
+            Some(meant) => {
+                format!("is not a setting (from the {source}): perhaps you mean `{meant}`")
             }
-            None => format!("is not a setting (from the {source})"),
+            None if key.starts_with("ext.") => format!(
+                "is not a setting of a linked crate (from the {source}): `lectern doctor --all` shows the settings"
+            ),
+            None => format!(
+                "is not a setting (from the {source}): `lectern doctor --all` shows the settings"
+            ),
         }
     }
+
+    fn unknown_variable(&self, name: &str) -> String {
+        let own = self.settings.iter().map(|it| it.variable.to_owned());
+        let others = self.extensions.iter().map(SettingRegistration::variable);
+        let variables: Vec<String> = own
+            .chain(others)
+            .chain(OTHER_VARIABLES.map(ToOwned::to_owned))
+            .collect();
+        match nearest(name, variables.iter().map(String::as_str)) {
+            Some(meant) => format!("is not the variable of a setting: perhaps you mean `{meant}`"),
+            None => "is not the variable of a setting: remove it from the environment; the key of a setting in upper \
+                     case, with `_` for each dot, is its variable"
+                .to_owned(),
+        }
+    }
+}
+
+/// How like each other two names must be so that one may be meant by the other: 1 if they are the same.
+const ALIKE: f64 = 0.7;
+
+/// The name of `known` that is most like `name`, if one may be meant. Whether letters are large does not matter.
+fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_lowercase();
+    known
+        .map(|it| {
+            (
+                strsim::normalized_damerau_levenshtein(&name, &it.to_lowercase()),
+                it,
+            )
+        })
+        .filter(|it| it.0 >= ALIKE)
+        .max_by(|one, other| one.0.total_cmp(&other.0))
+        .map(|it| it.1)
 }
 
 /// A value as the text that the environment would hold. A list of lists has none.

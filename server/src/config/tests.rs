@@ -95,6 +95,59 @@ fn conf_5_an_unknown_key_is_refused_by_its_full_name() {
     assert_eq!(problems.config.unwrap_err().0[0].key, "nonsense");
 }
 
+/// What is said of the first problem of what was given.
+fn advice(given: &Given) -> String {
+    let problems = load(given).config.unwrap_err();
+    problems.0.first().unwrap().to_string()
+}
+
+#[test]
+fn a_misspelt_name_is_told_with_the_nearest_one() {
+    for (file, meant) in [
+        ("[session]\ntimeuot = 5", "`session.timeout`"),
+        ("svc.cookiename = \"a\"", "`svc.cookieName`"),
+        ("lissten = \"127.0.0.1:1\"", "`listen`"),
+        ("databse = \"x\"", "`database`"),
+        ("[limits]\nheader_fields = 5", "`limits.headerFields`"),
+    ] {
+        let told = advice(&given(file, &[], &[]));
+        assert!(
+            told.ends_with(&format!("perhaps you mean {meant}")),
+            "{told}"
+        );
+    }
+    for (variable, meant) in [
+        ("LECTERN_COOKIE_SECUR", "`LECTERN_COOKIE_SECURE`"),
+        ("LECTERN_LISTENN", "`LECTERN_LISTEN`"),
+        ("LECTERN_PASWORD", "`LECTERN_PASSWORD`"),
+        ("LECTERN_SESSIONTIMEOUT", "`LECTERN_SESSION_TIMEOUT`"),
+    ] {
+        let told = advice(&given("", &[(variable, "hunter2")], &[]));
+        assert!(
+            told.ends_with(&format!("perhaps you mean {meant}")),
+            "{told}"
+        );
+        assert!(!told.contains("hunter2"), "{told}");
+    }
+}
+
+#[test]
+fn a_name_like_no_other_is_told_with_where_all_are() {
+    for given in [
+        given("wombat = 1", &[], &[]),
+        given("ext.wombat.size = 1", &[], &[]),
+        given("\"\" = 1", &[], &[]),
+    ] {
+        let told = advice(&given);
+        assert!(told.contains("`lectern doctor --all`"), "{told}");
+    }
+    let told = advice(&given("", &[("LECTERN_QQ", "1")], &[]));
+    assert!(
+        told.contains("remove it") && !told.contains("perhaps"),
+        "{told}"
+    );
+}
+
 #[test]
 fn variables_of_others_do_not_matter() {
     let variables = [

@@ -110,8 +110,8 @@ pub(super) fn unusable_file(path: &Path, error: sqlx::Error) -> Error {
     let path = path.display();
     let text = match code {
         Some(NOT_A_DATABASE | CORRUPT) => format!(
-            "{path} is no SQLite database, or a damaged one: name another file in the setting `database`, or put a \
-             backup in its place with `lectern restore`"
+            "{path} is no SQLite database, or a damaged one, as `lectern doctor` tells: name another file in the setting \
+             `database`, or put a backup in its place with `lectern restore`"
         ),
         Some(READ_ONLY) => format!(
             "the database {path} can't be written: let the user of the service write the file and its folder"

@@ -245,8 +245,9 @@ settings! {
         /// How long after the signal connections are cut off. The service ends five seconds later, whatever is still going on.
         hard_stop: Duration = "shutdown.hardStop", "LECTERN_SHUTDOWN_HARDSTOP", "25";
 
-        /// The form of log lines: `json` or `text`.
-        log_format: LogFormat = "log.format", "LECTERN_LOG_FORMAT", "json";
+        /// The form of log lines: `json`, `text`, or `auto`, which is `text` if the standard error is a terminal, and `json`
+        /// elsewhere. Text has colours at a terminal, unless the environment has `NO_COLOR`.
+        log_format: LogFormat = "log.format", "LECTERN_LOG_FORMAT", "auto";
         /// What is logged: a level, or levels by target such as `info,sqlx=warn`.
         log_level: String = "log.level", "LECTERN_LOG_LEVEL", "info,sea_orm=warn,sea_orm_migration=warn,sqlx=warn";
         /// How many lines one place in the code may log in a minute. The further ones are counted, and the count logged.

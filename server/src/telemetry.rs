@@ -9,6 +9,7 @@ mod unfailing;
 
 use std::error::Error;
 use std::hash::{DefaultHasher, Hash, Hasher as _};
+use std::io::IsTerminal as _;
 use std::sync::atomic::Ordering;
 
 use tracing_subscriber::EnvFilter;
@@ -37,16 +38,54 @@ pub fn start(config: &Config) {
         // It would tell of its failures on the same stream, and panic where that fails too.
         .log_internal_errors(false)
         .with_writer(|| Unfailing(std::io::stderr()));
-    let started = match config.log_format {
-        LogFormat::Json => lines
+    let started = match form(config.log_format, &Surroundings::find()) {
+        Form::Json => lines
             .json()
             .flatten_event(true)
             .finish()
             .with(limit)
             .try_init(),
-        LogFormat::Text => lines.with_ansi(false).finish().with(limit).try_init(),
+        Form::Text { has_colours } => lines.with_ansi(has_colours).finish().with(limit).try_init(),
     };
     drop(started);
+}
+
+/// Where log lines go.
+#[derive(Clone, Copy, Debug)]
+struct Surroundings {
+    /// Whether a person reads them as they come.
+    is_terminal: bool,
+    /// Whether the person wants no colours: see <https://no-color.org>.
+    is_plain: bool,
+}
+
+impl Surroundings {
+    fn find() -> Self {
+        let is_set = |it: std::ffi::OsString| !it.is_empty();
+        Self {
+            is_terminal: std::io::stderr().is_terminal(),
+            is_plain: std::env::var_os("NO_COLOR").is_some_and(is_set),
+        }
+    }
+}
+
+/// What log lines look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Json,
+    Text { has_colours: bool },
+}
+
+fn form(format: LogFormat, surroundings: &Surroundings) -> Form {
+    let text = Form::Text {
+        has_colours: surroundings.is_terminal && !surroundings.is_plain,
+    };
+    match format {
+        LogFormat::Json => Form::Json,
+        LogFormat::Text => text,
+        LogFormat::Auto if surroundings.is_terminal => text,
+        LogFormat::Auto => Form::Json,
+    }
 }
 
 /// What was not written since the service started.
@@ -75,4 +114,34 @@ pub(crate) fn cause_id(cause: impl Hash) -> u64 {
 /// `error` as a field of a log line, which then tells its causes too.
 pub(crate) fn cause<E: Error + 'static>(error: &E) -> &(dyn Error + 'static) {
     error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_at_a_terminal_read_text_and_programs_json() {
+        let (plain, coloured) = (
+            Form::Text { has_colours: false },
+            Form::Text { has_colours: true },
+        );
+        for (format, is_terminal, is_plain, expected) in [
+            (LogFormat::Auto, true, false, coloured),
+            (LogFormat::Auto, true, true, plain),
+            (LogFormat::Auto, false, false, Form::Json),
+            (LogFormat::Text, true, false, coloured),
+            (LogFormat::Text, true, true, plain),
+            (LogFormat::Text, false, false, plain),
+            (LogFormat::Json, true, false, Form::Json),
+            (LogFormat::Json, false, true, Form::Json),
+        ] {
+            let surroundings = Surroundings {
+                is_terminal,
+                is_plain,
+            };
+            let found = form(format, &surroundings);
+            assert_eq!(found, expected, "{format:?} {surroundings:?}");
+        }
+    }
 }

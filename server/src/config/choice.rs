@@ -88,6 +88,8 @@ choice! {
 choice! {
     /// The form of log lines.
     LogFormat {
+        /// Text at a terminal, JSON elsewhere.
+        Auto = "auto",
         /// One JSON object a line.
         Json = "json",
         /// Text for people.

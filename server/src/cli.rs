@@ -19,7 +19,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::Parser as _;
 use entity_core::{ErrorKind, Registry};
 
 use crate::api::Endpoints;
@@ -42,7 +41,7 @@ type Failure = Box<dyn StdError + Send + Sync>;
 
 /// Runs the program: reads the arguments, does what they say, answers how it went.
 pub fn run() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = arguments::read();
     if let Some(Command::NewType(wanted)) = &arguments.command {
         return match new_type::run(wanted) {
             Ok(()) => ExitCode::SUCCESS,
@@ -54,8 +53,9 @@ pub fn run() -> ExitCode {
         Err(failure) => return fail(&tell(&*failure), USAGE),
     };
     let loaded = config::load(&given);
-    if let Some(Command::Doctor { integrity }) = arguments.command {
-        return doctor::run(&loaded, arguments.settings.config.as_deref(), integrity);
+    if let Some(Command::Doctor { integrity, all }) = arguments.command {
+        let file = arguments.settings.config.as_deref();
+        return doctor::run(&loaded, file, doctor::Options { integrity, all });
     }
     let config = match &loaded {
         Loaded {

@@ -1,4 +1,4 @@
-//! `lectern doctor`: every setting with its source, and what is wrong. It changes nothing.
+//! `lectern doctor`: what is set, where that comes from, and what is wrong. It changes nothing.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -7,15 +7,34 @@ use entity_core::Registry;
 use entity_core::db::Db;
 
 use super::{Failure, USAGE, explain, fail, say, serve, tell};
-use crate::config::{Config, Loaded, Profile};
+use crate::config::{Config, Loaded, Profile, Source};
 use crate::files;
 use crate::production::{self, Findings};
 use crate::storage;
 
+/// How much it looks at, and tells.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Options {
+    /// Every index is compared with its table.
+    pub(super) integrity: bool,
+    /// What nobody set is shown too, and all entity types are.
+    pub(super) all: bool,
+}
+
 /// Shows the settings, which come from `file` among others, checks them, then looks at the database.
-pub(super) fn run(loaded: &Loaded, file: Option<&Path>, is_thorough: bool) -> ExitCode {
-    for (key, value, source) in &loaded.effective {
+pub(super) fn run(loaded: &Loaded, file: Option<&Path>, options: Options) -> ExitCode {
+    let shown = loaded.effective.iter();
+    let shown = shown.filter(|it| options.all || it.2 != Source::Default);
+    for (key, value, source) in shown {
         say(&format!("{key:32} {value:40} ({source})"));
+    }
+    let set = loaded.effective.iter().filter(|it| it.2 != Source::Default);
+    if !options.all {
+        say(&format!(
+            "settings: {} of {} are set, the others are as the service comes: `--all` shows them",
+            set.count(),
+            loaded.effective.len()
+        ));
     }
     for warning in &loaded.warnings {
         say(&format!("better: {warning}"));
@@ -24,7 +43,7 @@ pub(super) fn run(loaded: &Loaded, file: Option<&Path>, is_thorough: bool) -> Ex
         Err(problems) => return fail(problems, USAGE),
         Ok(config) => config,
     };
-    match check(config, file, is_thorough) {
+    match check(config, file, options) {
         Ok(failures) if failures.is_empty() => ExitCode::SUCCESS,
         Ok(failures) => fail(&failures.join("\n"), 1),
         Err(failure) => fail(&tell(&*failure), 1),
@@ -32,9 +51,9 @@ pub(super) fn run(loaded: &Loaded, file: Option<&Path>, is_thorough: bool) -> Ex
 }
 
 /// Answers why the service would not start.
-fn check(config: &Config, file: Option<&Path>, is_thorough: bool) -> Result<Vec<String>, Failure> {
+fn check(config: &Config, file: Option<&Path>, options: Options) -> Result<Vec<String>, Failure> {
     let registry = Registry::from_inventory()?;
-    for ((name, version), types) in registry.origins() {
+    for ((name, version), types) in registry.origins().into_iter().filter(|_| options.all) {
         say(&format!(
             "entity types of {name} {version}: {}",
             types.join(", ")
@@ -50,11 +69,11 @@ fn check(config: &Config, file: Option<&Path>, is_thorough: bool) -> Result<Vec<
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        match look(config, &registry, is_thorough).await {
+        match look(config, &registry, options.integrity).await {
             Ok(content) => inspect(config, file, &content).await,
             Err(problem) => {
                 let outside = production::inspect_outside(config, file)?;
-                let outside = judge(config.profile, outside);
+                let outside = judge(config.profile, outside, false);
                 Ok([Some(problem), outside].into_iter().flatten().collect())
             }
         }
@@ -90,22 +109,29 @@ async fn inspect(
     let is_fit = findings.refused.is_empty();
     let exposure = production::inspect_exposure(config, content).await?;
     let exposure = exposure.map(|it| serve::refuse_to_listen(config, &it));
-    let judged = judge(config.profile, findings);
+    let judged = judge(config.profile, findings, exposure.is_none());
     if is_fit {
         say("fit for production");
     }
     Ok([exposure, judged].into_iter().flatten().collect())
 }
 
-/// Tells what was found. Only the profile `production` is against it.
-fn judge(profile: Profile, findings: Findings) -> Option<String> {
+/// Tells what was found. Only the profile `production` is against it; whether there is nothing else, the verdict says.
+fn judge(profile: Profile, findings: Findings, is_fine: bool) -> Option<String> {
     for problem in &findings.warned {
         say(&format!("better: {problem}"));
     }
+    let refused = findings.refused.clone();
     let refusal = findings.accept().err()?.to_string();
     match profile {
         Profile::Development => {
-            say(&refusal);
+            say(match is_fine {
+                true => "fine for development; before production:",
+                false => "before production:",
+            });
+            for problem in refused {
+                say(&format!("  {problem}"));
+            }
             None
         }
         Profile::Production => Some(refusal),

@@ -26,14 +26,21 @@ async fn a_port_that_is_taken_is_told_with_the_option() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = taken.local_addr().expect("it is bound").to_string();
     let told = refused(&database, &["serve", "--listen", &address]).await;
-    for expected in [&*address, "`--listen ADDRESS:PORT`", "stop what listens there"] {
+    for expected in [
+        &*address,
+        "`--listen ADDRESS:PORT`",
+        "stop what listens there",
+    ] {
         assert!(told.contains(expected), "{told}");
     }
     let config = database.folder().join("lectern.toml");
     fs::write(&config, format!("[health]\nlisten = \"{address}\"\n")).expect("room");
     let config = config.display().to_string();
     let told = refused(&database, &["serve", "--config", &config]).await;
-    assert!(told.contains(&address) && told.contains("`health.listen`"), "{told}");
+    assert!(
+        told.contains(&address) && told.contains("`health.listen`"),
+        "{told}"
+    );
 }
 
 #[tokio::test]
@@ -48,7 +55,10 @@ async fn a_damaged_file_is_told_by_its_name_with_the_remedies() {
         }
         for command in ["serve", "audit"] {
             let told = refused(&database, &[command]).await;
-            assert!(told.contains(&format!("{name} is damaged")), "{command}: {told}");
+            assert!(
+                told.contains(&format!("{name} is damaged")),
+                "{command}: {told}"
+            );
             for remedy in ["`lectern doctor`", "`lectern restore`"] {
                 assert!(told.contains(remedy), "{command}: {told}");
             }
@@ -85,7 +95,10 @@ async fn a_service_without_accounts_says_how_to_make_the_first_one() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     };
     process.stop();
-    assert!(told.contains("`lectern user add NAME --superuser`"), "{told}");
+    assert!(
+        told.contains("`lectern user add NAME --superuser`"),
+        "{told}"
+    );
     let is_json = |it: &str| serde_json::from_str::<serde_json::Value>(it).is_ok();
     assert!(told.lines().all(is_json), "a file is no terminal: {told}");
 }
@@ -95,7 +108,14 @@ async fn a_misspelt_setting_is_told_with_the_nearest_one() {
     let database = file().await;
     let config = database.folder().join("lectern.toml");
     fs::write(&config, "[session]\ntimeuot = 5\n").expect("room");
-    let told = refused(&database, &["serve", "--config", &config.display().to_string()]).await;
+    let told = refused(
+        &database,
+        &["serve", "--config", &config.display().to_string()],
+    )
+    .await;
     assert!(told.contains("`session.timeuot`"), "{told}");
-    assert!(told.contains("perhaps you mean `session.timeout`"), "{told}");
+    assert!(
+        told.contains("perhaps you mean `session.timeout`"),
+        "{told}"
+    );
 }

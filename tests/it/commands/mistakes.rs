@@ -55,12 +55,13 @@ async fn a_damaged_file_is_told_by_its_name_with_the_remedies() {
         }
         for command in ["serve", "audit"] {
             let told = refused(&database, &[command]).await;
-            assert!(
-                told.contains(&format!("{name} is damaged")),
-                "{command}: {told}"
-            );
-            for remedy in ["`lectern doctor`", "`lectern restore`"] {
-                assert!(told.contains(remedy), "{command}: {told}");
+            for expected in [
+                &*format!("{name} is "),
+                "damaged",
+                "`lectern doctor`",
+                "`lectern restore`",
+            ] {
+                assert!(told.contains(expected), "{command}: {told}");
             }
         }
         fs::write(&path, "no database ".repeat(1000)).expect("room");

@@ -217,18 +217,17 @@ impl Sheet {
     }
 
     fn unknown(&self, key: &str, source: Source) -> String {
-        let meant = nearest(key, self.texts.keys().copied());
-        match meant {
-            Some(meant) => {
-                format!("is not a setting (from the {source}): perhaps you mean `{meant}`")
-            }
-            None if key.starts_with("ext.") => format!(
-                "is not a setting of a linked crate (from the {source}): `lectern doctor --all` shows the settings"
-            ),
-            None => format!(
-                "is not a setting (from the {source}): `lectern doctor --all` shows the settings"
-            ),
-        }
+        let whose = match key.starts_with("ext.") {
+            true => " of a linked crate",
+            false => "",
+        };
+        let advice = match nearest(key, self.texts.keys().copied()) {
+            // Only letters are large that should not be, or the other way round.
+            Some(meant) if meant.eq_ignore_ascii_case(key) => format!("write `{meant}`"),
+            Some(meant) => format!("perhaps you mean `{meant}`"),
+            None => "`lectern doctor --all` shows the settings".to_owned(),
+        };
+        format!("is not a setting{whose} (from the {source}): {advice}")
     }
 
     fn unknown_variable(&self, name: &str) -> String {

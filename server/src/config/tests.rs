@@ -105,7 +105,7 @@ fn advice(given: &Given) -> String {
 fn a_misspelt_name_is_told_with_the_nearest_one() {
     for (file, meant) in [
         ("[session]\ntimeuot = 5", "`session.timeout`"),
-        ("svc.cookiename = \"a\"", "`svc.cookieName`"),
+        ("svc.cokiename = \"a\"", "`svc.cookieName`"),
         ("lissten = \"127.0.0.1:1\"", "`listen`"),
         ("databse = \"x\"", "`database`"),
         ("[limits]\nheader_fields = 5", "`limits.headerFields`"),

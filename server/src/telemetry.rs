@@ -38,7 +38,7 @@ pub fn start(config: &Config) {
         // It would tell of its failures on the same stream, and panic where that fails too.
         .log_internal_errors(false)
         .with_writer(|| Unfailing(std::io::stderr()));
-    let started = match form(config.log_format, &Surroundings::find()) {
+    let started = match form(config.log_format, Surroundings::find()) {
         Form::Json => lines
             .json()
             .flatten_event(true)
@@ -76,15 +76,14 @@ enum Form {
     Text { has_colours: bool },
 }
 
-fn form(format: LogFormat, surroundings: &Surroundings) -> Form {
+fn form(format: LogFormat, surroundings: Surroundings) -> Form {
     let text = Form::Text {
         has_colours: surroundings.is_terminal && !surroundings.is_plain,
     };
     match format {
-        LogFormat::Json => Form::Json,
         LogFormat::Text => text,
         LogFormat::Auto if surroundings.is_terminal => text,
-        LogFormat::Auto => Form::Json,
+        LogFormat::Json | LogFormat::Auto => Form::Json,
     }
 }
 
@@ -140,7 +139,7 @@ mod tests {
                 is_terminal,
                 is_plain,
             };
-            let found = form(format, &surroundings);
+            let found = form(format, surroundings);
             assert_eq!(found, expected, "{format:?} {surroundings:?}");
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use http::StatusCode;
 use http::header::ACCEPT;
 use tests::{Client, TestApp, both};
 

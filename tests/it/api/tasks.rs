@@ -64,7 +64,7 @@ both! {
         let found = second.get("/direct/task.json?_search=finch").await.json();
         assert_eq!(found["task_collection"].as_array().map(Vec::len), Some(1), "{found}");
         // Handed in is done.
-        let work = json!({"gradableId": id, "submittedText": "Stripes."});
+        let work = json!({"context": "biology-101", "gradableId": id, "submittedText": "Stripes."});
         first.post("/direct/assignment-submission", &work).await.expect(StatusCode::CREATED);
         assert_eq!(named(&tasks(&first, MINE).await, "Zebra finch")[0]["complete"], true);
         assert_eq!(named(&tasks(&second, MINE).await, "Zebra finch")[0]["complete"], false);

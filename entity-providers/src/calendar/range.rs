@@ -14,6 +14,8 @@ use super::CalendarEvent;
 
 /// The most events, each with all its occurrences, that are looked at together.
 const MOST_EVENTS: u64 = 1000;
+/// The most stretches in which a range is walked: each reads again the events that go on all the time.
+const MOST_STRETCHES: usize = 20;
 /// The most occurrences that a list passes to come to its part.
 const MOST_PASSED: u64 = 10_000;
 
@@ -39,7 +41,7 @@ pub(super) async fn list(
         range,
         is_first: true,
     };
-    loop {
+    for _ in 0..MOST_STRETCHES {
         let stored =
             gate::list::<CalendarEvent>(cx, stored_in(search.clone(), rest.range)?).await?;
         let last = stored.items.last().filter(|_| stored.has_more);
@@ -69,6 +71,9 @@ pub(super) async fn list(
             is_first: false,
         };
     }
+    Err(Error::bad_request(
+        "there are too many events in these days: name fewer days, or a site",
+    ))
 }
 
 /// A part of the range that is asked for.

@@ -62,8 +62,9 @@ pub enum Sight {
     /// with a rule of its own. That row is joined under the name `parent`.
     Parent(&'static Self),
     /// The caller sees what the row follows, by the rule of that entity's own type: the entity whose reference, such as
-    /// `/assignment/7`, is in this column. It admits everybody where there is no reference, and where the type is not
-    /// registered by [`register_cause!`](crate::register_cause).
+    /// `/assignment/7`, is in this column. That entity is in the site of the row: one of another site is not shown. It admits
+    /// everybody where there is no reference, and where the type is not registered by
+    /// [`register_cause!`](crate::register_cause).
     Follows(Telling, &'static str),
     /// This SQL condition holds. The row is called `this`, and `{caller}` stands for the internal id of the caller,
     /// which is empty for an anonymous one, and `{now}` for the present instant in milliseconds since 1970. Neither

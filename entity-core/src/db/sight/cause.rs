@@ -106,8 +106,6 @@ pub(super) struct Following<'a> {
     cx: &'a Context,
     causes: Arc<[&'static Cause]>,
     held: Arc<Held>,
-    /// The only site whose rows the statement selects, if it is one: what they follow is in the same site.
-    site: Option<&'a str>,
 }
 
 impl<'a> Following<'a> {
@@ -135,12 +133,12 @@ impl<'a> Following<'a> {
             cx,
             causes,
             held: Arc::new(held),
-            site,
         })
     }
 
     /// Appends the condition that the caller sees what the row follows: the entity whose reference is in `column` of the
-    /// table or alias `row`. It holds where there is no reference, and for one of a type that is not registered.
+    /// table or alias `row`, in the site that the expression `site` names, if rows have one: what is in another site is
+    /// not followed. It holds where there is no reference, and for one of a type that is not registered.
     ///
     /// # Errors
     /// Returns an error if a rule can't be asked.
@@ -148,8 +146,8 @@ impl<'a> Following<'a> {
         &self,
         sql: &mut Sql,
         telling: Telling,
-        row: &str,
-        column: &str,
+        (row, column): (&str, &str),
+        site: Option<&str>,
     ) -> Result<()> {
         sql.push("(CASE WHEN ")
             .column(row, column)
@@ -167,11 +165,11 @@ impl<'a> Following<'a> {
                 .column(row, column);
             sql.push(&format!(", {})", length.saturating_add(1)));
             let asking = Asking::about(self.cx, (cause.names)().of_cause());
-            if let Some((field, site)) = asking.site().zip(self.site) {
+            if let Some((field, site)) = asking.site().zip(site) {
                 asking
                     .write_field(sql.push(" AND "), field)
                     .push(" = ")
-                    .bind(site);
+                    .push(site);
             }
             if let Some(function) = cause.function() {
                 Sight::Holds(function).write(sql.push(" AND "), &asking, &self.held)?;

@@ -142,6 +142,8 @@ impl<'a> Asking<'a> {
     ) -> Result<Self> {
         let mut asking = Self::about(cx, Names::of::<T>());
         if rules.iter().any(Sight::follows) {
+            // Without a column of their own, nothing ties what rows follow to their site.
+            let site = site.filter(|_| asking.site_column().is_some());
             asking.following = Some(Following::of(cx, site).await?);
         }
         Ok(asking)
@@ -186,6 +188,12 @@ impl<'a> Asking<'a> {
         self.names.schema.role(Role::Site)
     }
 
+    /// Returns that field if it is a column of the row.
+    fn site_column(&self) -> Option<&'static Field> {
+        self.site()
+            .filter(|it| it.column.is_some() && it.sql.is_none())
+    }
+
     /// Appends the expression for `field`.
     pub(super) fn write_field<'s>(&self, sql: &'s mut Sql, field: &Field) -> &'s mut Sql {
         sql.expression(&expression(field, self.names.row), self.variables)
@@ -220,7 +228,8 @@ impl<'a> Asking<'a> {
             Sight::Follows(telling, column) => {
                 let missing = || Error::internal("a rule asks what a row follows unprepared");
                 let following = self.following.as_ref().ok_or_else(missing)?;
-                following.write(sql, *telling, row, column)?;
+                let site = self.site_column().map(|it| expression(it, row));
+                following.write(sql, *telling, (row, column), site.as_deref())?;
             }
             _ => return Err(Error::internal("a rule that is no question about a row")),
         }

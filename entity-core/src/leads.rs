@@ -126,6 +126,7 @@ async fn readable(
 /// entities belong to `item`. Each of them is tried, because a list may refuse for reasons that no need declares.
 async fn related(cx: &Context, registry: &Registry, item: &Item) -> Result<Vec<Related>> {
     let mut related = Vec::new();
+    let site = site_of(item)?;
     for route in registry.routes() {
         let actions = route.actions.iter().filter(|it| {
             let is_argument = |own: &Argument| own.name.strip_suffix("Id") == Some(item.prefix());
@@ -147,11 +148,8 @@ async fn related(cx: &Context, registry: &Registry, item: &Item) -> Result<Vec<R
         if let Some(field) = field_of_parent(registry, route, item.prefix()) {
             // With the site, the form for a new one is filled in.
             let mut query = vec![(field.name, item.id())];
-            query.extend(
-                site_of(item)?
-                    .zip(route.schema.role(Role::Site))
-                    .map(|it| (it.1.name, it.0)),
-            );
+            let of_site = route.schema.role(Role::Site).zip(site.clone());
+            query.extend(of_site.map(|(field, site)| (field.name, site)));
             if lists(cx, registry, route, &query).await? {
                 related.push(Related {
                     prefix: route.prefix,

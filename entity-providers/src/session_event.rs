@@ -75,13 +75,19 @@ pub struct SessionEvent {
 entity_core::register!(
     SessionEvent,
     grants("session.event.read.any" = ""),
-    migrations(OF_USER)
+    migrations(OF_USER, BY_TIME)
 );
 
 /// The events of a user are listed by their time.
 const OF_USER: Migration = Migration::of_tables(
     "session_event_of_user",
     &["CREATE INDEX session_event_of_user ON session_event (user_id, time)"],
+);
+
+/// Operators list the events of all accounts by their time, and old ones are removed.
+const BY_TIME: Migration = Migration::of_tables(
+    "session_event_by_time",
+    &["CREATE INDEX session_event_by_time ON session_event (time, event_id)"],
 );
 
 /// Notes what happened to the account of `user_id`, with the address and the path of the request.

@@ -47,9 +47,7 @@ pub(super) async fn list(
         let last = stored.items.last().filter(|_| stored.has_more);
         let end = last.map_or(range.to, CalendarEvent::start);
         if last.is_some() && end <= rest.range.from {
-            return Err(Error::bad_request(
-                "too many events go on at the same time: name a site",
-            ));
+            return Err(too_many());
         }
         let left = limit.saturating_sub(to_count(shown.len()));
         let part = part(cx, stored.items, rest.until(end), (passed, left)).await?;
@@ -71,9 +69,11 @@ pub(super) async fn list(
             is_first: false,
         };
     }
-    Err(Error::bad_request(
-        "there are too many events in these days: name fewer days, or a site",
-    ))
+    Err(too_many())
+}
+
+fn too_many() -> Error {
+    Error::bad_request("there are too many events in these days: name fewer days, or a site")
 }
 
 /// A part of the range that is asked for.

@@ -12,12 +12,12 @@ use sea_orm::ConnectionTrait as _;
 use super::Task;
 use super::hand_out::{MOST_PEOPLE, To, people};
 
-/// What is written again when the entity changes; the rest of a task is its user's.
+/// The columns that are written again when the entity changes; the rest of a task is its user's.
 const FOLLOWING: [&str; 4] = ["description", "description_folded", "starts", "due"];
 /// The maximum number of characters of a description.
 const MOST_LETTERS: usize = 255;
 
-/// What an entity asks the students of its site to do.
+/// The work that an entity asks the students of its site to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Duty {
     /// The site.
@@ -80,7 +80,7 @@ pub async fn complete_cause(cx: &Context, cause: &str, user: &str) -> Result<()>
         sql.push("this.cause = ").bind(cause);
         Ok(sql.push(" AND this.user_id = ").bind(user))
     });
-    for task in tasks.await? {
+    for task in tasks.await?.into_iter().filter(|it| !it.complete) {
         let done = Task {
             complete: true,
             ..task.clone()

@@ -53,9 +53,9 @@ pub fn start(config: &Config) {
 /// Where log lines go.
 #[derive(Clone, Copy, Debug)]
 struct Surroundings {
-    /// Whether a person reads them as they come.
+    /// True if a person reads them as they come.
     is_terminal: bool,
-    /// Whether the person wants no colours: see <https://no-color.org>.
+    /// True if the person wants no colours: see <https://no-color.org>.
     is_plain: bool,
 }
 
@@ -69,7 +69,7 @@ impl Surroundings {
     }
 }
 
-/// What log lines look like.
+/// The form of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Json,

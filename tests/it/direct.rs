@@ -22,7 +22,7 @@ mod enrolment;
 mod error;
 mod events;
 mod feed;
-mod form;
+pub(crate) mod form;
 mod forums;
 mod gradebook;
 mod grades;

@@ -11,7 +11,7 @@ use std::fs;
 
 use tests::process::root;
 
-/// What a newcomer reads first.
+/// The document that a newcomer reads first.
 const README: &str = "README.md";
 /// For those who write programs.
 const INTEGRATING: &str = "server/docs/integrating.md";
@@ -98,7 +98,7 @@ fn prose(document: &str) -> String {
     text.split("```").step_by(2).collect()
 }
 
-/// What a document has between single backticks.
+/// Returns the texts between single backticks in a document.
 fn spans(document: &str) -> Vec<String> {
     let prose = prose(document);
     let found = prose.split('`').skip(1).step_by(2);

@@ -15,24 +15,24 @@ const WINDOW: i64 = 20_000;
 /// How much later than its time a row may be stored, and how far the machine's clock may have been set back.
 const LATE: TimeDelta = TimeDelta::days(1);
 
-/// Which rows are wanted. What is `None` does not matter.
+/// The conditions on rows: a row must meet each that is there.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AuditFilter {
-    /// Those of the account with this internal id.
+    /// The internal id of the account.
     pub(crate) user: Option<String>,
-    /// Those of requests that came in then or later.
+    /// The first instant at which a request came in.
     pub(crate) since: Option<DateTime<Utc>>,
-    /// Those of requests that came in before that.
+    /// The instant before which a request came in.
     pub(crate) until: Option<DateTime<Utc>>,
-    /// Those whose path begins like this.
+    /// The beginning of the path.
     pub(crate) path: Option<String>,
-    /// Those with this method, whatever the case.
+    /// The method, in any case.
     pub(crate) method: Option<String>,
-    /// Those whose answer had a status from the first to the second.
+    /// The lowest and the highest status of the answer.
     pub(crate) status: Option<(u16, u16)>,
 }
 
-/// What the log tells of one request, or of several that are alike.
+/// A row of the log: one request, or several that are alike.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Told {
@@ -150,7 +150,7 @@ struct Table {
     /// The first and the last row that was not looked at yet.
     first: i64,
     last: i64,
-    /// What was read of it and not yet told.
+    /// The rows that were read and not yet returned.
     rows: VecDeque<Told>,
 }
 
@@ -232,7 +232,7 @@ impl Table {
         sql.into_statement()
     }
 
-    /// Whether all rows behind `end` that were not looked at yet, and those before, came in before `since`.
+    /// Returns whether all requests of the rows from `end` on backwards came in before `since`.
     async fn is_older(&self, since: Option<DateTime<Utc>>, end: i64) -> Result<bool> {
         let Some(long_before) = since.and_then(|it| it.checked_sub_signed(LATE)) else {
             return Ok(false);

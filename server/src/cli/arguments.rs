@@ -8,7 +8,7 @@ use entity_providers::demo::PASSWORD;
 use super::audit;
 use super::instant::Instant;
 
-/// What stands above the options that say where settings are.
+/// The heading of the options that say where settings are.
 const SETTINGS: &str = "Settings";
 /// The commands that the options of a service mean something to; those that show demo data's password; and those that no
 /// setting means anything to.

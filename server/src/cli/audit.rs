@@ -85,7 +85,7 @@ pub(super) async fn run(config: &Config, wanted: Audit) -> Result<(), Failure> {
 /// Whose rows are wanted.
 struct Account {
     id: String,
-    /// Whether there is such an account. Rows of one that is gone are still there.
+    /// True if there is such an account. Rows of an account that is gone are still there.
     is_known: bool,
 }
 

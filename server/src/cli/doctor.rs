@@ -17,7 +17,7 @@ use crate::storage;
 pub(super) struct Options {
     /// Every index is compared with its table.
     pub(super) integrity: bool,
-    /// What nobody set is shown too, and all entity types are.
+    /// True if settings that nobody set are shown too, and all entity types.
     pub(super) all: bool,
 }
 

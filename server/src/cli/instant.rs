@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Utc};
 
-/// What to write.
+/// The refusal of a text that is no instant.
 const EXPECTED: &str = "write an instant such as 2026-11-26T08:00:00Z or 2026-11-26 (UTC), or how long ago it was, \
                         such as 30m, 12h or 2d";
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::Failure;
 
-/// What stands for a character that would tell a terminal what to do.
+/// The replacement of a character that would control a terminal.
 const REPLACED: &str = "\u{fffd}";
 
 /// Whoever reads the standard output, such as `head`, which goes when it has enough.
@@ -18,7 +18,7 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    /// Whether nobody reads any more.
+    /// Returns whether nobody reads any more.
     pub(super) fn has_gone(self) -> bool {
         self.has_gone
     }

@@ -95,7 +95,7 @@ fn conf_5_an_unknown_key_is_refused_by_its_full_name() {
     assert_eq!(problems.config.unwrap_err().0[0].key, "nonsense");
 }
 
-/// What is said of the first problem of what was given.
+/// Returns the message of the first problem.
 fn advice(given: &Given) -> String {
     let problems = load(given).config.unwrap_err();
     problems.0.first().unwrap().to_string()

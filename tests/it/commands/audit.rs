@@ -14,7 +14,7 @@ const MANY: &str = "INSERT INTO audit (time, request_id, address, method, path, 
         CASE WHEN n % 100 = 0 THEN '/rare_1' ELSE '/rarely' END, CASE WHEN n % 2 = 0 THEN 200 ELSE 418 END
     FROM numbers";
 
-/// What `lectern audit` prints with these arguments.
+/// Returns the output of `lectern audit` with these arguments.
 async fn printed(database: &Database, arguments: &[&str]) -> String {
     let done = run(database, &[&["audit"], arguments].concat()).await;
     assert!(done.status.success(), "{done:?}");

@@ -13,7 +13,7 @@ async fn file() -> Database {
     database.expect("SQLite is always there")
 }
 
-/// What the program says on its way out, which it must not think is a success.
+/// Returns the last words of a program that must fail.
 async fn refused(database: &Database, arguments: &[&str]) -> String {
     let done = run(database, arguments).await;
     assert!(!done.status.success(), "{done:?}");

@@ -6,7 +6,7 @@ use tests::app::PASSWORD;
 use tests::process::{run, text};
 use tests::{Database, TestApp, both};
 
-/// What `lectern user list --json` prints of the account `eid`.
+/// Returns the line of `lectern user list --json` about the account `eid`.
 async fn listed(database: &Database, eid: &str) -> Value {
     let done = run(database, &["user", "list", "--json"]).await;
     assert!(done.status.success(), "{done:?}");

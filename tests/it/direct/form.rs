@@ -54,7 +54,7 @@ fn untouched(page: &Answer) -> Vec<(String, String)> {
     pairs
 }
 
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let marks = [
         ("&#60;", "<"),
         ("&#62;", ">"),

@@ -7,7 +7,7 @@ use tests::process::{root, service, without_settings};
 
 use super::{CONTRIBUTING, DOCUMENTS, OPERATING, lines_in, read, rows, spans};
 
-/// What stands before the program in commands.
+/// The words before the program in commands.
 const BEFORE: [&str; 5] = [
     "docker exec -it lectern ",
     "sudo -u lectern ",
@@ -195,7 +195,7 @@ fn every_part_of_the_long_check_that_is_named_is_one() {
     }
 }
 
-/// What `bench` measures besides, as the manual names it.
+/// The further measurements of `bench` that the manual names.
 #[test]
 fn every_measurement_that_is_named_is_one() {
     let program = read("tests/src/bin/bench.rs") + &read("tests/src/bench.rs");

@@ -13,7 +13,7 @@ use tests::process::service;
 
 use super::{OPERATING, block_in, blocks_in, read};
 
-/// What a unit for systemd may say, as far as the manual does.
+/// The keys of a unit for systemd that the manual uses.
 const OF_UNITS: [&str; 23] = [
     "[Unit]",
     "Description",

@@ -162,7 +162,7 @@ fn sources() -> String {
     text
 }
 
-/// What an operator may read is quoted with `…` where the program puts something.
+/// Messages are quoted with `…` in the places that the program fills in.
 #[test]
 fn every_message_that_operators_are_told_of_is_one_of_the_program() {
     let sources = sources();

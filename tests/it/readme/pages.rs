@@ -8,11 +8,12 @@ use http::header::{ACCEPT, LOCATION};
 use tests::{Answer, Client, TestApp, both};
 
 use super::{README, USING, prose};
+use crate::direct::form::plain;
 
 const START: &str = "/portal";
 const ARROW: &str = "** → **";
 
-/// What a form sends.
+/// The names and values that a form sends.
 type Pairs = Vec<(String, String)>;
 
 /// Somebody at a page.
@@ -22,7 +23,7 @@ struct Visitor {
     page: String,
 }
 
-/// What a document says, in order.
+/// A hint of a document, in its order.
 #[derive(Debug, PartialEq)]
 enum Hint {
     /// Click through these from the start page.
@@ -129,19 +130,6 @@ fn text(html: &str) -> String {
         text.push_str(&plain(inside));
     }
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn plain(text: &str) -> String {
-    let marks = [
-        ("&#60;", "<"),
-        ("&#62;", ">"),
-        ("&#34;", "\""),
-        ("&#39;", "'"),
-        ("&#38;", "&"),
-    ];
-    marks.iter().fold(text.to_owned(), |text, (mark, sign)| {
-        text.replace(mark, sign)
-    })
 }
 
 fn attribute(tag: &str, name: &str) -> Option<String> {

@@ -41,7 +41,7 @@ fn amount(text: &str) -> Option<(u64, &'static str)> {
     Some((number * factor, unit))
 }
 
-/// Whether `told` means the value that `setting` has if nobody sets it. A time without a unit is in seconds.
+/// Returns whether `told` is the default of `setting`. A time without a unit is in seconds.
 fn is_default(told: &str, setting: &Setting) -> bool {
     if told == setting.default {
         return true;

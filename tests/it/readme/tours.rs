@@ -96,7 +96,7 @@ fn is_installed(program: &str) -> bool {
     answer.is_ok_and(|it| it.status.success())
 }
 
-/// Whether a tour can be taken here.
+/// Returns whether a tour can be taken here.
 fn may_begin() -> bool {
     let may_begin = ["bash", "curl"].into_iter().all(is_installed);
     assert!(
@@ -109,7 +109,7 @@ fn may_begin() -> bool {
     may_begin
 }
 
-/// What each block of the tour of `document` prints in `folder`. `change` puts paths and ports of here into it.
+/// Returns the output of each block of the tour of `document`, run in `folder`. `change` puts paths and ports of here into it.
 fn take(
     document: &str,
     folder: &Path,
@@ -204,7 +204,7 @@ async fn the_tour_for_integrators_works_as_it_is_written() {
     process.stop();
 }
 
-/// What does not end by itself is no part of a tour: it must begin as it should.
+/// A command that does not end by itself is no part of a tour: it must begin as it should.
 #[tokio::test]
 async fn the_streams_that_the_documents_ask_for_begin() {
     if !may_begin() {

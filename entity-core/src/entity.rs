@@ -7,6 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use chrono::{DateTime, NaiveDateTime, Utc};
 use serde::Serialize;
 
+use crate::reply::Reference;
 use crate::schema::Schema;
 
 /// An instance of a registered entity type, as clients see it.
@@ -137,6 +138,9 @@ pub struct FeedEntry {
     pub categories: Vec<String>,
     /// The attached files.
     pub enclosures: Vec<Enclosure>,
+    /// The entity that this one answers, of whichever type. Its reader may not see it: then its address leads to a
+    /// refusal.
+    pub in_reply_to: Option<Reference>,
 }
 
 /// The entry of an entity in a calendar.

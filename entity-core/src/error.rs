@@ -179,9 +179,18 @@ impl Error {
 
     /// Creates the error for a field of the input whose value is already taken: a conflict.
     pub fn taken(name: impl Into<String>, message: impl Into<String>) -> Self {
-        let mut error = Self::field(name, message);
-        error.0.kind = ErrorKind::Conflict;
-        error
+        Self::field(name, message).of_kind(ErrorKind::Conflict)
+    }
+
+    /// Creates the error for a field of the input that names what is answered, where the caller sees no such thing (any
+    /// more): nothing is found, as at its address.
+    pub fn vanished(name: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::field(name, message).of_kind(ErrorKind::NotFound)
+    }
+
+    fn of_kind(mut self, kind: ErrorKind) -> Self {
+        self.0.kind = kind;
+        self
     }
 
     /// Creates the error for a request without a session that needs one.

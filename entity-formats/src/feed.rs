@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use entity_core::format::View;
 use entity_core::schema::Schema;
 use entity_core::{
-    Body, Collection, Enclosure, Error, FeedEntry, Item, Result, is_web_address, to_uri,
+    Body, Collection, Enclosure, Error, FeedEntry, Item, Reference, Result, is_web_address, to_uri,
 };
 use uuid::Uuid;
 
@@ -44,6 +44,8 @@ struct Feed {
 pub(crate) struct Entry {
     id: String,
     pub(crate) page_url: String,
+    /// The id and the address of what it answers.
+    answered: Option<(String, String)>,
     pub(crate) content: FeedEntry,
 }
 
@@ -140,9 +142,11 @@ impl Entry {
                 false => html,
             });
         }
+        let answered = content.in_reply_to.as_ref();
         Some(Self {
             id: urn(&item.reference().to_string()),
             page_url,
+            answered: answered.map(|it| (urn(&it.to_string()), page_url_at(it, view))),
             content,
         })
     }
@@ -150,7 +154,11 @@ impl Entry {
 
 /// The absolute address of the page of an entity.
 pub(crate) fn page_url_of(item: &Item, view: &View<'_>) -> String {
-    format!("{}.html", entity_url(view.base_url, &item.reference()))
+    page_url_at(&item.reference(), view)
+}
+
+fn page_url_at(reference: &Reference, view: &View<'_>) -> String {
+    format!("{}.html", entity_url(view.base_url, reference))
 }
 
 /// What tells a list from all others, whichever part of it is shown and at whatever address.
@@ -175,6 +183,7 @@ fn clean_entry(entry: &FeedEntry) -> FeedEntry {
             .collect(),
         updated: entry.updated,
         published: entry.published,
+        in_reply_to: entry.in_reply_to.clone(),
     }
 }
 

@@ -327,6 +327,7 @@ impl CalendarEvent {
             content: Some(times + &self.description),
             categories: vec![self.site_name.clone()],
             enclosures: self.attachments.to_enclosures(),
+            in_reply_to: None,
         }
     }
 

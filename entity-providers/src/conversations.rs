@@ -209,9 +209,9 @@ pub struct Topic {
     pub lock_date: Option<Millis>,
     /// The instant at which the topic is due; null for never. The calendar shows it.
     pub due_date: Option<Millis>,
-    /// True if an instructor has posted for everybody who sees the topic.
+    /// True if an instructor has posted for everybody who sees the topic, or marked a post as the answer.
     #[entity(
-        sql = "EXISTS (SELECT 1 FROM conversation_post p WHERE p.topic_id = this.id AND p.is_instructor \
+        sql = "EXISTS (SELECT 1 FROM conversation_post p WHERE p.topic_id = this.id AND (p.is_instructor OR p.verifier <> '') \
                AND NOT (p.is_draft OR p.is_hidden OR p.is_private))",
         column,
         sight = MAY_COUNT

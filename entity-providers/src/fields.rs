@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use entity_core::db::{self, ColumnType, Kept, Row};
-use entity_core::{Context, Error, Fields, Result, Version};
+use entity_core::{Context, Error, ErrorKind, Fields, Read, Result, Version, gate};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -29,6 +29,19 @@ pub(crate) fn text(fields: &Fields, name: &str) -> Option<Option<String>> {
 /// The truth value `name`.
 pub(crate) fn flag(fields: &Fields, name: &str) -> Option<bool> {
     fields.0.get(name)?.as_bool()
+}
+
+/// Returns the entity `id` that a field names, if the caller sees it; otherwise the error `unseen` about that field.
+pub(crate) async fn named<P: Read>(
+    cx: &Context,
+    id: &str,
+    unseen: impl FnOnce() -> Error,
+) -> Result<P::Entity> {
+    let found = gate::read::<P>(cx, id).await;
+    found.map_err(|error| match error.kind() {
+        ErrorKind::NotFound | ErrorKind::Forbidden => unseen(),
+        _ => error,
+    })
 }
 
 /// Returns a version of everything that the caller sees of `entity`, for types of which callers see different parts: a

@@ -3,6 +3,7 @@
 mod actions;
 mod contents;
 mod demo;
+mod grading;
 mod message;
 mod numbers;
 mod rules;

@@ -15,6 +15,7 @@ mod import;
 pub mod instructor;
 pub mod item;
 mod marking;
+mod named;
 mod place;
 mod result;
 pub mod score;
@@ -41,6 +42,7 @@ pub(crate) use self::audience::{SEES_CHANGE as SEES_STUDENT, student_roles};
 pub use self::cause::{
     ItemSpec, follow_cause, is_student, set_score_of_cause, set_scores_of_cause,
 };
+pub(crate) use self::named::{demand_item, grade};
 
 /// The grades of a site, as far as the caller sees them.
 #[derive(Clone, Debug, PartialEq, Serialize, Entity)]

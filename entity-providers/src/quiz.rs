@@ -19,12 +19,12 @@ use entity_core::db::{self, Sight};
 use entity_core::search::{Cell, Test};
 use entity_core::wire::{Decimal, Millis};
 use entity_core::{
-    Access, Audience, Context, Delete, Entity, Error, ErrorKind, Fields, Need, Notice, Result,
-    Search, Update, gate, standard,
+    Access, Audience, Context, Delete, Entity, Error, Fields, Need, Notice, Result, Search, Update,
+    standard,
 };
 use serde::Serialize;
 
-use crate::fields::seen;
+use crate::fields::{named, seen};
 
 pub use self::attempt::QuizAttempt;
 pub use self::extension::QuizExtension;
@@ -272,14 +272,8 @@ impl Quiz {
 
     /// Returns the quiz that the field `quizId` of something in `site` names, if the caller sees it.
     async fn of_field(cx: &Context, id: &str, site: &str) -> Result<Self> {
-        let found = gate::read::<Self>(cx, id)
-            .await
-            .map_err(|error| match error.kind() {
-                ErrorKind::NotFound | ErrorKind::Forbidden => {
-                    Error::field("quizId", "must be a quiz that you see")
-                }
-                _ => error,
-            })?;
+        let unseen = || Error::field("quizId", "must be a quiz that you see");
+        let found = named::<Self>(cx, id, unseen).await?;
         match found.site_id == site {
             true => Ok(found),
             false => Err(Error::field("siteId", "must be the site of the quiz")),

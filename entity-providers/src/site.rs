@@ -236,6 +236,7 @@ impl Site {
             content: self.description.clone(),
             categories: self.r#type.iter().cloned().collect(),
             enclosures: Vec::new(),
+            in_reply_to: None,
         }
     }
 }

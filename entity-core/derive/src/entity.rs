@@ -210,6 +210,16 @@ fn made(fields: &Fields, title: &Field, updated: &Field) -> TokenStream {
     } else {
         quote!(::std::option::Option::None)
     };
+    let in_reply_to = if let Some(above) = part("reply") {
+        quote! {
+            self.#above.as_ref().map(|it| ::entity_core::Reference::entity(
+                <Self as ::entity_core::Provider>::PREFIX,
+                ::std::string::ToString::to_string(it),
+            ))
+        }
+    } else {
+        quote!(::std::option::Option::None)
+    };
     let category = part("category").into_iter();
     let enclosures = if let Some(files) = part("files") {
         quote!(self.#files.to_enclosures())
@@ -225,6 +235,7 @@ fn made(fields: &Fields, title: &Field, updated: &Field) -> TokenStream {
             content: #content,
             categories: ::std::vec![#(self.#category.clone()),*],
             enclosures: #enclosures,
+            in_reply_to: #in_reply_to,
         }
     }
 }

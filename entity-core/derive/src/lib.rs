@@ -91,6 +91,7 @@ use crate::field::Fields;
 /// | `unique_in_site` | no two entities of a site have the same value: another one is refused as a conflict that names the field. Rows are indexed as with `unique` |
 /// | `person` | the row is about the account whose internal id the column has: it is deleted with the account |
 /// | `uncompared` | lists can't be filtered and ordered by the field |
+/// | `reply` | an optional field: the id of the entity of the same type that this one answers, which Atom tells (`thr:in-reply-to`, RFC 4685) |
 /// | `author`, `category`, `files` | the part that the field plays in the entry in feeds; `files` is of the type `entity_core::file::Files` |
 /// | `skip` | the field is no part of the schema, and not stored |
 #[proc_macro_derive(Entity, attributes(entity))]

@@ -1,11 +1,17 @@
 //! Answers as Atom (RFC 4287).
 
+use std::collections::BTreeMap;
+
 use atom_syndication as atom;
+use atom_syndication::extension::{Extension, ExtensionMap};
 use entity_core::format::{Format, Renderer, View};
 use entity_core::{Body, Enclosure, Error, Result};
 
 use super::{Entry, Feed, GENERATOR, is_feed};
 use crate::feed;
+
+/// The namespace of threads (RFC 4685).
+const THREADS: &str = "http://purl.org/syndication/thread/1.0";
 
 /// Writes Atom.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,8 +49,11 @@ fn write_feed(feed: Feed) -> atom::Feed {
     }
     // An entry without an author needs one of the feed.
     let needs_author = feed.entries.iter().any(|it| it.content.author.is_none());
+    let answers = feed.entries.iter().any(|it| it.answered.is_some());
+    let namespace = answers.then(|| ("thr".to_owned(), THREADS.to_owned()));
     atom::Feed {
         id: feed.id,
+        namespaces: namespace.into_iter().collect(),
         title: atom::Text::plain(feed.title),
         subtitle: Some(atom::Text::plain(feed.description)).filter(|it| !it.value.is_empty()),
         updated: feed.updated.fixed_offset(),
@@ -75,8 +84,21 @@ fn write_entry(entry: Entry) -> atom::Entry {
         categories: content.categories.into_iter().map(category).collect(),
         content: content.content.map(html),
         links,
+        extensions: entry.answered.map(in_reply_to).unwrap_or_default(),
         ..atom::Entry::default()
     }
+}
+
+/// The element that names what an entry answers, by its id and its address.
+fn in_reply_to((id, url): (String, String)) -> ExtensionMap {
+    let attributes = [("ref", id), ("href", url), ("type", "text/html".to_owned())];
+    let element = Extension {
+        name: "thr:in-reply-to".to_owned(),
+        attrs: attributes.map(|(name, it)| (name.to_owned(), it)).into(),
+        ..Extension::default()
+    };
+    let named = BTreeMap::from([("in-reply-to".to_owned(), vec![element])]);
+    ExtensionMap::from([("thr".to_owned(), named)])
 }
 
 fn link(relation: &str, href: String, media_type: Option<&str>) -> atom::Link {

@@ -20,6 +20,7 @@ impl Assignment {
             content: Some(due.unwrap_or_default() + &self.instructions),
             categories: vec![self.site_title.clone()],
             enclosures: self.attachments.to_enclosures(),
+            in_reply_to: None,
         }
     }
 }

@@ -1,10 +1,10 @@
 //! `/direct/conversations-post`: what people write in a topic, and in answer to each other.
 
-use entity_core::db::{self, Sight};
+use entity_core::db::{self, Migration, Sight};
 use entity_core::wire::Millis;
 use entity_core::{
-    Access, Context, Create, Delete, Entity, Error, ErrorKind, Fields, Need, Provider as _,
-    Reference, Result, Update, gate, standard,
+    Access, Action, Actions, Answers, Arguments, Context, Create, Delete, Entity, Error, Fields,
+    Need, Outcome, Provider as _, Reference, Result, Update, Verb, gate, standard,
 };
 use sea_orm::ConnectionTrait as _;
 use serde::Serialize;
@@ -14,7 +14,7 @@ use super::{
     AUTHOR, INSTRUCTOR, MODERATE, NOBODY, REPLY, Topic, check_draft, is_moderator, locked,
 };
 use super::{ConversationSettings, OwnReactions, ReactionTotals};
-use crate::fields::seen;
+use crate::fields::{named, seen};
 use crate::notification;
 use crate::user::NAME_OR_NOTHING;
 
@@ -31,6 +31,9 @@ const ACCESS: Access = Access {
     delete: Need::SiteOrOwn(DELETE_ANY, DELETE_OWN),
 };
 
+/// The [`TopicPost::writer`] who has created the topic without a name as well.
+const ASKER: i64 = -1;
+
 /// The number of posts that answer each other, the first one included.
 pub(super) const DEEPEST: i64 = 5;
 
@@ -39,25 +42,25 @@ pub(super) const MAY_VIEW: &str = "EXISTS (SELECT 1 FROM conversation_topic t WH
     AND (NOT t.must_post_before_viewing OR t.creator = {caller} OR EXISTS (SELECT 1 FROM conversation_post o \
     WHERE o.topic_id = t.id AND o.creator = {caller} AND NOT o.is_draft)))";
 
-/// A post is for those who see its topic. A draft is for its creator, what is hidden is for moderators, and a private
-/// post is for whoever it answers and for instructors.
-const SIGHT: Sight = Sight::All(&[
-    Sight::Parent(&super::SIGHT),
-    Sight::Any(&[
-        Sight::Own,
-        Sight::All(&[
-            Sight::Not(&Sight::Is("draft")),
-            Sight::Any(&[Sight::Not(&Sight::Is("hidden")), Sight::Holds(MODERATE)]),
-            Sight::Any(&[
-                Sight::Not(&Sight::Is("privatePost")),
-                Sight::Sql("this.answers_to = {caller}"),
-                Sight::Holds(INSTRUCTOR),
-            ]),
-            Sight::Any(&[
-                Sight::Sql(MAY_VIEW),
-                Sight::Holds(INSTRUCTOR),
-                Sight::Holds(MODERATE),
-            ]),
+/// A post is for those who see its topic, as far as [`IN_TOPIC`] says.
+const SIGHT: Sight = Sight::All(&[Sight::Parent(&super::SIGHT), IN_TOPIC]);
+
+/// To those who see the topic: a draft is for its creator, what is hidden is for moderators, and a private post is for
+/// whoever it answers and for instructors.
+pub(super) const IN_TOPIC: Sight = Sight::Any(&[
+    Sight::Own,
+    Sight::All(&[
+        Sight::Not(&Sight::Is("draft")),
+        Sight::Any(&[Sight::Not(&Sight::Is("hidden")), Sight::Holds(MODERATE)]),
+        Sight::Any(&[
+            Sight::Not(&Sight::Is("privatePost")),
+            Sight::Sql("this.answers_to = {caller}"),
+            Sight::Holds(INSTRUCTOR),
+        ]),
+        Sight::Any(&[
+            Sight::Sql(MAY_VIEW),
+            Sight::Holds(INSTRUCTOR),
+            Sight::Holds(MODERATE),
         ]),
     ]),
 ]);
@@ -91,7 +94,7 @@ pub struct TopicPost {
     #[entity(site, references = "site")]
     pub site_id: String,
     /// The post that this one answers; null for one that answers the topic.
-    #[entity(on_create, references = "conversations-post", max = 99)]
+    #[entity(on_create, reply, references = "conversations-post", max = 99)]
     pub parent_post: Option<String>,
     /// The first of the posts that answer each other; null for one that answers the topic.
     #[entity(read_only, references = "conversations-post")]
@@ -142,6 +145,15 @@ pub struct TopicPost {
     /// The number of comments.
     #[entity(sql = "(SELECT count(*) FROM conversation_comment c WHERE c.post_id = this.id)")]
     pub number_of_comments: i64,
+    /// The internal id of whoever has marked the post as the answer to the question; empty for none.
+    #[entity(read_only, references = "user")]
+    pub verifier: String,
+    /// The name of whoever has marked the post as the answer.
+    #[entity(
+        sql = "coalesce((SELECT trim(w.first_name || ' ' || w.last_name) FROM user_account w \
+                    WHERE w.id = this.verifier), '')"
+    )]
+    pub verifier_display_name: String,
     /// True if the caller has viewed the post.
     #[entity(sql = "coalesce(m.viewed, FALSE)", column)]
     pub viewed: bool,
@@ -161,9 +173,25 @@ pub struct TopicPost {
     #[serde(skip)]
     #[entity(hidden)]
     pub answers_to: String,
+    /// What tells the anonymous writers of a topic apart: the creator of the topic is [`ASKER`], the others are counted in
+    /// the order of their first posts; 0 for who writes with a name, or not for everybody.
+    #[serde(skip)]
+    #[entity(hidden)]
+    pub writer: i64,
 }
 
-entity_core::register!(TopicPost);
+entity_core::register!(TopicPost, migrations(INDEXES));
+
+/// What belongs to a post is found by it, however much others have written.
+const INDEXES: Migration = Migration::of_tables(
+    "conversation_post_indexes",
+    &[
+        "CREATE INDEX conversation_post_by_thread ON conversation_post (parent_thread, id)",
+        "CREATE INDEX conversation_post_by_answered ON conversation_post (parent_post, id)",
+        "CREATE INDEX conversation_comment_by_post ON conversation_comment (post_id, id)",
+        "CREATE INDEX conversation_mark_by_post ON conversation_mark (post_id)",
+    ],
+);
 
 impl TopicPost {
     /// Names the creators that the caller may not know.
@@ -173,7 +201,11 @@ impl TopicPost {
             .iter_mut()
             .filter(|it| it.creator.is_empty() && it.anonymous)
         {
-            NOBODY.clone_into(&mut it.creator_display_name);
+            it.creator_display_name = match it.writer {
+                ASKER => format!("{NOBODY} (author of the topic)"),
+                0 => NOBODY.to_owned(),
+                number => format!("{NOBODY} {number}"),
+            };
         }
         Ok(())
     }
@@ -195,6 +227,9 @@ impl TopicPost {
             // Few members are instructors: that alone would tell who has written what is anonymous.
             self.is_instructor =
                 !self.anonymous && gate::holds(cx, INSTRUCTOR, &self.site_id).await?;
+        }
+        if self.anonymous && !self.draft && before.is_none_or(|it| it.draft) {
+            self.number_writer(cx, &topic).await?;
         }
         let is_moderated = (self.hidden, self.locked) != (former.hidden, former.locked);
         if (is_locked || is_moderated) && !is_moderator(cx, &self.site_id).await? {
@@ -218,6 +253,34 @@ impl TopicPost {
         }
         let message = "must not be true: the topic does not allow posts without names";
         Err(Error::field("anonymous", message))
+    }
+
+    /// Gives an anonymous post that everybody sees the number of its writer in the topic. A private one gets none: the next
+    /// number would tell of it.
+    async fn number_writer(&mut self, cx: &Context, topic: &Topic) -> Result<()> {
+        if self.private_post {
+            return Ok(());
+        }
+        let (caller, id) = (cx.user_id()?, topic.id.as_str());
+        // Two who write at once are two writers.
+        db::lock::<Topic>(cx, &[id]).await?;
+        let db = cx.db()?;
+        let mut sql = db.sql("SELECT creator, writer FROM conversation_post WHERE topic_id = ");
+        sql.bind(id)
+            .push(" AND (writer = (SELECT max(o.writer) FROM conversation_post o ");
+        sql.push("WHERE o.topic_id = ").bind(id);
+        sql.push(") OR (writer <> 0 AND creator = ")
+            .bind(caller)
+            .push("))");
+        let found: Vec<(String, i64)> = db.rows(sql.into_statement(), db::columns).await?;
+        let own = found.iter().find(|it| it.0 == caller && it.1 != 0);
+        let last = found.iter().map(|it| it.1).max().unwrap_or_default();
+        self.writer = match own {
+            Some((_, number)) => *number,
+            None if topic.anonymous && topic.creator == caller => ASKER,
+            None => last.max(0).saturating_add(1),
+        };
+        Ok(())
     }
 
     /// Joins a new post to what it answers, and returns whether that is locked.
@@ -248,6 +311,32 @@ impl TopicPost {
         Ok(above.locked)
     }
 
+    fn is_public(&self) -> bool {
+        !(self.draft || self.hidden || self.private_post)
+    }
+
+    /// Notes who says that the post is the answer, and tells it by the event `kind` if that is new.
+    async fn mark(
+        self,
+        cx: &Context,
+        verifier: String,
+        kind: &'static str,
+    ) -> Result<Outcome<Self>> {
+        if self.verifier == verifier {
+            return Ok(Outcome::Entity(self));
+        }
+        self.demand_open(cx).await?;
+        let marked = Self {
+            verifier,
+            ..self.clone()
+        };
+        let marked = db::store(cx, self, marked).await?;
+        cx.emit_about::<Self>(kind, &marked);
+        gate::read::<Self>(cx, &marked.id)
+            .await
+            .map(Outcome::Entity)
+    }
+
     /// Tells whoever is answered of the post, if it is published now.
     fn tell_answered(&self, cx: &Context, is_new: bool) {
         if is_new && !self.draft {
@@ -259,13 +348,8 @@ impl TopicPost {
 
     /// Returns the post `id`, which the field `name` has, if the caller sees it.
     pub(super) async fn of_field(cx: &Context, name: &str, id: &str) -> Result<Self> {
-        let found = gate::read::<Self>(cx, id).await;
-        found.map_err(|error| match error.kind() {
-            ErrorKind::NotFound | ErrorKind::Forbidden => {
-                Error::field(name, "must be a post that you see")
-            }
-            _ => error,
-        })
+        let unseen = || Error::vanished(name, "must be a post that you see");
+        named::<Self>(cx, id, unseen).await
     }
 
     /// Refuses to let anybody but moderators delete what is locked or belongs to a topic that is.
@@ -277,6 +361,38 @@ impl TopicPost {
             false => Ok(()),
         }
     }
+}
+
+impl Actions for TopicPost {
+    fn actions() -> Vec<Action<Self>> {
+        vec![
+            Action::entity(Verb::Post, "verify", Need::Site(INSTRUCTOR), verify)
+                .doc("Marks the post as the answer to the question.")
+                .label("Mark as the answer")
+                .offered_if(|it| it.verifier.is_empty() && it.is_public())
+                .answers(Answers::Entity),
+            Action::entity(Verb::Post, "unverify", Need::Site(INSTRUCTOR), unverify)
+                .doc("Takes the mark back that the post is the answer.")
+                .label("No longer the answer")
+                .offered_if(|it| !it.verifier.is_empty())
+                .answers(Answers::Entity),
+        ]
+    }
+}
+
+async fn verify(cx: &Context, post: TopicPost, _: Arguments) -> Result<Outcome<TopicPost>> {
+    let topic = gate::read::<Topic>(cx, &post.topic_id).await?;
+    if topic.kind != "QUESTION" || !post.is_public() {
+        let message = "only what everybody sees below a question is marked as the answer";
+        return Err(Error::conflict(message));
+    }
+    let caller = cx.user_id()?.to_owned();
+    post.mark(cx, caller, "conversations.post.verified").await
+}
+
+async fn unverify(cx: &Context, post: TopicPost, _: Arguments) -> Result<Outcome<TopicPost>> {
+    post.mark(cx, String::new(), "conversations.post.unverified")
+        .await
 }
 
 impl Create for TopicPost {

@@ -2,14 +2,14 @@
 
 use entity_core::db;
 use entity_core::{
-    Context, Create, Delete, Error, ErrorKind, Fields, Need, Provider as _, Reference, Result,
-    Update, gate,
+    Context, Create, Delete, Error, Fields, Need, Provider as _, Reference, Result, Update, gate,
 };
 
 use super::settings::{ConversationSettings, switched_off};
 use super::{CREATE_DISCUSSION, CREATE_QUESTION, NOBODY, PIN, Topic, VIEW_GROUPS};
 use super::{check_draft, is_moderator, locked};
 use crate::calendar::{self, Deadline};
+use crate::fields::named;
 use crate::group;
 
 /// The message where members may not write without their names.
@@ -142,13 +142,8 @@ impl Topic {
     /// # Errors
     /// Returns an error that names the field `topicId` if the caller sees no such topic.
     pub(super) async fn of_field(cx: &Context, id: &str, site: &str) -> Result<Self> {
-        let found = gate::read::<Self>(cx, id).await;
-        let found = found.map_err(|error| match error.kind() {
-            ErrorKind::NotFound | ErrorKind::Forbidden => {
-                Error::field("topicId", "must be a topic that you see")
-            }
-            _ => error,
-        })?;
+        let unseen = || Error::vanished("topicId", "must be a topic that you see");
+        let found = named::<Self>(cx, id, unseen).await?;
         match found.site_id == site {
             true => Ok(found),
             false => Err(Error::field("siteId", "must be the site of the topic")),

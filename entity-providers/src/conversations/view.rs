@@ -1,6 +1,7 @@
 //! `/api/sites/{siteId}/conversations`: all that clients show of the conversations of a site, with links to what the
 //! caller may do.
 
+mod heads;
 mod posts;
 mod reacting;
 mod sending;

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::contents::Post;
-use super::{Forum, ForumMessage, ForumReading, ForumTopic, MODERATE, READ};
+use super::{Forum, ForumMessage, ForumReading, ForumTopic, MODERATE, READ, grading};
 
 /// The number of messages of [`newest`], unless the query asks for another one.
 const NEWEST: u64 = 10;
@@ -67,6 +67,7 @@ impl Actions for ForumMessage {
                 .doc("Approves a message, so that others see it.")
                 .offered_if(|it| !it.is_approved && !it.is_draft)
                 .answers(Answers::Entity),
+            grading::action(),
         ]
     }
 }

@@ -46,7 +46,7 @@ pub struct TopicView {
     pub open_date: Option<i64>,
     /// When they no longer see it, in seconds since 1970.
     pub close_date: Option<i64>,
-    /// Always null: messages are not graded.
+    /// The name of the item of the gradebook in which moderators grade what members write there.
     pub assoc_gradebook_item_name: Option<String>,
     /// Its files.
     pub attachments: Vec<Attachment>,

@@ -6,15 +6,15 @@ use entity_core::db::{self, Row, Sight};
 use entity_core::file::Files;
 use entity_core::wire::Millis;
 use entity_core::{
-    Access, Audience, Context, Delete, Entity, Error, ErrorKind, Need, Notice, Provider as _, Read,
-    Reference, Result, gate, standard,
+    Access, Audience, Context, Delete, Entity, Error, Need, Notice, Provider as _, Reference,
+    Result, gate, standard,
 };
 use serde::Serialize;
 
 use super::contents::{self, Post};
 use super::rules::{IS_MESSAGE_OPEN, IS_READ};
 use super::{ForumTopic, MODERATE, POST, READ, numbers};
-use crate::fields::seen;
+use crate::fields::{named, seen};
 use crate::notification;
 use crate::user::NAME_OR_NOTHING;
 
@@ -89,7 +89,7 @@ pub struct ForumMessage {
     #[entity(files)]
     pub attachments: Files,
     /// The id of the message to which this one replies, as a number; null for the first message of a thread.
-    #[entity(on_create)]
+    #[entity(on_create, reply)]
     pub reply_to: Option<i64>,
     /// The number of messages above this one.
     #[entity(read_only)]
@@ -201,16 +201,8 @@ impl ForumReading {
     }
 }
 
-/// Returns the entity `id` that the field `field` names in `site`, if the caller sees it.
-async fn of_field<P: Read>(cx: &Context, field: &str, id: &str) -> Result<P::Entity> {
-    gate::read::<P>(cx, id)
-        .await
-        .map_err(|error| match error.kind() {
-            ErrorKind::NotFound | ErrorKind::Forbidden => {
-                Error::field(field, "must be one that you see")
-            }
-            _ => error,
-        })
+fn unseen(field: &str) -> Error {
+    Error::vanished(field, "must be one that you see")
 }
 
 impl ForumMessage {
@@ -266,7 +258,7 @@ impl ForumMessage {
 
     /// Puts a new message into its topic, in a thread of its own or below the message to which it replies.
     async fn find_place(&mut self, cx: &Context) -> Result<()> {
-        let topic = of_field::<ForumTopic>(cx, "topic", &self.topic).await?;
+        let topic = named::<ForumTopic>(cx, &self.topic, || unseen("topic")).await?;
         if topic.site_id != self.site_id {
             return Err(Error::field("siteId", "must be the site of the topic"));
         }
@@ -274,7 +266,7 @@ impl ForumMessage {
         let Some(above) = self.reply_to else {
             return Ok(());
         };
-        let above = of_field::<Self>(cx, "replyTo", &above.to_string()).await?;
+        let above = named::<Self>(cx, &above.to_string(), || unseen("replyTo")).await?;
         if above.topic != self.topic {
             return Err(Error::field("replyTo", "must be a message of the topic"));
         }

@@ -19,10 +19,6 @@ const SIGHT: Sight = Sight::Any(&[Sight::Holds(MODERATE), Sight::Sql(IS_TOPIC_OP
     version,
     facts,
     seconds(created_date = created, modified_date = modified),
-    constant(
-        /// Always null: messages are not graded.
-        assoc_gradebook_item_name = null,
-    ),
 )]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
@@ -84,6 +80,10 @@ pub struct ForumTopic {
     pub open_date: Option<i64>,
     /// When they no longer see it, in seconds since 1970; null for never.
     pub close_date: Option<i64>,
+    /// The name of the item of the gradebook in which moderators grade what members write here; null for none, and for
+    /// others than moderators.
+    #[entity(optional, max = 255, sight = Sight::Holds(MODERATE))]
+    pub assoc_gradebook_item_name: Option<String>,
     /// Its files, each with `name`, `url` and perhaps `type` and `size`.
     #[entity(files)]
     pub attachments: Files,
@@ -120,6 +120,7 @@ impl ForumTopic {
     }
 
     async fn settle(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
+        self.check_item(cx, before).await?;
         if before.is_some() {
             return Ok(());
         }

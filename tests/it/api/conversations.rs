@@ -6,6 +6,7 @@ use tests::{Answer, Client, TestApp, both};
 
 mod anonymous;
 mod further;
+mod threads;
 
 use crate::shape::assert_shape;
 

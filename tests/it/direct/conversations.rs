@@ -19,6 +19,7 @@ const TOPIC: &str = "id text, title text, message text, type text, siteId text, 
 const POST: &str = "id text, topicId text, topicTitle text, siteId text, parentPost text?, parentThread text?, depth whole, \
     message text, creator text, creatorDisplayName text, anonymous flag, isInstructor flag, created whole, modifier text, \
     modified whole, late flag, draft flag, privatePost flag, hidden flag, locked flag, numberOfComments whole, \
+    verifier text, verifierDisplayName text, \
     viewed flag, upvotes whole, upvoted flag, myReactions object, reactionTotals object";
 const COMMENT: &str = "id text, postId text, topicId text, topicTitle text, siteId text, message text, creator text, \
     creatorDisplayName text, created whole, modifier text, modified whole";
@@ -108,7 +109,7 @@ both! {
                 + student.get("/api/sites/biology-101/conversations").await.text();
             assert_eq!(told.contains(&title), sees, "{title}");
             let written = other.post("/direct/conversations-post", &json!({"siteId": SITE, "topicId": id, "message": "x"})).await;
-            assert_eq!(written.status, if sees { StatusCode::CREATED } else { StatusCode::BAD_REQUEST }, "{title}");
+            assert_eq!(written.status, if sees { StatusCode::CREATED } else { StatusCode::NOT_FOUND }, "{title}");
         }
     }
 
@@ -193,9 +194,10 @@ both! {
             assert_eq!((&made["depth"], &made["parentThread"]), (&json!(depth), &json!(first)));
         }
         let elsewhere = topic(&student, json!({})).await;
-        for (topic, parent) in [(&id, above.as_str()), (&elsewhere, first.as_str()), (&id, "none")] {
+        let wrong = [(&id, above.as_str(), StatusCode::BAD_REQUEST), (&elsewhere, first.as_str(), StatusCode::BAD_REQUEST), (&id, "none", StatusCode::NOT_FOUND)];
+        for (topic, parent, status) in wrong {
             let body = json!({"siteId": SITE, "topicId": topic, "message": "x", "parentPost": parent});
-            let error = student.post("/direct/conversations-post.json", &body).await.expect(StatusCode::BAD_REQUEST).json();
+            let error = student.post("/direct/conversations-post.json", &body).await.expect(status).json();
             assert_eq!(error["error"]["fields"][0]["name"], "parentPost", "{error}");
         }
         student.delete(&format!("/direct/conversations-post/{first}")).await.expect(StatusCode::CONFLICT);

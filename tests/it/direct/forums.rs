@@ -9,7 +9,7 @@ use crate::shape::{METADATA, assert_same, assert_shape};
 
 const COMMON: &str = "title text, shortDescription text, extendedDescription text, isDraft flag, isModerated flag, \
     isLocked flag, isPostFirst flag, isAvailabilityRestricted flag, openDate whole?, closeDate whole?, \
-    assocGradebookItemName null, attachments list, creator text, modifier text, createdDate whole, modifiedDate whole, \
+    assocGradebookItemName text?, attachments list, creator text, modifier text, createdDate whole, modifiedDate whole, \
     totalMessages whole, readMessages whole";
 const FORUM: &str = "key text, id whole, siteId text, created whole, modified whole, topics list";
 const TOPIC: &str = "key text, id whole, forum text, forumId whole, forumTitle text, siteId text, created whole, \
@@ -180,7 +180,7 @@ both! {
         assert!(threads(&other, &topic).await.is_empty());
         other.get(&format!("/direct/forums/message/{id}.json")).await.expect(StatusCode::NOT_FOUND);
         let number = id.parse().ok();
-        assert_eq!(try_to_say(&other, &topic, number).await, StatusCode::BAD_REQUEST);
+        assert_eq!(try_to_say(&other, &topic, number).await, StatusCode::NOT_FOUND);
         assert_eq!(try_to_say(&author, &topic, number).await, StatusCode::CONFLICT);
         let path = format!("/direct/forums-message/{id}");
         author.put(&path, &json!({"body": "Better"})).await.expect(StatusCode::NO_CONTENT);
@@ -202,7 +202,7 @@ both! {
         let path = format!("/direct/forums-topic/{topic}.json");
         assert_eq!(read(&student, &path).await["totalMessages"], 0);
         assert!(threads(&student, &topic).await.is_empty());
-        assert_eq!(try_to_say(&student, &topic, first.parse().ok()).await, StatusCode::BAD_REQUEST);
+        assert_eq!(try_to_say(&student, &topic, first.parse().ok()).await, StatusCode::NOT_FOUND);
         let draft = json!({"topic": topic, "title": "Mine", "isDraft": true});
         let draft = make(&student, "forums-message", draft).await;
         assert_eq!(threads(&student, &topic).await.len(), 1);
@@ -253,19 +253,47 @@ both! {
         student.delete(&of_message).await.expect(StatusCode::CONFLICT);
         teacher.put(&of_message, &json!({"title": "After"})).await.expect(StatusCode::NO_CONTENT);
         let closed = topic(&teacher, json!({"isAvailabilityRestricted": true, "closeDate": 1_700_000_000})).await;
-        assert_eq!(try_to_say(&student, &closed, None).await, StatusCode::BAD_REQUEST);
+        assert_eq!(try_to_say(&student, &closed, None).await, StatusCode::NOT_FOUND);
         for fields in [json!({"openDate": -1}), json!({"openDate": 1_800_000_000_000_i64}), json!({"openDate": 2, "closeDate": 1}), json!({"openDate": "soon"})] {
             teacher.put(&path, &fields).await.expect(StatusCode::BAD_REQUEST);
         }
         let elsewhere = topic(&teacher, json!({})).await;
         assert_eq!(try_to_say(&student, &elsewhere, message.parse().ok()).await, StatusCode::BAD_REQUEST);
-        assert_eq!(try_to_say(&student, "1", None).await, StatusCode::BAD_REQUEST);
-        assert_eq!(try_to_say(&student, &elsewhere, Some(-7)).await, StatusCode::BAD_REQUEST);
+        assert_eq!(try_to_say(&student, "1", None).await, StatusCode::NOT_FOUND);
+        assert_eq!(try_to_say(&student, &elsewhere, Some(-7)).await, StatusCode::NOT_FOUND);
         let mut above = say(&student, &elsewhere, "0", None).await;
         for depth in 1..=10 {
             above = say(&student, &elsewhere, &depth.to_string(), Some(&above)).await;
         }
         assert_eq!(try_to_say(&student, &elsewhere, above.parse().ok()).await, StatusCode::BAD_REQUEST);
         student.get(&format!("/direct/forums/topic/{elsewhere}.xml")).await.expect(StatusCode::OK);
+    }
+
+    async fn moderators_grade_what_is_written_in_the_gradebook(app: TestApp) {
+        let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
+        let item = created(&teacher.post("/direct/gradebook-item", &json!({"siteId": SITE, "name": "Forum work", "points": 10, "released": true})).await, "gradebook-item");
+        let topic = topic(&teacher, json!({})).await;
+        let path = format!("/direct/forums-topic/{topic}");
+        let message = say(&student, &topic, "I think so", None).await;
+        let grade = format!("/direct/forums-message/{message}/grade");
+        let score = json!({"score": 8.5, "comment": "Well said"});
+        teacher.post(&grade, &score).await.expect(StatusCode::CONFLICT);
+        teacher.put(&path, &json!({"assocGradebookItemName": "No item"})).await.expect(StatusCode::BAD_REQUEST);
+        teacher.put(&path, &json!({"assocGradebookItemName": "Forum work"})).await.expect(StatusCode::NO_CONTENT);
+        assert_eq!(read(&teacher, &format!("{path}.json")).await["assocGradebookItemName"], "Forum work");
+        assert_eq!(read(&student, &format!("{path}.json")).await["assocGradebookItemName"], Value::Null);
+        student.post(&grade, &score).await.expect(StatusCode::FORBIDDEN);
+        for wrong in [json!({}), json!({"score": "many"}), json!({"score": -1})] {
+            teacher.post(&grade, &wrong).await.expect(StatusCode::BAD_REQUEST);
+        }
+        teacher.post(&grade, &score).await.expect(StatusCode::OK);
+        let user = text(&read(&student, "/direct/user/current.json").await, "id");
+        let told = read(&student, &format!("/direct/gradebook-score/{item}:{user}.json")).await;
+        assert_eq!((&told["score"], &told["comment"]), (&json!(8.5), &json!("Well said")));
+        // Who is no student has no grade, and an item that is gone is said to be.
+        let own = say(&teacher, &topic, "Indeed", None).await;
+        teacher.post(&format!("/direct/forums-message/{own}/grade"), &score).await.expect(StatusCode::BAD_REQUEST);
+        teacher.put(&format!("/direct/gradebook-item/{item}"), &json!({"name": "Talk"})).await.expect(StatusCode::NO_CONTENT);
+        teacher.post(&grade, &score).await.expect(StatusCode::CONFLICT);
     }
 }

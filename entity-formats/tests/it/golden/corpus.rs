@@ -14,7 +14,7 @@ use entity_core::schema::{Field, Kind, Meaning, Role, Schema};
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
     Abilities, Body, Collection, Enclosure, Entity, ErrorKind, EventEntry, FeedEntry, FieldError,
-    Form, FormPurpose, Item, Offer, Refusal, Registry, Verb, Version,
+    Form, FormPurpose, Item, Offer, Reference, Refusal, Registry, Verb, Version,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -133,6 +133,7 @@ impl Entity for Note {
                 file("javascript:alert(1)"),
                 file("https://lms.example/a?b=1&c=2"),
             ],
+            in_reply_to: (self.id == "n2").then(|| Reference::entity("note", "n1")),
         })
     }
     fn event_entry(&self) -> Option<EventEntry> {

@@ -11,11 +11,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::{INSTRUCTOR, MODERATE, Topic, TopicComment, TopicPost, comment, post};
+use super::heads::Heads;
 use super::topics::topic_of;
 use super::{Link, Reader, formatted, path_of_topics, seconds};
-
-/// The number of threads of a page.
-const PAGE: usize = 10;
 
 pub(super) const POSTS: &str = "/api/sites/{siteId}/topics/{topicId}/posts";
 
@@ -87,6 +85,7 @@ pub(super) struct PostView {
     /// The posts that answer this one, the oldest first.
     posts: Vec<PostView>,
     creator_display_name: String,
+    /// The name of whoever has marked the post as the answer to the question.
     verifier_display_name: Option<String>,
     viewed: bool,
     upvoted: bool,
@@ -207,7 +206,7 @@ impl PostView {
             is_thread: it.depth == 1,
             thread: it.depth == 1,
             posts: Vec::new(),
-            verifier_display_name: None,
+            verifier_display_name: Some(it.verifier_display_name).filter(|it| !it.is_empty()),
             viewed: it.viewed,
             upvoted: it.upvoted,
             can_view: true,
@@ -296,11 +295,11 @@ impl CommentView {
     }
 }
 
-/// Returns all entities with `value` in the field `name` that the caller sees.
+/// Returns all entities that the caller sees and whose field `name` passes `test`.
 pub(super) async fn all_with<P: List<Entity = P> + Entity>(
     cx: &Context,
     name: &str,
-    value: &str,
+    test: Test,
 ) -> Result<Vec<P>> {
     let mut window = Window {
         start: 0,
@@ -309,7 +308,7 @@ pub(super) async fn all_with<P: List<Entity = P> + Entity>(
     let mut all = Vec::new();
     loop {
         let mut search = Search::part(window);
-        search.narrow::<P>(name, Test::Equal(Cell::Text(value.to_owned())))?;
+        search.narrow::<P>(name, test.clone())?;
         let page = gate::list::<P>(cx, search).await?;
         let next = page.next_start(window);
         all.extend(page.items);
@@ -321,7 +320,7 @@ pub(super) async fn all_with<P: List<Entity = P> + Entity>(
 }
 
 async fn list(cx: &Context, call: Call) -> Result<Vec<PostView>> {
-    let Ok(page) = call.parameter("page").unwrap_or("0").parse::<usize>() else {
+    let Ok(page) = call.parameter("page").unwrap_or("0").parse::<u32>() else {
         return Err(Error::field("page", "must be a whole number, 0 or more"));
     };
     let topic = topic_of(cx, &call).await?;
@@ -333,20 +332,12 @@ async fn list(cx: &Context, call: Call) -> Result<Vec<PostView>> {
             "post before you read the posts of others",
         ));
     }
-    let posts = all_with::<TopicPost>(cx, "topicId", &topic.id).await?;
-    let wanted = call.parameter("postId").and_then(|id| {
-        let found = posts.iter().find(|it| it.id == id)?;
-        Some(found.parent_thread.clone().unwrap_or(found.id.clone()))
-    });
-    let mut threads = threads(cx, &topic, &reader, posts).await?;
-    sort(&mut threads, call.parameter("sort").unwrap_or_default())?;
-    let place = wanted.and_then(|id| threads.iter().position(|it| it.id == id));
-    let page = place.map_or(page, |it| it / PAGE);
-    if threads.len() < PAGE {
-        return Ok(threads);
-    }
-    let threads = threads.into_iter().skip(page.saturating_mul(PAGE));
-    Ok(threads.take(PAGE).collect())
+    let heads = Heads::of(cx, &topic, &call, page).await?;
+    let posts = heads.posts(cx).await?;
+    let mut views = threads(cx, &topic, &reader, posts).await?;
+    views.retain(|it| heads.place(&it.id).is_some());
+    views.sort_by_key(|it| heads.place(&it.id));
+    Ok(views)
 }
 
 /// Puts `posts` below those that they answer. What answers a post that the caller does not see stands for itself.
@@ -356,11 +347,15 @@ async fn threads(
     reader: &Reader,
     posts: Vec<TopicPost>,
 ) -> Result<Vec<PostView>> {
-    let mut comments: HashMap<String, Vec<TopicComment>> = HashMap::new();
-    for it in all_with::<TopicComment>(cx, "topicId", &topic.id).await? {
-        comments.entry(it.post_id.clone()).or_default().push(it);
-    }
     let ids: HashSet<String> = posts.iter().map(|it| it.id.clone()).collect();
+    let commented = posts.iter().filter(|it| it.number_of_comments > 0);
+    let commented: Vec<_> = commented.map(|it| Cell::Text(it.id.clone())).collect();
+    let mut comments: HashMap<String, Vec<TopicComment>> = HashMap::new();
+    if !commented.is_empty() {
+        for it in all_with::<TopicComment>(cx, "postId", Test::In(commented)).await? {
+            comments.entry(it.post_id.clone()).or_default().push(it);
+        }
+    }
     let mut answers: HashMap<String, Vec<TopicPost>> = HashMap::new();
     let mut first = Vec::new();
     for it in posts {
@@ -379,27 +374,12 @@ async fn threads(
     Ok(first.into_iter().map(|it| thread.view(it)).collect())
 }
 
-/// Puts threads, which are in the order of their creation, in another one.
-fn sort(threads: &mut [PostView], order: &str) -> Result<()> {
-    match order {
-        "" | "NEWEST" => threads.reverse(),
-        "OLDEST" => {}
-        "MOST_ACTIVE" => threads.sort_by_key(|it| std::cmp::Reverse(it.how_active)),
-        "LEAST_ACTIVE" => threads.sort_by_key(|it| it.how_active),
-        "ASC_CREATOR" => threads.sort_by_cached_key(|it| it.creator_display_name.clone()),
-        "DESC_CREATOR" => {
-            threads.sort_by_cached_key(|it| std::cmp::Reverse(it.creator_display_name.clone()));
-        }
-        _ => return Err(Error::field("sort", "must be one of the orders")),
-    }
-    Ok(())
-}
-
 /// Returns a post with the comments and posts below it.
 pub(super) async fn view(cx: &Context, topic: &Topic, post: TopicPost) -> Result<PostView> {
     let reader = Reader::of(cx, &topic.site_id).await?;
-    let posts = all_with::<TopicPost>(cx, "parentPost", &post.id).await?;
-    let comments = all_with::<TopicComment>(cx, "postId", &post.id).await?;
+    let is_of_post = || Test::Equal(Cell::Text(post.id.clone()));
+    let posts = all_with::<TopicPost>(cx, "parentPost", is_of_post()).await?;
+    let comments = all_with::<TopicComment>(cx, "postId", is_of_post()).await?;
     let id = post.id.clone();
     let mut thread = Thread {
         cx,

@@ -1,6 +1,7 @@
 //! `/api/sites/{siteId}/conversations/tags`: the tags of a site.
 
 use entity_core::endpoint::{Call, Endpoint};
+use entity_core::search::{Cell, Test};
 use entity_core::{Context, Error, Input, Need, Preconditions, Provider as _, Result, gate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -89,7 +90,8 @@ impl SentTag {
 
 /// Returns all tags of a site.
 pub(super) async fn of_site(cx: &Context, site: &str) -> Result<Vec<TagView>> {
-    let tags = all_with::<TopicTag>(cx, "siteId", site).await?;
+    let of_site = Test::Equal(Cell::Text(site.to_owned()));
+    let tags = all_with::<TopicTag>(cx, "siteId", of_site).await?;
     tags.into_iter().map(TagView::of).collect()
 }
 

@@ -1,0 +1,100 @@
+//! Which threads of a topic a page has: those that begin it are found, ordered and cut by the database.
+
+use std::collections::HashMap;
+
+use entity_core::db::{Row, WrittenSight};
+use entity_core::endpoint::Call;
+use entity_core::search::{Cell, Test};
+use entity_core::{Context, Error, Result};
+
+use super::super::post::IN_TOPIC;
+use super::super::{AUTHOR, NOBODY, Topic, TopicPost};
+use super::posts::all_with;
+
+/// The number of threads of a page.
+const PAGE: i64 = 10;
+
+/// The posts that begin the threads of a page: those that answer the topic, or a post that the caller does not see.
+pub(super) struct Heads {
+    /// The id of each, and of the thread that it belongs to, in the order of the page.
+    all: Vec<(String, String)>,
+    places: HashMap<String, usize>,
+}
+
+impl Heads {
+    /// Returns those of the page `page`, or of the page that has the post `postId`. A topic with fewer threads than a page
+    /// has one page, whatever its number.
+    ///
+    /// # Errors
+    /// Returns an error that names the parameter `sort` if there is no such order.
+    pub(super) async fn of(cx: &Context, topic: &Topic, call: &Call, page: u32) -> Result<Self> {
+        let order = order(call.parameter("sort").unwrap_or_default())?;
+        let is_seen = WrittenSight::in_site::<TopicPost>(cx, IN_TOPIC, &topic.site_id).await?;
+        let is_named = WrittenSight::in_site::<TopicPost>(cx, AUTHOR, &topic.site_id).await?;
+        let mut sql = cx
+            .db()?
+            .sql("WITH seen AS (SELECT this.id, this.parent_post, this.created, ");
+        sql.push("coalesce(this.parent_thread, this.id) AS thread, CASE WHEN ");
+        is_named.write(&mut sql, "this")?;
+        sql.push(" THEN lower(u.first_name || ' ' || u.last_name) ELSE lower(");
+        sql.bind(NOBODY)
+            .push(") END AS name FROM conversation_post this ");
+        sql.push("LEFT JOIN user_account u ON u.id = this.creator WHERE this.topic_id = ");
+        sql.bind(topic.id.as_str()).push(" AND ");
+        is_seen.write(&mut sql, "this")?;
+        sql.push("), heads AS (SELECT h.id, h.thread, row_number() OVER (ORDER BY ");
+        sql.push(order)
+            .push(") - 1 AS place FROM seen h WHERE h.parent_post IS NULL ");
+        sql.push("OR NOT EXISTS (SELECT 1 FROM seen above WHERE above.id = h.parent_post)) ");
+        sql.push("SELECT id, thread FROM heads WHERE (SELECT count(*) FROM heads) < ");
+        sql.bind(PAGE).push(" OR place / ").bind(PAGE);
+        sql.push(" = coalesce((SELECT min(place) / ").bind(PAGE);
+        sql.push(" FROM heads WHERE thread = (SELECT thread FROM seen WHERE id = ");
+        sql.bind(call.parameter("postId").unwrap_or_default());
+        sql.push(")), ")
+            .bind(i64::from(page))
+            .push(") ORDER BY place");
+        let read = |row: &mut Row<'_>| Ok((row.take::<String>()?, row.take::<String>()?));
+        let all: Vec<_> = cx.db()?.rows(sql.into_statement(), read).await?;
+        let places = all
+            .iter()
+            .enumerate()
+            .map(|(place, it)| (it.0.clone(), place));
+        let places = places.collect();
+        Ok(Self { all, places })
+    }
+
+    /// Returns the place of the thread that the post `id` begins.
+    pub(super) fn place(&self, id: &str) -> Option<usize> {
+        self.places.get(id).copied()
+    }
+
+    /// Returns the posts of the threads that the caller sees, the oldest first.
+    pub(super) async fn posts(&self, cx: &Context) -> Result<Vec<TopicPost>> {
+        let cells = |of: fn(&(String, String)) -> &String| {
+            let cells = self.all.iter().map(|it| Cell::Text(of(it).clone()));
+            Test::In(cells.collect())
+        };
+        let mut posts = all_with::<TopicPost>(cx, "id", cells(|it| &it.0)).await?;
+        let below = all_with::<TopicPost>(cx, "parentThread", cells(|it| &it.1)).await?;
+        posts.extend(below.into_iter().filter(|it| self.place(&it.id).is_none()));
+        Ok(posts)
+    }
+}
+
+/// Returns the order of threads, in SQL, that clients call `name`.
+fn order(name: &str) -> Result<&'static str> {
+    const MOST: &str = "(SELECT count(*) FROM seen s WHERE s.thread = h.thread) + (SELECT count(*) FROM \
+        conversation_comment c JOIN seen s ON s.id = c.post_id WHERE s.thread = h.thread) DESC, h.created, h.id";
+    const LEAST: &str = "(SELECT count(*) FROM seen s WHERE s.thread = h.thread) + (SELECT count(*) FROM \
+        conversation_comment c JOIN seen s ON s.id = c.post_id WHERE s.thread = h.thread), h.created, h.id";
+    match name {
+        "" | "NEWEST" => Ok("h.created DESC, h.id DESC"),
+        "OLDEST" => Ok("h.created, h.id"),
+        "MOST_ACTIVE" => Ok(MOST),
+        "LEAST_ACTIVE" => Ok(LEAST),
+        "ASC_CREATOR" => Ok("h.name, h.created, h.id"),
+        "DESC_CREATOR" => Ok("h.name DESC, h.created, h.id"),
+        _ => Err(Error::field("sort", "must be one of the orders")),
+    }
+}

@@ -75,6 +75,16 @@ pub trait Entity: Serialize + Send + Sync + 'static {
         None
     }
 
+    /// Returns whether the form that changes `entity`, or makes a new one, asks `caller`, an internal id, for `field`. It asks
+    /// for nothing that the type refuses to take from them; what is sent without a form is decided by the type's checks.
+    fn is_asked(entity: Option<&Self>, caller: Option<&str>, field: &str) -> bool
+    where
+        Self: Sized,
+    {
+        let _ = (entity, caller, field);
+        true
+    }
+
     /// Returns whether this value carries something that is shown only in this response, such as a new secret. Such a
     /// response has a body even where others of its kind are empty or a redirect, and must not be stored by any cache.
     fn is_told_once(&self) -> bool {

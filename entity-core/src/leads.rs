@@ -2,6 +2,7 @@
 //! nothing that would refuse the reader.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use serde_json::Value;
@@ -12,13 +13,16 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::input::Input;
 use crate::preconditions::Preconditions;
 use crate::registry::{ActionRoute, Call, Registry, Route};
-use crate::reply::{Body, Item, Reference, Related, Reply};
+use crate::reply::{Body, Collection, Item, Reference, Related, Reply};
 use crate::request::Verb;
 use crate::schema::{Field, Role};
 
 /// The maximum number of entities of one type that are looked up for the links of a page. Further ones are named
 /// without a link.
 const MOST: usize = 500;
+
+/// The maximum number of entities that a page shows of each list of what belongs to its own.
+const SHOWN: usize = 25;
 
 /// Returns the entity that `value`, the value of `field`, refers to, if that is of a type whose entities can be read.
 pub fn reference_of(field: &Field, value: &str, registry: &Registry) -> Option<Reference> {
@@ -69,26 +73,30 @@ pub async fn find(cx: &Context, prefix: &str, ids: &[String]) -> Result<Vec<Item
 /// # Errors
 /// Returns an error if the database can't be read.
 pub(crate) async fn add(cx: &Context, registry: &Registry, reply: &mut Reply) -> Result<()> {
-    reply.abilities.readable = match &reply.body {
-        Body::Entity(item) => readable(cx, registry, std::slice::from_ref(item), None).await?,
-        Body::Collection(list) => {
-            let site = reply.abilities.site.as_deref();
-            readable(cx, registry, &list.items, site).await?
+    let abilities = &mut reply.abilities;
+    match &reply.body {
+        Body::Entity(item) => {
+            abilities.related = related(cx, registry, item).await?;
+            let below = abilities.related.iter().filter_map(|it| it.first.as_ref());
+            let below = below.flat_map(|it| &it.items);
+            let items = std::iter::once(item).chain(below);
+            abilities.readable = readable(cx, registry, items, None).await?;
         }
-        _ => BTreeMap::new(),
-    };
-    if let Body::Entity(item) = &reply.body {
-        reply.abilities.related = related(cx, registry, item).await?;
+        Body::Collection(list) => {
+            let site = abilities.site.as_deref();
+            abilities.readable = readable(cx, registry, &list.items, site).await?;
+        }
+        _ => {}
     }
     Ok(())
 }
 
 /// Returns the paths and titles of the entities that `items` refer to and that the caller may read, and of `site`, by one
 /// query for each type.
-async fn readable(
+async fn readable<'a>(
     cx: &Context,
     registry: &Registry,
-    items: &[Item],
+    items: impl IntoIterator<Item = &'a Item>,
     site: Option<&str>,
 ) -> Result<BTreeMap<String, String>> {
     let mut wanted: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -128,6 +136,22 @@ async fn related(cx: &Context, registry: &Registry, item: &Item) -> Result<Vec<R
     let mut related = Vec::new();
     let site = site_of(item)?;
     for route in registry.routes() {
+        if let Some(field) = field_of_parent(registry, route, item.prefix()) {
+            // With the site, the form for a new one is filled in.
+            let mut query = vec![(field.name, item.id())];
+            let of_site = route.schema.role(Role::Site).zip(site.clone());
+            query.extend(of_site.map(|(field, site)| (field.name, site)));
+            if let Some(first) = list(cx, registry, route, &query).await? {
+                related.push(Related {
+                    prefix: route.prefix,
+                    segments: Vec::new(),
+                    query,
+                    doc: route.schema.doc,
+                    first: Some(Arc::new(first)),
+                });
+                continue;
+            }
+        }
         let actions = route.actions.iter().filter(|it| {
             let is_argument = |own: &Argument| own.name.strip_suffix("Id") == Some(item.prefix());
             let is_about = it.name == item.prefix()
@@ -142,20 +166,7 @@ async fn related(cx: &Context, registry: &Registry, item: &Item) -> Result<Vec<R
                     segments: vec![action.name.to_owned(), id],
                     query: Vec::new(),
                     doc: action.doc,
-                });
-            }
-        }
-        if let Some(field) = field_of_parent(registry, route, item.prefix()) {
-            // With the site, the form for a new one is filled in.
-            let mut query = vec![(field.name, item.id())];
-            let of_site = route.schema.role(Role::Site).zip(site.clone());
-            query.extend(of_site.map(|(field, site)| (field.name, site)));
-            if lists(cx, registry, route, &query).await? {
-                related.push(Related {
-                    prefix: route.prefix,
-                    segments: Vec::new(),
-                    query,
-                    doc: route.schema.doc,
+                    first: None,
                 });
             }
         }
@@ -189,20 +200,24 @@ fn field_of_parent(_: &Registry, _: &Route, _: &str) -> Option<&'static Field> {
     None
 }
 
-/// Returns whether the caller may list the entities of a type with these values.
-async fn lists(
+/// Returns the beginning of the list of the entities of a type with these values, if the caller may list them.
+async fn list(
     cx: &Context,
     registry: &Registry,
     route: &Route,
     values: &[(&'static str, String)],
-) -> Result<bool> {
+) -> Result<Option<Collection>> {
     let Some(list) = route.list.as_ref() else {
-        return Ok(false);
+        return Ok(None);
     };
     let values = values.iter().map(|it| (it.0.to_owned(), it.1.clone()));
     let mut query: Vec<_> = values.collect();
-    query.push(("_limit".to_owned(), "1".to_owned()));
-    answers(cx, (registry, route, list), &[], &query).await
+    query.push(("_limit".to_owned(), SHOWN.to_string()));
+    let answer = answer(cx, (registry, route, list), &[], &query).await?;
+    Ok(answer.and_then(|it| match it.body {
+        Body::Collection(list) => Some(list),
+        _ => None,
+    }))
 }
 
 /// Returns whether `action` answers the caller about `id`.
@@ -216,26 +231,22 @@ async fn is_open(
         true => vec![("_limit".to_owned(), "1".to_owned())],
         false => Vec::new(),
     };
-    answers(
-        cx,
-        (registry, route, &*action.run),
-        &[id.to_owned()],
-        &query,
-    )
-    .await
+    let arguments = [id.to_owned()];
+    let answer = answer(cx, (registry, route, &*action.run), &arguments, &query).await?;
+    Ok(answer.is_some())
 }
 
 /// A function that answers reading requests.
 type Answering =
     dyn for<'a> Fn(&'a Context, Call<'a>) -> BoxFuture<'a, Result<Reply>> + Send + Sync;
 
-/// Returns whether `run` answers the caller.
-async fn answers(
+/// Returns what `run` answers the caller, unless it refuses.
+async fn answer(
     cx: &Context,
     (registry, route, run): (&Registry, &Route, &Answering),
     arguments: &[String],
     query: &[(String, String)],
-) -> Result<bool> {
+) -> Result<Option<Reply>> {
     let call = Call {
         registry,
         route,
@@ -248,10 +259,10 @@ async fn answers(
         wants_abilities: false,
     };
     match run(cx, call).await {
-        Ok(_reply) => Ok(true),
+        Ok(reply) => Ok(Some(reply)),
         Err(error) if matches!(error.kind(), ErrorKind::Internal | ErrorKind::Unavailable) => {
             Err(error)
         }
-        Err(_refusal) => Ok(false),
+        Err(_refusal) => Ok(None),
     }
 }

@@ -306,6 +306,7 @@ impl Route {
             schema: self.schema,
             item: None,
             purpose: FormPurpose::Create,
+            left_out: Vec::new(),
             refusal: None,
         })
     }

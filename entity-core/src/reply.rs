@@ -7,6 +7,7 @@ mod questionnaire;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use erased_serde::Serialize as ErasedSerialize;
 
@@ -178,7 +179,7 @@ impl fmt::Display for Reference {
 }
 
 /// The operations that a person who sees the reply may run next.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Abilities {
     /// True if the caller may create an entity of this type.
     pub create: bool,
@@ -198,7 +199,7 @@ pub struct Abilities {
 }
 
 /// A list of another type about an entity, at `/{prefix}/{action}/{id}`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Related {
     /// The prefix of the other type.
     pub prefix: &'static str,
@@ -208,6 +209,8 @@ pub struct Related {
     pub query: Vec<(&'static str, String)>,
     /// The description of the list.
     pub doc: &'static str,
+    /// The beginning of the list, if its entities belong to this one: a page shows them with it.
+    pub first: Option<Arc<Collection>>,
 }
 
 /// An action that a person may run from a page, because it needs nothing, or nothing but what a form asks for.

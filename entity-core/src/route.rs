@@ -86,7 +86,7 @@ pub(crate) fn create_form<'a, P: Create>(
     Box::pin(async move {
         gate::admit(cx.caller(), P::ACCESS.create)?;
         match gate::may_create::<P>(cx, None).await? {
-            true => Ok(form_reply::<P>(None, FormPurpose::Create)),
+            true => Ok(form_reply::<P>(cx, None, FormPurpose::Create)),
             false => Err(Error::forbidden()),
         }
     })
@@ -133,7 +133,7 @@ async fn form_about<P: Read>(
 ) -> Result<Reply> {
     let entity = gate::read::<P>(cx, id).await?;
     match gate::may::<P>(cx, &entity, operation).await? {
-        true => Ok(form_reply::<P>(Some(entity), purpose)),
+        true => Ok(form_reply::<P>(cx, Some(entity), purpose)),
         false => Err(Error::forbidden()),
     }
 }
@@ -443,12 +443,17 @@ async fn collection_reply<P: Provider>(
     })
 }
 
-fn form_reply<P: Provider>(entity: Option<P::Entity>, purpose: FormPurpose) -> Reply {
+fn form_reply<P: Provider>(cx: &Context, entity: Option<P::Entity>, purpose: FormPurpose) -> Reply {
+    let caller = cx.caller().user_id();
+    let names = P::Entity::schema().fields.iter().map(|it| it.name);
+    let left_out = names.filter(|it| !P::Entity::is_asked(entity.as_ref(), caller, it));
+    let left_out = left_out.collect();
     let form = Form {
         prefix: P::PREFIX,
         schema: P::Entity::schema(),
         item: entity.map(|it| Item::new(P::PREFIX, it)),
         purpose,
+        left_out,
         refusal: None,
     };
     Reply {

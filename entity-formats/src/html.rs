@@ -1,6 +1,7 @@
 //! Answers as pages: whole documents for people, without script and without inline style.
 
 mod ask;
+mod children;
 mod control;
 mod describe;
 mod done;
@@ -67,7 +68,8 @@ impl Renderer for Html {
             Body::Entity(item) => {
                 let tree = tree::of_entity(item, view.base_url)?;
                 let frame = EntityPage::frame(item, &tree, view).with_formats(body, view);
-                write(&EntityPage::of(item, &tree, frame, view))
+                let below = children::trees(view)?;
+                write(&EntityPage::of(item, (&tree, &below), frame, view))
             }
             Body::Collection(it) => {
                 let trees = it.items.iter().map(|item| list::tree_of(item, view));

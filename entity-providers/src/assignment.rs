@@ -7,6 +7,7 @@ mod followers;
 mod hand_in;
 mod link;
 mod mark;
+mod overview;
 mod scale;
 mod sheet;
 mod submission;

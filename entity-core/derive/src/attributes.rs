@@ -46,6 +46,7 @@ pub(crate) struct TypeAttributes {
     pub(crate) version: Option<Path>,
     /// The function that says whether a value carries something that is shown only once.
     pub(crate) told_once: Option<Path>,
+    pub(crate) asked: Option<Path>,
     pub(crate) plural: Option<LitStr>,
     pub(crate) singular: Option<LitStr>,
     /// The fields that the page of a list shows.
@@ -120,6 +121,7 @@ impl TypeAttributes {
             "feed" => self.feed = Some(meta.value()?.parse()?),
             "event" => self.event = Some(meta.value()?.parse()?),
             "version" => self.version = Some(meta.value()?.parse()?),
+            "asked" => self.asked = Some(meta.value()?.parse()?),
             "told_once" => self.told_once = Some(meta.value()?.parse()?),
             "plural" => self.plural = Some(meta.value()?.parse()?),
             "singular" => self.singular = Some(meta.value()?.parse()?),
@@ -136,7 +138,7 @@ impl TypeAttributes {
             _ => {
                 return Err(meta.error(
                     "unknown attribute: use prefix, plural, singular, table, migrated, unarchived, numbered, dropped, join, left_join, access, sight, permits, verbs, \
-                     order, max, parameters, narrow, check, settle, complete, whole, feed, event, told_once, listed or version",
+                     order, max, parameters, narrow, check, settle, complete, whole, feed, event, told_once, asked, listed or version",
                 ));
             }
         }

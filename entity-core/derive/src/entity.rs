@@ -42,6 +42,7 @@ pub(crate) fn implement(
     let version = version(attributes, fields);
     let updated = updated(fields);
     let told_once = attributes.told_once.as_ref().map(told_once);
+    let asked = attributes.asked.as_ref().map(asked);
     Ok(quote! {
         impl ::entity_core::Entity for #name {
             fn schema() -> &'static ::entity_core::schema::Schema {
@@ -58,7 +59,7 @@ pub(crate) fn implement(
             fn id(&self) -> ::std::borrow::Cow<'_, str> {
                 ::std::borrow::Cow::Borrowed(&self.#id)
             }
-            #title #site #owner #version #updated #told_once #feed #event
+            #title #site #owner #version #updated #told_once #asked #feed #event
         }
     })
 }
@@ -145,6 +146,18 @@ fn told_once(path: &syn::Path) -> TokenStream {
     quote! {
         fn is_told_once(&self) -> bool {
             #path(self)
+        }
+    }
+}
+
+fn asked(path: &syn::Path) -> TokenStream {
+    quote! {
+        fn is_asked(
+            entity: ::std::option::Option<&Self>,
+            caller: ::std::option::Option<&str>,
+            field: &str,
+        ) -> bool {
+            #path(entity, caller, field)
         }
     }
 }

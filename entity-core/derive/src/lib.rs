@@ -52,6 +52,7 @@ use crate::field::Fields;
 /// | `event = path` | a `fn(&Self) -> EventEntry`; with it, calendars show the entities |
 /// | `version = path` | a `fn(&Self) -> Version`; without it, the version is made from the id and the field with the role `version` or, without one, `updated` |
 /// | `told_once = path` | a `fn(&Self) -> bool`, which returns whether this value carries something that is shown only in one answer, such as a new secret |
+/// | `asked = path` | a `fn(Option<&Self>, caller: Option<&str>, field: &str) -> bool`, which returns whether the form to change the entity, or to make one, asks the caller, an internal id, for the field |
 /// | `listed("status", "dueTime")` | the fields that the page of a list shows beside the title, in this order; without it, the first ones that are short |
 /// | `unarchived` | the rows are no part of the archive of their site: those that only people here can use |
 /// | `plural = "People"` | the label for several entities; without it, the label is made from the prefix |

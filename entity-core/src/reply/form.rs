@@ -18,6 +18,8 @@ pub struct Form {
     pub item: Option<Item>,
     /// The operation that runs when the form is submitted.
     pub purpose: FormPurpose,
+    /// The fields for which the form does not ask, although the type takes them from others.
+    pub left_out: Vec<&'static str>,
     /// The reason why the form is shown again, if it was submitted before.
     pub refusal: Option<Refusal>,
 }

@@ -2,11 +2,13 @@
 
 use askama::Template;
 use entity_core::format::View;
+use entity_core::reply::Related;
 use entity_core::schema::{Field, Kind, Role, Writable};
 use entity_core::{Item, Offer, Verb, encode_segment};
 use serde_json::{Map, Value};
 
 use super::ask::{Ask, is_asking};
+use super::children::{self, Children};
 use super::frame::Frame;
 use super::query::Query;
 use super::shown::{SanitizedHtml, Shown, instant};
@@ -28,6 +30,8 @@ pub(super) struct EntityPage<'a> {
     /// What there is to read about it.
     links: Vec<Command>,
     sections: Vec<Section<'a>>,
+    /// What belongs to it.
+    children: Vec<Children<'a>>,
     fields: Vec<(String, Shown<'a>)>,
     /// What few readers want to know.
     further: Vec<(String, Shown<'a>)>,
@@ -56,8 +60,13 @@ impl<'a> EntityPage<'a> {
         Frame::new(title(item), view).below_list(item.prefix(), site, view)
     }
 
-    /// The page of `item`, which has the fields in `tree`.
-    pub(super) fn of(item: &Item, tree: &'a Value, frame: Frame<'a>, view: &View<'a>) -> Self {
+    /// The page of `item`, which has the fields in `tree`, with those of what belongs to it in `below`.
+    pub(super) fn of(
+        item: &Item,
+        (tree, below): (&'a Value, &'a [Vec<Value>]),
+        frame: Frame<'a>,
+        view: &View<'a>,
+    ) -> Self {
         let path = format!("/direct{}", item.reference().path());
         let mut page = Self {
             frame,
@@ -70,6 +79,7 @@ impl<'a> EntityPage<'a> {
                 .chain(links(&view.abilities.actions))
                 .collect(),
             path,
+            children: Children::all(item, below, view),
             sections: Vec::new(),
             fields: Vec::new(),
             further: Vec::new(),
@@ -100,6 +110,9 @@ impl<'a> EntityPage<'a> {
             }
             return;
         };
+        if is_bulky(value) && !self.children.is_empty() {
+            return;
+        }
         let fields = item.schema().fields;
         if is_said_elsewhere(field, value, fields, entity)
             || reference::is_naming(name, fields, entity, view.registry)
@@ -166,22 +179,27 @@ fn commands(offers: &[Offer], extension: &str, is_wanted: impl Fn(&Offer) -> boo
         .collect()
 }
 
-/// The lists of other types that are about `item` and that the reader may open.
+/// The address of the page of a list of what an entity is about.
+pub(super) fn href_of(list: &Related) -> String {
+    let segments = list.segments.iter().map(String::as_str);
+    let segments = std::iter::once(list.prefix).chain(segments);
+    let path: Vec<_> = segments.map(encode_segment).collect();
+    let path = format!("/direct/{}.html", path.join("/"));
+    let query = list.query.iter();
+    let query = query.fold(Query::default(), |all, (name, value)| {
+        all.with(name, value.clone())
+    });
+    query.behind(&path)
+}
+
+/// The lists of other types that are about `item`, that the reader may open and that the page does not show.
 fn related(view: &View<'_>) -> Vec<Command> {
+    let shown: Vec<_> = children::shown(view).map(|it| it.0).collect();
     let related = view.abilities.related.iter();
     related
+        .filter(|it| !shown.iter().any(|shown| std::ptr::eq(*shown, *it)))
         .map(|it| Command {
-            href: {
-                let segments = it.segments.iter().map(String::as_str);
-                let segments = std::iter::once(it.prefix).chain(segments);
-                let path: Vec<_> = segments.map(encode_segment).collect();
-                let path = format!("/direct/{}.html", path.join("/"));
-                let query = it.query.iter();
-                let query = query.fold(Query::default(), |all, (name, value)| {
-                    all.with(name, value.clone())
-                });
-                query.behind(&path)
-            },
+            href: href_of(it),
             label: view.registry.plural(it.prefix),
             doc: it.doc,
         })

@@ -57,7 +57,10 @@ impl<'a> FormPage<'a> {
     /// The page of `form`, filled with the fields in `tree` if it is about an entity.
     pub(super) fn of(form: &Form, tree: &Value, view: &View<'a>) -> Self {
         let is_new = form.purpose != FormPurpose::Update;
-        let fields: Vec<_> = form.schema.writable(is_new).collect();
+        let fields = form.schema.writable(is_new);
+        let fields: Vec<_> = fields
+            .filter(|it| !form.left_out.contains(&it.name))
+            .collect();
         let reference = match &form.item {
             Some(item) if !is_new => item.reference(),
             _ => Reference::collection(form.prefix),

@@ -2,22 +2,22 @@
 
 mod column;
 mod filter;
+mod table;
 
 use askama::Template;
 use entity_core::format::View;
 use entity_core::schema::Role;
 use entity_core::{Collection, Item, Reference, Result, encode_segment};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use self::column::{Column, columns, is_needed};
+use self::column::is_needed;
 use self::filter::Filter;
+pub(super) use self::table::Table;
 use super::ask::Ask;
 use super::entity::{Command, buttons, links};
 use super::form::is_prefilled;
 use super::frame::Frame;
 use super::query::Query;
-use super::reference;
-use super::shown::Shown;
 use crate::{paging_links, title, tree};
 
 /// A list.
@@ -27,23 +27,13 @@ pub(super) struct ListPage<'a> {
     frame: Frame<'a>,
     doc: &'static str,
     kind: String,
-    caption: String,
     new_href: Option<String>,
     buttons: Vec<Command>,
     asks: Vec<Ask<'a>>,
     links: Vec<Command>,
     filter: Option<Filter>,
-    columns: Vec<Column>,
-    rows: Vec<Row<'a>>,
+    table: Table<'a>,
     paging: Vec<(&'static str, String)>,
-}
-
-/// One entity of the list.
-struct Row<'a> {
-    href: String,
-    title: String,
-    /// One for each column but the first.
-    cells: Vec<Shown<'a>>,
 }
 
 /// The fields of `item` that a list may show, so that long texts are not kept for nothing.
@@ -85,13 +75,10 @@ impl<'a> ListPage<'a> {
         view: &View<'a>,
     ) -> Self {
         let entities: Vec<_> = trees.iter().filter_map(Value::as_object).collect();
-        let columns = columns(collection.schema, &entities, view, collection.is_searched);
-        let rows = collection.items.iter().zip(entities);
         let path = format!("/direct/{}", encode_segment(collection.prefix));
         Self {
             doc: collection.schema.doc,
             kind: view.registry.singular(collection.prefix).to_lowercase(),
-            caption: caption(collection),
             new_href: view.abilities.create.then(|| {
                 let is_known = |name: &str| is_prefilled(collection.schema, name);
                 let query = Query::of(view).only(is_known);
@@ -106,43 +93,10 @@ impl<'a> ListPage<'a> {
             asks: Ask::all(&view.abilities.actions, &Value::Null, view),
             links: links(&view.abilities.actions),
             filter: Filter::of(collection.schema, view).filter(|_| collection.is_searched),
-            rows: rows
-                .map(|(item, entity)| Row::of(item, entity, &columns, view))
-                .collect(),
-            columns,
+            table: Table::of(collection, &entities, view),
             paging: frame.paging.clone(),
             frame,
         }
-    }
-}
-
-impl<'a> Row<'a> {
-    fn of(
-        item: &Item,
-        entity: &'a Map<String, Value>,
-        columns: &[Column],
-        view: &View<'_>,
-    ) -> Self {
-        let title = item.title().filter(|it| !it.trim().is_empty());
-        let others = columns.iter().filter_map(|it| it.field);
-        Self {
-            href: format!("/direct{}.html", item.reference().path()),
-            title: title
-                .or_else(|| reference::names(item.schema(), entity, view))
-                .unwrap_or_else(|| item.id()),
-            cells: others.map(|it| Shown::of_field(it, entity, view)).collect(),
-        }
-    }
-}
-
-fn caption(collection: &Collection) -> String {
-    let count = u64::try_from(collection.items.len()).unwrap_or(u64::MAX);
-    let first = collection.start.saturating_add(1);
-    let last = collection.start.saturating_add(count);
-    match (collection.has_more, collection.start) {
-        (true, _) => format!("{first} to {last}, and there are more"),
-        (false, 0) => format!("{last} in all"),
-        (false, _) => format!("{first} to {last}, the last ones"),
     }
 }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::link::{DeepLink, VIEWS, deep_link, deep_link_for};
-use super::{Assignment, GRADE, READ, SUBMIT, Submission, sheet};
+use super::{Assignment, GRADE, READ, SUBMIT, Submission, overview, sheet};
 use crate::{authorizer, content, parameters};
 
 /// The parameters that name work: the assignment, and whose work it is.
@@ -29,6 +29,7 @@ impl Actions for Assignment {
         let mut actions = by_path();
         actions.extend(of_work());
         actions.extend(sheet::actions());
+        actions.push(overview::action());
         actions
     }
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::{ACCESS as OF_ASSIGNMENTS, Assignment, GRADE, SUBMIT};
 use crate::fields::{Properties, seen};
-use crate::user::{display_name, sort_name};
+use crate::user::{NAME_OR_NOTHING, display_name, sort_name};
 
 /// Whoever hands in changes their own work, and graders change grades: see [`Submission::settle`].
 const ACCESS: Access = Access {
@@ -40,6 +40,16 @@ const RESULT: Sight = Sight::Any(&[
     Sight::All(&[Sight::Own, Sight::Is("returned")]),
 ]);
 
+/// The fields that graders set.
+const OF_GRADERS: [&str; 6] = [
+    "grade",
+    "returned",
+    "feedbackText",
+    "feedbackComment",
+    "feedbackAttachments",
+    "privateNotes",
+];
+
 /// The work that somebody hands in for an assignment, with its grade.
 #[standard(
     version,
@@ -60,20 +70,14 @@ const RESULT: Sight = Sight::Any(&[
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "assignment-submission", table = "assignment_submission")]
 #[entity(access = ACCESS, sight = SIGHT, settle = Self::settle, version = seen)]
+#[entity(asked = Self::is_asked)]
 #[entity(left_join = "user_account u ON u.id = this.submitter")]
 #[entity(
     verbs(read, list, create, update),
     order = "gradableId,id",
     plural = "Submissions",
     singular = "Submission",
-    listed(
-        "submitterFirstName",
-        "submitterLastName",
-        "status",
-        "dateSubmitted",
-        "late",
-        "grade"
-    )
+    listed("submitter", "status", "dateSubmitted", "late", "grade")
 )]
 #[expect(
     clippy::struct_excessive_bools,
@@ -103,6 +107,9 @@ pub struct Submission {
     /// The internal id of whoever hands it in.
     #[entity(owner, person, references = "user")]
     pub submitter: String,
+    /// The name of whoever hands it in.
+    #[entity(sql = NAME_OR_NOTHING)]
+    pub submitter_display_name: String,
     /// The first name of whoever hands it in.
     #[entity(sql = "coalesce(u.first_name, '')")]
     pub submitter_first_name: String,
@@ -256,6 +263,12 @@ impl Submission {
         } else {
             self.mark(cx, &assignment, before).await
         }
+    }
+
+    /// The form asks whoever hands in for their work, and graders for what they say of it.
+    fn is_asked(work: Option<&Self>, caller: Option<&str>, field: &str) -> bool {
+        let is_own = work.is_none_or(|it| caller == Some(&it.submitter));
+        OF_GRADERS.contains(&field) != is_own
     }
 
     fn is_own(&self, cx: &Context) -> bool {

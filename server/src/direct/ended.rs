@@ -37,6 +37,7 @@ pub(crate) fn form(app: &App, path: &DirectPath, verb: Verb) -> Option<Form> {
         schema: route.schema,
         item: None,
         purpose,
+        left_out: Vec::new(),
         refusal: None,
     })
 }

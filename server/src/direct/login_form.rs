@@ -47,6 +47,7 @@ pub(crate) fn form() -> Form {
         schema: &SCHEMA,
         item: None,
         purpose: FormPurpose::LogIn,
+        left_out: Vec::new(),
         refusal: None,
     }
 }

@@ -17,7 +17,7 @@ const SHAPE: &str = "id text, title text, context text, siteTitle text, instruct
     modelAnswerText text?, showModelAnswer flag, privateNoteText text?, allPurposeItemText null, \
     ltiGradableLaunch null, attachments list, submissions list";
 const WORK: &str = "id text, gradableId text, context text, assignmentTitle text, assignmentCloseTime moment, \
-    assignmentResubmissions whole, submitter text, submitterFirstName text, submitterLastName text, submitterEid text, \
+    assignmentResubmissions whole, submitter text, submitterDisplayName text, submitterFirstName text, submitterLastName text, submitterEid text, \
     submitters list, submittedText text?, submittedAttachments list, draft flag, submitted flag, userSubmission flag, \
     dateSubmitted instant?, dateSubmittedEpochSeconds whole, late flag, canSubmit flag, grade text?, graded flag, \
     returned flag, visible flag, feedbackText text?, feedbackComment text?, feedbackAttachments list, \
@@ -263,6 +263,32 @@ both! {
         student.post_form(&format!("{path}/submit"), form).await.expect(StatusCode::OK);
         let shown = read(&student, &format!("/direct/assignment-submission/{work}.json")).await;
         assert_eq!((&shown["grade"], &shown["submittedText"]), (&Value::Null, &json!("Again")));
+    }
+
+    async fn graders_are_told_who_has_handed_in(app: TestApp) {
+        let (teacher, student) = (app.user("instructor1").await, app.user("student2").await);
+        let id = text(&find(&teacher, "Lab report: onion cells").await, "id");
+        let path = format!("/direct/assignment/{id}/overview");
+        student.get(&path).await.expect(StatusCode::FORBIDDEN);
+        let told = read(&teacher, &format!("{path}.json")).await;
+        let members = list(&teacher, "/direct/membership/site/biology-101.json?_limit=1000", "membership").await;
+        let students = members.iter().filter(|it| it["memberRole"] == "Student" && it["active"] != false).count();
+        let numbers = ["students", "handedIn", "late", "toGrade", "returned"].map(|it| told[it].clone());
+        assert_eq!(json!(numbers), json!([students, 2, 0, 1, 0]), "{told}");
+        let missing = told["missing"].as_array().expect("a list");
+        assert_eq!(missing.len(), students - 2);
+        let begun: Vec<_> = missing.iter().filter(|it| it["hasBegun"] == true).collect();
+        assert_eq!((begun.len(), &begun[0]["displayName"]), (1, &json!("Carla Jiménez")));
+        let sorted = missing.iter().map(|it| text(it, "displayName").split(' ').next_back().map(str::to_owned));
+        assert!(sorted.is_sorted(), "{missing:?}");
+        // The work that a group has is asked of its members alone.
+        let groups = read(&teacher, "/direct/site/biology-101.json?includeGroups=true").await["siteGroups"].clone();
+        let group = groups.as_array().expect("groups").iter().find(|it| it["title"] == "Lab A").expect("Lab A").clone();
+        let mut fields = sketch();
+        fields["groups"] = json!([group["id"]]);
+        let made = created(&teacher.post("/direct/assignment", &fields).await, "assignment");
+        let told = read(&teacher, &format!("/direct/assignment/{made}/overview.json")).await;
+        assert!(told["students"] != students && told["students"] != 0, "{told}");
     }
 
     async fn hostile_input_is_refused(app: TestApp) {

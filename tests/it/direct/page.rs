@@ -180,4 +180,57 @@ both! {
         }
         assert!(seen.len() > 100, "{seen:?}");
     }
+
+    async fn a_page_shows_what_belongs_to_its_entity(app: TestApp) {
+        let (teacher, student) = (browser(&app, "instructor1").await, browser(&app, "student1").await);
+        let all = teacher.get("/direct/assignment/site/biology-101.json").await.json();
+        let all = all["assignment_collection"].as_array().expect("assignments").clone();
+        let lab = all.iter().find(|it| it["title"] == "Lab report: onion cells").expect("the report");
+        let path = format!("/direct/assignment/{}.html", lab["id"].as_str().expect("an id"));
+        // A grader reads whose work it is in the place of the title, and no field of works stands between the details.
+        let page = teacher.get(&path).await;
+        let table = page.text().split("<table").nth(1).and_then(|it| it.split("</table>").next()).expect("a table");
+        for it in ["Ada Moreau", "Benjamin Osei", "Carla Jiménez"] {
+            assert!(table.contains(it), "{it} in {table}");
+        }
+        assert!(!table.contains("Lab report"), "{table}");
+        assert_page(&page, StatusCode::OK, &["Who has handed in"]);
+        assert!(!page.text().contains("Submitter eid"), "{}", page.text());
+        let page = student.get(&path).await;
+        assert!(page.text().contains("Ada Moreau") && !page.text().contains("Benjamin Osei"));
+        // A thread is read on one page.
+        let topic = student.post("/direct/conversations", &serde_json::json!({"siteId": "biology-101", "title": "Leaves"})).await;
+        let topic = created(&topic, "conversations");
+        let of_topic = format!("/direct/conversations/{topic}.html");
+        assert!(!student.get(&of_topic).await.text().contains("<article>"));
+        for text in ["<p>One <em>thing</em></p>", "<p>Another</p>"] {
+            let post = serde_json::json!({"siteId": "biology-101", "topicId": topic, "message": text});
+            created(&student.post("/direct/conversations-post", &post).await, "conversations-post");
+        }
+        let page = student.get(&of_topic).await;
+        assert_page(&page, StatusCode::OK, &["<p>One <em>thing</em></p>", "<p>Another</p>", "Ada Moreau"]);
+        let post = serde_json::json!({"siteId": "biology-101", "topicId": topic, "message": "Hidden", "draft": true});
+        created(&teacher.post("/direct/conversations-post", &post).await, "conversations-post");
+        let page = student.get(&of_topic).await;
+        assert_eq!(page.text().matches("<article>").count(), 2);
+    }
+
+    async fn a_form_asks_for_what_its_sender_may_set(app: TestApp) {
+        let (teacher, student) = (browser(&app, "instructor1").await, browser(&app, "student2").await);
+        let all = teacher.get("/direct/assignment-submission.json?submitted=true").await.json();
+        let work = all["assignment-submission_collection"].as_array().expect("works").iter().find(|it| it["submitterEid"] == "student2");
+        let path = format!("/direct/assignment-submission/{}", work.expect("the work")["id"].as_str().expect("an id"));
+        let of_student = ["submittedText", "draft"].map(|it| format!("name=\"{it}\""));
+        let of_grader = ["grade", "returned", "feedbackComment", "privateNotes"].map(|it| format!("name=\"{it}\""));
+        for (client, asked, left_out) in [(&teacher, &of_grader[..], &of_student[..]), (&student, &of_student[..], &of_grader[..])] {
+            let form = client.get(&format!("{path}/edit.html")).await;
+            assert!(asked.iter().all(|it| form.text().contains(it)), "{}", form.text());
+            assert!(!left_out.iter().any(|it| form.text().contains(it)), "{}", form.text());
+        }
+        // So does the form that comes back.
+        let refused = teacher.post_form(&path, "_method=PUT&grade=many").await;
+        assert!(refused.text().contains("name=\"grade\"") && !refused.text().contains(&of_student[0]), "{}", refused.text());
+        teacher.post_form(&path, "_method=PUT&grade=71&returned=true").await.expect(StatusCode::SEE_OTHER);
+        assert!(student.get(&format!("{path}.html")).await.text().contains("71"));
+    }
 }

@@ -246,6 +246,7 @@ fn refused_form(purpose: FormPurpose, note: Option<Note>, refusal: Option<Refusa
         schema: &NOTE,
         item: note.map(item),
         purpose,
+        left_out: Vec::new(),
         refusal,
     })
 }

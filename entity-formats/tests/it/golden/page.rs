@@ -214,6 +214,7 @@ fn a_password_is_never_written_into_a_page() {
         schema: &SCHEMA,
         item: None,
         purpose: FormPurpose::LogIn,
+        left_out: Vec::new(),
         refusal: Some(refusal),
     });
     let text = render(&body, &view_of("/session", "_password=sent_password"));

@@ -1,0 +1,126 @@
+//! What belongs to an entity, on its page: texts one below the other, so that a thread is read at once, anything else as
+//! a table.
+
+use askama::Template;
+use askama::filters::HtmlSafe;
+use entity_core::format::View;
+use entity_core::reply::Related;
+use entity_core::schema::{Field, Kind, Role, Schema};
+use entity_core::{Collection, Item, Result};
+use serde_json::{Map, Value};
+
+use super::entity::href_of;
+use super::list::{self, Table};
+use super::shown::{SanitizedHtml, Shown};
+use crate::tree;
+
+/// The maximum number of bytes of the texts of one list.
+const MOST_TEXT: usize = 40_000;
+
+/// The entities of one type that belong to another one.
+#[derive(Template)]
+#[template(path = "children.html")]
+pub(super) struct Children<'a> {
+    id: String,
+    label: String,
+    href: String,
+    articles: Vec<Article<'a>>,
+    table: Table<'a>,
+    has_more: bool,
+}
+
+/// A template escapes what it shows, so what it wrote is not escaped again.
+impl HtmlSafe for Children<'_> {}
+
+/// An entity that is read as a text.
+struct Article<'a> {
+    href: String,
+    title: String,
+    time: Option<Shown<'a>>,
+    content: SanitizedHtml<'a>,
+}
+
+/// Returns the lists that a page shows: those of what belongs to its entity, if there is something.
+pub(super) fn shown<'a>(view: &'a View<'_>) -> impl Iterator<Item = (&'a Related, &'a Collection)> {
+    let related = view.abilities.related.iter();
+    let lists = related.filter_map(|it| Some((it, it.first.as_deref()?)));
+    lists.filter(|it| !it.1.items.is_empty())
+}
+
+/// Returns the fields of the entities of each list that the page shows, as far as it shows them.
+pub(super) fn trees(view: &View<'_>) -> Result<Vec<Vec<Value>>> {
+    let of_item = |list: &Collection, item: &Item| match content_of(list.schema) {
+        Some(_) => tree::of_entity(item, view.base_url),
+        None => list::tree_of(item, view),
+    };
+    let of_list = |list: &Collection| {
+        let items = list.items.iter();
+        items.map(|it| of_item(list, it)).collect()
+    };
+    shown(view).map(|it| of_list(it.1)).collect()
+}
+
+/// Returns the field of the text that the entities of a type are, if they are texts with markup.
+fn content_of(schema: &Schema) -> Option<&Field> {
+    let content = schema.role(Role::Content);
+    content.filter(|it| matches!(it.kind, Kind::Html(_)))
+}
+
+impl<'a> Children<'a> {
+    /// Returns what belongs to `parent`, from the fields that [`trees`] returns.
+    pub(super) fn all(parent: &Item, trees: &'a [Vec<Value>], view: &View<'_>) -> Vec<Self> {
+        let lists = shown(view).zip(trees).enumerate();
+        let lists = lists.map(|(index, ((related, list), trees))| {
+            let entities: Vec<_> = trees.iter().filter_map(Value::as_object).collect();
+            let content = content_of(list.schema);
+            let articles = content.map(|it| articles(parent, (list, it), &entities));
+            let shown: &[_] = if content.is_some() { &[] } else { &entities };
+            Self {
+                id: format!("list-{index}"),
+                label: view.registry.plural(related.prefix),
+                href: href_of(related),
+                has_more: list.has_more
+                    || articles
+                        .as_ref()
+                        .is_some_and(|it| it.len() < entities.len()),
+                articles: articles.unwrap_or_default(),
+                table: Table::below(parent, list, shown, view),
+            }
+        });
+        lists.collect()
+    }
+}
+
+/// Returns the first of the entities as texts.
+fn articles<'a>(
+    parent: &Item,
+    (list, content): (&Collection, &Field),
+    entities: &[&'a Map<String, Value>],
+) -> Vec<Article<'a>> {
+    let mut bytes = 0_usize;
+    let mut articles = Vec::new();
+    for (item, entity) in list.items.iter().zip(entities) {
+        let text = entity.get(content.name).and_then(Value::as_str);
+        let text = text.unwrap_or_default();
+        bytes = bytes.saturating_add(text.len());
+        if bytes > MOST_TEXT && !articles.is_empty() {
+            break;
+        }
+        let entry = item.feed_entry();
+        let author = entry.as_ref().and_then(|it| it.author.clone());
+        let title = item
+            .title()
+            .filter(|it| Some(it) != parent.title().as_ref());
+        let names: Vec<String> = title.into_iter().chain(author).collect();
+        articles.push(Article {
+            href: format!("/direct{}.html", item.reference().path()),
+            title: match names.is_empty() {
+                true => item.id(),
+                false => names.join(", "),
+            },
+            time: entry.and_then(|it| it.published).map(Shown::of_instant),
+            content: SanitizedHtml(text),
+        });
+    }
+    articles
+}

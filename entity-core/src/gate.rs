@@ -189,7 +189,7 @@ pub(crate) async fn revision<P: Update>(
     let current = load_to_write::<P>(cx, id, Operation::Update).await?;
     input.require_root(cx, P::PREFIX)?;
     let input = input.resolve(&current)?;
-    let fields = input.check(P::Entity::schema(), false)?;
+    let fields = input.check_change(&current)?;
     let texts = &cx.preparation.texts;
     let fields = texts.sanitize(&cx.shared, html::type_of::<P>(), fields)?;
     Ok((current, fields))

@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::blob::Upload;
+use crate::clock::{self, Clock};
 use crate::context::Context;
 use crate::entity::Entity;
 use crate::error::{Error, FieldError, Result};
@@ -105,7 +106,8 @@ impl Input {
     }
 
     /// Checks the fields against `schema` and returns those that may be written. On creation, adds the default values
-    /// of fields that were not sent.
+    /// of fields that were not sent. Times without an offset are by the clock of the time zone that is sent with them, if
+    /// the schema has a field that names one, else in UTC.
     ///
     /// A declared field that the client may not write is left out or, if the input is strict, refused. An undeclared
     /// field is refused.
@@ -114,9 +116,21 @@ impl Input {
     /// Returns an error if there are unknown fields, values of the wrong kind or missing required fields; it names them
     /// all.
     pub fn check(&self, schema: &Schema, on_create: bool) -> Result<Fields> {
+        self.check_by(&Clock::of_new(self, schema), schema, on_create)
+    }
+
+    /// Checks the fields as [`check`](Self::check) does, for a change of `current`, whose time zone counts if none is sent.
+    pub(crate) fn check_change<E: Entity>(&self, current: &E) -> Result<Fields> {
+        self.check_by(&Clock::of_present(self, current)?, E::schema(), false)
+    }
+
+    fn check_by(&self, clock: &Clock, schema: &Schema, on_create: bool) -> Result<Fields> {
         let mut checked = Map::new();
         let mut errors = Vec::new();
         for (name, value) in &self.fields {
+            let field = schema.field(name);
+            let placed = field.and_then(|it| clock.place(schema, it, value));
+            let value = placed.as_ref().unwrap_or(value);
             match self.check_field(schema, on_create, name, value) {
                 Ok(Some(value)) => {
                     checked.insert(name.clone(), value);
@@ -205,6 +219,7 @@ impl Input {
                 .first()
                 .map_or_else(|| error.message().to_owned(), |it| it.message.clone()),
         })?;
+        clock::check_zone(field, &checked)?;
         shape::bring(field, checked, self.is_textual).map(Some)
     }
 }

@@ -75,6 +75,7 @@ pub mod action;
 mod atomic;
 pub mod blob;
 pub mod catalog;
+mod clock;
 pub mod context;
 #[cfg(feature = "sea-orm")]
 pub mod db;

@@ -347,8 +347,10 @@ fn until(text: &str, zone: Tz) -> Result<DateTimeUtc, String> {
     instant.ok_or_else(wrong)
 }
 
-/// Returns the instant at which the clocks of `zone` show `local`.
-fn place(local: NaiveDateTime, zone: Tz) -> Option<DateTimeUtc> {
+/// Returns the instant at which the clocks of `zone` show `local`, as RFC 5545, section 3.3.5, says: a time that the clocks
+/// skip is counted from before the skip, and of a time that occurs twice the first is meant. Returns `None` if that is
+/// beyond all dates.
+pub fn place(local: NaiveDateTime, zone: Tz) -> Option<DateTimeUtc> {
     let place = |local: NaiveDateTime| match zone.from_local_datetime(&local) {
         LocalResult::Single(it) | LocalResult::Ambiguous(it, _) => Some(it.to_utc()),
         LocalResult::None => None,

@@ -103,6 +103,9 @@ pub enum Meaning {
     Password,
     /// A new password. No page ever shows it.
     NewPassword,
+    /// The name of a time zone of the IANA database, such as `Europe/Berlin`. Times without an offset that clients send
+    /// for the instants of the same entity are by the clock of that zone, and pages show them so.
+    Zone,
 }
 
 /// The kind of a field's values, in JSON and in a form.
@@ -172,6 +175,15 @@ impl Schema {
     /// Returns the field that has `role`.
     pub fn role(&self, role: Role) -> Option<&Field> {
         self.fields.iter().find(|it| it.role == Some(role))
+    }
+
+    /// Returns the field that names the time zone by whose clock `field` is sent and shown, if `field` is an instant that
+    /// clients may write and the type has such a zone.
+    pub fn clock_of(&self, field: &Field) -> Option<&Field> {
+        let is_instant = matches!(field.kind, Kind::Instant | Kind::Millis | Kind::Moment);
+        let is_sent = is_instant && field.writable != Writable::Never;
+        let mut fields = self.fields.iter().filter(|_| is_sent);
+        fields.find(|it| it.meaning == Some(Meaning::Zone))
     }
 
     /// Returns the fields that a client may write: in a creation if `on_create` is true, otherwise in a change.

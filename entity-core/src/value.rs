@@ -1,6 +1,6 @@
 //! The values of fields: parsing them from text, and checking them against a field's kind.
 
-mod instant;
+pub(crate) mod instant;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::Value;

@@ -2,6 +2,7 @@
 
 mod ask;
 mod children;
+mod clock;
 mod control;
 mod describe;
 mod done;

@@ -117,7 +117,8 @@ pub struct CalendarEvent {
     /// The name of the creator.
     #[entity(sql = NAME_OR_NOTHING, author)]
     pub creator_display_name: String,
-    /// When it begins; for an event that recurs, when it first begins.
+    /// When it begins; for an event that recurs, when it first begins. A time that is sent without an offset is by the
+    /// clock of `timeZone`.
     pub first_time: Moment,
     /// How long it takes, in milliseconds.
     #[entity(optional, default = "0")]
@@ -126,8 +127,8 @@ pub struct CalendarEvent {
     /// without a `duration` takes that long.
     #[entity(computed = Self::last, on_create, optional)]
     pub last_time: Moment,
-    /// The time zone in which it recurs: a name of the IANA database.
-    #[entity(optional, default = "UTC", max = 64)]
+    /// The time zone in which it takes place and recurs: a name of the IANA database.
+    #[entity(optional, default = "UTC", max = 64, zone)]
     pub time_zone: String,
     /// How it recurs: the value of an iCalendar `RRULE`, such as `FREQ=WEEKLY;COUNT=10`.
     #[entity(max = 300)]
@@ -231,12 +232,6 @@ impl CalendarEvent {
         }
         if self.time_zone.trim().is_empty() {
             "UTC".clone_into(&mut self.time_zone);
-        }
-        if recurrence::zone(&self.time_zone).is_none() {
-            return Err(Error::field(
-                "timeZone",
-                "must be a time zone such as Europe/Berlin",
-            ));
         }
         let rule = self.recurrence_rule.take();
         let rule = rule.map(|it| recurrence::canonical(&it, self.zone()));

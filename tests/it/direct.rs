@@ -64,6 +64,7 @@ mod term;
 mod user;
 mod webcontent;
 mod zip;
+mod zone;
 
 use http::StatusCode;
 use serde_json::Value;

@@ -206,6 +206,19 @@ fn named(constant: &str, name: &Ident) -> Access {
     Access::Named(Ident::new(constant, name.span()))
 }
 
+/// Returns the variant of `Meaning` that the attribute of a field names.
+pub(crate) fn meaning(attribute: &Ident) -> Option<Ident> {
+    let name = match attribute.to_string().as_str() {
+        "email" => "Email",
+        "address" => "Address",
+        "password" => "Password",
+        "new_password" => "NewPassword",
+        "zone" => "Zone",
+        _ => return None,
+    };
+    Some(Ident::new(name, attribute.span()))
+}
+
 /// Returns the doc comment as one line of text.
 pub(crate) fn doc(attributes: &[Attribute]) -> String {
     let lines: Vec<String> = attributes

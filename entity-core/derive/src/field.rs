@@ -7,7 +7,7 @@ use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Expr, Ident, LitInt, LitStr, Type};
 
-use crate::attributes::{TypeAttributes, doc, is_unwritten, parse_choices, serde_text};
+use crate::attributes::{self, TypeAttributes, doc, is_unwritten, parse_choices, serde_text};
 use crate::children;
 use crate::types::{last_segment, rename_all, unwrap_option};
 
@@ -376,10 +376,9 @@ impl Attributes {
             "children" => self.is_children = true,
             "parent" => self.parent = Some(meta.value()?.parse()?),
             "max" => self.max = Some(meta.value()?.parse::<LitInt>()?.base10_parse()?),
-            "email" => self.meaning = Some(Ident::new("Email", span)),
-            "address" => self.meaning = Some(Ident::new("Address", span)),
-            "password" => self.meaning = Some(Ident::new("Password", span)),
-            "new_password" => self.meaning = Some(Ident::new("NewPassword", span)),
+            "email" | "address" | "password" | "new_password" | "zone" => {
+                self.meaning = attributes::meaning(ident);
+            }
             "choices" => self.choices = Some(parse_choices(meta)?),
             "default" => self.default = Some(meta.value()?.parse()?),
             "references" => self.references = Some(meta.value()?.parse()?),

@@ -70,6 +70,7 @@ use crate::field::Fields;
 /// | `html` | HTML, which the service sanitises on the way in |
 /// | `max = 200` | the maximum number of characters |
 /// | `email`, `address`, `password`, `new_password` | the meaning of the text: forms and pages treat it accordingly |
+/// | `zone` | the name of a time zone: times without an offset are by its clock, in all instants that clients write |
 /// | `choices("course", "project")`, `choices = KINDS` | the only texts that clients may write, as they are or as a constant array |
 /// | `default = "true"` | the value of new entities, as text, if the client sends none |
 /// | `kind = Millis` | the kind of the field, where its type does not tell |

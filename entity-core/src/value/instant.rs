@@ -1,6 +1,6 @@
 //! Instants as clients write them: ISO 8601 in its usual forms, or milliseconds since 1970.
 
-use chrono::{DateTime, Datelike as _, FixedOffset, NaiveDate, NaiveTime, Utc};
+use chrono::{DateTime, Datelike as _, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 
 /// The values that an instant is expected to have, for error messages.
 pub(super) const EXPECTED: &str =
@@ -13,8 +13,8 @@ const LEAST_MILLIS: u64 = 100_000_000_000;
 /// The forms of a time of day, extended and basic.
 const TIMES: [&str; 4] = ["%H:%M:%S%.f", "%H:%M", "%H%M%S%.f", "%H%M"];
 
-/// Parses an instant: a date, alone or with a time of day, with or without a zone. What has no zone is UTC, as
-/// `<input type="datetime-local">` sends it; a date alone is its midnight.
+/// Parses an instant: a date, alone or with a time of day, with or without a zone. What has no zone is UTC, unless the
+/// entity names one; a date alone is its midnight.
 ///
 /// # Errors
 /// Returns a message that says what the value must be instead.
@@ -47,7 +47,22 @@ pub(super) fn is_writable(instant: &DateTime<Utc>) -> bool {
     (1..=9999).contains(&instant.year())
 }
 
+/// Returns the local time that `text` is, if it is a date, alone or with a time of day, without a zone: the time that
+/// `<input type="datetime-local">` sends.
+pub(crate) fn local(text: &str) -> Option<NaiveDateTime> {
+    let (local, zone) = split(text.trim())?;
+    // Digits alone are milliseconds.
+    let is_local = zone.is_empty() && text.trim().parse::<i64>().is_err();
+    is_local.then_some(local)
+}
+
 fn iso(text: &str) -> Option<DateTime<Utc>> {
+    let (local, zone) = split(text)?;
+    Some(local.and_local_timezone(zone_of(zone)?).single()?.to_utc())
+}
+
+/// Splits an instant into the local time and the zone, which is empty if there is none.
+fn split(text: &str) -> Option<(NaiveDateTime, &str)> {
     let (date, rest) = match text.find(['T', 't', ' ']) {
         Some(at) => (text.get(..at)?, text.get(at.checked_add(1)?..)?),
         None => (text, ""),
@@ -56,11 +71,10 @@ fn iso(text: &str) -> Option<DateTime<Utc>> {
     if rest.is_empty() {
         // A separator with nothing behind it is no time.
         let is_alone = !text.ends_with(['T', 't', ' ']);
-        return is_alone.then(|| date.and_time(NaiveTime::MIN).and_utc());
+        return is_alone.then(|| (date.and_time(NaiveTime::MIN), ""));
     }
     let (time, zone) = split_zone(rest);
-    let local = date.and_time(time_of_day(time)?);
-    Some(local.and_local_timezone(zone_of(zone)?).single()?.to_utc())
+    Some((date.and_time(time_of_day(time)?), zone))
 }
 
 fn day(text: &str) -> Option<NaiveDate> {

@@ -7,6 +7,7 @@ use entity_core::schema::Field;
 use entity_core::{Offer, Verb};
 use serde_json::Value;
 
+use super::clock::Clock;
 use super::control::{Chooser, Control};
 
 /// The form of one action.
@@ -35,7 +36,7 @@ impl<'a> Ask<'a> {
                         Some(value) => value.clone(),
                         None => Value::from(field.default),
                     };
-                    Control::of(field, &value, None).of_action(it.name)
+                    Control::of(field, &value, Clock::UTC, None).of_action(it.name)
                 };
                 Self {
                     href: format!("/direct{}", it.path),

@@ -8,6 +8,7 @@ use entity_core::lines;
 use entity_core::schema::{Field, Kind, MAX_LINE, Meaning};
 use serde_json::Value;
 
+use super::clock::Clock;
 use super::shown::instant;
 use super::{choice, label_of};
 
@@ -66,11 +67,16 @@ impl fmt::Display for Attributes {
 impl HtmlSafe for Attributes {}
 
 impl Control {
-    /// The control by which `field` is written.
-    pub(super) fn of(field: &Field, value: &Value, error: Option<String>) -> Self {
+    /// The control by which `field` is written, for an instant by this `clock`.
+    pub(super) fn of(
+        field: &Field,
+        value: &Value,
+        clock: Clock<'_>,
+        error: Option<String>,
+    ) -> Self {
         let value = match is_secret(field) {
             true => String::new(),
-            false => text(field.kind, value),
+            false => text(field.kind, value, clock),
         };
         let mut widget = Widget::of(field);
         widget.step_to(&value);
@@ -78,7 +84,7 @@ impl Control {
             id: format!("field-{}", field.name),
             name: field.name.to_owned(),
             label: label_of(field),
-            hint: hint(field),
+            hint: hint(field, clock),
             value,
             is_required: field.is_required,
             error,
@@ -94,15 +100,18 @@ impl Control {
     }
 
     /// The same, which says besides what is stored now, if that is something else.
-    pub(super) fn beside(mut self, field: &Field, stored: &Value) -> Self {
-        let stored = match text(field.kind, stored) {
+    pub(super) fn beside(mut self, field: &Field, stored: &Value, clock: Clock<'_>) -> Self {
+        let stored = match text(field.kind, stored, clock) {
             nothing if nothing.is_empty() && self.is_tick() => "false".to_owned(),
             // A browser ends lines in its own way, whoever wrote them.
             stored => stored.replace("\r\n", "\n"),
         };
         let typed = self.value.replace("\r\n", "\n");
+        // What was typed stays as it is.
         let is_same = match field.parse(&typed) {
-            Ok(value) if !is_structure(field.kind) => text(field.kind, &value) == stored,
+            Ok(value) if !is_structure(field.kind) => {
+                text(field.kind, &value, Clock::UTC) == stored
+            }
             _ => typed.trim_end() == stored.trim_end(),
         };
         self.present =
@@ -247,7 +256,7 @@ impl Widget {
                     rows: 3,
                 };
             }
-            None => ("text", None),
+            Some(Meaning::Zone) | None => ("text", None),
         };
         Self::Line {
             kind,
@@ -269,10 +278,11 @@ fn is_structure(kind: Kind) -> bool {
     matches!(kind, Kind::List | Kind::Object)
 }
 
-fn hint(field: &Field) -> String {
+fn hint(field: &Field, clock: Clock<'_>) -> String {
+    let by_clock = clock.hint();
     let addition = match field.kind {
         Kind::Html(_) => "May have HTML.",
-        Kind::Instant | Kind::Millis | Kind::Moment => "In UTC.",
+        Kind::Instant | Kind::Millis | Kind::Moment => by_clock.as_str(),
         Kind::List => "One on each line; one with parts as JSON.",
         Kind::Object => "One on each line, as name=value.",
         _ => "",
@@ -292,19 +302,19 @@ fn shorten(text: String) -> String {
     }
 }
 
-/// A value as the control of its field takes it.
-fn text(kind: Kind, value: &Value) -> String {
+/// A value as the control of its field takes it, an instant by this `clock`.
+fn text(kind: Kind, value: &Value, clock: Clock<'_>) -> String {
     match (instant(kind, value), value) {
         (Some(instant), _) => {
             let form = match instant.timestamp_subsec_millis() {
                 0 => "%Y-%m-%dT%H:%M:%S",
                 _ => "%Y-%m-%dT%H:%M:%S%.3f",
             };
-            instant.format(form).to_string()
+            clock.local(instant).format(form).to_string()
         }
         // What a form sent of a box: the value in front of it, and its own if it was ticked.
         (None, Value::Array(sent)) if kind == Kind::Boolean => {
-            text(kind, sent.last().unwrap_or(&Value::Null))
+            text(kind, sent.last().unwrap_or(&Value::Null), clock)
         }
         (None, value) => lines::write(value),
     }

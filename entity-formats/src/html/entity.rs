@@ -128,7 +128,7 @@ impl<'a> EntityPage<'a> {
                 });
             }
             _ => {
-                let shown = Shown::of_field(field, entity, view);
+                let shown = Shown::of_field(field, entity, item.schema(), view);
                 let is_aside = is_for_few(field)
                     || is_bulky(value)
                     || reference::is_opaque(field, entity, view);

@@ -8,6 +8,7 @@ use entity_core::{
 };
 use serde_json::Value;
 
+use super::clock::Clock;
 use super::control::{Chooser, Control};
 use super::entity::title;
 use super::frame::Frame;
@@ -93,9 +94,11 @@ impl<'a> FormPage<'a> {
                 .iter()
                 .map(|field| {
                     let value = value(field, refusal, tree, &prefilled);
-                    let control = Control::of(field, &value, error(field, refusal));
+                    let clock = Clock::of(form.schema, field, tree.as_object());
+                    let control = Control::of(field, &value, clock, error(field, refusal));
+                    let stored = || tree.get(field.name).unwrap_or(&Value::Null);
                     match form.is_outdated() {
-                        true => control.beside(field, tree.get(field.name).unwrap_or(&Value::Null)),
+                        true => control.beside(field, stored(), clock),
                         false => control,
                     }
                 })

@@ -6,10 +6,11 @@ use askama::Template;
 use askama::filters::HtmlSafe;
 use chrono::{DateTime, Utc};
 use entity_core::format::View;
-use entity_core::schema::{Field, Kind, Meaning};
+use entity_core::schema::{Field, Kind, Meaning, Schema};
 use entity_core::{encode_segment, is_web_address, plain_text, wire};
 use serde_json::{Map, Value};
 
+use super::clock::Clock;
 use super::reference;
 use super::{choice, label};
 
@@ -74,8 +75,13 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// The value of `field` in `entity`.
-    pub(super) fn of_field(field: &Field, entity: &'a Map<String, Value>, view: &View<'_>) -> Self {
+    /// The value of `field` in `entity`, which has the fields of `schema`.
+    pub(super) fn of_field(
+        field: &Field,
+        entity: &'a Map<String, Value>,
+        schema: &Schema,
+        view: &View<'_>,
+    ) -> Self {
         if let Some(target) = reference::target(field, entity, view.registry) {
             let name = target.title(view);
             let name = name.unwrap_or_else(|| target.value.to_owned());
@@ -97,14 +103,20 @@ impl<'a> Shown<'a> {
             let href = format!("mailto:{}", encode_segment(address));
             return Self::Mail { href, address };
         }
-        instant(field.kind, value).map_or_else(|| Self::of(value), Self::of_instant)
+        let clock = Clock::of(schema, field, Some(entity));
+        let time = |it| Self::of_time(it, clock);
+        instant(field.kind, value).map_or_else(|| Self::of(value), time)
     }
 
     /// An instant, for people in any time zone.
     pub(super) fn of_instant(instant: DateTime<Utc>) -> Self {
+        Self::of_time(instant, Clock::UTC)
+    }
+
+    fn of_time(instant: DateTime<Utc>, clock: Clock<'_>) -> Self {
         Self::Time {
             iso: wire::iso(instant),
-            text: instant.format("%-d %b %Y, %H:%M UTC").to_string(),
+            text: clock.told(instant),
         }
     }
 

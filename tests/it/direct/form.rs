@@ -22,7 +22,7 @@ fn version(page: &Answer) -> Option<String> {
 }
 
 /// What a browser sends of the form that creates or changes an entity when nobody has touched it.
-fn untouched(page: &Answer) -> Vec<(String, String)> {
+pub(super) fn untouched(page: &Answer) -> Vec<(String, String)> {
     let (_, main) = page.text().split_once("<main").expect("a page");
     let mut pairs = Vec::new();
     let mut select = String::new();

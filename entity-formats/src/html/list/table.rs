@@ -123,7 +123,9 @@ impl<'a> Row<'a> {
         Self {
             href: format!("/direct{}.html", item.reference().path()),
             title: String::new(),
-            cells: others.map(|it| Shown::of_field(it, entity, view)).collect(),
+            cells: others
+                .map(|it| Shown::of_field(it, entity, item.schema(), view))
+                .collect(),
         }
     }
 }

@@ -1,0 +1,57 @@
+//! The clock by which pages ask for instants and show them: that of the time zone that an entity names, else UTC.
+
+use chrono::{DateTime, NaiveDateTime, Utc};
+use entity_core::recurrence::{self, Tz};
+use entity_core::schema::{Field, Schema};
+use serde_json::{Map, Value};
+
+use super::label_of;
+
+/// The clock of one field.
+#[derive(Clone, Copy)]
+pub(super) struct Clock<'a> {
+    zone: Tz,
+    /// The field that names the zone.
+    source: Option<&'a Field>,
+}
+
+impl<'a> Clock<'a> {
+    /// The clock of instants that no zone is named for.
+    pub(super) const UTC: Self = Self {
+        zone: Tz::UTC,
+        source: None,
+    };
+
+    /// Returns the clock by which a `field` of `entity` is sent and shown.
+    pub(super) fn of(
+        schema: &'a Schema,
+        field: &Field,
+        entity: Option<&Map<String, Value>>,
+    ) -> Self {
+        let source = schema.clock_of(field);
+        let name = source.and_then(|it| entity?.get(it.name)?.as_str());
+        Self {
+            zone: name.and_then(recurrence::zone).unwrap_or(Tz::UTC),
+            source,
+        }
+    }
+
+    /// Returns the time that this clock shows at `instant`.
+    pub(super) fn local(self, instant: DateTime<Utc>) -> NaiveDateTime {
+        instant.with_timezone(&self.zone).naive_local()
+    }
+
+    /// Returns the time that this clock shows at `instant`, for people, with the name of the zone.
+    pub(super) fn told(self, instant: DateTime<Utc>) -> String {
+        let time = self.local(instant).format("%-d %b %Y, %H:%M");
+        format!("{time} {}", self.zone.name())
+    }
+
+    /// Returns the sentence that says by which clock a form takes times.
+    pub(super) fn hint(self) -> String {
+        self.source.map_or_else(
+            || "In UTC.".to_owned(),
+            |it| format!("In the zone that \u{201c}{}\u{201d} names.", label_of(it)),
+        )
+    }
+}

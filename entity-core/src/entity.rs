@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::{DateTime, Utc};
 use serde::Serialize;
 
+use crate::recurrence::Tz;
 use crate::reply::Reference;
 use crate::schema::Schema;
 
@@ -181,21 +182,21 @@ pub struct EventEntry {
     pub updated: DateTime<Utc>,
     /// The recurrence rule: the value of an iCalendar `RRULE`, such as `FREQ=WEEKLY;COUNT=5`.
     pub recurrence: Option<String>,
-    /// The local times in which the rule counts. Without them, it counts in UTC.
-    pub local_times: Option<LocalTimes>,
+    /// The time zone by whose clock the rule counts. Without it, the rule counts in UTC.
+    pub zone: Option<Tz>,
+    /// The instants at which the event would begin by its rule, and does not.
+    pub excluded: Vec<DateTime<Utc>>,
+    /// The occurrence of another event that this one replaces, if it is a single occurrence that was changed.
+    pub occurrence: Option<Occurrence>,
 }
 
-/// The times of an event that recurs, in its time zone.
+/// One of the occurrences of an event that recurs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LocalTimes {
-    /// The name of the time zone in the IANA database, such as `Europe/Berlin`.
-    pub zone: String,
-    /// The time at which the event first begins.
-    pub start: NaiveDateTime,
-    /// The time at which it first ends.
-    pub end: NaiveDateTime,
-    /// The times at which it would begin by its rule, and does not.
-    pub excluded: Vec<NaiveDateTime>,
+pub struct Occurrence {
+    /// The event that recurs.
+    pub series: Reference,
+    /// The instant at which the occurrence begins by the rule of that event.
+    pub at: DateTime<Utc>,
 }
 
 /// A file that is attached to a feed entry.

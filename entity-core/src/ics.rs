@@ -9,7 +9,7 @@
 //! assert_eq!((*line, event.summary.as_str(), event.length.num_minutes()), (2, "Lecture", 90));
 //! ```
 
-use chrono::{NaiveDate, NaiveDateTime, TimeDelta, TimeZone as _};
+use chrono::{NaiveDate, NaiveDateTime, TimeDelta};
 use icalendar::parser::{Component, Property, read_calendar_simple, unfold};
 
 use crate::DateTimeUtc;
@@ -46,6 +46,8 @@ pub struct IcsEvent {
     pub rule: String,
     /// The instants of the occurrences that do not take place.
     pub excluded: Vec<DateTimeUtc>,
+    /// The instant of the occurrence that this event replaces, if it is one of the event with the same UID that recurs.
+    pub replaces: Option<DateTimeUtc>,
 }
 
 /// Reads the events of a file, of which there are at most so many. Each comes with the number of the line with which it
@@ -63,9 +65,12 @@ pub fn read(file: &str, most: usize) -> Result<Vec<(u64, Result<IcsEvent>)>, Str
     if roots.iter().any(|it| it.name != "VCALENDAR") || roots.is_empty() {
         return Err(NO_FILE.to_owned());
     }
-    let components = roots.iter().flat_map(|it| &it.components);
-    let events = components.filter(|it| it.name == "VEVENT");
-    Ok(lines.into_iter().zip(events.map(IcsEvent::of)).collect())
+    let events = roots.iter().flat_map(|root| {
+        let usual = usual_zone(root);
+        let events = root.components.iter().filter(|it| it.name == "VEVENT");
+        events.map(move |it| IcsEvent::of(it, usual))
+    });
+    Ok(lines.into_iter().zip(events).collect())
 }
 
 /// Returns the numbers of the lines with which events begin.
@@ -89,6 +94,11 @@ fn lines_of_events(file: &str, most: usize) -> Result<Vec<u64>, String> {
     Ok(lines)
 }
 
+/// Returns the time zone of local times for which none is named: that of the calendar, if it says one, else UTC.
+fn usual_zone(calendar: &Component<'_>) -> Tz {
+    recurrence::zone(text(calendar, "X-WR-TIMEZONE")).unwrap_or(Tz::UTC)
+}
+
 /// Returns the value of a property; empty if there is none.
 fn text<'a>(event: &'a Component<'_>, name: &str) -> &'a str {
     event
@@ -97,17 +107,16 @@ fn text<'a>(event: &'a Component<'_>, name: &str) -> &'a str {
 }
 
 impl IcsEvent {
-    fn of(event: &Component<'_>) -> Result<Self> {
+    fn of(event: &Component<'_>, usual: Tz) -> Result<Self> {
         let uid = text(event, "UID");
         if uid.is_empty() || uid.len() > MOST_UID {
             return Err(Error::field("UID", "is required, and must not be too long"));
         }
-        if event.find_prop("RECURRENCE-ID").is_some() {
-            let message = "names a single occurrence: change that in its series after the import";
-            return Err(Error::field("RECURRENCE-ID", message));
-        }
+        let replaces = event.find_prop("RECURRENCE-ID");
+        let replaces = replaces.map(|it| Time::of(it, usual)).transpose()?;
         let start = event.find_prop("DTSTART");
-        let start = Time::of(start.ok_or_else(|| Error::field("DTSTART", "is required"))?)?;
+        let start = start.ok_or_else(|| Error::field("DTSTART", "is required"))?;
+        let start = Time::of(start, usual)?;
         let text = |name: &str| text(event, name).to_owned();
         Ok(Self {
             uid: text("UID"),
@@ -116,19 +125,20 @@ impl IcsEvent {
             location: text("LOCATION"),
             start: start.at,
             zone: start.zone,
-            length: start.length(event)?,
+            length: start.length(event, usual)?,
             rule: text("RRULE"),
-            excluded: excluded(event)?,
+            excluded: excluded(event, usual)?,
+            replaces: replaces.map(|it| it.at),
         })
     }
 }
 
 /// Returns the instants of the occurrences that do not take place.
-fn excluded(event: &Component<'_>) -> Result<Vec<DateTimeUtc>> {
+fn excluded(event: &Component<'_>, usual: Tz) -> Result<Vec<DateTimeUtc>> {
     let mut instants = Vec::new();
     for property in event.properties.iter().filter(|it| it.name == "EXDATE") {
         for text in property.val.as_str().split(',') {
-            instants.push(Time::parse(property, text)?.at);
+            instants.push(Time::parse(property, text, usual)?.at);
         }
     }
     Ok(instants)
@@ -144,13 +154,13 @@ struct Time {
 }
 
 impl Time {
-    fn of(property: &Property<'_>) -> Result<Self> {
-        Self::parse(property, property.val.as_str())
+    fn of(property: &Property<'_>, usual: Tz) -> Result<Self> {
+        Self::parse(property, property.val.as_str(), usual)
     }
 
-    /// Parses one of the values of a property: a day, a time in UTC, or one by the clock of a zone, which is UTC
-    /// without one.
-    fn parse(property: &Property<'_>, text: &str) -> Result<Self> {
+    /// Parses one of the values of a property: a day, a time in UTC, or one by the clock of a zone, which is `usual`
+    /// if none is named. A time that the clocks skip is counted from before the skip.
+    fn parse(property: &Property<'_>, text: &str, usual: Tz) -> Result<Self> {
         let wrong = |message: &str| Error::field(property.name.as_str(), message);
         let text = text.trim();
         if text.len() > "20261121T100000Z".len() || !text.starts_with(|c: char| c.is_ascii_digit())
@@ -165,7 +175,7 @@ impl Time {
             Some(name) => recurrence::zone(name).ok_or_else(|| {
                 wrong("must have a time zone of the IANA database, such as Europe/Berlin")
             })?,
-            None => Tz::UTC,
+            None => usual,
         };
         let day = NaiveDate::parse_from_str(text, "%Y%m%d").ok();
         let day = day.and_then(|it| it.and_hms_opt(0, 0, 0));
@@ -175,20 +185,18 @@ impl Time {
         };
         let time = || NaiveDateTime::parse_from_str(local, "%Y%m%dT%H%M%S").ok();
         let local = day.or_else(time).ok_or_else(|| wrong(TIMES))?;
-        let at = zone.from_local_datetime(&local).earliest();
+        let at = recurrence::place(local, zone);
         Ok(Self {
-            at: at
-                .ok_or_else(|| wrong("must be a time that there is"))?
-                .to_utc(),
+            at: at.ok_or_else(|| wrong("must be a time that there is"))?,
             zone,
             is_day: day.is_some(),
         })
     }
 
     /// Returns how long an event takes that begins now.
-    fn length(&self, event: &Component<'_>) -> Result<TimeDelta> {
+    fn length(&self, event: &Component<'_>, usual: Tz) -> Result<TimeDelta> {
         if let Some(end) = event.find_prop("DTEND") {
-            return Ok(Time::of(end)?.at - self.at);
+            return Ok(Time::of(end, usual)?.at - self.at);
         }
         match text(event, "DURATION") {
             "" if self.is_day => Ok(TimeDelta::days(1)),
@@ -258,7 +266,7 @@ mod tests {
             let mut property = Property::new_ref("DTSTART", "");
             let zone = zone.map(|it| icalendar::parser::Parameter::new_ref("TZID", Some(it)));
             property.params = zone.into_iter().collect();
-            Time::parse(&property, text)
+            Time::parse(&property, text, Tz::UTC)
                 .map(|it| it.at.to_rfc3339())
                 .ok()
         };
@@ -276,7 +284,11 @@ mod tests {
                 Some("2026-11-20T23:00:00+00:00"),
             ),
             // The hour that the clock leaves out in spring, and the one that comes twice in autumn.
-            ("20260329T023000", Some("Europe/Berlin"), None),
+            (
+                "20260329T023000",
+                Some("Europe/Berlin"),
+                Some("2026-03-29T01:30:00+00:00"),
+            ),
             (
                 "20261025T023000",
                 Some("Europe/Berlin"),
@@ -288,6 +300,19 @@ mod tests {
         ] {
             assert_eq!(time(text, zone).as_deref(), expected, "{text} {zone:?}");
         }
+    }
+
+    #[test]
+    fn a_calendar_names_the_zone_of_what_names_none() {
+        let file = "BEGIN:VCALENDAR\r\nX-WR-TIMEZONE:Europe/Berlin\r\nBEGIN:VEVENT\r\nUID:a\r\n\
+            DTSTART:20270329T090000\r\nDTEND:20270329T080000Z\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
+        let events = read(file, MOST).unwrap();
+        let event = events[0].1.as_ref().unwrap();
+        assert_eq!(event.start.to_rfc3339(), "2027-03-29T07:00:00+00:00");
+        assert_eq!(
+            (event.zone.name(), event.length.num_minutes()),
+            ("Europe/Berlin", 60)
+        );
     }
 
     #[test]

@@ -160,7 +160,7 @@ pub use context::{Clock, Context, Ids, Services, Shared};
 pub use demo::{Demo, FillDemo};
 pub use dispatch::{Dispatcher, Finish, look_up};
 pub use endpoint::Endpoint;
-pub use entity::{Enclosure, Entity, EventEntry, FeedEntry, LocalTimes, Version};
+pub use entity::{Enclosure, Entity, EventEntry, FeedEntry, Occurrence, Version};
 pub use entity_core_derive::{Entity, View, standard};
 pub use error::{Error, ErrorKind, FieldError, OUTCOME_UNKNOWN, QUOTA_EXCEEDED, Result};
 pub use event::{Audit, Event, EventSink};

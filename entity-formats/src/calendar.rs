@@ -1,16 +1,21 @@
 //! Answers as calendars: iCalendar (RFC 5545), for types whose entities have a beginning and an end.
 //!
-//! All instants are in UTC, but those of an event that recurs in another time zone. The clock is never asked: what a calendar says depends on its entities alone.
+//! All instants are in UTC, but those of an event that recurs in another time zone. The clock is never asked: what a
+//! calendar says depends on its entities alone.
+
+mod series;
+mod zone;
 
 use std::fmt::Write as _;
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, TimeDelta, Utc};
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use entity_core::format::{Format, Renderer, View};
-use entity_core::{Body, Error, EventEntry, Item, LocalTimes, Result};
+use entity_core::{Body, Error, EventEntry, Item, Result};
 use icalendar::{
     Calendar, Component as _, Event, EventLike as _, EventStatus, Property, ValueType,
 };
 
+use self::series::Series;
 use crate::buffer::Buffer;
 use crate::feed::{clean, urn};
 use crate::json::entity_url;
@@ -53,7 +58,7 @@ impl Renderer for Ics {
     fn render(&self, body: &Body, view: &View<'_>) -> Result<Vec<u8>> {
         let (title, items) = match body {
             Body::Entity(item) => (title::of_entity(item, view), std::slice::from_ref(item)),
-            Body::Collection(it) => (Some(title::of_list(it, view)), it.items.as_slice()),
+            Body::Collection(it) => (Some(title::of_calendar(it, view)), it.items.as_slice()),
             _ => return Err(Error::not_acceptable(&["json", "xml", "html"])),
         };
         let mut calendar = Calendar::empty();
@@ -75,8 +80,15 @@ impl Renderer for Ics {
         };
         let written = buffer.write_str(head).map_err(Error::internal);
         buffer.check(written, 0)?;
-        for (index, item) in items.iter().enumerate() {
-            if let Some(event) = event(item, view) {
+        let entries: Vec<_> = items.iter().map(Item::event_entry).collect();
+        let series = Series::of(items, &entries);
+        for zone in series.zones() {
+            let written = buffer.write_str(&zone.to_text());
+            buffer.check(written.map_err(Error::internal), 0)?;
+        }
+        for (index, (item, entry)) in items.iter().zip(&entries).enumerate() {
+            let events = entry.as_ref().map(|it| series.events(item, it, view));
+            for event in events.into_iter().flatten() {
                 let written = event.fmt_write(&mut buffer).map_err(Error::internal);
                 buffer.check(written, index)?;
             }
@@ -87,21 +99,22 @@ impl Renderer for Ics {
     }
 }
 
-fn event(item: &Item, view: &View<'_>) -> Option<Event> {
-    let entry = item.event_entry()?;
-    let reference = item.reference();
-    let mut event = Event::with_uid(&urn(&reference.to_string()));
+/// An event without its times.
+fn event(uid: &str, item: &Item, entry: &EventEntry, view: &View<'_>) -> Event {
+    let mut event = Event::with_uid(&urn(uid));
     event
         .timestamp(entry.updated)
         .last_modified(entry.updated)
         .sequence(entry.sequence)
         .summary(&plain(&entry.summary))
-        .url(&format!("{}.html", entity_url(view.base_url, &reference)))
+        .url(&format!(
+            "{}.html",
+            entity_url(view.base_url, &item.reference())
+        ))
         .status(match entry.is_cancelled {
             true => EventStatus::Cancelled,
             false => EventStatus::Confirmed,
         });
-    add_time(&mut event, &entry);
     if let Some(created) = entry.created {
         event.created(created);
     }
@@ -111,10 +124,7 @@ fn event(item: &Item, view: &View<'_>) -> Option<Event> {
     if let Some(location) = &entry.location {
         event.location(&plain(location));
     }
-    if let Some(rule) = entry.recurrence.as_deref().filter(|it| is_rule(it)) {
-        event.add_property("RRULE", rule);
-    }
-    Some(event)
+    event
 }
 
 /// An end that is not behind the beginning is left out: the format has no other word for an instant.
@@ -126,37 +136,9 @@ fn add_time(event: &mut Event, entry: &EventEntry) {
         }
         return;
     }
-    if let Some(local) = zoned(entry) {
-        event.append_property(local_time("DTSTART", local, local.start));
-        if local.end > local.start {
-            event.append_property(local_time("DTEND", local, local.end));
-        }
-        for excluded in &local.excluded {
-            event.append_multi_property(local_time("EXDATE", local, *excluded));
-        }
-        return;
-    }
     event.starts(entry.start);
     if entry.end > entry.start {
         event.ends(entry.end);
-    }
-}
-
-/// The local times of an event that recurs. Only there they say more than UTC: the rule keeps to the clock.
-fn zoned(entry: &EventEntry) -> Option<&LocalTimes> {
-    let local = entry.local_times.as_ref()?;
-    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '+');
-    let is_safe = !local.zone.is_empty() && local.zone.chars().all(is_name);
-    Some(local).filter(|_| is_safe && entry.recurrence.is_some())
-}
-
-fn local_time(name: &str, local: &LocalTimes, time: NaiveDateTime) -> Property {
-    let text = time.format("%Y%m%dT%H%M%S");
-    match local.zone.as_str() {
-        "UTC" => Property::new(name, format!("{text}Z")),
-        zone => Property::new(name, text.to_string())
-            .add_parameter("TZID", zone)
-            .done(),
     }
 }
 

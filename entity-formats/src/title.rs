@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use entity_core::format::View;
+use entity_core::schema::Role;
 use entity_core::{Body, Collection, Item, Registry, encode_segment};
 
 /// What the answer `body` of the address `path` below `/direct` is called, if it is an entity or a list.
@@ -26,6 +27,27 @@ pub(crate) fn of_list(collection: &Collection, view: &View<'_>) -> String {
         Some(own) => own.title.to_owned(),
         None => list(view.registry, view.path, collection),
     }
+}
+
+/// What a list is called as a calendar: after the site, if it is that of one and its owner did not name it.
+pub(crate) fn of_calendar(collection: &Collection, view: &View<'_>) -> String {
+    let usual = list(view.registry, view.path, collection);
+    let is_named = view.own_address.is_some_and(|it| it.title != usual);
+    match site_title(collection, view.path).filter(|_| !is_named) {
+        Some(title) => title,
+        None => of_list(collection, view),
+    }
+}
+
+/// The title of the site of which `path` is the list, as the first entry tells it.
+fn site_title(collection: &Collection, path: &str) -> Option<String> {
+    let item = collection.items.first()?;
+    let field = item.schema().role(Role::Site)?;
+    let data = serde_json::to_value(item.data()).ok()?;
+    let (_, last) = path.rsplit_once('/')?;
+    let is_of_site = data.get(field.name)?.as_str()? == percent_decode(last);
+    let categories = item.feed_entry().filter(|_| is_of_site)?.categories;
+    categories.into_iter().find(|it| !it.trim().is_empty())
 }
 
 /// `Announcements` or, if an action answers it, `Announcements: site biology-101`.

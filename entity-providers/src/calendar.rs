@@ -21,8 +21,8 @@ use entity_core::recurrence::{self, Range, Series, Tz};
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
     Action, Actions, Answers, Arguments, Context, DateTimeUtc, Entity, Error, ErrorKind,
-    EventEntry, FeedEntry, LocalTimes, Need, Outcome, Result, Search, Verb, encode_segment, gate,
-    plain_text, shape, standard,
+    EventEntry, FeedEntry, Need, Occurrence, Outcome, Reference, Result, Search, Verb,
+    encode_segment, gate, plain_text, shape, standard,
 };
 use serde::Serialize;
 
@@ -343,21 +343,25 @@ impl CalendarEvent {
                 (Some(rule), None) => Some(recurrence::canonical(rule, self.zone())),
                 _ => None,
             },
-            local_times: Some(self.to_local_times()),
+            zone: Some(self.zone()),
+            excluded: {
+                let excluded = self.excluded().into_iter();
+                excluded
+                    .filter_map(DateTimeUtc::from_timestamp_millis)
+                    .collect()
+            },
+            occurrence: self.to_occurrence(),
         }
     }
 
-    fn to_local_times(&self) -> LocalTimes {
-        let zone = self.zone();
-        let local = |it: DateTimeUtc| it.with_timezone(&zone).naive_local();
-        let excluded = self.excluded().into_iter();
-        let excluded = excluded.filter_map(DateTimeUtc::from_timestamp_millis);
-        LocalTimes {
-            zone: zone.name().to_owned(),
-            start: local(self.start()),
-            end: local(self.end()),
-            excluded: excluded.map(local).collect(),
-        }
+    /// Returns the occurrence that this event replaces, if it has a row of its own and a series.
+    fn to_occurrence(&self) -> Option<Occurrence> {
+        let series = self.series.as_ref().filter(|_| !self.is_computed)?;
+        let (_, at) = occurrence::parse_id(&self.event_id)?;
+        Some(Occurrence {
+            series: Reference::entity("calendar", series),
+            at,
+        })
     }
 }
 

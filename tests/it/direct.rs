@@ -27,6 +27,7 @@ mod forums;
 mod gradebook;
 mod grades;
 mod group;
+mod ics;
 mod idempotency;
 mod input;
 mod invitation;

@@ -1,7 +1,7 @@
 //! Python as a second opinion: what its libraries read in our answers.
 //!
-//! `FEED_PYTHON` names a Python with the packages `feedparser`, `icalendar` and `sakaipy`. What needs none of them runs
-//! with any.
+//! `FEED_PYTHON` names a Python with the packages `feedparser`, `icalendar`, `recurring-ical-events` and `sakaipy`. What needs
+//! none of them runs with any.
 
 use std::env;
 use std::ffi::OsString;

@@ -1,7 +1,8 @@
 //! Events out of an iCalendar file: all of them or none, after a look at what would be made. An event of the file is
-//! known by its UID, so that the same file makes nothing twice.
+//! known by its UID, so that the same file makes nothing twice. An occurrence that a file changes by itself becomes an
+//! event of its own, and does not take place in its series.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use entity_core::db::{self, Record as _};
 use entity_core::ics::{self, IcsEvent};
@@ -67,6 +68,7 @@ pub(super) async fn import(cx: &Context, arguments: Arguments) -> Result<Outcome
     let file = parameters::whole(&arguments, "ics")?;
     let (mut faults, mut doubles, mut plans) = (Faults::default(), Vec::new(), Vec::new());
     let events = ics::read(&file, MOST_EVENTS).map_err(|message| Error::field("ics", message))?;
+    let events = apart(events);
     let mut known = known(cx, site, &events).await?;
     for (line, event) in events {
         match event.and_then(|it| Plan::of(cx, site, line, it)) {
@@ -87,6 +89,40 @@ pub(super) async fn import(cx: &Context, arguments: Arguments) -> Result<Outcome
         }
     }
     Ok(Outcome::value(Imported { report, doubles }))
+}
+
+/// Returns the events of a file, in which the occurrences that are changed by themselves stand apart: each has a UID of its
+/// own, and does not take place in its series, which must be in the same file.
+fn apart(events: Vec<(u64, Result<IcsEvent>)>) -> Vec<(u64, Result<IcsEvent>)> {
+    let found = || events.iter().filter_map(|it| it.1.as_ref().ok());
+    let is_series = |it: &&IcsEvent| it.replaces.is_none() && !it.rule.is_empty();
+    let mut replaced: HashMap<String, Vec<DateTimeUtc>> = found()
+        .filter(is_series)
+        .map(|it| (it.uid.clone(), Vec::new()))
+        .collect();
+    for (uid, at) in found().filter_map(|it| Some((&it.uid, it.replaces?))) {
+        if let Some(instants) = replaced.get_mut(uid) {
+            instants.push(at);
+        }
+    }
+    let stand_apart = |mut event: IcsEvent| match (event.replaces, replaced.get(&event.uid)) {
+        (None, instants) => {
+            event.excluded.extend(instants.into_iter().flatten());
+            Ok(event)
+        }
+        (Some(at), Some(_)) => {
+            event.uid = format!("{} {}", event.uid, at.timestamp_millis());
+            Ok(event)
+        }
+        (Some(_), None) => {
+            let message = "names an occurrence of an event that is not in the file";
+            Err(Error::field("RECURRENCE-ID", message))
+        }
+    };
+    let events = events.into_iter();
+    events
+        .map(|(line, event)| (line, event.and_then(stand_apart)))
+        .collect()
 }
 
 /// Returns the UIDs among those of the file that events of the site have.

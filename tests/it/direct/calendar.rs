@@ -63,7 +63,9 @@ impl Appointment {
             created: Some(self.made),
             updated: self.modified,
             recurrence: self.repeats.clone(),
-            local_times: None,
+            zone: None,
+            excluded: Vec::new(),
+            occurrence: None,
         }
     }
 }

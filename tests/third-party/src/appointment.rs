@@ -41,7 +41,9 @@ impl Appointment {
             created: None,
             updated: self.modified,
             recurrence: None,
-            local_times: None,
+            zone: None,
+            excluded: Vec::new(),
+            occurrence: None,
         }
     }
 }

@@ -149,7 +149,9 @@ impl Entity for Note {
             sequence: 3,
             created: Some(self.created_on.0),
             updated: self.modified,
-            local_times: None,
+            zone: None,
+            excluded: Vec::new(),
+            occurrence: None,
             recurrence: Some(
                 match is_second {
                     true => "FREQ=WEEKLY;COUNT=5",

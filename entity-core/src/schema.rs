@@ -76,6 +76,29 @@ pub struct Field {
     pub shape: Option<Sent>,
     /// The schema of the entries, for a list of entities that are stored with this one.
     pub children: Option<Children>,
+    /// The way in which the list is told as a table, where a format has tables only.
+    pub pivot: Option<&'static Pivot>,
+}
+
+/// The way in which a list of objects is told as a table: with a line for each thing that they are about, and a column for
+/// each of its aspects. Each object has one cell of the table.
+///
+/// ```
+/// use entity_core::schema::Pivot;
+///
+/// /// The marks of students, who each have a line, with a column for each exam.
+/// const MARKS: Pivot = Pivot { line: &["studentId", "name"], column: "exam", cell: "mark", beside: &[] };
+/// ```
+#[derive(Debug, PartialEq, Eq)]
+pub struct Pivot {
+    /// The names of the fields of the objects that tell lines apart, which are the first columns.
+    pub line: &'static [&'static str],
+    /// The name of the field whose values are the titles of the other columns.
+    pub column: &'static str,
+    /// The name of the field whose values are in the cells.
+    pub cell: &'static str,
+    /// The names of fields that are columns at the end where an object has them; the last object of the line tells them.
+    pub beside: &'static [&'static str],
 }
 
 /// The schema of the entries of a list.
@@ -217,6 +240,7 @@ impl Field {
             absent: None,
             shape: None,
             children: None,
+            pivot: None,
         }
     }
 
@@ -342,6 +366,13 @@ impl Field {
     #[must_use]
     pub const fn shape(mut self, shape: Shape) -> Self {
         self.shape = Some(Sent(shape));
+        self
+    }
+
+    /// Declares how the list is told as a table.
+    #[must_use]
+    pub const fn pivot(mut self, table: &'static Pivot) -> Self {
+        self.pivot = Some(table);
         self
     }
 

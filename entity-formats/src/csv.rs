@@ -2,8 +2,11 @@
 //!
 //! The first row names the columns: the fields that were chosen, in the order of the schema, then the fields of the
 //! entities that are shown with them (`siteIdEntity.title`), then `entityReference` and `entityURL`. Lists and
-//! objects are written as JSON. Numbers are written as they are; text that a spreadsheet would take for a formula has
+//! objects are written as JSON, but those that a type [declares](entity_core::schema::Pivot) to be a table, which are it
+//! instead of the fields. Numbers are written as they are; text that a spreadsheet would take for a formula has
 //! an apostrophe before it, and characters that no spreadsheet can hold are replaced.
+
+mod pivot;
 
 use std::borrow::Cow;
 
@@ -42,6 +45,21 @@ impl Renderer for Csv {
 
     fn render(&self, body: &Body, view: &View<'_>) -> Result<Vec<u8>> {
         match body {
+            Body::Entity(item) if let Some(table) = pivot::of(item.schema(), item.projection()) => {
+                let buffer = Buffer::of(body, view);
+                pivot::write(buffer, table, std::slice::from_ref(item), None, view)
+            }
+            Body::Collection(it)
+                if let Some(table) = pivot::of(it.schema, Some(&it.projection)) =>
+            {
+                pivot::write(
+                    Buffer::of(body, view),
+                    table,
+                    &it.items,
+                    Some(it.schema),
+                    view,
+                )
+            }
             Body::Entity(item) => {
                 let columns = columns(item.schema(), item.projection(), view);
                 let buffer = Buffer::of(body, view);
@@ -87,10 +105,23 @@ impl Column {
     }
 }
 
-fn write(buffer: Buffer, columns: &[Column], items: &[Item], view: &View<'_>) -> Result<Vec<u8>> {
-    let mut rows = WriterBuilder::new()
+fn lines(buffer: Buffer) -> Writer<Buffer> {
+    WriterBuilder::new()
         .terminator(Terminator::CRLF)
-        .from_writer(buffer);
+        .from_writer(buffer)
+}
+
+/// Returns what was written of `count` items.
+fn end(mut rows: Writer<Buffer>, count: usize) -> Result<Vec<u8>> {
+    let written = rows.flush().map_err(Error::internal);
+    rows.get_ref().check(written, count.saturating_sub(1))?;
+    let written = rows.into_inner();
+    let written = written.map_err(|error| Error::internal(error.into_error()));
+    written.map(Buffer::into_bytes)
+}
+
+fn write(buffer: Buffer, columns: &[Column], items: &[Item], view: &View<'_>) -> Result<Vec<u8>> {
+    let mut rows = lines(buffer);
     let names = columns.iter().map(Column::name);
     rows.write_record(names.map(Cow::into_owned))
         .map_err(Error::internal)?;
@@ -99,12 +130,7 @@ fn write(buffer: Buffer, columns: &[Column], items: &[Item], view: &View<'_>) ->
         let written = write_row(&mut rows, columns, &tree);
         rows.get_ref().check(written, index)?;
     }
-    let written = rows.flush().map_err(Error::internal);
-    rows.get_ref()
-        .check(written, items.len().saturating_sub(1))?;
-    let written = rows.into_inner();
-    let written = written.map_err(|error| Error::internal(error.into_error()));
-    written.map(Buffer::into_bytes)
+    end(rows, items.len())
 }
 
 fn columns(schema: &Schema, projection: Option<&Projection>, view: &View<'_>) -> Vec<Column> {

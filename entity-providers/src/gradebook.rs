@@ -25,6 +25,7 @@ mod stored;
 mod tests;
 pub(crate) mod view;
 
+use entity_core::schema::Pivot;
 use entity_core::sheet::Report;
 use entity_core::wire::Decimal;
 use entity_core::{
@@ -62,11 +63,20 @@ pub struct Gradebook {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
     /// A row for each student and each item: with `itemName`, `grade`, `points`, `userId` and `userName`.
+    #[entity(pivot = GRADES)]
     pub assignments: Vec<GradeRow>,
     /// The address of the further rows, if an answer can't hold all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_assignments: Option<String>,
 }
+
+/// Grades as a table: a line for each student, a column for each item.
+const GRADES: Pivot = Pivot {
+    line: &["userId", "userName"],
+    column: "itemName",
+    cell: "grade",
+    beside: &["comment"],
+};
 
 /// One student's grade in one item.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -46,7 +46,7 @@ pub(crate) struct Field {
     is_uncompared: bool,
     doc: String,
     kind: TokenStream,
-    is_required: bool,
+    pub(crate) is_required: bool,
     is_searchable: bool,
     writable: Option<Ident>,
     column: Option<String>,
@@ -57,6 +57,8 @@ pub(crate) struct Field {
     default: Option<Expr>,
     /// The type of the value that clients send, if the field is a list or an object that they may write.
     sent: Option<TokenStream>,
+    /// How the list is a table.
+    pivot: Option<Expr>,
     pub(crate) storage: Storage,
     /// The parts that the field plays in the entry in feeds.
     pub(crate) part: Option<Ident>,
@@ -130,6 +132,7 @@ struct Attributes {
     choices: Option<TokenStream>,
     default: Option<Expr>,
     sent: Option<Type>,
+    pivot: Option<Expr>,
     storage: Storage,
     is_optional: bool,
     part: Option<Ident>,
@@ -197,6 +200,7 @@ impl Field {
                 .unwrap_or_else(|| rename_all(&ident.to_string(), outer.rename_all.as_deref())),
             doc: doc(&field.attrs),
             sent: attributes.sent(&field.ty, inner, is_table),
+            pivot: attributes.pivot.clone(),
             storage: attributes.storage(&field.ty)?,
             part: attributes.part.clone(),
             was: attributes.was.clone(),
@@ -258,26 +262,6 @@ impl Field {
         self.part.as_ref().is_some_and(|it| it == part)
     }
 
-    /// Returns the SQL literal for those who do not see the field: texts and files can be empty, and an `Option` null. What
-    /// is read from an expression is never sent back, so that 0 and false can stand for it, too.
-    pub(crate) fn blank(&self) -> syn::Result<&'static str> {
-        match self.kind_name() {
-            _ if self.is_optional => Ok("NULL"),
-            _ if self.is_required => Err(syn::Error::new(
-                self.ident.span(),
-                "who does not see this field could not send back what they read: add `optional`, or make it an `Option`",
-            )),
-            kind if kind.starts_with("Text") || kind.starts_with("Html") => Ok("''"),
-            _ if last_segment(&self.ty).is_some_and(|it| it == "Files") => Ok("''"),
-            kind if kind == "Integer" && !self.is_stored() => Ok("0"),
-            kind if kind == "Boolean" && !self.is_stored() => Ok("FALSE"),
-            _ => Err(syn::Error::new(
-                self.ident.span(),
-                "a field that some callers do not see is a `String`, `Files` or an `Option`, or has an expression",
-            )),
-        }
-    }
-
     /// Returns the name of the column, which is that of the field unless another one is declared.
     pub(crate) fn column_name(&self) -> String {
         self.column
@@ -319,10 +303,11 @@ impl Field {
         };
         let sent = self.sent.iter().filter(|_| children.is_none());
         let shape = sent.map(|it| quote!(.shape(::entity_core::shape::of::<#it>)));
+        let pivot = self.pivot.iter().map(|it| quote!(.pivot(&#it)));
         quote! {
             ::entity_core::schema::Field::new(#wire, ::entity_core::schema::Kind::#kind, #doc)
                 #(#writable)* #required #nullable #searchable #column #not_null #(#references)* #(#role)*
-                #(#meaning)* #(#choices)* #(#default)* #(#shape)* #children
+                #(#meaning)* #(#choices)* #(#default)* #(#shape)* #(#pivot)* #children
         }
     }
 }
@@ -384,6 +369,7 @@ impl Attributes {
             "references" => self.references = Some(meta.value()?.parse()?),
             "kind" => self.kind = Some(meta.value()?.parse()?),
             "sent" => self.sent = Some(meta.value()?.parse()?),
+            "pivot" => self.pivot = Some(meta.value()?.parse()?),
             "column" if meta.input.peek(syn::Token![=]) => {
                 self.column = ColumnName::Named(meta.value()?.parse::<LitStr>()?.value());
             }

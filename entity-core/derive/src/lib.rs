@@ -75,6 +75,7 @@ use crate::field::Fields;
 /// | `default = "true"` | the value of new entities, as text, if the client sends none |
 /// | `kind = Millis` | the kind of the field, where its type does not tell |
 /// | `sent = Vec<NewFile>` | the type of the value that clients send for a list or an object, if it is not the field's own type; the type must implement `schemars::JsonSchema` |
+/// | `pivot = TABLE` | an `entity_core::schema::Pivot`: how a list of objects is told as a table |
 /// | `column`, `column = "name"` | lists can be filtered and ordered by this field; every field of a table is a column |
 /// | `was = "question"` | the name that the column had in a former version: the service renames it |
 /// | `references = "user"` | the field holds the id of an entity of this prefix, which `_expand` shows beside the field |

@@ -129,4 +129,55 @@ both! {
         teacher.get("/direct/nothing.csv").await.expect(StatusCode::NOT_FOUND);
         app.anonymous().get("/direct/site.csv").await.expect(StatusCode::UNAUTHORIZED);
     }
+
+    async fn x21_a_gradebook_is_a_table_with_a_line_for_each_student(app: TestApp) {
+        let (teacher, student) = (app.user("instructor1").await, app.user("student1").await);
+        let item = json!({"siteId": "biology-101", "name": "=1+1", "points": 10});
+        created(&teacher.post("/direct/gradebook-item.json", &item).await, "gradebook-item");
+        for (client, path) in [
+            (&teacher, "/direct/gradebook/site/biology-101"),
+            (&student, "/direct/gradebook/site/biology-101"),
+            (&teacher, "/direct/gradebook/biology-101"),
+            (&teacher, "/direct/gradebook/item/biology-101/Essay%201"),
+        ] {
+            let Some(rows) = rows(client, &format!("{path}.csv")).await else {
+                return;
+            };
+            let book = client.get(&format!("{path}.json")).await.json();
+            let told = book["assignments"].as_array().expect("a list");
+            let (names, lines) = rows.split_first().expect("names");
+            assert_eq!(names[..2], ["userId", "userName"], "{path}");
+            assert!(rows.iter().flatten().all(|it| !it.contains("[{")), "{path}");
+            let guarded = |it: &Value| match cell(it) {
+                text if text.starts_with('=') => format!("'{text}"),
+                text => text,
+            };
+            for row in told {
+                let user = text(row, "userId");
+                let mut of_user = lines.iter().filter(|it| it[0] == user);
+                let line = of_user.next().expect("a line");
+                assert!(of_user.next().is_none(), "{path}: {user}");
+                let place = names.iter().position(|it| *it == guarded(&row["itemName"])).expect("a column");
+                assert_eq!(line[place], guarded(&row["grade"]), "{path}");
+                assert_eq!(line[1], guarded(&row["userName"]), "{path}");
+            }
+            let students: std::collections::BTreeSet<_> = told.iter().map(|it| text(it, "userId")).collect();
+            assert_eq!(lines.len(), students.len(), "{path}");
+            let items: std::collections::BTreeSet<_> = told.iter().map(|it| text(it, "itemName")).collect();
+            let comments = usize::from(names.iter().any(|it| it == "comment"));
+            assert_eq!(names.len(), 2 + items.len() + comments + 2, "{path}");
+            assert_eq!(names[names.len() - 2..], ["entityReference", "entityURL"], "{path}");
+            assert_eq!(comments == 1, path.contains("/item/"), "{path}");
+        }
+        let Some(rows) = rows(&student, "/direct/gradebook/my.csv").await else {
+            return;
+        };
+        assert_eq!(rows[0][..4], ["siteId", "siteName", "userId", "userName"]);
+        let books = list(&student, "/direct/gradebook/my.json", "gradebook").await;
+        assert_eq!(rows.len(), books.len() + 1);
+        for chosen in ["_fields=siteId", "_fields=siteId,siteName"] {
+            let table = teacher.get(&format!("/direct/gradebook/site/biology-101.csv?{chosen}")).await;
+            assert!(table.expect(StatusCode::OK).text().starts_with("siteId,"), "{}", table.text());
+        }
+    }
 }

@@ -20,8 +20,9 @@
 //!
 //! A field without a column, an operator that does not fit the field's kind, a value of another kind and a parameter
 //! that is given twice are refused with an error that names the parameter. A missing value (NULL) is not less than,
-//! greater than or equal to any value; `ne` matches it. Text is compared byte by byte. `like` and `_search` ignore the
-//! case of letters: see [`fold()`]. In HTML they search the text that people read and not the markup, while comparisons
+//! greater than or equal to any value; `ne` matches it. Equality and order of text are those
+//! of its code points. `like` and `_search` ignore the case of letters and their accents: see [`fold()`]; a `like` on a
+//! field that is not declared `search` ignores the case alone. In HTML they search the text that people read and not the markup, while comparisons
 //! use the HTML as it is.
 //!
 //! [`db::apply`](crate::db::apply) translates filters, words, order and page to SQL, and [`select()`] does the same

@@ -24,12 +24,13 @@ mod m20261124_000090_presence;
 mod m20261125_000100_verified_addresses;
 mod m20261125_000110_invitation_links;
 mod m20261125_000120_passed_over;
+mod m20261126_000130_folded_accents;
 
 use async_trait::async_trait;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr};
 use sea_orm_migration::{MigrationName, MigrationTrait, SchemaManager};
 
-pub use folded::FoldedColumns;
+pub use folded::{FoldedAnew, FoldedColumns};
 pub(crate) use m20261121_000003_grants::TEMPLATES;
 
 /// The steps, in order. A service adds its own behind them and runs all with [`migrate`](crate::db::migrate()).
@@ -61,6 +62,7 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m20261125_000100_verified_addresses::STEP),
         Box::new(m20261125_000110_invitation_links::STEP),
         Box::new(m20261125_000120_passed_over::STEP),
+        Box::new(m20261126_000130_folded_accents::STEP),
     ]
 }
 

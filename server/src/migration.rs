@@ -1,7 +1,7 @@
 //! The tables of the service itself: sessions, failures to log in, private feeds, results of requests that may
 //! be repeated, and the identity of the database.
 
-use entity_providers::migration::{FoldedColumns, Tables};
+use entity_providers::migration::{FoldedAnew, FoldedColumns, Tables};
 use sea_orm_migration::MigrationTrait;
 
 use crate::files::owner::IDENTITY;
@@ -17,6 +17,7 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(IDEMPOTENCY_BOUNDS),
         Box::new(IDEMPOTENCY_EPOCH),
         Box::new(IDENTITY),
+        Box::new(FEEDS_FOLDED_ANEW),
     ]
 }
 
@@ -78,6 +79,12 @@ const FOLDED_FEEDS: FoldedColumns = FoldedColumns {
     table: "feed",
     texts: &["title"],
     html: &[],
+};
+
+const FEEDS_FOLDED_ANEW: FoldedAnew = FoldedAnew {
+    name: "m20261126_000131_folded_accents_of_feeds",
+    columns: &[FOLDED_FEEDS],
+    has_types: false,
 };
 
 const IDEMPOTENCY_KEYS: Tables = Tables {

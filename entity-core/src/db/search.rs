@@ -273,9 +273,9 @@ fn write_or_null(
     write_then(sql, field, " IS NULL)", columns)
 }
 
-/// Appends the condition that the field contains the needle, whatever the case of the letters. If the field's text is
-/// not stored folded, the letters that are searched for are folded row by row: the grammar of lists bounds their
-/// number.
+/// Appends the condition that the field contains the needle, whatever the case of the letters and their accents. If the
+/// field's text is not stored folded, the letters that are searched for are folded row by row, and accents count: the
+/// grammar of lists bounds their number.
 fn write_contains(
     sql: &mut Sql,
     needle: &Needle,
@@ -284,19 +284,30 @@ fn write_contains(
 ) -> Result<()> {
     if let Some(name) = field.folded_column() {
         columns.write_beside(sql, field, &name)?;
-    } else {
+        write_like(sql, needle.text());
+        return Ok(());
+    }
+    let mut before = "(";
+    for form in needle.forms() {
         let replacements = needle.replacements();
-        sql.push(&"replace(".repeat(replacements.len()));
+        sql.push(before)
+            .push(&"replace(".repeat(replacements.len()));
         columns.write(sql.push("lower("), field)?;
         sql.push(")");
         for (variant, letter) in replacements {
             sql.push(", ").bind(variant.to_string());
             sql.push(", ").bind(letter.to_string()).push(")");
         }
+        write_like(sql, form);
+        before = " OR ";
     }
-    let pattern = format!("%{}%", escape_like(needle.text()));
-    sql.push(" LIKE ").bind(pattern).push(" ESCAPE '!'");
+    sql.push(")");
     Ok(())
+}
+
+fn write_like(sql: &mut Sql, text: &str) {
+    let pattern = format!("%{}%", escape_like(text));
+    sql.push(" LIKE ").bind(pattern).push(" ESCAPE '!'");
 }
 
 /// Escapes `%`, `_` and the escape character `!`, so that they stand for themselves.

@@ -49,8 +49,8 @@ impl Cell {
     /// Returns whether the value is text that contains `needle`, or HTML whose text does.
     pub(super) fn holds(&self, field: &Field, needle: &Needle) -> bool {
         match (self, field.kind) {
-            (Self::Text(html), Kind::Html(_)) => needle.occurs_in(&plain_text(html)),
-            (Self::Text(text), _) => needle.occurs_in(text),
+            (Self::Text(html), Kind::Html(_)) => needle.occurs_in(&plain_text(html), field),
+            (Self::Text(text), _) => needle.occurs_in(text, field),
             _ => false,
         }
     }

@@ -32,7 +32,7 @@ pub enum Operator {
     Less,
     /// The field has this value or a smaller one.
     LessOrEqual,
-    /// The field's text contains this text, in upper or lower case.
+    /// The field's text contains this text, in upper or lower case, with or without accents.
     Like,
     /// The field has one of these values, which are separated by commas.
     In,

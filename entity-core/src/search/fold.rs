@@ -1,4 +1,4 @@
-//! Case folding: makes upper and lower case letters equal, in stored text and in the text to search for.
+//! Folding: makes letters equal that people take for one another, in stored text and in the text to search for.
 //!
 //! Databases disagree about the case of letters beyond ASCII, and a search that folds every row is slow. Searchable
 //! text is therefore folded here, once, when it is stored: a column beside its own holds the result (see
@@ -8,6 +8,9 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::canonical_combining_class;
+
 /// The ranges of characters that may have case; a character outside them is its own fold.
 const CASED: [RangeInclusive<char>; 3] = [
     '\u{80}'..='\u{2fff}',
@@ -15,16 +18,34 @@ const CASED: [RangeInclusive<char>; 3] = [
     '\u{f900}'..='\u{1efff}',
 ];
 
-/// Returns `text` with each letter replaced by the lower case of its upper case, character by character.
+/// Returns `text` without accents and in lower case: `Jiménez` is `jimenez`, however its accent was typed.
 ///
-/// Upper and lower case letters become equal, and so do the two small sigmas. A letter whose other case is more than
-/// one character is left unchanged (`ß` has no upper case of one character), and so is a letter beyond ASCII whose
-/// other case is in ASCII (the dotless `ı`, the Kelvin sign): ASCII text is folded by ASCII alone. Folding is
-/// idempotent. Accents are kept: `é` is not `e`.
+/// The text is decomposed (NFD), marks above, below and through letters are left out, each letter is replaced by the lower
+/// case of its upper case, which for some is several letters (`ß` is `ss`), and the result is composed (NFC). A letter
+/// with a stroke that is no mark of its own stays: `ø` is not `o`. Folding is idempotent.
 ///
-/// Stored text was folded with the Unicode version of the compiler of that time. Letters that gain a case in a later
-/// version are found only in their own case until the row is written again.
+/// Stored text was folded with the Unicode version of that time. Letters that gain a case or a decomposition in a later
+/// version are found only as they are until the row is written again.
 pub fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    let bare = text.nfd().filter(|it| canonical_combining_class(*it) == 0);
+    let lower = bare
+        .flat_map(char::to_lowercase)
+        .flat_map(char::to_uppercase)
+        .flat_map(char::to_lowercase);
+    // The lower case of some letters is decomposed, too.
+    let bare = lower.nfd().filter(|it| canonical_combining_class(*it) == 0);
+    bare.nfc().collect()
+}
+
+/// Returns `text` with each letter replaced by the lower case of its upper case, character by character, and accents as
+/// they are: what a database can do with text that is not stored folded.
+///
+/// A letter whose other case is more than one character is left unchanged, and so is a letter beyond ASCII whose other
+/// case is in ASCII (the dotless `ı`, the Kelvin sign).
+pub(super) fn fold_case(text: &str) -> String {
     match text.is_ascii() {
         true => text.to_ascii_lowercase(),
         false => text.chars().map(fold_letter).collect(),
@@ -42,7 +63,7 @@ fn fold_letter(letter: char) -> char {
     }
 }
 
-/// Returns the other characters that are folded to `letter`, which must be beyond ASCII.
+/// Returns the other characters whose case is folded to `letter`, which must be beyond ASCII.
 pub(super) fn variants(letter: char) -> &'static [char] {
     static ALL: LazyLock<HashMap<char, Vec<char>>> = LazyLock::new(|| {
         let mut all: HashMap<char, Vec<char>> = HashMap::new();
@@ -68,17 +89,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_cases_are_folded_alike() {
+    fn accents_and_case_are_folded() {
         for (text, folded) in [
-            ("Eine ÜBUNG", "eine übung"),
-            ("ΟΔΟΣ", "οδοσ"),
-            ("οδος", "οδοσ"),
-            ("STRAẞE", "straße"),
-            ("Straße", "straße"),
-            ("K\u{212a} ıI İi ſS", "k\u{212a} ıi İi ſs"),
+            ("Eine ÜBUNG", "eine ubung"),
+            ("Jiménez", "jimenez"),
+            ("Jime\u{301}nez", "jimenez"),
+            ("Đặng Ngọc", "đang ngoc"),
+            ("ΟΔΌΣ", "οδοσ"),
+            ("οδός", "οδοσ"),
+            ("STRAẞE", "strasse"),
+            ("Straße", "strasse"),
+            ("Ёлка", "елка"),
+            ("K\u{212a} ıI İi ſS", "kk ii ii ss"),
+            ("Smørrebrød", "smørrebrød"),
+            ("한국어", "한국어"),
+            ("हिन्दी", "हिनदी"),
             ("100%_\\", "100%_\\"),
         ] {
             assert_eq!(fold(text), folded);
+            assert_eq!(fold(folded), folded);
+        }
+    }
+
+    #[test]
+    fn case_alone_is_folded_where_nothing_else_is() {
+        for (text, folded) in [
+            ("Eine ÜBUNG", "eine übung"),
+            ("STRAẞE", "straße"),
+            ("K\u{212a} ıI İi ſS", "k\u{212a} ıi İi ſs"),
+        ] {
+            assert_eq!(fold_case(text), folded);
         }
     }
 
@@ -90,6 +130,15 @@ mod tests {
             assert!(!folded.is_ascii(), "{letter:?}");
             let is_variant = variants(folded).contains(&letter);
             assert_eq!(is_variant, folded != letter, "{letter:?} of {folded:?}");
+            if !letter.is_alphabetic() {
+                continue;
+            }
+            let bare = fold(&letter.to_string());
+            assert_eq!(fold(&bare), bare, "{letter:?}");
+            let composed: String = letter.to_string().nfc().collect();
+            let decomposed: String = letter.to_string().nfd().collect();
+            assert_eq!(fold(&composed), bare, "{letter:?}");
+            assert_eq!(fold(&decomposed), bare, "{letter:?}");
         }
     }
 }

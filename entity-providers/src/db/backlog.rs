@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use entity_core::db::Db;
 use entity_core::schema::{FOLDED, Field, Kind};
 use entity_core::{Error, ErrorKind, Result};
-use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict, Order, Query, SimpleExpr};
+use sea_orm::sea_query::{Alias, Expr, ExprTrait, Func, OnConflict, Order, Query, SimpleExpr};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, QueryResult};
 use sea_orm_migration::{IntoSchemaManagerConnection, SchemaManager};
 use tokio::time::sleep;
@@ -23,6 +23,8 @@ const CREATE: &str = "CREATE TABLE IF NOT EXISTS backlog (
     table_name TEXT NOT NULL, key_name TEXT NOT NULL, column_name TEXT NOT NULL, work TEXT NOT NULL,
     PRIMARY KEY (table_name, column_name)
 )";
+/// What stands for the tables of all registered types, which are looked at later. No table has this name.
+const ALL_TYPES: &str = "*";
 /// Most rows that are changed in one transaction.
 const ROWS_AT_ONCE: u64 = 500;
 /// How long they are changed in one transaction: who writes one of them waits for its end, and not for two seconds.
@@ -244,6 +246,53 @@ pub(crate) async fn add(connection: &impl ConnectionTrait, tasks: Vec<Task>) -> 
     Ok(())
 }
 
+/// Leaves `tasks`, which fold text, to be done in all rows whose folded text is more than ASCII.
+///
+/// # Errors
+/// The database refuses a statement.
+pub(crate) async fn fold_anew(
+    connection: &impl ConnectionTrait,
+    tasks: Vec<Task>,
+) -> Result<(), DbErr> {
+    for task in &tasks {
+        let folded = || Expr::col(task.target());
+        let bytes = Func::cust(Alias::new("octet_length")).arg(folded());
+        let characters = Func::cust(Alias::new("length")).arg(folded());
+        let mut update = Query::update();
+        update
+            .table(Alias::new(&*task.table))
+            .value(task.target(), Option::<String>::None)
+            .and_where(Expr::expr(bytes).ne(Expr::expr(characters)));
+        connection.execute(&update).await?;
+    }
+    add(connection, tasks).await
+}
+
+/// Notes that the text of the registered types is to be folded anew, which [`types_follow`] tells.
+///
+/// # Errors
+/// The database refuses a statement.
+pub(crate) async fn let_types_follow(connection: &impl ConnectionTrait) -> Result<(), DbErr> {
+    add(
+        connection,
+        vec![Task::new(ALL_TYPES, "", "", Work::FoldText)],
+    )
+    .await
+}
+
+/// Returns whether it was noted that the text of the registered types is to be folded anew, and takes the note away.
+///
+/// # Errors
+/// The database refuses a statement.
+pub(super) async fn types_follow(transaction: &DatabaseTransaction) -> Result<bool, DbErr> {
+    transaction.execute_unprepared(CREATE).await?;
+    let mut delete = Query::delete();
+    delete
+        .from_table(Alias::new(TABLE))
+        .and_where(Expr::col(Alias::new("table_name")).eq(ALL_TYPES));
+    Ok(transaction.execute(&delete).await?.rows_affected() > 0)
+}
+
 /// Lets what is left to be done in `table` follow its column `former`, which is called `now`.
 pub(super) async fn rename(
     transaction: &DatabaseTransaction,
@@ -296,6 +345,7 @@ where
     question
         .columns(["table_name", "key_name", "column_name", "work"].map(Alias::new))
         .from(Alias::new(TABLE))
+        .and_where(Expr::col(Alias::new("table_name")).ne(ALL_TYPES))
         .order_by(Alias::new("table_name"), Order::Asc)
         .order_by(Alias::new("column_name"), Order::Asc);
     let rows = connection.query_all(&question).await?;

@@ -30,7 +30,11 @@ pub async fn ensure_tables(db: &Db, registry: &Registry) -> Result<()> {
     let work = async {
         let mut catalog = Catalog::read(&transaction).await?;
         let mut created = HashSet::new();
+        let is_folded_anew = backlog::types_follow(&transaction).await?;
         for (route, spec) in managed(registry) {
+            if is_folded_anew {
+                fold_anew(&transaction, &catalog, &spec).await?;
+            }
             refuse_claimed(&catalog, route, &spec)?;
             let lacking = tables_of(&spec).filter(|it| catalog.columns(it).is_empty());
             created.extend(lacking.collect::<Vec<_>>());
@@ -49,6 +53,24 @@ pub async fn ensure_tables(db: &Db, registry: &Registry) -> Result<()> {
     watch.over(work).await?;
     transaction.commit().await?;
     backlog::work_off(db).await
+}
+
+/// Lets the text in the table be folded anew, as far as it was folded before.
+async fn fold_anew(
+    transaction: &DatabaseTransaction,
+    catalog: &Catalog,
+    spec: &TableSpec,
+) -> Result<()> {
+    let present = catalog.columns(spec.name);
+    let is_there = |it: &&&Field| {
+        let own = it.column.is_some_and(|it| present.contains_key(it));
+        own && it
+            .folded_column()
+            .is_some_and(|it| present.contains_key(&it))
+    };
+    let folded = spec.folded.iter().filter(is_there);
+    let tasks = folded.filter_map(|it| Task::fold(spec.name, spec.key, it));
+    Ok(backlog::fold_anew(transaction, tasks.collect()).await?)
 }
 
 /// Returns what [`ensure_tables`] would add, rename or remove, by name.

@@ -45,3 +45,44 @@ impl MigrationTrait for FoldedColumns {
         Some(true)
     }
 }
+
+/// A step that lets text be folded anew that was folded by a former rule, which kept accents. What is ASCII is the same by
+/// both.
+#[derive(Clone, Copy, Debug)]
+pub struct FoldedAnew {
+    /// The date, a number and what it is about; never changed once it was released.
+    pub name: &'static str,
+    /// The columns, as the steps say that made them.
+    pub columns: &'static [FoldedColumns],
+    /// True if the tables of the registered types follow when the service looks at these.
+    pub has_types: bool,
+}
+
+impl MigrationName for FoldedAnew {
+    fn name(&self) -> &str {
+        self.name
+    }
+}
+
+#[async_trait]
+impl MigrationTrait for FoldedAnew {
+    #[expect(elided_lifetimes_in_paths, reason = "the trait is declared that way")]
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let connection = manager.get_connection();
+        for it in self.columns {
+            let texts = it.texts.iter().map(|column| (column, false));
+            let columns = texts.chain(it.html.iter().map(|column| (column, true)));
+            let tasks =
+                columns.map(|(column, is_html)| Task::fold_column(it.table, "id", column, is_html));
+            backlog::fold_anew(connection, tasks.collect()).await?;
+        }
+        match self.has_types {
+            true => backlog::let_types_follow(connection).await,
+            false => Ok(()),
+        }
+    }
+
+    fn use_transaction(&self) -> Option<bool> {
+        Some(true)
+    }
+}

@@ -102,6 +102,30 @@ both! {
         assert!(left.is_empty());
     }
 
+    async fn x44_rows_of_a_former_version_are_folded_anew(app: TestApp) {
+        let connection = Connection::connect(app.database().url()).await.expect("it connects");
+        // As the version before left it, which kept accents.
+        for sql in [
+            "UPDATE announcement SET title = 'Jiménez', title_folded = 'jiménez'",
+            "UPDATE user_account SET last_name = 'Dvořák', last_name_folded = 'dvořák'",
+            "UPDATE feed SET title = 'Žofín', title_folded = 'žofín'",
+            "UPDATE poll SET question = 'Où?', question_folded = 'où?'",
+            "DELETE FROM seaql_migrations WHERE version LIKE 'm20261126%'",
+        ] {
+            connection.execute_unprepared(sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+        }
+        let registry = entity_core::Registry::from_inventory().expect("types");
+        server::storage::Storage::open(app.database().url(), &registry).await.expect("a newer version");
+        assert!(compare(&connection).await > 100);
+        let polls = all(&connection, "SELECT question_folded AS folded FROM poll").await;
+        assert!(!polls.is_empty());
+        for poll in polls {
+            assert_eq!(poll.try_get::<String>("", "folded").expect("text"), "ou?");
+        }
+        let left = all(&connection, "SELECT table_name FROM backlog").await;
+        assert!(left.is_empty());
+    }
+
     async fn the_last_place_of_a_site_is_found_by_an_index(app: TestApp) {
         let connection = Connection::connect(app.database().url()).await.expect("it connects");
         let question = "SELECT max(position) AS last FROM announcement WHERE site_id = 'biology-101'";

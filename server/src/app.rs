@@ -187,7 +187,7 @@ impl App {
         let authorizer = Arc::new(RoleAuthorizer::new());
         let (sessions, touches) = Sessions::new(
             session_options(&config),
-            Arc::new(SqlSessions::new(storage.content.clone())),
+            SqlSessions::new(storage.content.clone()),
             Arc::clone(&parts.clock),
         );
         let health = Health::of_migrated();

@@ -15,4 +15,4 @@ pub use cache::{SessionOptions, Sessions};
 pub use cookie::{CookieError, CookieOptions, Presented, SameSite};
 pub use id::{IdHash, SessionId};
 pub use record::Session;
-pub use store::{SessionStore, SqlSessions, Touch};
+pub use store::{SqlSessions, Touch};

@@ -66,7 +66,7 @@ struct Service {
     clock: Arc<FixedClock>,
     dispatcher: Dispatcher,
     events: Arc<KeptEvents>,
-    store: Arc<SqlSessions>,
+    store: SqlSessions,
     sessions: Arc<Sessions>,
     login: Login,
     passwords: Passwords,
@@ -84,7 +84,7 @@ impl Service {
         let noting = Registry::new(events).unwrap();
         ensure_tables(&db, &noting).await.unwrap();
         let clock = Arc::new(FixedClock::default());
-        let store = Arc::new(SqlSessions::new(db.clone()));
+        let store = SqlSessions::new(db.clone());
         let options = SessionOptions {
             per_user: 3,
             ..SessionOptions::default()

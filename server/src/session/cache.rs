@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use super::attributes::Area;
 use super::id::{IdHash, SessionId};
 use super::record::Session;
-use super::store::{SessionStore, Touch};
+use super::store::{SqlSessions, Touch};
 use crate::supervise::Task;
 
 /// How long a session is believed without asking the store.
@@ -60,7 +60,7 @@ impl Default for SessionOptions {
 /// The sessions of the service.
 pub struct Sessions {
     options: SessionOptions,
-    store: Arc<dyn SessionStore>,
+    store: SqlSessions,
     clock: Arc<dyn Clock>,
     /// When this was made, by both clocks: time never goes slower than the monotonic one since then.
     start: (DateTime<Utc>, Instant),
@@ -79,7 +79,7 @@ struct Use {
 /// Writes down when sessions were used. Runs until its [`Sessions`] are gone.
 #[derive(Debug)]
 pub struct TouchWriter {
-    store: Arc<dyn SessionStore>,
+    store: SqlSessions,
     touches: mpsc::Receiver<Touch>,
 }
 
@@ -87,14 +87,14 @@ impl Sessions {
     /// The sessions of `store`, and the task that writes down when they were used.
     pub fn new(
         options: SessionOptions,
-        store: Arc<dyn SessionStore>,
+        store: SqlSessions,
         clock: Arc<dyn Clock>,
     ) -> (Self, TouchWriter) {
         let (sender, touches) = mpsc::channel(QUEUE);
         let idle = options.timeout.to_std().unwrap_or(BELIEVED);
         let sessions = Self {
             options,
-            store: Arc::clone(&store),
+            store: store.clone(),
             start: (clock.now(), Instant::now()),
             clock,
             believed: Cache::builder()
@@ -117,8 +117,8 @@ impl Sessions {
     }
 
     /// The store behind.
-    pub fn store(&self) -> &dyn SessionStore {
-        &*self.store
+    pub fn store(&self) -> &SqlSessions {
+        &self.store
     }
 
     /// The present instant. A clock that is set back does not lengthen anything: time goes on at least as

@@ -1,6 +1,5 @@
-//! Where sessions are kept: the seam, and the table `session` behind it.
+//! The table `session`, in which sessions are kept.
 
-use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use entity_core::db::Db;
 use entity_core::unit::{Mode, Store as _};
@@ -28,51 +27,8 @@ pub struct Touch {
     pub at: DateTime<Utc>,
 }
 
-/// Keeps sessions. What changes them together with other data takes part in the unit of work of a context.
-#[async_trait]
-pub trait SessionStore: Send + Sync + std::fmt::Debug {
-    /// The session with this id, be it over or not.
-    async fn find(&self, id: IdHash) -> Result<Option<Session>>;
-
-    /// The session with this public name, be it over or not.
-    async fn find_by_handle(&self, cx: &Context, handle: &str) -> Result<Option<Session>>;
-
-    /// Keeps a new session. Of its user's, only the `cap` newest stay; those that ended are answered.
-    async fn create(&self, cx: &Context, session: &Session, cap: u64) -> Result<Vec<IdHash>>;
-
-    /// Ends a session; answers whether there was one.
-    async fn end(&self, cx: &Context, id: IdHash) -> Result<bool>;
-
-    /// Ends all sessions of a user, who lost the right to them; answers which.
-    async fn end_all_of_user(
-        &self,
-        cx: &Context,
-        user_id: &str,
-        but: Option<&str>,
-    ) -> Result<Vec<IdHash>>;
-
-    /// The sessions of a user, the newest first, at most `limit`.
-    async fn list_of_user(&self, cx: &Context, user_id: &str, limit: u64) -> Result<Vec<Session>>;
-
-    /// All sessions, the newest first, at most `limit` behind the first `start`.
-    async fn list(&self, cx: &Context, start: u64, limit: u64) -> Result<Vec<Session>>;
-
-    /// Keeps the attributes of a session.
-    async fn keep_attributes(
-        &self,
-        cx: &Context,
-        id: IdHash,
-        attributes: &Attributes,
-    ) -> Result<()>;
-
-    /// Writes down when sessions were used, all at once.
-    async fn touch(&self, touches: &[Touch]) -> Result<()>;
-
-    /// Removes some sessions that are over; answers how many.
-    async fn remove_expired(&self, now: DateTime<Utc>, max_lifetime: TimeDelta) -> Result<u64>;
-}
-
-/// The table `session` of a database.
+/// The table `session` of a database. What changes sessions together with other data takes part in the unit of work of a
+/// context.
 #[derive(Clone, Debug)]
 pub struct SqlSessions {
     db: Db,
@@ -100,9 +56,9 @@ impl SqlSessions {
     }
 }
 
-#[async_trait]
-impl SessionStore for SqlSessions {
-    async fn find(&self, id: IdHash) -> Result<Option<Session>> {
+impl SqlSessions {
+    /// The session with this id, be it over or not.
+    pub async fn find(&self, id: IdHash) -> Result<Option<Session>> {
         Entity::find_by_id(id.to_hex())
             .one(&self.db.read())
             .await?
@@ -110,7 +66,8 @@ impl SessionStore for SqlSessions {
             .transpose()
     }
 
-    async fn find_by_handle(&self, cx: &Context, handle: &str) -> Result<Option<Session>> {
+    /// The session with this public name, be it over or not.
+    pub async fn find_by_handle(&self, cx: &Context, handle: &str) -> Result<Option<Session>> {
         Entity::find()
             .filter(Column::Handle.eq(handle))
             .one(cx.db()?)
@@ -119,7 +76,8 @@ impl SessionStore for SqlSessions {
             .transpose()
     }
 
-    async fn create(&self, cx: &Context, session: &Session, cap: u64) -> Result<Vec<IdHash>> {
+    /// Keeps a new session. Of its user's, only the `cap` newest stay; those that ended are answered.
+    pub async fn create(&self, cx: &Context, session: &Session, cap: u64) -> Result<Vec<IdHash>> {
         let user = session.user().id.as_str();
         Entity::insert(session.to_row()?.into_active_model())
             .exec_without_returning(cx.db()?)
@@ -144,12 +102,14 @@ impl SessionStore for SqlSessions {
         .await
     }
 
-    async fn end(&self, cx: &Context, id: IdHash) -> Result<bool> {
+    /// Ends a session; answers whether there was one.
+    pub async fn end(&self, cx: &Context, id: IdHash) -> Result<bool> {
         let done = Entity::delete_by_id(id.to_hex()).exec(cx.db()?).await?;
         Ok(done.rows_affected > 0)
     }
 
-    async fn end_all_of_user(
+    /// Ends all sessions of a user, who lost the right to them; answers which.
+    pub async fn end_all_of_user(
         &self,
         cx: &Context,
         user_id: &str,
@@ -166,16 +126,24 @@ impl SessionStore for SqlSessions {
         remove(cx.db()?, all).await
     }
 
-    async fn list_of_user(&self, cx: &Context, user_id: &str, limit: u64) -> Result<Vec<Session>> {
+    /// The sessions of a user, the newest first, at most `limit`.
+    pub async fn list_of_user(
+        &self,
+        cx: &Context,
+        user_id: &str,
+        limit: u64,
+    ) -> Result<Vec<Session>> {
         let own = Entity::find().filter(Column::UserId.eq(user_id));
         newest(cx, own, 0, limit).await
     }
 
-    async fn list(&self, cx: &Context, start: u64, limit: u64) -> Result<Vec<Session>> {
+    /// All sessions, the newest first, at most `limit` behind the first `start`.
+    pub async fn list(&self, cx: &Context, start: u64, limit: u64) -> Result<Vec<Session>> {
         newest(cx, Entity::find(), start, limit).await
     }
 
-    async fn keep_attributes(
+    /// Keeps the attributes of a session.
+    pub async fn keep_attributes(
         &self,
         cx: &Context,
         id: IdHash,
@@ -189,7 +157,8 @@ impl SessionStore for SqlSessions {
         Ok(())
     }
 
-    async fn touch(&self, touches: &[Touch]) -> Result<()> {
+    /// Writes down when sessions were used, all at once.
+    pub async fn touch(&self, touches: &[Touch]) -> Result<()> {
         self.write(async |db| {
             for touch in touches {
                 let at = touch.at.timestamp_millis();
@@ -205,7 +174,8 @@ impl SessionStore for SqlSessions {
         .await
     }
 
-    async fn remove_expired(&self, now: DateTime<Utc>, max_lifetime: TimeDelta) -> Result<u64> {
+    /// Removes some sessions that are over; answers how many.
+    pub async fn remove_expired(&self, now: DateTime<Utc>, max_lifetime: TimeDelta) -> Result<u64> {
         let now = now.timestamp_millis();
         let last_good =
             Expr::col(Column::LastAccessed).add(Expr::col(Column::MaxInactive).mul(1000));

@@ -7,7 +7,6 @@ use entity_core::Clock;
 
 use super::{Service, from_address};
 use crate::session::Area;
-use crate::session::store::SessionStore;
 use crate::supervise::Task as _;
 
 #[tokio::test]

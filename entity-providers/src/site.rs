@@ -2,6 +2,7 @@
 
 mod actions;
 pub mod activity;
+pub(crate) mod address;
 pub mod archive;
 mod groups;
 mod id;

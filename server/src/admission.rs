@@ -30,6 +30,7 @@ use crate::capacity::Capacity;
 use crate::config::{Config, Network};
 use crate::error::{self, ErrorContext};
 use crate::metrics::{Figures, Metrics};
+use crate::network::network;
 use crate::telemetry;
 
 pub use class::Class;
@@ -223,14 +224,6 @@ impl Admission {
 /// After how many seconds somebody may come back who finds no room: not all at the same time.
 pub(crate) fn later() -> u32 {
     rand::random_range(1..=3)
-}
-
-/// What counts as one network: of IPv6 all addresses that one host can have.
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V4(it) => IpAddr::V4(it),
-        IpAddr::V6(it) => IpAddr::V6((it.to_bits() >> 64 << 64).into()),
-    }
 }
 
 fn names(class: Class) -> [&'static str; 2] {

@@ -36,6 +36,7 @@ pub mod metrics;
 pub mod middleware;
 pub mod migration;
 mod mount;
+mod network;
 mod no_store;
 pub mod openapi;
 mod own;

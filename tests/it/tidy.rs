@@ -2,6 +2,7 @@
 
 mod by_hand;
 mod manifests;
+mod places;
 mod sources;
 mod words;
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{READ, numbers};
-use crate::site::{PinnedSites, SiteName};
+use crate::site::{PinnedSites, SiteName, address};
 
 /// The tool with the forums of a site.
 const FORUMS: &str = "sakai.forums";
@@ -100,7 +100,7 @@ async fn news(
             forum_count: found.total.saturating_sub(found.read),
             site_id: site.site_id.clone(),
             site_title: site.title.clone(),
-            site_url: PinnedSites::path_of_site(&site.site_id),
+            site_url: address::of_site(&site.site_id),
             forum_url: sites.path_of_tool(&site.site_id),
             message_url: messages.path_of_tool(&site.site_id),
         })

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use entity_core::db::{self, Row, Sql};
 use entity_core::endpoint::{Call, Endpoint, Part};
 use entity_core::wire::Decimal;
-use entity_core::{Context, ErrorKind, Need, Page, Result, Window, encode_segment, gate};
+use entity_core::{Context, ErrorKind, Need, Page, Result, Window, gate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use super::course;
 use super::grades::TOOL;
 use super::marking::{self, Mark};
 use super::result::{self, CourseGradeView};
-use crate::site::{PinnedSites, SiteName, write_placement};
+use crate::site::{PinnedSites, SiteName, address, write_placement};
 
 const OF_SITE: Endpoint = Endpoint::get("/api/sites/{siteId}/grades", "listGradesOfSite")
     .doc("The gradebook items of a site with the caller's scores, and the caller's course grade.")
@@ -351,14 +351,9 @@ async fn places(cx: &Context, seen: &[Seen]) -> Result<HashMap<String, Place>> {
         .bind_list(&ids)?;
     let read = |row: &mut Row<'_>| {
         let (id, title, role, tool): (String, _, _, Option<String>) = db::columns(row)?;
-        let path = |it: String| {
-            format!(
-                "/portal/site/{}/tool/{}",
-                encode_segment(&id),
-                encode_segment(&it)
-            )
-        };
-        let url = tool.map(path).unwrap_or_default();
+        let url = tool
+            .map(|it| address::of_tool(&id, &it))
+            .unwrap_or_default();
         Ok((id, Place { title, role, url }))
     };
     Ok(db

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use serde::Serialize;
 
-use super::{Site, Sites, parts};
+use super::{Site, Sites, address, parts};
 use crate::authorizer;
 use crate::db::{site_page, site_tool};
 
@@ -152,7 +152,7 @@ async fn tools(cx: &Context, id: &str) -> Result<HashMap<String, Vec<ToolView>>>
 impl PageView {
     fn new(row: site_page::Model, tools: Vec<ToolView>, base_url: &str) -> Self {
         Self {
-            url: parts::page_url(base_url, &row.site_id, &row.id),
+            url: base_url.to_owned() + &address::of_page(&row.site_id, &row.id),
             id: row.id,
             site_id: row.site_id,
             title: row.title,
@@ -173,11 +173,7 @@ impl PageView {
 impl ToolView {
     fn new(row: site_tool::Model, base_url: &str) -> Self {
         Self {
-            url: format!(
-                "{base_url}/portal/site/{}/tool/{}",
-                encode_segment(&row.site_id),
-                encode_segment(&row.id)
-            ),
+            url: base_url.to_owned() + &address::of_tool(&row.site_id, &row.id),
             placement_id: row.id.clone(),
             id: row.id,
             tool_id: row.tool_id,

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use serde::Serialize;
 
-use super::Site;
+use super::{Site, address};
 use crate::authorizer;
 use crate::db::{site_group, site_page, user_account};
 use crate::group;
@@ -93,7 +93,7 @@ async fn pages(cx: &Context, sites: &[Site]) -> Result<HashMap<String, Vec<PageR
     let mut pages: HashMap<String, Vec<PageReference>> = HashMap::new();
     for row in rows {
         let page = PageReference {
-            url: page_url(cx.base_url(), &row.site_id, &row.id),
+            url: cx.base_url().to_owned() + &address::of_page(&row.site_id, &row.id),
             id: row.id,
             title: row.title,
             site_id: row.site_id.clone(),
@@ -143,13 +143,4 @@ pub(super) async fn groups(cx: &Context, id: &str) -> Result<Vec<Group>> {
         description: row.description,
     });
     Ok(groups.collect())
-}
-
-/// The address of a page for people.
-pub(super) fn page_url(base_url: &str, site: &str, page: &str) -> String {
-    format!(
-        "{base_url}/portal/site/{}/page/{}",
-        encode_segment(site),
-        encode_segment(page)
-    )
 }

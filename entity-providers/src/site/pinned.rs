@@ -2,9 +2,11 @@
 //! dashboard show beside their entities.
 
 use entity_core::db::{Row, Sql};
-use entity_core::{Context, Result, encode_segment};
+use entity_core::{Context, Result};
 use schemars::JsonSchema;
 use serde::Serialize;
+
+use super::address;
 
 /// The most sites that are shown.
 const MOST_SITES: i64 = 1000;
@@ -105,20 +107,13 @@ impl PinnedSites {
     /// The path of the tool in the site `site_id`, or of the site if it lacks the tool.
     pub fn path(&self, site_id: &str) -> String {
         self.path_of_tool(site_id)
-            .unwrap_or_else(|| Self::path_of_site(site_id))
+            .unwrap_or_else(|| address::of_site(site_id))
     }
 
     /// The path of the tool in the site `site_id`; `None` if the site lacks the tool.
     pub fn path_of_tool(&self, site_id: &str) -> Option<String> {
         let site = self.0.iter().find(|it| it.name.site_id == site_id)?;
-        let placement = encode_segment(site.placement.as_deref()?);
-        let path = Self::path_of_site(site_id);
-        Some(format!("{path}/tool/{placement}"))
-    }
-
-    /// The path of the site `site_id`.
-    pub fn path_of_site(site_id: &str) -> String {
-        format!("/portal/site/{}", encode_segment(site_id))
+        Some(address::of_tool(site_id, site.placement.as_deref()?))
     }
 
     /// Their names, by title.

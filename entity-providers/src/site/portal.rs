@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use entity_core::endpoint::{Call, Endpoint, Part};
-use entity_core::{Context, Error, ErrorKind, Page, Result, Window, encode_segment, gate};
+use entity_core::{Context, Error, ErrorKind, Page, Result, Window, gate};
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select};
 use serde::Serialize;
 
-use super::{Site, Sites};
+use super::{Site, Sites, address};
 use crate::db::{membership, site as table, site_page, site_tool};
 use crate::notification::{self, Place};
 use crate::term;
@@ -244,11 +244,7 @@ async fn tools(
             .entry(row.site_id.clone())
             .or_default()
             .push(ToolEntry {
-                url: format!(
-                    "/portal/site/{}/tool/{}",
-                    encode_segment(&row.site_id),
-                    encode_segment(&row.id)
-                ),
+                url: address::of_tool(&row.site_id, &row.id),
                 icon_class: format!("si-{}", row.tool_id.replace('.', "-")),
                 has_alerts: news.contains(&(row.site_id, row.tool_id.clone())),
                 id: row.tool_id,
@@ -269,7 +265,7 @@ fn term_of(site: &Site, titles: &BTreeMap<String, String>) -> Option<(String, St
 fn entry(site: &Site, pinned: bool, tools: Vec<ToolEntry>, term: Option<String>) -> SiteEntry {
     let is_course = site.r#type.as_deref() == Some("course");
     SiteEntry {
-        url: format!("/portal/site/{}", encode_segment(&site.id)),
+        url: address::of_site(&site.id),
         site_id: site.id.clone(),
         title: site.title.clone(),
         short_description: site

@@ -6,7 +6,7 @@
 //! apart by network, by method, by status and by the place of the service that was asked for.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -14,6 +14,7 @@ use entity_core::{Caller, Origin, Reading};
 use tokio::time::Instant;
 
 use super::AuditRow;
+use crate::network::network;
 
 /// How long requests are counted before the counts are stored.
 const WINDOW: Duration = Duration::from_mins(1);
@@ -153,17 +154,6 @@ impl Strangers {
                 .is_some_and(|it| it.is_empty() || it.starts_with(['/', '.']))
         };
         self.places.iter().position(is_below)
-    }
-}
-
-/// The network of `address`: a household has one address of IPv4 and 2^64 of IPv6.
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(it) => {
-            let [a, b, c, d, ..] = it.segments();
-            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
-        }
-        address @ IpAddr::V4(_) => address,
     }
 }
 

@@ -22,6 +22,7 @@ use sea_orm::sea_query::OnConflict;
 use sea_orm::{IntoActiveModel as _, QuerySelect as _};
 use sha2::{Digest as _, Sha256};
 
+use crate::network::network;
 use crate::system::STEP;
 
 /// The most forgotten rows that one sweep removes.
@@ -92,7 +93,7 @@ impl Subject {
     fn of(kind: Kind, what: &str, name: &str, address: IpAddr) -> Self {
         let name = name.trim().to_lowercase();
         Self {
-            key: digest(&[what, &name, &network(address)]),
+            key: digest(&[what, &name, &network(address).to_string()]),
             kind,
         }
     }
@@ -237,17 +238,6 @@ impl Throttle {
             .checked_pow(doublings)
             .and_then(|it| self.options.first_wait.num_milliseconds().checked_mul(it))
             .map_or(longest, |it| it.min(longest))
-    }
-}
-
-/// The network that an address stands for: in IPv6 one household has 2^64 of them.
-fn network(address: IpAddr) -> String {
-    match address.to_canonical() {
-        IpAddr::V4(it) => it.to_string(),
-        IpAddr::V6(it) => {
-            let [a, b, c, d, ..] = it.segments();
-            format!("{a:x}:{b:x}:{c:x}:{d:x}::/64")
-        }
     }
 }
 

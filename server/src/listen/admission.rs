@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::network::network;
+
 /// Lets connections in.
 pub(super) struct Admission {
     places: Arc<Semaphore>,
@@ -67,14 +69,6 @@ impl Admission {
             _place: place,
             counted: Some((Arc::clone(&self.open), address)),
         })
-    }
-}
-
-/// What counts as one address: of IPv6 the network, because one host has all of its addresses.
-fn network(address: IpAddr) -> IpAddr {
-    match address {
-        IpAddr::V4(_) => address,
-        IpAddr::V6(it) => IpAddr::V6((it.to_bits() >> 64 << 64).into()),
     }
 }
 

@@ -393,7 +393,9 @@ fn named(kind: &str, operation: &str, subject: &Subject, caller: &Caller) -> Vec
             format!("{prefix}/{id}/group/{}", subject.group),
         ),
         ("announcement", "user" | "motd") => (Shows::Lists, format!("{prefix}/{name}")),
-        ("assignment", _) if name != "export" => assignment::question(name, subject),
+        ("assignment", _) if !matches!(name, "export" | "overview") => {
+            assignment::question(name, subject)
+        }
         ("calendar", "my") => (Shows::Lists, format!("{prefix}/my")),
         ("calendar", _) => (Shows::Entity, format!("{prefix}/event/{site}/{id}")),
         ("announcement", "message") => (Shows::Entity, format!("{prefix}/message/{site}/{marker}")),

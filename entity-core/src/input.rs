@@ -6,7 +6,6 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::blob::Upload;
-use crate::clock::{self, Clock};
 use crate::context::Context;
 use crate::entity::Entity;
 use crate::error::{Error, FieldError, Result};
@@ -15,6 +14,7 @@ use crate::patch::Patch;
 use crate::registry::Registry;
 use crate::schema::{Field, Kind, Role, Schema, Writable};
 use crate::shape;
+use crate::wall_clock::{self, WallClock};
 
 /// The suffix of the name of a list, behind the prefix of its type.
 const COLLECTION: &str = "_collection";
@@ -116,15 +116,15 @@ impl Input {
     /// Returns an error if there are unknown fields, values of the wrong kind or missing required fields; it names them
     /// all.
     pub fn check(&self, schema: &Schema, on_create: bool) -> Result<Fields> {
-        self.check_by(&Clock::of_new(self, schema), schema, on_create)
+        self.check_by(&WallClock::of_new(self, schema), schema, on_create)
     }
 
     /// Checks the fields as [`check`](Self::check) does, for a change of `current`, whose time zone counts if none is sent.
     pub(crate) fn check_change<E: Entity>(&self, current: &E) -> Result<Fields> {
-        self.check_by(&Clock::of_present(self, current)?, E::schema(), false)
+        self.check_by(&WallClock::of_present(self, current)?, E::schema(), false)
     }
 
-    fn check_by(&self, clock: &Clock, schema: &Schema, on_create: bool) -> Result<Fields> {
+    fn check_by(&self, clock: &WallClock, schema: &Schema, on_create: bool) -> Result<Fields> {
         let mut checked = Map::new();
         let mut errors = Vec::new();
         for (name, value) in &self.fields {
@@ -219,7 +219,7 @@ impl Input {
                 .first()
                 .map_or_else(|| error.message().to_owned(), |it| it.message.clone()),
         })?;
-        clock::check_zone(field, &checked)?;
+        wall_clock::check_zone(field, &checked)?;
         shape::bring(field, checked, self.is_textual).map(Some)
     }
 }

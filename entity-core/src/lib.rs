@@ -75,7 +75,6 @@ pub mod action;
 mod atomic;
 pub mod blob;
 pub mod catalog;
-mod clock;
 pub mod context;
 #[cfg(feature = "sea-orm")]
 pub mod db;
@@ -137,6 +136,7 @@ mod uri;
 mod value;
 pub mod view;
 mod visits;
+mod wall_clock;
 mod web;
 pub mod wire;
 

@@ -2,7 +2,6 @@
 
 mod ask;
 mod children;
-mod clock;
 mod control;
 mod describe;
 mod done;
@@ -20,6 +19,7 @@ mod reference;
 mod shown;
 mod subscription;
 mod value;
+mod wall_clock;
 
 use askama::Template;
 use askama::filters::{Escaper as _, Html as Markup};
@@ -69,8 +69,10 @@ impl Renderer for Html {
             Body::Entity(item) => {
                 let tree = tree::of_entity(item, view.base_url)?;
                 let frame = EntityPage::frame(item, &tree, view).with_formats(body, view);
-                let below = children::trees(view)?;
-                write(&EntityPage::of(item, (&tree, &below), frame, view))
+                let lists = children::shown(item, &tree, view);
+                let below = children::trees(&lists, view)?;
+                let page = EntityPage::of(item, &tree, (&lists, &below), frame, view);
+                write(&page)
             }
             Body::Collection(it) => {
                 let trees = it.items.iter().map(|item| list::tree_of(item, view));

@@ -24,7 +24,7 @@ const MOST_LOOKED_AT: u32 = 200;
 /// The events of one calendar that recur, and the occurrences that are events of their own in it.
 pub(super) struct Series {
     /// The clock and the beginning of each event that recurs, by its reference.
-    recurring: BTreeMap<String, Clock>,
+    recurring: BTreeMap<String, WallClock>,
     /// The occurrences that are replaced, by the reference of the event and the instant.
     replaced: BTreeSet<(String, DateTime<Utc>)>,
     /// The definitions of the zones in which anything is told, by their names.
@@ -35,12 +35,12 @@ pub(super) struct Series {
 
 /// The clock of an event that recurs, and when that first begins.
 #[derive(Clone, Copy)]
-struct Clock {
+struct WallClock {
     zone: Tz,
     first: DateTime<Utc>,
 }
 
-impl Clock {
+impl WallClock {
     fn of(entry: &EventEntry) -> Self {
         Self {
             zone: entry.zone.unwrap_or(Tz::UTC),
@@ -86,7 +86,7 @@ impl Series {
         for (item, entry) in items.iter().zip(entries) {
             let Some(entry) = entry else { continue };
             if is_recurring(entry) {
-                recurring.insert(item.reference().to_string(), Clock::of(entry));
+                recurring.insert(item.reference().to_string(), WallClock::of(entry));
             }
             if let Some(it) = &entry.occurrence {
                 replaced.insert((it.series.to_string(), it.at));
@@ -129,11 +129,11 @@ impl Series {
     }
 
     /// Returns the clock of the event `series`, of which `entry` is an occurrence.
-    fn clock_of(&self, series: &str, entry: &EventEntry) -> Clock {
+    fn clock_of(&self, series: &str, entry: &EventEntry) -> WallClock {
         let known = self.recurring.get(series).copied();
-        known.unwrap_or_else(|| Clock {
+        known.unwrap_or_else(|| WallClock {
             first: entry.occurrence.as_ref().map_or(entry.start, |it| it.at),
-            ..Clock::of(entry)
+            ..WallClock::of(entry)
         })
     }
 
@@ -157,7 +157,7 @@ impl Series {
             add_time(&mut whole, entry);
             return vec![whole];
         }
-        let clock = Clock::of(entry);
+        let clock = WallClock::of(entry);
         let first = self.add_times(&mut whole, &own, entry);
         let mut wrong = self.crossing(entry);
         if first != entry.start {
@@ -185,7 +185,7 @@ impl Series {
 
     /// Returns when the occurrences begin during which the clocks are changed.
     fn crossing(&self, entry: &EventEntry) -> BTreeSet<DateTime<Utc>> {
-        let (clock, length) = (Clock::of(entry), entry.end - entry.start);
+        let (clock, length) = (WallClock::of(entry), entry.end - entry.start);
         let horizon = entry.start + TimeDelta::days(YEARS * 366);
         let time = clock.local(entry.start).time();
         // Most events take place in the daytime, when no clock is changed.
@@ -223,7 +223,7 @@ impl Series {
 
     /// Adds the times of an event that recurs, and returns the instant that readers take for its beginning.
     fn add_times(&self, event: &mut Event, own: &str, entry: &EventEntry) -> DateTime<Utc> {
-        let clock = Clock::of(entry);
+        let clock = WallClock::of(entry);
         let start = clock.local(entry.start);
         let first = clock.read(start).unwrap_or(entry.start);
         event.append_property(clock.property("DTSTART", start));

@@ -7,8 +7,8 @@ use entity_core::schema::Field;
 use entity_core::{Offer, Verb};
 use serde_json::Value;
 
-use super::clock::Clock;
 use super::control::{Chooser, Control};
+use super::wall_clock::WallClock;
 
 /// The form of one action.
 #[derive(Template)]
@@ -36,7 +36,7 @@ impl<'a> Ask<'a> {
                         Some(value) => value.clone(),
                         None => Value::from(field.default),
                     };
-                    Control::of(field, &value, Clock::UTC, None).of_action(it.name)
+                    Control::of(field, &value, WallClock::UTC, None).of_action(it.name)
                 };
                 Self {
                     href: format!("/direct{}", it.path),

@@ -5,7 +5,7 @@ use askama::Template;
 use askama::filters::HtmlSafe;
 use entity_core::format::View;
 use entity_core::reply::Related;
-use entity_core::schema::{Field, Kind, Role, Schema};
+use entity_core::schema::{Field, Kind, Role, Schema, Writable};
 use entity_core::{Collection, Item, Result};
 use serde_json::{Map, Value};
 
@@ -40,15 +40,28 @@ struct Article<'a> {
     content: SanitizedHtml<'a>,
 }
 
-/// Returns the lists that a page shows: those of what belongs to its entity, if there is something.
-pub(super) fn shown<'a>(view: &'a View<'_>) -> impl Iterator<Item = (&'a Related, &'a Collection)> {
+/// A list that a page shows: where all of it is, and its beginning.
+pub(super) type List<'a> = (&'a Related, &'a Collection);
+
+/// Returns the lists of what belongs to `item`, which has the fields in `tree`, that its page shows: those in which there
+/// is something, unless a text that the service makes of it leads there already.
+pub(super) fn shown<'a>(item: &Item, tree: &Value, view: &'a View<'_>) -> Vec<List<'a>> {
+    let fields = item.schema().fields.iter();
+    let made =
+        fields.filter(|it| matches!(it.kind, Kind::Html(_)) && it.writable == Writable::Never);
+    let made: Vec<&str> = made.filter_map(|it| tree.get(it.name)?.as_str()).collect();
+    let is_told = |it: &Item| {
+        let page = format!("/direct{}.html", it.reference().path());
+        made.iter().any(|text| text.contains(&page))
+    };
     let related = view.abilities.related.iter();
     let lists = related.filter_map(|it| Some((it, it.first.as_deref()?)));
-    lists.filter(|it| !it.1.items.is_empty())
+    let lists = lists.filter(|(_, list)| !list.items.is_empty() && !list.items.iter().any(is_told));
+    lists.collect()
 }
 
-/// Returns the fields of the entities of each list that the page shows, as far as it shows them.
-pub(super) fn trees(view: &View<'_>) -> Result<Vec<Vec<Value>>> {
+/// Returns the fields of the entities of each of the lists, as far as the page shows them.
+pub(super) fn trees(lists: &[List<'_>], view: &View<'_>) -> Result<Vec<Vec<Value>>> {
     let of_item = |list: &Collection, item: &Item| match content_of(list.schema) {
         Some(_) => tree::of_entity(item, view.base_url),
         None => list::tree_of(item, view),
@@ -57,7 +70,7 @@ pub(super) fn trees(view: &View<'_>) -> Result<Vec<Vec<Value>>> {
         let items = list.items.iter();
         items.map(|it| of_item(list, it)).collect()
     };
-    shown(view).map(|it| of_list(it.1)).collect()
+    lists.iter().map(|it| of_list(it.1)).collect()
 }
 
 /// Returns the field of the text that the entities of a type are, if they are texts with markup.
@@ -67,9 +80,14 @@ fn content_of(schema: &Schema) -> Option<&Field> {
 }
 
 impl<'a> Children<'a> {
-    /// Returns what belongs to `parent`, from the fields that [`trees`] returns.
-    pub(super) fn all(parent: &Item, trees: &'a [Vec<Value>], view: &View<'_>) -> Vec<Self> {
-        let lists = shown(view).zip(trees).enumerate();
+    /// Returns the lists of what belongs to `parent`, with the fields that [`trees`] returns.
+    pub(super) fn all(
+        parent: &Item,
+        lists: &[List<'_>],
+        trees: &'a [Vec<Value>],
+        view: &View<'_>,
+    ) -> Vec<Self> {
+        let lists = lists.iter().zip(trees).enumerate();
         let lists = lists.map(|(index, ((related, list), trees))| {
             let entities: Vec<_> = trees.iter().filter_map(Value::as_object).collect();
             let content = content_of(list.schema);

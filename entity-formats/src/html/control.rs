@@ -8,8 +8,8 @@ use entity_core::lines;
 use entity_core::schema::{Field, Kind, MAX_LINE, Meaning};
 use serde_json::Value;
 
-use super::clock::Clock;
 use super::shown::instant;
+use super::wall_clock::WallClock;
 use super::{choice, label_of};
 
 /// What asks for the value of one field.
@@ -71,7 +71,7 @@ impl Control {
     pub(super) fn of(
         field: &Field,
         value: &Value,
-        clock: Clock<'_>,
+        clock: WallClock<'_>,
         error: Option<String>,
     ) -> Self {
         let value = match is_secret(field) {
@@ -100,7 +100,7 @@ impl Control {
     }
 
     /// The same, which says besides what is stored now, if that is something else.
-    pub(super) fn beside(mut self, field: &Field, stored: &Value, clock: Clock<'_>) -> Self {
+    pub(super) fn beside(mut self, field: &Field, stored: &Value, clock: WallClock<'_>) -> Self {
         let stored = match text(field.kind, stored, clock) {
             nothing if nothing.is_empty() && self.is_tick() => "false".to_owned(),
             // A browser ends lines in its own way, whoever wrote them.
@@ -110,7 +110,7 @@ impl Control {
         // What was typed stays as it is.
         let is_same = match field.parse(&typed) {
             Ok(value) if !is_structure(field.kind) => {
-                text(field.kind, &value, Clock::UTC) == stored
+                text(field.kind, &value, WallClock::UTC) == stored
             }
             _ => typed.trim_end() == stored.trim_end(),
         };
@@ -278,7 +278,7 @@ fn is_structure(kind: Kind) -> bool {
     matches!(kind, Kind::List | Kind::Object)
 }
 
-fn hint(field: &Field, clock: Clock<'_>) -> String {
+fn hint(field: &Field, clock: WallClock<'_>) -> String {
     let by_clock = clock.hint();
     let addition = match field.kind {
         Kind::Html(_) => "May have HTML.",
@@ -303,7 +303,7 @@ fn shorten(text: String) -> String {
 }
 
 /// A value as the control of its field takes it, an instant by this `clock`.
-fn text(kind: Kind, value: &Value, clock: Clock<'_>) -> String {
+fn text(kind: Kind, value: &Value, clock: WallClock<'_>) -> String {
     match (instant(kind, value), value) {
         (Some(instant), _) => {
             let form = match instant.timestamp_subsec_millis() {

@@ -8,7 +8,7 @@ use entity_core::{Item, Offer, Verb, encode_segment};
 use serde_json::{Map, Value};
 
 use super::ask::{Ask, is_asking};
-use super::children::{self, Children};
+use super::children::{Children, List};
 use super::frame::Frame;
 use super::query::Query;
 use super::shown::{SanitizedHtml, Shown, instant};
@@ -60,10 +60,12 @@ impl<'a> EntityPage<'a> {
         Frame::new(title(item), view).below_list(item.prefix(), site, view)
     }
 
-    /// The page of `item`, which has the fields in `tree`, with those of what belongs to it in `below`.
+    /// The page of `item`, which has the fields in `tree`, with the `lists` of what belongs to it, whose entities have the
+    /// fields in `below`.
     pub(super) fn of(
         item: &Item,
-        (tree, below): (&'a Value, &'a [Vec<Value>]),
+        tree: &'a Value,
+        (lists, below): (&[List<'_>], &'a [Vec<Value>]),
         frame: Frame<'a>,
         view: &View<'a>,
     ) -> Self {
@@ -74,12 +76,12 @@ impl<'a> EntityPage<'a> {
             may_delete: view.abilities.delete,
             buttons: buttons(&view.abilities.actions),
             asks: Ask::all(&view.abilities.actions, tree, view),
-            links: related(view)
+            links: related(lists, view)
                 .into_iter()
                 .chain(links(&view.abilities.actions))
                 .collect(),
             path,
-            children: Children::all(item, below, view),
+            children: Children::all(item, lists, below, view),
             sections: Vec::new(),
             fields: Vec::new(),
             further: Vec::new(),
@@ -193,11 +195,10 @@ pub(super) fn href_of(list: &Related) -> String {
 }
 
 /// The lists of other types that are about `item`, that the reader may open and that the page does not show.
-fn related(view: &View<'_>) -> Vec<Command> {
-    let shown: Vec<_> = children::shown(view).map(|it| it.0).collect();
+fn related(shown: &[List<'_>], view: &View<'_>) -> Vec<Command> {
     let related = view.abilities.related.iter();
     related
-        .filter(|it| !shown.iter().any(|shown| std::ptr::eq(*shown, *it)))
+        .filter(|it| !shown.iter().any(|shown| std::ptr::eq(shown.0, *it)))
         .map(|it| Command {
             href: href_of(it),
             label: view.registry.plural(it.prefix),

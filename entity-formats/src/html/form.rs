@@ -8,11 +8,11 @@ use entity_core::{
 };
 use serde_json::Value;
 
-use super::clock::Clock;
 use super::control::{Chooser, Control};
 use super::entity::title;
 use super::frame::Frame;
 use super::query::Query;
+use super::wall_clock::WallClock;
 use super::{label, sentence};
 
 /// A form to create or change an entity.
@@ -94,7 +94,7 @@ impl<'a> FormPage<'a> {
                 .iter()
                 .map(|field| {
                     let value = value(field, refusal, tree, &prefilled);
-                    let clock = Clock::of(form.schema, field, tree.as_object());
+                    let clock = WallClock::of(form.schema, field, tree.as_object());
                     let control = Control::of(field, &value, clock, error(field, refusal));
                     let stored = || tree.get(field.name).unwrap_or(&Value::Null);
                     match form.is_outdated() {

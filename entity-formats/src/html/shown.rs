@@ -10,8 +10,8 @@ use entity_core::schema::{Field, Kind, Meaning, Schema};
 use entity_core::{encode_segment, is_web_address, plain_text, wire};
 use serde_json::{Map, Value};
 
-use super::clock::Clock;
 use super::reference;
+use super::wall_clock::WallClock;
 use super::{choice, label};
 
 /// A value, ready to be shown.
@@ -103,17 +103,17 @@ impl<'a> Shown<'a> {
             let href = format!("mailto:{}", encode_segment(address));
             return Self::Mail { href, address };
         }
-        let clock = Clock::of(schema, field, Some(entity));
+        let clock = WallClock::of(schema, field, Some(entity));
         let time = |it| Self::of_time(it, clock);
         instant(field.kind, value).map_or_else(|| Self::of(value), time)
     }
 
     /// An instant, for people in any time zone.
     pub(super) fn of_instant(instant: DateTime<Utc>) -> Self {
-        Self::of_time(instant, Clock::UTC)
+        Self::of_time(instant, WallClock::UTC)
     }
 
-    fn of_time(instant: DateTime<Utc>, clock: Clock<'_>) -> Self {
+    fn of_time(instant: DateTime<Utc>, clock: WallClock<'_>) -> Self {
         Self::Time {
             iso: wire::iso(instant),
             text: clock.told(instant),

@@ -5,6 +5,7 @@ use entity_core::{Action, Answers, Arguments, Context, Error, Need, Outcome, Res
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::submission::place;
 use super::{Assignment, GRADE};
 use crate::gradebook::student_roles;
 
@@ -66,10 +67,11 @@ async fn overview(
         "SELECT trim(u.first_name || ' ' || u.last_name), u.eid, m.user_id, w.id IS NOT NULL, \
          coalesce(w.submitted, FALSE), coalesce(w.late, FALSE), coalesce(w.grade, '') <> '', \
          coalesce(w.returned, FALSE) FROM membership m JOIN user_account u ON u.id = m.user_id \
-         LEFT JOIN assignment_submission w ON w.submitter = m.user_id AND w.assignment_id = ",
+         LEFT JOIN assignment_submission w ON w.place = ",
     );
-    sql.bind(assignment.id.as_str());
-    sql.push(" WHERE m.is_active AND m.site_id = ");
+    // With the student behind it, the one place that their work has.
+    sql.bind(place(&assignment.id, ""));
+    sql.push(" || m.user_id WHERE m.is_active AND m.site_id = ");
     sql.bind(assignment.site_id.as_str());
     sql.push(" AND m.role").bind_list(&roles)?;
     if !assignment.groups.is_empty() {

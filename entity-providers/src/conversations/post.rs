@@ -90,6 +90,9 @@ pub struct TopicPost {
     /// The title of the topic.
     #[entity(title, sql = "parent.title")]
     pub topic_title: String,
+    /// The type of the topic: `QUESTION` or `DISCUSSION`.
+    #[entity(sql = "parent.kind")]
+    pub topic_type: String,
     /// The site.
     #[entity(site, references = "site")]
     pub site_id: String,
@@ -265,20 +268,17 @@ impl TopicPost {
         // Two who write at once are two writers.
         db::lock::<Topic>(cx, &[id]).await?;
         let db = cx.db()?;
-        let mut sql = db.sql("SELECT creator, writer FROM conversation_post WHERE topic_id = ");
-        sql.bind(id)
-            .push(" AND (writer = (SELECT max(o.writer) FROM conversation_post o ");
-        sql.push("WHERE o.topic_id = ").bind(id);
-        sql.push(") OR (writer <> 0 AND creator = ")
-            .bind(caller)
-            .push("))");
-        let found: Vec<(String, i64)> = db.rows(sql.into_statement(), db::columns).await?;
-        let own = found.iter().find(|it| it.0 == caller && it.1 != 0);
-        let last = found.iter().map(|it| it.1).max().unwrap_or_default();
+        let mut sql = db.sql("SELECT coalesce(max(writer), 0), coalesce(max(CASE WHEN creator = ");
+        sql.bind(caller);
+        // The creator of the topic is the one who has no number.
+        sql.push(" AND writer > 0 THEN writer END), 0) FROM conversation_post WHERE topic_id = ");
+        sql.bind(id);
+        let found: Vec<(i64, i64)> = db.rows(sql.into_statement(), db::columns).await?;
+        let (last, own) = found.into_iter().next().unwrap_or_default();
         self.writer = match own {
-            Some((_, number)) => *number,
-            None if topic.anonymous && topic.creator == caller => ASKER,
-            None => last.max(0).saturating_add(1),
+            _ if topic.anonymous && topic.creator == caller => ASKER,
+            0 => last.max(0).saturating_add(1),
+            number => number,
         };
         Ok(())
     }
@@ -311,8 +311,9 @@ impl TopicPost {
         Ok(above.locked)
     }
 
-    fn is_public(&self) -> bool {
-        !(self.draft || self.hidden || self.private_post)
+    /// Returns whether everybody sees the post below a question.
+    fn may_be_answer(&self) -> bool {
+        self.topic_type == "QUESTION" && !(self.draft || self.hidden || self.private_post)
     }
 
     /// Notes who says that the post is the answer, and tells it by the event `kind` if that is new.
@@ -369,7 +370,7 @@ impl Actions for TopicPost {
             Action::entity(Verb::Post, "verify", Need::Site(INSTRUCTOR), verify)
                 .doc("Marks the post as the answer to the question.")
                 .label("Mark as the answer")
-                .offered_if(|it| it.verifier.is_empty() && it.is_public())
+                .offered_if(|it| it.verifier.is_empty() && it.may_be_answer())
                 .answers(Answers::Entity),
             Action::entity(Verb::Post, "unverify", Need::Site(INSTRUCTOR), unverify)
                 .doc("Takes the mark back that the post is the answer.")
@@ -381,8 +382,7 @@ impl Actions for TopicPost {
 }
 
 async fn verify(cx: &Context, post: TopicPost, _: Arguments) -> Result<Outcome<TopicPost>> {
-    let topic = gate::read::<Topic>(cx, &post.topic_id).await?;
-    if topic.kind != "QUESTION" || !post.is_public() {
+    if !post.may_be_answer() {
         let message = "only what everybody sees below a question is marked as the answer";
         return Err(Error::conflict(message));
     }

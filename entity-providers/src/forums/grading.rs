@@ -30,7 +30,7 @@ pub(super) fn action() -> Action<ForumMessage> {
         )
         .label("Grade the author")
         .asks(ASKS)
-        .offered_if(|it| !it.is_draft && !it.is_deleted)
+        .offered_if(|it| it.is_graded && !it.is_draft && !it.is_deleted)
         .answers(Answers::Entity)
 }
 

@@ -102,6 +102,9 @@ pub struct ForumMessage {
     /// True if it was deleted, and keeps its place because there are replies.
     #[entity(read_only)]
     pub is_deleted: bool,
+    /// True if what is written in the topic is graded; false for others than moderators.
+    #[entity(sql = "(parent.assoc_gradebook_item_name IS NOT NULL)", column, sight = Sight::Holds(MODERATE))]
+    pub is_graded: bool,
     /// True if the caller has read or written it.
     #[entity(sql = IS_READ, column)]
     pub read: bool,

@@ -16,7 +16,7 @@ const TOPIC: &str = "id text, title text, message text, type text, siteId text, 
     showDate whole?, hideDate whole?, lockDate whole?, dueDate whole?, resolved flag, numberOfPosts whole, \
     numberOfThreads whole, numberOfUnreadPosts whole, hasPosted flag, bookmarked flag, viewed flag, \
     upvotes whole, upvoted flag, myReactions object, reactionTotals object";
-const POST: &str = "id text, topicId text, topicTitle text, siteId text, parentPost text?, parentThread text?, depth whole, \
+const POST: &str = "id text, topicId text, topicTitle text, topicType text, siteId text, parentPost text?, parentThread text?, depth whole, \
     message text, creator text, creatorDisplayName text, anonymous flag, isInstructor flag, created whole, modifier text, \
     modified whole, late flag, draft flag, privatePost flag, hidden flag, locked flag, numberOfComments whole, \
     verifier text, verifierDisplayName text, \

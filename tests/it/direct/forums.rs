@@ -19,7 +19,8 @@ const POST: &str = "messageId whole, topicId whole, forumId whole, threadId whol
     lastModified whole, attachments list, replies list, authoredBy text, authorId text, indentIndex whole, \
     replyTo whole?, createdOn whole, read flag, totalMessages whole, readMessages whole, isDraft flag, isDeleted flag, \
     isApproved flag, modifiedBy text, createdBy text";
-const MESSAGE: &str = "key text, topic text, siteId text, created whole, modified whole";
+const MESSAGE: &str =
+    "key text, isGraded flag, topic text, siteId text, created whole, modified whole";
 const SITE: &str = "biology-101";
 
 async fn entity(client: &Client, kind: &str, title: &str) -> Value {
@@ -278,10 +279,16 @@ both! {
         let grade = format!("/direct/forums-message/{message}/grade");
         let score = json!({"score": 8.5, "comment": "Well said"});
         teacher.post(&grade, &score).await.expect(StatusCode::CONFLICT);
+        let has_button = async |client: &Client| {
+            let page = client.get(&format!("/direct/forums-message/{message}.html")).await;
+            page.text().contains(&grade)
+        };
+        assert!(!has_button(&teacher).await);
         teacher.put(&path, &json!({"assocGradebookItemName": "No item"})).await.expect(StatusCode::BAD_REQUEST);
         teacher.put(&path, &json!({"assocGradebookItemName": "Forum work"})).await.expect(StatusCode::NO_CONTENT);
         assert_eq!(read(&teacher, &format!("{path}.json")).await["assocGradebookItemName"], "Forum work");
         assert_eq!(read(&student, &format!("{path}.json")).await["assocGradebookItemName"], Value::Null);
+        assert!(has_button(&teacher).await && !has_button(&student).await);
         student.post(&grade, &score).await.expect(StatusCode::FORBIDDEN);
         for wrong in [json!({}), json!({"score": "many"}), json!({"score": -1})] {
             teacher.post(&grade, &wrong).await.expect(StatusCode::BAD_REQUEST);

@@ -213,6 +213,11 @@ both! {
         created(&teacher.post("/direct/conversations-post", &post).await, "conversations-post");
         let page = student.get(&of_topic).await;
         assert_eq!(page.text().matches("<article>").count(), 2);
+        // A lesson tells its items in a text of its own, and no second time.
+        let lessons = student.get("/direct/lessons/site/biology-101.json").await.json();
+        let lesson = lessons["lessons_collection"][0]["lessonId"].as_str().expect("an id").to_owned();
+        let page = student.get(&format!("/direct/lessons/{lesson}.html")).await;
+        assert!(page.text().contains("Before you begin") && !page.text().contains("<article>"), "{}", page.text());
     }
 
     async fn a_form_asks_for_what_its_sender_may_set(app: TestApp) {

@@ -61,43 +61,38 @@ impl<'a> Table<'a> {
         view: &View<'_>,
     ) -> Self {
         let mut columns = columns(collection.schema, entities, view, false);
-        let (path, schema) = (parent.reference().path(), collection.schema);
-        let belongs = |field: &str, entity: &Map<String, Value>| {
-            let field = schema.field(field);
-            let target = field.and_then(|it| reference::target(it, entity, view.registry));
-            target.is_some_and(|it| it.path == path)
+        let path = parent.reference().path();
+        let target = |column: &Column, entity: &'a Map<String, Value>| {
+            reference::target(column.field?, entity, view.registry)
         };
         columns.retain(|column| {
-            let is_of_parent = |entity: &&Map<String, Value>| {
-                column.field.is_some_and(|it| belongs(it.name, entity))
-            };
-            !entities.iter().any(is_of_parent)
+            let mut targets = entities.iter().filter_map(|it| target(column, it));
+            !targets.any(|it| it.path == path)
         });
+        let told_by = |column: &Column| -> Option<Vec<String>> {
+            let told = entities.iter().map(|it| target(column, it)?.title(view));
+            told.collect()
+        };
         let own = parent.title();
         let repeats = collection.items.iter().all(|it| it.title() == own);
         // The first field that names somebody takes the place of the title.
-        let person = columns.iter().position(|column| {
-            let names = |entity: &&Map<String, Value>| {
-                let target = reference::target(column.field?, entity, view.registry)?;
-                target.title(view)
-            };
-            !entities.is_empty() && entities.iter().all(|it| names(it).is_some())
-        });
-        let person = person.filter(|_| repeats).map(|it| columns.remove(it));
-        let rows = collection.items.iter().zip(entities);
-        let rows = rows.map(|(item, entity)| {
-            let field = person.as_ref().and_then(|it| it.field);
-            let target = field.and_then(|it| reference::target(it, entity, view.registry));
-            let name = target.and_then(|it| it.title(view));
-            Row {
-                title: name.unwrap_or_else(|| title(item, entity, view)),
-                ..Row::of(item, entity, &columns, view)
+        let mut others = columns.iter().enumerate().skip(1).filter(|_| repeats);
+        let person = others.find_map(|(index, column)| Some((index, told_by(column)?)));
+        let mut titles = Vec::new();
+        if let Some((index, told)) = person {
+            let label = columns.remove(index).label;
+            if let Some(first) = columns.first_mut() {
+                first.label = label;
             }
+            titles = told;
+        }
+        let mut titles = titles.into_iter();
+        let rows = collection.items.iter().zip(entities);
+        let rows = rows.map(|(item, entity)| Row {
+            title: titles.next().unwrap_or_else(|| title(item, entity, view)),
+            ..Row::of(item, entity, &columns, view)
         });
         let rows = rows.collect();
-        if let (Some(first), Some(person)) = (columns.first_mut(), person) {
-            first.label = person.label;
-        }
         Self {
             id: format!("{}-caption", collection.prefix),
             caption: caption(collection),

@@ -1,8 +1,6 @@
 //! Which threads of a topic a page has: those that begin it are found, ordered and cut by the database.
 
-use std::collections::HashMap;
-
-use entity_core::db::{Row, WrittenSight};
+use entity_core::db::{self, WrittenSight};
 use entity_core::endpoint::Call;
 use entity_core::search::{Cell, Test};
 use entity_core::{Context, Error, Result};
@@ -18,7 +16,6 @@ const PAGE: i64 = 10;
 pub(super) struct Heads {
     /// The id of each, and of the thread that it belongs to, in the order of the page.
     all: Vec<(String, String)>,
-    places: HashMap<String, usize>,
 }
 
 impl Heads {
@@ -43,7 +40,7 @@ impl Heads {
         sql.bind(topic.id.as_str()).push(" AND ");
         is_seen.write(&mut sql, "this")?;
         sql.push("), heads AS (SELECT h.id, h.thread, row_number() OVER (ORDER BY ");
-        sql.push(order)
+        sql.push(&order)
             .push(") - 1 AS place FROM seen h WHERE h.parent_post IS NULL ");
         sql.push("OR NOT EXISTS (SELECT 1 FROM seen above WHERE above.id = h.parent_post)) ");
         sql.push("SELECT id, thread FROM heads WHERE (SELECT count(*) FROM heads) < ");
@@ -54,19 +51,13 @@ impl Heads {
         sql.push(")), ")
             .bind(i64::from(page))
             .push(") ORDER BY place");
-        let read = |row: &mut Row<'_>| Ok((row.take::<String>()?, row.take::<String>()?));
-        let all: Vec<_> = cx.db()?.rows(sql.into_statement(), read).await?;
-        let places = all
-            .iter()
-            .enumerate()
-            .map(|(place, it)| (it.0.clone(), place));
-        let places = places.collect();
-        Ok(Self { all, places })
+        let all = cx.db()?.rows(sql.into_statement(), db::columns).await?;
+        Ok(Self { all })
     }
 
     /// Returns the place of the thread that the post `id` begins.
     pub(super) fn place(&self, id: &str) -> Option<usize> {
-        self.places.get(id).copied()
+        self.all.iter().position(|it| it.0 == id)
     }
 
     /// Returns the posts of the threads that the caller sees, the oldest first.
@@ -82,19 +73,20 @@ impl Heads {
     }
 }
 
+/// The number of posts and comments of the thread `h`, in SQL.
+const ACTIVITY: &str = "(SELECT count(*) FROM seen s WHERE s.thread = h.thread) + (SELECT count(*) FROM \
+    conversation_comment c JOIN seen s ON s.id = c.post_id WHERE s.thread = h.thread)";
+
 /// Returns the order of threads, in SQL, that clients call `name`.
-fn order(name: &str) -> Result<&'static str> {
-    const MOST: &str = "(SELECT count(*) FROM seen s WHERE s.thread = h.thread) + (SELECT count(*) FROM \
-        conversation_comment c JOIN seen s ON s.id = c.post_id WHERE s.thread = h.thread) DESC, h.created, h.id";
-    const LEAST: &str = "(SELECT count(*) FROM seen s WHERE s.thread = h.thread) + (SELECT count(*) FROM \
-        conversation_comment c JOIN seen s ON s.id = c.post_id WHERE s.thread = h.thread), h.created, h.id";
-    match name {
-        "" | "NEWEST" => Ok("h.created DESC, h.id DESC"),
-        "OLDEST" => Ok("h.created, h.id"),
-        "MOST_ACTIVE" => Ok(MOST),
-        "LEAST_ACTIVE" => Ok(LEAST),
-        "ASC_CREATOR" => Ok("h.name, h.created, h.id"),
-        "DESC_CREATOR" => Ok("h.name DESC, h.created, h.id"),
-        _ => Err(Error::field("sort", "must be one of the orders")),
-    }
+fn order(name: &str) -> Result<String> {
+    let (first, direction) = match name {
+        "" | "NEWEST" => return Ok("h.created DESC, h.id DESC".to_owned()),
+        "OLDEST" => ("h.created", ""),
+        "MOST_ACTIVE" => (ACTIVITY, " DESC"),
+        "LEAST_ACTIVE" => (ACTIVITY, ""),
+        "ASC_CREATOR" => ("h.name", ""),
+        "DESC_CREATOR" => ("h.name", " DESC"),
+        _ => return Err(Error::field("sort", "must be one of the orders")),
+    };
+    Ok(format!("{first}{direction}, h.created, h.id"))
 }

@@ -9,13 +9,13 @@ use super::label_of;
 
 /// The clock of one field.
 #[derive(Clone, Copy)]
-pub(super) struct Clock<'a> {
+pub(super) struct WallClock<'a> {
     zone: Tz,
     /// The field that names the zone.
     source: Option<&'a Field>,
 }
 
-impl<'a> Clock<'a> {
+impl<'a> WallClock<'a> {
     /// The clock of instants that no zone is named for.
     pub(super) const UTC: Self = Self {
         zone: Tz::UTC,

@@ -17,13 +17,13 @@ use crate::value::{instant, read_instant};
 
 /// The clock by which the local times of an input are.
 #[derive(Debug)]
-pub(crate) struct Clock {
+pub(crate) struct WallClock {
     zone: Tz,
     /// The fields of the entity as it is, if a form was filled with them.
     shown: Map<String, Value>,
 }
 
-impl Clock {
+impl WallClock {
     /// Returns the clock of the entity that is made of `input`.
     pub(crate) fn of_new(input: &Input, schema: &Schema) -> Self {
         let field = zone_field(schema);

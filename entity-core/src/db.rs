@@ -35,9 +35,9 @@ use sea_orm::{
     ConnectionTrait, DatabaseConnection, DbBackend, DbErr, ExecResult, QueryResult, Statement,
 };
 
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::unit::{End, Ended, Mode, Store, Unit};
+use crate::contract::context::Context;
+use crate::words::error::{Error, Result};
+use crate::words::unit::{End, Ended, Mode, Store, Unit};
 
 pub use attached::{AttachedFile, AttachedFileService, AttachedFiles};
 pub use column::{Column, ColumnType};

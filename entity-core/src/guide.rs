@@ -2,7 +2,7 @@
 //!
 //! The steps develop one example, a type for loans of equipment. Each step shows the whole struct or only the lines
 //! that change; every example compiles, and the registry accepts every type in it. A complete crate with this type is
-//! in `tests/third-party` of the repository; `entity-providers/src/announcement.rs` is the largest type that comes with
+//! in `tests/third-party` of the repository; `entity-providers/src/courses/announcement.rs` is the largest type that comes with
 //! the service.
 //!
 //! | page | subject |

@@ -55,6 +55,7 @@ provider must do whose data are stored elsewhere. [`derive(Entity)`](macro@Entit
 //! | random credentials, of which a table keeps a hash | [`token`] |
 //! | addresses below `/api` | [`endpoint`], [`mod@view`] |
 //!
+//! The modules of this crate are floors, from the bottom up: a file imports from its own floor and from those below it.
 //! A request passes through these stages: [`DirectPath`] parses the URL, [`Dispatcher`] finds the operation of the
 //! [`Route`] and opens a unit of work, the [`gate`] loads, checks and acts, and a [`Renderer`](format::Renderer) writes
 //! the [`Reply`]. An [`Endpoint`] answers with a [view](mod@view) of entities at an address of its own. This crate is
@@ -70,75 +71,103 @@ provider must do whose data are stored elsewhere. [`derive(Entity)`](macro@Entit
 // Some docs link to the module `db`, which is a feature.
 #![cfg_attr(not(feature = "sea-orm"), allow(rustdoc::broken_intra_doc_links))]
 
-pub mod access;
-pub mod action;
-mod atomic;
-pub mod blob;
-pub mod catalog;
-pub mod context;
+/// Values that know nobody: errors, paths, texts, credentials, rules of recurrence, the unit of work.
+mod words {
+    pub(crate) mod error;
+    pub(crate) mod label;
+    pub(crate) mod large;
+    pub(crate) mod path;
+    pub mod recurrence;
+    pub(crate) mod scatter;
+    pub(crate) mod text;
+    pub mod token;
+    pub mod unit;
+    pub(crate) mod uri;
+    pub(crate) mod web;
+}
+
+/// What describes an entity: its schema, the shape of what is sent, its form on the wire.
+mod model {
+    pub(crate) mod entity;
+    pub mod file;
+    pub mod lines;
+    pub(crate) mod projection;
+    pub mod schema;
+    pub mod shape;
+    pub(crate) mod signs;
+    pub(crate) mod value;
+    pub mod wire;
+}
+
+/// What an author of a type implements or is given: capabilities, access, actions, input, search, replies, events.
+mod contract {
+    pub mod access;
+    pub mod action;
+    pub mod blob;
+    pub mod catalog;
+    pub mod context;
+    pub(crate) mod demo;
+    pub mod endpoint;
+    pub(crate) mod event;
+    pub mod format;
+    pub mod html;
+    pub mod ics;
+    pub(crate) mod input;
+    pub(crate) mod name;
+    pub(crate) mod notice;
+    pub(crate) mod operation;
+    pub(crate) mod patch;
+    pub(crate) mod preconditions;
+    pub(crate) mod provider;
+    pub(crate) mod registry;
+    pub(crate) mod repetition;
+    pub mod reply;
+    pub(crate) mod request;
+    pub mod search;
+    pub mod setting;
+    pub mod sheet;
+    pub(crate) mod sighted;
+    pub(crate) mod start;
+    pub(crate) mod stream;
+    pub(crate) mod turn;
+    pub mod view;
+    pub(crate) mod visits;
+    pub(crate) mod wall_clock;
+}
+
+/// How entities are stored in SQL databases, and what a type with a table gets from its declaration.
 #[cfg(feature = "sea-orm")]
 pub mod db;
-mod demo;
-mod dispatch;
-pub mod endpoint;
-mod entity;
-mod error;
-mod event;
-mod expand;
-pub mod file;
-pub mod format;
-pub mod gate;
+
+/// What runs a request: the gate, routes, transactions with their events, batches, forms.
+mod engine {
+    pub(crate) mod atomic;
+    pub(crate) mod dispatch;
+    pub(crate) mod expand;
+    pub mod gate;
+    pub(crate) mod hold;
+    pub mod leads;
+    pub(crate) mod offer;
+    pub(crate) mod prepare;
+    #[doc(hidden)]
+    pub mod probe;
+    pub(crate) mod route;
+}
+
+pub use contract::{
+    access, action, blob, catalog, context, endpoint, format, html, ics, reply, search, setting,
+    sheet, view,
+};
+#[doc(hidden)]
+pub use engine::probe;
+pub use engine::{gate, leads};
+pub use model::{file, lines, schema, shape, wire};
+pub use words::{recurrence, token, unit};
+
 #[cfg(feature = "sea-orm")]
 pub mod guide;
-mod hold;
-pub mod html;
-pub mod ics;
-mod input;
-mod label;
-mod large;
-pub mod leads;
-pub mod lines;
-mod name;
-mod notice;
-mod offer;
-mod operation;
-mod patch;
-mod path;
-mod preconditions;
-mod prepare;
-#[doc(hidden)]
-pub mod probe;
-mod projection;
-mod provider;
-pub mod recurrence;
-mod registry;
-mod repetition;
-pub mod reply;
-mod request;
-mod route;
-mod scatter;
-pub mod schema;
-pub mod search;
-pub mod setting;
-pub mod shape;
-pub mod sheet;
-mod sighted;
-mod signs;
-mod start;
-mod stream;
 #[cfg(feature = "testing")]
 pub mod testing;
-mod text;
-pub mod token;
-mod turn;
-pub mod unit;
-mod uri;
-mod value;
-pub mod view;
-mod visits;
-mod wall_clock;
-mod web;
-pub mod wire;
 
 /// An instant, in UTC.
 pub type DateTimeUtc = chrono::DateTime<chrono::Utc>;
@@ -152,51 +181,53 @@ pub use sea_orm;
 #[doc(hidden)]
 pub use serde_json;
 
-pub use access::{Access, Authorizer, Caller, Decision, Need, Operation, Permit, Scope, User};
-pub use action::{Action, Answers, Argument, Arguments, Outcome, Rest};
-pub use atomic::Atomic;
-pub use blob::{Blob, Blobs, Bundle, Receive, Reception, StoredFile, Upload};
-pub use context::{Clock, Context, Ids, Services, Shared};
-pub use demo::{Demo, FillDemo};
-pub use dispatch::{Dispatcher, Finish, look_up};
-pub use endpoint::Endpoint;
-pub use entity::{Enclosure, Entity, EventEntry, FeedEntry, Occurrence, Version};
-pub use entity_core_derive::{Entity, View, standard};
-pub use error::{Error, ErrorKind, FieldError, OUTCOME_UNKNOWN, QUOTA_EXCEEDED, Result};
-pub use event::{Audit, Event, EventSink};
-pub use hold::{Timer, WriteLimit};
-pub use input::{Fields, Input};
-pub use label::label;
-pub use large::{LargeAnswer, Reading, SMALL};
-pub use name::check_name;
-pub use notice::{Audience, Notice, NoticeRegistration, PERSON};
-pub use operation::{
+pub use contract::access::{
+    Access, Authorizer, Caller, Decision, Need, Operation, Permit, Scope, User,
+};
+pub use contract::action::{Action, Answers, Argument, Arguments, Outcome, Rest};
+pub use contract::blob::{Blob, Blobs, Bundle, Receive, Reception, StoredFile, Upload};
+pub use contract::context::{Clock, Context, Ids, Services, Shared};
+pub use contract::demo::{Demo, FillDemo};
+pub use contract::endpoint::Endpoint;
+pub use contract::event::{Audit, Event, EventSink};
+pub use contract::input::{Fields, Input};
+pub use contract::name::check_name;
+pub use contract::notice::{Audience, Notice, NoticeRegistration, PERSON};
+pub use contract::operation::{
     Content, allowed, content, is_shown, is_told_done, media_types, reception, sample,
 };
-pub use patch::Patch;
-pub use path::{DirectPath, MAX_PATH, MAX_SEGMENT, MAX_SEGMENTS, encode_segment};
-pub use preconditions::{Freshness, IfMatch, Preconditions, State, Versions};
-pub use prepare::{Preparation, Prepare};
-pub use projection::{EXPANDED, Projection};
-pub use provider::{Actions, Create, Delete, List, Provider, Read, Update};
-pub use registry::{
+pub use contract::patch::Patch;
+pub use contract::preconditions::{Freshness, IfMatch, Preconditions, State, Versions};
+pub use contract::provider::{Actions, Create, Delete, List, Provider, Read, Update};
+pub use contract::registry::{
     ActionRoute, Grant, RESERVED_PREFIXES, Registration, Registry, RegistryError, Route,
     RouteBuilder,
 };
-pub use reply::{
+pub use contract::reply::{
     Abilities, Body, Bytes, Choice, Collection, Effect, Form, FormPurpose, Item, Offer, Prompt,
     Questionnaire, Reference, Refusal, Remark, Reply, Sending,
 };
-pub use request::{Origin, Request, Verb};
-pub use scatter::scattered;
-pub use search::{Filter, MAX_LIMIT, Operator, Order, Page, Search, Window};
-pub use setting::{Setting, SettingRegistration, Settings};
-pub use sighted::{Sighted, read_references};
-pub use start::{Start, StartHook, StartRegistration};
-pub use stream::{Piece, Pieces, Streaming};
-pub use text::plain_text;
-pub use turn::{Right, Turn, Turns};
-pub use uri::{to_uri, to_uri_part};
-pub use value::flag;
-pub use visits::{Visit, Visits, note_visit};
-pub use web::is_web_address;
+pub use contract::request::{Origin, Request, Verb};
+pub use contract::search::{Filter, MAX_LIMIT, Operator, Order, Page, Search, Window};
+pub use contract::setting::{Setting, SettingRegistration, Settings};
+pub use contract::sighted::{Sighted, read_references};
+pub use contract::start::{Start, StartHook, StartRegistration};
+pub use contract::stream::{Piece, Pieces, Streaming};
+pub use contract::turn::{Right, Turn, Turns};
+pub use contract::visits::{Visit, Visits, note_visit};
+pub use engine::atomic::Atomic;
+pub use engine::dispatch::{Dispatcher, Finish, look_up};
+pub use engine::hold::{Timer, WriteLimit};
+pub use engine::prepare::{Preparation, Prepare};
+pub use entity_core_derive::{Entity, View, standard};
+pub use model::entity::{Enclosure, Entity, EventEntry, FeedEntry, Occurrence, Version};
+pub use model::projection::{EXPANDED, Projection};
+pub use model::value::flag;
+pub use words::error::{Error, ErrorKind, FieldError, OUTCOME_UNKNOWN, QUOTA_EXCEEDED, Result};
+pub use words::label::label;
+pub use words::large::{LargeAnswer, Reading, SMALL};
+pub use words::path::{DirectPath, MAX_PATH, MAX_SEGMENT, MAX_SEGMENTS, encode_segment};
+pub use words::scatter::scattered;
+pub use words::text::plain_text;
+pub use words::uri::{to_uri, to_uri_part};
+pub use words::web::is_web_address;

@@ -8,14 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::access::{Authorizer, Caller, Decision, Scope};
-use crate::context::{Clock, Context, Ids, Services, Shared};
-use crate::error::Result;
-use crate::event::{Audit, Event, EventSink};
-use crate::html::{Sanitized, Sanitizer, SentHtml};
-use crate::large::Reading;
-use crate::request::Origin;
-use crate::unit::{NoStore, Unit};
+use crate::contract::access::{Authorizer, Caller, Decision, Scope};
+use crate::contract::context::{Clock, Context, Ids, Services, Shared};
+use crate::contract::event::{Audit, Event, EventSink};
+use crate::contract::html::{Sanitized, Sanitizer, SentHtml};
+use crate::contract::request::Origin;
+use crate::words::error::Result;
+use crate::words::large::Reading;
+use crate::words::unit::{NoStore, Unit};
 
 /// A clock that moves only on request. It begins at 2026-11-21T10:00:00Z.
 #[derive(Debug)]

@@ -4,30 +4,47 @@
 //! Plain text is escaped here, once, by the rules of each format. Only fields that the schema calls HTML and the
 //! content of feed entries are written as markup: they were sanitised on their way in. This crate does not
 //! choose a format and knows no HTTP; the server does.
+//!
+//! What comes in is a [`Reply`](entity_core::Reply) or the bytes of a body, what goes out are bytes or an
+//! [`Input`](entity_core::Input). The modules below are floors, from the bottom up: a file imports from its own floor
+//! and from those below it.
 
 use entity_core::RegistryError;
 use entity_core::format::Formats;
 
-pub mod batch;
-mod buffer;
-pub mod calendar;
-pub mod csv;
-pub mod feed;
-pub mod html;
+/// Texts, trees and addresses, which all formats write.
+mod words {
+    pub(crate) mod buffer;
+    pub(crate) mod paging;
+    pub(crate) mod text;
+    pub(crate) mod title;
+    pub(crate) mod tree;
+}
+
+/// Bodies from clients.
 pub mod input;
-pub mod json;
-pub mod openapi;
-pub mod opml;
-mod paging;
-mod text;
-mod title;
-mod tree;
-pub mod xml;
+
+/// A file or folder for each format but HTML.
+mod render {
+    pub mod batch;
+    pub mod calendar;
+    pub mod csv;
+    pub mod feed;
+    pub mod json;
+    pub mod openapi;
+    pub mod opml;
+    pub mod xml;
+}
+
+/// Pages for people.
+pub mod html;
+
+pub use render::{batch, calendar, csv, feed, json, openapi, opml, xml};
 
 pub use input::form::{FORM, encode, parse_pairs, write_pairs};
 pub use input::json::parse_value as parse_json;
-pub use paging::{filters, paging_links, windows};
-pub use title::title;
+pub use words::paging::{filters, paging_links, windows};
+pub use words::title::title;
 
 /// The sheet that all pages refer to.
 pub const STYLESHEET: &str = include_str!("../assets/lectern.css");

@@ -1,44 +1,71 @@
 //! The types of entity that every Lectern service has, their tables, and who may do what with them.
+//!
+//! What comes in are calls of the [gate](entity_core::gate), by way of the [`Provider`](entity_core::Provider) that each
+//! type registers; what goes out are entities, stored in the tables of [`storage`]. The modules below are floors, from
+//! the bottom up: a file imports from its own floor and from those below it.
 
-pub mod announcement;
-pub mod assignment;
-pub mod authorizer;
-pub mod calendar;
-pub mod chat;
-pub mod content;
-pub mod conversations;
-mod dashboard;
-pub mod db;
-pub mod demo;
-mod fields;
-pub mod forums;
-pub mod gradebook;
-mod group;
-pub mod html;
-pub mod invitation;
-pub mod lessons;
-mod letter;
-pub mod limits;
-pub mod membership;
-pub mod migration;
-pub mod notification;
-mod parameters;
-pub mod poll;
-pub mod portal;
-pub mod preference;
-pub mod profile;
-pub mod quiz;
-mod search;
-pub mod server_config;
-pub mod session_event;
-pub mod site;
-pub mod syllabus;
-pub mod task;
-pub mod term;
-pub mod user;
-pub mod webcontent;
-pub mod webhook;
-mod when;
+/// Parts that know no type.
+pub mod base {
+    pub(crate) mod fields;
+    pub mod html;
+    pub(crate) mod letter;
+    pub mod limits;
+    pub(crate) mod parameters;
+    pub(crate) mod search;
+    pub(crate) mod when;
+}
+
+/// The tables and their migrations.
+pub mod storage {
+    pub mod db;
+    pub mod migration;
+}
+
+/// People, sites, and who may do what there.
+pub mod people {
+    pub mod authorizer;
+    pub(crate) mod group;
+    pub mod invitation;
+    pub mod membership;
+    pub mod preference;
+    pub mod profile;
+    pub mod session_event;
+    pub mod site;
+    pub mod term;
+    pub mod user;
+}
+
+/// What is taught in a site.
+pub mod courses {
+    pub mod announcement;
+    pub mod assignment;
+    pub mod calendar;
+    pub mod content;
+    pub mod gradebook;
+    pub mod lessons;
+    pub mod poll;
+    pub mod quiz;
+    pub mod syllabus;
+    pub mod task;
+    pub mod webcontent;
+}
+
+/// What people say to each other, and what they are told.
+pub mod talk {
+    pub mod chat;
+    pub mod conversations;
+    pub mod forums;
+    pub mod notification;
+}
+
+/// What stands on all the types: the portal, the dashboard, the data of the demo.
+pub mod face {
+    pub(crate) mod dashboard;
+    pub mod demo;
+    pub mod portal;
+    pub mod server_config;
+    pub mod webhook;
+}
 
 #[cfg(test)]
 mod testbed;

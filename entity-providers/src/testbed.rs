@@ -19,13 +19,13 @@ use sea_orm::{EntityTrait, IntoActiveModel};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
-use crate::authorizer::RoleAuthorizer;
-use crate::content::Attached;
-use crate::db::realm_grant;
-use crate::demo::{self, Summary};
-use crate::limits::Limits;
-use crate::user::{Guess, PasswordService, Passwords, Tries, TryService};
-use crate::{db, migration};
+use crate::base::limits::Limits;
+use crate::courses::content::Attached;
+use crate::face::demo::{self, Summary};
+use crate::people::authorizer::RoleAuthorizer;
+use crate::people::user::{Guess, PasswordService, Passwords, Tries, TryService};
+use crate::storage::db::realm_grant;
+use crate::storage::{db, migration};
 
 /// Turns passwords around: quick, and enough to see that they were not stored as they are.
 #[derive(Debug)]

@@ -1,59 +1,86 @@
 //! The Lectern service: HTTP around the registered entity types.
 //!
-//! A request goes one way: [`listen`] accepts it, the layers of [`middleware`] say who sent it and refuse
-//! what nobody should have to think about, `direct` or [`api`] turn it into a request to the
-//! [`Dispatcher`](entity_core::Dispatcher), and its reply back into HTTP. [`app`] puts all of this together.
+//! What comes in is a connection; what goes out is an answer, and a row of the audit log. A request goes one way:
+//! [`listen`](base::listen) accepts it, the `pipeline` takes it through the layers of
+//! [`middleware`](web::middleware), which say who sent it and refuse what nobody should have to think about,
+//! `direct` or [`api`](web::api) turn it into a request to the [`Dispatcher`](entity_core::Dispatcher), and its reply
+//! back into HTTP. [`App`] holds what all of them need.
+//!
+//! The modules below are floors, from the bottom up: a file imports from its own floor and from those below it.
 //!
 //! A service with further entity types is a binary of its own that links their crates and calls [`run`].
 
-pub mod admission;
-mod answers;
-pub mod api;
-pub mod app;
-pub mod archive;
-pub mod audit;
-pub mod auth;
-mod capacity;
-pub mod cli;
-mod coding;
-pub mod config;
-mod deadline;
-mod descriptions;
-mod direct;
-pub mod error;
-mod events;
-mod exchange;
-pub mod feed;
-pub mod files;
-mod follower;
-pub mod health;
-mod janitor;
-mod journal;
-pub mod listen;
-mod media;
-mod memory;
-pub mod metrics;
-pub mod middleware;
-pub mod migration;
-mod mount;
-mod network;
-mod no_store;
-pub mod openapi;
-mod own;
-mod packing;
-mod path_text;
-mod pipeline;
-pub mod portal;
-mod presence;
-pub mod production;
-mod retention;
-mod sanitizer;
-pub mod session;
-pub mod storage;
-pub mod supervise;
-pub mod system;
-pub mod telemetry;
-mod webhooks;
+/// What knows nothing of a request: settings, clocks, logs, metrics, sockets.
+pub mod base {
+    pub(crate) mod capacity;
+    pub mod config;
+    pub(crate) mod deadline;
+    pub mod health;
+    pub mod listen;
+    pub(crate) mod media;
+    pub(crate) mod memory;
+    pub mod metrics;
+    pub(crate) mod network;
+    pub(crate) mod no_store;
+    pub(crate) mod own;
+    pub(crate) mod packing;
+    pub(crate) mod sanitizer;
+    pub mod supervise;
+    pub mod system;
+    pub mod telemetry;
+}
 
-pub use app::{App, Parts};
-pub use cli::run;
+/// Who may come in: admission, sessions, authentication, the audit log.
+pub mod guard {
+    pub mod admission;
+    pub mod audit;
+    pub mod auth;
+    pub mod session;
+}
+
+/// From HTTP to the dispatcher and back: the pipeline with its middleware, `/direct`, `/api`.
+pub mod web {
+    pub(crate) mod answers;
+    pub mod api;
+    pub mod app;
+    pub(crate) mod coding;
+    pub(crate) mod descriptions;
+    pub(crate) mod direct;
+    pub mod error;
+    pub(crate) mod events;
+    pub(crate) mod exchange;
+    pub mod middleware;
+    pub(crate) mod mount;
+    pub(crate) mod path_text;
+    pub(crate) mod pipeline;
+}
+
+/// What else is served: the portal, private feeds, the description of the service.
+pub mod pages {
+    pub mod feed;
+    pub mod openapi;
+    pub mod portal;
+}
+
+/// What works beside the requests: storage, files, events to come, retention, webhooks.
+pub mod operate {
+    pub mod archive;
+    pub mod files;
+    pub(crate) mod follower;
+    pub(crate) mod janitor;
+    pub(crate) mod journal;
+    pub mod migration;
+    pub(crate) mod presence;
+    pub mod production;
+    pub(crate) mod retention;
+    pub mod storage;
+    pub(crate) mod webhooks;
+}
+
+/// The command line, which builds and runs all of it.
+pub mod start {
+    pub mod cli;
+}
+
+pub use start::cli::run;
+pub use web::app::{App, Parts};

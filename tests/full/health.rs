@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use http::StatusCode;
-use server::health::HealthListener;
+use server::base::health::HealthListener;
 use tests::{Backend, Client, TestApp, both, database};
 
 const LIVE: &str = "/livez";

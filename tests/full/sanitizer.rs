@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use entity_providers::html::HtmlRules;
+use entity_providers::base::html::HtmlRules;
 
 /// What takes a parser long, as text that goes on for as long as it is wanted: its beginning, and what is repeated,
 /// where `#` stands for a number that is another one each time.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
 use serde_json::{Value, json};
-use server::archive::{export, import};
+use server::operate::archive::{export, import};
 use tests::{Backend, Client, Database, OnBackend, TestApp, both};
 use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
@@ -141,7 +141,7 @@ both! {
         app.user("student1").await.get(SITE_PATH).await.expect(StatusCode::OK);
         let found = admin.get("/direct/announcement/site/biology-101.json?_search=exam").await;
         found.expect(StatusCode::OK);
-        assert_eq!(entity_providers::db::miscounted(&app.service().storage.content).await.expect("counts"), 0);
+        assert_eq!(entity_providers::storage::db::miscounted(&app.service().storage.content).await.expect("counts"), 0);
     }
 
     async fn an_archive_goes_from_one_database_to_the_other(app: TestApp) {

@@ -3,7 +3,7 @@
 mod faults;
 
 mod syllabus {
-    use entity_providers::syllabus::SyllabusItem;
+    use entity_providers::courses::syllabus::SyllabusItem;
 
     lectern_testing::conformance!(SyllabusItem, {
         "attachments": [{"name": "a & b.pdf", "url": "https://example.edu/a.pdf"}],
@@ -11,25 +11,25 @@ mod syllabus {
 }
 
 mod chat {
-    use entity_providers::chat::ChatChannel;
+    use entity_providers::talk::chat::ChatChannel;
 
     lectern_testing::conformance!(ChatChannel, {"filterType": "SelectMessagesByTime", "filterParam": 7});
 }
 
 mod webcontent {
-    use entity_providers::webcontent::WebContent;
+    use entity_providers::courses::webcontent::WebContent;
 
     lectern_testing::conformance!(WebContent, {"url": "https://example.edu/a?b=c&d"});
 }
 
 mod news {
-    use entity_providers::webcontent::NewsFeed;
+    use entity_providers::courses::webcontent::NewsFeed;
 
     lectern_testing::conformance!(NewsFeed, {"url": "https://example.edu/news.rss"});
 }
 
 mod webhook {
-    use entity_providers::webhook::Webhook;
+    use entity_providers::face::webhook::Webhook;
 
     lectern_testing::conformance!(Webhook, {"url": "https://example.edu/a?b=c&d", "kinds": ["annc.new"]});
 }
@@ -52,7 +52,7 @@ mod content {
 }
 
 mod term {
-    use entity_providers::term::Term;
+    use entity_providers::people::term::Term;
 
     lectern_testing::conformance!(Term, {"from": "2026-09-01T00:00:00Z", "to": "2027-02-01T00:00:00Z"});
 }
@@ -78,7 +78,7 @@ mod task {
 }
 
 mod announcement {
-    use entity_providers::announcement::Announcement;
+    use entity_providers::courses::announcement::Announcement;
 
     lectern_testing::conformance!(Announcement, {
         "attachments": [{"name": "a & b.pdf", "url": "https://example.edu/a.pdf"}],
@@ -86,7 +86,7 @@ mod announcement {
 }
 
 mod assignment {
-    use entity_providers::assignment::Assignment;
+    use entity_providers::courses::assignment::Assignment;
 
     lectern_testing::conformance!(Assignment, {
         "attachments": [{"name": "a & b.pdf", "url": "https://example.edu/a.pdf"}],
@@ -113,13 +113,13 @@ mod conversations {
 }
 
 mod lessons {
-    use entity_providers::lessons::Lesson;
+    use entity_providers::courses::lessons::Lesson;
 
     lectern_testing::conformance!(Lesson, {"gradebookPoints": null, "parentId": null});
 }
 
 mod forums {
-    use entity_providers::forums::Forum;
+    use entity_providers::talk::forums::Forum;
 
     lectern_testing::conformance!(Forum, {
         "attachments": [{"name": "a & b.pdf", "url": "https://example.edu/a.pdf"}],
@@ -129,7 +129,7 @@ mod forums {
 }
 
 mod poll {
-    use entity_providers::poll::Poll;
+    use entity_providers::courses::poll::Poll;
 
     lectern_testing::conformance!(Poll, {
         "minOptions": 1,
@@ -140,7 +140,7 @@ mod poll {
 }
 
 mod calendar {
-    use entity_providers::calendar::CalendarEvent;
+    use entity_providers::courses::calendar::CalendarEvent;
 
     lectern_testing::conformance!(CalendarEvent, {
         "attachments": [{"name": "a & b.pdf", "url": "https://example.edu/a.pdf"}],

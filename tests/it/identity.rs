@@ -2,7 +2,7 @@
 
 use entity_core::Entity as _;
 use entity_core::schema::{Kind, Writable};
-use entity_providers::user::User;
+use entity_providers::people::user::User;
 use http::StatusCode;
 use serde_json::{Value, json};
 use tests::app::PASSWORD;

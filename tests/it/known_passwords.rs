@@ -5,7 +5,7 @@ use std::process::Output;
 use http::StatusCode;
 use sea_orm::{ConnectionTrait as _, Statement};
 use serde_json::json;
-use server::production;
+use server::operate::production;
 use tests::app::PASSWORD;
 use tests::{TestApp, both};
 

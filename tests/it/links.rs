@@ -58,7 +58,8 @@ fn beginnings() -> BTreeSet<String> {
             }
         }
     }
-    let endpoints = server::api::Endpoints::from_inventory().expect("endpoints that go together");
+    let endpoints =
+        server::web::api::Endpoints::from_inventory().expect("endpoints that go together");
     for endpoint in endpoints.iter().filter(|it| it.verb.is_safe()) {
         let path = endpoint
             .path

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use entity_core::Registry;
 use sea_orm::ConnectionTrait;
-use server::production;
-use server::storage::Storage;
+use server::operate::production;
+use server::operate::storage::Storage;
 use tests::process::{Process, run, service, text};
 use tests::{Backend, Database, OnBackend, TestApp, both, database};
 

@@ -2,7 +2,7 @@
 
 use entity_core::testing::origin;
 use entity_core::{Audit, Caller};
-use entity_providers::demo::scale::{self, Part};
+use entity_providers::face::demo::scale::{self, Part};
 use http::StatusCode;
 use tests::{TestApp, both};
 

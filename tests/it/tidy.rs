@@ -1,6 +1,7 @@
 //! The rules of the repository, as tests.
 
 mod by_hand;
+mod house;
 mod manifests;
 mod places;
 mod sources;

@@ -6,7 +6,7 @@ mod people;
 use std::collections::BTreeMap;
 
 use entity_core::{Entity, Route};
-use entity_providers::db::{connect, count_tables, mend_usage, miscounted};
+use entity_providers::storage::db::{connect, count_tables, mend_usage, miscounted};
 use sea_orm::{ConnectionTrait, DatabaseConnection, Statement};
 use serde::{Deserialize, Serialize};
 use tests::{Backend, OnBackend, TestApp, both};

@@ -14,8 +14,8 @@ use serde_json::{Map, Value as Json};
 use super::column::ColumnType;
 use super::folded::folded_fields;
 use super::table::{Parents, TableSpec};
-use crate::registry::{Registry, Route};
-use crate::schema::{Field, Kind, Schema};
+use crate::contract::registry::{Registry, Route};
+use crate::model::schema::{Field, Kind, Schema};
 
 pub use read::{ROWS, Reading};
 pub use write::{AccountIds, insert};

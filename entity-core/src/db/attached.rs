@@ -12,13 +12,13 @@ use async_trait::async_trait;
 use sea_orm::{DbBackend, Value};
 
 use super::Record;
-use crate::context::Context;
-use crate::dispatch::look_up;
-use crate::error::{Error, ErrorKind, Result};
-use crate::file::{ATTACHED_FILES, OWN_FILES};
-use crate::path::{DirectPath, encode_segment};
-use crate::registry::Registry;
-use crate::reply::Body;
+use crate::contract::context::Context;
+use crate::contract::registry::Registry;
+use crate::contract::reply::Body;
+use crate::engine::dispatch::look_up;
+use crate::model::file::{ATTACHED_FILES, OWN_FILES};
+use crate::words::error::{Error, ErrorKind, Result};
+use crate::words::path::{DirectPath, encode_segment};
 
 /// The maximum number of entities that are asked whether the caller sees a file in them.
 const MOST_HOLDERS: i64 = 50;

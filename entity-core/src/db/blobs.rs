@@ -9,10 +9,10 @@ use bytes::Bytes;
 use sea_orm::ConnectionTrait as _;
 
 use super::{Session, Sql};
-use crate::blob::Blob;
-use crate::context::Context;
-use crate::error::Result;
-use crate::registry::{Registry, Route};
+use crate::contract::blob::Blob;
+use crate::contract::context::Context;
+use crate::contract::registry::{Registry, Route};
+use crate::words::error::Result;
 
 /// The table of the book. The column `unnamed` is the instant since which no row is known to name the file, or null.
 pub const TABLE: &str = "stored_file";

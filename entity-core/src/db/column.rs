@@ -4,7 +4,7 @@ use sea_orm::{DbErr, Value};
 
 use super::Row;
 use crate::DateTimeUtc;
-use crate::wire::{Instant as _, Millis, Moment};
+use crate::model::wire::{Instant as _, Millis, Moment};
 
 /// The declared type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use rustix::fs::{StatVfsMountFlags, statvfs};
 use sea_orm::{DbErr, sqlx};
 
 use super::failure::{self, Fault};
-use crate::error::Result;
+use crate::words::error::Result;
 
 /// The faults of one database. All clones share the same state.
 #[derive(Clone, Debug)]

@@ -15,7 +15,7 @@ use sea_orm::{Statement, Value};
 
 use super::Row;
 use super::failure::Fault;
-use crate::error::{Error, Result};
+use crate::words::error::{Error, Result};
 
 /// The time for which a reader waits for a process that changes the journal of the file.
 const BUSY_TIMEOUT: Duration = Duration::from_millis(500);

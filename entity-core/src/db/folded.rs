@@ -4,8 +4,8 @@ use std::str::FromStr as _;
 
 use sea_orm::{ActiveModelTrait, ActiveValue, EntityTrait, IntoActiveModel, Value};
 
-use crate::error::{Error, Result};
-use crate::schema::{Field, Schema};
+use crate::model::schema::{Field, Schema};
+use crate::words::error::{Error, Result};
 
 /// Returns `row` with its folded columns set: for each column that the row sets and that `schema` declares as `search`,
 /// the column with the folded text is set as well.

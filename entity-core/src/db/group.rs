@@ -23,8 +23,8 @@ use sea_orm::sqlx::Sqlite;
 use sqlx_core::rt::{sleep, spawn};
 
 use super::transaction::Open;
-use crate::error::{Error, OUTCOME_UNKNOWN, Result};
-use crate::unit::{End, Ended};
+use crate::words::error::{Error, OUTCOME_UNKNOWN, Result};
+use crate::words::unit::{End, Ended};
 
 /// The time for which the first unit of work that is done waits for others.
 const LONGEST: Duration = Duration::from_millis(5);

@@ -11,7 +11,7 @@ use sea_orm::{
 };
 
 use super::Session;
-use crate::error::Error;
+use crate::words::error::Error;
 
 /// A function that receives each row and returns whether another one is wanted.
 pub type Take<'a> = dyn FnMut(QueryResult) -> bool + Send + 'a;

@@ -10,10 +10,10 @@ use sea_orm::{
 };
 
 use super::{Row, Session, Take};
-use crate::context::Context;
-use crate::error::Result;
-use crate::large::{Reading, SMALL};
-use crate::search::{Page, Search};
+use crate::contract::context::Context;
+use crate::contract::search::{Page, Search};
+use crate::words::error::Result;
+use crate::words::large::{Reading, SMALL};
 
 /// The limits on how much of a statement's result is read.
 #[derive(Clone, Debug)]

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sea_orm::{ConnectionTrait, DatabaseConnection, Statement, Value};
 
 use super::Session;
-use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::contract::context::Context;
+use crate::words::error::{Error, Result};
 
 /// The limits for one account or one site. 0 means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

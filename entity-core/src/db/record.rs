@@ -24,10 +24,10 @@ use sea_orm::Value;
 use super::sight::{Facts, Sight};
 use super::veil::Veiled;
 use super::{ColumnType, Row, TableSpec, Unique};
-use crate::context::Context;
-use crate::entity::Entity;
-use crate::error::Result;
-use crate::input::Fields;
+use crate::contract::context::Context;
+use crate::contract::input::Fields;
+use crate::model::entity::Entity;
+use crate::words::error::Result;
 
 pub use children::Parent;
 pub use follow::{Followed, follow};

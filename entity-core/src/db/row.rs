@@ -127,7 +127,7 @@ tuples! { (A, B) (A, B, C) (A, B, C, D) (A, B, C, D, E) }
 ///
 /// # Errors
 /// Returns an error if a column is missing or holds a value of another type.
-pub fn columns<T: FromRow>(row: &mut Row<'_>) -> crate::error::Result<T> {
+pub fn columns<T: FromRow>(row: &mut Row<'_>) -> crate::words::error::Result<T> {
     Ok(T::from_row(row)?)
 }
 

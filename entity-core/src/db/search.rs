@@ -12,10 +12,10 @@ use sea_orm::{ConnectionTrait, DbBackend, Value};
 
 use super::veil::Columns;
 use super::{Sql, Variables};
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::schema::{Field, Schema};
-use crate::search::{Cell, Filter, Needle, Order, Search, Test, is_searched};
+use crate::contract::context::Context;
+use crate::contract::search::{Cell, Filter, Needle, Order, Search, Test, is_searched};
+use crate::model::schema::{Field, Schema};
+use crate::words::error::{Error, Result};
 
 /// Adds the filters, words, cursor, order and window of `search` to `statement`, which selects from `table`. The fields
 /// must be columns or expressions without `{caller}` and `{now}`, which records know.

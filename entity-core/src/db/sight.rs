@@ -11,10 +11,10 @@ use sea_orm::DbErr;
 use self::question::{Names, Of};
 use super::record::Record;
 use super::{Row, Sql};
-use crate::access::{Operation, Permit, Scope};
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::gate;
+use crate::contract::access::{Operation, Permit, Scope};
+use crate::contract::context::Context;
+use crate::engine::gate;
+use crate::words::error::{Error, Result};
 
 pub use self::cause::{Cause, Telling};
 pub(super) use self::question::Asking;

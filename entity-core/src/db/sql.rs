@@ -3,8 +3,8 @@
 use sea_orm::sea_query::Expr;
 use sea_orm::{DbBackend, Statement, Value};
 
-use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::contract::context::Context;
+use crate::words::error::{Error, Result};
 
 /// A statement, or a part of one, under construction: the text and the values that are bound to its placeholders.
 ///

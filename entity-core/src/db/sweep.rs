@@ -2,8 +2,8 @@
 
 use sea_orm::{ConnectionTrait as _, Value};
 
-use crate::context::Context;
-use crate::error::Result;
+use crate::contract::context::Context;
+use crate::words::error::Result;
 
 /// A table whose rows are over some time after an instant that one of its columns tells.
 #[derive(Clone, Copy, Debug)]

@@ -9,7 +9,7 @@ use sea_orm::sea_query::{
 use super::column::ColumnType;
 use super::folded::folded_fields;
 use super::record::{GroupTable, Parent, Record};
-use crate::schema::{Field, Role};
+use crate::model::schema::{Field, Role};
 
 /// The tables to which the rows of all types belong: they go with their site, and rows about a group with the group.
 #[derive(Clone, Copy, Debug, Default)]

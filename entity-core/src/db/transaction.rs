@@ -25,8 +25,8 @@ use super::faults::Faults;
 use super::group::{Groups, Member};
 use super::lane::Take;
 use super::stop::{Stop, Stops};
-use crate::error::{Error, Result};
-use crate::unit::{End, Ended};
+use crate::words::error::{Error, Result};
+use crate::words::unit::{End, Ended};
 
 /// The maximum time of a COMMIT. After that, the outcome is reported as unknown.
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(10);

@@ -10,11 +10,11 @@ use super::record::{Record, THIS, write_from};
 use super::search::expression;
 use super::sight::{Asking, Facts, Held, Sight};
 use super::{Row, Sql, Variables};
-use crate::context::Context;
-use crate::error::{Error, ErrorKind, Result};
-use crate::input::Fields;
-use crate::schema::{Field, Role};
-use crate::search::Search;
+use crate::contract::context::Context;
+use crate::contract::input::Fields;
+use crate::contract::search::Search;
+use crate::model::schema::{Field, Role};
+use crate::words::error::{Error, ErrorKind, Result};
 
 /// A field that some callers do not see. `#[entity(sight = …)]` on a field declares it.
 #[derive(Clone, Copy, Debug)]

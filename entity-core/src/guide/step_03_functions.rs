@@ -102,5 +102,5 @@
 //! - `loan.read.any` does not end with `.read`, so it means `site.upd`.
 //! - A site can't grant such a function to a role of its own.
 //! - The service itself grants functions of many stems by default, such as `poll`, `chat` and `content`
-//!   (`entity-providers/src/migration/default_grants.rs`). A type with one of these stems has no fallback: its
+//!   (`entity-providers/src/storage/migration/default_grants.rs`). A type with one of these stems has no fallback: its
 //!   functions are held only if they are in that table or declared.

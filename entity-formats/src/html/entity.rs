@@ -13,7 +13,7 @@ use super::frame::Frame;
 use super::query::Query;
 use super::shown::{SanitizedHtml, Shown, instant};
 use super::{label, label_of, reference};
-use crate::json::METADATA;
+use crate::render::json::METADATA;
 
 /// One entity.
 #[derive(Template)]

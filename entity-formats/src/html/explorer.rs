@@ -6,7 +6,7 @@ use entity_core::format::View;
 use serde_json::Value;
 
 use super::frame::Frame;
-use crate::openapi::{Answer, Content, Document, Location, Operation, Parameter};
+use crate::render::openapi::{Answer, Content, Document, Location, Operation, Parameter};
 
 /// The page.
 #[derive(Template)]

@@ -18,7 +18,10 @@ use super::entity::{Command, buttons, links};
 use super::form::is_prefilled;
 use super::frame::Frame;
 use super::query::Query;
-use crate::{paging_links, title, tree};
+use crate::{
+    paging_links,
+    words::{title, tree},
+};
 
 /// A list.
 #[derive(Template)]

@@ -7,8 +7,8 @@ use entity_core::{Body, Error, EventEntry, Item, Result};
 
 use super::frame::Frame;
 use super::shown::{SanitizedHtml, Shown};
-use crate::feed::{self, clean};
-use crate::paging::view_url_with_query;
+use crate::render::feed::{self, clean};
+use crate::words::paging::view_url_with_query;
 
 /// How an address begins that programs with calendars know as one to subscribe to.
 const CALENDAR_SCHEME: &str = "webcal";
@@ -45,7 +45,7 @@ impl<'a> SubscriptionPage<'a> {
             _ => return Err(Error::not_acceptable(&[])),
         };
         let address = view_url_with_query(view, own.format);
-        let is_calendar = own.format == crate::calendar::NAME;
+        let is_calendar = own.format == crate::render::calendar::NAME;
         Ok(Self {
             frame: Frame::new(own.title, view),
             calendar: is_calendar.then(|| with_scheme(CALENDAR_SCHEME, &address)),

@@ -11,7 +11,7 @@ use quick_xml::events::{BytesDecl, BytesRef, BytesStart, Event};
 use self::element::Element;
 use self::space::Spaces;
 use super::MAX_DEPTH;
-use crate::text::{is_allowed, is_name};
+use crate::words::text::{is_allowed, is_name};
 
 /// The most elements in a body.
 const MAX_ELEMENTS: usize = 10_000;

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use entity_core::search::fold;
 use entity_core::{Entity as _, Registry};
-use entity_providers::announcement::Announcement;
+use entity_providers::courses::announcement::Announcement;
 use sea_orm::{ConnectOptions, ConnectionTrait, Database as Connection, DatabaseConnection};
 use sea_orm::{DbBackend, Statement};
-use server::storage::Storage;
+use server::operate::storage::Storage;
 use tests::{Backend, TestApp, both};
 use tokio::time::{sleep, timeout};
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use entity_providers::db::shrink_journal;
+use entity_providers::storage::db::shrink_journal;
 use http::StatusCode;
 use http::header::RETRY_AFTER;
 use sea_orm::sqlx::sqlite::SqliteConnection;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use entity_core::Registry;
 use sea_orm::{ConnectOptions, ConnectionTrait, Database as Connection, TransactionTrait};
-use server::storage::Storage;
+use server::operate::storage::Storage;
 use tests::{Backend, Database, OnBackend};
 use tokio::time::sleep;
 

@@ -1,7 +1,7 @@
 //! A pooler between the service and PostgreSQL is recognised, and refused in words that say what to do.
 
 use entity_core::Registry;
-use server::storage::Storage;
+use server::operate::storage::Storage;
 use tests::pooler::Pooler;
 use tests::{Backend, Database, OnBackend};
 

@@ -2,7 +2,7 @@
 
 use entity_core::ErrorKind;
 use entity_core::db::{Db, Transaction};
-use entity_providers::db::connect;
+use entity_providers::storage::db::connect;
 use sea_orm::{ConnectionTrait, Statement};
 use tests::{Backend, Database, OnBackend, both};
 

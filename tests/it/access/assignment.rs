@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use entity_core::DateTimeUtc;
-use entity_providers::assignment::{Assignment, Submission};
+use entity_providers::courses::assignment::{Assignment, Submission};
 use serde_json::{Value, json};
 
 use super::requests::Shows;

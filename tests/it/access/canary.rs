@@ -296,12 +296,13 @@ fn of_lists(route: &Route, sites: &BTreeSet<String>) -> Vec<String> {
 
 /// Further addresses that tell of a site.
 fn of_site(site: &str) -> Vec<String> {
-    let endpoints = server::api::Endpoints::from_inventory().expect("endpoints that go together");
+    let endpoints =
+        server::web::api::Endpoints::from_inventory().expect("endpoints that go together");
     let endpoints = endpoints
         .iter()
         .filter(|it| it.verb.is_safe())
         .map(|it| it.path);
-    let own = server::portal::ADDRESSES
+    let own = server::pages::portal::ADDRESSES
         .iter()
         .filter(|it| it.verb.is_safe());
     let patterns = endpoints.chain(own.map(|it| it.path));

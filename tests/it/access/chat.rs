@@ -3,9 +3,9 @@
 use entity_core::db;
 use entity_core::wire::Millis;
 use entity_core::{Context, DateTimeUtc, Result};
-use entity_providers::chat::{ChatChannel, ChatMessage};
-use entity_providers::webcontent::{NewsFeed, WebContent};
-use entity_providers::webhook::{Webhook, WebhookDelivery};
+use entity_providers::courses::webcontent::{NewsFeed, WebContent};
+use entity_providers::face::webhook::{Webhook, WebhookDelivery};
+use entity_providers::talk::chat::{ChatChannel, ChatMessage};
 use serde_json::{Value, json};
 
 use super::rows::Rows;

@@ -2,7 +2,7 @@
 
 use entity_core::DateTimeUtc;
 use entity_core::wire::Millis;
-use entity_providers::content::ContentItem;
+use entity_providers::courses::content::ContentItem;
 
 use super::requests::Shows;
 use super::rows::Rows;

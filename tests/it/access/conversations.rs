@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use entity_core::DateTimeUtc;
 use entity_core::wire::Millis;
-use entity_providers::conversations::{
+use entity_providers::talk::conversations::{
     ConversationAgreement, ConversationSettings, Topic, TopicComment, TopicMark, TopicPost,
     TopicTag,
 };

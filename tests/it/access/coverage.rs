@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use entity_core::Registry;
 use entity_core::catalog::{Catalog, TypeEntry};
-use server::api::Endpoints;
+use server::web::api::Endpoints;
 
 use super::policy;
 
@@ -21,7 +21,7 @@ fn offered() -> BTreeSet<(String, String)> {
     .types;
     let endpoints = Endpoints::from_inventory().expect("endpoints that go together");
     let endpoints = endpoints.iter().map(|it| (it.verb, it.path));
-    let addresses = server::portal::ADDRESSES.iter();
+    let addresses = server::pages::portal::ADDRESSES.iter();
     let others = endpoints
         .chain(addresses.map(|it| (it.verb, it.path)))
         .map(|(verb, path)| ("api".to_owned(), format!("{}:{path}", verb.name())));

@@ -1,8 +1,8 @@
 //! Memberships and invitations that are asked for.
 
 use entity_core::token;
-use entity_providers::db::membership::{self, Origin};
-use entity_providers::db::{group_member, invitation};
+use entity_providers::storage::db::membership::{self, Origin};
+use entity_providers::storage::db::{group_member, invitation};
 
 use super::rows::Rows;
 use super::subject::Subject;

@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use entity_core::DateTimeUtc;
 use entity_core::wire::Millis;
-use entity_providers::calendar::CalendarEvent;
+use entity_providers::courses::calendar::CalendarEvent;
 
 use super::rows::Rows;
 use super::subject::Subject;

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use entity_core::db;
 use entity_core::wire::Millis;
 use entity_core::{Context, DateTimeUtc, Result};
-use entity_providers::forums::{Forum, ForumMessage, ForumReading, ForumTopic};
+use entity_providers::talk::forums::{Forum, ForumMessage, ForumReading, ForumTopic};
 use serde_json::{Value, json};
 
 use super::requests::Shows;

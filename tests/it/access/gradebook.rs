@@ -2,12 +2,12 @@
 
 use entity_core::DateTimeUtc;
 use entity_core::wire::{Decimal, Millis};
-use entity_providers::db::group_member;
-use entity_providers::gradebook::category::GradebookCategory;
-use entity_providers::gradebook::change::GradebookChange;
-use entity_providers::gradebook::entered::GradebookOverride;
-use entity_providers::gradebook::item::GradebookItem;
-use entity_providers::gradebook::score::GradebookScore;
+use entity_providers::courses::gradebook::category::GradebookCategory;
+use entity_providers::courses::gradebook::change::GradebookChange;
+use entity_providers::courses::gradebook::entered::GradebookOverride;
+use entity_providers::courses::gradebook::item::GradebookItem;
+use entity_providers::courses::gradebook::score::GradebookScore;
+use entity_providers::storage::db::group_member;
 use http::Method;
 use serde_json::{Value, json};
 

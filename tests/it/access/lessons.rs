@@ -3,8 +3,8 @@
 use chrono::TimeDelta;
 use entity_core::DateTimeUtc;
 use entity_core::wire::Millis;
-use entity_providers::assignment::Assignment;
-use entity_providers::lessons::{Lesson, LessonItem, LessonProgress};
+use entity_providers::courses::assignment::Assignment;
+use entity_providers::courses::lessons::{Lesson, LessonItem, LessonProgress};
 use serde_json::{Value, json};
 
 use super::requests::Shows;

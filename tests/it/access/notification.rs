@@ -2,9 +2,9 @@
 
 use entity_core::DateTimeUtc;
 use entity_core::wire::Millis;
-use entity_providers::notification::Notification;
-use entity_providers::session_event::{LOGIN, SessionEvent};
-use entity_providers::task::Task;
+use entity_providers::courses::task::Task;
+use entity_providers::people::session_event::{LOGIN, SessionEvent};
+use entity_providers::talk::notification::Notification;
 use serde_json::{Value, json};
 
 use super::rows::Rows;

@@ -2,8 +2,8 @@
 
 use entity_core::db::{self, Record as _};
 use entity_core::{Context, Fields, Result};
-use entity_providers::db::group_member;
-use entity_providers::quiz::{Quiz, QuizAttempt, QuizExtension, QuizQuestion};
+use entity_providers::courses::quiz::{Quiz, QuizAttempt, QuizExtension, QuizQuestion};
+use entity_providers::storage::db::group_member;
 use serde_json::{Value, json};
 
 use super::rows::Rows;

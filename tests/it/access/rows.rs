@@ -3,26 +3,28 @@
 use entity_core::db::Record;
 use entity_core::schema::Schema;
 use entity_core::{Context, Entity as _, Result, db};
-use entity_providers::announcement::Announcement;
-use entity_providers::assignment::{Assignment, Submission};
-use entity_providers::calendar::CalendarEvent;
-use entity_providers::content::ContentItem;
-use entity_providers::conversations::{self, Topic, TopicComment, TopicMark, TopicPost, TopicTag};
-use entity_providers::db::{
+use entity_providers::courses::announcement::Announcement;
+use entity_providers::courses::assignment::{Assignment, Submission};
+use entity_providers::courses::calendar::CalendarEvent;
+use entity_providers::courses::content::ContentItem;
+use entity_providers::courses::lessons::{Lesson, LessonItem, LessonProgress};
+use entity_providers::courses::syllabus::SyllabusItem;
+use entity_providers::courses::syllabus::redirect::SyllabusRedirect;
+use entity_providers::courses::task::Task;
+use entity_providers::people::session_event::SessionEvent;
+use entity_providers::people::site::Site;
+use entity_providers::people::term::Term;
+use entity_providers::people::user::User;
+use entity_providers::storage::db::{
     group_member, invitation, membership, realm_grant, site, site_group, site_page, site_tool,
     user_account,
 };
-use entity_providers::lessons::{Lesson, LessonItem, LessonProgress};
-use entity_providers::notification::Notification;
-use entity_providers::session_event::SessionEvent;
-use entity_providers::site::Site;
-use entity_providers::syllabus::SyllabusItem;
-use entity_providers::syllabus::redirect::SyllabusRedirect;
-use entity_providers::task::Task;
-use entity_providers::term::Term;
-use entity_providers::user::User;
+use entity_providers::talk::conversations::{
+    self, Topic, TopicComment, TopicMark, TopicPost, TopicTag,
+};
+use entity_providers::talk::notification::Notification;
 use sea_orm::{ActiveModelTrait, EntityTrait, IntoActiveModel};
-use server::feed::{Feed, table as feed};
+use server::pages::feed::{Feed, table as feed};
 
 use super::chat::Talk;
 use super::forums::Board;

@@ -2,10 +2,10 @@
 
 use entity_core::DateTimeUtc;
 use entity_core::wire::Millis;
-use entity_providers::announcement::Announcement;
-use entity_providers::db::realm_grant;
-use entity_providers::term::Term;
-use server::feed::table as feed;
+use entity_providers::courses::announcement::Announcement;
+use entity_providers::people::term::Term;
+use entity_providers::storage::db::realm_grant;
+use server::pages::feed::table as feed;
 use tests::Client;
 
 use super::chat;

@@ -2,8 +2,8 @@
 
 use entity_core::DateTimeUtc;
 use entity_core::wire::Millis;
-use entity_providers::syllabus::SyllabusItem;
-use entity_providers::syllabus::redirect::SyllabusRedirect;
+use entity_providers::courses::syllabus::SyllabusItem;
+use entity_providers::courses::syllabus::redirect::SyllabusRedirect;
 
 use super::rows::Rows;
 use super::subject::Subject;

@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use entity_core::DateTimeUtc;
 use entity_core::db::Secret;
-use entity_providers::webhook::{Webhook, WebhookDelivery};
+use entity_providers::face::webhook::{Webhook, WebhookDelivery};
 use serde_json::{Value, json};
 
 use super::chat::Talk;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use chrono::TimeDelta;
 use entity_core::{Caller as Who, Effect, Origin, Reading, Reference};
-use entity_providers::db::{
+use entity_providers::storage::db::{
     group_member, membership, site, site_group, site_page, site_tool, user_account,
 };
 use http::StatusCode;

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use entity_core::testing::origin;
 use entity_core::wire::Millis;
 use entity_core::{Audit, Caller, DateTimeUtc, db};
-use entity_providers::calendar::CalendarEvent;
+use entity_providers::courses::calendar::CalendarEvent;
 use http::StatusCode;
 use serde_json::Value;
 use tests::{TestApp, both};

@@ -8,7 +8,7 @@ use http::StatusCode;
 use lectern_testing::counting::{Count, counting_dispatcher};
 use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
-use server::api::Endpoints;
+use server::web::api::Endpoints;
 use tests::{Client, TestApp, both};
 
 use crate::shape::assert_shape;

@@ -3,7 +3,7 @@
 use entity_core::endpoint::{Call, Endpoint};
 use entity_core::schemars::{self, JsonSchema};
 use entity_core::{Context, Error, Input, Preconditions, Result, gate};
-use entity_providers::announcement::Announcement;
+use entity_providers::courses::announcement::Announcement;
 use http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};

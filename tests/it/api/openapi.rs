@@ -10,7 +10,7 @@ use document::Document;
 use entity_core::Registry;
 use entity_core::catalog::Catalog;
 use http::{HeaderName, Method, StatusCode};
-use server::api::Endpoints;
+use server::web::api::Endpoints;
 use tests::{Backend, Client, Database, OnBackend as _, TestApp, both, is_full, is_left_out, say};
 
 const PATH: &str = "/api/openapi.json";

@@ -3,8 +3,8 @@
 use entity_core::search::Grammar;
 use entity_core::testing::origin;
 use entity_core::{Audit, Caller, Scope, Search, Window, db};
-use entity_providers::announcement::Announcement;
-use entity_providers::demo::scale::{self, Part};
+use entity_providers::courses::announcement::Announcement;
+use entity_providers::face::demo::scale::{self, Part};
 use http::StatusCode;
 use sea_orm::{ConnectionTrait as _, DbBackend, TransactionTrait as _};
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use entity_providers::db::{group_member, membership, user_account};
+use entity_providers::storage::db::{group_member, membership, user_account};
 use http::StatusCode;
 use lectern_testing::counting::Counter;
 use sea_orm::{EntityTrait as _, IntoActiveModel as _};
@@ -180,7 +180,7 @@ async fn add(app: &TestApp, count: usize) {
         .await
         .expect("rows");
     let member = membership::Entity::find().one(writer).await.expect("rows");
-    let group = entity_providers::db::site_group::Entity::find();
+    let group = entity_providers::storage::db::site_group::Entity::find();
     let group = group.one(writer).await.expect("rows").expect("a group");
     let (user, member) = (user.expect("a user"), member.expect("a member"));
     let (mut users, mut members, mut inside) = (Vec::new(), Vec::new(), Vec::new());

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use entity_core::{Blob, Blobs};
-use server::files::{DiskStore, copy};
-use server::storage;
+use server::operate::files::{DiskStore, copy};
+use server::operate::storage;
 use tests::{Backend, OnBackend as _};
 
 use super::{Gallery, drawn, send};

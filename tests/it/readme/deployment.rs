@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use server::config::{Config, Given, Loaded, Source, load};
-use server::production::inspect_outside;
+use server::base::config::{Config, Given, Loaded, Source, load};
+use server::operate::production::inspect_outside;
 use tests::process::service;
 
 use super::{OPERATING, block_in, blocks_in, read};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use server::config::{OTHER_VARIABLES, SETTINGS, Setting};
+use server::base::config::{OTHER_VARIABLES, SETTINGS, Setting};
 
 use super::{DOCUMENTS, OPERATING, prose, read, rows, spans};
 

@@ -8,7 +8,7 @@ use entity_core::testing::{KeptEvents, ToldAuthorizer, origin, shared};
 use entity_core::{
     Caller, DirectPath, Dispatcher, Entity, Input, Preconditions, Registry, Request, Route, Verb,
 };
-use entity_providers::db::{connect, ensure_tables};
+use entity_providers::storage::db::{connect, ensure_tables};
 use sea_orm::{ConnectionTrait, DbBackend, Statement};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -312,20 +312,20 @@ both! {
 
     async fn a_counted_table_changes_and_is_counted_again(database: Database) {
         let (first, renamed) = (registry::<first::Poll>(), registry::<changed::Renamed>());
-        let storage = server::storage::Storage::open(database.url(), &first).await.expect("a database");
+        let storage = server::operate::storage::Storage::open(database.url(), &first).await.expect("a database");
         let site = "INSERT INTO site (id, title, is_published, is_pub_view, is_joinable, created, modified, version) \
                     VALUES ('s', 's', true, false, false, 0, 0, 1)";
         storage.content.writer.execute_unprepared(site).await.expect("a site");
         insert(&storage.content, "id, site_id, question", "'p1', 's', 'Why?'").await;
         drop(storage);
         // The text is folded while nothing counts, and rows are written behind it.
-        let storage = server::storage::Storage::open(database.url(), &renamed).await.expect("it starts");
+        let storage = server::operate::storage::Storage::open(database.url(), &renamed).await.expect("it starts");
         insert(&storage.content, "id, site_id, wording", "'p2', 's', 'How?'").await;
-        let wrong = entity_providers::db::miscounted(&storage.content).await;
+        let wrong = entity_providers::storage::db::miscounted(&storage.content).await;
         assert_eq!(wrong.expect("a count"), 0);
         let without = registry::<changed::Without>();
         drop(storage);
-        let refused = server::storage::Storage::open(database.url(), &without).await;
+        let refused = server::operate::storage::Storage::open(database.url(), &without).await;
         drop(refused.expect("the wording stays, and the question is gone already"));
     }
 
@@ -352,7 +352,7 @@ both! {
     }
 
     async fn a_table_of_the_service_is_claimed_by_nobody(database: Database) {
-        let storage = server::storage::Storage::open(database.url(), &Registry::default()).await.expect("a database");
+        let storage = server::operate::storage::Storage::open(database.url(), &Registry::default()).await.expect("a database");
         let db = &storage.content;
         let backend = db.writer.get_database_backend();
         let sql = match backend {
@@ -362,7 +362,7 @@ both! {
         let rows = db.writer.query_all_raw(Statement::from_string(backend, sql)).await.expect("tables");
         for row in rows {
             let name: String = row.try_get("", "name").expect("a name");
-            assert!(entity_providers::migration::TABLES.contains(&name.as_str()), "{name} is missing in the list");
+            assert!(entity_providers::storage::migration::TABLES.contains(&name.as_str()), "{name} is missing in the list");
         }
         let refused = ensure_tables(db, &registry::<claiming::Place>()).await;
         let text = refused.expect_err("the sites are the service's").to_string();

@@ -2,13 +2,13 @@
 
 use entity_core::schema::{Field, Schema};
 use entity_core::{Entity, plain_text};
-use entity_providers::announcement::Announcement;
-use entity_providers::site::Site;
-use entity_providers::user::User;
+use entity_providers::courses::announcement::Announcement;
+use entity_providers::people::site::Site;
+use entity_providers::people::user::User;
 use http::StatusCode;
 use sea_orm::{ConnectionTrait, Database as Connection, DatabaseConnection, DbBackend, Statement};
 use serde_json::json;
-use server::feed::Feed;
+use server::pages::feed::Feed;
 use tests::{TestApp, both};
 
 /// Every table that lists look into by `_search`, and the type behind it.
@@ -96,7 +96,7 @@ both! {
             connection.execute_unprepared(&sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
         }
         let registry = entity_core::Registry::from_inventory().expect("types");
-        server::storage::Storage::open(app.database().url(), &registry).await.expect("a newer version");
+        server::operate::storage::Storage::open(app.database().url(), &registry).await.expect("a newer version");
         assert!(compare(&connection).await > 100);
         let left = all(&connection, "SELECT id FROM announcement WHERE body_text <> ''").await;
         assert!(left.is_empty());
@@ -115,7 +115,7 @@ both! {
             connection.execute_unprepared(sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
         }
         let registry = entity_core::Registry::from_inventory().expect("types");
-        server::storage::Storage::open(app.database().url(), &registry).await.expect("a newer version");
+        server::operate::storage::Storage::open(app.database().url(), &registry).await.expect("a newer version");
         assert!(compare(&connection).await > 100);
         let polls = all(&connection, "SELECT text_folded AS folded FROM poll").await;
         assert!(!polls.is_empty());

@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use entity_providers::db::connect;
+use entity_providers::storage::db::connect;
 use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement};
 use sea_orm_migration::{MigrationTrait, SchemaManager};
 use serde_json::{Map, Value};
-use server::storage;
+use server::operate::storage;
 use sha2::{Digest as _, Sha256};
 use tests::rows::texts;
 use tests::{Database, both};

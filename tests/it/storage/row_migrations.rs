@@ -2,7 +2,7 @@
 
 use entity_core::db::{Db, Migration};
 use entity_core::{Entity, Read, Registry, Route};
-use entity_providers::db::{connect, ensure_tables, run_again};
+use entity_providers::storage::db::{connect, ensure_tables, run_again};
 use sea_orm::ConnectionTrait;
 use serde::Serialize;
 use tests::rows::texts;

@@ -6,8 +6,11 @@ use super::{files_below, root, shown};
 
 /// A text that only the place of a rule has, and that place.
 const PLACES: [(&str, &str); 2] = [
-    (".to_bits() >> 64", "server/src/network.rs"),
-    ("\"/portal/site/{}", "entity-providers/src/site/address.rs"),
+    (".to_bits() >> 64", "server/src/base/network.rs"),
+    (
+        "\"/portal/site/{}",
+        "entity-providers/src/people/site/address.rs",
+    ),
 ];
 
 #[test]

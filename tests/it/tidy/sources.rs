@@ -74,7 +74,7 @@ fn no_task_of_the_service_is_started_on_its_own() {
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
         name.starts_with("server/src/")
             && !is_test
-            && name != "server/src/supervise.rs"
+            && name != "server/src/base/supervise.rs"
             && code.contains(&call)
     }));
 }

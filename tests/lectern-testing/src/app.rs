@@ -5,11 +5,11 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 use entity_core::testing::FixedClock;
 use entity_core::{Caller, Effect, Origin, Reading, Reference, Registry, Route};
-use entity_providers::demo;
-use server::api::Endpoints;
-use server::auth::PasswordCost;
-use server::config::{self, Config, Given};
-use server::system::UuidIds;
+use entity_providers::face::demo;
+use server::base::config::{self, Config, Given};
+use server::base::system::UuidIds;
+use server::guard::auth::PasswordCost;
+use server::web::api::Endpoints;
 use server::{App, Parts};
 
 use crate::database::{Backend, Database, OnBackend};

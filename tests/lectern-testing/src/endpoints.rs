@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use entity_core::endpoint::{Endpoint, EndpointRegistration};
 use entity_core::testing::FixedClock;
-use server::api::Endpoints;
+use server::web::api::Endpoints;
 use server::{App, Parts};
 
 use crate::app::{config, parts};

@@ -3,9 +3,9 @@
 use std::fmt;
 
 /// The course that most users of the demo university are members of. It has two groups of students.
-pub const SITE: &str = entity_providers::demo::BIOLOGY;
+pub const SITE: &str = entity_providers::face::demo::BIOLOGY;
 /// The course of which only [`Role::Outsider`] and [`Role::OtherStudent`] are members.
-pub const OTHER_SITE: &str = entity_providers::demo::HISTORY;
+pub const OTHER_SITE: &str = entity_providers::face::demo::HISTORY;
 
 /// The role of somebody who asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

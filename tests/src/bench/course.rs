@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use entity_core::testing::origin;
 use entity_core::{Audit, Caller};
-use entity_providers::demo::scale::{self, Part};
+use entity_providers::face::demo::scale::{self, Part};
 use lectern_testing::counting::Counter;
 use sea_orm::{ConnectionTrait as _, DbBackend};
 

@@ -1,6 +1,6 @@
 //! What is asked for, of whom, and how often.
 
-use entity_providers::demo::scale::Part;
+use entity_providers::face::demo::scale::Part;
 
 use crate::bench::data::{Sample, Size};
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use axum::body::Body;
 use entity_core::testing::origin;
 use entity_core::{Audit, Caller};
-use entity_providers::demo::scale::{self, Part};
+use entity_providers::face::demo::scale::{self, Part};
 use http::Request;
 use http::header::COOKIE;
 use http_body_util::BodyExt as _;

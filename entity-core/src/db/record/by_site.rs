@@ -8,13 +8,13 @@ use sea_orm::{ConnectionTrait as _, DbBackend, Statement};
 
 use super::read::{MOST_PASSED, selecting, to_bound, write_from, write_joins};
 use super::{Record, THIS};
-use crate::access::Scope;
-use crate::context::Context;
+use crate::contract::access::Scope;
+use crate::contract::context::Context;
+use crate::contract::search::Search;
 use crate::db::search::{write_behind, write_matches, write_order, write_order_of};
 use crate::db::veil::Columns;
-use crate::error::{Error, Result};
-use crate::schema::{Field, Role};
-use crate::search::Search;
+use crate::model::schema::{Field, Role};
+use crate::words::error::{Error, Result};
 
 /// Returns the sites, and the field that names them, if a list is to be read site by site.
 pub(super) fn sites<'s, T: Record>(

@@ -8,10 +8,10 @@ use sea_orm::{ConnectionTrait as _, Value};
 use serde_json::{Map, Value as Json};
 
 use super::{GroupTable, Record, THIS};
-use crate::context::Context;
-use crate::error::{Error, FieldError, Result};
-use crate::input::{Fields, Input};
-use crate::schema::{Schema, Writable};
+use crate::contract::context::Context;
+use crate::contract::input::{Fields, Input};
+use crate::model::schema::{Schema, Writable};
+use crate::words::error::{Error, FieldError, Result};
 
 /// The column of the parent's table with the size of its children in bytes, so that a list knows it before they are read.
 pub const SIZE: &str = "children_size";
@@ -101,7 +101,7 @@ fn receive_one<C: Record>(
         return Err(Error::bad_request("must be an object"));
     };
     let id = C::schema()
-        .role(crate::schema::Role::Id)
+        .role(crate::model::schema::Role::Id)
         .map_or("", |it| it.name);
     let sent_id = item.get(id).and_then(Json::as_str).unwrap_or_default();
     let former = current.remove(sent_id);

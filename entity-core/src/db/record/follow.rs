@@ -1,8 +1,8 @@
 //! Rows that follow something else, such as the deadline of an assignment in a calendar.
 
 use super::{Record, add, delete, replace};
-use crate::context::Context;
-use crate::error::Result;
+use crate::contract::context::Context;
+use crate::words::error::Result;
 
 /// The result of [`follow`].
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use sea_orm::ConnectionTrait;
 
 use super::Record;
-use crate::context::Context;
+use crate::contract::context::Context;
 use crate::db::Row;
-use crate::error::{Error, Result};
+use crate::words::error::{Error, Result};
 
 /// The table that says for which groups the rows of another table are. It has a row for each group of each entity, with
 /// the entity's key, the `group_id`, and the `site_id` of the entity's site. The entity's own table has the column

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::db::Row;
-use crate::error::Result;
+use crate::words::error::Result;
 
 /// Returns the value with which a column stores `data`: the JSON as text. For
 /// [`Kept::to_value`](super::Kept::to_value).

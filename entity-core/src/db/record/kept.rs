@@ -6,14 +6,14 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value as Json;
 
 use crate::DateTimeUtc;
-use crate::blob::Blob;
-use crate::context::Context;
+use crate::contract::blob::Blob;
+use crate::contract::context::Context;
+use crate::contract::input::Fields;
 use crate::db::{Column, ColumnType, Row};
-use crate::error::{Error, Result};
-use crate::file::{Files, SentFile};
-use crate::input::Fields;
-use crate::shape;
-use crate::wire::Instant;
+use crate::model::file::{Files, SentFile};
+use crate::model::shape;
+use crate::model::wire::Instant;
+use crate::words::error::{Error, Result};
 
 /// A type that a stored field of a record may have: a [`Column`], or a type that is sent or stored in a form of its own.
 #[diagnostic::on_unimplemented(

@@ -3,8 +3,8 @@
 use sea_orm::{ConnectionTrait, DbBackend};
 
 use super::Record;
-use crate::context::Context;
-use crate::error::Result;
+use crate::contract::context::Context;
+use crate::words::error::Result;
 
 /// Lets the units of work that lock these rows, or change them, come one after the other. Rows that are not there are
 /// passed over. What was read before may have changed since: whoever counts on it reads it again.

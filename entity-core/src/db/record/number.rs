@@ -1,9 +1,9 @@
 //! Keys that are whole numbers, for types whose clients read ids as integers.
 
 use super::Record;
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::scatter::scattered;
+use crate::contract::context::Context;
+use crate::words::error::{Error, Result};
+use crate::words::scatter::scattered;
 
 /// The largest number: clients keep ids in 32 bits with a sign.
 const LARGEST: u64 = 2_147_483_647;

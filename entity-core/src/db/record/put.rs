@@ -4,9 +4,9 @@ use sea_orm::ConnectionTrait;
 
 use super::write::{row, store, taken};
 use super::{Record, groups, load_by, lock};
-use crate::context::Context;
+use crate::contract::context::Context;
 use crate::db::{Sql, attached};
-use crate::error::{Error, Result};
+use crate::words::error::{Error, Result};
 
 /// The maximum number of values that one statement binds: well below what the databases allow.
 const MOST_VALUES: usize = 8_000;

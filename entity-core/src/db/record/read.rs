@@ -3,15 +3,15 @@
 use sea_orm::{ConnectionTrait as _, DbBackend, Statement, Value};
 
 use super::{PARENT, Record, THIS, by_site, groups};
-use crate::access::Scope;
-use crate::context::Context;
+use crate::contract::access::Scope;
+use crate::contract::context::Context;
+use crate::contract::search::{Filter, Page, Search, Test};
 use crate::db::search::{counted, write_behind, write_matches, write_order};
 use crate::db::sight::Facts;
 use crate::db::veil::{self, Columns};
 use crate::db::{Row, Sql, Variables};
-use crate::error::Result;
-use crate::schema::Role;
-use crate::search::{Filter, Page, Search, Test};
+use crate::model::schema::Role;
+use crate::words::error::Result;
 
 /// The maximum number of rows that a short statement skips at the beginning.
 pub const MOST_PASSED: u64 = 1000;

@@ -5,9 +5,9 @@ use std::fmt;
 use sea_orm::Value;
 
 use super::Kept;
-use crate::context::Context;
+use crate::contract::context::Context;
 use crate::db::{Column, ColumnType, Row};
-use crate::error::Result;
+use crate::words::error::Result;
 
 /// Text that is stored and never shown, such as the hash of a password; perhaps there is none. Neither a log nor an
 /// answer contains it.

@@ -3,12 +3,12 @@
 use sea_orm::{ConnectionTrait, DbErr, SqlErr, Value};
 
 use super::{Record, groups, insert_many};
-use crate::context::Context;
+use crate::contract::context::Context;
+use crate::contract::input::Fields;
 use crate::db::folded::{fold_value, folded_fields};
 use crate::db::{attached, veil};
-use crate::error::{Error, Result};
-use crate::input::Fields;
-use crate::schema::Role;
+use crate::model::schema::Role;
+use crate::words::error::{Error, Result};
 
 /// Creates an entity of `fields`, with an id, an owner, dates, a place and a version where the struct has them.
 ///

@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use super::question::{Asking, Names};
 use super::{Held, Sight};
-use crate::access::Need;
-use crate::context::Context;
+use crate::contract::access::Need;
+use crate::contract::context::Context;
+use crate::contract::provider::Provider;
+use crate::contract::registry::Registry;
 use crate::db::Sql;
 use crate::db::record::Record;
-use crate::error::Result;
-use crate::provider::Provider;
-use crate::registry::Registry;
+use crate::words::error::Result;
 
 /// The name of the row of a cause in conditions.
 pub(super) const CAUSE: &str = "cause";

@@ -2,14 +2,14 @@
 
 use super::Sight;
 use super::cause::{CAUSE, Cause, Following};
-use crate::context::Context;
+use crate::contract::context::Context;
 use crate::db::Sql;
 use crate::db::column::ColumnType;
 use crate::db::record::{GroupTable, PARENT, Parent, Record, THIS};
 use crate::db::search::expression;
 use crate::db::sql::Variables;
-use crate::error::{Error, Result};
-use crate::schema::{Field, Role, Schema};
+use crate::model::schema::{Field, Role, Schema};
+use crate::words::error::{Error, Result};
 
 /// The row that a question is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 use std::fmt;
 
 use super::{Asking, Held, Sight};
-use crate::context::Context;
+use crate::contract::context::Context;
 use crate::db::Sql;
 use crate::db::record::Record;
-use crate::error::Result;
+use crate::words::error::Result;
 
 /// A rule about the rows of a record, with what has to be known of the caller, for statements that a type writes out.
 ///

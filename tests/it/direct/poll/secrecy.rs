@@ -240,7 +240,7 @@ both! {
             assert!(of_vote.iter().all(|it| !it.contains(&chosen)), "{of_vote:?}");
         }
         let path = app.database().folder().join("polls.zip");
-        server::archive::export(app.service(), SITE, &path, |_| ()).await.expect("an archive");
+        server::operate::archive::export(app.service(), SITE, &path, |_| ()).await.expect("an archive");
         let mut zip = zip::ZipArchive::new(std::fs::File::open(path).expect("a file")).expect("an archive");
         let mut said = false;
         for number in 0..zip.len() {

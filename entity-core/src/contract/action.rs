@@ -1,0 +1,482 @@
+//! Actions: named operations of a type, on one entity or on the collection.
+
+mod arguments;
+mod outcome;
+mod rest;
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+
+use crate::contract::access::Need;
+use crate::contract::blob::Receive;
+use crate::contract::context::Context;
+use crate::contract::provider::{List, Provider};
+use crate::contract::request::Verb;
+use crate::contract::search::{Grammar, Page, Search};
+use crate::model::schema::Field;
+use crate::model::shape::Shape;
+use crate::words::error::Result;
+
+pub use arguments::Arguments;
+pub use outcome::Outcome;
+pub use rest::Rest;
+
+/// A named operation of a type. Built by [`Action::entity`], [`Action::collection`] or [`Action::list`], each from an
+/// `async fn`.
+///
+/// ```
+/// use entity_core::{Action, Arguments, Context, Need, Outcome, Provider, Result, Verb};
+///
+/// async fn shout<P: Provider>(_cx: &Context, _entity: P::Entity, _arguments: Arguments) -> Result<Outcome<P>> {
+///     Ok(Outcome::value("HELLO"))
+/// }
+///
+/// fn actions<P: Provider>() -> Vec<Action<P>> {
+///     vec![
+///         Action::entity(Verb::Get, "shout", Need::Session, shout::<P>)
+///             .argument("name", "Whom to say hello to.")
+///             .doc("Says hello, loudly."),
+///     ]
+/// }
+/// ```
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says something of its own about the action"
+)]
+pub struct Action<P: Provider> {
+    /// The name of the action in the URL.
+    pub name: &'static str,
+    /// The verb of the requests that run the action.
+    pub verb: Verb,
+    /// The requirement that the caller must meet, besides being allowed to read the entity. For an action on the
+    /// collection, a need in a site applies to the site that the first argument names. The registry refuses an action
+    /// without a need.
+    pub need: Option<Need>,
+    /// The description of the action.
+    pub doc: &'static str,
+    /// The query parameters that the action takes, each with its description.
+    pub parameters: &'static [(&'static str, &'static str)],
+    /// The path segments that the action takes after its name, in order.
+    pub arguments: Vec<Argument>,
+    /// The kind of a successful answer.
+    pub answers: Answers,
+    /// True if the body is [prepared](crate::Prepare) before the unit of work opens.
+    pub is_prepared: bool,
+    /// True if the action takes [files](crate::Receive).
+    pub is_receiving: bool,
+    /// True if the action takes files and a body that is no form is a file as a whole.
+    pub(crate) is_whole: bool,
+    /// The label for people, if it is not made from the name.
+    pub(crate) label: Option<&'static str>,
+    /// The fields for which the form of a page asks.
+    pub asks: &'static [Field],
+    /// The condition under which pages offer the action on an entity.
+    pub(crate) offered: Option<fn(&P::Entity) -> bool>,
+    /// The function that pages demand before they offer the action in a site.
+    pub(crate) offered_to: Option<&'static str>,
+    /// True if no page links to the action.
+    pub(crate) is_unlinked: bool,
+    /// True if the action on an entity only tells that it exists.
+    pub(crate) is_existence: bool,
+    /// The grammar of the type's list queries, if the action accepts such queries too.
+    pub grammar: Option<fn() -> Result<Grammar>>,
+    /// The function that runs a search as the type's own list does, if the action accepts such queries.
+    pub(crate) run_search: Option<RunSearch<P>>,
+    /// The function that carries out the action.
+    pub handler: Handler<P>,
+}
+
+/// A path segment that follows the name of an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Argument {
+    /// The name of the segment, such as `siteId`.
+    pub name: &'static str,
+    /// The description of the segment.
+    pub doc: &'static str,
+    /// True if the segment is required. Optional segments follow all required ones.
+    pub is_required: bool,
+    /// True if the argument is the rest of the path: one segment or more, joined by slashes. Only the last argument is.
+    pub is_rest: bool,
+}
+
+impl Argument {
+    /// Returns the smallest and the largest number of path segments that an action with `arguments` takes.
+    pub(crate) fn count(arguments: &[Self]) -> RangeInclusive<usize> {
+        let required = arguments.iter().filter(|it| it.is_required).count();
+        required..=arguments.len()
+    }
+
+    /// Returns whether an action with `arguments` takes so many path segments.
+    pub(crate) fn take(arguments: &[Self], count: usize) -> bool {
+        let has_rest = arguments.last().is_some_and(|it| it.is_rest);
+        let segments = Self::count(arguments);
+        segments.contains(&count) || (has_rest && count > *segments.end())
+    }
+
+    /// Returns the value of each of `arguments` that the path has, in whose `segments` it stands.
+    pub(crate) fn values(arguments: &[Self], segments: &[String]) -> Vec<(&'static str, String)> {
+        let value = |(index, it): (usize, &Self)| {
+            let own = segments.get(index..).filter(|own| !own.is_empty())?;
+            let end = if it.is_rest { own.len() } else { 1 };
+            Some((it.name, own.get(..end)?.join("/")))
+        };
+        arguments.iter().enumerate().filter_map(value).collect()
+    }
+}
+
+/// The declared kind of an action's successful answer.
+#[derive(Clone, Copy, Debug)]
+pub enum Answers {
+    /// The action declares nothing.
+    Unsaid,
+    /// An answer without content: 204.
+    Nothing,
+    /// The same as 200, where existing clients expect that.
+    Done,
+    /// One entity of the type.
+    Entity,
+    /// One entity of the type with this other prefix, to whose address the action forwards.
+    EntityOf(&'static str),
+    /// An entity of the type, which the action created.
+    Created,
+    /// Entities of the type. Under a need of the [public's view](Need::PublicView), an anonymous caller is not refused
+    /// in a site that shows the public nothing, but gets an empty list.
+    Collection,
+    /// Entities of the type with this other prefix, to whose list or searched action the action forwards.
+    CollectionOf(&'static str),
+    /// Data of this shape that is no entity.
+    Value(Shape),
+    /// Bytes or a file of one of these media types; `*/*` if the media type is known only once the bytes exist.
+    Bytes(&'static [&'static str]),
+}
+
+impl Answers {
+    /// Returns whether the answer is a list of entities of the type: of only those that the caller may read, however
+    /// few they are.
+    pub(crate) fn are_a_list(self) -> bool {
+        matches!(self, Self::Collection)
+    }
+}
+
+/// A function that runs a search of a type.
+pub(crate) type RunSearch<P> = for<'a> fn(&'a Context, Search) -> BoxFuture<'a, Result<Found<P>>>;
+
+/// The page that a search asks for and, if it asks for that, the total number of entities.
+pub(crate) type Found<P> = (Page<<P as Provider>::Entity>, Option<u64>);
+
+/// The function that carries out an action.
+pub enum Handler<P: Provider> {
+    /// The handler of an action on one entity, which the gate has loaded and checked.
+    Entity(EntityHandler<P>),
+    /// The handler of an action on the collection.
+    Collection(CollectionHandler<P>),
+}
+
+/// A function that carries out an action on one entity.
+pub type EntityHandler<P> = Arc<
+    dyn for<'a> Fn(
+            &'a Context,
+            <P as Provider>::Entity,
+            Arguments,
+        ) -> BoxFuture<'a, Result<Outcome<P>>>
+        + Send
+        + Sync,
+>;
+
+/// A function that carries out an action on the collection.
+pub type CollectionHandler<P> =
+    Arc<dyn for<'a> Fn(&'a Context, Arguments) -> BoxFuture<'a, Result<Outcome<P>>> + Send + Sync>;
+
+/// An `async fn` that carries out an action on one entity.
+pub trait RunOnEntity<'a, P: Provider>: Copy + Send + Sync + 'static {
+    /// Calls the function.
+    fn run(
+        self,
+        cx: &'a Context,
+        entity: P::Entity,
+        arguments: Arguments,
+    ) -> BoxFuture<'a, Result<Outcome<P>>>;
+}
+
+impl<'a, P: Provider, F, R> RunOnEntity<'a, P> for F
+where
+    F: Fn(&'a Context, P::Entity, Arguments) -> R + Copy + Send + Sync + 'static,
+    R: Future<Output = Result<Outcome<P>>> + Send + 'a,
+{
+    fn run(
+        self,
+        cx: &'a Context,
+        entity: P::Entity,
+        arguments: Arguments,
+    ) -> BoxFuture<'a, Result<Outcome<P>>> {
+        Box::pin(self(cx, entity, arguments))
+    }
+}
+
+/// An `async fn` that carries out an action on the collection.
+pub trait RunOnCollection<'a, P: Provider>: Copy + Send + Sync + 'static {
+    /// Calls the function.
+    fn run(self, cx: &'a Context, arguments: Arguments) -> BoxFuture<'a, Result<Outcome<P>>>;
+}
+
+impl<'a, P: Provider, F, R> RunOnCollection<'a, P> for F
+where
+    F: Fn(&'a Context, Arguments) -> R + Copy + Send + Sync + 'static,
+    R: Future<Output = Result<Outcome<P>>> + Send + 'a,
+{
+    fn run(self, cx: &'a Context, arguments: Arguments) -> BoxFuture<'a, Result<Outcome<P>>> {
+        Box::pin(self(cx, arguments))
+    }
+}
+
+/// A closure without captures that carries out an action on one entity.
+pub type EntityFn<P> = for<'a> fn(
+    &'a Context,
+    <P as Provider>::Entity,
+    Arguments,
+) -> BoxFuture<'a, Result<Outcome<P>>>;
+
+/// A closure without captures that carries out an action on the collection.
+pub type CollectionFn<P> = for<'a> fn(&'a Context, Arguments) -> BoxFuture<'a, Result<Outcome<P>>>;
+
+impl<P: Provider> Action<P> {
+    /// Creates an action on one entity from a closure, which boxes its future.
+    pub fn on_entity(verb: Verb, name: &'static str, need: Need, run: EntityFn<P>) -> Self {
+        Self::new(verb, name, need, Handler::Entity(Arc::new(run)))
+    }
+
+    /// Creates an action on the collection from a closure, which boxes its future.
+    pub fn on_collection(verb: Verb, name: &'static str, need: Need, run: CollectionFn<P>) -> Self {
+        Self::new(verb, name, need, Handler::Collection(Arc::new(run)))
+    }
+
+    /// Creates an action on one entity: `/prefix/id/name`.
+    pub fn entity<F: for<'a> RunOnEntity<'a, P>>(
+        verb: Verb,
+        name: &'static str,
+        need: Need,
+        run: F,
+    ) -> Self {
+        let handler: EntityHandler<P> =
+            Arc::new(move |cx, entity, arguments| run.run(cx, entity, arguments));
+        Self::new(verb, name, need, Handler::Entity(handler))
+    }
+
+    /// Creates an action on the collection: `/prefix/name`.
+    pub fn collection<F: for<'a> RunOnCollection<'a, P>>(
+        verb: Verb,
+        name: &'static str,
+        need: Need,
+        run: F,
+    ) -> Self {
+        let handler: CollectionHandler<P> = Arc::new(move |cx, arguments| run.run(cx, arguments));
+        Self::new(verb, name, need, Handler::Collection(handler))
+    }
+
+    /// Creates a `GET` action on the collection that lists entities: one that narrows [`Arguments::search`] and returns
+    /// [`Outcome::List`].
+    pub fn list<F: for<'a> RunOnCollection<'a, P>>(name: &'static str, need: Need, run: F) -> Self
+    where
+        P: List,
+    {
+        Self::collection(Verb::Get, name, need, run)
+            .searched()
+            .answers(Answers::Collection)
+    }
+
+    fn new(verb: Verb, name: &'static str, need: Need, handler: Handler<P>) -> Self {
+        Self {
+            name,
+            verb,
+            need: Some(need),
+            doc: "",
+            parameters: &[],
+            arguments: Vec::new(),
+            answers: Answers::Unsaid,
+            is_prepared: false,
+            is_receiving: false,
+            is_whole: true,
+            label: None,
+            asks: &[],
+            offered: None,
+            offered_to: None,
+            is_unlinked: false,
+            is_existence: false,
+            grammar: None,
+            run_search: None,
+            handler,
+        }
+    }
+
+    /// Sets the description of the action.
+    #[must_use]
+    pub fn doc(mut self, doc: &'static str) -> Self {
+        self.doc = doc;
+        self
+    }
+
+    /// Declares the query parameters that the action takes, each with its description.
+    #[must_use]
+    pub fn parameters(mut self, parameters: &'static [(&'static str, &'static str)]) -> Self {
+        self.parameters = parameters;
+        self
+    }
+
+    /// Declares the next path segment: the name by which [`Arguments::argument`] finds it, and its description.
+    #[must_use]
+    pub fn argument(self, name: &'static str, doc: &'static str) -> Self {
+        self.add_argument(name, doc, true, false)
+    }
+
+    /// Declares the rest of the path: one segment or more, which [`Arguments::argument`] returns joined by slashes. No
+    /// other argument follows.
+    #[must_use]
+    pub fn rest(self, name: &'static str, doc: &'static str) -> Self {
+        self.add_argument(name, doc, true, true)
+    }
+
+    /// Declares a path segment that may be left out, together with all segments after it.
+    #[must_use]
+    pub fn optional_argument(self, name: &'static str, doc: &'static str) -> Self {
+        self.add_argument(name, doc, false, false)
+    }
+
+    fn add_argument(
+        mut self,
+        name: &'static str,
+        doc: &'static str,
+        is_required: bool,
+        is_rest: bool,
+    ) -> Self {
+        self.arguments.push(Argument {
+            name,
+            doc,
+            is_required,
+            is_rest,
+        });
+        self
+    }
+
+    /// Declares the kind of a successful answer.
+    #[must_use]
+    pub fn answers(mut self, answers: Answers) -> Self {
+        self.answers = answers;
+        self
+    }
+
+    /// Lets the body be prepared before the unit of work opens, as the type [declares](crate::Prepare).
+    #[must_use]
+    pub fn prepared(mut self) -> Self {
+        self.is_prepared = true;
+        self
+    }
+
+    /// Lets the action take files, as the type [declares](crate::Receive): the files of a form, `multipart/form-data`,
+    /// or the body as a whole if it is of any other type.
+    #[must_use]
+    pub fn receiving(mut self) -> Self
+    where
+        P: Receive,
+    {
+        self.is_receiving = true;
+        self
+    }
+
+    /// Lets the action take the files of a form, `multipart/form-data`. A body of any other kind has fields only.
+    #[must_use]
+    pub fn receiving_in_forms(mut self) -> Self
+    where
+        P: Receive,
+    {
+        self.is_receiving = true;
+        self.is_whole = false;
+        self
+    }
+
+    /// Declares what pages ask for before they run the action: the fields of a form, which the action finds in its
+    /// [input](Arguments::input). Where the action answers data, the page shows it. An action on the collection that has
+    /// arguments is offered where an action with the same arguments is shown.
+    #[must_use]
+    pub fn asks(mut self, fields: &'static [Field]) -> Self {
+        self.asks = fields;
+        self
+    }
+
+    /// Sets what pages call the action, such as `Hand in`. Without it, the label is made from the name.
+    #[must_use]
+    pub fn label(mut self, label: &'static str) -> Self {
+        self.label = Some(label);
+        self
+    }
+
+    /// Lets pages offer the action only to those who hold `function` in the site besides the action's need, such as one of
+    /// several functions that the action decides about by itself. It grants and refuses nothing.
+    #[must_use]
+    pub fn offered_to(mut self, function: &'static str) -> Self {
+        self.offered_to = Some(function);
+        self
+    }
+
+    /// Lets pages offer the action only on the entities for which `is_offered` is true. It grants and refuses nothing.
+    #[must_use]
+    pub fn offered_if(mut self, is_offered: fn(&P::Entity) -> bool) -> Self {
+        self.offered = Some(is_offered);
+        self
+    }
+
+    /// Lets no page link to the action: who may run it is known only when it runs.
+    #[must_use]
+    pub fn unlinked(mut self) -> Self {
+        self.is_unlinked = true;
+        self
+    }
+
+    /// Lets the action only tell that its entity exists: a caller who may know of the entity without reading it gets the
+    /// same answer as one who reads it, and the handler is not called.
+    #[must_use]
+    pub fn telling_existence(mut self) -> Self {
+        self.is_existence = true;
+        self
+    }
+
+    /// Lets the action accept the list queries of the type, besides its own parameters: the handler gets the parsed
+    /// query as [`Arguments::search`], and any other parameter is refused.
+    #[must_use]
+    pub fn searched(mut self) -> Self
+    where
+        P: List,
+    {
+        self.grammar = Some(Grammar::of::<P>);
+        self.run_search = Some(crate::engine::route::run_search::<P>);
+        self
+    }
+
+    /// Returns whether this is an action on one entity.
+    pub fn is_on_entity(&self) -> bool {
+        matches!(self.handler, Handler::Entity(_))
+    }
+}
+
+impl<P: Provider> fmt::Debug for Action<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Action({} {})", self.verb.name(), self.name)
+    }
+}
+
+impl<P: Provider> fmt::Debug for Handler<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Handler")
+    }
+}
+
+impl<P: Provider> Clone for Handler<P> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Entity(it) => Self::Entity(Arc::clone(it)),
+            Self::Collection(it) => Self::Collection(Arc::clone(it)),
+        }
+    }
+}

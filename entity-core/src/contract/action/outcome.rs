@@ -1,0 +1,153 @@
+//! The results of actions.
+
+use std::fmt;
+
+use erased_serde::Serialize as ErasedSerialize;
+
+use super::rest::Rest;
+use crate::contract::blob::{Bundle, StoredFile};
+use crate::contract::provider::Provider;
+use crate::contract::reply::{Bytes, Questionnaire, Reference, Remark};
+use crate::contract::search::{Page, Search, Window};
+use crate::contract::stream::Streaming;
+use crate::words::path::DirectPath;
+
+/// The result of an action.
+pub enum Outcome<P: Provider> {
+    /// Success, without content.
+    Done,
+    /// An entity of the type, which the caller must be allowed to read. If the need of the action is
+    /// [`Need::Public`](crate::Need::Public), [`Provider::permits`] alone decides.
+    Entity(P::Entity),
+    /// An entity of the type that the action created; checked like [`Outcome::Entity`].
+    Created(P::Entity),
+    /// Entities of the type. Those that the caller may not read are left out of the answer.
+    Collection {
+        /// The entities, and whether the list continues after them.
+        page: Page<P::Entity>,
+        /// The part of the list that the page is, from which the links to the other parts are made. An action that does
+        /// not divide its list uses [`Window::FIRST`] and a page after which nothing follows.
+        window: Window,
+    },
+    /// The list that this search asks for, which is run as the type's own list is: with its permissions, its page and
+    /// its count. The search is that of [`Arguments::search`](crate::Arguments::search), perhaps narrowed.
+    List(Search),
+    /// The part of a list that `search` asks for. Entities that the caller may not read are left out of the answer.
+    Part {
+        /// The entities, and whether the list continues after them.
+        page: Page<P::Entity>,
+        /// The query: that of [`Arguments::search`](crate::Arguments::search), perhaps narrowed.
+        search: Search,
+        /// The number of all entities that match and that the caller may read, if the query asks for it.
+        total: Option<u64>,
+    },
+    /// All entities of a list. The answer has those that the caller may read and `search` asks for.
+    Whole {
+        /// The entities.
+        entities: Vec<P::Entity>,
+        /// The query: that of [`Arguments::search`](crate::Arguments::search).
+        search: Search,
+    },
+    /// Data that is no entity.
+    Value(Box<dyn ErasedSerialize + Send + Sync>),
+    /// A form whose questions are data.
+    Questionnaire(Questionnaire),
+    /// Bytes with their own media type, which are sent as they are and not in a format: an image, a document.
+    Bytes(Bytes),
+    /// A stored file, which is streamed. Only an action that reads answers with one.
+    File(StoredFile),
+    /// Several stored files, which are streamed as one. Only an action that reads answers with them.
+    Bundle(Bundle),
+    /// Bytes that are made piece by piece while they are sent. Only an action that reads answers with them.
+    Stream(Streaming),
+    /// The archive of the site with this id, which is streamed.
+    Archive(String),
+    /// The answer of another address below `/direct`, read on behalf of the same caller.
+    Forward(DirectPath),
+    /// One of the other outcomes, and the entity that a write was about; made by [`Outcome::about`].
+    About(Box<Self>, Reference),
+    /// One of the other outcomes, with remarks; made by [`Outcome::remark`].
+    Remarked(Box<Self>, Vec<Remark>),
+    /// One of the other outcomes, which shows a part of something longer; made by [`Outcome::part_of`].
+    Windowed(Box<Self>, Rest),
+}
+
+impl<P: Provider> Outcome<P> {
+    /// Creates an outcome from data that is no entity.
+    pub fn value(data: impl serde::Serialize + Send + Sync + 'static) -> Self {
+        Self::Value(Box::new(data))
+    }
+
+    /// Creates an empty answer to the list query `search`.
+    pub fn empty(search: Search) -> Self {
+        Self::Whole {
+            entities: Vec::new(),
+            search,
+        }
+    }
+
+    /// Says that a write was about another entity than the one on which the action ran, such as one of another type that
+    /// it made. A browser that has sent a form goes on to the page of that entity.
+    #[must_use]
+    pub fn about(self, reference: Reference) -> Self {
+        Self::About(Box::new(self), reference)
+    }
+
+    /// Says that the outcome, data or an entity, holds a part of something longer. The answer leads to the next part by
+    /// the header `Link`, at the same address with the same parameters, and tells the number of all elements by
+    /// `X-Total-Count`.
+    #[must_use]
+    pub fn part_of(self, rest: Rest) -> Self {
+        Self::Windowed(Box::new(self), rest)
+    }
+
+    /// Takes the remarks off the outcome: those that were added, or those that `told` makes of the rest.
+    pub(crate) fn apart(self, told: impl FnOnce(Rest) -> Vec<Remark>) -> (Self, Vec<Remark>) {
+        match self {
+            Self::Remarked(outcome, remarks) => (*outcome, remarks),
+            Self::Windowed(outcome, rest) => (*outcome, told(rest)),
+            outcome => (outcome, Vec::new()),
+        }
+    }
+
+    /// Adds a remark to the outcome: a fact that is sent beside the body. An outcome that forwards carries no remarks.
+    #[must_use]
+    pub fn remark(self, name: &'static str, value: impl Into<String>) -> Self {
+        let remark = Remark {
+            name,
+            value: value.into(),
+        };
+        match self {
+            Self::Remarked(outcome, mut remarks) => {
+                remarks.push(remark);
+                Self::Remarked(outcome, remarks)
+            }
+            outcome => Self::Remarked(Box::new(outcome), vec![remark]),
+        }
+    }
+}
+
+impl<P: Provider> fmt::Debug for Outcome<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Done => "Done",
+            Self::Entity(_) => "Entity",
+            Self::Created(_) => "Created",
+            Self::Collection { .. } => "Collection",
+            Self::List(_) => "List",
+            Self::Part { .. } => "Part",
+            Self::Whole { .. } => "Whole",
+            Self::Value(_) => "Value",
+            Self::Questionnaire(_) => "Questionnaire",
+            Self::Bytes(_) => "Bytes",
+            Self::File(_) => "File",
+            Self::Bundle(_) => "Bundle",
+            Self::Stream(_) => "Stream",
+            Self::Archive(_) => "Archive",
+            Self::Forward(_) => "Forward",
+            Self::About(..) => "About",
+            Self::Remarked(..) => "Remarked",
+            Self::Windowed(..) => "Windowed",
+        })
+    }
+}

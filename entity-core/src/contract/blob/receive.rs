@@ -1,0 +1,131 @@
+//! Operations that take files, and the files that they get.
+
+use std::fmt;
+
+use futures::future::BoxFuture;
+
+use super::{Blob, OCTETS, file_name, media_type};
+use crate::contract::context::Context;
+use crate::contract::input::Fields;
+use crate::contract::provider::Provider;
+use crate::words::error::{Error, Result};
+
+/// A provider that takes files: with the actions that are declared [`receiving`](crate::Action::receiving), and in the
+/// creation and the change of an entity.
+///
+/// The service asks for the [`room`](Self::room) before it reads the body, once it is clear that the caller may do what
+/// the request asks for. Then it stores the files, and then the unit of work opens, in which everything is checked
+/// again. The operation finds the files by [`Context::uploads`].
+pub trait Receive: Provider {
+    /// True if entities are created and changed by forms with files, `multipart/form-data`, besides the other kinds of
+    /// bodies.
+    const IN_FORMS: bool = true;
+
+    /// The maximum number of files in one request.
+    const MOST_FILES: usize = 1;
+
+    /// Returns the maximum number of bytes that the files of this request may have together. The service has a limit of
+    /// its own for each request, which the result need not take into account.
+    ///
+    /// # Errors
+    /// Returns an error if the request is refused because of the data.
+    fn room(cx: &Context, target: Target<'_>) -> impl Future<Output = Result<u64>> + Send;
+}
+
+/// The operation that is about to receive files.
+#[derive(Clone, Copy, Debug)]
+pub struct Target<'a> {
+    /// The id of the entity; empty for a creation and for an action on the collection.
+    pub id: &'a str,
+    /// The path segments behind the name of the action, in order.
+    pub arguments: &'a [String],
+    /// The fields of the form that came before the first file: checked for a creation and a change, as they were sent for
+    /// an action.
+    pub fields: &'a Fields,
+}
+
+/// How an operation takes files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reception {
+    /// True if a body that is no form is a file as a whole.
+    pub is_whole: bool,
+    /// The maximum number of files.
+    pub most: usize,
+}
+
+/// A file that came with a request. Its bytes are stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Upload {
+    /// The name of the field of the form that held the file; empty if the body was the file.
+    pub field: String,
+    /// The bytes.
+    pub blob: Blob,
+    /// The name of the file, without folders, if the client told one.
+    pub name: Option<String>,
+    /// The media type, which follows from the name.
+    pub media_type: String,
+}
+
+impl Upload {
+    /// Creates a file of the field `field` that a client sent under `name`.
+    ///
+    /// # Errors
+    /// Returns an error if the name can't be the name of a file.
+    pub fn new(field: impl Into<String>, blob: Blob, name: Option<&str>) -> Result<Self> {
+        let field = field.into();
+        let name = Self::check_name(&field, name)?;
+        Ok(Self {
+            blob,
+            media_type: name.as_deref().map_or(OCTETS, media_type).to_owned(),
+            name,
+            field,
+        })
+    }
+
+    /// Returns the name of a file that the field `field` holds, without folders.
+    ///
+    /// # Errors
+    /// Returns an error if it can't be the name of a file.
+    pub fn check_name(field: &str, name: Option<&str>) -> Result<Option<String>> {
+        let name = name.filter(|it| !it.is_empty()).map(file_name).transpose();
+        let name = name.map_err(|message| match field {
+            "" => Error::bad_request(format!("the file {message}")),
+            field => Error::field(field, message),
+        })?;
+        Ok(name.map(ToOwned::to_owned))
+    }
+}
+
+/// Returns the room for the files of a request to a provider of any type.
+type Room = for<'a> fn(&'a Context, Target<'a>) -> BoxFuture<'a, Result<u64>>;
+
+/// How a provider of any type takes files.
+#[derive(Clone, Copy)]
+pub(crate) struct ReceiveRoute {
+    pub(crate) in_forms: bool,
+    pub(crate) most: usize,
+    pub(crate) room: Room,
+}
+
+impl ReceiveRoute {
+    pub(crate) fn of<P: Receive>() -> Self {
+        Self {
+            in_forms: P::IN_FORMS,
+            most: P::MOST_FILES,
+            room: |cx, target| Box::pin(P::room(cx, target)),
+        }
+    }
+}
+
+impl fmt::Debug for ReceiveRoute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ReceiveRoute({})", self.most)
+    }
+}
+
+impl Context {
+    /// Returns the files that came with the request.
+    pub fn uploads(&self) -> &[Upload] {
+        &self.uploads
+    }
+}

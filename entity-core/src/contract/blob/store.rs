@@ -1,0 +1,241 @@
+//! Where the bytes of files are stored.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures::TryStreamExt as _;
+use futures::stream::BoxStream;
+use sha2::{Digest as _, Sha256};
+
+use super::Blob;
+use crate::contract::context::{Context, Shared};
+use crate::words::error::{Error, Result};
+
+/// The bytes of a file, piece by piece.
+pub type ByteStream = BoxStream<'static, Result<Bytes>>;
+
+/// A store of files by their digest. A service has one, which all its nodes share.
+#[async_trait]
+pub trait BlobStore: fmt::Debug + Send + Sync {
+    /// Begins to store a file whose digest is not known yet. Dropping the writer removes what was written.
+    ///
+    /// # Errors
+    /// Returns an error if nothing can be written.
+    async fn begin(&self) -> Result<Box<dyn BlobWriter>>;
+
+    /// Opens this part of a stored file.
+    ///
+    /// # Errors
+    /// Returns an error if the file is not there or can't be read.
+    async fn open(&self, blob: &Blob, range: Range<u64>) -> Result<ByteStream>;
+
+    /// Removes a stored file, if it is there.
+    ///
+    /// # Errors
+    /// Returns an error if the store can't be written.
+    async fn delete(&self, blob: &Blob) -> Result<()>;
+
+    /// Returns stored files that were stored at least so long ago, ordered by digest: at most so many, all after `after`
+    /// if that is given.
+    ///
+    /// # Errors
+    /// Returns an error if the store can't be read.
+    async fn list(&self, after: Option<&Blob>, most: usize, age: Duration) -> Result<Vec<Blob>>;
+
+    /// Removes what was begun at least so long ago and never kept, because the service stopped meanwhile.
+    ///
+    /// # Errors
+    /// Returns an error if the store can't be written.
+    async fn clean(&self, age: Duration) -> Result<()>;
+
+    /// Checks that files can be stored, read and removed.
+    ///
+    /// # Errors
+    /// Returns an error that tells an operator what is wrong.
+    async fn check(&self) -> Result<()>;
+
+    /// Returns what [`set_owner`](Self::set_owner) noted last.
+    ///
+    /// # Errors
+    /// Returns an error if the store can't be read.
+    async fn owner(&self) -> Result<Option<String>>;
+
+    /// Notes in the store which database names its files. The service compares it with its own database at the start, so
+    /// that no node stores files where the others do not find them.
+    ///
+    /// # Errors
+    /// Returns an error if the store can't be written.
+    async fn set_owner(&self, owner: &str) -> Result<()>;
+}
+
+/// A file that is being stored.
+#[async_trait]
+pub trait BlobWriter: Send + Sync {
+    /// Adds bytes to the file. A writer that fails is not used any further.
+    ///
+    /// # Errors
+    /// Returns an error if the bytes can't be written: [`Error::insufficient_storage`] if there is no room.
+    async fn write(&mut self, bytes: Bytes) -> Result<()>;
+
+    /// Waits until all bytes are stored, so that only their name is missing.
+    ///
+    /// # Errors
+    /// Returns an error if the bytes can't be stored.
+    async fn finish(&mut self) -> Result<()>;
+
+    /// Gives the file the name of `blob`. From then on it survives a crash of the machine. A file that is there already
+    /// is replaced by its equal.
+    ///
+    /// # Errors
+    /// Returns an error if the file can't be named.
+    async fn keep(self: Box<Self>, blob: &Blob) -> Result<()>;
+}
+
+/// The store of a service, as its parts use it.
+#[derive(Clone, Debug)]
+pub struct Blobs(Arc<dyn BlobStore>);
+
+impl Blobs {
+    /// Creates the access to `store`.
+    pub fn new(store: impl BlobStore + 'static) -> Self {
+        Self(Arc::new(store))
+    }
+
+    /// Returns the store itself.
+    pub fn store(&self) -> &dyn BlobStore {
+        &*self.0
+    }
+
+    /// Begins to receive a file.
+    ///
+    /// # Errors
+    /// Returns an error if nothing can be written.
+    pub async fn begin(&self) -> Result<Incoming> {
+        Ok(Incoming {
+            writer: self.0.begin().await?,
+            hash: Sha256::new(),
+            size: 0,
+        })
+    }
+
+    /// Opens a part of a stored file. The part must lie within the file.
+    ///
+    /// # Errors
+    /// Returns an error if the file can't be read.
+    pub async fn open(&self, blob: &Blob, range: Range<u64>) -> Result<ByteStream> {
+        self.0.open(blob, range).await
+    }
+
+    /// Reads a whole file into memory.
+    ///
+    /// # Errors
+    /// Returns an error if the file has more than `most` bytes or can't be read.
+    pub async fn read(&self, blob: &Blob, most: u64) -> Result<Vec<u8>> {
+        if blob.size() > most {
+            return Err(Error::insufficient_storage(format!(
+                "the file has more than {most} bytes"
+            )));
+        }
+        let stream = self.open(blob, 0..blob.size()).await?;
+        let whole = stream.try_fold(Vec::new(), async |mut whole, piece| {
+            whole.extend_from_slice(&piece);
+            Ok(whole)
+        });
+        whole.await
+    }
+}
+
+/// A file that is being received: its bytes are stored and counted as they come.
+pub struct Incoming {
+    writer: Box<dyn BlobWriter>,
+    hash: Sha256,
+    size: u64,
+}
+
+impl Incoming {
+    /// Adds bytes to the file.
+    ///
+    /// # Errors
+    /// Returns an error if the bytes can't be written.
+    pub async fn write(&mut self, bytes: Bytes) -> Result<()> {
+        self.hash.update(&bytes);
+        let length = u64::try_from(bytes.len()).map_err(Error::internal)?;
+        self.size = self.size.saturating_add(length);
+        self.writer.write(bytes).await
+    }
+
+    /// Returns the number of bytes that were received.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Ends the file. It has no name yet.
+    ///
+    /// # Errors
+    /// Returns an error if the bytes can't be stored.
+    pub async fn finish(mut self) -> Result<Received> {
+        self.writer.finish().await?;
+        Ok(Received {
+            blob: Blob::new(self.hash.finalize().into(), self.size),
+            writer: self.writer,
+        })
+    }
+}
+
+impl fmt::Debug for Incoming {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Incoming({} bytes)", self.size)
+    }
+}
+
+/// A file whose bytes are stored and which is not named yet.
+pub struct Received {
+    blob: Blob,
+    writer: Box<dyn BlobWriter>,
+}
+
+impl Received {
+    /// Returns the blob of the file.
+    pub fn blob(&self) -> Blob {
+        self.blob
+    }
+
+    /// Names the file, after the database has noted the blob: see [`db::blobs`](crate::db::blobs).
+    ///
+    /// # Errors
+    /// Returns an error if the file can't be named.
+    pub async fn keep(self) -> Result<Blob> {
+        self.writer.keep(&self.blob).await?;
+        Ok(self.blob)
+    }
+}
+
+impl fmt::Debug for Received {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Received({:?})", self.blob)
+    }
+}
+
+impl Shared {
+    /// Returns the store of files.
+    ///
+    /// # Errors
+    /// Returns an error if the service was set up without one: a defect, not the caller's fault.
+    pub fn blobs(&self) -> Result<Arc<Blobs>> {
+        self.service()
+    }
+}
+
+impl Context {
+    /// Returns the store of files.
+    ///
+    /// # Errors
+    /// Returns an error if the service was set up without one: a defect, not the caller's fault.
+    pub fn blobs(&self) -> Result<Arc<Blobs>> {
+        self.service()
+    }
+}

@@ -1,0 +1,493 @@
+//! The registry of entity types: providers as type-erased routes, which are checked when the service starts.
+
+mod builder;
+mod check;
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+
+use crate::contract::access::{Access, Need};
+use crate::contract::action::{Answers, Argument};
+use crate::contract::blob::ReceiveRoute;
+use crate::contract::context::Context;
+use crate::contract::demo::FillDemo;
+use crate::contract::html;
+use crate::contract::input::Input;
+use crate::contract::preconditions::Preconditions;
+use crate::contract::provider::Provider;
+use crate::contract::reply::{Body, Collection, Form, FormPurpose, Item, Reply};
+use crate::contract::request::Verb;
+use crate::contract::search::Grammar;
+use crate::engine::prepare::{Ahead, Check};
+use crate::model::entity::Entity;
+use crate::model::schema::{Field, Schema};
+use crate::words::error::Result;
+use crate::words::label::{label, plural};
+
+pub use builder::RouteBuilder;
+pub use check::RESERVED_PREFIXES;
+pub(crate) use check::RESERVED_WORDS;
+
+/// A registered provider: its declarations, and its operations as functions that go through the gate.
+#[derive(Clone)]
+pub struct Route {
+    /// The provider's prefix.
+    pub prefix: &'static str,
+    /// The plural name of the type, if the provider declares one.
+    pub(crate) plural: Option<&'static str>,
+    /// The name of one entity of the type, if the provider declares one.
+    pub(crate) singular: Option<&'static str>,
+    /// The name and the version of the crate that registers the provider.
+    pub origin: (&'static str, &'static str),
+    /// The permissions that the type requires. The registry refuses a type without any.
+    pub access: Option<Access>,
+    /// The schema of the type's entities.
+    pub schema: &'static Schema,
+    /// The query parameters of the list besides the fields, each as its name and its description.
+    pub parameters: &'static [(&'static str, &'static str)],
+    /// The maximum number of entities in one reply of the list.
+    pub max: u64,
+    /// The default order of the list, as it is declared.
+    pub order: &'static str,
+    /// The actions of the type.
+    pub actions: Vec<ActionRoute>,
+    /// The definition of the type's table, if its entities are records.
+    #[cfg(feature = "sea-orm")]
+    pub table: Option<fn() -> crate::db::TableSpec>,
+    /// The tables that are declared to count towards the usage of an account and of a site.
+    #[cfg(feature = "sea-orm")]
+    counted: &'static [crate::db::Counted],
+    /// The tables that are declared to be part of the archive of a site.
+    #[cfg(feature = "sea-orm")]
+    pub(crate) archived: &'static [crate::db::archive::Archived],
+    /// False if no rows are.
+    #[cfg(feature = "sea-orm")]
+    pub(crate) is_archived: bool,
+    /// The functions that the type declares, each with the roles that hold it by default.
+    pub grants: &'static [Grant],
+    /// The migrations that the type declares, in order.
+    #[cfg(feature = "sea-orm")]
+    pub migrations: &'static [crate::db::Migration],
+    /// The function that adds the type's demo data, if the type declares one.
+    pub demo: Option<FillDemo>,
+    /// The functions in the rule about who sees the type's entities.
+    pub(crate) sight: Vec<&'static str>,
+    /// The reason why the rule about who sees the type's entities can't be evaluated, if there is one.
+    fault: Option<String>,
+    pub(crate) read: Option<Run>,
+    pub(crate) load: Option<Load>,
+    pub(crate) list: Option<Run>,
+    pub(crate) create: Option<Run>,
+    pub(crate) create_form: Option<Run>,
+    pub(crate) update: Option<Run>,
+    pub(crate) delete: Option<Run>,
+    pub(crate) ahead: Ahead,
+    pub(crate) receive: Option<ReceiveRoute>,
+}
+
+/// An action of a provider.
+#[derive(Clone)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says something of its own about the action"
+)]
+pub struct ActionRoute {
+    /// The action's name in the URL.
+    pub name: &'static str,
+    /// The verb that runs the action.
+    pub verb: Verb,
+    /// The permission that the caller needs. The registry refuses an action without one.
+    pub need: Option<Need>,
+    /// True if the action runs on one entity and not on the collection.
+    pub is_on_entity: bool,
+    /// The description of the action.
+    pub doc: &'static str,
+    /// The query parameters of the action, each as its name and its description.
+    pub parameters: &'static [(&'static str, &'static str)],
+    /// The path segments behind the action's name, in order.
+    pub arguments: Vec<Argument>,
+    /// The kind of result that the action returns on success.
+    pub answers: Answers,
+    pub(crate) grammar: Option<fn() -> Result<Grammar>>,
+    pub(crate) run: Runner,
+    pub(crate) check: Check,
+    /// True if a part of the action's body is prepared before a unit of work opens.
+    pub(crate) is_prepared: bool,
+    /// True if the action takes files.
+    pub is_receiving: bool,
+    /// True if a body that is no form is a file as a whole.
+    pub(crate) is_whole: bool,
+    /// The label for people, if it is not made from the name.
+    pub(crate) label: Option<&'static str>,
+    /// The fields for which the form of a page asks.
+    pub asks: &'static [Field],
+    /// The condition under which pages offer the action on an entity.
+    pub(crate) offered: Option<Offered>,
+    /// The function that pages demand before they offer the action in a site.
+    pub(crate) offered_to: Option<&'static str>,
+    /// True if no page links to the action.
+    pub(crate) is_unlinked: bool,
+}
+
+impl ActionRoute {
+    /// Returns the grammar of the type's lists with the action's own parameters, if the action accepts searches.
+    ///
+    /// # Errors
+    /// Returns an error if lists can't be ordered by a field in the declared order; the registry refuses such a type.
+    pub fn grammar(&self) -> Result<Option<Grammar>> {
+        let grammar = self.grammar.map(|it| it()).transpose()?;
+        Ok(grammar.map(|it| it.with(self.parameters)))
+    }
+
+    /// Returns whether a body that is no form is a file as a whole.
+    pub fn takes_whole_files(&self) -> bool {
+        self.is_receiving && self.is_whole
+    }
+
+    /// Returns whether the action accepts the search parameters of the type's lists.
+    pub fn is_searched(&self) -> bool {
+        self.grammar.is_some()
+    }
+}
+
+/// A function that tells whether pages offer an action on an entity, which is of the type of the action.
+pub(crate) type Offered = Arc<dyn Fn(&dyn Any) -> bool + Send + Sync>;
+
+/// A function that runs one operation of a provider.
+pub(crate) type Run = for<'a> fn(&'a Context, Call<'a>) -> BoxFuture<'a, Result<Reply>>;
+
+/// A function that loads the entities with these ids that the caller may read.
+pub(crate) type Load = for<'a> fn(&'a Context, &'a [String]) -> BoxFuture<'a, Result<Vec<Item>>>;
+
+/// A function that runs an action of a provider, with the action's declared parts bound to it.
+pub(crate) type Runner =
+    Arc<dyn for<'a> Fn(&'a Context, Call<'a>) -> BoxFuture<'a, Result<Reply>> + Send + Sync>;
+
+/// The parameters of a call to an operation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call<'a> {
+    pub(crate) registry: &'a Registry,
+    pub(crate) route: &'a Route,
+    pub(crate) verb: Verb,
+    pub(crate) id: &'a str,
+    pub(crate) arguments: &'a [String],
+    pub(crate) query: &'a [(String, String)],
+    pub(crate) input: &'a Input,
+    pub(crate) preconditions: &'a Preconditions,
+    pub(crate) wants_abilities: bool,
+}
+
+impl<'a> Call<'a> {
+    /// Returns the site that an action on the collection is about, which is the first argument in its path.
+    pub(crate) fn site(&self) -> Option<&'a str> {
+        self.arguments.first().map(String::as_str)
+    }
+}
+
+impl Route {
+    /// Begins the route of the provider `P`, which comes from the crate `origin` (name, version).
+    pub fn of<P: Provider>(origin: (&'static str, &'static str)) -> RouteBuilder<P> {
+        RouteBuilder {
+            route: Self {
+                prefix: P::PREFIX,
+                plural: P::PLURAL,
+                singular: P::SINGULAR,
+                origin,
+                access: Some(P::ACCESS),
+                schema: P::Entity::schema(),
+                parameters: &[],
+                max: 0,
+                order: "",
+                actions: Vec::new(),
+                #[cfg(feature = "sea-orm")]
+                table: None,
+                #[cfg(feature = "sea-orm")]
+                counted: P::COUNTED,
+                #[cfg(feature = "sea-orm")]
+                archived: P::ARCHIVED,
+                #[cfg(feature = "sea-orm")]
+                is_archived: P::IS_ARCHIVED,
+                grants: &[],
+                #[cfg(feature = "sea-orm")]
+                migrations: &[],
+                demo: None,
+                sight: Vec::new(),
+                fault: None,
+                read: None,
+                load: None,
+                list: None,
+                create: None,
+                create_form: None,
+                update: None,
+                delete: None,
+                ahead: Ahead::default(),
+                receive: None,
+            },
+            provider: std::marker::PhantomData,
+        }
+    }
+
+    /// Returns the tables whose rows count towards the usage of an account and of a site: the declared ones or, if
+    /// there are none, those of the record. Rows that belong to nobody and to no archive are the service's own, and count
+    /// for nobody.
+    #[cfg(feature = "sea-orm")]
+    pub fn counted(&self) -> Vec<crate::db::Counted> {
+        match (self.counted, self.table.map(|it| it())) {
+            ([], Some(table)) if !self.is_archived && table.owner.is_none() => Vec::new(),
+            ([], Some(table)) => crate::db::Counted::of(&table),
+            (declared, _) => declared.to_vec(),
+        }
+    }
+
+    /// Returns the definitions of the type's table and of those of its children, as far as the service creates them and
+    /// adds missing columns.
+    #[cfg(feature = "sea-orm")]
+    pub fn managed_tables(&self) -> Vec<crate::db::TableSpec> {
+        let mut tables = self.table.map_or_else(Vec::new, |it| it().with_children());
+        tables.retain(|it| it.is_managed);
+        tables
+    }
+
+    /// Returns the columns with the blobs of stored files, in the type's table and in those of its children: each as the
+    /// table and the column.
+    #[cfg(feature = "sea-orm")]
+    pub fn blob_columns(&self) -> Vec<(&'static str, &'static str)> {
+        let tables = self.table.map_or_else(Vec::new, |it| it().with_children());
+        let columns = tables.iter().flat_map(|table| {
+            let of_table = |column: &&'static str| (table.name, *column);
+            table.blobs.iter().map(of_table).collect::<Vec<_>>()
+        });
+        columns.collect()
+    }
+
+    /// Returns whether something of what clients send is [prepared](crate::Prepare) before a unit of work opens.
+    pub fn prepares(&self) -> bool {
+        self.ahead.work.is_some()
+    }
+
+    /// Returns whether entities are created and changed by forms with [files](crate::Receive).
+    pub fn receives_in_forms(&self) -> bool {
+        self.receive.is_some_and(|it| it.in_forms)
+    }
+
+    /// Returns whether the type has HTML fields, whose values are sanitised when they are received.
+    pub fn has_html(&self) -> bool {
+        html::has_html(self.schema)
+    }
+
+    /// Returns the plural name of the type: the heading of its list.
+    pub fn plural(&self) -> String {
+        match self.plural {
+            Some(said) => said.to_owned(),
+            None => plural(self.prefix),
+        }
+    }
+
+    /// Returns an empty list of the type, which is used to find the formats that can write such lists.
+    pub(crate) fn sample_list(&self) -> Body {
+        Body::Collection(Collection::empty(self.prefix, self.schema))
+    }
+
+    /// Returns a sample entity of the type without data, which is used to find the formats that can write such
+    /// entities.
+    pub(crate) fn sample_entity(&self) -> Body {
+        Body::Entity(Item::sample(self.prefix, self.schema))
+    }
+
+    /// Returns an empty form of the type, which is used to find the formats that can write such forms.
+    pub(crate) fn sample_form(&self) -> Body {
+        Body::Form(Form {
+            prefix: self.prefix,
+            schema: self.schema,
+            item: None,
+            purpose: FormPurpose::Create,
+            left_out: Vec::new(),
+            refusal: None,
+        })
+    }
+
+    /// Returns the names of the type's capabilities.
+    pub fn capabilities(&self) -> Vec<&'static str> {
+        [
+            ("read", self.read.is_some()),
+            ("list", self.list.is_some()),
+            ("create", self.create.is_some()),
+            ("update", self.update.is_some()),
+            ("delete", self.delete.is_some()),
+            ("actions", !self.actions.is_empty()),
+            ("files", self.receive.is_some()),
+            ("feed", self.schema.has_feed && self.list.is_some()),
+            ("events", self.schema.has_events && self.list.is_some()),
+        ]
+        .into_iter()
+        .filter_map(|(name, has)| has.then_some(name))
+        .collect()
+    }
+}
+
+impl fmt::Debug for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Route({})", self.prefix)
+    }
+}
+
+impl ActionRoute {
+    /// Returns the range of the number of path segments that the action accepts behind its name.
+    pub fn segments(&self) -> RangeInclusive<usize> {
+        Argument::count(&self.arguments)
+    }
+}
+
+impl fmt::Debug for ActionRoute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ActionRoute({} {})", self.verb.name(), self.name)
+    }
+}
+
+/// A provider as it was submitted: the function that builds its route. Created by [`register!`](crate::register).
+#[derive(Debug)]
+pub struct Registration(pub fn() -> Route);
+
+inventory::collect!(Registration);
+
+/// The providers of a service. A registry is passed as a value and is never global.
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    routes: BTreeMap<&'static str, Route>,
+}
+
+/// The reason why a service can't start with the providers that it was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegistryError(pub String);
+
+impl fmt::Display for RegistryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for RegistryError {}
+
+impl Registry {
+    /// Creates a registry of all providers that the linked crates registered.
+    ///
+    /// # Errors
+    /// Fails as [`Registry::new`] does.
+    pub fn from_inventory() -> Result<Self, RegistryError> {
+        Self::new(
+            inventory::iter::<Registration>
+                .into_iter()
+                .map(|it| (it.0)()),
+        )
+    }
+
+    /// Creates a registry of these routes.
+    ///
+    /// # Errors
+    /// Returns an error if a prefix or a table is claimed twice, reserved or illegal; a type or an action declares no
+    /// permission;
+    /// a declared order or a default value is invalid; the name of a field or of a column collides with a derived one;
+    /// an action's name is reserved or taken; or the arguments of an action are invalid.
+    pub fn new(routes: impl IntoIterator<Item = Route>) -> Result<Self, RegistryError> {
+        let mut registry = Self::default();
+        for route in routes {
+            check::route(&route)?;
+            if let Some(other) = registry.routes.get(route.prefix) {
+                return Err(RegistryError(format!(
+                    "the prefix `{}` is claimed by the crates `{}` and `{}`: rename one of them or leave one out",
+                    route.prefix, other.origin.0, route.origin.0
+                )));
+            }
+            registry.routes.insert(route.prefix, route);
+        }
+        #[cfg(feature = "sea-orm")]
+        check::tables(&registry)?;
+        Ok(registry)
+    }
+
+    /// Returns the route of `prefix`, if that type is registered.
+    pub fn route(&self, prefix: &str) -> Option<&Route> {
+        self.routes.get(prefix)
+    }
+
+    /// Returns the name of one entity of the type `prefix`.
+    pub fn singular(&self, prefix: &str) -> String {
+        let declared = self.route(prefix).and_then(|it| it.singular);
+        declared.map_or_else(|| label(prefix), ToOwned::to_owned)
+    }
+
+    /// Returns the plural name of the type `prefix`.
+    pub fn plural(&self, prefix: &str) -> String {
+        self.route(prefix)
+            .map_or_else(|| plural(prefix), Route::plural)
+    }
+
+    /// Returns the prefixes of the types by the crate that registers them, each crate with its name and version.
+    pub fn origins(&self) -> BTreeMap<(&'static str, &'static str), Vec<&'static str>> {
+        let mut origins: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for route in self.routes() {
+            origins.entry(route.origin).or_default().push(route.prefix);
+        }
+        origins
+    }
+
+    /// Returns all routes, ordered by prefix.
+    pub fn routes(&self) -> impl Iterator<Item = &Route> {
+        self.routes.values()
+    }
+}
+
+/// A function that a type declares, and the roles that hold it by default, each as a letter: `a`ccess and `m`aintain in
+/// a plain site, `s`tudent, `t`eaching assistant and `i`nstructor in a course, and `p` for everybody in a site that is
+/// open to the public.
+///
+/// A role of a template that was given the function or denied it in the database keeps what it has.
+pub type Grant = (&'static str, &'static str);
+
+/// Registers a provider: `register!(Polls);`.
+///
+/// The capabilities of the provider are detected at compile time; none has to be listed. Behind the provider stand, in
+/// this order and each only where the type has it:
+///
+/// - `grants("poll.read" = "amsti", "poll.new" = "mi")`: the functions that the type declares, each with the roles that
+///   hold it by default (see [`Grant`]). A type that declares any declares all that it asks for. A type that declares
+///   none follows the rights on the site: whoever visits it reads, and whoever may change it does everything else.
+/// - `migrations(FIRST, SECOND)`: the changes of tables and rows that the service runs, each once (see
+///   [`Migration`](crate::db::Migration)).
+/// - `demo = fill`: the function that adds the type's demo data (see [`Demo`](crate::Demo)).
+#[macro_export]
+macro_rules! register {
+    (
+        $provider:ty
+        $(, grants($($function:literal = $holders:literal),* $(,)?))?
+        $(, migrations($($migration:expr),* $(,)?))?
+        $(, demo = $demo:path)?
+        $(,)?
+    ) => {
+        $crate::inventory::submit! {
+            $crate::Registration(|| {
+                use $crate::probe::{Fallback, Probe};
+                let probe = Probe::<$provider>::default();
+                let route = $crate::Route::of::<$provider>((env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")));
+                let route = probe.with_read(route);
+                let route = probe.with_list(route);
+                let route = probe.with_create(route);
+                let route = probe.with_update(route);
+                let route = probe.with_delete(route);
+                let route = probe.with_actions(route);
+                let route = probe.with_prepare(route);
+                let route = probe.with_receive(route);
+                let route = probe.with_table(route);
+                $(let route = route.grants(&[$(($function, $holders)),*]);)?
+                $(let route = route.migrations(&[$($migration),*]);)?
+                $(let route = route.demo(|cx, demo| ::std::boxed::Box::pin($demo(cx, demo)));)?
+                Fallback::<$provider>::build(&probe, route)
+            })
+        }
+    };
+}

@@ -1,0 +1,184 @@
+//! The builder of routes, which adds the capabilities of a provider one by one.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{ActionRoute, Grant, Offered, Route};
+use crate::contract::action::Action;
+use crate::contract::blob::{Receive, ReceiveRoute};
+use crate::contract::demo::FillDemo;
+use crate::contract::provider::{Actions, Create, Delete, List, Provider, Read, Update};
+use crate::engine::prepare::{self, Prepare};
+use crate::engine::route;
+
+/// A builder that adds capabilities to a route; [`register!`](crate::register) is the short form.
+pub struct RouteBuilder<P> {
+    pub(super) route: Route,
+    pub(super) provider: std::marker::PhantomData<P>,
+}
+
+impl<P> fmt::Debug for RouteBuilder<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RouteBuilder({})", self.route.prefix)
+    }
+}
+
+impl<P: Provider> RouteBuilder<P> {
+    /// Adds the capability to look up one entity.
+    #[must_use]
+    pub fn read(mut self) -> Self
+    where
+        P: Read,
+    {
+        self.route.read = Some(route::read::<P>);
+        self.route.load = Some(route::load::<P>);
+        self
+    }
+
+    /// Adds the capability to list entities.
+    #[must_use]
+    pub fn list(mut self) -> Self
+    where
+        P: List,
+    {
+        self.route.list = Some(route::list::<P>);
+        self.route.parameters = P::PARAMETERS;
+        self.route.max = P::MAX;
+        self.route.order = P::ORDER;
+        self
+    }
+
+    /// Adds the capability to create an entity.
+    #[must_use]
+    pub fn create(mut self) -> Self
+    where
+        P: Create,
+    {
+        self.route.create = Some(route::create::<P>);
+        self.route.create_form = Some(route::create_form::<P>);
+        self.route.ahead.create = Some(prepare::create::<P>);
+        self
+    }
+
+    /// Adds the capability to change an entity.
+    #[must_use]
+    pub fn update(mut self) -> Self
+    where
+        P: Update,
+    {
+        self.route.update = Some(route::update::<P>);
+        self.route.ahead.update = Some(prepare::update::<P>);
+        self
+    }
+
+    /// Adds the capability to delete an entity.
+    #[must_use]
+    pub fn delete(mut self) -> Self
+    where
+        P: Delete,
+    {
+        self.route.delete = Some(route::delete::<P>);
+        self
+    }
+
+    /// Adds the actions of the provider.
+    #[must_use]
+    pub fn actions(mut self) -> Self
+    where
+        P: Actions,
+    {
+        self.route.actions = P::actions().iter().map(erase).collect();
+        self
+    }
+
+    /// Adds the preparation of what clients send, which runs before the unit of work opens.
+    #[must_use]
+    pub fn prepare(mut self) -> Self
+    where
+        P: Prepare,
+    {
+        self.route.ahead.work = Some((prepare::look::<P>, prepare::work::<P>));
+        self
+    }
+
+    /// Adds what the provider declares of the files that it takes.
+    #[must_use]
+    pub fn receive(mut self) -> Self
+    where
+        P: Receive,
+    {
+        self.route.receive = Some(ReceiveRoute::of::<P>());
+        self
+    }
+
+    /// Adds the type's table.
+    #[cfg(feature = "sea-orm")]
+    #[must_use]
+    pub fn table(mut self) -> Self
+    where
+        P::Entity: crate::db::Record,
+    {
+        self.route.table = Some(crate::db::TableSpec::of::<P::Entity>);
+        self.route.fault = crate::db::veil::fault::<P::Entity>();
+        self.route.sight = crate::db::veil::functions::<P::Entity>();
+        self
+    }
+}
+
+impl<P> RouteBuilder<P> {
+    /// Declares the functions of the type, each with the letters of the roles that hold it by default: see [`Grant`].
+    #[must_use]
+    pub fn grants(mut self, grants: &'static [Grant]) -> Self {
+        self.route.grants = grants;
+        self
+    }
+
+    /// Declares the migrations of the type, in order.
+    #[cfg(feature = "sea-orm")]
+    #[must_use]
+    pub fn migrations(mut self, migrations: &'static [crate::db::Migration]) -> Self {
+        self.route.migrations = migrations;
+        self
+    }
+
+    /// Declares the function that adds the type's demo data.
+    #[must_use]
+    pub fn demo(mut self, fill: FillDemo) -> Self {
+        self.route.demo = Some(fill);
+        self
+    }
+
+    /// Returns the finished route.
+    pub fn build(self) -> Route {
+        self.route
+    }
+}
+
+fn erase<P: Provider + Read>(action: &Action<P>) -> ActionRoute {
+    ActionRoute {
+        name: action.name,
+        verb: action.verb,
+        need: action.need,
+        is_on_entity: action.is_on_entity(),
+        doc: action.doc,
+        parameters: action.parameters,
+        arguments: action.arguments.clone(),
+        answers: action.answers,
+        grammar: action.grammar,
+        run: route::action(action),
+        check: match action.is_on_entity() {
+            true => prepare::action_on_entity::<P>,
+            false => prepare::action_on_collection,
+        },
+        is_prepared: action.is_prepared,
+        is_receiving: action.is_receiving,
+        is_whole: action.is_whole,
+        label: action.label,
+        asks: action.asks,
+        offered_to: action.offered_to,
+        offered: action
+            .offered
+            .map(|it| -> Offered { Arc::new(move |entity| entity.downcast_ref().is_none_or(it)) }),
+        is_unlinked: action.is_unlinked,
+    }
+}

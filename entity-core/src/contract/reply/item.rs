@@ -1,0 +1,260 @@
+//! An entity of any type, as renderers see it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use erased_serde::Serialize as ErasedSerialize;
+use serde::{Serialize, Serializer};
+
+use super::Reference;
+use crate::model::entity::{Entity, EventEntry, FeedEntry, Version};
+use crate::model::projection::{Chosen, Projection};
+use crate::model::schema::Schema;
+
+/// One entity of any type, as renderers see it. Cloning is cheap.
+#[derive(Clone)]
+pub struct Item {
+    prefix: &'static str,
+    entity: Arc<dyn Erased>,
+    projection: Option<Arc<Projection>>,
+    expanded: Option<Vec<(&'static str, Arc<Self>)>>,
+}
+
+/// The object-safe counterpart of [`Entity`], implemented once for every type.
+trait Erased: Send + Sync {
+    fn schema(&self) -> &'static Schema;
+    fn id(&self) -> String;
+    fn title(&self) -> Option<String>;
+    fn version(&self) -> Option<Version>;
+    fn updated(&self) -> Option<DateTime<Utc>>;
+    fn feed_entry(&self) -> Option<FeedEntry>;
+    fn event_entry(&self) -> Option<EventEntry>;
+    fn is_told_once(&self) -> bool;
+    fn is_secret(&self) -> bool;
+    fn data(&self) -> &(dyn ErasedSerialize + Send + Sync);
+}
+
+impl<E: Entity> Erased for E {
+    fn schema(&self) -> &'static Schema {
+        E::schema()
+    }
+    fn id(&self) -> String {
+        Entity::id(self).into_owned()
+    }
+    fn title(&self) -> Option<String> {
+        Entity::title(self).map(std::borrow::Cow::into_owned)
+    }
+    fn version(&self) -> Option<Version> {
+        Entity::version(self)
+    }
+    fn updated(&self) -> Option<DateTime<Utc>> {
+        Entity::updated(self)
+    }
+    fn feed_entry(&self) -> Option<FeedEntry> {
+        Entity::feed_entry(self)
+    }
+    fn event_entry(&self) -> Option<EventEntry> {
+        Entity::event_entry(self)
+    }
+    fn is_told_once(&self) -> bool {
+        Entity::is_told_once(self)
+    }
+    fn is_secret(&self) -> bool {
+        Entity::is_secret(self)
+    }
+    fn data(&self) -> &(dyn ErasedSerialize + Send + Sync) {
+        self
+    }
+}
+
+/// A sample entity that has a type but no data.
+struct Sample(&'static Schema);
+
+impl Erased for Sample {
+    fn schema(&self) -> &'static Schema {
+        self.0
+    }
+    fn id(&self) -> String {
+        String::new()
+    }
+    fn title(&self) -> Option<String> {
+        None
+    }
+    fn version(&self) -> Option<Version> {
+        None
+    }
+    fn updated(&self) -> Option<DateTime<Utc>> {
+        None
+    }
+    fn feed_entry(&self) -> Option<FeedEntry> {
+        None
+    }
+    fn event_entry(&self) -> Option<EventEntry> {
+        None
+    }
+    fn is_told_once(&self) -> bool {
+        false
+    }
+    fn is_secret(&self) -> bool {
+        false
+    }
+    fn data(&self) -> &(dyn ErasedSerialize + Send + Sync) {
+        &()
+    }
+}
+
+impl Item {
+    /// Creates an item from `entity`, which is of the type `prefix`.
+    pub fn new<E: Entity>(prefix: &'static str, entity: E) -> Self {
+        Self {
+            prefix,
+            entity: Arc::new(entity),
+            projection: None,
+            expanded: None,
+        }
+    }
+
+    /// Creates a sample item that has a type but no data, which is used to find the formats that can write such
+    /// entities.
+    pub fn sample(prefix: &'static str, schema: &'static Schema) -> Self {
+        Self {
+            prefix,
+            entity: Arc::new(Sample(schema)),
+            projection: None,
+            expanded: None,
+        }
+    }
+
+    /// Restricts the shown fields to those that `projection` selects.
+    pub(crate) fn show(&mut self, projection: Arc<Projection>) {
+        self.projection = Some(projection);
+    }
+
+    /// Returns the requested projection of the entity, if there is one.
+    pub fn projection(&self) -> Option<&Projection> {
+        self.projection.as_deref()
+    }
+
+    /// Sets the entities that are shown beside the fields that refer to them, each with the name of its field.
+    pub(crate) fn expand(&mut self, entities: Vec<(&'static str, Arc<Self>)>) {
+        self.expanded = Some(entities);
+    }
+
+    /// Returns the type's prefix.
+    pub fn prefix(&self) -> &'static str {
+        self.prefix
+    }
+
+    /// Returns the type's schema.
+    pub fn schema(&self) -> &'static Schema {
+        self.entity.schema()
+    }
+
+    /// Returns the entity's id.
+    pub fn id(&self) -> String {
+        self.entity.id()
+    }
+
+    /// Returns the entity's title, if it has one.
+    pub fn title(&self) -> Option<String> {
+        self.entity.title()
+    }
+
+    /// Returns the entity's version, which includes the versions of the entities that are shown with it. Returns `None`
+    /// if one of them has no version.
+    pub fn version(&self) -> Option<Version> {
+        let own = self.entity.version()?;
+        let Some(expanded) = &self.expanded else {
+            return Some(own);
+        };
+        let others: Vec<_> = expanded
+            .iter()
+            .map(|(name, it)| Some((name, it.prefix, it.id(), it.version()?)))
+            .collect::<Option<_>>()?;
+        Some(Version::of(&(own, others)))
+    }
+
+    /// Returns the instant of the entity's last change. Returns `None` if that is not known, or if other entities are
+    /// shown with it, which change independently.
+    pub fn updated(&self) -> Option<DateTime<Utc>> {
+        match self.expanded {
+            Some(_) => None,
+            None => self.entity.updated(),
+        }
+    }
+
+    /// Returns the entity's entry in a feed. If the entity was published after its last change, the entry counts as
+    /// updated when it was published.
+    pub fn feed_entry(&self) -> Option<FeedEntry> {
+        let entry = self.entity.feed_entry()?;
+        let updated = entry
+            .published
+            .map_or(entry.updated, |it| it.max(entry.updated));
+        Some(FeedEntry { updated, ..entry })
+    }
+
+    /// Returns the entity's entry in a calendar.
+    pub fn event_entry(&self) -> Option<EventEntry> {
+        self.entity.event_entry()
+    }
+
+    /// Returns the instant of the entity's last change according to its entry in a feed or in a calendar.
+    pub fn updated_in_feed(&self) -> Option<DateTime<Utc>> {
+        let in_feed = self.feed_entry().map(|it| it.updated);
+        in_feed.or_else(|| Some(self.event_entry()?.updated))
+    }
+
+    /// Returns whether the entity carries data that is shown only in this response, such as a new secret.
+    pub fn is_told_once(&self) -> bool {
+        self.entity.is_told_once()
+    }
+
+    /// Returns whether the entity carries a secret of the caller, so that the response must not be compressed.
+    pub fn is_secret(&self) -> bool {
+        self.entity.is_secret()
+    }
+
+    /// Returns the entity's own fields, as far as the projection shows them, without metadata.
+    pub fn data(&self) -> impl Serialize + '_ {
+        Shown(self)
+    }
+
+    /// Returns all of the entity's own fields, whatever the projection shows.
+    pub(crate) fn whole(&self) -> &(dyn ErasedSerialize + Send + Sync) {
+        self.entity.data()
+    }
+
+    /// Returns the entities that are shown beside the fields that refer to them, each with the name of its field.
+    pub fn expanded(&self) -> impl Iterator<Item = (&'static str, &Self)> {
+        let expanded = self.expanded.iter().flatten();
+        expanded.map(|(name, it)| (*name, &**it))
+    }
+
+    /// Returns a reference to the entity, or to its type if the entity has no id.
+    pub fn reference(&self) -> Reference {
+        match self.id() {
+            id if id.is_empty() => Reference::collection(self.prefix),
+            id => Reference::entity(self.prefix, id),
+        }
+    }
+}
+
+/// The fields of an item that its projection shows.
+struct Shown<'a>(&'a Item);
+
+impl Serialize for Shown<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let data = self.0.entity.data();
+        match self.0.projection().and_then(|it| it.fields.as_ref()) {
+            None => data.serialize(serializer),
+            Some(fields) => Chosen::new(data, fields).serialize(serializer),
+        }
+    }
+}
+
+impl fmt::Debug for Item {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Item({})", self.reference())
+    }
+}

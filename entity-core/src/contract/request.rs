@@ -1,0 +1,85 @@
+//! One request to an entity type, as plain data.
+
+use std::borrow::Cow;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use crate::contract::access::Caller;
+use crate::contract::input::Input;
+use crate::contract::preconditions::Preconditions;
+use crate::words::large::Reading;
+use crate::words::path::DirectPath;
+
+/// The operation that a request asks for at its address. HEAD is a [`Verb::Get`] whose body is not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Verb {
+    /// Reads; changes nothing.
+    Get,
+    /// Creates, or runs an action.
+    Post,
+    /// Changes some fields.
+    Put,
+    /// Changes some fields, by a patch document.
+    Patch,
+    /// Deletes.
+    Delete,
+}
+
+impl Verb {
+    /// All verbs.
+    pub const ALL: [Self; 5] = [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete];
+
+    /// Returns the verb's name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
+
+    /// Returns whether the verb changes nothing.
+    pub const fn is_safe(self) -> bool {
+        matches!(self, Self::Get)
+    }
+}
+
+/// One request to an entity type.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The address below `/direct`.
+    pub path: DirectPath,
+    /// The verb. A method override is already applied.
+    pub verb: Verb,
+    /// The pairs of the query, decoded, in order.
+    pub query: Vec<(String, String)>,
+    /// The body, as data.
+    pub input: Input,
+    /// The preconditions that the current state must meet.
+    pub preconditions: Preconditions,
+    /// True if the request is a dry run: it is carried out and then rolled back, to show its result.
+    pub is_dry_run: bool,
+    /// True if the reply is for a person, who is shown which further operations are possible.
+    pub wants_abilities: bool,
+    /// The sender of the request and the way by which it came in.
+    pub origin: Origin,
+}
+
+/// The sender of a request and the way by which it came in, as the audit log records it. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// The caller on whose behalf the request runs.
+    pub caller: Caller,
+    /// The network address that the request came from.
+    pub address: IpAddr,
+    /// The request's id in logs and in error bodies.
+    pub request_id: Arc<str>,
+    /// The effective method, after any override.
+    pub method: Cow<'static, str>,
+    /// The path without its query.
+    pub path: Arc<str>,
+    /// The counter of the data that was read for the reply.
+    pub reading: Reading,
+}

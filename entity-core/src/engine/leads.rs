@@ -1,0 +1,268 @@
+//! The links of pages: what the entities of an answer refer to, and which of that its reader may open. A page links to
+//! nothing that would refuse the reader.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use serde_json::Value;
+
+use crate::contract::action::Argument;
+use crate::contract::context::Context;
+use crate::contract::input::Input;
+use crate::contract::preconditions::Preconditions;
+use crate::contract::registry::{ActionRoute, Call, Registry, Route};
+use crate::contract::reply::{Body, Collection, Item, Reference, Related, Reply};
+use crate::contract::request::Verb;
+use crate::model::schema::{Field, Role};
+use crate::words::error::{Error, ErrorKind, Result};
+
+/// The maximum number of entities of one type that are looked up for the links of a page. Further ones are named
+/// without a link.
+const MOST: usize = 500;
+
+/// The maximum number of entities that a page shows of each list of what belongs to its own.
+const SHOWN: usize = 25;
+
+/// Returns the entity that `value`, the value of `field`, refers to, if that is of a type whose entities can be read.
+pub fn reference_of(field: &Field, value: &str, registry: &Registry) -> Option<Reference> {
+    let found = match declared(field).filter(|it| can_be_read(registry, it)) {
+        Some(prefix) => (prefix, value.strip_prefix("/user/").unwrap_or(value)),
+        None => written_out(value, registry)?,
+    };
+    let (prefix, id) = found;
+    (!id.is_empty()).then(|| Reference::entity(prefix, id))
+}
+
+/// Returns the prefix of the type whose ids `field` is declared to hold.
+pub fn declared(field: &Field) -> Option<&'static str> {
+    match field.role {
+        Some(Role::Site) => Some("site"),
+        Some(Role::Owner) => Some("user"),
+        Some(_) => None,
+        None => field.references,
+    }
+}
+
+/// Returns the type and the id in a text of the form `/prefix/id`, which names an entity wherever it stands.
+fn written_out<'a>(value: &'a str, registry: &Registry) -> Option<(&'a str, &'a str)> {
+    let (prefix, id) = value.strip_prefix('/')?.split_once('/')?;
+    let is_one = !id.contains(['/', '\\', ';']) && can_be_read(registry, prefix);
+    is_one.then_some((prefix, id))
+}
+
+fn can_be_read(registry: &Registry, prefix: &str) -> bool {
+    registry.route(prefix).is_some_and(|it| it.read.is_some())
+}
+
+/// Returns the entities of the type `prefix` with these ids that the caller may read: none if no such type is served. For
+/// types whose entities refer to entities of others, whichever these are.
+///
+/// # Errors
+/// Returns an error if the data can't be read.
+pub async fn find(cx: &Context, prefix: &str, ids: &[String]) -> Result<Vec<Item>> {
+    let registry = cx.service::<Registry>()?;
+    match registry.route(prefix).and_then(|it| it.load) {
+        Some(load) if !ids.is_empty() => load(cx, ids).await,
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// Adds to `reply` what its reader may open of all that it refers to.
+///
+/// # Errors
+/// Returns an error if the database can't be read.
+pub(crate) async fn add(cx: &Context, registry: &Registry, reply: &mut Reply) -> Result<()> {
+    let abilities = &mut reply.abilities;
+    match &reply.body {
+        Body::Entity(item) => {
+            abilities.related = related(cx, registry, item).await?;
+            let below = abilities.related.iter().filter_map(|it| it.first.as_ref());
+            let below = below.flat_map(|it| &it.items);
+            let items = std::iter::once(item).chain(below);
+            abilities.readable = readable(cx, registry, items, None).await?;
+        }
+        Body::Collection(list) => {
+            let site = abilities.site.as_deref();
+            abilities.readable = readable(cx, registry, &list.items, site).await?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Returns the paths and titles of the entities that `items` refer to and that the caller may read, and of `site`, by one
+/// query for each type.
+async fn readable<'a>(
+    cx: &Context,
+    registry: &Registry,
+    items: impl IntoIterator<Item = &'a Item>,
+    site: Option<&str>,
+) -> Result<BTreeMap<String, String>> {
+    let mut wanted: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    if let Some(site) = site {
+        wanted.insert("site".to_owned(), [site.to_owned()].into());
+    }
+    for item in items {
+        let data = serde_json::to_value(item.data()).map_err(Error::internal)?;
+        for field in item.schema().fields {
+            let value = data.get(field.name).and_then(Value::as_str);
+            let found = value.and_then(|it| reference_of(field, it, registry));
+            if let Some(Reference {
+                prefix,
+                id: Some(id),
+            }) = found
+            {
+                wanted.entry(prefix).or_default().insert(id);
+            }
+        }
+    }
+    let mut readable = BTreeMap::new();
+    for (prefix, ids) in wanted {
+        let ids: Vec<String> = ids.into_iter().take(MOST).collect();
+        if let Some(load) = registry.route(&prefix).and_then(|it| it.load) {
+            let found = load(cx, &ids).await?;
+            let named = |it: &Item| (it.reference().path(), it.title().unwrap_or_default());
+            readable.extend(found.iter().map(named));
+        }
+    }
+    Ok(readable)
+}
+
+/// Returns the lists of other types about `item` that the caller may open: those types have an action that is named
+/// after the type of `item` and takes an id, `/announcement/site/{id}`, or a list whose argument is, `siteId`, or their
+/// entities belong to `item`. Each of them is tried, because a list may refuse for reasons that no need declares.
+async fn related(cx: &Context, registry: &Registry, item: &Item) -> Result<Vec<Related>> {
+    let mut related = Vec::new();
+    let site = site_of(item)?;
+    for route in registry.routes() {
+        if let Some(field) = field_of_parent(registry, route, item.prefix()) {
+            // With the site, the form for a new one is filled in.
+            let mut query = vec![(field.name, item.id())];
+            let of_site = route.schema.role(Role::Site).zip(site.clone());
+            query.extend(of_site.map(|(field, site)| (field.name, site)));
+            if let Some(first) = list(cx, registry, route, &query).await? {
+                related.push(Related {
+                    prefix: route.prefix,
+                    segments: Vec::new(),
+                    query,
+                    doc: route.schema.doc,
+                    first: Some(Arc::new(first)),
+                });
+                continue;
+            }
+        }
+        let actions = route.actions.iter().filter(|it| {
+            let is_argument = |own: &Argument| own.name.strip_suffix("Id") == Some(item.prefix());
+            let is_about = it.name == item.prefix()
+                || (it.is_searched() && it.arguments.iter().any(is_argument));
+            is_about && it.verb == Verb::Get && !it.is_on_entity && it.segments() == (1..=1)
+        });
+        for action in actions {
+            if is_open(cx, registry, (route, action), &item.id()).await? {
+                let id = item.id();
+                related.push(Related {
+                    prefix: route.prefix,
+                    segments: vec![action.name.to_owned(), id],
+                    query: Vec::new(),
+                    doc: action.doc,
+                    first: None,
+                });
+            }
+        }
+    }
+    Ok(related)
+}
+
+/// Returns the site of `item`, if it is in one.
+fn site_of(item: &Item) -> Result<Option<String>> {
+    let Some(field) = item.schema().role(Role::Site) else {
+        return Ok(None);
+    };
+    let data = serde_json::to_value(item.data()).map_err(Error::internal)?;
+    let site = data.get(field.name).and_then(Value::as_str);
+    Ok(site.map(ToOwned::to_owned))
+}
+
+/// Returns the field by which lists of a type find the entities that belong to one of the type `parent`, if they do.
+#[cfg(feature = "sea-orm")]
+fn field_of_parent(registry: &Registry, route: &Route, parent: &str) -> Option<&'static Field> {
+    let table = |route: &Route| route.table.map(|it| it());
+    let of_parent = table(registry.route(parent)?)?.name;
+    let reference = table(route)?.parent.filter(|it| it.table == of_parent)?;
+    let mut fields = route.schema.fields.iter();
+    fields.find(|it| it.column == Some(reference.column) && it.references == Some(parent))
+}
+
+/// Without a database no type has a parent.
+#[cfg(not(feature = "sea-orm"))]
+fn field_of_parent(_: &Registry, _: &Route, _: &str) -> Option<&'static Field> {
+    None
+}
+
+/// Returns the beginning of the list of the entities of a type with these values, if the caller may list them.
+async fn list(
+    cx: &Context,
+    registry: &Registry,
+    route: &Route,
+    values: &[(&'static str, String)],
+) -> Result<Option<Collection>> {
+    let Some(list) = route.list.as_ref() else {
+        return Ok(None);
+    };
+    let values = values.iter().map(|it| (it.0.to_owned(), it.1.clone()));
+    let mut query: Vec<_> = values.collect();
+    query.push(("_limit".to_owned(), SHOWN.to_string()));
+    let answer = answer(cx, (registry, route, list), &[], &query).await?;
+    Ok(answer.and_then(|it| match it.body {
+        Body::Collection(list) => Some(list),
+        _ => None,
+    }))
+}
+
+/// Returns whether `action` answers the caller about `id`.
+async fn is_open(
+    cx: &Context,
+    registry: &Registry,
+    (route, action): (&Route, &ActionRoute),
+    id: &str,
+) -> Result<bool> {
+    let query = match action.is_searched() {
+        true => vec![("_limit".to_owned(), "1".to_owned())],
+        false => Vec::new(),
+    };
+    let arguments = [id.to_owned()];
+    let answer = answer(cx, (registry, route, &*action.run), &arguments, &query).await?;
+    Ok(answer.is_some())
+}
+
+/// A function that answers reading requests.
+type Answering =
+    dyn for<'a> Fn(&'a Context, Call<'a>) -> BoxFuture<'a, Result<Reply>> + Send + Sync;
+
+/// Returns what `run` answers the caller, unless it refuses.
+async fn answer(
+    cx: &Context,
+    (registry, route, run): (&Registry, &Route, &Answering),
+    arguments: &[String],
+    query: &[(String, String)],
+) -> Result<Option<Reply>> {
+    let call = Call {
+        registry,
+        route,
+        verb: Verb::Get,
+        id: "",
+        arguments,
+        query,
+        input: &Input::default(),
+        preconditions: &Preconditions::default(),
+        wants_abilities: false,
+    };
+    match run(cx, call).await {
+        Ok(reply) => Ok(Some(reply)),
+        Err(error) if matches!(error.kind(), ErrorKind::Internal | ErrorKind::Unavailable) => {
+            Err(error)
+        }
+        Err(_refusal) => Ok(None),
+    }
+}

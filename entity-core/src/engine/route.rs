@@ -1,0 +1,492 @@
+//! The type-erased operations of a provider: typed gate → [`Reply`]. Written once, for every type.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+
+use crate::contract::access::{Need, Operation, Scope};
+use crate::contract::action::{Action, Argument, Arguments, Found, Handler, Outcome, RunSearch};
+use crate::contract::context::Context;
+use crate::contract::provider::{Create, Delete, List, Provider, Read, Update};
+use crate::contract::registry::{ActionRoute, Call, Route, Runner};
+use crate::contract::reply::{
+    Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Reference, Reply, Value,
+};
+use crate::contract::request::Verb;
+use crate::contract::search::{Grammar, Page, Search, Walk, Window, find};
+use crate::engine::expand::project;
+use crate::engine::gate;
+use crate::engine::offer;
+use crate::model::entity::Entity;
+use crate::model::projection::Projection;
+use crate::words::error::{Error, ErrorKind, Result};
+
+pub(crate) fn read<'a, P: Read>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a, Result<Reply>> {
+    Box::pin(async move {
+        let entity = gate::read::<P>(cx, call.id).await?;
+        entity_reply::<P>(cx, call, entity, Effect::Read).await
+    })
+}
+
+pub(crate) fn load<'a, P: Read>(
+    cx: &'a Context,
+    ids: &'a [String],
+) -> BoxFuture<'a, Result<Vec<Item>>> {
+    Box::pin(async move {
+        let found = gate::read_many::<P>(cx, ids).await?;
+        let items = found.into_iter().map(|it| Item::new(P::PREFIX, it));
+        Ok(items.collect())
+    })
+}
+
+pub(crate) fn list<'a, P: List>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a, Result<Reply>> {
+    Box::pin(async move {
+        gate::admit(cx.caller(), P::ACCESS.read)?;
+        let search = Grammar::of::<P>()?.parse(call.query)?;
+        let (page, total) = run_search::<P>(cx, search.clone()).await?;
+        let place = Place::of(&search, &page, total)?;
+        let mut reply = collection_reply::<P>(cx, call, page, search.window(), place).await?;
+        if call.wants_abilities {
+            reply.abilities = list_abilities::<P>(cx, call.route, search.site()).await?;
+            reply.abilities.actions = offer::on(cx, call.route, None::<&P::Entity>).await?;
+        }
+        Ok(reply)
+    })
+}
+
+/// Runs `search`, and counts all that it matches if it asks for that.
+pub(crate) fn run_search<P: List>(cx: &Context, search: Search) -> BoxFuture<'_, Result<Found<P>>> {
+    Box::pin(async move {
+        let counted = search.is_counted.then(|| search.clone());
+        let page = gate::list::<P>(cx, search).await?;
+        let total = match counted {
+            Some(search) => gate::count::<P>(cx, search).await?,
+            None => None,
+        };
+        Ok((page, total))
+    })
+}
+
+pub(crate) fn create<'a, P: Create>(
+    cx: &'a Context,
+    call: Call<'a>,
+) -> BoxFuture<'a, Result<Reply>> {
+    Box::pin(async move {
+        let entity = gate::create::<P>(cx, call.input).await?;
+        call.preconditions.judge_absence()?;
+        let reference = Reference::entity(P::PREFIX, entity.id());
+        entity_reply::<P>(cx, call, entity, Effect::Created(reference)).await
+    })
+}
+
+pub(crate) fn create_form<'a, P: Create>(
+    cx: &'a Context,
+    _call: Call<'a>,
+) -> BoxFuture<'a, Result<Reply>> {
+    Box::pin(async move {
+        gate::admit(cx.caller(), P::ACCESS.create)?;
+        match gate::may_create::<P>(cx, None).await? {
+            true => Ok(form_reply::<P>(cx, None, FormPurpose::Create)),
+            false => Err(Error::forbidden()),
+        }
+    })
+}
+
+pub(crate) fn update<'a, P: Update>(
+    cx: &'a Context,
+    call: Call<'a>,
+) -> BoxFuture<'a, Result<Reply>> {
+    Box::pin(async move {
+        if call.is_form() {
+            return form_about::<P>(cx, call.id, Operation::Update, FormPurpose::Update).await;
+        }
+        let entity = gate::update::<P>(cx, call.id, call.input, call.preconditions).await?;
+        let reference = Reference::entity(P::PREFIX, entity.id());
+        entity_reply::<P>(cx, call, entity, Effect::Updated(reference)).await
+    })
+}
+
+pub(crate) fn delete<'a, P: Delete>(
+    cx: &'a Context,
+    call: Call<'a>,
+) -> BoxFuture<'a, Result<Reply>> {
+    Box::pin(async move {
+        if call.is_form() {
+            return form_about::<P>(cx, call.id, Operation::Delete, FormPurpose::Delete).await;
+        }
+        let reference = gate::delete::<P>(cx, call.id, call.preconditions).await?;
+        Ok(Reply {
+            body: Body::Empty,
+            effect: Effect::Deleted(reference),
+            abilities: Abilities::default(),
+            remarks: Vec::new(),
+        })
+    })
+}
+
+/// Returns the form with which the caller may do `operation` with an entity.
+async fn form_about<P: Read>(
+    cx: &Context,
+    id: &str,
+    operation: Operation,
+    purpose: FormPurpose,
+) -> Result<Reply> {
+    let entity = gate::read::<P>(cx, id).await?;
+    match gate::may::<P>(cx, &entity, operation).await? {
+        true => Ok(form_reply::<P>(cx, Some(entity), purpose)),
+        false => Err(Error::forbidden()),
+    }
+}
+
+pub(crate) fn action<P: Read>(action: &Action<P>) -> Runner {
+    let (name, verb) = (action.name, action.verb);
+    let need = action.need.unwrap_or(Need::Superuser);
+    let (grammar, parameters) = (action.grammar, action.parameters);
+    let run_search = action.run_search;
+    let is_list = action.answers.are_a_list();
+    let is_existence = action.is_existence;
+    let declared: Arc<[Argument]> = action.arguments.as_slice().into();
+    let arguments = move |call: Call<'_>| {
+        let grammar = grammar.map(|it| it()).transpose()?;
+        call.to_arguments(&declared, grammar.map(|it| it.with(parameters)))
+    };
+    match action.handler.clone() {
+        Handler::Entity(handler) => Arc::new(move |cx, call| {
+            let (arguments, handler) = (arguments.clone(), Arc::clone(&handler));
+            Box::pin(async move {
+                let found = gate::read_to_act::<P>(cx, call.id, need).await;
+                let is_known = |error: &Error| error.kind() == ErrorKind::Forbidden;
+                if is_existence && found.as_ref().is_err_and(is_known) {
+                    let about = Reference::entity(P::PREFIX, call.id);
+                    let asked = (name, verb, need, run_search);
+                    return action_reply::<P>(cx, call, Outcome::Done, asked, about).await;
+                }
+                let entity = found?;
+                let about = Reference::entity(P::PREFIX, entity.id());
+                if !verb.is_safe() {
+                    call.preconditions.judge_write(gate::state(cx, &entity))?;
+                }
+                let outcome = handler(cx, entity, arguments(call)?).await?;
+                let asked = (name, verb, need, run_search);
+                action_reply::<P>(cx, call, outcome, asked, about).await
+            })
+        }),
+        Handler::Collection(handler) => Arc::new(move |cx, call| {
+            let (arguments, handler) = (arguments.clone(), Arc::clone(&handler));
+            Box::pin(async move {
+                let held = gate::demand_in_site(cx, need, call.site()).await;
+                let is_closed = |error: &Error| error.kind() == ErrorKind::Unauthenticated;
+                let outcome = match held {
+                    Err(error) if is_list && need.is_public() && is_closed(&error) => {
+                        arguments(call).map(|_arguments| Outcome::Collection {
+                            page: Page::whole(Vec::new()),
+                            window: Window::FIRST,
+                        })?
+                    }
+                    held => {
+                        held?;
+                        if !verb.is_safe() {
+                            call.preconditions.judge_absence()?;
+                        }
+                        handler(cx, arguments(call)?).await?
+                    }
+                };
+                let asked = (name, verb, need, run_search);
+                let about = Reference::collection(P::PREFIX);
+                let mut reply = action_reply::<P>(cx, call, outcome, asked, about).await?;
+                if call.wants_abilities && verb.is_safe() {
+                    let beside = offer::beside(cx, call, name).await?;
+                    reply.abilities.actions.extend(beside);
+                }
+                Ok(reply)
+            })
+        }),
+    }
+}
+
+async fn action_reply<P: Read>(
+    cx: &Context,
+    call: Call<'_>,
+    outcome: Outcome<P>,
+    asked: (&'static str, Verb, Need, Option<RunSearch<P>>),
+    about: Reference,
+) -> Result<Reply> {
+    let (name, verb, need, run_search) = asked;
+    let effect = match verb.is_safe() {
+        true => Effect::Read,
+        false => Effect::Acted(about.clone()),
+    };
+    let plain = |body| Reply {
+        body,
+        effect: effect.clone(),
+        abilities: Abilities::default(),
+        remarks: Vec::new(),
+    };
+    match outcome {
+        it @ (Outcome::Done
+        | Outcome::Value(_)
+        | Outcome::Questionnaire(_)
+        | Outcome::Bytes(_)
+        | Outcome::File(_)
+        | Outcome::Archive(_)
+        | Outcome::Bundle(_)
+        | Outcome::Stream(_)
+        | Outcome::Forward(_)) => bare(it, name, verb).map(plain),
+        Outcome::Collection { page, window } => {
+            let page = gate::retain::<P>(cx, page).await?;
+            let reply = collection_reply::<P>(cx, call, page, window, Place::default()).await?;
+            with_list_abilities::<P>(cx, call, need, None, Reply { effect, ..reply }).await
+        }
+        Outcome::List(search) => {
+            let run = run_search.ok_or_else(|| {
+                Error::internal("an action that is not declared `searched` returns a search")
+            })?;
+            let (page, total) = run(cx, search.clone()).await?;
+            let place = Place::of(&search, &page, total)?;
+            let reply = collection_reply::<P>(cx, call, page, search.window(), place).await?;
+            with_list_abilities::<P>(cx, call, need, search.site(), Reply { effect, ..reply }).await
+        }
+        Outcome::Part {
+            page,
+            search,
+            total,
+        } => {
+            let place = Place::of(&search, &page, total)?;
+            let page = gate::retain::<P>(cx, page).await?;
+            let reply = collection_reply::<P>(cx, call, page, search.window(), place).await?;
+            with_list_abilities::<P>(cx, call, need, search.site(), Reply { effect, ..reply }).await
+        }
+        Outcome::Whole {
+            entities,
+            mut search,
+        } => {
+            // Each of them is looked at by itself.
+            search.scope = Scope::Everything;
+            let readable = gate::retain::<P>(cx, Page::whole(entities)).await?.items;
+            let (page, total) = find(readable, &search)?;
+            let place = Place::of(&search, &page, search.is_counted.then_some(total))?;
+            let reply = collection_reply::<P>(cx, call, page, search.window(), place).await?;
+            with_list_abilities::<P>(cx, call, need, search.site(), Reply { effect, ..reply }).await
+        }
+        Outcome::Entity(entity) => {
+            gate::require_answer::<P>(cx, need, &entity).await?;
+            entity_reply::<P>(cx, call, entity, effect).await
+        }
+        Outcome::Created(entity) => {
+            gate::require_answer::<P>(cx, need, &entity).await?;
+            let reference = Reference::entity(P::PREFIX, entity.id());
+            entity_reply::<P>(cx, call, entity, Effect::Created(reference)).await
+        }
+        Outcome::About(outcome, reference) => {
+            let reply = action_reply::<P>(cx, call, *outcome, asked, reference);
+            Box::pin(reply).await
+        }
+        it @ (Outcome::Remarked(..) | Outcome::Windowed(..)) => {
+            let (outcome, remarks) = it.apart(|rest| rest.remarks(cx, &call, name));
+            let mut reply = Box::pin(action_reply::<P>(cx, call, outcome, asked, about)).await?;
+            reply.remarks.extend(remarks);
+            Ok(reply)
+        }
+    }
+}
+
+/// Returns the body of an outcome that shows no entity.
+fn bare<P: Provider>(outcome: Outcome<P>, name: &'static str, verb: Verb) -> Result<Body> {
+    Ok(match outcome {
+        Outcome::Done => Body::Empty,
+        Outcome::Value(data) => Body::Value(Value::new(P::PREFIX, name, data)),
+        Outcome::Questionnaire(it) => Body::Value(Value::of_questionnaire(P::PREFIX, name, it)),
+        Outcome::Bytes(bytes) => Body::Bytes(bytes),
+        Outcome::File(file) if verb.is_safe() => Body::File(file),
+        Outcome::Bundle(bundle) if verb.is_safe() => Body::Bundle(bundle),
+        Outcome::Stream(streaming) if verb.is_safe() => Body::Stream(streaming),
+        Outcome::Archive(site) => Body::Archive(site),
+        Outcome::Forward(path) => Body::Forward(path),
+        _ => {
+            return Err(Error::internal(
+                "an action that writes answers with what is streamed",
+            ));
+        }
+    })
+}
+
+/// Adds the operations that the caller may run to `reply`, whose list was found by an action, if the call asks for
+/// them.
+async fn with_list_abilities<P: Provider>(
+    cx: &Context,
+    call: Call<'_>,
+    need: Need,
+    searched: Option<&str>,
+    mut reply: Reply,
+) -> Result<Reply> {
+    if call.wants_abilities {
+        let is_of_site = matches!(need.of(cx.caller()), Need::Site(_) | Need::SiteOrOwn(..));
+        let site = searched.or_else(|| call.site().filter(|_| is_of_site));
+        reply.abilities = list_abilities::<P>(cx, call.route, site).await?;
+    }
+    Ok(reply)
+}
+
+async fn entity_reply<P: Provider>(
+    cx: &Context,
+    call: Call<'_>,
+    entity: P::Entity,
+    effect: Effect,
+) -> Result<Reply> {
+    let abilities = match call.wants_abilities {
+        true => abilities::<P>(cx, call.route, &entity).await?,
+        false => Abilities::default(),
+    };
+    let mut item = [Item::new(P::PREFIX, entity)];
+    call.project::<P>(cx, &mut item).await?;
+    let [item] = item;
+    Ok(Reply {
+        body: Body::Entity(item),
+        effect,
+        abilities,
+        remarks: cx.take_remarks(),
+    })
+}
+
+async fn abilities<P: Provider>(
+    cx: &Context,
+    route: &Route,
+    entity: &P::Entity,
+) -> Result<Abilities> {
+    // Where the id is the name of an action, the address means the action: it has no forms behind it.
+    let id = entity.id();
+    let is_taken = |it: &ActionRoute| !it.is_on_entity && it.name == id;
+    let has_forms = !route.actions.iter().any(is_taken);
+    // A page offers no form without a field.
+    let has_fields = P::Entity::schema().writable(false).next().is_some();
+    let (update, delete) = (route.update.is_some() && has_fields, route.delete.is_some());
+    Ok(Abilities {
+        create: false,
+        update: has_forms && update && gate::may::<P>(cx, entity, Operation::Update).await?,
+        delete: has_forms && delete && gate::may::<P>(cx, entity, Operation::Delete).await?,
+        actions: offer::on(cx, route, Some(entity)).await?,
+        ..Abilities::default()
+    })
+}
+
+async fn list_abilities<P: Provider>(
+    cx: &Context,
+    route: &Route,
+    site: Option<&str>,
+) -> Result<Abilities> {
+    Ok(Abilities {
+        create: route.create.is_some() && gate::may_create::<P>(cx, site).await?,
+        site: site.map(ToOwned::to_owned),
+        ..Abilities::default()
+    })
+}
+
+/// The position of a page in its list, besides the window.
+#[derive(Default)]
+struct Place {
+    cursor: Option<String>,
+    total: Option<u64>,
+    is_searched: bool,
+    walk: Option<Walk>,
+}
+
+impl Place {
+    /// Creates the position of `page`, which was found by `search`.
+    fn of<E: Entity>(search: &Search, page: &Page<E>, total: Option<u64>) -> Result<Self> {
+        let is_end = !page.has_more || page.items.is_empty();
+        Ok(Self {
+            cursor: match is_end {
+                true => None,
+                false => search.next_cursor(&page.items)?,
+            },
+            total: total.map(|it| search.count_within(it)),
+            is_searched: true,
+            walk: Walk::of(search),
+        })
+    }
+}
+
+async fn collection_reply<P: Provider>(
+    cx: &Context,
+    call: Call<'_>,
+    page: Page<P::Entity>,
+    window: Window,
+    place: Place,
+) -> Result<Reply> {
+    let items = page.items.into_iter();
+    let mut items: Vec<Item> = items.map(|it| Item::new(P::PREFIX, it)).collect();
+    let (projection, shown) = call.project::<P>(cx, &mut items).await?;
+    let is_whole = shown >= items.len();
+    let collection = Collection {
+        prefix: P::PREFIX,
+        schema: P::Entity::schema(),
+        items,
+        start: window.start,
+        limit: window.limit,
+        has_more: page.has_more,
+        places: page.places,
+        cursor: place.cursor,
+        total: place.total,
+        is_searched: place.is_searched,
+        projection,
+        walk: place.walk,
+    };
+    let collection = match is_whole {
+        true => collection,
+        false => collection.first(shown)?,
+    };
+    Ok(Reply {
+        body: Body::Collection(collection),
+        effect: Effect::Read,
+        abilities: Abilities::default(),
+        remarks: Vec::new(),
+    })
+}
+
+fn form_reply<P: Provider>(cx: &Context, entity: Option<P::Entity>, purpose: FormPurpose) -> Reply {
+    let caller = cx.caller().user_id();
+    let names = P::Entity::schema().fields.iter().map(|it| it.name);
+    let left_out = names.filter(|it| !P::Entity::is_asked(entity.as_ref(), caller, it));
+    let left_out = left_out.collect();
+    let form = Form {
+        prefix: P::PREFIX,
+        schema: P::Entity::schema(),
+        item: entity.map(|it| Item::new(P::PREFIX, it)),
+        purpose,
+        left_out,
+        refusal: None,
+    };
+    Reply {
+        body: Body::Form(form),
+        effect: Effect::Read,
+        abilities: Abilities::default(),
+        remarks: Vec::new(),
+    }
+}
+
+impl Call<'_> {
+    /// Applies the projection of the query to `items`. Returns it with the number of items for which there is room.
+    async fn project<P: Provider>(
+        self,
+        cx: &Context,
+        items: &mut [Item],
+    ) -> Result<(Projection, usize)> {
+        let projection = Projection::parse(self.query, P::Entity::schema())?;
+        let shown = project(cx, self.registry, &projection, items).await?;
+        Ok((projection, shown))
+    }
+
+    /// Returns whether the call asks for the form of the operation and not for the operation itself.
+    fn is_form(self) -> bool {
+        self.verb.is_safe()
+    }
+
+    fn to_arguments(self, declared: &[Argument], grammar: Option<Grammar>) -> Result<Arguments> {
+        Ok(Arguments {
+            path: Argument::values(declared, self.arguments),
+            query: self.query.into(),
+            input: self.input.clone(),
+            search: grammar.map(|it| it.parse(self.query)).transpose()?,
+        })
+    }
+}

@@ -1,0 +1,213 @@
+//! The `Entity` trait, and what an entity shows of itself: its version and its entries in feeds and calendars.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+use crate::contract::reply::Reference;
+use crate::model::schema::Schema;
+use crate::words::recurrence::Tz;
+
+/// An instance of a registered entity type, as clients see it.
+///
+/// `#[derive(Entity)]` implements this trait from the fields of a struct:
+///
+/// ```
+/// use entity_core::Entity;
+///
+/// /// A room of the university.
+/// #[derive(Clone, Debug, serde::Serialize, serde::Deserialize, entity_core::Entity)]
+/// #[serde(rename_all = "camelCase")]
+/// struct Room {
+///     #[entity(id)]
+///     room_id: String,
+///     /// The name on the door.
+///     #[entity(title)]
+///     name: String,
+/// }
+///
+/// let room = Room { room_id: "r1".into(), name: "Library".into() };
+/// assert_eq!(room.id(), "r1");
+/// assert_eq!(Room::schema().field("roomId").map(|it| it.name), Some("roomId"));
+/// ```
+pub trait Entity: Serialize + Send + Sync + 'static {
+    /// Returns the schema: the fields and their meanings.
+    fn schema() -> &'static Schema;
+
+    /// Returns the id, which is unique within the type and is the last segment of the entity's URL.
+    fn id(&self) -> Cow<'_, str>;
+
+    /// Returns the title, by which people know the entity.
+    fn title(&self) -> Option<Cow<'_, str>> {
+        None
+    }
+
+    /// Returns the id of the site that the entity belongs to. Permissions are looked up in that site.
+    fn site(&self) -> Option<&str> {
+        None
+    }
+
+    /// Returns the internal id of the user who owns the entity.
+    fn owner(&self) -> Option<&str> {
+        None
+    }
+
+    /// Returns the version, which changes whenever anything changes that clients see of the entity, or `None` if the
+    /// type keeps no versions.
+    fn version(&self) -> Option<Version> {
+        None
+    }
+
+    /// Returns when anything last changed that clients see of the entity, or `None` if that is not recorded.
+    fn updated(&self) -> Option<DateTime<Utc>> {
+        None
+    }
+
+    /// Returns the entry of the entity in feeds. A type has feeds only if its schema says so.
+    fn feed_entry(&self) -> Option<FeedEntry> {
+        None
+    }
+
+    /// Returns the entry of the entity in calendars. A type has events only if its schema says so.
+    fn event_entry(&self) -> Option<EventEntry> {
+        None
+    }
+
+    /// Returns whether the form that changes `entity`, or makes a new one, asks `caller`, an internal id, for `field`. It asks
+    /// for nothing that the type refuses to take from them; what is sent without a form is decided by the type's checks.
+    fn is_asked(entity: Option<&Self>, caller: Option<&str>, field: &str) -> bool
+    where
+        Self: Sized,
+    {
+        let _ = (entity, caller, field);
+        true
+    }
+
+    /// Returns whether this value carries something that is shown only in this response, such as a new secret. Such a
+    /// response has a body even where others of its kind are empty or a redirect, and must not be stored by any cache.
+    fn is_told_once(&self) -> bool {
+        false
+    }
+
+    /// Returns whether this value carries a secret of the caller, such as a token of the session. Such a response is never
+    /// compressed: its length would tell of the secret to whoever can make the rest of it longer. What is told once is
+    /// secret by default.
+    fn is_secret(&self) -> bool {
+        self.is_told_once()
+    }
+}
+
+/// Identifies the state of an entity. Different states of one entity have different versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Version(pub u64);
+
+impl Version {
+    /// Returns the hash of `parts` as a version. The parts must tell the states apart, as row versions, ids and dates
+    /// do.
+    pub fn of(parts: &impl Hash) -> Self {
+        let mut hasher = DefaultHasher::new();
+        parts.hash(&mut hasher);
+        Self(hasher.finish())
+    }
+
+    /// Parses a version from the hexadecimal number that its `Display` implementation writes, or returns `None`.
+    pub fn parse(text: &str) -> Option<Self> {
+        // A sign is a digit to `from_str_radix`, but nothing that this type writes.
+        let is_plain = text.bytes().all(|it| it.is_ascii_hexdigit());
+        u64::from_str_radix(text, 16)
+            .ok()
+            .filter(|_| is_plain)
+            .map(Self)
+    }
+}
+
+/// Writes the version as 16 hexadecimal digits, the form in which it stands in entity tags and HTML forms.
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+/// The entry of an entity in a feed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FeedEntry {
+    /// The headline, as plain text.
+    pub title: String,
+    /// The time of the last change. Nothing but a change of the entity may move it. Feeds show `published` instead, if
+    /// that is later.
+    pub updated: DateTime<Utc>,
+    /// The time of publication.
+    pub published: Option<DateTime<Utc>>,
+    /// The name of the author, as plain text.
+    pub author: Option<String>,
+    /// The text, as sanitised HTML.
+    pub content: Option<String>,
+    /// The categories, as plain text.
+    pub categories: Vec<String>,
+    /// The attached files.
+    pub enclosures: Vec<Enclosure>,
+    /// The entity that this one answers, of whichever type. Its reader may not see it: then its address leads to a
+    /// refusal.
+    pub in_reply_to: Option<Reference>,
+}
+
+/// The entry of an entity in a calendar.
+///
+/// Its UID is derived from the reference of the entity, so that it never changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventEntry {
+    /// The headline, as plain text.
+    pub summary: String,
+    /// The description, as plain text.
+    pub description: Option<String>,
+    /// The location, as plain text.
+    pub location: Option<String>,
+    /// The time at which the event begins.
+    pub start: DateTime<Utc>,
+    /// The time at which the event ends.
+    pub end: DateTime<Utc>,
+    /// True if the event takes whole days: those from the day of `start` to the day of `end`, both included. An `end`
+    /// at midnight belongs to the day before.
+    pub is_all_day: bool,
+    /// True if the event is cancelled. A cancelled event stays in the list, so that calendars learn of it.
+    pub is_cancelled: bool,
+    /// The number of changes, by which calendars tell the newer of two entries.
+    pub sequence: u32,
+    /// The time at which the event was created.
+    pub created: Option<DateTime<Utc>>,
+    /// The time of the last change. Nothing but a change of the event may move it.
+    pub updated: DateTime<Utc>,
+    /// The recurrence rule: the value of an iCalendar `RRULE`, such as `FREQ=WEEKLY;COUNT=5`.
+    pub recurrence: Option<String>,
+    /// The time zone by whose clock the rule counts. Without it, the rule counts in UTC.
+    pub zone: Option<Tz>,
+    /// The instants at which the event would begin by its rule, and does not.
+    pub excluded: Vec<DateTime<Utc>>,
+    /// The occurrence of another event that this one replaces, if it is a single occurrence that was changed.
+    pub occurrence: Option<Occurrence>,
+}
+
+/// One of the occurrences of an event that recurs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Occurrence {
+    /// The event that recurs.
+    pub series: Reference,
+    /// The instant at which the occurrence begins by the rule of that event.
+    pub at: DateTime<Utc>,
+}
+
+/// A file that is attached to a feed entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Enclosure {
+    /// The absolute URL of the file.
+    pub url: String,
+    /// The name of the file, as plain text.
+    pub name: String,
+    /// The media type of the file.
+    pub media_type: String,
+    /// The size of the file in bytes, if known.
+    pub length: Option<u64>,
+}

@@ -1,0 +1,206 @@
+//! Answers as feeds: what Atom and RSS have in common.
+
+pub mod atom;
+mod relative;
+pub mod rss;
+
+use chrono::{DateTime, Utc};
+use entity_core::format::View;
+use entity_core::schema::Schema;
+use entity_core::{
+    Body, Collection, Enclosure, Error, FeedEntry, Item, Reference, Result, is_web_address, to_uri,
+};
+use uuid::Uuid;
+
+use crate::render::json::entity_url;
+use crate::words::buffer::Buffer;
+use crate::words::paging::{filters, page_url, paging_links, view_url_with_query};
+use crate::words::text::replace_forbidden;
+use crate::words::title;
+
+/// The namespace of the ids of feeds and entries. Another one would make every entry new to every reader.
+const NAMESPACE: Uuid = Uuid::from_u128(0x6f1b_2c0e_7a54_5d1b_9b0e_3a52_c1f4_87d3);
+
+/// What made the feed.
+const GENERATOR: &str = "Lectern";
+
+/// A feed, ready to be written: text that XML allows, absolute addresses.
+struct Feed {
+    id: String,
+    title: String,
+    description: String,
+    updated: DateTime<Utc>,
+    /// The page that shows the same.
+    page_url: String,
+    self_url: String,
+    /// The other parts of the list, with the names that feeds have for the relations.
+    paging: Vec<(&'static str, String)>,
+    /// For how many minutes a reader may keep it, if that is known.
+    minutes: Option<u32>,
+    entries: Vec<Entry>,
+}
+
+/// One entry of a feed.
+pub(crate) struct Entry {
+    id: String,
+    pub(crate) page_url: String,
+    /// The id and the address of what it answers.
+    answered: Option<(String, String)>,
+    pub(crate) content: FeedEntry,
+}
+
+/// Whether `body` can be a feed.
+fn is_feed(body: &Body) -> bool {
+    match body {
+        Body::Entity(item) => item.schema().has_feed,
+        Body::Collection(collection) => collection.schema.has_feed,
+        _ => false,
+    }
+}
+
+/// What `write` writes of `body`. How many entities fit if not all do is not known: half of them are tried.
+fn written(
+    body: &Body,
+    view: &View<'_>,
+    write: impl FnOnce(&mut Buffer) -> Result<()>,
+) -> Result<Vec<u8>> {
+    let mut buffer = Buffer::of(body, view);
+    let done = write(&mut buffer);
+    buffer.check(done, body.count().div_ceil(2))?;
+    Ok(buffer.into_bytes())
+}
+
+impl Feed {
+    fn of(body: &Body, view: &View<'_>, extension: &str) -> Result<Self> {
+        match body {
+            Body::Entity(item) => Ok(Self::of_entity(item, view, extension)),
+            Body::Collection(it) => Self::of_collection(it, view, extension),
+            _ => Err(Error::not_acceptable(&["json", "xml", "html"])),
+        }
+    }
+
+    fn of_entity(item: &Item, view: &View<'_>, extension: &str) -> Self {
+        let title = title::of_entity(item, view).unwrap_or_else(|| item.reference().to_string());
+        let entries = Entry::of(item, view).into_iter().collect();
+        Self::new(&title, item.schema(), entries, Vec::new(), view, extension)
+    }
+
+    /// What is more than an answer may have is not even put together.
+    fn of_collection(collection: &Collection, view: &View<'_>, extension: &str) -> Result<Self> {
+        let (mut entries, mut bytes) = (Vec::new(), 0_usize);
+        for (index, item) in collection.items.iter().enumerate() {
+            let Some(entry) = Entry::of(item, view) else {
+                continue;
+            };
+            let content = entry.content.content.as_ref().map_or(0, String::len);
+            bytes = bytes.saturating_add(content);
+            view.check_list(bytes, index)?;
+            entries.push(entry);
+        }
+        let paging = paging_links(collection, view, Some(extension))
+            .into_iter()
+            .map(|(relation, url)| match relation {
+                "prev" => ("previous", clean(&url)),
+                other => (other, clean(&url)),
+            })
+            .collect();
+        let title = title::of_list(collection, view);
+        let schema = collection.schema;
+        Ok(Self::new(&title, schema, entries, paging, view, extension))
+    }
+
+    fn new(
+        title: &str,
+        schema: &Schema,
+        entries: Vec<Entry>,
+        paging: Vec<(&'static str, String)>,
+        view: &View<'_>,
+        extension: &str,
+    ) -> Self {
+        let newest = entries.iter().map(|it| it.content.updated).max();
+        Self {
+            id: urn(&name(view)),
+            title: clean(title),
+            description: clean(schema.doc),
+            updated: newest.unwrap_or(DateTime::UNIX_EPOCH),
+            page_url: page_url(view),
+            self_url: clean(&view_url_with_query(view, extension)),
+            paging,
+            minutes: view.own_address.map(|it| it.minutes),
+            entries,
+        }
+    }
+}
+
+impl Entry {
+    pub(crate) fn of(item: &Item, view: &View<'_>) -> Option<Self> {
+        let page_url = page_url_of(item, view);
+        let mut content = clean_entry(&item.feed_entry()?);
+        if let Some(html) = content.content.take() {
+            content.content = Some(match relative::occurs_in(&html) {
+                true => (view.absolute)(&html, &page_url),
+                false => html,
+            });
+        }
+        let answered = content.in_reply_to.as_ref();
+        Some(Self {
+            id: urn(&item.reference().to_string()),
+            page_url,
+            answered: answered.map(|it| (urn(&it.to_string()), page_url_at(it, view))),
+            content,
+        })
+    }
+}
+
+/// The absolute address of the page of an entity.
+pub(crate) fn page_url_of(item: &Item, view: &View<'_>) -> String {
+    page_url_at(&item.reference(), view)
+}
+
+fn page_url_at(reference: &Reference, view: &View<'_>) -> String {
+    format!("{}.html", entity_url(view.base_url, reference))
+}
+
+/// What tells a list from all others, whichever part of it is shown and at whatever address.
+fn name(view: &View<'_>) -> String {
+    match filters(view.query).collect::<Vec<_>>().join("&") {
+        none if none.is_empty() => view.path.to_owned(),
+        filters => format!("{}?{filters}", view.path),
+    }
+}
+
+fn clean_entry(entry: &FeedEntry) -> FeedEntry {
+    FeedEntry {
+        title: clean(&entry.title),
+        author: entry.author.as_deref().map(clean),
+        content: entry.content.as_deref().map(clean),
+        categories: entry.categories.iter().map(|it| clean(it)).collect(),
+        enclosures: entry
+            .enclosures
+            .iter()
+            .filter(|it| is_web_address(&it.url))
+            .map(clean_enclosure)
+            .collect(),
+        updated: entry.updated,
+        published: entry.published,
+        in_reply_to: entry.in_reply_to.clone(),
+    }
+}
+
+fn clean_enclosure(enclosure: &Enclosure) -> Enclosure {
+    Enclosure {
+        url: to_uri(&enclosure.url),
+        name: clean(&enclosure.name),
+        media_type: clean(&enclosure.media_type),
+        length: enclosure.length,
+    }
+}
+
+pub(crate) fn clean(text: &str) -> String {
+    replace_forbidden(text).into_owned()
+}
+
+/// An id that stays the same for as long as `name` names the same thing.
+pub(crate) fn urn(name: &str) -> String {
+    Uuid::new_v5(&NAMESPACE, name.as_bytes()).urn().to_string()
+}

@@ -1,0 +1,26 @@
+//! What feeds tell of an assignment.
+
+use entity_core::FeedEntry;
+use entity_core::recurrence::Tz;
+use entity_core::wire::Instant as _;
+
+use super::Assignment;
+use crate::base::when;
+
+impl Assignment {
+    /// Returns the entry of the assignment: readers of feeds see no field but the text, so it begins with when it is due.
+    pub(super) fn to_feed(&self) -> FeedEntry {
+        let due = self.due_time.instant();
+        let due = due.map(|it| when::paragraph("Due", it, it, Tz::UTC));
+        FeedEntry {
+            title: self.title.clone(),
+            updated: self.time_last_modified.instant().unwrap_or_default(),
+            published: self.time_created.instant(),
+            author: Some(self.author_display_name.clone()).filter(|it| !it.is_empty()),
+            content: Some(due.unwrap_or_default() + &self.instructions),
+            categories: vec![self.site_title.clone()],
+            enclosures: self.attachments.to_enclosures(),
+            in_reply_to: None,
+        }
+    }
+}

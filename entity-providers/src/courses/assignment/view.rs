@@ -1,0 +1,72 @@
+//! Assignments on the dashboard.
+
+use chrono::TimeDelta;
+use entity_core::search::{Cell, Test};
+use entity_core::{Context, DateTimeUtc, Page, Result, Search, View, Window, gate};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Assignment, READ};
+use crate::people::site::PinnedSites;
+
+/// The tool whose path views link to.
+const TOOL: &str = "sakai.assignment.grades";
+
+/// One assignment on the dashboard.
+#[derive(Debug, Serialize, JsonSchema, View)]
+#[serde(rename_all = "camelCase")]
+#[view(of = Assignment, beside(url: String))]
+pub(crate) struct AssignmentView {
+    /// The id.
+    id: String,
+    /// The headline.
+    title: String,
+    /// The site.
+    site_id: String,
+    /// The title of the site.
+    site_title: String,
+    /// `DRAFT`, `NOT_OPEN`, `OPEN`, or `DUE` while late work is accepted.
+    status: String,
+    /// When it opens, ISO 8601.
+    #[view(of = open_time, as = iso)]
+    open_date: String,
+    /// When it is due, ISO 8601.
+    #[view(of = due_time, as = iso)]
+    due_date: String,
+    /// When it is due, in milliseconds.
+    #[view(of = due_time, as = millis)]
+    due: i64,
+    /// The path of the assignment tool in the site.
+    url: String,
+}
+
+/// Returns the assignments of these sites that are due within `period` and that no calendar shows, the first of them first.
+pub(crate) async fn due_outside_of_calendars(
+    cx: &Context,
+    sites: Vec<String>,
+    period: TimeDelta,
+    limit: u64,
+) -> Result<Page<Assignment>> {
+    let millis = |it: DateTimeUtc| Cell::Integer(it.timestamp_millis());
+    let mut search = Search::part(Window { start: 0, limit });
+    search.narrow_to_sites::<Assignment>(sites)?;
+    search.narrow::<Assignment>("dueTime", Test::GreaterOrEqual(millis(cx.now())))?;
+    search.narrow::<Assignment>("dueTime", Test::Less(millis(cx.now() + period)))?;
+    search.narrow::<Assignment>("inCalendar", Test::Equal(Cell::Boolean(false)))?;
+    search.narrow::<Assignment>("draft", Test::Equal(Cell::Boolean(false)))?;
+    gate::list::<Assignment>(cx, search).await
+}
+
+/// Returns the assignments of the caller's sites that are due next, the first of them first.
+pub(crate) async fn due_next(cx: &Context, window: Window) -> Result<Page<AssignmentView>> {
+    let sites = PinnedSites::all_of_caller(cx, READ, TOOL).await?;
+    let now = Cell::Integer(cx.now().timestamp_millis());
+    let mut search = Search::part(window);
+    search.narrow_to_sites::<Assignment>(sites.ids())?;
+    search.narrow::<Assignment>("dueTime", Test::GreaterOrEqual(now))?;
+    let page = gate::list::<Assignment>(cx, search).await?;
+    Ok(page.map(|it| {
+        let url = sites.path(&it.site_id);
+        AssignmentView::of(it, url)
+    }))
+}

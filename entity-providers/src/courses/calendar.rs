@@ -1,0 +1,467 @@
+//! `/direct/calendar`: events of a site, once or again and again.
+//!
+//! An event that recurs is one row, with its rule and its time zone. Lists of a range of days show each occurrence as
+//! an entity of its own; all other lists show the event once, as it is stored. An occurrence that is changed by itself
+//! becomes a row, and one that is deleted by itself is noted in the row of the series.
+
+mod cause;
+mod demo;
+mod import;
+mod occurrence;
+mod range;
+#[cfg(test)]
+mod tests;
+pub(crate) mod view;
+mod write;
+
+use chrono::TimeDelta;
+use entity_core::db::{Sight, Telling};
+use entity_core::file::Files;
+use entity_core::recurrence::{self, Range, Series, Tz};
+use entity_core::wire::{Millis, Moment};
+use entity_core::{
+    Action, Actions, Answers, Arguments, Context, DateTimeUtc, Entity, Error, ErrorKind,
+    EventEntry, FeedEntry, Need, Occurrence, Outcome, Reference, Result, Search, Verb,
+    encode_segment, gate, plain_text, shape, standard,
+};
+use serde::Serialize;
+
+use crate::base::when;
+use crate::people::user::NAME_OR_NOTHING;
+
+pub use cause::{Deadline, follow_cause};
+pub(crate) use range::next as coming;
+
+/// The function that admits to the events of a site.
+const READ: &str = "calendar.read";
+/// The longest that an event takes.
+const LONGEST: TimeDelta = TimeDelta::days(366);
+/// The years in which an event can begin.
+const YEARS: std::ops::RangeInclusive<i32> = 1900..=2200;
+
+/// Events for groups are for their members, and for those who see all groups. A deadline would tell of what it belongs
+/// to: it is for those who see that.
+const SIGHT: Sight = Sight::All(&[
+    Sight::Any(&[Sight::Addressed, Sight::Holds("calendar.all.groups")]),
+    Sight::Follows(Telling::Entity, "cause"),
+]);
+
+/// An event of a site.
+#[standard(version, facts)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
+#[serde(rename_all = "camelCase")]
+#[entity(prefix = "calendar", access = PublicSite("calendar"), sight = SIGHT)]
+#[entity(dropped("seen_from", "seen_until"))]
+#[entity(table = "calendar_event", check = Self::check, event = Self::to_entry)]
+#[entity(feed = Self::to_feed)]
+#[entity(join = "site s ON s.id = this.site_id")]
+#[entity(left_join = "user_account u ON u.id = this.creator")]
+#[entity(verbs(list, create), order = "firstTime,eventId", plural = "Events")]
+#[entity(singular = "Event")]
+#[entity(listed("firstTime", "lastTime", "type", "siteName", "location"))]
+pub struct CalendarEvent {
+    /// Its id. The id of a single occurrence is that of the series with the instant at which it takes place.
+    #[entity(id)]
+    pub event_id: String,
+    /// The headline.
+    #[entity(title, search)]
+    pub title: String,
+    /// The text.
+    #[entity(content, optional, search, html)]
+    pub description: String,
+    /// The text again, as other clients read it.
+    #[entity(computed = Self::formatted)]
+    pub description_formatted: String,
+    /// The category.
+    #[serde(rename = "type")]
+    #[entity(
+        optional,
+        column = "type",
+        default = "Activity",
+        choices(
+            "Academic Calendar",
+            "Activity",
+            "Cancellation",
+            "Class section - Discussion",
+            "Class section - Lab",
+            "Class section - Lecture",
+            "Class section - Small Group",
+            "Class session",
+            "Computer Session",
+            "Deadline",
+            "Exam",
+            "Formative Assessment",
+            "Meeting",
+            "Multidisciplinary Conference",
+            "Quiz",
+            "Special event",
+            "Submission Date",
+            "Tutorial",
+            "Web Assignment",
+            "Workshop"
+        )
+    )]
+    pub kind: String,
+    /// The icon of the category.
+    #[entity(computed = Self::icon)]
+    pub event_icon: String,
+    /// The site.
+    #[entity(site, references = "site")]
+    pub site_id: String,
+    /// The title of the site.
+    #[entity(sql = "s.title", category)]
+    pub site_name: String,
+    /// The internal id of the creator.
+    #[entity(owner, references = "user")]
+    pub creator: String,
+    /// The name of the creator.
+    #[entity(sql = NAME_OR_NOTHING, author)]
+    pub creator_display_name: String,
+    /// When it begins; for an event that recurs, when it first begins. A time that is sent without an offset is by the
+    /// clock of `timeZone`.
+    pub first_time: Moment,
+    /// How long it takes, in milliseconds.
+    #[entity(optional, default = "0")]
+    pub duration: i64,
+    /// When it ends; for an event that recurs, when its first occurrence ends. A new event that is sent with this and
+    /// without a `duration` takes that long.
+    #[entity(computed = Self::last, on_create, optional)]
+    pub last_time: Moment,
+    /// The time zone in which it takes place and recurs: a name of the IANA database.
+    #[entity(optional, default = "UTC", max = 64, zone)]
+    pub time_zone: String,
+    /// How it recurs: the value of an iCalendar `RRULE`, such as `FREQ=WEEKLY;COUNT=10`.
+    #[entity(max = 300)]
+    pub recurrence_rule: Option<String>,
+    /// Where it takes place.
+    pub location: Option<String>,
+    /// The ids of the groups that it is for; none means everybody in the site.
+    #[entity(groups = "calendar_event_group")]
+    pub groups: Vec<String>,
+    /// Its files, each with `name`, `url` and perhaps `type` and `size`.
+    #[entity(files)]
+    pub attachments: Files,
+    /// The id of the assignment whose deadline it is.
+    #[entity(read_only)]
+    pub assignment_id: Option<String>,
+    /// The reference of the calendar.
+    #[entity(computed = Self::to_reference)]
+    pub reference: String,
+    /// The reference of the event within the calendar.
+    #[entity(computed = Self::to_event_reference)]
+    pub event_reference: String,
+    /// When it was created.
+    #[entity(created)]
+    pub created_on: Millis,
+    /// When it last changed.
+    #[entity(updated)]
+    pub modified_on: Millis,
+    /// The reference of the entity whose deadline it is: the event follows that entity, and nobody else changes it.
+    #[serde(skip)]
+    #[entity(hidden, unique)]
+    pub cause: Option<String>,
+    /// The UID that it has in the iCalendar file from which it was imported.
+    #[serde(skip)]
+    #[entity(hidden, unique_in_site)]
+    pub uid: Option<String>,
+    /// When the last occurrence is over, or a later instant: what ranges are compared with.
+    #[serde(skip)]
+    #[entity(hidden)]
+    pub over_at: Millis,
+    /// The series from which it was taken, if it is a single occurrence.
+    #[serde(skip)]
+    #[entity(hidden)]
+    pub series: Option<String>,
+    /// The instants of the occurrences that were taken from the series, in milliseconds, separated by spaces.
+    #[serde(skip)]
+    #[entity(hidden)]
+    pub excluded: String,
+    /// True if it follows from the rule of its series, and has no row.
+    #[serde(skip)]
+    #[entity(skip)]
+    pub is_computed: bool,
+}
+
+entity_core::register!(CalendarEvent, demo = demo::fill);
+
+impl CalendarEvent {
+    pub(crate) fn start(&self) -> DateTimeUtc {
+        self.first_time.clone().into()
+    }
+
+    fn length(&self) -> TimeDelta {
+        TimeDelta::try_milliseconds(self.duration).unwrap_or_default()
+    }
+
+    fn end(&self) -> DateTimeUtc {
+        self.start() + self.length()
+    }
+
+    fn zone(&self) -> Tz {
+        recurrence::zone(&self.time_zone).unwrap_or(Tz::UTC)
+    }
+
+    /// The times of an event that recurs.
+    fn to_series(&self) -> Result<Option<Series>> {
+        let rule = self
+            .recurrence_rule
+            .as_deref()
+            .filter(|_| self.series.is_none());
+        rule.map(|it| Series::parse(it, self.start(), self.zone()))
+            .transpose()
+            .map_err(|message| Error::field("recurrenceRule", message))
+    }
+
+    fn check(&mut self, _cx: &Context, before: Option<&Self>) -> Result<()> {
+        use chrono::Datelike as _;
+        if !YEARS.contains(&self.start().year()) {
+            let message = format!("must be in the years {} to {}", YEARS.start(), YEARS.end());
+            return Err(Error::field("firstTime", message));
+        }
+        if before.is_none() {
+            self.take_length()?;
+        }
+        if !(0..=LONGEST.num_milliseconds()).contains(&self.duration) {
+            return Err(Error::field(
+                "duration",
+                "must be from 0 to 366 days, in milliseconds",
+            ));
+        }
+        if self.kind.is_empty() {
+            "Activity".clone_into(&mut self.kind);
+        }
+        if self.time_zone.trim().is_empty() {
+            "UTC".clone_into(&mut self.time_zone);
+        }
+        let rule = self.recurrence_rule.take();
+        let rule = rule.map(|it| recurrence::canonical(&it, self.zone()));
+        self.recurrence_rule = rule.filter(|it| !it.is_empty());
+        if self.recurrence_rule.is_some() && self.series.is_some() {
+            return Err(Error::field(
+                "recurrenceRule",
+                "is one of the series, not of an occurrence",
+            ));
+        }
+        self.over_at = Millis(self.over()?);
+        if before.is_some_and(|it| it.has_other_times(self)) {
+            self.excluded.clear();
+        }
+        Ok(())
+    }
+
+    /// Takes the length from the end that was sent, if no length was.
+    fn take_length(&mut self) -> Result<()> {
+        if self.duration != 0 || self.last_time == Moment::default() {
+            return Ok(());
+        }
+        self.duration = self.last_time.time.saturating_sub(self.first_time.time);
+        match self.duration < 0 {
+            true => Err(Error::field("lastTime", "must not be before `firstTime`")),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns when the last occurrence is over, or a later instant.
+    fn over(&self) -> Result<DateTimeUtc> {
+        let Some(series) = self.to_series()? else {
+            return Ok(self.end());
+        };
+        let last = series.check();
+        let last = last.map_err(|message| Error::field("recurrenceRule", message))?;
+        Ok(last.map_or(recurrence::never(), |it| it + self.length()))
+    }
+
+    /// Returns whether the occurrences of `other` are not those of this event.
+    fn has_other_times(&self, other: &Self) -> bool {
+        self.first_time != other.first_time
+            || self.time_zone != other.time_zone
+            || self.recurrence_rule != other.recurrence_rule
+    }
+
+    fn formatted(&self, _cx: &Context) -> String {
+        self.description.clone()
+    }
+
+    fn icon(&self, _cx: &Context) -> String {
+        let words = self.kind.split([' ', '-']).filter(|it| !it.is_empty());
+        let words: Vec<String> = words.map(str::to_lowercase).collect();
+        format!("icon-calendar-{}", words.join("-"))
+    }
+
+    fn last(&self, _cx: &Context) -> Moment {
+        self.end().into()
+    }
+
+    fn to_reference(&self, _cx: &Context) -> String {
+        format!("/calendar/calendar/{}/main", encode_segment(&self.site_id))
+    }
+
+    fn to_event_reference(&self, _cx: &Context) -> String {
+        let site = encode_segment(&self.site_id);
+        format!(
+            "/calendar/event/{site}/main/{}",
+            encode_segment(&self.event_id)
+        )
+    }
+
+    /// Returns the entry of the event: readers of feeds see no field but the text, so it begins with when the event is.
+    fn to_feed(&self) -> FeedEntry {
+        let is_series =
+            self.recurrence_rule.is_some() && self.series.is_none() && !self.is_computed;
+        let word = if is_series {
+            "For the first time"
+        } else {
+            "When"
+        };
+        let times = when::paragraph(word, self.start(), self.end(), self.zone());
+        FeedEntry {
+            title: self.title.clone(),
+            updated: self.modified_on.0,
+            published: Some(self.created_on.0),
+            author: Some(self.creator_display_name.clone()).filter(|it| !it.is_empty()),
+            content: Some(times + &self.description),
+            categories: vec![self.site_name.clone()],
+            enclosures: self.attachments.to_enclosures(),
+            in_reply_to: None,
+        }
+    }
+
+    fn to_entry(&self) -> EventEntry {
+        EventEntry {
+            summary: self.title.clone(),
+            description: Some(plain_text(&self.description)).filter(|it| !it.is_empty()),
+            location: self.location.clone(),
+            start: self.start(),
+            end: self.end(),
+            is_all_day: false,
+            is_cancelled: false,
+            sequence: u32::try_from(self.version).unwrap_or(u32::MAX),
+            created: Some(self.created_on.0),
+            updated: self.modified_on.0,
+            recurrence: match (&self.recurrence_rule, &self.series) {
+                // Older rules were stored as they were sent.
+                (Some(rule), None) => Some(recurrence::canonical(rule, self.zone())),
+                _ => None,
+            },
+            zone: Some(self.zone()),
+            excluded: {
+                let excluded = self.excluded().into_iter();
+                excluded
+                    .filter_map(DateTimeUtc::from_timestamp_millis)
+                    .collect()
+            },
+            occurrence: self.to_occurrence(),
+        }
+    }
+
+    /// Returns the occurrence that this event replaces, if it has a row of its own and a series.
+    fn to_occurrence(&self) -> Option<Occurrence> {
+        let series = self.series.as_ref().filter(|_| !self.is_computed)?;
+        let (_, at) = occurrence::parse_id(&self.event_id)?;
+        Some(Occurrence {
+            series: Reference::entity("calendar", series),
+            at,
+        })
+    }
+}
+
+/// The parameters by which existing clients choose days and the amount of detail.
+const CHOICE: &[(&str, &str)] = &[
+    (
+        "firstDate",
+        "the first day, such as 2026-11-21; with a day, each occurrence of an event that recurs is an entity of its own",
+    ),
+    ("lastDate", "the last day"),
+    ("detailed", "has no effect: all fields are always shown"),
+    ("merged", "has no effect: a site has one calendar"),
+];
+
+impl Actions for CalendarEvent {
+    fn actions() -> Vec<Action<Self>> {
+        vec![
+            Action::list("my", Need::Session, of_caller)
+                .doc("The events of all sites of the caller, in order of time.")
+                .parameters(CHOICE),
+            Action::list("site", Need::Public, of_site)
+                .doc("The events of a site, in order of time; none, if the caller may not read them or there is no such site.")
+                .argument("siteId", "The site.")
+                .parameters(CHOICE),
+            Action::collection(Verb::Get, "event", Need::Public, of_site_and_id)
+                .doc("One event, by its site and its id.")
+                .argument("siteId", "The site.")
+                .argument("eventId", "The id of the event.")
+                .answers(Answers::Entity),
+            Action::collection(Verb::Post, "import", Need::Site("calendar.new"), import::import)
+                .label("Import events")
+                .asks(import::ASKS)
+                .doc(
+                    "Makes the events of `ics`, the text of an iCalendar file, all or none. Events that were imported \
+                     before are known by their UID, and left out. With `preview`, nothing is made, and the answer tells \
+                     what would be made, what is there already, and what is wrong.",
+                )
+                .argument("siteId", "The site.")
+                .parameters(&[("preview", "whether to tell only what would be made")])
+                .answers(Answers::Value(shape::of::<import::Imported>)),
+        ]
+    }
+}
+
+async fn of_caller(cx: &Context, arguments: Arguments) -> Result<Outcome<CalendarEvent>> {
+    let mut search = arguments.search()?.clone();
+    search.narrow_to_sites::<CalendarEvent>(cx.authorizer().own_sites(cx).await?)?;
+    chosen(cx, &arguments, search).await
+}
+
+async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<CalendarEvent>> {
+    let site = arguments.argument("siteId")?;
+    let mut search = arguments.search()?.clone();
+    if gate::holds(cx, READ, site).await? {
+        search.narrow_to_site::<CalendarEvent>(site)?;
+        return chosen(cx, &arguments, search).await;
+    }
+    // Existing clients ask for the calendar of every site that they know, and expect an empty one. It is as empty where
+    // there is no such site, so that nobody learns which there are.
+    days(&arguments)?;
+    Ok(Outcome::empty(search))
+}
+
+/// Returns the occurrences within the days that the query names or, without any, the events as they are stored.
+async fn chosen(
+    cx: &Context,
+    arguments: &Arguments,
+    search: Search,
+) -> Result<Outcome<CalendarEvent>> {
+    let Some(range) = days(arguments)? else {
+        return Ok(Outcome::List(search));
+    };
+    for name in ["_order", "_cursor"] {
+        if arguments.parameter(name).is_some() {
+            let message = "does not go with days: their events are in order of time";
+            return Err(Error::field(name, message));
+        }
+    }
+    let page = range::list(cx, search.clone(), range).await?;
+    Ok(Outcome::Part {
+        page,
+        search,
+        total: None,
+    })
+}
+
+/// Returns the days that the query names, if it names some.
+fn days(arguments: &Arguments) -> Result<Option<Range>> {
+    let day = |name| arguments.parameter(name).map(|it| (name, it));
+    Range::of_days(day("firstDate"), day("lastDate"))
+}
+
+async fn of_site_and_id(cx: &Context, arguments: Arguments) -> Result<Outcome<CalendarEvent>> {
+    let site = arguments.argument("siteId")?;
+    let found = gate::read::<CalendarEvent>(cx, arguments.argument("eventId")?).await;
+    match found.map_err(Error::hide) {
+        Ok(event) if event.site_id == site => Ok(Outcome::Entity(event)),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        // Strangers are not told what is there.
+        _ if cx.caller().is_anonymous() => Err(Error::unauthenticated()),
+        _ => Err(Error::not_found()),
+    }
+}

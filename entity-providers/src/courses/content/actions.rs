@@ -1,0 +1,192 @@
+//! The actions on files: the lists that existing clients read, and what moves and copies.
+
+use entity_core::db;
+use entity_core::search::{Cell, Test};
+use entity_core::{
+    Access, Action, Actions, Answers, Arguments, Context, Entity as _, Error, Need, Operation,
+    Outcome, Provider as _, Reference, Result, Search, Verb, gate, shape,
+};
+
+use super::attachment::Uploaded;
+use super::{ACCESS, ContentItem, READ, copy, node, open, path, tree, upload, zip};
+use crate::people::user;
+
+const PLACE: &[(&str, &str)] = &[
+    (
+        "folderId",
+        "the folder into which it goes; without it, the one in which it is",
+    ),
+    ("name", "its name there; without it, the name that it has"),
+];
+
+const UPLOAD: &[(&str, &str)] = &[
+    (
+        "folderId",
+        "the folder into which it goes; without it, the root folder of the site",
+    ),
+    ("name", "its name, unless it comes with the file"),
+];
+
+impl Actions for ContentItem {
+    fn actions() -> Vec<Action<Self>> {
+        let Access { read, update, .. } = ACCESS;
+        vec![
+            Action::list("site", Need::Public, of_site)
+                .doc("The files, folders and links of a site, in the order of their paths: none for whoever may not read them.")
+                .argument("siteId", "The site."),
+            Action::list("my", Need::Public, of_caller)
+                .doc("The files, folders and links that the caller made, in all sites."),
+            Action::list("user", Need::Session, of_user)
+                .doc("The files, folders and links that somebody made, in all sites of the caller.")
+                .argument("userId", "The person: an internal or external id."),
+            Action::collection(Verb::Get, "resources", Need::Session, node::tree)
+                .doc(
+                    "A folder as a tree, with what is in it down to some depth. If there is more than an answer holds, the \
+                     header `Link` leads to the rest: to trees of the same folder, in each of which are further files.",
+                )
+                .rest("path", "The path of the folder, such as `group/{siteId}/Week 1`.")
+                .parameters(node::PARAMETERS)
+                .answers(Answers::Value(shape::of::<node::Trees>)),
+            Action::collection(Verb::Get, "htmlForRef", Need::Session, open::html)
+                .doc("A file as a piece of HTML that shows it or leads to it.")
+                .parameters(&[("ref", "the reference, such as `/content/group/{siteId}/a.png`")])
+                .answers(Answers::Value(shape::of::<String>)),
+            Action::entity(Verb::Get, "zip", read, zip::pack)
+                .doc("A folder as a zip archive with all files in it that the caller may open, or one file in such an archive. Links are left out.")
+                .answers(Answers::Bytes(&["application/zip"])),
+            Action::collection(Verb::Post, "upload", ACCESS.create, upload::add)
+                .doc("Puts a file into a folder of a site: the body as a whole, or the file of a form.")
+                .argument("siteId", "The site.")
+                .parameters(UPLOAD)
+                .receiving()
+                .answers(Answers::Created),
+            Action::collection(Verb::Post, "attachment", Need::Site("site.visit"), upload::attach)
+                .doc("Stores a file to be attached to other entities of the site, and answers what their `attachments` take. Until then only the caller can open it.")
+                .argument("siteId", "The site.")
+                .parameters(&[("name", "the name of the file, unless it comes with the file")])
+                .receiving()
+                .answers(Answers::Value(shape::of::<Uploaded>)),
+            Action::entity(Verb::Put, "bytes", update, upload::replace)
+                .doc("Replaces the bytes of a file, whose id and address stay.")
+                .receiving()
+                .answers(Answers::Entity),
+            Action::entity(Verb::Post, "move", update, move_to)
+                .doc("Moves a file, folder or link into another folder of the site, or gives it another name there.")
+                .parameters(PLACE)
+                .answers(Answers::Entity),
+            Action::entity(Verb::Post, "copy", read, copy::copy)
+                .doc("Copies a file, link or folder with what the caller sees in it, into a folder of any site.")
+                .parameters(PLACE)
+                .answers(Answers::Created),
+        ]
+    }
+}
+
+async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<ContentItem>> {
+    let site = arguments.argument("siteId")?;
+    Ok(match may_read(cx, site).await? {
+        true => Outcome::List(arguments.search_in_site::<ContentItem>(site)?),
+        false => Outcome::empty(arguments.search()?.clone()),
+    })
+}
+
+/// Returns whether the caller may read the files of `site`. A site that is not there has none.
+pub(super) async fn may_read(cx: &Context, site: &str) -> Result<bool> {
+    gate::holds(cx, READ, site).await
+}
+
+async fn of_caller(cx: &Context, arguments: Arguments) -> Result<Outcome<ContentItem>> {
+    let own = cx.caller().user_id().ok_or_else(Error::forbidden)?;
+    of_author(arguments.search()?.clone(), own)
+}
+
+/// Tells only those who may view people whether there is somebody.
+async fn of_user(cx: &Context, arguments: Arguments) -> Result<Outcome<ContentItem>> {
+    let name = arguments.argument("userId")?;
+    let search = arguments.search()?.clone();
+    if user::is_caller(cx, name) {
+        return of_author(search, cx.user_id()?);
+    }
+    let found = match user::may_view(cx).await? {
+        true => user::find(cx, name).await?,
+        false => None,
+    };
+    of_author(search, &found.ok_or_else(Error::not_found)?.id)
+}
+
+fn of_author(mut search: Search, author: &str) -> Result<Outcome<ContentItem>> {
+    let is_author = Test::Equal(Cell::Text(author.to_owned()));
+    search.narrow::<ContentItem>("authorId", is_author)?;
+    Ok(Outcome::List(search))
+}
+
+async fn move_to(
+    cx: &Context,
+    item: ContentItem,
+    arguments: Arguments,
+) -> Result<Outcome<ContentItem>> {
+    let place = Place::of(&arguments)?;
+    let mut moved = item.clone();
+    if let Some(folder) = place.folder
+        && item.folder_id.as_ref() != Some(&folder)
+    {
+        gate::demand_in_site(cx, ContentItem::ACCESS.create, item.site()).await?;
+        moved.folder_id = Some(folder);
+    }
+    if let Some(name) = place.name {
+        moved.rename(&name);
+    }
+    let moved = db::replace(cx, item, moved).await?;
+    tell(cx, "content.revise", &moved);
+    Ok(Outcome::Entity(moved))
+}
+
+/// Emits an event of an action about `item`.
+pub(super) fn tell(cx: &Context, kind: &str, item: &ContentItem) {
+    let reference = Reference::entity(ContentItem::PREFIX, item.id());
+    cx.emit(kind, reference.to_string(), item.site());
+}
+
+/// The place to which an action brings an item.
+pub(super) struct Place {
+    pub(super) folder: Option<String>,
+    pub(super) name: Option<String>,
+}
+
+impl Place {
+    pub(super) fn of(arguments: &Arguments) -> Result<Self> {
+        let text = |name: &str| match arguments.input.fields.get(name) {
+            None | Some(serde_json::Value::Null) => {
+                Ok(arguments.parameter(name).map(ToOwned::to_owned))
+            }
+            Some(serde_json::Value::String(it)) => Ok(Some(it.clone())),
+            Some(_) => Err(Error::field(name, "must be a text")),
+        };
+        let name = text("name")?.as_deref().map(path::checked).transpose()?;
+        let folder = text("folderId")?;
+        if name.is_none() && folder.is_none() {
+            let message = "must be there, or a `folderId`";
+            return Err(Error::field("name", message));
+        }
+        Ok(Self { folder, name })
+    }
+}
+
+/// Returns the folder `id`, if the caller sees it.
+///
+/// # Errors
+/// Returns an error about the field `folderId` if there is no such folder.
+pub(super) async fn folder(cx: &Context, id: &str) -> Result<ContentItem> {
+    let found = tree::seen(cx, id).await?;
+    found
+        .filter(ContentItem::is_folder)
+        .ok_or_else(|| Error::field("folderId", "must be the id of a folder"))
+}
+
+/// Checks that the caller may put something into the site of `folder`.
+pub(super) async fn demand_new(cx: &Context, folder: &ContentItem) -> Result<()> {
+    gate::require::<ContentItem>(cx, folder, Operation::Read).await?;
+    let need = ContentItem::ACCESS.create;
+    gate::demand_in_site(cx, need, folder.site()).await?;
+    Ok(())
+}

@@ -1,0 +1,85 @@
+//! `/direct/quiz-extension`: more time or more attempts for one student.
+
+use entity_core::db::Sight;
+use entity_core::wire::Millis;
+use entity_core::{Access, Context, Entity, Error, Need, Result, standard};
+use serde::Serialize;
+
+use super::{ACCESS as OF_QUIZZES, EDIT, LONGEST, MOST_ATTEMPTS, Quiz, check_range};
+use crate::people::membership::active_members;
+use crate::people::user::NAME_OR_NOTHING;
+
+/// An extension is for those who write quizzes, and for the student once the quiz is published.
+const SIGHT: Sight = Sight::Any(&[
+    Sight::Holds(EDIT),
+    Sight::All(&[Sight::Own, Sight::Parent(&Sight::Not(&Sight::Is("draft")))]),
+]);
+
+/// More time or more attempts for one student.
+#[standard(facts)]
+#[derive(Clone, Debug, PartialEq, Serialize, Entity)]
+#[serde(rename_all = "camelCase")]
+#[entity(prefix = "quiz-extension", table = "quiz_extension", sight = SIGHT, settle = Self::settle)]
+#[entity(access = Access::new(OF_QUIZZES.read, Need::Site(EDIT)))]
+#[entity(left_join = "user_account u ON u.id = this.user_id")]
+#[entity(verbs(read, list, create, update, delete), order = "quizId,id")]
+pub struct QuizExtension {
+    /// The id.
+    #[entity(id)]
+    pub id: String,
+    /// The quiz.
+    #[entity(on_create, parent = Quiz, references = "sam_pub", max = 99)]
+    pub quiz_id: String,
+    /// The title of the quiz.
+    #[entity(title, sql = "parent.title")]
+    pub quiz_title: String,
+    /// The site.
+    #[entity(site, references = "site")]
+    pub site_id: String,
+    /// The internal id of the student.
+    #[entity(owner, on_create, person, required, references = "user", max = 99)]
+    pub user_id: String,
+    /// The name of the student.
+    #[entity(sql = NAME_OR_NOTHING)]
+    pub user_name: String,
+    /// When the quiz is due and closes for the student; null for as for everybody.
+    pub due_date: Option<Millis>,
+    /// The seconds that are added to the time limit.
+    pub extra_time: Option<i64>,
+    /// The number of attempts that are added.
+    pub extra_attempts: Option<i64>,
+    /// The quiz and the student: nobody has two extensions.
+    #[serde(skip)]
+    #[entity(hidden, unique)]
+    pub place: String,
+    /// The number of its changes.
+    #[entity(version)]
+    pub version: i64,
+}
+
+entity_core::register!(QuizExtension);
+
+impl QuizExtension {
+    async fn settle(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
+        check_range("extraTime", self.extra_time, 0, LONGEST)?;
+        check_range("extraAttempts", self.extra_attempts, 0, MOST_ATTEMPTS)?;
+        Quiz::of_field(cx, &self.quiz_id, &self.site_id).await?;
+        self.place = place(&self.quiz_id, &self.user_id);
+        match before {
+            None => self.demand_member(cx).await,
+            Some(_) => Ok(()),
+        }
+    }
+
+    async fn demand_member(&self, cx: &Context) -> Result<()> {
+        let members = active_members(cx, &self.site_id, &[&self.user_id]).await?;
+        match members.is_empty() {
+            false => Ok(()),
+            true => Err(Error::field("userId", "must be a member of the site")),
+        }
+    }
+}
+
+pub(super) fn place(quiz: &str, user: &str) -> String {
+    format!("{quiz}:{user}")
+}

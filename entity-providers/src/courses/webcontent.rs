@@ -1,0 +1,108 @@
+//! `/direct/webcontent` and `/direct/news`: pages and news feeds elsewhere to which a site leads its members.
+//!
+//! The service keeps addresses. It never fetches what is there.
+
+use entity_core::{
+    Access, Action, Actions, Arguments, Context, Demo, Entity, Error, Need, Outcome, Provider as _,
+    Result, db, is_web_address, standard,
+};
+use serde::Serialize;
+
+use crate::face::demo::BIOLOGY;
+
+/// Members read; whoever looks after the site writes.
+const ACCESS: Access = Access::new(Need::Site("site.visit"), Need::Site("site.upd"));
+
+/// Declares a type of entries that have a title and an address, and an entry for the demo university.
+macro_rules! entries {
+    (
+        $Entry:ident, $prefix:tt, $table:tt, $singular:tt, $plural:tt, $doc:tt, $of_site:tt,
+        demo($title:tt, $url:tt)
+    ) => {
+        #[doc = $doc]
+        #[standard(version)]
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
+        #[serde(rename_all = "camelCase")]
+        #[entity(prefix = $prefix, table = $table, access = ACCESS, check = Self::check)]
+        #[entity(singular = $singular, plural = $plural)]
+        #[entity(
+            verbs(read, list, create, update, delete),
+            order = "title,id",
+            max = 200
+        )]
+        pub struct $Entry {
+            /// The id.
+            #[entity(id)]
+            pub id: String,
+            /// The site.
+            #[entity(site, references = "site")]
+            pub site_id: String,
+            /// The title.
+            #[entity(title, search)]
+            pub title: String,
+            /// The address, which begins with `https://` or `http://`.
+            #[entity(address, max = 2000)]
+            pub url: String,
+        }
+
+        entity_core::register!($Entry, demo = $Entry::fill);
+
+        impl $Entry {
+            fn check(&mut self, _cx: &Context, _before: Option<&Self>) -> Result<()> {
+                match is_web_address(&self.url) {
+                    true => Ok(()),
+                    false => Err(Error::field("url", "must be an address of the web")),
+                }
+            }
+
+            async fn of_site(_cx: &Context, arguments: Arguments) -> Result<Outcome<Self>> {
+                let search = arguments.search_in_site::<Self>(arguments.argument("siteId")?)?;
+                Ok(Outcome::List(search))
+            }
+
+            async fn fill(cx: &Context, _demo: &Demo) -> Result<usize> {
+                let entry = Self {
+                    id: cx.new_id(),
+                    site_id: BIOLOGY.to_owned(),
+                    title: $title.to_owned(),
+                    url: $url.to_owned(),
+                    version: 1,
+                };
+                db::insert(cx, &entry).await?;
+                Ok(1)
+            }
+        }
+
+        impl Actions for $Entry {
+            fn actions() -> Vec<Action<Self>> {
+                vec![
+                    Action::list("site", Self::ACCESS.read, Self::of_site)
+                        .doc($of_site)
+                        .argument("siteId", "The site."),
+                ]
+            }
+        }
+    };
+}
+
+entries!(
+    WebContent,
+    "webcontent",
+    "web_content",
+    "Web page",
+    "Web pages",
+    "A page elsewhere, to which a site leads its members.",
+    "The pages to which a site leads.",
+    demo("Tree of life", "https://tree-of-life.example/")
+);
+
+entries!(
+    NewsFeed,
+    "news",
+    "news_feed",
+    "News feed",
+    "News feeds",
+    "The address of a feed elsewhere, whose news a site recommends. Programs fetch it by themselves.",
+    "The feeds that a site recommends.",
+    demo("Science news", "https://news.example/biology.rss")
+);

@@ -1,0 +1,46 @@
+//! What the demo university must show.
+
+use entity_core::ErrorKind;
+use sea_orm::{EntityTrait, PaginatorTrait};
+
+use super::sites::NEWS;
+use super::{BIOLOGY, FIELD_TRIP, HISTORY};
+use crate::storage::db::{membership, site_tool, user_account};
+use crate::testbed::{Testbed, texts};
+
+#[tokio::test]
+async fn an_empty_database_is_filled_once() {
+    let bed = Testbed::empty().await;
+    let cx = bed.reader("").await;
+    assert!(super::is_empty(&cx).await.unwrap());
+    let summary = bed.fill().await.unwrap();
+    assert_eq!(summary.sites, [BIOLOGY, HISTORY, FIELD_TRIP, NEWS]);
+    assert!(!super::is_empty(&cx).await.unwrap());
+    let users = user_account::Entity::find().count(&bed.db.reader).await;
+    let error = bed.fill().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Conflict);
+    assert_eq!(
+        user_account::Entity::find().count(&bed.db.reader).await,
+        users
+    );
+}
+
+#[tokio::test]
+async fn everybody_is_where_they_belong() {
+    let bed = Testbed::demo().await;
+    for (eid, sites) in [
+        ("admin", &["!admin"][..]),
+        ("instructor1", &[BIOLOGY, FIELD_TRIP]),
+        ("instructor2", &[HISTORY]),
+        ("ta1", &[BIOLOGY, FIELD_TRIP]),
+        ("student1", &[BIOLOGY, FIELD_TRIP]),
+        ("student20", &[BIOLOGY, HISTORY]),
+    ] {
+        let list = bed.get(eid, "membership").await.unwrap();
+        assert_eq!(texts(&list, "siteId"), sites, "{eid}");
+    }
+    let members = membership::Entity::find().count(&bed.db.reader).await;
+    assert_eq!(members.unwrap(), 6 + 20 + 10 + 4);
+    let tools = site_tool::Entity::find().count(&bed.db.reader).await;
+    assert_eq!(tools.unwrap(), 11 + 11 + 5 + 1);
+}

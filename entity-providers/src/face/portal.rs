@@ -1,0 +1,309 @@
+//! The data of the portal's pages: the start page of a user, and the pages to which the addresses of sites, of their
+//! pages and of their tools lead.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use entity_core::{
+    Context, DirectPath, Entity as _, Error, ErrorKind, Page, Provider as _, Reference, Registry,
+    Result, Search, Window, gate, look_up,
+};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _};
+use serde::Serialize;
+
+use crate::courses::announcement::Announcement;
+use crate::courses::assignment::{self, Assignment};
+use crate::courses::calendar::{self, CalendarEvent};
+use crate::people::preference;
+use crate::people::site::portal::own_sites;
+use crate::storage::db::{site_page, site_tool};
+
+/// The number of announcements on the start page.
+const MOST_NEWS: u64 = 10;
+/// The number of events on the start page.
+const MOST_EVENTS: u64 = 10;
+/// How far the start page looks ahead.
+const AHEAD: TimeDelta = TimeDelta::days(14);
+
+/// The start page of a user.
+#[derive(Debug)]
+pub struct Home {
+    /// The sites: the pinned ones first, in the user's order, then the others, by title.
+    pub sites: Vec<HomeSite>,
+    /// True if the user has more sites than these.
+    pub has_more: bool,
+    /// The latest announcements of the sites, newest first.
+    pub news: Vec<News>,
+    /// The events of the next two weeks and the assignments that are due in them, in order of time.
+    pub events: Vec<Event>,
+    /// True if there are more events in these weeks.
+    pub has_more_events: bool,
+}
+
+/// A site on the start page.
+#[derive(Debug)]
+pub struct HomeSite {
+    /// The id.
+    pub id: String,
+    /// The title.
+    pub title: String,
+    /// One plain line about it.
+    pub description: Option<String>,
+    /// True if the user keeps it at hand.
+    pub is_pinned: bool,
+}
+
+/// An announcement on the start page.
+#[derive(Debug)]
+pub struct News {
+    /// The id.
+    pub id: String,
+    /// The headline.
+    pub title: String,
+    /// The title of its site.
+    pub site_title: String,
+    /// When it came out.
+    pub created_on: DateTime<Utc>,
+}
+
+/// Something with a time on the start page: an event, or an assignment that is due.
+#[derive(Debug)]
+pub struct Event {
+    /// The reference of the occurrence or of the assignment.
+    pub reference: Reference,
+    /// The headline.
+    pub title: String,
+    /// The title of its site.
+    pub site_title: String,
+    /// When it begins, or is due.
+    pub start: DateTime<Utc>,
+}
+
+/// The sites that a user keeps at hand, as clients of the portal read them.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Favorites {
+    favorite_site_ids: Vec<String>,
+    /// Always true, as clients expect it.
+    auto_favorites_enabled: bool,
+}
+
+/// A part of a site that has an address in the portal.
+#[derive(Clone, Debug)]
+pub enum Part {
+    /// The site itself.
+    Whole,
+    /// The page with this id.
+    Page(String),
+    /// The tool whose placement has this id.
+    Tool(String),
+}
+
+/// Returns the start page of the caller.
+///
+/// # Errors
+/// Returns an error if nobody is logged in or the database can't be read.
+pub async fn home(cx: &Context) -> Result<Home> {
+    let page = own_sites(cx, cx.user_id()?, false, Window::FIRST).await?;
+    let mut own = page.items;
+    // The sort is stable: what has no place stays in the order of the titles.
+    own.sort_by_key(|it| (!it.is_pinned, it.place.unwrap_or(i64::MAX)));
+    let sites: Vec<HomeSite> = own
+        .into_iter()
+        .map(|own| HomeSite {
+            id: own.site.id,
+            title: own.site.title,
+            description: own.site.short_description,
+            is_pinned: own.is_pinned,
+        })
+        .collect();
+    let events = events(cx).await?;
+    Ok(Home {
+        sites,
+        has_more: page.has_more,
+        news: news(cx).await?,
+        events: events.items,
+        has_more_events: events.has_more,
+    })
+}
+
+async fn events(cx: &Context) -> Result<Page<Event>> {
+    let sites = cx.authorizer().own_sites(cx).await?;
+    let coming = calendar::coming(cx, sites.clone(), AHEAD, MOST_EVENTS).await?;
+    let due = assignment::due_outside_of_calendars(cx, sites, AHEAD, MOST_EVENTS).await?;
+    let has_more = coming.has_more || due.has_more;
+    let coming = coming.items.into_iter().map(|it| Event {
+        reference: Reference::entity(CalendarEvent::PREFIX, it.id()),
+        start: it.start(),
+        title: it.title,
+        site_title: it.site_name,
+    });
+    let due = due.items.into_iter().map(|it| Event {
+        reference: Reference::entity(Assignment::PREFIX, it.id()),
+        start: it.due_time.into(),
+        title: it.title,
+        site_title: it.site_title,
+    });
+    let mut events: Vec<_> = coming.chain(due).collect();
+    events.sort_by_key(|it| it.start);
+    let most = usize::try_from(MOST_EVENTS).unwrap_or(usize::MAX);
+    let has_more = has_more || events.len() > most;
+    events.truncate(most);
+    Ok(Page {
+        has_more,
+        ..Page::whole(events)
+    })
+}
+
+async fn news(cx: &Context) -> Result<Vec<News>> {
+    let mut search = Search::part(Window {
+        start: 0,
+        limit: MOST_NEWS,
+    });
+    search.narrow_to_sites::<Announcement>(cx.authorizer().own_sites(cx).await?)?;
+    let page = gate::list::<Announcement>(cx, search).await?;
+    let news = page.items.into_iter().map(|it| News {
+        id: it.id().into_owned(),
+        created_on: it.created_on.0,
+        title: it.title,
+        site_title: it.site_title,
+    });
+    Ok(news.collect())
+}
+
+/// Returns the sites that the caller keeps at hand, in the caller's order.
+///
+/// # Errors
+/// Returns an error if nobody is logged in or the database can't be read.
+pub async fn favorites(cx: &Context) -> Result<Favorites> {
+    Ok(Favorites {
+        favorite_site_ids: preference::pinned(cx).await?,
+        auto_favorites_enabled: true,
+    })
+}
+
+/// A page below `/direct`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The path, without a format.
+    pub path: DirectPath,
+    /// The pairs of the query.
+    pub query: Vec<(String, String)>,
+}
+
+impl Place {
+    fn of_path(prefix: &str, segments: &[&str]) -> Self {
+        Self {
+            path: DirectPath::new(prefix, segments.iter().copied()),
+            query: Vec::new(),
+        }
+    }
+
+    /// Returns the page with the data of the tool `tool_id` of the site `site_id`, if tools of this kind have data.
+    fn of_tool(tool_id: &str, site_id: &str) -> Option<Self> {
+        let of_action = |prefix, action| Some(Self::of_path(prefix, &[action, site_id]));
+        let of_list = |prefix| {
+            Some(Self {
+                query: vec![("siteId".to_owned(), site_id.to_owned())],
+                ..Self::of_path(prefix, &[])
+            })
+        };
+        match tool_id {
+            "sakai.announcements" => of_action("announcement", "site"),
+            "sakai.assignment.grades" => of_action("assignment", "site"),
+            "sakai.chat" => of_list("chat-channel"),
+            "sakai.conversations" => of_list("conversations"),
+            "sakai.forums" => of_action("forums", "site"),
+            "sakai.gradebookng" => of_action("gradebook", "site"),
+            "sakai.iframe" => of_action("webcontent", "site"),
+            "sakai.lessonbuildertool" => of_action("lessons", "site"),
+            "sakai.news" => of_action("news", "site"),
+            "sakai.poll" => of_action("poll", "site"),
+            "sakai.resources" => of_action("content", "site"),
+            "sakai.samigo" => of_action("sam_pub", "context"),
+            "sakai.schedule" => of_action("calendar", "site"),
+            "sakai.syllabus" => of_list("syllabus"),
+            _ => None,
+        }
+    }
+}
+
+/// Returns where the address of `part` of the site `site_id` leads: to the data of the tool, or to the site if the tool
+/// has no data that the caller may read.
+///
+/// # Errors
+/// Fails as reading the site does, and if the site has no such part.
+pub async fn place(cx: &Context, site_id: &str, part: Part) -> Result<Place> {
+    let of_site = Place::of_path("site", &[site_id]);
+    read(cx, &of_site).await?;
+    let tool_id = match part {
+        Part::Whole => None,
+        Part::Page(page) => tool_of_page(cx, site_id, &page).await?,
+        Part::Tool(placement) => Some(tool(cx, site_id, &placement).await?),
+    };
+    let of_tool = tool_id.and_then(|it| Place::of_tool(&it, site_id));
+    let Some(of_tool) = of_tool else {
+        return Ok(of_site);
+    };
+    match read(cx, &of_tool).await {
+        Ok(()) => Ok(of_tool),
+        Err(error) if is_closed(&error) => Ok(of_site),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns the page of the user `id`.
+///
+/// # Errors
+/// Fails as reading the user does.
+pub async fn place_of_user(cx: &Context, id: &str) -> Result<Place> {
+    let place = Place::of_path("user", &[id]);
+    read(cx, &place).await?;
+    Ok(place)
+}
+
+/// Reads as little as possible of what is at `place`, on behalf of the caller.
+async fn read(cx: &Context, place: &Place) -> Result<()> {
+    let mut query = place.query.clone();
+    query.push(("_limit".to_owned(), "1".to_owned()));
+    let registry = cx.service::<Registry>()?;
+    look_up(&registry, cx, place.path.clone(), query)
+        .await
+        .map(|_reply| ())
+}
+
+/// Returns whether there is nothing for the caller, while other requests go on to be answered.
+fn is_closed(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::BadRequest
+            | ErrorKind::Unauthenticated
+            | ErrorKind::Forbidden
+            | ErrorKind::NotFound
+            | ErrorKind::MethodNotAllowed
+    )
+}
+
+/// Returns the kind of the first tool on a page.
+async fn tool_of_page(cx: &Context, site_id: &str, page: &str) -> Result<Option<String>> {
+    let is_there = site_page::Entity::find_by_id(page)
+        .filter(site_page::Column::SiteId.eq(site_id))
+        .one(cx.db()?)
+        .await?;
+    is_there.ok_or_else(Error::not_found)?;
+    let tool = site_tool::Entity::find()
+        .filter(site_tool::Column::SiteId.eq(site_id))
+        .filter(site_tool::Column::PageId.eq(page))
+        .order_by_asc(site_tool::Column::Position)
+        .order_by_asc(site_tool::Column::Id)
+        .one(cx.db()?)
+        .await?;
+    Ok(tool.map(|it| it.tool_id))
+}
+
+/// Returns the kind of the tool with the id `placement`.
+async fn tool(cx: &Context, site_id: &str, placement: &str) -> Result<String> {
+    let tool = site_tool::Entity::find_by_id(placement)
+        .filter(site_tool::Column::SiteId.eq(site_id))
+        .one(cx.db()?)
+        .await?;
+    tool.map(|it| it.tool_id).ok_or_else(Error::not_found)
+}

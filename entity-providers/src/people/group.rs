@@ -1,0 +1,143 @@
+//! Groups within a site: finding one, who may change who is in it, and changing that.
+//!
+//! Whoever is in a group is a member of its site, in the role that they have there: groups give nobody a right.
+
+use entity_core::{Context, Decision, Error, Result};
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder as _,
+};
+
+use crate::storage::db::{group_member, site_group};
+use entity_core::db::{self, Sql};
+
+/// Whoever holds it changes the groups of a site and who is in them.
+pub(crate) const MANAGES_GROUPS: &str = "site.upd.grp.mbrshp";
+/// Whoever holds it manages the whole site.
+const MANAGES_SITE: &str = "site.upd";
+
+/// The group `id`.
+///
+/// # Errors
+/// There is none, or none in the site `site`, if that is said.
+pub(crate) async fn find(cx: &Context, site: Option<&str>, id: &str) -> Result<site_group::Model> {
+    let found = site_group::Entity::find_by_id(id).one(cx.db()?).await?;
+    found
+        .filter(|it| site.is_none_or(|site| it.site_id == site))
+        .ok_or_else(Error::not_found)
+}
+
+/// The reference of a group.
+pub(crate) fn reference(site: &str, id: &str) -> String {
+    format!("/site/{site}/group/{id}")
+}
+
+/// Returns whether the caller may change who is in the groups of `site`, and so sees who is.
+pub(crate) async fn may_manage(cx: &Context, site: &str) -> Result<bool> {
+    for function in [MANAGES_GROUPS, MANAGES_SITE] {
+        if let Decision::Granted = cx.authorizer().decide(cx, function, site).await? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Insists on [`may_manage`].
+pub(crate) async fn demand_manager(cx: &Context, site: &str) -> Result<()> {
+    match may_manage(cx, site).await? {
+        true => Ok(()),
+        false => Err(Error::forbidden()),
+    }
+}
+
+/// The ids among `users` that are not members of `site`.
+pub(crate) async fn strangers(cx: &Context, site: &str, users: &[String]) -> Result<Vec<String>> {
+    let connection = cx.db()?;
+    let mut sql = Sql::new(
+        connection.get_database_backend(),
+        "SELECT user_id FROM membership WHERE site_id = ",
+    );
+    sql.bind(site).push(" AND user_id").bind_list(users)?;
+    let members: Vec<String> = connection.scan(sql.into_statement(), db::columns).await?;
+    let strangers = users.iter().filter(|it| !members.contains(it));
+    Ok(strangers.cloned().collect())
+}
+
+/// One of `groups` that is no group of `site`, if there is one.
+pub(crate) async fn unknown(cx: &Context, site: &str, groups: &[String]) -> Result<Option<String>> {
+    let connection = cx.db()?;
+    let mut sql = Sql::new(
+        connection.get_database_backend(),
+        "SELECT id FROM site_group WHERE site_id = ",
+    );
+    sql.bind(site).push(" AND id").bind_list(groups)?;
+    let known: Vec<String> = connection.rows(sql.into_statement(), db::columns).await?;
+    Ok(groups.iter().find(|it| !known.contains(it)).cloned())
+}
+
+/// The internal ids of those who are in the group `id`.
+pub(crate) async fn members(cx: &Context, id: &str) -> Result<Vec<String>> {
+    let rows = group_member::Entity::find()
+        .filter(group_member::Column::GroupId.eq(id))
+        .all(cx.db()?)
+        .await?;
+    Ok(rows.into_iter().map(|it| it.user_id).collect())
+}
+
+/// Returns the groups of `site`, each as its id and its title, by title.
+pub(crate) async fn titles(cx: &Context, site: &str) -> Result<Vec<(String, String)>> {
+    let groups = site_group::Entity::find()
+        .filter(site_group::Column::SiteId.eq(site))
+        .order_by_asc(site_group::Column::Title)
+        .order_by_asc(site_group::Column::Id)
+        .all(cx.db()?)
+        .await?;
+    Ok(groups.into_iter().map(|it| (it.id, it.title)).collect())
+}
+
+/// The ids of those groups of `site` that `user` is in.
+pub(crate) async fn of_user(cx: &Context, site: &str, user: &str) -> Result<Vec<String>> {
+    let db = cx.db()?;
+    let mut sql = db.sql("SELECT g.id FROM site_group g JOIN group_member m ON m.group_id = g.id");
+    sql.push(" WHERE g.site_id = ").bind(site);
+    sql.push(" AND m.user_id = ").bind(user);
+    db.rows(sql.into_statement(), db::columns).await
+}
+
+/// Puts `users`, who are in the site and not yet in the group, into `group`.
+pub(crate) async fn add(cx: &Context, group: &site_group::Model, users: &[String]) -> Result<()> {
+    if users.is_empty() {
+        return Ok(());
+    }
+    let rows = users.iter().map(|it| {
+        let row = group_member::Model {
+            group_id: group.id.clone(),
+            user_id: it.clone(),
+            site_id: Some(group.site_id.clone()),
+        };
+        row.into_active_model()
+    });
+    group_member::Entity::insert_many(rows)
+        .exec_without_returning(cx.db()?)
+        .await?;
+    Ok(())
+}
+
+/// Takes `users` out of `group`.
+pub(crate) async fn remove(
+    cx: &Context,
+    group: &site_group::Model,
+    users: &[String],
+) -> Result<()> {
+    group_member::Entity::delete_many()
+        .filter(group_member::Column::GroupId.eq(&group.id))
+        .filter(group_member::Column::UserId.is_in(users))
+        .exec(cx.db()?)
+        .await?;
+    Ok(())
+}
+
+/// Tells that somebody changed `group`, or who is in it.
+pub(crate) fn tell(cx: &Context, group: &site_group::Model) {
+    let reference = reference(&group.site_id, &group.id);
+    cx.emit(MANAGES_GROUPS, reference, Some(&group.site_id));
+}

@@ -1,0 +1,117 @@
+//! Links of invitations, which reach people by a way that the service does not know: a letter, a message.
+//!
+//! A link has a secret. Whoever is logged in and has it may accept the invitation, whatever they are called here: an
+//! address that nobody verified finds no invitation. It is told once, to those who look after the members, and the
+//! table keeps a hash of it.
+
+use entity_core::{
+    Action, Answers, Arguments, Context, Error, Need, Outcome, Questionnaire, Result, Sending,
+    Verb, shape, token,
+};
+use sea_orm::sea_query::Expr;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
+
+use super::{Invitation, Invitations, query, write};
+use crate::people::membership::{self, MANAGES_MEMBERS};
+use crate::storage::db::invitation::{Column, Entity as Rows};
+
+/// The address of links, before the secret. A secret has the form of the id of a session, so no log has it.
+const CLAIM: &str = "/direct/invitation/claim";
+const SECRET: &str = "The secret in the link.";
+
+/// The actions for links.
+pub(super) fn actions() -> Vec<Action<Invitations>> {
+    vec![
+        Action::entity(Verb::Post, "link", Need::Site(MANAGES_MEMBERS), renew)
+            .label("Make a new link")
+            .doc(
+                "Makes a new link with which whoever is logged in may accept the invitation. It is told in the answer \
+                 and never again; the link that there was leads nowhere any more.",
+            )
+            .answers(Answers::Entity),
+        Action::collection(Verb::Get, "claim", Need::Session, ask)
+            .argument("secret", SECRET)
+            .unlinked()
+            .doc("Asks whoever has the link of an invitation whether they accept it.")
+            .answers(Answers::Value(shape::of::<Questionnaire>)),
+        Action::collection(Verb::Post, "claim", Need::Session, claim)
+            .argument("secret", SECRET)
+            .unlinked()
+            .doc(
+                "Makes the caller, who has the link of an invitation, a member of the site. It is refused with 409 if \
+                 whoever invited may not give this role any more.",
+            )
+            .answers(Answers::Nothing),
+    ]
+}
+
+/// The invitation with a new link, in place of the one that it had.
+pub(super) async fn make(cx: &Context, invitation: Invitation) -> Result<Invitation> {
+    let secret = token::new_token()?;
+    Rows::update_many()
+        .col_expr(Column::SecretHash, Expr::value(token::hash(&secret)))
+        .filter(Column::Id.eq(&invitation.id))
+        .exec(cx.db()?)
+        .await?;
+    Ok(Invitation {
+        link: Some(format!("{}{CLAIM}/{secret}", cx.base_url())),
+        ..invitation
+    })
+}
+
+/// `POST invitation/id/link`
+async fn renew(cx: &Context, invitation: Invitation, _: Arguments) -> Result<Outcome<Invitations>> {
+    make(cx, invitation).await.map(Outcome::Entity)
+}
+
+/// `GET invitation/claim/secret`
+async fn ask(cx: &Context, arguments: Arguments) -> Result<Outcome<Invitations>> {
+    let Invitation {
+        site_title,
+        member_role,
+        invited_by_display_name,
+        expires,
+        ..
+    } = of_secret(cx, &arguments).await?;
+    let title = format!("{invited_by_display_name} invites you to {site_title} as {member_role}");
+    Ok(Outcome::Questionnaire(Questionnaire {
+        title,
+        ends_on: Some(expires),
+        prompts: Vec::new(),
+        sendings: vec![Sending {
+            path: format!("{CLAIM}/{}", arguments.argument("secret")?),
+            label: "Accept".to_owned(),
+        }],
+    }))
+}
+
+/// `POST invitation/claim/secret`
+async fn claim(cx: &Context, arguments: Arguments) -> Result<Outcome<Invitations>> {
+    let invitation = of_secret(cx, &arguments).await?;
+    // Whoever is there already, such as who invited and tries the link, does not use it up.
+    if membership::is_member(cx, &invitation.site_id).await? {
+        return Err(Error::conflict("you are a member of this site already"));
+    }
+    write::accept(cx, invitation).await
+}
+
+/// The invitation to whose link the secret belongs, as one to the caller.
+async fn of_secret(cx: &Context, arguments: &Arguments) -> Result<Invitation> {
+    let hash = token::hash(arguments.argument("secret")?);
+    let id: Option<String> = Rows::find()
+        .select_only()
+        .column(Column::Id)
+        .filter(Column::SecretHash.eq(hash))
+        .into_tuple()
+        .one(cx.db()?)
+        .await?;
+    let found = match id {
+        Some(id) => query::one(cx, &id).await?,
+        None => None,
+    };
+    let invitation = found.ok_or_else(Error::not_found)?;
+    Ok(Invitation {
+        is_own: true,
+        ..invitation
+    })
+}

@@ -1,0 +1,204 @@
+//! Making many people members of a site at once.
+
+use std::collections::{BTreeSet, HashMap};
+
+use entity_core::{Arguments, Context, Error, Outcome, Result, encode_segment};
+use sea_orm::{ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::wanted::Wanted;
+use super::{Memberships, actions, query, rules, write};
+use crate::people::invitation::{self, Invited};
+use crate::storage::db::membership::{self, Origin};
+use crate::{base::parameters, people::user};
+
+/// Most people at once.
+const MOST_PEOPLE: usize = 200;
+/// Most characters of the names in a remark: clients do not read headers of any length.
+const MOST_REMARKED: usize = 3_000;
+
+/// The result.
+#[derive(Debug, Default)]
+struct Enrolment {
+    added: usize,
+    not_found: Vec<String>,
+    already_members: Vec<String>,
+}
+
+/// Somebody, by whatever name, and what they are to be.
+#[derive(Debug, Deserialize)]
+struct Newcomer {
+    id: String,
+    role: Option<String>,
+}
+
+/// `POST membership/site/site`: everybody in one role; answers the members as they are then, those whom the caller
+/// may see.
+pub(super) async fn by_names(cx: &Context, arguments: Arguments) -> Result<Outcome<Memberships>> {
+    let site = arguments.argument("siteId")?;
+    let names = parameters::texts(&arguments, "userSearchValues")?
+        .ok_or_else(|| Error::field("userSearchValues", "is required"))?;
+    let role = parameters::text(&arguments, "memberRole")?;
+    let newcomers = names.into_iter().map(|id| Newcomer {
+        id,
+        role: role.clone(),
+    });
+    let enrolment = enrol(cx, site, newcomers.collect()).await?;
+    let (search, window) = actions::search(&arguments)?;
+    let page = query::list(cx, &search, &Wanted::of_all(cx, site).await?).await?;
+    Ok(enrolment.remark(Outcome::Collection { page, window }))
+}
+
+/// `POST membership/sitebyjson/site`: each in a role of their own; answers an empty text.
+pub(super) async fn by_json(cx: &Context, arguments: Arguments) -> Result<Outcome<Memberships>> {
+    let site = arguments.argument("siteId")?;
+    let sent = if let Some(Value::Array(items)) = arguments.input.fields.get("json") {
+        Value::Array(items.clone())
+    } else {
+        let text = parameters::whole(&arguments, "json")?;
+        serde_json::from_str(&text).map_err(|error| malformed().with_source(error))?
+    };
+    let newcomers: Vec<Newcomer> =
+        serde_json::from_value(sent).map_err(|error| malformed().with_source(error))?;
+    let enrolment = enrol(cx, site, newcomers).await?;
+    Ok(enrolment.remark(Outcome::value("")))
+}
+
+fn malformed() -> Error {
+    Error::field(
+        "json",
+        "must be a list of objects with the texts `id` and `role`",
+    )
+}
+
+/// Makes those of `newcomers` members of `site` whom it does not have yet, or invites them all if the caller may do no
+/// more than that.
+async fn enrol(cx: &Context, site: &str, newcomers: Vec<Newcomer>) -> Result<Enrolment> {
+    if newcomers.len() > MOST_PEOPLE {
+        return Err(Error::bad_request(format!(
+            "send at most {MOST_PEOPLE} people at once"
+        )));
+    }
+    let roles = roles(cx, site, &newcomers).await?;
+    let names: Vec<String> = newcomers.iter().map(|it| it.id.trim().to_owned()).collect();
+    if names.iter().any(|it| it.chars().any(char::is_control)) {
+        return Err(Error::bad_request(
+            "the names of people must not have control characters",
+        ));
+    }
+    if !rules::may_enrol(cx).await? {
+        return invite(cx, site, newcomers, names, &roles).await;
+    }
+    let users = user::by_names(cx, &names).await?;
+    let mut present = present(cx, site, users.values()).await?;
+    let mut enrolment = Enrolment::default();
+    let mut rows = Vec::new();
+    for (newcomer, name) in newcomers.iter().zip(names) {
+        let role = roles.get(&newcomer.role);
+        match (users.get(&name), role) {
+            (Some(user), Some(role)) if present.insert(user.clone()) => {
+                let row = membership::Model::new(user, site, role, cx.now(), Origin::Mandate);
+                rows.push(row.into_active_model());
+                let reference = format!("/membership/{user}::site:{site}");
+                cx.emit(rules::MANAGES_MEMBERS, reference, Some(site));
+                enrolment.added += 1;
+            }
+            (Some(_), _) => enrolment.already_members.push(name),
+            (None, _) => enrolment.not_found.push(name),
+        }
+    }
+    if !rows.is_empty() {
+        membership::Entity::insert_many(rows)
+            .exec_without_returning(cx.db()?)
+            .await?;
+    }
+    Ok(enrolment)
+}
+
+/// Invites everybody of `newcomers`, who are called `names`, and tells nothing of who is known.
+async fn invite(
+    cx: &Context,
+    site: &str,
+    newcomers: Vec<Newcomer>,
+    names: Vec<String>,
+    roles: &HashMap<Option<String>, String>,
+) -> Result<Enrolment> {
+    let invited = newcomers.iter().zip(names).filter_map(|(newcomer, name)| {
+        Some(Invited {
+            field: "userSearchValues",
+            name,
+            role: roles.get(&newcomer.role)?.clone(),
+        })
+    });
+    let made = invitation::invite(cx, site, invited.collect()).await?;
+    for id in &made {
+        let reference = format!("/invitation/{id}");
+        cx.emit(rules::MANAGES_MEMBERS, reference, Some(site));
+    }
+    Ok(Enrolment {
+        added: made.len(),
+        ..Enrolment::default()
+    })
+}
+
+/// Which role each that was sent stands for; the caller may give all of them.
+async fn roles(
+    cx: &Context,
+    site: &str,
+    newcomers: &[Newcomer],
+) -> Result<HashMap<Option<String>, String>> {
+    let mut roles = HashMap::new();
+    for Newcomer { role, .. } in newcomers {
+        if !roles.contains_key(role) {
+            let given = write::given_role(cx, site, role.clone()).await?;
+            roles.insert(role.clone(), given);
+        }
+    }
+    Ok(roles)
+}
+
+/// The ids among `users` that are members of `site`.
+async fn present(
+    cx: &Context,
+    site: &str,
+    users: impl Iterator<Item = &String>,
+) -> Result<BTreeSet<String>> {
+    let rows = membership::Entity::find()
+        .filter(membership::Column::SiteId.eq(site))
+        .filter(membership::Column::UserId.is_in(users))
+        .all(cx.db()?)
+        .await?;
+    Ok(rows.into_iter().map(|it| it.user_id).collect())
+}
+
+impl Enrolment {
+    /// Says what came of it beside `outcome`.
+    fn remark(&self, outcome: Outcome<Memberships>) -> Outcome<Memberships> {
+        let outcome = outcome.remark("x-success-count", self.added.to_string());
+        let others = [
+            ("x-warning-not-found", &self.not_found),
+            ("x-warning-already-members", &self.already_members),
+        ];
+        others
+            .into_iter()
+            .filter(|(_, names)| !names.is_empty())
+            .fold(outcome, |outcome, (name, names)| {
+                outcome.remark(name, joined(names))
+            })
+    }
+}
+
+/// The names, percent-encoded, with commas between them; dots stand for those for whom there is no room.
+fn joined(names: &[String]) -> String {
+    let mut text = String::new();
+    for name in names {
+        let name = encode_segment(name);
+        let separator = if text.is_empty() { "" } else { "," };
+        if text.len() + name.len() > MOST_REMARKED {
+            return format!("{text}{separator}...");
+        }
+        text = format!("{text}{separator}{name}");
+    }
+    text
+}

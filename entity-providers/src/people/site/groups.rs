@@ -1,0 +1,181 @@
+//! The groups of a site, each at an address below that of the site.
+
+use std::collections::BTreeMap;
+
+use entity_core::{
+    Action, Answers, Arguments, Context, Error, Need, Outcome, Result, Verb, encode_segment, shape,
+};
+use schemars::JsonSchema;
+use sea_orm::ActiveValue::Set;
+use sea_orm::{ActiveModelTrait, EntityTrait, IntoActiveModel};
+use serde::Serialize;
+
+use super::{Owner, Site, Sites};
+use crate::people::group::{self, MANAGES_GROUPS};
+use crate::storage::db::site_group;
+use crate::{base::parameters, people::membership};
+
+/// Most characters of a title, and of a description.
+const MOST_TITLE: usize = 99;
+const MOST_DESCRIPTION: usize = 2_000;
+
+type Parameters = &'static [(&'static str, &'static str)];
+
+const FIELDS: Parameters = &[
+    ("groupTitle", "what people call it"),
+    ("groupDescription", "a plain line about it"),
+];
+const NEW: Parameters = &[
+    ("groupTitle", "what people call it"),
+    ("groupDescription", "a plain line about it"),
+    (
+        "userIds",
+        "who is in it: internal or external ids of members of the site, with commas between them",
+    ),
+];
+
+pub(super) fn actions() -> Vec<Action<Sites>> {
+    let manages = Need::Site(MANAGES_GROUPS);
+    let bean = Answers::Value(shape::of::<GroupView>);
+    vec![
+        Action::entity(Verb::Get, "group", manages, read)
+        .doc("One group.")
+        .argument("groupId", "The group.")
+        .answers(bean),
+        Action::entity(Verb::Put, "group", manages, create)
+        .doc("Makes a group; needs a title.")
+        .parameters(NEW)
+        .answers(bean),
+        Action::entity(Verb::Post, "group", manages, update)
+        .doc("Gives a group another title and, if one is sent, another description.")
+        .parameters(FIELDS)
+        .argument("groupId", "The group.")
+        .answers(bean),
+        Action::entity(Verb::Delete, "group", manages, delete)
+        .doc("Deletes a group. What was for its members only is then for nobody but those who wrote it.")
+        .argument("groupId", "The group.")
+        .answers(Answers::Done),
+    ]
+}
+
+/// A group, with what clients read of it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct GroupView {
+    id: String,
+    site_id: String,
+    title: String,
+    description: Option<String>,
+    joiner_role: Option<String>,
+    maintain_role: String,
+    provider_group_id: Option<String>,
+    owner: Option<String>,
+    /// When it last changed, in milliseconds since 1970.
+    last_modified: i64,
+    user_roles: Vec<String>,
+    props: BTreeMap<String, String>,
+    site_owner: Owner,
+    reference: String,
+    url: String,
+}
+
+impl GroupView {
+    fn new(cx: &Context, site: Site, group: site_group::Model) -> Self {
+        // Whoever makes a group here makes it by hand, which clients tell by this property.
+        let by_hand = ("group_prop_wsetup_created".to_owned(), "true".to_owned());
+        Self {
+            reference: group::reference(&site.id, &group.id),
+            url: format!(
+                "{}/direct/site/{}/group/{}",
+                cx.base_url(),
+                encode_segment(&site.id),
+                encode_segment(&group.id)
+            ),
+            id: group.id,
+            site_id: group.site_id,
+            title: group.title,
+            description: group.description,
+            joiner_role: None,
+            maintain_role: site.maintain_role,
+            provider_group_id: None,
+            owner: site.owner,
+            last_modified: group.modified,
+            user_roles: site.user_roles,
+            props: [by_hand].into(),
+            site_owner: site.site_owner,
+        }
+    }
+}
+
+async fn read(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcome<Sites>> {
+    let group = find(cx, &site, &arguments).await?;
+    Ok(Outcome::value(GroupView::new(cx, site, group)))
+}
+
+async fn create(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcome<Sites>> {
+    let group = site_group::Model {
+        id: cx.new_id(),
+        site_id: site.id.clone(),
+        title: title(&arguments)?,
+        description: description(&arguments)?,
+        modified: cx.now().timestamp_millis(),
+    };
+    site_group::Entity::insert(group.clone().into_active_model())
+        .exec_without_returning(cx.db()?)
+        .await?;
+    let names = parameters::texts(&arguments, "userIds")?;
+    membership::put_into_group(cx, &group, &names.unwrap_or_default()).await?;
+    group::tell(cx, &group);
+    Ok(Outcome::value(GroupView::new(cx, site, group)))
+}
+
+async fn update(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcome<Sites>> {
+    let mut row = find(cx, &site, &arguments).await?.into_active_model();
+    row.title = Set(title(&arguments)?);
+    if let Some(description) = description(&arguments)? {
+        row.description = Set(Some(description));
+    }
+    row.modified = Set(cx.now().timestamp_millis());
+    let group = row.update(cx.db()?).await?;
+    group::tell(cx, &group);
+    Ok(Outcome::value(GroupView::new(cx, site, group)))
+}
+
+async fn delete(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcome<Sites>> {
+    let group = find(cx, &site, &arguments).await?;
+    site_group::Entity::delete_by_id(&group.id)
+        .exec(cx.db()?)
+        .await?;
+    group::tell(cx, &group);
+    Ok(Outcome::Done)
+}
+
+async fn find(cx: &Context, site: &Site, arguments: &Arguments) -> Result<site_group::Model> {
+    group::find(cx, Some(&site.id), arguments.argument("groupId")?).await
+}
+
+fn title(arguments: &Arguments) -> Result<String> {
+    let title = parameters::required(arguments, "groupTitle")?;
+    let is_one_line = !title.chars().any(char::is_control);
+    match is_one_line && title.chars().count() <= MOST_TITLE {
+        true => Ok(title),
+        false => Err(Error::field(
+            "groupTitle",
+            format!("must be one line of at most {MOST_TITLE} characters"),
+        )),
+    }
+}
+
+fn description(arguments: &Arguments) -> Result<Option<String>> {
+    let text = parameters::text(arguments, "groupDescription")?;
+    match text
+        .as_ref()
+        .is_some_and(|it| it.chars().count() > MOST_DESCRIPTION)
+    {
+        true => Err(Error::field(
+            "groupDescription",
+            format!("must have at most {MOST_DESCRIPTION} characters"),
+        )),
+        false => Ok(text),
+    }
+}

@@ -1,0 +1,146 @@
+//! The parts of sites that come from other tables, for any number of sites at once.
+
+use std::collections::HashMap;
+
+use entity_core::{Context, Result, encode_segment};
+use schemars::JsonSchema;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+use serde::Serialize;
+
+use super::{Site, address};
+use crate::people::authorizer;
+use crate::people::group;
+use crate::people::user::display_name;
+use crate::storage::db::{site_group, site_page, user_account};
+
+/// Whom a site belongs to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Owner {
+    /// The internal id; empty if the account is gone.
+    pub user_id: String,
+    /// The name.
+    pub user_display_name: String,
+    /// The address of the user.
+    #[serde(rename = "userEntityURL")]
+    pub user_entity_url: Option<String>,
+}
+
+/// A page, as a site names it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PageReference {
+    /// The id.
+    pub id: String,
+    /// The title.
+    pub title: String,
+    /// The site.
+    pub site_id: String,
+    /// The address.
+    pub url: String,
+}
+
+/// A group, as a site names it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Group {
+    /// The id.
+    pub id: String,
+    /// The title.
+    pub title: String,
+    /// The reference.
+    pub reference: String,
+    /// A plain line about it.
+    pub description: Option<String>,
+}
+
+/// Adds owners, roles and pages to `sites`: one statement for each, however many there are.
+pub(super) async fn complete(cx: &Context, sites: &mut [Site]) -> Result<()> {
+    if sites.is_empty() {
+        return Ok(());
+    }
+    let mut pages = pages(cx, sites).await?;
+    let names = owner_names(cx, sites).await?;
+    let mut roles = roles(cx, sites).await?;
+    for site in sites {
+        site.site_pages = pages.remove(&site.id).unwrap_or_default();
+        site.user_roles = roles.remove(&site.id).unwrap_or_default();
+        if let Some((id, name)) = site.owner.as_ref().and_then(|it| names.get_key_value(it)) {
+            site.site_owner = Owner {
+                user_id: id.clone(),
+                user_display_name: name.clone(),
+                user_entity_url: profile_url(cx, id),
+            };
+        }
+    }
+    Ok(())
+}
+
+/// Returns the address of the profile of `user`, which everybody with a session may open, unlike the account: nothing for
+/// strangers, who may open neither.
+fn profile_url(cx: &Context, user: &str) -> Option<String> {
+    let (base, user) = (cx.base_url(), encode_segment(user));
+    (!cx.caller().is_anonymous()).then(|| format!("{base}/direct/profile/{user}"))
+}
+
+async fn pages(cx: &Context, sites: &[Site]) -> Result<HashMap<String, Vec<PageReference>>> {
+    let rows = site_page::Entity::find()
+        .filter(site_page::Column::SiteId.is_in(sites.iter().map(|it| it.id.as_str())))
+        .order_by_asc(site_page::Column::Position)
+        .order_by_asc(site_page::Column::Id)
+        .all(cx.db()?)
+        .await?;
+    let mut pages: HashMap<String, Vec<PageReference>> = HashMap::new();
+    for row in rows {
+        let page = PageReference {
+            url: cx.base_url().to_owned() + &address::of_page(&row.site_id, &row.id),
+            id: row.id,
+            title: row.title,
+            site_id: row.site_id.clone(),
+        };
+        pages.entry(row.site_id).or_default().push(page);
+    }
+    Ok(pages)
+}
+
+/// The roles of each, sorted.
+async fn roles(cx: &Context, sites: &[Site]) -> Result<HashMap<String, Vec<String>>> {
+    let ids: Vec<&str> = sites.iter().map(|it| it.id.as_str()).collect();
+    let facts = authorizer::of(cx)?.sites(cx, &ids).await?;
+    let facts = facts.iter().filter_map(|it| it.as_ref().as_ref());
+    Ok(facts.map(|it| (it.id.clone(), it.role_names())).collect())
+}
+
+async fn owner_names(cx: &Context, sites: &[Site]) -> Result<HashMap<String, String>> {
+    let mut ids: Vec<&str> = sites.iter().filter_map(|it| it.owner.as_deref()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let rows = user_account::Entity::find()
+        .filter(user_account::Column::Id.is_in(ids))
+        .all(cx.db()?)
+        .await?;
+    Ok(rows
+        .into_iter()
+        .map(|it| {
+            let name = display_name(&it.first_name, &it.last_name, &it.eid);
+            (it.id, name)
+        })
+        .collect())
+}
+
+/// The groups of the site `id`, by title.
+pub(super) async fn groups(cx: &Context, id: &str) -> Result<Vec<Group>> {
+    let rows = site_group::Entity::find()
+        .filter(site_group::Column::SiteId.eq(id))
+        .order_by_asc(site_group::Column::Title)
+        .order_by_asc(site_group::Column::Id)
+        .all(cx.db()?)
+        .await?;
+    let groups = rows.into_iter().map(|row| Group {
+        reference: group::reference(&row.site_id, &row.id),
+        id: row.id,
+        title: row.title,
+        description: row.description,
+    });
+    Ok(groups.collect())
+}

@@ -1,0 +1,279 @@
+//! Whether the process lives, and whether it should get requests.
+//!
+//! Nobody who asks makes the database work: one task of the service tries it every other second, and every
+//! answer tells what it found, from memory.
+
+mod counters;
+mod listener;
+mod watch;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use tokio::time::Instant;
+
+use crate::base::metrics::{self, Cause, Figures, Metrics};
+
+pub use counters::Counters;
+use counters::Counts;
+pub use listener::HealthListener;
+pub(crate) use watch::Watch;
+
+/// Asks whether the process lives.
+pub(crate) const LIVE: &str = "/livez";
+/// Asks whether requests are wanted.
+pub(crate) const READY: &str = "/readyz";
+
+/// Asks what the service counts. Only the listener for load balancers answers that.
+const METRICS: &str = "/metrics";
+
+/// How old the last answer of the database may be.
+const FRESH: Duration = Duration::from_secs(5);
+/// After how long without a turn for our own task a restart is the only way out: the threads that serve
+/// requests are blocked.
+const STUCK: Duration = Duration::from_mins(1);
+
+/// The state that load balancers ask for. All clones are the same state.
+#[derive(Clone, Debug, Default)]
+pub struct Health(Arc<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    is_draining: AtomicBool,
+    seen: Mutex<Seen>,
+    /// What does not work as it should, and why.
+    degraded: Mutex<BTreeMap<&'static str, &'static str>>,
+    counts: Counts,
+    metrics: OnceLock<Metrics>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    /// When our own task last had its turn.
+    turn: Option<Instant>,
+    /// When the database last answered.
+    answer: Option<Instant>,
+}
+
+impl Health {
+    /// The state of a service whose database has just been brought up to date.
+    pub(crate) fn of_migrated() -> Self {
+        let health = Self::default();
+        health.note_answer(Instant::now());
+        health
+    }
+
+    /// From now on no new requests are wanted.
+    pub fn drain(&self) {
+        self.0.is_draining.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether no new requests are wanted any more.
+    pub fn is_draining(&self) -> bool {
+        self.0.is_draining.load(Ordering::SeqCst)
+    }
+
+    /// Whether the process lives: it does, unless the threads that serve requests stand still.
+    /// What the database does has no part in it, because a restart would not help.
+    pub fn live(&self) -> StatusCode {
+        self.live_at(Instant::now())
+    }
+
+    /// Whether requests are wanted: not while draining, and not without the database.
+    pub fn ready(&self) -> StatusCode {
+        self.ready_at(Instant::now())
+    }
+
+    /// From now on `/readyz` tells that `part` does not work as it should, and why. Requests are still wanted.
+    pub fn degrade(&self, part: &'static str, reason: &'static str) {
+        self.parts().insert(part, reason);
+        self.show(part, true);
+    }
+
+    /// `part` works again.
+    pub fn restore(&self, part: &'static str) {
+        self.parts().remove(part);
+        self.show(part, false);
+    }
+
+    /// What does not work as it should, one line for each part; empty if all is well.
+    pub fn degraded(&self) -> String {
+        let parts = self.parts();
+        let lines = parts
+            .iter()
+            .map(|(it, why)| format!("degraded: {it}: {why}\n"));
+        lines.collect()
+    }
+
+    /// What has happened since the service started.
+    pub fn counters(&self) -> Counters {
+        self.0.counts.read()
+    }
+
+    /// From now on `metrics` show what becomes known here.
+    pub(crate) fn report_to(&self, metrics: Metrics) {
+        // A service has one set of figures, and says so once.
+        let _set_before = self.0.metrics.set(metrics);
+    }
+
+    /// The task of this name failed and is started again.
+    pub(crate) fn note_restart(&self, task: &'static str) {
+        self.0.counts.restarts.fetch_add(1, Ordering::Relaxed);
+        if let Some(metrics) = self.0.metrics.get() {
+            metrics.restarted(task);
+        }
+    }
+
+    /// The audit log found no room for the row of a request, which is refused if `is_refused`.
+    pub(crate) fn note_unaudited(&self, is_refused: bool) {
+        let count = match is_refused {
+            true => &self.0.counts.audit_refused,
+            false => &self.0.counts.audit_lost,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+        if let Some(metrics) = self.0.metrics.get().filter(|_| is_refused) {
+            metrics.refused(Cause::Audit);
+        }
+    }
+
+    /// The answer to whether requests are wanted: the status, and a line for each thing that is not as it should be.
+    pub(crate) fn readiness(&self) -> Response {
+        let status = self.ready();
+        let mut lines = self.degraded();
+        if self.is_draining() {
+            lines.insert_str(0, "not ready: the service is stopping\n");
+        } else if !status.is_success() {
+            lines.insert_str(0, "not ready: the database does not answer\n");
+        }
+        match lines.is_empty() {
+            true => status.into_response(),
+            false => (status, lines).into_response(),
+        }
+    }
+
+    fn show(&self, part: &'static str, is_degraded: bool) {
+        if let Some(metrics) = self.0.metrics.get() {
+            metrics.degraded(part, is_degraded);
+        }
+    }
+
+    fn parts(&self) -> MutexGuard<'_, BTreeMap<&'static str, &'static str>> {
+        self.0
+            .degraded
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn live_at(&self, now: Instant) -> StatusCode {
+        let turn = self.seen().turn;
+        let is_stuck = turn.is_some_and(|it| now.saturating_duration_since(it) > STUCK);
+        status(!is_stuck)
+    }
+
+    fn ready_at(&self, now: Instant) -> StatusCode {
+        let answer = self.seen().answer;
+        let is_fresh = answer.is_some_and(|it| now.saturating_duration_since(it) <= FRESH);
+        status(is_fresh && !self.is_draining())
+    }
+
+    fn note_turn(&self, now: Instant) {
+        self.seen().turn = Some(now);
+    }
+
+    fn note_answer(&self, now: Instant) {
+        self.seen().answer = Some(now);
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.0.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn status(is_fine: bool) -> StatusCode {
+    match is_fine {
+        true => StatusCode::OK,
+        false => StatusCode::SERVICE_UNAVAILABLE,
+    }
+}
+
+/// Answers both questions, tells the figures of the service, and nothing else.
+fn router(health: Health, figures: Figures) -> Router {
+    let figures = move || async move { ([(CONTENT_TYPE, metrics::MEDIA_TYPE)], figures.to_text()) };
+    Router::new()
+        .route(METRICS, get(figures))
+        .route(
+            LIVE,
+            get(|State(it): State<Health>| async move { it.live() }),
+        )
+        .route(
+            READY,
+            get(|State(it): State<Health>| async move { it.readiness() }),
+        )
+        .with_state(health)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FINE: StatusCode = StatusCode::OK;
+    const NOT: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
+
+    #[test]
+    fn rel_8_requests_are_wanted_while_the_last_answer_is_fresh() {
+        let health = Health::default();
+        let start = Instant::now();
+        assert_eq!(health.ready_at(start), NOT, "the database never answered");
+        health.note_answer(start);
+        for (after, expected) in [(0, FINE), (5_000, FINE), (5_001, NOT), (60_000, NOT)] {
+            let after = Duration::from_millis(after);
+            assert_eq!(health.ready_at(start + after), expected, "{after:?}");
+        }
+        health.note_answer(start + FRESH * 2);
+        assert_eq!(health.ready_at(start + FRESH * 2), FINE, "it is back");
+        health.drain();
+        assert_eq!(health.ready_at(start + FRESH * 2), NOT, "draining");
+    }
+
+    #[test]
+    fn rel_8_metrics_show_what_is_degraded_restarted_and_refused() {
+        let (health, figures) = (Health::default(), Figures::default());
+        health.report_to(figures.metrics().clone());
+        health.degrade("audit storage", "the disk is full");
+        health.note_restart("janitor");
+        health.note_unaudited(true);
+        health.note_unaudited(false);
+        for line in [
+            "lectern_degraded{part=\"audit storage\"} 1",
+            "lectern_task_restarts_total{task=\"janitor\"} 1",
+            "lectern_refusals_total{cause=\"audit\"} 1",
+        ] {
+            let text = figures.to_text();
+            assert!(text.lines().any(|it| it == line), "{line}\n{text}");
+        }
+        health.restore("audit storage");
+        let text = figures.to_text();
+        assert!(text.contains("lectern_degraded{part=\"audit storage\"} 0"));
+    }
+
+    #[test]
+    fn rel_8_only_a_service_that_stands_still_does_not_live() {
+        let health = Health::default();
+        let start = Instant::now();
+        health.drain();
+        assert_eq!(health.live_at(start), FINE, "neither answer nor turn yet");
+        health.note_turn(start);
+        assert_eq!(health.live_at(start + STUCK), FINE);
+        assert_eq!(health.live_at(start + STUCK * 2), NOT);
+        health.note_turn(start + STUCK * 2);
+        assert_eq!(health.live_at(start + STUCK * 2), FINE);
+    }
+}

@@ -1,0 +1,286 @@
+//! Who is let in, and when: the one place that refuses requests because there are too many of them.
+//!
+//! Two rules hold. Each [`Class`] of requests has places that run at once and a short queue; what finds no room in it
+//! is refused at once, because an answer that comes too late is work done for nobody. And nobody sends more in a
+//! second than a person or a polite program does: accounts are counted for themselves, strangers by their network.
+//! Both are asked before the session is looked up in the database and before the body is read. What is refused here
+//! is counted and told in the log once for each cause, but is not in the audit log: a flood must not fill the disk.
+
+mod class;
+mod door;
+mod known_large;
+mod lane;
+mod meter;
+mod rate;
+mod seat;
+mod shares;
+mod turn;
+
+use std::hash::{BuildHasher as _, Hash, RandomState};
+use std::net::IpAddr;
+use std::num::NonZero;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use axum::response::Response;
+use chrono::{DateTime, Utc};
+use entity_core::{Error, Origin};
+
+use crate::base::capacity::Capacity;
+use crate::base::config::{Config, Network};
+use crate::base::metrics::{Figures, Metrics};
+use crate::base::network::network;
+use crate::base::telemetry;
+use crate::web::error::{self, ErrorContext};
+
+pub use class::Class;
+pub(crate) use class::PerClass;
+pub(crate) use door::{Admitted, Sender};
+pub(crate) use lane::{Lane, Place};
+pub(crate) use meter::{Meter, seconds};
+pub(crate) use rate::Quota;
+pub(crate) use seat::Seated;
+pub(crate) use shares::Who;
+pub(crate) use turn::WriteTurns;
+
+use known_large::KnownLarge;
+use rate::Rates;
+use seat::Large;
+use shares::Limits;
+
+/// How many requests wait at most that have read much.
+const LARGE_QUEUE: usize = 8;
+/// How long a login waits for its turn at most.
+const LOGIN_WAIT: Duration = Duration::from_secs(1);
+
+/// Lets requests in.
+#[derive(Debug)]
+pub(crate) struct Admission {
+    lanes: PerClass<Lane>,
+    known: KnownLarge,
+    rates: Rates,
+    exempt: Vec<Network>,
+    keys: RandomState,
+    metrics: Metrics,
+}
+
+/// How many requests, as a rate counts them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Units {
+    /// Requests that only read.
+    pub(crate) reads: usize,
+    /// Requests that may change something.
+    pub(crate) writes: usize,
+}
+
+/// A request that was refused because its sender sends too many.
+pub(crate) struct TooMany {
+    pub(crate) error: Error,
+    pub(crate) quota: Quota,
+}
+
+impl TooMany {
+    /// Answers it, with what it tells of the limit.
+    pub(crate) fn respond(self, context: &ErrorContext) -> Response {
+        let mut response = error::refuse(&self.error, context);
+        self.quota.tell(response.headers_mut());
+        response
+    }
+}
+
+impl Admission {
+    /// As `config` says.
+    pub(crate) fn new(config: &Config, figures: &Figures) -> Self {
+        let metrics = figures.metrics();
+        let lanes = PerClass::of(|it| Lane::new(it, limits(it, config), metrics.clone()));
+        for class in Class::ALL {
+            let (running, waiting) = (lanes.get(class).clone(), lanes.get(class).clone());
+            let [run, wait] = names(class);
+            figures.ask(run, "Requests of this class that run", move || {
+                count(running.running())
+            });
+            figures.ask(wait, "Requests of this class that wait", move || {
+                count(waiting.waiting())
+            });
+        }
+        Self {
+            lanes,
+            known: KnownLarge::new(),
+            rates: Rates::of(config),
+            exempt: config.rate_exempt.clone(),
+            keys: RandomState::new(),
+            metrics: metrics.clone(),
+        }
+    }
+
+    /// The places of this class.
+    pub(crate) fn lane(&self, class: Class) -> &Lane {
+        self.lanes.get(class)
+    }
+
+    /// Where large answers are made.
+    fn large(&self) -> Large {
+        Large {
+            lane: self.lane(Class::Large).clone(),
+            known: self.known.clone(),
+        }
+    }
+
+    /// The account with this id.
+    pub(crate) fn account(&self, id: &str) -> Who {
+        Who::group(self.key("account", id))
+    }
+
+    /// The network of `address`.
+    pub(crate) fn network(&self, address: IpAddr) -> Who {
+        Who {
+            is_exempt: self.exempt.iter().any(|it| it.contains(address)),
+            ..Who::group(self.key("network", network(address)))
+        }
+    }
+
+    /// Who sends what is of `origin`: the account or, without one, the network.
+    fn sender(&self, origin: &Origin) -> Who {
+        match &origin.caller.user {
+            Some(user) => self.account(&user.id),
+            None => self.network(origin.address),
+        }
+    }
+
+    /// What somebody calls `name` who logs in from `address`.
+    pub(crate) fn login(&self, name: &str, address: IpAddr) -> Who {
+        Who {
+            member: Some(self.key("name", name.trim().to_lowercase())),
+            ..self.network(address)
+        }
+    }
+
+    /// New passwords, whoever sets them: each for itself.
+    pub(crate) fn new_password(&self) -> Who {
+        Who {
+            member: Some(rand::random()),
+            ..Who::group(self.key("new password", ()))
+        }
+    }
+
+    /// Counts requests that read or write.
+    fn count(
+        &self,
+        Units { reads, writes }: Units,
+        account: Option<Who>,
+        network: Who,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Quota>, Box<TooMany>> {
+        let (rates, units) = (&self.rates, reads.saturating_add(writes));
+        let counted = match account {
+            None => [(rates.strangers.as_ref(), units), (None, 0)],
+            Some(_) => [
+                (rates.writes.as_ref(), writes),
+                (rates.reads.as_ref(), reads),
+            ],
+        };
+        let who = account.unwrap_or(network);
+        if who.is_exempt {
+            return Ok(None);
+        }
+        let mut near = None;
+        for (policy, units) in counted {
+            if units == 0 {
+                continue;
+            }
+            let Some(policy) = policy else {
+                continue;
+            };
+            match policy.take(who.group, units, now) {
+                Ok(quota) => near = near.or(quota),
+                Err((error, quota, cause)) => {
+                    self.metrics.refused(cause);
+                    tracing::warn!(
+                        cause.id = telemetry::cause_id(cause),
+                        "somebody sends too many requests, which are answered 429: `{}`",
+                        cause.name()
+                    );
+                    return Err(Box::new(TooMany { error, quota }));
+                }
+            }
+        }
+        Ok(near)
+    }
+
+    fn key(&self, what: &str, which: impl Hash) -> u64 {
+        self.keys.hash_one((what, which))
+    }
+}
+
+#[cfg(test)]
+impl Admission {
+    /// As if nothing were configured.
+    pub(crate) fn for_tests() -> std::sync::Arc<Self> {
+        let config = crate::base::config::load(&crate::base::config::Given::default());
+        Self::new(&config.config.unwrap(), &Figures::default()).into()
+    }
+}
+
+/// After how many seconds somebody may come back who finds no room: not all at the same time.
+pub(crate) fn later() -> u32 {
+    rand::random_range(1..=3)
+}
+
+fn names(class: Class) -> [&'static str; 2] {
+    match class {
+        Class::Read => ["running_reads", "queued_reads"],
+        Class::Scan => ["running_scans", "queued_scans"],
+        Class::Write => ["running_writes", "queued_writes"],
+        Class::Login => ["running_logins", "queued_logins"],
+        Class::Large => ["running_large", "queued_large"],
+        Class::Upload => ["running_uploads", "queued_uploads"],
+    }
+}
+
+fn count(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// How many of a class run and wait, unless the configuration says otherwise. Reads are more than there are
+/// connections to read from, because their answers are written too; scans leave connections to lists; writes
+/// are prepared beside each other although only one is written at a time; large answers leave processors to the others.
+fn limits(class: Class, config: &Config) -> Limits {
+    let cores = available_parallelism().map_or(1, NonZero::get);
+    let capacity = Capacity::of(config);
+    let given = |given: Option<usize>, default| given.unwrap_or(default);
+    let places = match class {
+        Class::Read => given(config.admission_reads, cores.saturating_mul(4).max(8)),
+        Class::Scan => capacity.searches,
+        Class::Write => capacity.writes,
+        Class::Login => given(config.admission_logins, cores.saturating_mul(2)),
+        Class::Large => given(config.admission_large, cores.div_ceil(2)),
+        Class::Upload => config.admission_uploads,
+    };
+    let queue = match class {
+        // Whoever waits has read what is to be answered, and has it in memory.
+        Class::Large => config.admission_queue.min(LARGE_QUEUE),
+        _ => config.admission_queue,
+    };
+    let most = places.saturating_sub(places.div_ceil(4)).max(1);
+    let part = |parts: usize| queue.div_ceil(parts);
+    let (of_group, of_member) = match class {
+        // A whole campus may log in from one address; each name of it is tried once at a time.
+        Class::Login => ((most, queue.saturating_sub(part(4)).max(1)), (1, part(8))),
+        // One is written at a time: who holds the right for long keeps no more than one place meanwhile.
+        Class::Write => {
+            let few = places.div_ceil(8);
+            ((few, part(4)), (few, part(4)))
+        }
+        _ => ((most, part(4)), (most, part(4))),
+    };
+    Limits {
+        places,
+        queue,
+        wait: match class {
+            Class::Login => config.admission_wait.max(LOGIN_WAIT),
+            _ => config.admission_wait,
+        },
+        of_group,
+        of_member,
+    }
+}

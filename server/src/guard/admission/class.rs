@@ -1,0 +1,161 @@
+//! What kind of work a request asks for, as far as its head tells.
+
+use http::Method;
+use http::request::Parts;
+
+use crate::pages::feed;
+
+/// A kind of work. Each has places and a queue of its own, so that one kind never keeps another waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// Reads what is found by a key or an index.
+    Read,
+    /// Reads what may have to look at much: searches, filters, batches, private feeds.
+    Scan,
+    /// May change something.
+    Write,
+    /// Logs somebody in.
+    Login,
+    /// Reads more for its answer than others may: no head tells that.
+    Large,
+    /// Sends files: so as long as these come, and writes then.
+    Upload,
+}
+
+/// Where logins are sent to.
+const LOGINS: [&str; 4] = [
+    "/api/login",
+    "/direct/session",
+    "/portal/xlogin",
+    "/portal/relogin",
+];
+
+impl Class {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Read,
+        Self::Scan,
+        Self::Write,
+        Self::Login,
+        Self::Large,
+        Self::Upload,
+    ];
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Scan => "scan",
+            Self::Write => "write",
+            Self::Login => "login",
+            Self::Large => "large",
+            Self::Upload => "upload",
+        }
+    }
+
+    /// The class of the request with this head.
+    pub(crate) fn of(parts: &Parts) -> Self {
+        let path = parts.uri.path();
+        if !parts.method.is_safe() {
+            let is_login = parts.method == Method::POST && LOGINS.contains(&path);
+            return if is_login { Self::Login } else { Self::Write };
+        }
+        let is_scan = path.contains('%')
+            || path.starts_with("/direct/batch")
+            || path.starts_with(feed::MOUNT)
+            || parts.uri.query().is_some_and(searches);
+        if is_scan { Self::Scan } else { Self::Read }
+    }
+}
+
+/// The names of parameters at which much may have to be looked at: words, counts, and days of what recurs.
+const SCANNING: [&str; 6] = ["_search", "_count", "firstDate", "lastDate", "from", "to"];
+
+/// Whether a query may search, filter, count or compute. What is encoded may be anything, and is taken for that.
+fn searches(query: &str) -> bool {
+    query
+        .split('&')
+        .filter_map(|it| it.split('=').next())
+        .any(|name| name.contains(['%', '[', '+']) || SCANNING.contains(&name))
+}
+
+/// One thing for each class.
+#[derive(Clone, Debug)]
+pub(crate) struct PerClass<T> {
+    read: T,
+    scan: T,
+    write: T,
+    login: T,
+    large: T,
+    upload: T,
+}
+
+impl<T> PerClass<T> {
+    /// What `make` makes for each.
+    pub(crate) fn of(make: impl Fn(Class) -> T) -> Self {
+        Self {
+            read: make(Class::Read),
+            scan: make(Class::Scan),
+            write: make(Class::Write),
+            login: make(Class::Login),
+            large: make(Class::Large),
+            upload: make(Class::Upload),
+        }
+    }
+
+    /// The value for `class`.
+    pub(crate) fn get(&self, class: Class) -> &T {
+        match class {
+            Class::Read => &self.read,
+            Class::Scan => &self.scan,
+            Class::Write => &self.write,
+            Class::Login => &self.login,
+            Class::Large => &self.large,
+            Class::Upload => &self.upload,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Request;
+
+    use super::*;
+
+    #[test]
+    fn the_head_of_a_request_tells_its_class() {
+        for (method, target, expected) in [
+            (
+                "GET",
+                "/direct/site.json?_limit=5&_order=title",
+                Class::Read,
+            ),
+            ("HEAD", "/direct/site/a", Class::Read),
+            ("OPTIONS", "/direct/site", Class::Read),
+            ("GET", "/direct/site.json?_search=x", Class::Scan),
+            ("GET", "/direct/site.json?a=1&%5fsearch=x", Class::Scan),
+            ("GET", "/direct/site.json?title[like]=x", Class::Scan),
+            ("GET", "/direct/site.json?_count=exact", Class::Scan),
+            (
+                "GET",
+                "/direct/calendar/my?lastDate=2027-01-01",
+                Class::Scan,
+            ),
+            ("GET", "/api/users/me/calendar?from=2027-01-01", Class::Scan),
+            ("GET", "/direct/batch.json?_refs=a", Class::Scan),
+            ("GET", "/direct/%62atch.json?_refs=a", Class::Scan),
+            ("GET", "/feeds/x/y.atom", Class::Scan),
+            ("POST", "/direct/batch", Class::Write),
+            ("DELETE", "/direct/session", Class::Write),
+            ("POST", "/api/login", Class::Login),
+            ("POST", "/direct/session", Class::Login),
+            ("POST", "/portal/xlogin", Class::Login),
+            ("POST", "/portal/relogin", Class::Login),
+            ("GET", "/portal/xlogin", Class::Read),
+        ] {
+            let request = Request::builder().method(method).uri(target).body(());
+            let (parts, ()) = request.unwrap().into_parts();
+            assert_eq!(Class::of(&parts), expected, "{method} {target}");
+        }
+    }
+}

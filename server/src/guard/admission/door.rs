@@ -1,0 +1,231 @@
+//! A request at the door: what it is counted as, and whether it may come in.
+
+use std::sync::Arc;
+
+use axum::http::Uri;
+use chrono::{DateTime, Utc};
+use entity_core::{Caller, Result};
+use tokio::task::yield_now;
+
+use super::{Admission, Class, Lane, Place, Quota, Seated, TooMany, Units, Who};
+use crate::web::middleware::address::Arrived;
+
+/// A request that was let in. Its place is given back when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Admitted {
+    class: Class,
+    /// What it runs on, and for whom that is counted.
+    seated: Arc<Seated>,
+    network: Who,
+    /// For whom its rate is counted, once that is known.
+    counted: Option<Counted>,
+    lane: Option<Lane>,
+}
+
+/// Whose rate it is: that of an account or, without one, of the network.
+#[derive(Clone, Copy, Debug)]
+struct Counted {
+    account: Option<Who>,
+}
+
+/// What is known of who sends a request, before anything is looked up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Sender<'a> {
+    /// The account with this id.
+    Account(&'a str),
+    /// Somebody who shows nothing.
+    Stranger,
+    /// Somebody who shows what is not looked at yet.
+    Undecided,
+}
+
+impl Admission {
+    /// Counts a request of this class, which `sender` sends, as far as it is known whose it is. `asked` is its address
+    /// if it only reads.
+    ///
+    /// # Errors
+    /// They send too many.
+    pub(crate) fn arrive(
+        &self,
+        class: Class,
+        sender: Sender<'_>,
+        arrived: &Arrived,
+        asked: Option<&Uri>,
+        now: DateTime<Utc>,
+    ) -> Result<(Admitted, Option<Quota>), Box<TooMany>> {
+        let network = self.network(arrived.address);
+        let account = match sender {
+            Sender::Account(id) => Some(self.account(id)),
+            Sender::Stranger | Sender::Undecided => None,
+        };
+        let mut admitted = Admitted {
+            class,
+            seated: Arc::new(Seated::new(
+                account.unwrap_or(network),
+                asked.map(|it| self.key("question", it)),
+                self.large(),
+            )),
+            network,
+            counted: None,
+            lane: None,
+        };
+        let quota = match sender {
+            Sender::Undecided => None,
+            _ => admitted.count(self, account, now)?,
+        };
+        Ok((admitted, quota))
+    }
+}
+
+impl Admitted {
+    /// Waits for a place; what has a body to be read waits for it [behind that](Self::begin), but is refused here
+    /// if it would find no place. Logins have their turn when their name is known.
+    ///
+    /// # Errors
+    /// There is no room.
+    pub(crate) async fn enter(&mut self, admission: &Admission, has_body: bool) -> Result<()> {
+        let lane = admission.lane(self.class);
+        if self.class == Class::Login {
+            // Whoever it is, their name was not tried yet.
+            let somebody = Who {
+                member: Some(0),
+                ..self.network
+            };
+            return lane.check(somebody);
+        }
+        self.seated.check()?;
+        self.lane = Some(lane.clone());
+        match has_body {
+            true => lane.check(self.seated.who()),
+            false => self.begin().await,
+        }
+    }
+
+    /// Waits for the place, unless it has one.
+    ///
+    /// # Errors
+    /// There is no room.
+    pub(crate) async fn begin(&mut self) -> Result<()> {
+        if let Some(lane) = self.lane.take() {
+            self.seated.sit(lane.enter(self.seated.who()).await?);
+            // All others that have come by now are seen before this one runs: what never waits would otherwise run one
+            // after the other, and they would wait where nobody counts them.
+            yield_now().await;
+        }
+        Ok(())
+    }
+
+    /// Waits for a place among those that send files. It is given back when the result is dropped.
+    ///
+    /// # Errors
+    /// There is no room.
+    pub(crate) async fn enter_upload(&self, admission: &Admission) -> Result<Place> {
+        let lane = admission.lane(Class::Upload);
+        lane.enter(self.seated.who()).await
+    }
+
+    /// Counts it for `caller`, who was not known before.
+    ///
+    /// # Errors
+    /// They send too many.
+    pub(crate) fn settle(
+        &mut self,
+        admission: &Admission,
+        caller: &Caller,
+        now: DateTime<Utc>,
+    ) -> Result<(), Box<TooMany>> {
+        if self.counted.is_some() {
+            return Ok(());
+        }
+        let account = caller.user.as_ref().map(|it| admission.account(&it.id));
+        // The place that it waits for behind its body is its account's, not one of those of its network.
+        self.seated.settle(account.unwrap_or(self.network));
+        self.count(admission, account, now).map(drop)
+    }
+
+    /// What it runs on. That is left when all of these are dropped.
+    pub(crate) fn seated(&self) -> Arc<Seated> {
+        Arc::clone(&self.seated)
+    }
+
+    /// Counts the parts of a batch, one by one. The batch itself was counted as one.
+    ///
+    /// # Errors
+    /// They are too many.
+    pub(crate) fn count_parts(
+        &self,
+        admission: &Admission,
+        units: Units,
+        now: DateTime<Utc>,
+    ) -> Result<(), Box<TooMany>> {
+        let account = self.counted.and_then(|it| it.account);
+        let Units { reads, writes } = units;
+        let further = match self.class {
+            Class::Read | Class::Scan | Class::Large => Units {
+                reads: reads.saturating_sub(1),
+                writes,
+            },
+            Class::Write | Class::Login | Class::Upload => Units {
+                reads,
+                writes: writes.saturating_sub(1),
+            },
+        };
+        admission
+            .count(further, account, self.network, now)
+            .map(drop)
+    }
+
+    fn count(
+        &mut self,
+        admission: &Admission,
+        account: Option<Who>,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Quota>, Box<TooMany>> {
+        self.counted = Some(Counted { account });
+        let units = match self.class {
+            Class::Read | Class::Scan | Class::Large => Units {
+                reads: 1,
+                writes: 0,
+            },
+            Class::Write | Class::Login | Class::Upload => Units {
+                reads: 0,
+                writes: 1,
+            },
+        };
+        admission.count(units, account, self.network, now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
+    use futures::FutureExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn rel_17_all_who_have_come_are_counted_before_one_of_them_runs() {
+        let admission = Admission::for_tests();
+        let arrived = Arrived {
+            peer: None,
+            address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            is_secure: false,
+        };
+        let arrive = || {
+            let sender = Sender::Account("a");
+            let admitted =
+                admission.arrive(Class::Read, sender, &arrived, None, DateTime::UNIX_EPOCH);
+            let Ok((admitted, _quota)) = admitted else {
+                panic!("nobody sends too many");
+            };
+            admitted
+        };
+        let (mut first, mut second) = (arrive(), arrive());
+        let mut enters = Box::pin(first.enter(&admission, false));
+        assert!(enters.as_mut().now_or_never().is_none());
+        assert!(second.enter(&admission, false).now_or_never().is_none());
+        assert_eq!(admission.lane(Class::Read).running(), 2);
+        enters.await.unwrap();
+    }
+}

@@ -1,0 +1,272 @@
+//! The places of one class, and the queue before them.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use entity_core::{Error, Result};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use super::shares::{Limits, Refused, Shares, Who};
+use super::{Class, later};
+use crate::base::metrics::{Cause, Metrics};
+
+/// The places of one class. All clones are the same places.
+#[derive(Clone)]
+pub(crate) struct Lane(Arc<Inner>);
+
+struct Inner {
+    class: Class,
+    limits: Limits,
+    shares: Mutex<Shares<oneshot::Sender<Place>>>,
+    metrics: Metrics,
+}
+
+/// The right to run. It is given back when this is dropped.
+pub(crate) struct Place {
+    lane: Lane,
+    who: Who,
+    since: Instant,
+}
+
+/// A place in the queue: it is given back when this is dropped, for example because the client has gone.
+struct Waiting<'a> {
+    lane: &'a Lane,
+    number: u64,
+}
+
+impl Lane {
+    pub(super) fn new(class: Class, limits: Limits, metrics: Metrics) -> Self {
+        Self(Arc::new(Inner {
+            class,
+            limits,
+            shares: Mutex::new(Shares::new(limits)),
+            metrics,
+        }))
+    }
+
+    /// Waits for a place for `who`.
+    ///
+    /// # Errors
+    /// The queue is full, they have all that one may have, or they waited too long.
+    pub(crate) async fn enter(&self, who: Who) -> Result<Place> {
+        let asked = {
+            let mut shares = self.shares();
+            if shares.start(who) {
+                return Ok(self.place(who));
+            }
+            shares.check(who).map(|()| {
+                let (sender, turn) = oneshot::channel();
+                (shares.wait(who, sender), turn)
+            })
+        };
+        let ((number, gone), turn) = asked.map_err(|refused| self.refuse(refused))?;
+        drop(gone);
+        let _waiting = Waiting { lane: self, number };
+        let since = Instant::now();
+        let turn = timeout(self.0.limits.wait, turn).await;
+        self.0.metrics.waited(self.0.class, since.elapsed());
+        match turn {
+            Ok(Ok(place)) => Ok(place),
+            // Somebody who has less of the queue took the place in it.
+            Ok(Err(_gone)) => Err(self.refuse(Refused::Full)),
+            Err(_elapsed) => Err(self.error(Cause::Age)),
+        }
+    }
+
+    /// A place for `who`, if they can have one at once.
+    ///
+    /// # Errors
+    /// They can't.
+    pub(crate) fn try_enter(&self, who: Who) -> Result<Place> {
+        let may = self.shares().start(who);
+        match may {
+            true => Ok(self.place(who)),
+            false => Err(self.error(Cause::Full)),
+        }
+    }
+
+    /// Whether `who` would be let in, without taking a place: what comes before is not worth while otherwise.
+    ///
+    /// # Errors
+    /// As [`Lane::enter`].
+    pub(crate) fn check(&self, who: Who) -> Result<()> {
+        let checked = self.shares().check(who);
+        checked.map_err(|refused| self.refuse(refused))
+    }
+
+    /// How many wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.shares().waiting()
+    }
+
+    /// How many run.
+    pub(crate) fn running(&self) -> usize {
+        self.shares().running()
+    }
+
+    fn place(&self, who: Who) -> Place {
+        Place {
+            lane: self.clone(),
+            who,
+            since: Instant::now(),
+        }
+    }
+
+    fn refuse(&self, refused: Refused) -> Error {
+        self.error(match refused {
+            Refused::Full => Cause::Full,
+            Refused::Share => Cause::Share,
+        })
+    }
+
+    fn error(&self, cause: Cause) -> Error {
+        self.0.metrics.refused(cause);
+        match (self.0.class, cause) {
+            (Class::Login, Cause::Share) => Error::too_many_requests(
+                "too many logins of this account or network at the same time: wait and try again",
+                later(),
+            ),
+            (Class::Login, _) => {
+                Error::unavailable("too many people log in right now: try again", later())
+            }
+            (Class::Large, _) => Error::unavailable(
+                "too many large answers are being made: try again, or ask for less",
+                later(),
+            ),
+            (_, Cause::Share) => Error::unavailable(
+                "too many requests of this account or network at the same time: send fewer at once",
+                later(),
+            ),
+            _ => Error::unavailable(
+                "the service has too much to do right now: try again",
+                later(),
+            ),
+        }
+    }
+
+    /// Gives free places to those whose turn it is.
+    fn hand_out(&self) {
+        loop {
+            let next = self.shares().next();
+            let Some((who, turn)) = next else {
+                return;
+            };
+            // Whoever has gone gives the place back by dropping it, and so it goes on.
+            drop(turn.send(self.place(who)));
+        }
+    }
+
+    fn shares(&self) -> MutexGuard<'_, Shares<oneshot::Sender<Place>>> {
+        self.0.shares.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.lane.shares().end(self.who, self.since.elapsed());
+        self.lane.hand_out();
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.lane.shares().leave(self.number);
+    }
+}
+
+impl fmt::Debug for Lane {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Lane({})", self.0.class.name())
+    }
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Place({:?})", self.lane)
+    }
+}
+
+#[cfg(test)]
+impl Lane {
+    /// One with a place, for which so many of anybody may wait for so long.
+    pub(super) fn of_one_place(class: Class, queue: usize, wait: std::time::Duration) -> Self {
+        let limits = Limits {
+            places: 1,
+            queue,
+            wait,
+            of_group: (1, queue),
+            of_member: (1, queue),
+        };
+        Self::new(class, limits, Metrics::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use entity_core::ErrorKind;
+    use futures::FutureExt as _;
+
+    use super::*;
+
+    fn lane(wait: Duration) -> Lane {
+        Lane::of_one_place(Class::Read, 2, wait)
+    }
+
+    #[tokio::test]
+    async fn dos_4_a_full_queue_is_told_at_once_with_a_time_to_come_back() {
+        let lane = lane(Duration::from_mins(1));
+        let who = Who::group(1);
+        let place = lane.enter(who).await.unwrap();
+        let waiting: Vec<_> = (0..2)
+            .map(|_| {
+                let lane = lane.clone();
+                tokio::spawn(async move { lane.enter(who).await })
+            })
+            .collect();
+        while lane.waiting() < 2 {
+            tokio::task::yield_now().await;
+        }
+        let error = lane.enter(who).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable);
+        assert!(error.retry_after().is_some_and(|it| (1..=3).contains(&it)));
+        assert!(lane.check(who).is_err());
+        drop(place);
+        for waiting in waiting {
+            drop(waiting.await.unwrap().unwrap());
+        }
+        assert_eq!((lane.waiting(), lane.running()), (0, 0));
+    }
+
+    #[tokio::test]
+    async fn places_are_given_back_when_clients_go() {
+        let lane = lane(Duration::from_mins(1));
+        let who = Who::group(1);
+        let place = lane.enter(who).await.unwrap();
+        let mut waiting = Box::pin(lane.enter(who));
+        assert!(waiting.as_mut().now_or_never().is_none());
+        assert_eq!(lane.waiting(), 1);
+        drop(waiting);
+        assert_eq!(lane.waiting(), 0);
+        // The turn comes, and nobody takes it any more.
+        let mut waiting = Box::pin(lane.enter(who));
+        assert!(waiting.as_mut().now_or_never().is_none());
+        drop(place);
+        assert_eq!(lane.running(), 1);
+        drop(waiting);
+        assert_eq!((lane.waiting(), lane.running()), (0, 0));
+    }
+
+    #[tokio::test]
+    async fn dos_4_nobody_waits_longer_than_it_is_worth() {
+        let lane = lane(Duration::from_millis(1));
+        let who = Who::group(1);
+        let _place = lane.enter(who).await.unwrap();
+        let error = lane.enter(who).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable);
+        assert_eq!(lane.waiting(), 0);
+    }
+}

@@ -1,0 +1,171 @@
+//! What somebody shows to prove who they are, and who checks it.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use async_trait::async_trait;
+use entity_core::{Context, Result};
+use entity_providers::people::session_event::{LOGIN_BASIC, LOGIN_HEADER};
+use secrecy::SecretString;
+
+use super::password::{Passwords, Place, Verified};
+use crate::base::config::Network;
+
+/// What somebody shows.
+#[derive(Clone, Debug)]
+pub enum Evidence {
+    /// A name and a password, typed into a form or sent by a client.
+    Password {
+        /// The external id, or an e-mail address that only one account has.
+        username: String,
+        /// The password.
+        password: SecretString,
+    },
+    /// A name and a password in the `Authorization` header of a request.
+    Basic {
+        /// As in [`Evidence::Password`].
+        username: String,
+        /// The password.
+        password: SecretString,
+    },
+    /// A name in a header that a single sign-on proxy in front of the service has set.
+    Trusted {
+        /// As in [`Evidence::Password`].
+        username: String,
+        /// The address of the connection itself, whatever its headers say.
+        peer: IpAddr,
+    },
+}
+
+impl Evidence {
+    /// Who they say they are.
+    pub fn username(&self) -> &str {
+        match self {
+            Self::Password { username, .. }
+            | Self::Basic { username, .. }
+            | Self::Trusted { username, .. } => username,
+        }
+    }
+}
+
+impl Evidence {
+    /// The kind of login that this is where no session begins; nothing for what begins one.
+    pub(super) fn kind_without_session(&self) -> Option<&'static str> {
+        match self {
+            Self::Password { .. } => None,
+            Self::Basic { .. } => Some(LOGIN_BASIC),
+            Self::Trusted { .. } => Some(LOGIN_HEADER),
+        }
+    }
+}
+
+/// What a login needs to know of an account.
+#[derive(Clone)]
+pub struct Account {
+    /// The internal id.
+    pub id: String,
+    /// The external id.
+    pub eid: String,
+    /// What people call the user.
+    pub display_name: String,
+    /// The hash of the password, if the account has one.
+    pub password_hash: Option<String>,
+    /// Whether it may not be used.
+    pub is_disabled: bool,
+}
+
+impl fmt::Debug for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Account")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Knows the accounts.
+#[async_trait]
+pub trait Directory: Send + Sync {
+    /// The account of `username`: an external id, or an e-mail address that only one account has.
+    async fn account(&self, cx: &Context, username: &str) -> Result<Option<Account>>;
+
+    /// Notes that the user has just logged in.
+    async fn note_login(&self, cx: &Context, user_id: &str) -> Result<()>;
+
+    /// Notes that the user has just logged in with a password that everybody knows.
+    async fn note_known(&self, cx: &Context, user_id: &str) -> Result<()>;
+
+    /// Keeps a stronger hash of the password that the account has already.
+    async fn keep_hash(&self, cx: &Context, user_id: &str, hash: &str) -> Result<()>;
+}
+
+/// Checks one or more kinds of evidence.
+#[async_trait]
+pub trait Authenticator: Send + Sync {
+    /// Whether it knows this kind.
+    fn accepts(&self, evidence: &Evidence) -> bool;
+
+    /// Checks `evidence` against `account`. It must take as long without an account as with one.
+    async fn verify(
+        &self,
+        evidence: &Evidence,
+        account: Option<&Account>,
+        place: &Place,
+    ) -> Result<Verified>;
+}
+
+/// Checks passwords, those of the `Authorization` header only if they were switched on.
+#[derive(Clone, Debug)]
+pub struct PasswordCheck {
+    /// What hashes.
+    pub passwords: Passwords,
+    /// Whether [`Evidence::Basic`] is taken.
+    pub allows_basic: bool,
+}
+
+#[async_trait]
+impl Authenticator for PasswordCheck {
+    fn accepts(&self, evidence: &Evidence) -> bool {
+        match evidence {
+            Evidence::Password { .. } => true,
+            Evidence::Basic { .. } => self.allows_basic,
+            Evidence::Trusted { .. } => false,
+        }
+    }
+
+    async fn verify(
+        &self,
+        evidence: &Evidence,
+        account: Option<&Account>,
+        place: &Place,
+    ) -> Result<Verified> {
+        let (Evidence::Password { password, .. } | Evidence::Basic { password, .. }) = evidence
+        else {
+            return Ok(Verified::Wrong);
+        };
+        let stored = account.and_then(|it| it.password_hash.as_deref());
+        self.passwords.verify(place, password, stored).await
+    }
+}
+
+/// Believes what a proxy at one of these addresses says.
+#[derive(Clone, Debug, Default)]
+pub struct TrustedHeader {
+    /// The addresses. Nobody else is believed.
+    pub proxies: Vec<Network>,
+}
+
+#[async_trait]
+impl Authenticator for TrustedHeader {
+    fn accepts(&self, evidence: &Evidence) -> bool {
+        matches!(evidence, Evidence::Trusted { peer, .. } if self.proxies.iter().any(|it| it.contains(*peer)))
+    }
+
+    async fn verify(
+        &self,
+        _evidence: &Evidence,
+        account: Option<&Account>,
+        _place: &Place,
+    ) -> Result<Verified> {
+        Ok(account.map_or(Verified::Wrong, |_account| Verified::Right))
+    }
+}

@@ -1,0 +1,91 @@
+//! `POST /direct/session`: logs in as clients of the entity interface do it.
+
+use axum::response::{IntoResponse as _, Response};
+use entity_core::{Error, ErrorKind, Result};
+use http::{HeaderName, HeaderValue, StatusCode, header};
+
+use super::credentials::{Names, Shape, from_body, from_pairs};
+use super::evidence::Evidence;
+use super::http::{Arrival, with_session};
+use super::login::Login;
+use crate::base::media;
+use crate::guard::session::CookieOptions;
+use crate::web::direct::{negotiate, respond};
+
+/// The fields of a login.
+pub(crate) const NAMES: Names = Names {
+    username: "_username",
+    password: "_password",
+};
+const ENTITY_ID: HeaderName = HeaderName::from_static("entityid");
+const ENTITY_REFERENCE: HeaderName = HeaderName::from_static("entityreference");
+
+/// Logs in: 201 with the id of the session as text, 400 without a name or a password, 403 with wrong ones. A
+/// browser that sent a form is sent on to the start page, now that it has the cookie.
+///
+/// Some clients send both in the query, with an empty body. Whoever writes logs leaves queries out.
+///
+/// # Errors
+/// As [`Login::attempt`], but forbidden in place of unauthenticated; the request is malformed.
+pub async fn session_post(
+    arrival: Arrival<'_>,
+    body: &[u8],
+    login: &Login,
+    cookie: &CookieOptions,
+    base_url: &str,
+) -> Result<Response> {
+    let headers = arrival.headers;
+    let is_page = media::is_form(headers) && negotiate::names(headers, "text/html");
+    let answered = match is_page {
+        true => StatusCode::SEE_OTHER,
+        false => StatusCode::CREATED,
+    };
+    let evidence = evidence(&arrival, body)?;
+    let logged_in = login
+        .attempt(evidence, arrival.origin, arrival.session, answered)
+        .await
+        .map_err(forbidden_if_wrong)?;
+    let handle = logged_in.session.handle();
+    let id = match arrival.tells_session_id {
+        true => logged_in.id.expose().to_owned(),
+        false => handle.to_owned(),
+    };
+    let mut response = (answered, id.clone()).into_response();
+    for (name, value) in [
+        (
+            header::LOCATION,
+            format!("{base_url}/direct/session/{handle}"),
+        ),
+        (ENTITY_ID, id),
+        (ENTITY_REFERENCE, format!("/session/{handle}")),
+    ] {
+        if let Ok(value) = HeaderValue::try_from(value) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    if is_page {
+        respond::see_start(&mut response, base_url);
+    }
+    Ok(with_session(
+        response,
+        &logged_in,
+        cookie,
+        arrival.is_secure,
+    ))
+}
+
+fn evidence(arrival: &Arrival<'_>, body: &[u8]) -> Result<Evidence> {
+    if body.is_empty() {
+        let query = arrival.query.unwrap_or_default();
+        return from_pairs(entity_formats::parse_pairs(query.as_bytes())?, NAMES);
+    }
+    from_body(Shape::of(arrival.headers)?, body, NAMES)
+}
+
+/// This address has always said 403 where others say 401.
+fn forbidden_if_wrong(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::Unauthenticated => Error::new(ErrorKind::Forbidden, error.message().to_owned()),
+        _ => error,
+    }
+}

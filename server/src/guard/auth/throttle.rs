@@ -1,0 +1,286 @@
+//! Slows down whoever guesses passwords. It counts failures, never successes.
+//!
+//! Two limits hold, and neither asks whether there is such an account. The counts are in the database: all nodes
+//! share them and a restart does not clear them.
+//!
+//! - An account together with the network that it is tried from, so that a stranger elsewhere can't lock the owner out:
+//!   after five failures each further one doubles a wait, up to a quarter of an hour. That is at most 17 guesses in
+//!   an hour, and 13 an hour for who goes on.
+//! - A network, so that many accounts can't be tried from one place. A whole campus may share one address, so this
+//!   is wide, and one failure never costs the others much: 100 failures may stand against a network, and every six
+//!   seconds one of them no longer does. That is at most 700 guesses in the first hour, and 600 in each further one.
+//!
+//! A try that has to wait is told so before its password is looked at, and stands against neither: nobody locks out
+//! others, or an account, by trying on.
+
+use std::net::IpAddr;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use entity_core::{Context, Result};
+use sea_orm::entity::prelude::*;
+use sea_orm::sea_query::OnConflict;
+use sea_orm::{IntoActiveModel as _, QuerySelect as _};
+use sha2::{Digest as _, Sha256};
+
+use crate::base::network::network;
+use crate::base::system::STEP;
+
+/// The most forgotten rows that one sweep removes.
+const SWEEP: u64 = 500;
+
+/// How patient the service is.
+#[derive(Clone, Copy, Debug)]
+pub struct ThrottleOptions {
+    /// Failures of an account from one network before its next one has to wait.
+    pub free_for_account: i64,
+    /// The first wait; each further failure doubles it.
+    pub first_wait: TimeDelta,
+    /// The longest wait for an account.
+    pub longest_wait: TimeDelta,
+    /// After this time without a failure, those of an account are forgotten.
+    pub memory: TimeDelta,
+    /// Failures that may stand against a network.
+    pub burst_of_address: i64,
+    /// How long it takes until one of them no longer does.
+    pub interval_of_address: TimeDelta,
+}
+
+impl Default for ThrottleOptions {
+    fn default() -> Self {
+        Self {
+            free_for_account: 5,
+            first_wait: TimeDelta::seconds(1),
+            longest_wait: TimeDelta::minutes(15),
+            memory: TimeDelta::hours(1),
+            burst_of_address: 100,
+            interval_of_address: TimeDelta::seconds(6),
+        }
+    }
+}
+
+/// Counts failures and says how long to wait.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Throttle {
+    options: ThrottleOptions,
+}
+
+/// Whose failures are counted: a hash, so that the table tells nothing about who tried what.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Subject {
+    key: String,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    /// Each failure makes the wait longer.
+    Doubling,
+    /// Failures fade, one after the other.
+    Fading,
+}
+
+impl Subject {
+    /// An account, by its id or by the name that no account has, as tried from `address`.
+    pub fn account(name: &str, address: IpAddr) -> Self {
+        Self::of(Kind::Doubling, "account", name, address)
+    }
+
+    /// The network of `address`.
+    pub fn address(address: IpAddr) -> Self {
+        Self::of(Kind::Fading, "address", "", address)
+    }
+
+    fn of(kind: Kind, what: &str, name: &str, address: IpAddr) -> Self {
+        let name = name.trim().to_lowercase();
+        Self {
+            key: digest(&[what, &name, &network(address).to_string()]),
+            kind,
+        }
+    }
+}
+
+impl Throttle {
+    /// As patient as `options` say.
+    pub fn new(options: ThrottleOptions) -> Self {
+        Self { options }
+    }
+
+    /// How long `subject` still has to wait; `None` if it may try now.
+    ///
+    /// # Errors
+    /// The database can't be reached.
+    pub async fn wait(&self, cx: &Context, subject: &Subject) -> Result<Option<TimeDelta>> {
+        let row = Entity::find_by_id(&subject.key).one(cx.db()?).await?;
+        Ok(row.and_then(|it| self.left(subject.kind, &it, cx.steady())))
+    }
+
+    /// Counts a failure of `subject`.
+    ///
+    /// # Errors
+    /// The database can't be reached.
+    pub async fn failed(&self, cx: &Context, subject: &Subject) -> Result<()> {
+        // Locked, so that failures at the same time count one by one.
+        let before = Entity::find_by_id(&subject.key)
+            .lock_exclusive()
+            .one(cx.db()?)
+            .await?;
+        let row = self.counted(subject, before, cx.steady());
+        let replace = OnConflict::column(Column::Subject)
+            .update_columns([Column::Failures, Column::LastFailure])
+            .to_owned();
+        Entity::insert(row.into_active_model())
+            .on_conflict(replace)
+            .exec_without_returning(cx.db()?)
+            .await?;
+        Ok(())
+    }
+
+    /// Forgets the failures of `subject`, who has shown to be who they say.
+    ///
+    /// # Errors
+    /// The database can't be reached.
+    pub async fn forget(&self, cx: &Context, subject: &Subject) -> Result<()> {
+        Entity::delete_by_id(subject.key.clone())
+            .exec(cx.db()?)
+            .await?;
+        Ok(())
+    }
+
+    /// Removes counts that are forgotten anyway at `now`, a bounded number at a time; answers how many.
+    ///
+    /// # Errors
+    /// The database can't be reached.
+    pub async fn sweep(&self, cx: &Context, now: DateTime<Utc>) -> Result<u64> {
+        let memory = self.options.memory.num_milliseconds();
+        let fading = self
+            .interval()
+            .saturating_mul(self.options.burst_of_address);
+        let horizon = now.timestamp_millis().saturating_sub(memory.max(fading));
+        let old: Vec<String> = Entity::find()
+            .select_only()
+            .column(Column::Subject)
+            .filter(Column::LastFailure.lt(horizon))
+            .limit(SWEEP)
+            .into_tuple()
+            .all(cx.db()?)
+            .await?;
+        let done = Entity::delete_many()
+            .filter(Column::Subject.is_in(old))
+            .exec(cx.db()?)
+            .await?;
+        Ok(done.rows_affected)
+    }
+
+    /// What of the wait that `row` imposes is left.
+    fn left(&self, kind: Kind, row: &Model, now: DateTime<Utc>) -> Option<TimeDelta> {
+        let passed = row.age(now);
+        let left = match kind {
+            Kind::Doubling if passed > self.options.memory.num_milliseconds() => 0,
+            Kind::Doubling => self.pause(row.failures).saturating_sub(passed),
+            Kind::Fading if row.failures < self.options.burst_of_address => 0,
+            Kind::Fading => self.interval().saturating_sub(passed),
+        };
+        (left > 0).then(|| TimeDelta::milliseconds(left))
+    }
+
+    /// The row of `subject` after one more failure.
+    fn counted(&self, subject: &Subject, before: Option<Model>, now: DateTime<Utc>) -> Model {
+        let first = Model {
+            subject: subject.key.clone(),
+            failures: 1,
+            last_failure: now.timestamp_millis(),
+        };
+        let Some(before) = before else {
+            return first;
+        };
+        match subject.kind {
+            Kind::Doubling if before.age(now) > self.options.memory.num_milliseconds() => first,
+            Kind::Doubling => Model {
+                failures: before.failures.saturating_add(1),
+                ..first
+            },
+            Kind::Fading => {
+                let faded = before.age(now) / self.interval();
+                let standing = before.failures.saturating_sub(faded);
+                if standing <= 0 {
+                    return first;
+                }
+                let since = before
+                    .last_failure
+                    .saturating_add(faded.saturating_mul(self.interval()));
+                Model {
+                    failures: standing
+                        .saturating_add(1)
+                        .min(self.options.burst_of_address),
+                    last_failure: since,
+                    ..first
+                }
+            }
+        }
+    }
+
+    fn interval(&self) -> i64 {
+        self.options.interval_of_address.num_milliseconds().max(1)
+    }
+
+    /// The milliseconds to wait after so many failures: none, then the first wait, then twice as long each time.
+    fn pause(&self, failures: i64) -> i64 {
+        let longest = self.options.longest_wait.num_milliseconds();
+        let Ok(doublings) = u32::try_from(failures.saturating_sub(self.options.free_for_account))
+        else {
+            return if failures < self.options.free_for_account {
+                0
+            } else {
+                longest
+            };
+        };
+        2_i64
+            .checked_pow(doublings)
+            .and_then(|it| self.options.first_wait.num_milliseconds().checked_mul(it))
+            .map_or(longest, |it| it.min(longest))
+    }
+}
+
+fn digest(parts: &[&str]) -> String {
+    use std::fmt::Write as _;
+    Sha256::digest(parts.join("\0"))
+        .iter()
+        .fold(String::new(), |mut text, it| {
+            // Writing to a string can't fail.
+            let _ = write!(text, "{it:02x}");
+            text
+        })
+}
+
+/// How often somebody failed.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "login_failure")]
+pub struct Model {
+    /// Who, as a hash.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub subject: String,
+    /// How many failures count.
+    pub failures: i64,
+    /// When the last one was or, where they fade, since when so many count. In milliseconds since 1970.
+    pub last_failure: i64,
+}
+
+impl Model {
+    /// Milliseconds since then. A failure in the future was counted before the clock was set back: nobody knows how
+    /// long ago it was, and nobody is to wait until that time comes, so that it is forgotten.
+    fn age(&self, now: DateTime<Utc>) -> i64 {
+        match now.timestamp_millis().saturating_sub(self.last_failure) {
+            age if age < -STEP.num_milliseconds() => i64::MAX,
+            age => age.max(0),
+        }
+    }
+}
+
+/// It belongs to no other table.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,40 @@
+//! Counts what one account tries that would tell it something if it could go on without end.
+//!
+//! It is counted in memory, by each machine for itself, so that what is given up counts as well.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use entity_core::{Error, Result};
+use entity_providers::people::user::{Guess, Tries};
+
+use crate::pages::feed::pace::Pace;
+
+/// Tries at once.
+const BURST: usize = 10;
+/// How long it takes until there is one more.
+const INTERVAL: TimeDelta = TimeDelta::minutes(5);
+
+/// Counts tries by account.
+#[derive(Debug)]
+pub(crate) struct AccountTries(Pace);
+
+impl Default for AccountTries {
+    fn default() -> Self {
+        Self(Pace::new(BURST, INTERVAL))
+    }
+}
+
+impl Tries for AccountTries {
+    fn ask(&self, guess: Guess, account: &str, now: DateTime<Utc>) -> Result<()> {
+        let (name, what) = match guess {
+            Guess::Password => ("password", "the present password was sent"),
+            Guess::Address => ("address", "the e-mail address was changed"),
+        };
+        match self.0.wait(&format!("{name}:{account}"), now) {
+            None => Ok(()),
+            Some(seconds) => Err(Error::too_many_requests(
+                format!("{what} too often: wait {seconds} seconds"),
+                seconds,
+            )),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Where the bytes of files are stored, as the configuration says.
+
+pub mod copy;
+mod disk;
+mod named;
+pub(crate) mod owner;
+mod s3;
+pub(crate) mod sweep;
+
+use std::path::PathBuf;
+
+use entity_core::{Blobs, Error, Result};
+
+use crate::base::config::Config;
+use crate::operate::storage;
+
+pub use disk::DiskStore;
+pub use s3::S3Store;
+
+/// The ending of the folder beside a SQLite database, behind the name of its file.
+const BESIDE: &str = ".files";
+/// The folder, in the working directory, of a service whose database is no file.
+const ALONE: &str = "lectern.files";
+
+/// Returns the folder in which a service with `config` has files: all of them or, if they are in a bucket, those that
+/// come; `None` if these are where the system has temporary files.
+///
+/// # Errors
+/// Returns an error if the address of the database is none.
+pub fn folder(config: &Config) -> Result<Option<PathBuf>> {
+    if let Some(folder) = &config.files_folder {
+        return Ok(Some(folder.into()));
+    }
+    if config.files_url.is_some() {
+        return Ok(None);
+    }
+    let beside = storage::beside_content(config.database.expose(), BESIDE)?;
+    Ok(Some(beside.unwrap_or_else(|| ALONE.into())))
+}
+
+/// Returns the address of the store of a service with `config`, as a person reads it.
+///
+/// # Errors
+/// Returns an error if the address of the database is none.
+pub fn place(config: &Config) -> Result<String> {
+    if let Some(bucket) = &config.files_url {
+        return Ok(bucket.address().to_owned());
+    }
+    let folder = folder(config)?.unwrap_or_default();
+    Ok(folder.display().to_string())
+}
+
+/// Opens the store of a service with `config`, and does not look whether it works.
+///
+/// # Errors
+/// Returns an error if the settings do not go together, or a folder can't be made.
+pub async fn connect(config: &Config) -> Result<Blobs> {
+    if let Some(bucket) = &config.files_url {
+        return Ok(Blobs::new(S3Store::open(bucket, config).await?));
+    }
+    let folder = folder(config)?.unwrap_or_default();
+    Ok(Blobs::new(DiskStore::open(folder).await?))
+}
+
+/// Opens the store of a service with `config` and checks that it works.
+///
+/// # Errors
+/// Returns an error if files can't be stored there.
+pub async fn open(config: &Config) -> Result<Blobs> {
+    let blobs = connect(config).await?;
+    blobs.store().check().await?;
+    Ok(blobs)
+}
+
+/// The failure of a store for a reason that the client can't do anything about.
+fn failed(what: &'static str, error: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::unavailable(what, crate::guard::admission::later()).with_source(error)
+}

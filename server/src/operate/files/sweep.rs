@@ -1,0 +1,169 @@
+//! Removing files that no row names.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use entity_core::db::blobs::{self, BlobColumn};
+use entity_core::{Blob, Context, Result};
+use futures::future::BoxFuture;
+
+use crate::operate::retention;
+use crate::web::app::App;
+
+/// How long a file stays that no row names.
+const GRACE: TimeDelta = TimeDelta::hours(1);
+/// How long what was begun stays without a further byte.
+const UNFINISHED: Duration = Duration::from_hours(1);
+/// Most files that are looked at in one step, and most that are removed in one transaction.
+const LOOK: u32 = 500;
+const REMOVE: u32 = 50;
+
+/// How far the sweep has come: what it looks at next.
+#[derive(Debug, Default)]
+pub(crate) struct Sweep(Mutex<Position>);
+
+#[derive(Clone, Debug, Default)]
+struct Position {
+    /// The last file of the book that was looked at.
+    named: String,
+    /// The last file of the store that was looked at.
+    stored: Option<Blob>,
+}
+
+/// Looks at some of the files, and removes those that no row names for an hour.
+///
+/// # Errors
+/// Returns an error if the database or the store can't be read or written.
+pub(crate) async fn sweep(app: &App, now: DateTime<Utc>) -> Result<()> {
+    let blobs = app.dispatcher.shared().blobs()?;
+    blobs.store().clean(UNFINISHED).await?;
+    let columns = blobs::columns(app.dispatcher.registry());
+    if !are_all_known(app, &columns).await? {
+        return Ok(());
+    }
+    let position = app.sweep.get();
+    let named = mark(app, &columns, position.named).await?;
+    let stored = adopt(app, position.stored).await?;
+    app.sweep.set(Position { named, stored });
+    remove(app, &columns, (now - GRACE).timestamp_millis()).await
+}
+
+/// Whether all columns that ever named files are `columns`, which are noted. The files of a type that was not linked by
+/// mistake are not to be removed.
+async fn are_all_known(app: &App, columns: &[BlobColumn]) -> Result<bool> {
+    let (unknown, is_noted) = read(app, |cx| {
+        let columns = columns.to_vec();
+        Box::pin(async move { blobs::unknown(cx, &columns).await })
+    })
+    .await?;
+    if !is_noted {
+        write(app, |cx| {
+            let columns = columns.to_vec();
+            Box::pin(async move { blobs::note_columns(cx, &columns).await })
+        })
+        .await?;
+    }
+    if !unknown.is_empty() {
+        tracing::warn!(
+            columns = unknown.join(", "),
+            "no file is removed: these columns name files, and their types are not linked; if they are gone for good, \
+             delete their rows from `stored_file_column`"
+        );
+    }
+    Ok(unknown.is_empty())
+}
+
+/// Notes which of the next files no row names. Returns the last one; after the end, the sweep begins anew.
+async fn mark(app: &App, columns: &[BlobColumn], after: String) -> Result<String> {
+    let (looked, free) = read(app, |cx| {
+        let (columns, after) = (columns.to_vec(), after.clone());
+        Box::pin(async move {
+            let looked = blobs::named(cx, &after, LOOK).await?;
+            let free = blobs::unnamed(cx, &columns, looked.clone()).await?;
+            Ok((looked, free))
+        })
+    })
+    .await?;
+    if !free.is_empty() {
+        write(app, |cx| {
+            let free = free.clone();
+            Box::pin(async move { blobs::mark(cx, &free).await })
+        })
+        .await?;
+    }
+    Ok(looked.last().cloned().unwrap_or_default())
+}
+
+/// Notes files of the store that nobody noted, some at a time.
+async fn adopt(app: &App, after: Option<Blob>) -> Result<Option<Blob>> {
+    let store = app.dispatcher.shared().blobs()?;
+    let grace = GRACE.to_std().unwrap_or_default();
+    let most = usize::try_from(LOOK).unwrap_or(1);
+    let stored = store.store().list(after.as_ref(), most, grace).await?;
+    if stored.is_empty() {
+        return Ok(None);
+    }
+    let columns: Vec<String> = stored.iter().map(Blob::to_column).collect();
+    let strays = read(app, |cx| {
+        let columns = columns.clone();
+        Box::pin(async move { blobs::strays(cx, columns).await })
+    })
+    .await?;
+    if !strays.is_empty() {
+        write(app, |cx| {
+            let strays = strays.clone();
+            Box::pin(async move { blobs::adopt(cx, &strays).await })
+        })
+        .await?;
+    }
+    Ok(stored.last().copied())
+}
+
+async fn remove(app: &App, columns: &[BlobColumn], before: i64) -> Result<()> {
+    loop {
+        let over = read(app, |cx| {
+            Box::pin(async move { blobs::over(cx, before, REMOVE).await })
+        })
+        .await?;
+        if over.is_empty() {
+            return Ok(());
+        }
+        write(app, |cx| {
+            let (columns, over) = (columns.to_vec(), over.clone());
+            Box::pin(async move { blobs::remove(cx, &columns, &over, before).await.map(drop) })
+        })
+        .await?;
+        tokio::time::sleep(retention::PAUSE).await;
+    }
+}
+
+async fn read<T: Send>(
+    app: &App,
+    work: impl for<'a> FnOnce(&'a Context) -> BoxFuture<'a, Result<T>>,
+) -> Result<T> {
+    app.dispatcher.read(&retention::origin(), work).await
+}
+
+async fn write<W>(app: &App, work: W) -> Result<()>
+where
+    W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<()>> + Send + Sync,
+{
+    retention::write(app, &retention::origin(), work).await
+}
+
+impl Sweep {
+    fn get(&self) -> Position {
+        self.0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .clone()
+    }
+
+    fn set(&self, position: Position) {
+        *self
+            .0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner) = position;
+    }
+}

@@ -1,0 +1,425 @@
+//! The followers of the outbox: each takes the events in the order in which they were committed, each once, and keeps its
+//! place in the database, in the same transaction as what it made. One that fails holds up no other. Those here make
+//! notifications, and count events.
+//!
+//! On PostgreSQL, transactions that come later in the outbox can be committed earlier. So a follower reads up to a place
+//! behind which nothing can come in any more: all who write to the outbox share a lock until they are committed, and the
+//! follower holds that lock alone for the moment in which it looks where the end is.
+
+use std::marker::PhantomData;
+use std::sync::Weak;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chrono::DateTime;
+use entity_core::db;
+use entity_core::{Context, Error, Event, Notice, Origin, Result};
+use entity_providers::people::site::activity;
+use entity_providers::storage::migration::{Tables, define};
+use entity_providers::talk::notification;
+use sea_orm::{ConnectionTrait as _, DbBackend, DbErr};
+use sea_orm_migration::{MigrationName, MigrationTrait, SchemaManager};
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+
+use crate::base::supervise::Task;
+use crate::base::telemetry;
+use crate::operate::retention;
+use crate::web::app::{App, Inner};
+
+/// How often a follower looks that nobody wakes: other machines write too.
+const LOOK: Duration = Duration::from_secs(5);
+/// How long it rests at least: events come to people soon, and a write of many is hardly more than one of few.
+const REST: Duration = Duration::from_secs(1);
+/// Most people who are told in one transaction.
+const PEOPLE: usize = 500;
+/// Most events that are read at once.
+pub(crate) const EVENTS: usize = 100;
+
+/// What is made of events.
+pub(crate) trait Follow: Send + Sync + 'static {
+    /// The name of the follower: in its table, in the log, and among what is degraded.
+    const NAME: &'static str;
+
+    /// Follows some of the events up to `end`, and returns whether there may be more.
+    fn step(app: &App, end: i64) -> impl Future<Output = Result<bool>> + Send;
+
+    /// Is told that all events up to `last` are followed.
+    fn caught_up(_app: &App, _last: i64) {}
+}
+
+/// Follows the outbox until the service is gone. It holds no part of it while it waits.
+#[derive(Debug)]
+pub(crate) struct Follower<F> {
+    app: Weak<Inner>,
+    news: watch::Receiver<()>,
+    of: PhantomData<F>,
+}
+
+/// Makes notifications.
+#[derive(Debug)]
+pub(crate) struct Notifications;
+
+impl Follow for Notifications {
+    const NAME: &'static str = "notifications";
+
+    async fn step(app: &App, end: i64) -> Result<bool> {
+        retention::write(app, &origin(), move |cx| Box::pin(step(cx, end))).await
+    }
+
+    fn caught_up(app: &App, last: i64) {
+        app.followed.send_if_modified(|it| {
+            let is_further = *it < last;
+            *it = last.max(*it);
+            is_further
+        });
+    }
+}
+
+/// Counts events by site and day.
+#[derive(Debug)]
+pub(crate) struct Activity;
+
+impl Follow for Activity {
+    const NAME: &'static str = "activity";
+
+    async fn step(app: &App, end: i64) -> Result<bool> {
+        retention::write(app, &origin(), move |cx| Box::pin(count(cx, end))).await
+    }
+}
+
+/// Counts some of the events up to `end`, and returns whether there may be more.
+async fn count(cx: &Context, end: i64) -> Result<bool> {
+    let place = place(cx, Activity::NAME).await?.ok_or_else(no_place)?;
+    let events = events(cx, place.position, end, None).await?;
+    let Some((position, _)) = events.last() else {
+        return Ok(false);
+    };
+    activity::count(cx, events.iter().map(|(_, it)| it)).await?;
+    let place = Place {
+        position: *position,
+        ..place
+    };
+    store(cx, Activity::NAME, &place).await?;
+    Ok(true)
+}
+
+/// The place of a follower in the outbox.
+pub(crate) struct Place {
+    /// The number of the last event that is done.
+    pub(crate) position: i64,
+    /// The last person who was told of the event behind it; empty if nobody was.
+    pub(crate) person: String,
+}
+
+impl<F: Follow> Follower<F> {
+    /// The follower of `app`, which is woken by `news`.
+    pub(crate) fn of(app: &App, news: watch::Receiver<()>) -> Self {
+        Self {
+            app: app.downgrade(),
+            news,
+            of: PhantomData,
+        }
+    }
+}
+
+impl<F: Follow> Task for Follower<F> {
+    const NAME: &'static str = F::NAME;
+
+    async fn run(&mut self) {
+        loop {
+            // Events are followed together. What comes in meanwhile is not forgotten.
+            sleep(REST).await;
+            let _elapsed = timeout(LOOK, self.news.changed()).await;
+            let Some(app) = self.app.upgrade().map(App::from) else {
+                return;
+            };
+            if let Err(error) = catch_up::<F>(&app).await {
+                app.health.degrade(F::NAME, "events can't be followed");
+                tracing::warn!(
+                    follower = F::NAME,
+                    error = telemetry::cause(&error),
+                    "can't follow the events; trying again"
+                );
+                self.news.mark_changed();
+            } else {
+                app.health.restore(F::NAME);
+            }
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.app.strong_count() == 0
+    }
+}
+
+/// Checks that there is at most one notice for each kind of events.
+///
+/// # Errors
+/// Two crates registered a notice for the same kind.
+pub(crate) fn check() -> Result<()> {
+    match Notice::claimed_twice() {
+        None => Ok(()),
+        Some(event) => Err(Error::internal(format!(
+            "two notices are registered for the event `{event}`"
+        ))),
+    }
+}
+
+/// Follows all events that are committed.
+///
+/// # Errors
+/// The database can't be read or written.
+pub(crate) async fn catch_up<F: Follow>(app: &App) -> Result<()> {
+    let origin = origin();
+    let read = || {
+        app.dispatcher
+            .read(&origin, |cx| Box::pin(bounds_of(cx, F::NAME)))
+    };
+    let mut bounds = read().await?;
+    if bounds.last < bounds.newest {
+        let end = retention::write(app, &origin, |cx| Box::pin(end(cx))).await?;
+        while F::step(app, end).await? {}
+        bounds = read().await?;
+    }
+    F::caught_up(app, bounds.last);
+    Ok(())
+}
+
+/// The numbers of some events.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// The oldest one that is kept; behind the last one if none is.
+    pub(crate) first: i64,
+    /// The last one that is followed: every one up to it is committed, or never will be.
+    pub(crate) last: i64,
+    /// The newest one that can be seen.
+    newest: i64,
+}
+
+/// Returns the bounds of the outbox, of which everything is told that has led to notifications.
+///
+/// # Errors
+/// Returns an error if the database can't be read.
+pub(crate) async fn bounds(cx: &Context) -> Result<Bounds> {
+    bounds_of(cx, Notifications::NAME).await
+}
+
+async fn bounds_of(cx: &Context, name: &str) -> Result<Bounds> {
+    let db = cx.db()?;
+    let mut sql = db.sql(
+        "SELECT coalesce((SELECT min(sequence) FROM outbox), f.position + 1), f.position, \
+         coalesce((SELECT max(sequence) FROM outbox), 0) FROM follower f WHERE f.name = ",
+    );
+    sql.bind(name);
+    let read = |row: &mut entity_core::db::Row<'_>| {
+        Ok(Bounds {
+            first: row.take()?,
+            last: row.take()?,
+            newest: row.take()?,
+        })
+    };
+    let found = db.rows(sql.into_statement(), read).await?.pop();
+    found.ok_or_else(no_place)
+}
+
+pub(crate) fn no_place() -> Error {
+    Error::internal("the follower has no place in the outbox")
+}
+
+/// Returns the number of the last event: every one before it is committed, or never will be.
+async fn end(cx: &Context) -> Result<i64> {
+    let db = cx.db()?;
+    if db.get_database_backend() == DbBackend::Postgres {
+        let sql = format!("SELECT pg_advisory_xact_lock({LOCK})");
+        db.execute_unprepared(&sql).await?;
+    }
+    number(cx, "SELECT coalesce(max(sequence), 0) FROM outbox").await
+}
+
+async fn number(cx: &Context, sql: &str) -> Result<i64> {
+    let db = cx.db()?;
+    let found: Vec<i64> = db.rows(db.sql(sql).into_statement(), db::columns).await?;
+    let found = found.first().copied();
+    found.ok_or_else(|| Error::internal("the database does not answer a count"))
+}
+
+/// Follows some of the events up to `end`, and returns whether there may be more.
+async fn step(cx: &Context, end: i64) -> Result<bool> {
+    let Some(mut place) = place(cx, Notifications::NAME).await? else {
+        return Err(no_place());
+    };
+    let events = events(cx, place.position, end, None).await?;
+    let is_end = events.is_empty();
+    for (sequence, event) in events {
+        let rest = notification::follow(cx, &event, &place.person, PEOPLE).await?;
+        let is_told = rest.is_some();
+        match rest {
+            Some(person) => place.person = person,
+            None => {
+                place = Place {
+                    position: sequence,
+                    person: String::new(),
+                }
+            }
+        }
+        if is_told {
+            break;
+        }
+    }
+    if !is_end {
+        store(cx, Notifications::NAME, &place).await?;
+    }
+    Ok(!is_end)
+}
+
+/// Returns the place of the follower `name`, which nobody else moves until the unit of work ends.
+pub(crate) async fn place(cx: &Context, name: &str) -> Result<Option<Place>> {
+    let db = cx.db()?;
+    let mut sql = db.sql("SELECT position, person FROM follower WHERE name = ");
+    sql.bind(name);
+    if db.get_database_backend() == DbBackend::Postgres {
+        sql.push(" FOR UPDATE");
+    }
+    let read = |row: &mut entity_core::db::Row<'_>| {
+        Ok(Place {
+            position: row.take()?,
+            person: row.take()?,
+        })
+    };
+    Ok(db.rows(sql.into_statement(), read).await?.pop())
+}
+
+/// Moves the follower `name` to `place`.
+///
+/// # Errors
+/// Returns an error if the database can't be written.
+pub(crate) async fn store(cx: &Context, name: &str, place: &Place) -> Result<()> {
+    let db = cx.db()?;
+    let mut sql = db.sql("UPDATE follower SET position = ");
+    sql.bind(place.position).push(", person = ");
+    sql.bind(place.person.as_str()).push(" WHERE name = ");
+    sql.bind(name);
+    db.execute_raw(sql.into_statement()).await?;
+    Ok(())
+}
+
+/// Returns the events behind `position` up to `end`, in order, each with its number: all, or those of sites that this
+/// condition holds for. There are at most [`EVENTS`].
+///
+/// # Errors
+/// Returns an error if the database can't be read.
+pub(crate) async fn events(
+    cx: &Context,
+    position: i64,
+    end: i64,
+    of_sites: Option<&str>,
+) -> Result<Vec<(i64, Event)>> {
+    let db = cx.db()?;
+    let mut sql = db.sql(
+        "SELECT sequence, kind, reference, actor, site, time, details FROM outbox WHERE sequence > ",
+    );
+    sql.bind(position).push(" AND sequence <= ").bind(end);
+    if let Some(condition) = of_sites {
+        sql.push(" AND ").push(condition);
+    }
+    sql.push(" ORDER BY sequence LIMIT ")
+        .bind(i64::try_from(EVENTS).unwrap_or(i64::MAX));
+    let read = |row: &mut entity_core::db::Row<'_>| {
+        let sequence: i64 = row.take()?;
+        let event = Event {
+            kind: row.take()?,
+            reference: row.take()?,
+            actor: row.take()?,
+            site: row.take()?,
+            time: DateTime::from_timestamp_millis(row.take()?).unwrap_or_default(),
+            details: details(row.take::<Option<String>>()?),
+        };
+        Ok((sequence, event))
+    };
+    db.rows(sql.into_statement(), read).await
+}
+
+/// The details as they were written; none, if they are no object.
+fn details(text: Option<String>) -> serde_json::Map<String, serde_json::Value> {
+    let parsed = text.and_then(|it| serde_json::from_str(&it).ok());
+    parsed.unwrap_or_default()
+}
+
+/// Who follows.
+pub(crate) fn origin() -> Origin {
+    Origin {
+        method: "FOLLOW".into(),
+        ..retention::origin()
+    }
+}
+
+/// Returns the number of the first event that a follower still needs; `None` if none needs any.
+///
+/// # Errors
+/// The database can't be read.
+pub(crate) async fn first_needed(app: &App) -> Result<i64> {
+    let origin = origin();
+    let sql = "SELECT coalesce(min(position) + 1, 9223372036854775807) FROM follower";
+    app.dispatcher
+        .read(&origin, |cx| Box::pin(number(cx, sql)))
+        .await
+}
+
+/// The place of the follower that looks what webhooks are sent.
+pub(crate) const WEBHOOKS: Tables = Tables {
+    name: "m20261124_000940_webhook_follower",
+    statements: &["INSERT INTO follower (name, position, person) \
+        SELECT 'webhooks', coalesce(max(sequence), 0), '' FROM outbox"],
+};
+
+/// The place of the follower that counts events.
+pub(crate) const ACTIVITY: Tables = Tables {
+    name: "m20261124_000950_activity_follower",
+    statements: &["INSERT INTO follower (name, position, person) \
+        SELECT 'activity', coalesce(min(sequence), 1) - 1, '' FROM outbox"],
+};
+
+/// The number of the lock that those share who write to the outbox.
+const LOCK: i64 = 4_711_052_118_350_061;
+
+/// The places of followers. A new follower begins with what comes next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Places;
+
+impl MigrationName for Places {
+    fn name(&self) -> &'static str {
+        "m20261123_000920_followers"
+    }
+}
+
+#[async_trait]
+impl MigrationTrait for Places {
+    #[expect(elided_lifetimes_in_paths, reason = "the trait is declared that way")]
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let table = "CREATE TABLE follower (
+            name TEXT NOT NULL PRIMARY KEY,
+            position BIGINT NOT NULL,
+            person TEXT NOT NULL
+        )";
+        let first = "INSERT INTO follower (name, position, person) \
+            SELECT 'notifications', coalesce(max(sequence), 0), '' FROM outbox";
+        define(manager, &[table, first]).await?;
+        if manager.get_connection().get_database_backend() == DbBackend::Postgres {
+            let function = format!(
+                "CREATE FUNCTION outbox_share() RETURNS trigger LANGUAGE plpgsql AS \
+                 $$ BEGIN PERFORM pg_advisory_xact_lock_shared({LOCK}); RETURN NULL; END $$"
+            );
+            let trigger = "CREATE TRIGGER outbox_share BEFORE INSERT ON outbox \
+                FOR EACH STATEMENT EXECUTE FUNCTION outbox_share()";
+            for sql in [function.as_str(), trigger] {
+                manager.get_connection().execute_unprepared(sql).await?;
+            }
+        }
+        Ok(())
+    }
+
+    fn use_transaction(&self) -> Option<bool> {
+        Some(true)
+    }
+}

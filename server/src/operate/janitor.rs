@@ -1,0 +1,119 @@
+//! Removes now and then what is over, and tells which log lines were not written.
+
+use std::sync::Weak;
+use std::time::Duration;
+
+use entity_core::db::{LaneCounts, Lanes};
+use entity_providers::storage::db::{LARGE_JOURNAL, shrink_journal};
+
+use crate::base::supervise::Task;
+use crate::base::system::STEP;
+use crate::base::telemetry;
+use crate::web::app::{App, Inner};
+
+/// What a clock that is not believed is called among what is degraded.
+const CLOCK: &str = "clock";
+
+/// Cleans up until the service is gone. It holds no part of it while it waits.
+#[derive(Debug)]
+pub(crate) struct Janitor {
+    app: Weak<Inner>,
+    /// How often it looks.
+    pause: Duration,
+    /// Whether it was told that the clock is not believed.
+    doubts: bool,
+    /// What was told last of statements that did not come to their end.
+    reported: LaneCounts,
+}
+
+impl Janitor {
+    /// The janitor of `app`.
+    pub(crate) fn of(app: &App) -> Self {
+        Self {
+            app: app.downgrade(),
+            pause: app.config.retention_interval,
+            doubts: false,
+            reported: LaneCounts::default(),
+        }
+    }
+}
+
+impl Task for Janitor {
+    const NAME: &'static str = "janitor";
+
+    async fn run(&mut self) {
+        loop {
+            tokio::time::sleep(self.pause).await;
+            let Some(app) = self.app.upgrade().map(App::from) else {
+                return;
+            };
+            self.doubts = report_clock(&app, self.doubts);
+            clean(&app).await;
+            report_lanes(&app.storage.content.lanes, &mut self.reported);
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.app.strong_count() == 0
+    }
+}
+
+/// Cleans up once.
+async fn clean(app: &App) {
+    telemetry::tell_repeated();
+    if let Err(error) = app.sweep().await {
+        tracing::warn!(
+            error = telemetry::cause(&error),
+            "can't remove what is over"
+        );
+    }
+    if let Err(error) = shrink_journal(&app.storage.content, LARGE_JOURNAL).await {
+        tracing::warn!(
+            error = telemetry::cause(&error),
+            "can't shrink the journal of the database"
+        );
+    }
+}
+
+/// Tells whether the clock is believed when it comes to removing things, if that changed.
+fn report_clock(app: &App, doubted: bool) -> bool {
+    let off = app.now().signed_duration_since(app.aged());
+    let doubts = off.abs() > STEP;
+    match (doubted, doubts) {
+        (false, true) => {
+            let reason =
+                "it was set, or the service stood still for long: it is believed a day later";
+            app.health.degrade(CLOCK, reason);
+            tracing::warn!(
+                seconds = off.num_seconds(),
+                "the clock tells more or less time than has passed: nothing is removed by it for a day"
+            );
+        }
+        (true, false) => {
+            app.health.restore(CLOCK);
+            tracing::info!("the clock is believed again");
+        }
+        _ => {}
+    }
+    doubts
+}
+
+/// Tells how many statements did not come to their end since the last time, if any did not.
+fn report_lanes(lanes: &Lanes, reported: &mut LaneCounts) {
+    let mut now = LaneCounts::default();
+    for lane in [&lanes.reads, &lanes.scans].into_iter().flatten() {
+        let counts = lane.counts();
+        now.stopped = now.stopped.saturating_add(counts.stopped);
+        now.abandoned = now.abandoned.saturating_add(counts.abandoned);
+        now.refused = now.refused.saturating_add(counts.refused);
+    }
+    if now != *reported {
+        tracing::warn!(
+            stopped = now.stopped.saturating_sub(reported.stopped),
+            abandoned = now.abandoned.saturating_sub(reported.abandoned),
+            refused = now.refused.saturating_sub(reported.refused),
+            "statements that read did not come to their end: too slow, given up by their clients, or too many at once"
+        );
+        *reported = now;
+    }
+}

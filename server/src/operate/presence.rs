@@ -1,0 +1,85 @@
+//! The task that keeps who visits which site where other nodes find it.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use entity_core::{Origin, Result, Visit, Visits};
+use entity_providers::people::membership::presence;
+use tokio::time::sleep;
+
+use crate::base::supervise::Task;
+use crate::base::telemetry;
+use crate::operate::retention;
+use crate::web::app::{App, Inner};
+
+/// How long the task rests: others see within this time who has come.
+const PAUSE: Duration = Duration::from_secs(10);
+/// The maximum number of visits that are kept in one transaction.
+const AT_ONCE: usize = 200;
+
+/// Keeps visits until the service is gone. It holds no part of it while it waits.
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    app: Weak<Inner>,
+}
+
+impl Keeper {
+    /// The keeper of `app`.
+    pub(crate) fn of(app: &App) -> Self {
+        Self {
+            app: app.downgrade(),
+        }
+    }
+}
+
+impl Task for Keeper {
+    const NAME: &'static str = "presence";
+
+    async fn run(&mut self) {
+        loop {
+            sleep(PAUSE).await;
+            let Some(app) = self.app.upgrade().map(App::from) else {
+                return;
+            };
+            if let Err(error) = keep(&app).await {
+                app.health.degrade(Self::NAME, "visits can't be kept");
+                tracing::warn!(
+                    error = telemetry::cause(&error),
+                    "can't keep who visits which site; trying again"
+                );
+            } else {
+                app.health.restore(Self::NAME);
+            }
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.app.strong_count() == 0
+    }
+}
+
+/// Keeps all visits that other nodes do not know of.
+///
+/// # Errors
+/// The database can't be written.
+pub(crate) async fn keep(app: &App) -> Result<()> {
+    let visits = app.dispatcher.shared().service::<Visits>()?;
+    let origin = Origin {
+        method: "KEEP".into(),
+        ..retention::origin()
+    };
+    let untold = visits.untold(app.now());
+    for (number, part) in untold.chunks(AT_ONCE).enumerate() {
+        let kept: Arc<[Visit]> = part.into();
+        let work = retention::write(app, &origin, move |cx| {
+            let kept = Arc::clone(&kept);
+            Box::pin(async move { presence::keep(cx, &kept).await })
+        });
+        if let Err(error) = work.await {
+            visits.tell_again(untold.get(number * AT_ONCE..).unwrap_or_default());
+            return Err(error);
+        }
+        sleep(retention::PAUSE).await;
+    }
+    Ok(())
+}

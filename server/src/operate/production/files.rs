@@ -1,0 +1,21 @@
+//! Files that hold what is not for everybody.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use crate::base::config::Problem;
+
+/// The right of others than the owner and the group to read, write or run a file.
+const OTHERS: u32 = 0o007;
+
+/// What is unsafe about the file at `path`, which `key` is about. One that is not there is not unsafe.
+pub(super) fn inspect(key: &str, path: &Path) -> Option<Problem> {
+    let mode = fs::metadata(path).ok()?.permissions().mode();
+    (mode & OTHERS != 0).then(|| {
+        let shown = path.display();
+        let message =
+            format!("everybody on this machine may use the file {shown}: run `chmod o= {shown}`");
+        Problem::new(key, message)
+    })
+}

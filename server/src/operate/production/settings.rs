@@ -1,0 +1,122 @@
+//! Settings that make sense, but not where people rely on them.
+
+use psl::{List, Psl as _};
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
+
+use crate::base::config::{Config, Network, Problem, WebOrigin};
+
+/// More failed logins than this are no limit for whoever guesses passwords.
+const GUESSES: usize = 1_000;
+
+/// What is unsafe about `config`.
+pub(super) fn inspect(config: &Config) -> Vec<Problem> {
+    let is_https = config.public_url.as_ref().is_some_and(WebOrigin::is_https);
+    let has_plain_origin = config.csrf_trusted_origins.iter().any(|it| !it.is_https());
+    let has_plain_reader = config.cors_origins.iter().any(|it| !it.is_https());
+    let has_wildcard = config.trusted_proxies.iter().any(Network::holds_strangers);
+    let rules = [
+        (
+            !is_https,
+            "svc.serverUrl",
+            "must be the public address, beginning with https: people's passwords must not cross a network in the clear",
+        ),
+        (
+            !config.cookie_says_secure(false),
+            "cookie.secure",
+            "must be `always`, or `auto` with an https address in `svc.serverUrl`: browsers would send the session \
+             in the clear",
+        ),
+        (
+            !config.cookie_http_only,
+            "cookie.httponly",
+            "must be true: a script in a page could read the session",
+        ),
+        (
+            has_plain_origin,
+            "csrf.trustedOrigins",
+            "must name https addresses only: whoever sits between can write the pages of the others",
+        ),
+        (
+            has_plain_reader,
+            "cors.origins",
+            "must name https addresses only: whoever sits between can read by the pages of the others",
+        ),
+        (
+            has_wildcard,
+            "proxy.trusted",
+            "must name the addresses of your proxies: this holds strangers, who could say that they are anybody",
+        ),
+    ];
+    let mut found = broken(rules);
+    found.extend(lacks_store(config));
+    found
+}
+
+/// A service whose database several nodes can share, and that stores files where only this node may find them.
+pub(super) fn lacks_store(config: &Config) -> Option<Problem> {
+    let is_alone = config.database.is_file();
+    let is_told = config.files_folder.is_some() || config.files_url.is_some();
+    (!is_alone && !is_told).then(|| {
+        Problem::new(
+            "files.folder",
+            "must be a folder that all nodes of the service share, or `files.url` a bucket: files would be missing on \
+             some of them",
+        )
+    })
+}
+
+/// What is allowed in `config` and worth a second thought.
+pub(super) fn warn(config: &Config) -> Vec<Problem> {
+    let domain = config.cookie_domain.as_deref().unwrap_or_default();
+    let has_plain_endpoint = config
+        .files_endpoint
+        .as_ref()
+        .is_some_and(|it| !it.is_https());
+    let rules = [
+        (
+            logs_too_much(&config.log_level),
+            "log.level",
+            "logs in great detail (`debug` or `trace`): statements with people's data fill the log; use `info`",
+        ),
+        (
+            config.login_account_failures > GUESSES || config.login_address_failures > GUESSES,
+            "login.accountFailures",
+            "and `login.addressFailures` hardly limit who guesses passwords: use at most 1000",
+        ),
+        (
+            has_plain_endpoint,
+            "files.endpoint",
+            "begins with http: files cross the network in the clear, as is fit for one of your own only; use https",
+        ),
+        (
+            is_public_suffix(domain),
+            "svc.cookieDomain",
+            "is a public suffix, under which strangers have hosts: browsers refuse such a cookie; use your own domain",
+        ),
+    ];
+    broken(rules)
+}
+
+fn broken<const N: usize>(rules: [(bool, &str, &str); N]) -> Vec<Problem> {
+    rules
+        .into_iter()
+        .filter(|(is_broken, ..)| *is_broken)
+        .map(|(_, key, message)| Problem::new(key, message))
+        .collect()
+}
+
+/// Whether some part of the service logs at a level below `info`.
+fn logs_too_much(levels: &str) -> bool {
+    EnvFilter::try_new(levels)
+        .ok()
+        .and_then(|it| it.max_level_hint())
+        .is_some_and(|it| it > LevelFilter::INFO)
+}
+
+/// Whether `domain` is one below which anybody can register names, by the public suffix list.
+fn is_public_suffix(domain: &str) -> bool {
+    let domain = domain.trim_start_matches('.').to_ascii_lowercase();
+    List.suffix(domain.as_bytes())
+        .is_some_and(|it| it.is_known() && it.as_bytes() == domain.as_bytes())
+}

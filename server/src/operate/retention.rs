@@ -1,0 +1,250 @@
+//! How long things are kept that nobody deletes: sessions that expired, audit rows, events, results of requests that may be repeated, failures
+//! to log in. What is over is removed a thousand rows at a time, with pauses, so that nobody else who writes waits for
+//! long. Attempts at quizzes that have ended by themselves are handed in.
+//!
+//! What was removed does not come back when the clock does. So a clock that is set while the service runs, or that tells
+//! a day more at the start than the newest row, is believed a day later; until then things get older as time passes.
+
+mod ended;
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::{Duration, Instant};
+
+use chrono::{DateTime, Utc};
+use entity_core::db::{Faults, Transaction};
+use entity_core::{Audit, Caller, Clock, Context, Origin, Reading, Result};
+use entity_providers::people::membership::presence;
+use entity_providers::people::site::activity;
+use entity_providers::{
+    face::webhook,
+    people::{invitation, session_event},
+    talk::notification,
+};
+use futures::future::BoxFuture;
+use sea_orm::{ConnectionTrait as _, DatabaseConnection, Statement};
+
+use crate::base::system::{self, DOUBT, STEP};
+use crate::operate::files;
+use crate::operate::follower::{self, Activity, Notifications};
+use crate::operate::journal::OUTBOX;
+use crate::operate::storage::Storage;
+use crate::operate::webhooks::Deliveries;
+use crate::web::app::App;
+use crate::web::direct::idempotency;
+
+pub(crate) use ended::Collected;
+
+/// Most rows that are removed in one transaction.
+const ROWS: u64 = 1_000;
+/// How long others have the database to themselves between two steps.
+pub(crate) const PAUSE: Duration = Duration::from_millis(20);
+
+/// The time by which things become old enough to be removed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Aging {
+    /// The time of the newest row at the start, and when that was, if the clock told much more.
+    doubted: Option<(DateTime<Utc>, Instant)>,
+}
+
+impl Aging {
+    /// Compares `clock` with the newest rows of `storage`.
+    ///
+    /// # Errors
+    /// The database can't be read.
+    pub(crate) async fn begin(storage: &Storage, clock: &dyn Clock) -> Result<Self> {
+        let content = &storage.content.reader;
+        let mut newest = None;
+        for (db, table) in [
+            (content, OUTBOX),
+            (content, "audit"),
+            (storage.audit_of_reads.db(), "audit"),
+        ] {
+            newest = newest.max(time_of_last(db, table).await?);
+        }
+        let is_doubted = |it: &DateTime<Utc>| clock.steady().signed_duration_since(it) > DOUBT;
+        Ok(Self {
+            doubted: newest.filter(is_doubted).map(|it| (it, Instant::now())),
+        })
+    }
+
+    /// The present instant.
+    pub(crate) fn now(&self, clock: &dyn Clock) -> DateTime<Utc> {
+        let steady = clock.steady();
+        let Some((newest, start)) = self.doubted else {
+            return steady;
+        };
+        let passed = system::since(start, Instant::now());
+        match passed < DOUBT {
+            true => steady.min(newest + passed),
+            false => steady,
+        }
+    }
+}
+
+/// The time in the last row of `table`.
+async fn time_of_last(db: &DatabaseConnection, table: &str) -> Result<Option<DateTime<Utc>>> {
+    let sql = format!("SELECT time FROM {table} ORDER BY sequence DESC LIMIT 1");
+    let statement = Statement::from_string(db.get_database_backend(), sql);
+    let row = db.query_one_raw(statement).await?;
+    let time: Option<i64> = row.map(|it| it.try_get("", "time")).transpose()?;
+    Ok(time.and_then(DateTime::from_timestamp_millis))
+}
+
+/// Removes rows that are over at an instant, at most so many at once, and returns how many those are.
+type Sweep = for<'a> fn(&'a Context, DateTime<Utc>, u64) -> BoxFuture<'a, Result<u64>>;
+
+/// What types remove by the age of their rows.
+const SWEEPS: [Sweep; 5] = [
+    |cx, now, most| Box::pin(notification::sweep(cx, now, most)),
+    |cx, now, most| Box::pin(webhook::sweep(cx, now, most)),
+    |cx, now, most| Box::pin(session_event::sweep(cx, now, most)),
+    |cx, now, most| Box::pin(presence::sweep(cx, now, most)),
+    |cx, now, most| Box::pin(activity::sweep(cx, now, most)),
+];
+
+/// Removes everything that is over.
+///
+/// # Errors
+/// A database can't be written.
+pub(crate) async fn sweep(app: &App) -> Result<()> {
+    let now = app.aged();
+    while app.sessions().sweep(now).await? > 0 {
+        tokio::time::sleep(PAUSE).await;
+    }
+    // What a follower has merely not looked at yet keeps nothing.
+    let followed = follower::catch_up::<Notifications>(app).await;
+    let followed = followed.and(follower::catch_up::<Deliveries>(app).await);
+    let followed = followed.and(follower::catch_up::<Activity>(app).await);
+    let config = &app.config;
+    let audit = Log {
+        table: "audit",
+        keeps: config.retention_audit,
+        most: config.retention_audit_rows,
+        end: None,
+    };
+    let outbox = Log {
+        table: OUTBOX,
+        keeps: config.retention_outbox,
+        most: config.retention_outbox_rows,
+        end: Some(follower::first_needed(app).await?),
+    };
+    let content = &app.storage.content;
+    let reads = &app.storage.audit_of_reads;
+    outbox.sweep(now, &content.writer, &content.faults).await?;
+    audit.sweep(now, &content.writer, &content.faults).await?;
+    audit.sweep(now, reads.db(), reads.faults()).await?;
+    let throttle = app.throttle;
+    in_steps(app, move |cx| {
+        Box::pin(async move { throttle.sweep(cx, now).await })
+    })
+    .await?;
+    let most = config.retention_idempotency_bytes.0;
+    in_steps(app, move |cx| Box::pin(invitation::sweep(cx, now))).await?;
+    for sweep in SWEEPS {
+        in_steps(app, move |cx| sweep(cx, now, idempotency::SWEEP)).await?;
+    }
+    in_steps(app, move |cx| Box::pin(idempotency::sweep(cx, now, most))).await?;
+    // What fails keeps nothing behind it from being done.
+    let files = files::sweep::sweep(app, now).await;
+    let collected = ended::collect(app, now).await;
+    let shrunk = app.storage.shrink().await;
+    followed.and(files).and(collected).and(shrunk)
+}
+
+/// A table to which rows are only added, counted up by the column `sequence`.
+struct Log {
+    table: &'static str,
+    /// How long rows are kept.
+    keeps: Duration,
+    /// Most rows that are kept.
+    most: usize,
+    /// The first row that is kept, unless there are twice as many rows as are kept at most.
+    end: Option<i64>,
+}
+
+impl Log {
+    async fn sweep(
+        &self,
+        now: DateTime<Utc>,
+        db: &DatabaseConnection,
+        faults: &Faults,
+    ) -> Result<()> {
+        let sql = self.statement(now);
+        loop {
+            let transaction = Transaction::begin(db, faults).await?;
+            let done = transaction.execute_unprepared(&sql).await?;
+            transaction.commit().await?;
+            if done.rows_affected() == 0 {
+                return Ok(());
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    /// Removes the first rows, as many of them as are over and at most a step.
+    ///
+    /// Rows come in one after the other, whatever the clock told. So one that seems to be over stays as long as one
+    /// before it does, and one whose time is yet to come goes with the next one that is over.
+    fn statement(&self, now: DateTime<Utc>) -> String {
+        let keeps = i64::try_from(self.keeps.as_millis()).unwrap_or(i64::MAX);
+        let cutoff = now.timestamp_millis().saturating_sub(keeps);
+        let present = (now + STEP).timestamp_millis();
+        let table = self.table;
+        let end = self.end.unwrap_or(i64::MAX);
+        let first =
+            format!("(SELECT sequence, time FROM {table} ORDER BY sequence LIMIT {ROWS}) AS first");
+        // All of these are numbers of ours.
+        format!(
+            "DELETE FROM {table} WHERE sequence IN (SELECT sequence FROM {first})
+                AND (sequence < {end} OR sequence <= (SELECT MAX(sequence) FROM {table}) - {})
+                AND (sequence <= (SELECT MAX(sequence) FROM {table}) - {}
+                    OR sequence <= (SELECT MAX(sequence) FROM {first} WHERE time < {cutoff})
+                    AND sequence < COALESCE((SELECT MIN(sequence) FROM {first}
+                        WHERE time BETWEEN {cutoff} AND {present}), {}))",
+            self.most.saturating_mul(2),
+            self.most,
+            i64::MAX
+        )
+    }
+}
+
+/// Runs `work`, which answers how many rows it has removed, until it finds less than it could remove at once.
+async fn in_steps<W>(app: &App, work: W) -> Result<()>
+where
+    W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<u64>> + Send + Sync,
+{
+    loop {
+        if write(app, &origin(), &work).await? < idempotency::SWEEP {
+            return Ok(());
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// Who cleans up.
+pub(crate) fn origin() -> Origin {
+    Origin {
+        caller: Caller::anonymous(),
+        address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        request_id: "janitor".into(),
+        method: "SWEEP".into(),
+        path: "/".into(),
+        reading: Reading::default(),
+    }
+}
+
+/// Runs `work` in a unit of work that nobody asked for: the audit log has nothing to tell.
+///
+/// # Errors
+/// `work` fails, or the database can't be written.
+pub(crate) async fn write<T, W>(app: &App, origin: &Origin, work: W) -> Result<T>
+where
+    T: Send + 'static,
+    W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<T>> + Send + Sync,
+{
+    let done = app.dispatcher.write(origin, |cx| {
+        let done = work(cx);
+        Box::pin(async move { Ok((done.await?, Audit::Later)) })
+    });
+    done.await
+}

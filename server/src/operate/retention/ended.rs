@@ -1,0 +1,64 @@
+//! Collecting the attempts at quizzes that have ended by themselves, so that their scores reach the gradebook although
+//! nobody asked.
+
+use std::sync::{Mutex, PoisonError};
+
+use chrono::{DateTime, Utc};
+use entity_core::Result;
+use entity_providers::courses::quiz::Quiz;
+
+use super::{PAUSE, origin, write};
+use crate::base::telemetry;
+use crate::web::app::App;
+
+/// Most quizzes that are collected in one sweep: the rest of the housekeeping waits for them.
+const QUIZZES: usize = 200;
+
+/// The quiz behind which the next sweep begins. So those that fail again and again keep none from its turn.
+#[derive(Debug, Default)]
+pub(crate) struct Collected(Mutex<String>);
+
+/// Collects at some of the quizzes what has ended by `now`. A quiz that fails is told in the log, and tried again.
+///
+/// # Errors
+/// Returns an error if the database can't be read.
+pub(super) async fn collect(app: &App, now: DateTime<Utc>) -> Result<()> {
+    let after = app.collected.get();
+    let most = i64::try_from(QUIZZES).unwrap_or(i64::MAX);
+    let origin = origin();
+    let ended = app.dispatcher.read(&origin, |cx| {
+        Box::pin(async move { Quiz::with_ended_attempts(cx, now, &after, most).await })
+    });
+    let ended = ended.await?;
+    for id in &ended {
+        let done = write(app, &origin, |cx| {
+            let id = id.clone();
+            Box::pin(async move { Quiz::collect(cx, &id).await })
+        });
+        if let Err(error) = done.await {
+            tracing::warn!(
+                quiz = id,
+                error = telemetry::cause(&error),
+                "can't collect what ended at a quiz: its scores are not in the gradebook yet"
+            );
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+    // After the end, it begins anew.
+    let last = ended.into_iter().nth(QUIZZES.saturating_sub(1));
+    app.collected.set(last.unwrap_or_default());
+    Ok(())
+}
+
+impl Collected {
+    fn get(&self) -> String {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn set(&self, last: String) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = last;
+    }
+}

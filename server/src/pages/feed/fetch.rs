@@ -1,0 +1,294 @@
+//! `/feeds/<token>/<name>.<format>`: what the owner of the token may read now, for whoever has the token.
+//!
+//! It goes through the same dispatcher as `/direct`, on behalf of the owner and only to read. What is unknown,
+//! revoked, expired, out of the owner's reach or of an account that is shut looks the same.
+
+use axum::http::header::{CACHE_CONTROL, UPGRADE_INSECURE_REQUESTS};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
+use axum::response::Response;
+use chrono::TimeDelta;
+use entity_core::format::{OwnAddress, Renderer, View};
+use entity_core::unit::{Mode, Store as _};
+use entity_core::{
+    Abilities, Caller, Context, DirectPath, Error, ErrorKind, Input, Preconditions, Request,
+    Result, Verb,
+};
+use sea_orm::sea_query::Expr;
+use sea_orm::{ColumnTrait as _, Condition, EntityTrait as _, QueryFilter as _};
+
+use super::address::name;
+use super::token::Token;
+use super::{MOUNT, readable, table};
+use crate::web::app::App;
+use crate::web::direct::negotiate;
+use crate::web::direct::request::verb;
+use crate::web::direct::respond::{Asked, Preference, respond, set};
+use crate::web::exchange::Exchange;
+use crate::{base::telemetry, pages::portal, web::error};
+
+/// How much later than it was read a feed may say that it was: not every reading is worth a write.
+pub(super) const USE_STEP: TimeDelta = TimeDelta::minutes(10);
+
+/// For how many minutes a reader, and nobody between, may keep what it read: as long as what was revoked may be
+/// shown again to whoever had it before.
+const KEPT_MINUTES: u32 = 5;
+
+/// The format of what people are shown who open the address in a browser.
+pub(crate) const PAGE: &str = "html";
+
+/// What people are told of an address that opens nothing, whatever the reason.
+const GONE: &str = "this feed was revoked, was replaced or has ended: its owner makes a new one under Private feeds";
+
+const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
+
+/// On whose behalf a request without a session was answered, for the audit log.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadAs(pub(crate) Caller);
+
+/// A feed, and the owner it is read as.
+struct Bound {
+    row: table::Model,
+    owner: Caller,
+}
+
+/// What the path asks for.
+struct Target<'a> {
+    token: Token,
+    name: &'a str,
+    format: &'a str,
+}
+
+/// Answers a request below `/feeds`. An address that got about is not for search engines.
+pub(crate) async fn handle(app: &App, exchange: Box<Exchange>) -> Response {
+    let mut response = answer(app, exchange).await;
+    response
+        .headers_mut()
+        .insert(ROBOTS, HeaderValue::from_static("noindex, noarchive"));
+    response
+}
+
+async fn answer(app: &App, exchange: Box<Exchange>) -> Response {
+    if exchange.parts.method == Method::OPTIONS {
+        return error::options(&[Verb::Get]);
+    }
+    if verb(&exchange.parts.method) != Some(Verb::Get) {
+        return exchange.fail(&Error::method_not_allowed(vec![Verb::Get]));
+    }
+    let found = match Target::parse(exchange.parts.uri.path()) {
+        Some(target) => find(app, &exchange, &target)
+            .await
+            .map(|it| Some((it?, target))),
+        None => Ok(None),
+    };
+    let (bound, target) = match found {
+        Ok(Some(found)) => found,
+        Ok(None) => return refuse(app, &exchange, &Error::not_found()),
+        Err(error) => return refuse(app, &exchange, &error),
+    };
+    let shown = match app.pace.ask(&bound.row.id, app.steady()) {
+        Ok(()) => show(app, &exchange, &bound, &target).await.map_err(hide),
+        Err(too_often) => Err(too_often),
+    };
+    let mut response = match shown {
+        Ok(response) => {
+            note_use(app, &bound.row).await;
+            response
+        }
+        Err(error) => refuse(app, &exchange, &error),
+    };
+    response.extensions_mut().insert(ReadAs(bound.owner));
+    response
+}
+
+impl<'a> Target<'a> {
+    fn parse(path: &'a str) -> Option<Self> {
+        let rest = path.strip_prefix(MOUNT)?.strip_prefix('/')?;
+        let (token, file) = rest.split_once('/')?;
+        let (name, format) = file.rsplit_once('.')?;
+        Some(Self {
+            token: Token::parse(token)?,
+            name,
+            format,
+        })
+    }
+}
+
+/// The feed that the token opens, in this format and under this name, if it does so now.
+async fn find(app: &App, exchange: &Exchange, target: &Target<'_>) -> Result<Option<Bound>> {
+    let hash = target.token.to_hash();
+    let found = app
+        .dispatcher
+        .read(&exchange.origin, |cx| Box::pin(by_hash(cx, hash)))
+        .await?;
+    let is_meant = |it: &Bound| {
+        name(&it.row.path) == target.name && it.row.formats().any(|it| it == target.format)
+    };
+    Ok(found.filter(is_meant))
+}
+
+async fn by_hash(cx: &Context, hash: String) -> Result<Option<Bound>> {
+    let row = table::Entity::find()
+        .filter(table::Column::TokenHash.eq(hash))
+        .one(cx.db()?)
+        .await?;
+    let Some(row) = row.filter(|it| !it.is_over(cx.now())) else {
+        return Ok(None);
+    };
+    let owner = entity_providers::people::user::find(cx, &row.user_id).await?;
+    let owner = owner.filter(|it| it.disabled != Some(true));
+    Ok(owner.map(|it| Bound {
+        row,
+        owner: Caller::user(it.id, it.eid),
+    }))
+}
+
+/// Reads what the feed is bound to, as its owner.
+async fn show(
+    app: &App,
+    exchange: &Exchange,
+    bound: &Bound,
+    target: &Target<'_>,
+) -> Result<Response> {
+    let format = app.formats.renderer(target.format).map(Renderer::format);
+    let format = format
+        .filter(|it| it.is_feed)
+        .ok_or_else(Error::not_found)?;
+    let headers = &exchange.parts.headers;
+    let page = app.formats.renderer(PAGE).map(Renderer::format);
+    let page = page.filter(|_| is_navigation(headers));
+    let sent = exchange.parts.uri.query().unwrap_or_default();
+    let query = narrowed(&bound.row.query, sent);
+    let mut origin = exchange.origin.clone();
+    origin.caller = bound.owner.clone();
+    let reply = app
+        .dispatcher
+        .dispatch(&Request {
+            // What was kept has no format: a dot belongs to the last segment.
+            path: DirectPath::parse(&bound.row.path, |_| false)?,
+            verb: Verb::Get,
+            query: entity_formats::parse_pairs(query.as_bytes())?,
+            input: Input::default(),
+            preconditions: Preconditions::default(),
+            is_dry_run: false,
+            wants_abilities: false,
+            origin,
+        })
+        .await?;
+    if !readable::is_content(&reply) {
+        return Err(Error::not_found());
+    }
+    let base_url = &app.dispatcher.shared().base_url;
+    let url = format!(
+        "{base_url}{MOUNT}/{}/{}",
+        target.token.expose(),
+        target.name
+    );
+    let asked = Asked {
+        headers,
+        now: exchange.context.now,
+        format: page.unwrap_or(format),
+        is_named: true,
+        preference: Preference::Usual,
+        view: View {
+            base_url,
+            path: &bound.row.path,
+            query: &query,
+            own_address: Some(OwnAddress {
+                url: &url,
+                format: target.format,
+                title: &bound.row.title,
+                minutes: KEPT_MINUTES,
+                query: sent,
+            }),
+            abilities: Abilities::default(),
+            formats: &app.formats,
+            registry: app.dispatcher.registry(),
+            absolute: entity_providers::base::html::absolute,
+            user: None,
+            csrf_token: None,
+            most_bytes: app.config.answer_bytes.0,
+        },
+    };
+    let mut response = app
+        .answers
+        .aside(&exchange.origin, || respond(&reply, &asked, &app.formats))?;
+    let kept = format!("private, max-age={}, must-revalidate", KEPT_MINUTES * 60);
+    set(response.headers_mut(), CACHE_CONTROL, Some(&kept));
+    Ok(response)
+}
+
+/// The query of the feed, of which a reader may choose the part of the list. Whatever else readers send says nothing.
+fn narrowed(own: &str, sent: &str) -> String {
+    let windows: Vec<&str> = entity_formats::windows(sent).collect();
+    let chosen = match windows.is_empty() {
+        true => return own.to_owned(),
+        false => entity_formats::filters(own).chain(windows),
+    };
+    chosen.collect::<Vec<_>>().join("&")
+}
+
+/// Whether a browser opens the address for a person. Programs that read feeds take pages, too, and are not meant.
+fn is_navigation(headers: &HeaderMap) -> bool {
+    let destination = headers.get("sec-fetch-dest");
+    destination.is_some_and(|it| it == "document")
+        || headers.contains_key(UPGRADE_INSECURE_REQUESTS)
+        || negotiate::names(headers, "application/xhtml+xml")
+}
+
+/// Answers with `error`: people are shown a page.
+fn refuse(app: &App, exchange: &Exchange, error: &Error) -> Response {
+    match error.kind() {
+        _ if !is_navigation(&exchange.parts.headers) => exchange.fail(error),
+        ErrorKind::NotFound => portal::fail(app, exchange, &Error::new(ErrorKind::NotFound, GONE)),
+        _ => portal::fail(app, exchange, error),
+    }
+}
+
+/// Whoever has the token need not be the owner, and learns nothing of what the owner may do.
+fn hide(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::Unauthenticated | ErrorKind::Forbidden | ErrorKind::MethodNotAllowed => {
+            Error::not_found()
+        }
+        _ => error,
+    }
+}
+
+/// Writes down that the feed is in use. A reader is answered even if that fails.
+async fn note_use(app: &App, row: &table::Model) {
+    let now = app.now();
+    let before = now.checked_sub_signed(USE_STEP).unwrap_or(now);
+    if row
+        .last_used
+        .is_some_and(|it| it > before.timestamp_millis())
+    {
+        return;
+    }
+    let noted = write_use(app, row, now.timestamp_millis(), before.timestamp_millis());
+    if let Err(error) = noted.await {
+        tracing::warn!(
+            error = telemetry::cause(&error),
+            "could not write down the use of a private feed"
+        );
+    }
+}
+
+/// Only one of those that read at once writes.
+async fn write_use(app: &App, row: &table::Model, now: i64, before: i64) -> Result<()> {
+    let unit = app.storage.content.begin(Mode::Write).await?;
+    let session: &entity_core::db::Session = unit
+        .as_any()
+        .downcast_ref()
+        .ok_or_else(|| Error::internal("the unit of work is not one of the database"))?;
+    let is_due = Condition::any()
+        .add(table::Column::LastUsed.is_null())
+        .add(table::Column::LastUsed.lte(before));
+    table::Entity::update_many()
+        .col_expr(table::Column::LastUsed, Expr::value(now))
+        .filter(table::Column::Id.eq(&row.id))
+        .filter(table::Column::TokenHash.eq(&row.token_hash))
+        .filter(is_due)
+        .exec(session)
+        .await?;
+    unit.commit().await
+}

@@ -1,0 +1,81 @@
+//! The token in the address of a private feed.
+
+use entity_core::Result;
+
+use super::MOUNT;
+use crate::guard::session::SessionId;
+
+/// What stands in logs where a token stood.
+const REPLACEMENT: &str = "[token]";
+
+/// 256 random bits. Whoever has them reads the feed, so they are told once and kept nowhere.
+///
+/// It has the form of the id of a session, and is made and hashed in the same way.
+pub(super) struct Token(SessionId);
+
+impl Token {
+    /// A new token.
+    pub(super) fn generate() -> Result<Self> {
+        SessionId::generate().map(Self)
+    }
+
+    /// The token that a client presents, if it has the form of one.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        SessionId::parse(text).map(Self)
+    }
+
+    /// The token itself, for the address.
+    pub(super) fn expose(&self) -> &str {
+        self.0.expose()
+    }
+
+    /// What the table knows it by.
+    pub(super) fn to_hash(&self) -> String {
+        self.0.hash().to_hex()
+    }
+}
+
+/// The path of a request as logs may have it: below `/feeds` nothing is left but a name behind a token,
+/// whatever form the token was sent in.
+pub(crate) fn without_token(path: &str) -> Option<String> {
+    let rest = path.strip_prefix(MOUNT)?.strip_prefix('/')?;
+    let is_name = |it: &str| {
+        let stem = it.rsplit_once('.').map_or(it, |(stem, _)| stem);
+        !it.contains('/') && Token::parse(stem).is_none()
+    };
+    Some(match rest.split_once('/') {
+        Some((token, name)) if !token.is_empty() && is_name(name) => {
+            format!("{MOUNT}/{REPLACEMENT}/{name}")
+        }
+        _ => format!("{MOUNT}/{REPLACEMENT}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_stands_in_no_log() {
+        let token = Token::generate().unwrap();
+        let token = token.expose();
+        for (path, expected) in [
+            (
+                format!("/feeds/{token}/news.atom"),
+                Some("/feeds/[token]/news.atom"),
+            ),
+            (format!("/feeds//{token}/news.atom"), Some("/feeds/[token]")),
+            (format!("/feeds//{token}"), Some("/feeds/[token]")),
+            (format!("/feeds/x/{token}.atom"), Some("/feeds/[token]")),
+            (
+                "/feeds/%41%42/news.atom".to_owned(),
+                Some("/feeds/[token]/news.atom"),
+            ),
+            (format!("/feeds/{token}"), Some("/feeds/[token]")),
+            ("/feeds".to_owned(), None),
+            ("/direct/feed/1".to_owned(), None),
+        ] {
+            assert_eq!(without_token(&path).as_deref(), expected, "{path}");
+        }
+    }
+}

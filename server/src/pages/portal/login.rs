@@ -1,0 +1,127 @@
+//! `/portal/xlogin`, `/portal/relogin` and `/portal/logout`: the forms by which people and old clients log in and out.
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use entity_core::{Error, ErrorKind, Result};
+use entity_formats::html::portal::{log_in_page, log_out_page};
+
+use super::{MOUNT, PAGE, Visit, fresh_page, lead, view};
+use crate::guard::auth::credentials::{Names, Shape, from_body};
+use crate::guard::auth::http::{refuse_credentials_in_query, with_session, without_session};
+use crate::guard::auth::login::LoggedIn;
+use crate::web::error;
+use crate::web::exchange::Exchange;
+use crate::web::middleware::audit::{Audited, AuditedAs};
+
+/// The fields of a login.
+const NAMES: Names = Names {
+    username: "eid",
+    password: "pw",
+};
+
+/// Shows the form to log in.
+pub(super) fn form(visit: &Visit<'_>) -> Result<Response> {
+    page(visit).map(fresh_page)
+}
+
+/// The form to log in, empty.
+pub(super) fn page(visit: &Visit<'_>) -> Result<Vec<u8>> {
+    log_in_page("", None, &visit.view())
+}
+
+/// Logs in and leads to the start page. Whoever sent something else than a name with its password is shown the form
+/// again: with the status 200 where the two do not belong together, as clients of this address expect it.
+///
+/// # Errors
+/// Fails as [`Login::attempt`](crate::guard::auth::Login::attempt) does, and if the body is no form.
+pub(super) async fn log_in(visit: Visit<'_>) -> Result<Response> {
+    let Visit { app, exchange, .. } = visit;
+    let config = &app.config;
+    exchange
+        .read_body(config.login_body.0, config.body_timeout)
+        .await?;
+    if !exchange.has_form() && !exchange.body.is_empty() {
+        return Err(Error::new(
+            ErrorKind::UnsupportedMediaType,
+            "send `application/x-www-form-urlencoded`",
+        ));
+    }
+    let exchange = &*exchange;
+    match attempt(app, exchange).await {
+        Ok(logged_in) => {
+            let response = lead(MOUNT)?;
+            let is_secure = exchange.arrived.is_secure;
+            let mut response = with_session(response, &logged_in, &app.cookie, is_secure);
+            response.extensions_mut().insert(Audited);
+            Ok(response)
+        }
+        Err(error) if is_about_form(&error) => {
+            let name = sent_name(exchange);
+            let page = log_in_page(&name, Some(error.message()), &view(app, exchange))?;
+            Ok(refused(&error, exchange, page))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+async fn attempt(app: &crate::web::app::App, exchange: &Exchange) -> Result<LoggedIn> {
+    let arrival = exchange.arrival(&app.config);
+    refuse_credentials_in_query(arrival.query, NAMES)?;
+    let evidence = from_body(Shape::Form, &exchange.body, NAMES)?;
+    let login = app
+        .login
+        .attempt(evidence, arrival.origin, arrival.session, StatusCode::FOUND);
+    Box::pin(login).await
+}
+
+/// Whether whoever filled in the form can put it right.
+fn is_about_form(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::Unauthenticated | ErrorKind::BadRequest | ErrorKind::TooManyRequests
+    )
+}
+
+/// The name that the form had.
+fn sent_name(exchange: &Exchange) -> String {
+    let pairs = entity_formats::parse_pairs(&exchange.body).unwrap_or_default();
+    let name = pairs.into_iter().find(|(name, _)| name == NAMES.username);
+    name.map(|it| it.1).unwrap_or_default()
+}
+
+/// The form again. Clients know wrong credentials by the form and the status 200; the audit log is told the truth.
+fn refused(error: &Error, exchange: &Exchange, page: Vec<u8>) -> Response {
+    if error.kind() != ErrorKind::Unauthenticated {
+        return error::respond_with(error, &exchange.context, page, PAGE);
+    }
+    let mut response = fresh_page(page);
+    let status = error::status(error.kind());
+    response.extensions_mut().insert(AuditedAs(status));
+    response
+}
+
+/// Asks whether to log out.
+pub(super) fn ask(visit: &Visit<'_>) -> Result<Response> {
+    match visit.exchange.session {
+        Some(_) => log_out_page(&visit.view()).map(fresh_page),
+        None => lead(MOUNT),
+    }
+}
+
+/// Logs out, if there is a session, and leads to where one logs in.
+///
+/// # Errors
+/// The database can't be reached.
+pub(super) async fn log_out(visit: Visit<'_>) -> Result<Response> {
+    let Visit { app, exchange, .. } = visit;
+    let Some(session) = &exchange.session else {
+        return lead(MOUNT);
+    };
+    let response = lead(MOUNT)?;
+    app.login
+        .logout(session, &exchange.origin, response.status())
+        .await?;
+    let mut response = without_session(response, &app.cookie, exchange.arrived.is_secure);
+    response.extensions_mut().insert(Audited);
+    Ok(response)
+}

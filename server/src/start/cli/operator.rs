@@ -1,0 +1,225 @@
+//! `lectern user …` and `lectern demo`: what the operator does with the database itself.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::pin::pin;
+use std::time::{Duration, Instant};
+
+use entity_core::db::Transaction;
+use entity_core::{Caller, Effect, ErrorKind, Origin, Reading, Reference};
+use entity_providers::face::demo::scale::{self, Added, Part};
+use entity_providers::face::demo::{self, Summary};
+use entity_providers::people::user::{NewPassword, PasswordHash, User, operator};
+use futures::future::BoxFuture;
+use sea_orm::ConnectionTrait as _;
+use tokio::time::sleep;
+
+use super::arguments::{Demo, UserAction};
+use super::{Failure, output, prompt, say, start, users};
+use crate::base::config::{Config, Profile};
+use crate::web::app::App;
+
+/// Fills an empty database.
+pub(super) async fn demo(
+    config: Config,
+    options: &Demo,
+    scale: Option<u32>,
+) -> Result<(), Failure> {
+    if config.profile == Profile::Production {
+        return Err("demo data have a known password: they do not go into production".into());
+    }
+    let app = start(config).await?;
+    let summary = fill(&app, &options.demo_password).await?;
+    say(&format!(
+        "made {} users in {} sites",
+        summary.cast.0.len(),
+        summary.sites.len()
+    ));
+    for (prefix, number) in &summary.added {
+        say(&format!("made {number} of the type {prefix}"));
+    }
+    if let Some(thousands) = scale {
+        enlarge(&app, thousands).await?;
+    }
+    app.finish().await;
+    Ok(())
+}
+
+/// Adds so many thousand users to the demo university in the database of `app`, each thousand in a transaction.
+async fn enlarge(app: &App, thousands: u32) -> Result<(), Failure> {
+    let origin = origin("demo");
+    let start = Instant::now();
+    let dispatcher = app.dispatcher.clone().with_write_limit(None);
+    let mut sum = Added::default();
+    for number in 0..thousands {
+        let part = Part::thousand(number.into());
+        let work = dispatcher.write(&origin, move |cx| {
+            Box::pin(async move {
+                let added = scale::add(cx, &part).await?;
+                Ok((added, Effect::Acted(Reference::collection("site"))))
+            })
+        });
+        sum += work.await?;
+        say(&format!(
+            "made {} users, {} sites, {} memberships and {} entities in {} s",
+            sum.users,
+            sum.sites,
+            sum.members,
+            sum.entities,
+            start.elapsed().as_secs()
+        ));
+    }
+    // How to find rows depends on how many there are.
+    let content = &app.storage.content;
+    let transaction = Transaction::begin(&content.writer, &content.faults).await?;
+    transaction.execute_unprepared("ANALYZE").await?;
+    transaction.commit().await?;
+    Ok(())
+}
+
+/// Fills the database of `app`, which must be empty.
+pub(super) async fn fill(app: &App, password: &str) -> Result<Summary, Failure> {
+    let hash = app.passwords.hash(password).await?;
+    let origin = origin("demo");
+    // Nobody else writes yet, whatever time this takes.
+    let dispatcher = app.dispatcher.clone().with_write_limit(None);
+    let registry = dispatcher.registry().clone();
+    let work = dispatcher.write(&origin, move |cx| {
+        let (hash, registry) = (hash.clone(), registry.clone());
+        Box::pin(async move {
+            let summary = demo::fill(cx, &hash, &registry).await?;
+            Ok((summary, Effect::Acted(Reference::collection("site"))))
+        })
+    });
+    let mut work = pin!(work);
+    let mut seconds = 0_u32;
+    loop {
+        tokio::select! {
+            done = &mut work => return Ok(done?),
+            () = sleep(Duration::from_secs(1)) => {
+                seconds = seconds.saturating_add(1);
+                tell_progress(seconds);
+            }
+        }
+    }
+}
+
+/// Tells whoever waits that the demo data are still being made.
+fn tell_progress(seconds: u32) {
+    output::note(&format!("making the demo data: {seconds} s"));
+}
+
+/// Whether the database of `app` is empty.
+pub(super) async fn is_empty(app: &App) -> Result<bool, Failure> {
+    let found = app
+        .dispatcher
+        .read(&origin("demo"), |cx| Box::pin(demo::is_empty(cx)))
+        .await;
+    Ok(found?)
+}
+
+/// Lists accounts, or makes or changes one.
+pub(super) async fn user(config: Config, action: UserAction) -> Result<(), Failure> {
+    if let UserAction::List { json } = action {
+        return users::list(&config, json).await;
+    }
+    let app = start(config).await?;
+    let user = match action {
+        UserAction::List { .. } => return Ok(()),
+        UserAction::Add { eid, superuser } => {
+            let password = read_password(&app).await?;
+            change(&app, "add", move |cx| {
+                let (eid, password) = (eid.clone(), password.clone());
+                Box::pin(async move { operator::add(cx, &eid, password, superuser).await })
+            })
+            .await
+            .map_err(refuse_to_add)?
+        }
+        UserAction::Passwd { eid } => {
+            let password = read_password(&app).await?;
+            change(&app, "passwd", move |cx| {
+                let (eid, password) = (eid.clone(), password.clone());
+                Box::pin(async move { operator::set_password(cx, &eid, password).await })
+            })
+            .await?
+        }
+        UserAction::Enable { eid } => {
+            change(&app, "enable", move |cx| {
+                let eid = eid.clone();
+                Box::pin(async move { operator::enable(cx, &eid).await })
+            })
+            .await?
+        }
+        UserAction::Disable { eid } => {
+            change(&app, "disable", move |cx| {
+                let eid = eid.clone();
+                Box::pin(async move { operator::disable(cx, &eid).await })
+            })
+            .await?
+        }
+    };
+    say(&format!(
+        "done: the account `{}` has the id {}",
+        user.eid, user.id
+    ));
+    app.finish().await;
+    Ok(())
+}
+
+fn refuse_to_add(error: entity_core::Error) -> Failure {
+    match error.kind() {
+        ErrorKind::Conflict => {
+            format!("{error}: `lectern user passwd` gives it another password").into()
+        }
+        _ => error.into(),
+    }
+}
+
+async fn change<W>(app: &App, command: &str, work: W) -> entity_core::Result<User>
+where
+    W: for<'a> Fn(&'a entity_core::Context) -> BoxFuture<'a, entity_core::Result<User>>
+        + Send
+        + Sync,
+{
+    let origin = origin(command);
+    let done = app.dispatcher.write(&origin, |cx| {
+        let changed = work(cx);
+        Box::pin(async move {
+            let user = changed.await?;
+            let effect = Effect::Updated(Reference::entity("user", user.id.clone()));
+            Ok((user, effect))
+        })
+    });
+    done.await
+}
+
+/// What is stored of the password that the operator gives: hashed before the database is held for writing, which
+/// a service may be at work on.
+async fn read_password(app: &App) -> Result<PasswordHash, Failure> {
+    let password = NewPassword::new(&given_password().await?)?;
+    let hash = password.hash(app.dispatcher.shared()).await;
+    Ok(hash?)
+}
+
+/// The password from the environment or, without one there, from the input. Never from the arguments, which everybody
+/// on the machine can read.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a password is no setting: nothing may keep or show it"
+)]
+async fn given_password() -> Result<String, Failure> {
+    if let Ok(password) = std::env::var("LECTERN_PASSWORD") {
+        return Ok(password);
+    }
+    prompt::password().await
+}
+
+fn origin(command: &str) -> Origin {
+    Origin {
+        caller: Caller::anonymous(),
+        address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        request_id: "operator".into(),
+        method: "CLI".into(),
+        path: command.into(),
+        reading: Reading::default(),
+    }
+}

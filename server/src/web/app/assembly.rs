@@ -1,0 +1,124 @@
+//! The dispatcher of the service, put together of its parts.
+
+use std::sync::Arc;
+
+use entity_core::db::{AttachedFileService, Quota, Quotas};
+use entity_core::{Blobs, Dispatcher, Result, Services, Shared, Start, Turns, Visits, WriteLimit};
+use entity_providers::base::limits::Limits;
+use entity_providers::courses::content::Attached;
+use entity_providers::face::server_config::ServerFacts;
+use entity_providers::face::webhook::WebhookService;
+use entity_providers::people::authorizer::RoleAuthorizer;
+use entity_providers::people::user::{PasswordService, TryService};
+use sea_orm::DbBackend;
+use tokio::sync::watch;
+
+use super::{Parts, cores};
+use crate::base::config::Config;
+use crate::base::sanitizer::HtmlSanitizer;
+use crate::base::system::TokioTimer;
+use crate::guard::admission::{Admission, WriteTurns};
+use crate::guard::auth::password::Passwords;
+use crate::guard::auth::tries::AccountTries;
+use crate::guard::session::Sessions;
+use crate::operate::journal::Journal;
+use crate::operate::storage::Storage;
+use crate::operate::webhooks;
+use crate::web::direct::idempotency::Bounds;
+
+/// Makes the dispatcher of the service, with the values that providers share.
+///
+/// # Errors
+/// A crate that is linked can't start.
+pub(super) async fn dispatcher(
+    (config, parts): (&Config, Parts),
+    (storage, blobs, news): (&Storage, Blobs, &watch::Sender<()>),
+    authorizer: &Arc<RoleAuthorizer>,
+    sessions: &Arc<Sessions>,
+    passwords: &Passwords,
+) -> Result<Dispatcher> {
+    let registry = Arc::new(parts.registry);
+    let mut services = Services::default();
+    services.insert(Arc::clone(authorizer));
+    services.insert(Arc::clone(sessions));
+    services.insert(Arc::new(PasswordService(Arc::new(passwords.clone()))));
+    services.insert(Arc::new(limits(config)));
+    services.insert(Arc::new(ServerFacts {
+        server_id: config.cookie_suffix().to_owned(),
+    }));
+    services.insert(Arc::new(quotas(config, storage)));
+    services.insert(Arc::new(TryService(Arc::new(AccountTries::default()))));
+    services.insert(Arc::new(blobs));
+    services.insert(Arc::new(AttachedFileService(Arc::new(Attached))));
+    services.insert(Arc::new(WebhookService(Arc::new(webhooks::Rules {
+        allows_private: config.webhooks_private,
+    }))));
+    services.insert(Arc::new(Visits::default()));
+    services.insert(Arc::clone(&registry));
+    services.insert(Arc::new(Bounds {
+        keeps: config.retention_idempotency,
+        keys: config.retention_idempotency_keys,
+    }));
+    services.insert(parts.formats);
+    let settings = Arc::new(config.extensions.clone());
+    let start = Start::new(Arc::clone(&registry), settings, services);
+    let services = start.run().await?;
+    let shared = Shared {
+        clock: parts.clock,
+        ids: parts.ids,
+        authorizer: authorizer.clone(),
+        services,
+        base_url: config.server_url().into(),
+        answer_bytes: config.answer_bytes.0,
+        sanitizer: Arc::new(HtmlSanitizer::new(cores())),
+    };
+    let journal = Journal {
+        audit: storage.audit_of_writes.clone(),
+        authorizer: Arc::clone(authorizer),
+        sessions: Arc::clone(sessions),
+        news: news.clone(),
+    };
+    let dispatcher = Dispatcher::new(
+        registry,
+        Arc::new(storage.content.clone()),
+        Arc::new(journal),
+        shared,
+    );
+    Ok(dispatcher.with_write_limit(Some(WriteLimit {
+        length: config.write_hold,
+        joined: WriteLimit::JOINED,
+        timer: Arc::new(TokioTimer),
+    })))
+}
+
+/// A file is written by one unit of work at a time; a server looks after its writers itself.
+pub(super) fn turns(storage: &Storage, admission: &Arc<Admission>) -> Option<Arc<dyn Turns>> {
+    let is_file = storage.content.writer.get_database_backend() == DbBackend::Sqlite;
+    let turns = || -> Arc<dyn Turns> { Arc::new(WriteTurns::new(Arc::clone(admission))) };
+    is_file.then(turns)
+}
+
+fn quotas(config: &Config, storage: &Storage) -> Quotas {
+    let account = Quota {
+        entities: config.quota_account_entities.into(),
+        bytes: count(config.quota_account_bytes.0),
+    };
+    let site = Quota {
+        entities: config.quota_site_entities.into(),
+        bytes: count(config.quota_site_bytes.0),
+    };
+    Quotas::new(account, site, storage.content.reader.clone())
+}
+
+fn count(it: usize) -> u64 {
+    u64::try_from(it).unwrap_or(u64::MAX)
+}
+
+fn limits(config: &Config) -> Limits {
+    Limits {
+        sites_per_account: count(config.sites_per_account),
+        invitations_per_site: count(config.invitations_per_site),
+        invitations_per_account: count(config.invitations_per_account),
+        file_bytes_per_site: count(config.files_site_bytes.0),
+    }
+}

@@ -1,0 +1,54 @@
+//! Figures that are asked of the parts of the service, for the program that watches it.
+
+use entity_core::Dispatcher;
+use entity_core::db::Quotas;
+
+use crate::base::health::{Counters, Health};
+use crate::base::metrics::Figures;
+use crate::guard::audit::AuditLog;
+use crate::web::events::Live;
+
+pub(super) fn health(health: &Health, figures: &Figures) {
+    health.report_to(figures.metrics().clone());
+    let ask = |name, help, read: fn(Counters) -> u64| {
+        let health = health.clone();
+        figures.ask(name, help, move || {
+            i64::try_from(read(health.counters())).unwrap_or(i64::MAX)
+        });
+    };
+    ask("audit_lost", "Audit rows left out", |it| it.audit_lost);
+    ask(
+        "lines_repeated",
+        "Log lines counted in place of written",
+        |it| it.lines_repeated,
+    );
+    ask("lines_lost", "Log lines that could not be written", |it| {
+        it.lines_lost
+    });
+}
+
+pub(super) fn quotas(dispatcher: &Dispatcher, figures: &Figures) {
+    let Some(quotas) = dispatcher.shared().services.get::<Quotas>() else {
+        return;
+    };
+    let help = "Requests that were refused because an account or a site has all that it may have";
+    figures.ask("quota_refusals", help, move || {
+        i64::try_from(quotas.refused()).unwrap_or(i64::MAX)
+    });
+}
+
+pub(super) fn events(live: &Live, figures: &Figures) {
+    let live = live.clone();
+    figures.ask("event_streams", "Open streams of events", move || {
+        i64::try_from(live.count()).unwrap_or(i64::MAX)
+    });
+}
+
+pub(super) fn audit(audit: &AuditLog, figures: &Figures) {
+    let audit = audit.clone();
+    figures.ask(
+        "audit_queue_rows",
+        "Audit rows that wait to be written",
+        move || audit.waiting(),
+    );
+}

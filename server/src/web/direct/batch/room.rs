@@ -1,0 +1,76 @@
+//! How many bytes the results of a batch may take together.
+
+use entity_core::{Error, Origin, Result};
+
+use super::Part;
+use super::result::Outcome;
+use crate::web::app::App;
+use crate::web::exchange::Exchange;
+
+/// About what a result takes besides its body: its address, its status and its headers.
+pub(super) const FRAME: usize = 512;
+
+/// How many bytes the results of a batch may still take. When none are left, what follows is not carried out.
+#[derive(Debug)]
+pub(super) struct Room {
+    left: Option<usize>,
+    is_xml: bool,
+}
+
+impl Room {
+    /// The room of a whole batch, which is answered in XML or in JSON.
+    pub(super) fn of(app: &App, is_xml: bool) -> Self {
+        Self {
+            left: Some(app.config.answer_bytes.0),
+            is_xml,
+        }
+    }
+
+    /// How many bytes are left.
+    ///
+    /// # Errors
+    /// None are.
+    pub(super) fn left(&self) -> Result<usize> {
+        self.left.ok_or_else(full)
+    }
+
+    /// Takes the room of `outcome` in the answer to a batch of `origin`, which may have been too much.
+    ///
+    /// # Errors
+    /// It was, or the answer becomes large and it is not its turn.
+    pub(super) async fn take(&mut self, origin: &Origin, outcome: &Outcome) -> Result<()> {
+        let bytes = outcome.size(self.is_xml)?.saturating_add(FRAME);
+        self.left = self.left.and_then(|it| it.checked_sub(bytes));
+        match self.left {
+            Some(_) => origin.reading.take(bytes).await,
+            None => Err(full()),
+        }
+    }
+}
+
+/// What came of `part`, sent on its own by `send` if there is room for it. What was only read and is too much is left
+/// out; what wrote something is told, because it is done.
+pub(super) async fn fill(
+    room: &mut Room,
+    outer: &Exchange,
+    part: Result<Part>,
+    send: impl AsyncFnOnce(Part) -> axum::response::Response,
+) -> Result<Outcome> {
+    let prepared = part.and_then(|it| Ok((room.left()?, it)));
+    let (left, part) = match prepared {
+        Ok(prepared) => prepared,
+        Err(error) => return Outcome::of(outer.fail(&error)).await,
+    };
+    let is_safe = part.method.is_safe();
+    let outcome = Outcome::of(send(part.within(left)).await).await?;
+    match room.take(&outer.origin, &outcome).await {
+        Err(error) if is_safe => Outcome::of(outer.fail(&error)).await,
+        _ => Ok(outcome),
+    }
+}
+
+fn full() -> Error {
+    Error::insufficient_storage(
+        "the results of the batch take more bytes than an answer may have: send the rest in another batch",
+    )
+}

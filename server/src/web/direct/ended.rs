@@ -1,0 +1,43 @@
+//! A form that was sent after its session had ended: it is shown again with a link to log in. It has what was typed, and
+//! nothing of the entity.
+
+use entity_core::{DirectPath, Error, ErrorKind, Form, FormPurpose, Verb};
+
+use crate::web::app::App;
+use crate::web::exchange::Exchange;
+
+/// Reads the form that was sent without a session, so that what was typed can be shown again. A stranger is refused before
+/// a body is read; no more of it is read here than of any form.
+pub(crate) async fn keep(app: &App, exchange: &mut Exchange, error: &Error) {
+    if error.kind() == ErrorKind::Unauthenticated && exchange.has_form() && !exchange.is_part {
+        let (most, patience) = (app.config.form_body.0, app.config.body_timeout);
+        // Without it, the page says what every such page says.
+        let _read_or_not = exchange.read_body(most, patience).await;
+    }
+}
+
+/// The form at this address without an entity: for somebody of whom nobody knows whether they may see one.
+pub(crate) fn form(app: &App, path: &DirectPath, verb: Verb) -> Option<Form> {
+    let route = app.dispatcher.registry().route(&path.prefix)?;
+    let is_action = |name: &str| {
+        let mut actions = route.actions.iter();
+        actions.any(|it| it.name == name && !it.is_on_entity)
+    };
+    let words: Vec<&str> = path.segments.iter().map(String::as_str).collect();
+    let (capability, purpose) = match (verb, words.as_slice()) {
+        (Verb::Post, [] | ["new"]) => ("create", FormPurpose::Create),
+        (Verb::Post | Verb::Put, [id] | [id, "edit"]) if !is_action(id) => {
+            ("update", FormPurpose::Update)
+        }
+        _ => return None,
+    };
+    let is_shown = app.config.describe_public && route.capabilities().contains(&capability);
+    is_shown.then_some(Form {
+        prefix: route.prefix,
+        schema: route.schema,
+        item: None,
+        purpose,
+        left_out: Vec::new(),
+        refusal: None,
+    })
+}

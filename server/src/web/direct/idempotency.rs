@@ -1,0 +1,485 @@
+//! `Idempotency-Key`: a POST that is sent again, because its answer got lost, is answered and not done again.
+//!
+//! The first result is kept in the transaction of what it tells of, for a day unless a setting says otherwise. Failures
+//! are not kept: nothing was done, so that trying again does no harm. Logins and logouts have no keys: their answers are
+//! never kept.
+//!
+//! Invariant: what was kept is told to nobody who could not send the request now. Where no permission changed since, it
+//! is told as it is. Otherwise the gate is asked as for a new request: whoever may no longer do this is refused; where
+//! the entity is gone or hidden by now, and for a batch, whose reads no gate asks about again, only how it went is told.
+
+mod sweep;
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::response::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::Response;
+use chrono::{DateTime, Utc};
+use entity_core::{Context, Error, ErrorKind, OUTCOME_UNKNOWN, Origin, Request, Result, Verb};
+use http_body_util::BodyExt as _;
+use sea_orm::sea_query::{Alias, Expr, ExprTrait as _, Order, Query};
+use sea_orm::{ConnectionTrait as _, Value};
+use sha2::{Digest as _, Sha256};
+
+use super::prefer::Preferences;
+use crate::base::media;
+use crate::base::no_store;
+use crate::web::app::App;
+use crate::web::exchange::Exchange;
+use crate::web::middleware::audit::Audited;
+
+pub(crate) use sweep::{SWEEP, sweep};
+
+/// The table of results.
+pub(crate) const TABLE: &str = "idempotency_key";
+/// Most characters of a key.
+const MAX_KEY: usize = 255;
+/// Most bytes of an answer that are kept. Of a longer one, only the head is.
+const MAX_BODY: usize = 64 * 1024;
+
+/// How much is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// How long a result is kept.
+    pub(crate) keeps: Duration,
+    /// Most results of one account; a further one takes the place of the oldest.
+    pub(crate) keys: usize,
+}
+
+/// What a row takes beside the head and the body, about: the hashes, the user, the entries of indexes.
+const ROW: usize = 400;
+
+/// The header that carries the key.
+pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+/// What of the first answer's head is kept.
+const KEPT_HEADERS: [&str; 12] = [
+    "content-disposition",
+    "content-type",
+    "etag",
+    "location",
+    "entityid",
+    "entityreference",
+    "cache-control",
+    "last-modified",
+    "preference-applied",
+    "x-success-count",
+    "x-warning-already-members",
+    "x-warning-not-found",
+];
+/// What the headers begin with by which clients find their way through a batch.
+const BATCH_HEADERS: &str = "batch";
+
+/// A key, as one user sent it with one request.
+///
+/// What is stored tells neither the key nor the request, which may hold a password: both are hashed, and what the
+/// request is hashed with is the key, so that nobody who reads the table can try passwords.
+#[derive(Clone, Debug)]
+pub(super) struct Key {
+    user: String,
+    /// The hash of the key.
+    text: String,
+    /// What tells this request from others.
+    request: String,
+}
+
+impl Key {
+    /// The key of a request that makes something, if it has one. Nobody's requests have none: whose would it be?
+    ///
+    /// # Errors
+    /// The header is given twice, empty, or too long.
+    pub(super) fn of(
+        exchange: &Exchange,
+        verb: Verb,
+        preferences: Preferences,
+    ) -> Result<Option<Self>> {
+        let mut values = exchange.parts.headers.get_all(IDEMPOTENCY_KEY).iter();
+        let (Some(value), Some(user)) = (values.next(), exchange.origin.caller.user_id()) else {
+            return Ok(None);
+        };
+        if verb != Verb::Post || preferences.is_dry_run {
+            return Ok(None);
+        }
+        // A structured header has quotes around a text; not all clients know.
+        let text = value.to_str().unwrap_or_default().trim().trim_matches('"');
+        if text.is_empty() || text.len() > MAX_KEY || values.next().is_some() {
+            return Err(Error::bad_request(format!(
+                "`Idempotency-Key` must be one text of 1 to {MAX_KEY} visible characters"
+            )));
+        }
+        let kind = media::essence(&exchange.parts.headers, &exchange.body)?.unwrap_or_default();
+        Ok(Some(Self {
+            user: user.to_owned(),
+            text: digest([text.as_bytes()]),
+            request: digest(whole(text, &kind, exchange, &files_of(exchange))),
+        }))
+    }
+
+    /// The key of the request at `index` of a batch that has this one.
+    pub(super) fn of_part(&self, index: usize) -> Result<HeaderValue> {
+        let text = format!("{}-{index}", self.text);
+        HeaderValue::try_from(text).map_err(Error::internal)
+    }
+
+    /// The first answer to this key, if there was one, as far as the caller of `again` may be told it now.
+    ///
+    /// # Errors
+    /// It was the answer to another request; the caller may no longer send this one; the database can't be read.
+    async fn find(&self, app: &App, again: &Again<'_>) -> Result<Option<Response>> {
+        let found = app
+            .dispatcher
+            .read(again.origin(), |cx| {
+                let key = self.clone();
+                Box::pin(async move {
+                    let Some(kept) = key.look_up(cx).await? else {
+                        return Ok(None);
+                    };
+                    let epoch = cx.authorizer().epoch(cx).await?;
+                    let is_current = epoch.is_some() && kept.epoch == epoch;
+                    Ok(Some((kept, is_current)))
+                })
+            })
+            .await?;
+        let Some((kept, is_current)) = found else {
+            return Ok(None);
+        };
+        if kept.key.request != self.request {
+            return Err(Error::new(
+                ErrorKind::Unprocessable,
+                "this `Idempotency-Key` came with another request before: choose a new one",
+            ));
+        }
+        match is_current || again.is_permitted(app).await? {
+            _ if kept.was_told_once() => Err(Error::conflict(
+                "this was done before, and what it was answered with is told only once: look for what it made",
+            )),
+            true => Ok(Some(kept.into_response())),
+            false => Ok(Some(kept.into_brief().into_response())),
+        }
+    }
+
+    async fn look_up(&self, cx: &Context) -> Result<Option<Kept>> {
+        let db = cx.db()?;
+        let mut statement = Query::select();
+        statement
+            .columns(["request", "status", "headers", "body", "epoch", "brief"].map(Alias::new))
+            .from(Alias::new(TABLE))
+            .and_where(Expr::col(Alias::new("user_id")).eq(self.user.as_str()))
+            .and_where(Expr::col(Alias::new("key")).eq(self.text.as_str()))
+            .and_where(Expr::col(Alias::new("created")).gt(oldest(cx, cx.steady())?));
+        let Some(row) = db.query_one(&statement).await? else {
+            return Ok(None);
+        };
+        let body: Vec<u8> = row.try_get("", "body")?;
+        let brief: Option<Vec<u8>> = row.try_get("", "brief")?;
+        Ok(Some(Kept {
+            key: Self {
+                request: row.try_get("", "request")?,
+                ..self.clone()
+            },
+            status: row.try_get("", "status")?,
+            headers: row.try_get("", "headers")?,
+            body: body.into(),
+            epoch: row.try_get("", "epoch")?,
+            brief: brief.map(Bytes::from),
+        }))
+    }
+
+    /// Keeps `response` in the unit of work of `cx`. Of one that must not be stored, only the head is kept.
+    ///
+    /// # Errors
+    /// There is another answer to this key already; the database can't be written.
+    pub(super) async fn keep(&self, cx: &Context, response: Response) -> Result<Response> {
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.map_err(Error::internal)?.to_bytes();
+        self.kept(&parts, bytes.clone(), None)?.store(cx).await?;
+        Ok(Response::from_parts(parts, Body::from(bytes)))
+    }
+
+    /// `response` as it is kept, and `brief`, which says no more than how it went.
+    ///
+    /// # Errors
+    /// They can't be read.
+    pub(super) async fn to_kept(&self, response: Response, brief: Response) -> Result<Kept> {
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.map_err(Error::internal)?.to_bytes();
+        let brief = brief.into_body().collect().await.map_err(Error::internal)?;
+        self.kept(&parts, bytes, Some(brief.to_bytes()))
+    }
+
+    fn kept(&self, parts: &Parts, body: Bytes, brief: Option<Bytes>) -> Result<Kept> {
+        let is_short = body.len() <= MAX_BODY;
+        Ok(Kept {
+            key: self.clone(),
+            status: i32::from(parts.status.as_u16()),
+            headers: write_headers(&parts.headers, is_short)?,
+            body: match is_short && !no_store::is_demanded(&parts.headers) {
+                true => body,
+                false => Bytes::new(),
+            },
+            epoch: None,
+            brief: brief.filter(|it| it.len() <= MAX_BODY),
+        })
+    }
+}
+
+/// What comes again.
+#[derive(Debug)]
+pub(super) enum Again<'a> {
+    /// This request.
+    Request(&'a Request),
+    /// A batch from here.
+    Batch(&'a Origin),
+}
+
+impl Again<'_> {
+    fn origin(&self) -> &Origin {
+        match self {
+            Self::Request(request) => &request.origin,
+            Self::Batch(origin) => origin,
+        }
+    }
+
+    /// Whether what it was answered with may be told again, although permissions have changed; otherwise, only how it
+    /// went.
+    ///
+    /// # Errors
+    /// The caller may no longer do this.
+    async fn is_permitted(&self, app: &App) -> Result<bool> {
+        let Self::Request(request) = self else {
+            return Ok(false);
+        };
+        match app.dispatcher.permit(request).await {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Answers what `key` was answered with before, as far as that may be told `again`, or else what `work` comes to.
+///
+/// # Errors
+/// Fails as `work` does, when the key came with another request before, and when the caller may no longer do this.
+pub(super) async fn once(
+    key: Option<&Key>,
+    app: &App,
+    again: Again<'_>,
+    work: impl Future<Output = Result<Response>>,
+) -> Result<Response> {
+    let Some(key) = key else {
+        return work.await;
+    };
+    if let Some(kept) = key.find(app, &again).await? {
+        return Ok(kept);
+    }
+    match work.await {
+        // The result is kept with what it tells of: where it is found, the COMMIT came through. Where it is not found,
+        // or nobody can look, the outcome remains unknown.
+        Err(error) if error.code() == Some(OUTCOME_UNKNOWN) => {
+            let kept = key.find(app, &again).await;
+            kept.ok().flatten().ok_or(error)
+        }
+        // Another request with the same key may have been faster: then its result is the answer.
+        Err(error) => key.find(app, &again).await?.ok_or(error),
+        done => done,
+    }
+}
+
+/// An answer as it is kept.
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    key: Key,
+    status: i32,
+    headers: String,
+    body: Bytes,
+    /// The number of what permissions were made of; known when it was stored.
+    epoch: Option<i64>,
+    /// The body of whom only how it went is told; nothing where the status says that.
+    brief: Option<Bytes>,
+}
+
+impl Kept {
+    /// Stores it in the unit of work of `cx`.
+    ///
+    /// # Errors
+    /// There is another answer to its key already; the database can't be written.
+    pub(super) async fn store(&self, cx: &Context) -> Result<()> {
+        let key = &self.key;
+        let mut expired = Query::delete();
+        expired
+            .from_table(Alias::new(TABLE))
+            .and_where(Expr::col(Alias::new("user_id")).eq(key.user.as_str()))
+            .and_where(Expr::col(Alias::new("key")).eq(key.text.as_str()))
+            .and_where(Expr::col(Alias::new("created")).lte(oldest(cx, cx.steady())?));
+        let epoch = cx.authorizer().epoch(cx).await?;
+        let brief = self.brief.as_ref().map(|it| it.to_vec());
+        let mut insert = Query::insert();
+        insert
+            .into_table(Alias::new(TABLE))
+            .columns(
+                [
+                    "user_id", "key", "request", "created", "status", "headers", "body", "bytes",
+                    "epoch", "brief",
+                ]
+                .map(Alias::new),
+            )
+            .values_panic([
+                Expr::val(key.user.as_str()),
+                Expr::val(key.text.as_str()),
+                Expr::val(key.request.as_str()),
+                Expr::val(cx.steady().timestamp_millis()),
+                Expr::val(self.status),
+                Expr::val(self.headers.as_str()),
+                Expr::val(Value::Bytes(Some(self.body.to_vec()))),
+                Expr::val(self.bytes()),
+                Expr::val(epoch),
+                Expr::val(Value::Bytes(brief)),
+            ]);
+        cx.db()?.execute(&expired).await?;
+        cx.db()?.execute(&insert).await?;
+        self.make_room(cx).await
+    }
+
+    /// What it takes of the disk, about.
+    fn bytes(&self) -> i64 {
+        let brief = self.brief.as_ref().map_or(0, Bytes::len);
+        let bytes = self.body.len() + brief + self.headers.len() + ROW;
+        i64::try_from(bytes).unwrap_or(i64::MAX)
+    }
+
+    /// Removes the oldest results of the account, if it has too many.
+    async fn make_room(&self, cx: &Context) -> Result<()> {
+        let bounds = cx.service::<Bounds>()?;
+        let keys = u64::try_from(bounds.keys).unwrap_or(u64::MAX);
+        let user = self.key.user.as_str();
+        let created = || Expr::col(Alias::new("created"));
+        let of_user = || Expr::col(Alias::new("user_id")).eq(user);
+        let mut beyond = Query::select();
+        beyond
+            .column(Alias::new("created"))
+            .from(Alias::new(TABLE))
+            .and_where(of_user())
+            .order_by(Alias::new("created"), Order::Desc)
+            .offset(keys)
+            .limit(1);
+        let db = cx.db()?;
+        let Some(row) = db.query_one(&beyond).await? else {
+            return Ok(());
+        };
+        let oldest: i64 = row.try_get("", "created")?;
+        let mut delete = Query::delete();
+        delete
+            .from_table(Alias::new(TABLE))
+            .and_where(of_user())
+            .and_where(Expr::col(Alias::new("key")).ne(self.key.text.as_str()))
+            .and_where(created().lte(oldest));
+        db.execute(&delete).await?;
+        Ok(())
+    }
+
+    /// Whether the answer held what nothing may keep, so that it can't be given again.
+    fn was_told_once(&self) -> bool {
+        let headers: Vec<(String, String)> =
+            serde_json::from_str(&self.headers).unwrap_or_default();
+        let is_secret =
+            |(name, value): &(String, String)| no_store::is_said(name, value.as_bytes());
+        self.body.is_empty() && headers.iter().any(is_secret)
+    }
+
+    /// What of it says no more than how it went.
+    fn into_brief(self) -> Self {
+        let body = self.brief.clone().unwrap_or_default();
+        let headers = match body.is_empty() {
+            true => without_content(&self.headers),
+            false => self.headers.clone(),
+        };
+        Self {
+            headers,
+            body,
+            ..self
+        }
+    }
+
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::from(self.body));
+        let status = u16::try_from(self.status).unwrap_or_default();
+        *response.status_mut() = StatusCode::from_u16(status).unwrap_or_default();
+        let headers: Vec<(String, String)> =
+            serde_json::from_str(&self.headers).unwrap_or_default();
+        for (name, value) in headers {
+            if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse()) {
+                response.headers_mut().append(name, value);
+            }
+        }
+        let replayed = HeaderValue::from_static("true");
+        response.headers_mut().insert(REPLAYED, replayed);
+        // What it did is in the audit log since the first time; this request did nothing.
+        response.extensions_mut().remove::<Audited>();
+        response
+    }
+}
+
+/// The headers that are kept. Where the body was too long to be kept, nothing says what kind it was of.
+fn write_headers(headers: &HeaderMap, has_type: bool) -> Result<String> {
+    let kept: Vec<(&str, &str)> = headers
+        .iter()
+        .filter(|(name, _)| {
+            let name = name.as_str();
+            let is_kept = KEPT_HEADERS.contains(&name) || name.starts_with(BATCH_HEADERS);
+            is_kept && (has_type || !name.starts_with("content-"))
+        })
+        .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
+        .collect();
+    serde_json::to_string(&kept).map_err(Error::internal)
+}
+
+/// What [`write_headers`] wrote, without what says of which kind the body is.
+fn without_content(headers: &str) -> String {
+    let mut kept: Vec<(String, String)> = serde_json::from_str(headers).unwrap_or_default();
+    kept.retain(|(name, _)| !name.starts_with("content-"));
+    serde_json::to_string(&kept).unwrap_or_default()
+}
+
+/// What there is of a request: with the same key, method, address, kind of body and body must be the same. The kind is
+/// the media type: its parameters say nothing, for whatever is read is UTF-8.
+fn whole<'a>(key: &'a str, kind: &'a str, exchange: &'a Exchange, files: &'a str) -> [&'a [u8]; 7] {
+    let parts = &exchange.parts;
+    [
+        key.as_bytes(),
+        parts.method.as_str().as_bytes(),
+        parts.uri.path().as_bytes(),
+        parts.uri.query().unwrap_or_default().as_bytes(),
+        kind.as_bytes(),
+        &exchange.body,
+        files.as_bytes(),
+    ]
+}
+
+/// What tells the files of a request from others.
+fn files_of(exchange: &Exchange) -> String {
+    let files = exchange.uploaded.iter().flat_map(|it| &it.files);
+    let lines = files.map(|it| {
+        let name = it.name.as_deref().unwrap_or_default();
+        [it.field.as_str(), &it.blob.to_column(), name].join("\n")
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn digest<const N: usize>(parts: [&[u8]; N]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part.len().to_le_bytes());
+        hash.update(part);
+    }
+    hex::encode(hash.finalize())
+}
+
+/// What was kept before this, in milliseconds, no longer counts.
+fn oldest(cx: &Context, now: DateTime<Utc>) -> Result<i64> {
+    let keeps = cx.service::<Bounds>()?.keeps.as_millis();
+    let keeps = i64::try_from(keeps).unwrap_or(i64::MAX);
+    Ok(now.timestamp_millis().saturating_sub(keeps))
+}

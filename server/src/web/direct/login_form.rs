@@ -1,0 +1,53 @@
+//! `/direct/session/new`: the form by which people log in. The login itself sets a cookie, so it is no
+//! provider's business, and neither is its form.
+
+use axum::response::Response;
+use entity_core::schema::{Field, Kind, Meaning, Schema};
+use entity_core::{Body, DirectPath, Form, FormPurpose, Result, Verb};
+
+use crate::web::app::App;
+use crate::web::exchange::Exchange;
+
+static SCHEMA: Schema = Schema {
+    doc: "With the user name that the university gave you.",
+    fields: &[
+        Field::new(
+            "_username",
+            Kind::Text(255),
+            "Or the e-mail address of the account.",
+        )
+        .writable()
+        .required()
+        .meaning(Meaning::UserName),
+        Field::new("_password", Kind::Text(1024), "")
+            .writable()
+            .required()
+            .meaning(Meaning::Password),
+    ],
+    has_feed: false,
+    has_events: false,
+    has_site: false,
+    listed: &[],
+};
+
+/// Whether the form is asked for.
+pub(crate) fn is_asked(path: &DirectPath, verb: Verb) -> bool {
+    path.prefix == "session" && path.segments == ["new"] && verb == Verb::Get
+}
+
+/// Answers the form, to everybody.
+pub(crate) fn answer(app: &App, exchange: &Exchange, path: &DirectPath) -> Result<Response> {
+    super::show(app, exchange, path, Body::Form(form()))
+}
+
+/// The form, empty.
+pub(crate) fn form() -> Form {
+    Form {
+        prefix: "session",
+        schema: &SCHEMA,
+        item: None,
+        purpose: FormPurpose::LogIn,
+        left_out: Vec::new(),
+        refusal: None,
+    }
+}

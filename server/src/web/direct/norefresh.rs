@@ -1,0 +1,46 @@
+//! `/direct/session/{id}/norefresh`: leads to the session without keeping it alive, for clients that know this address.
+
+use axum::http::header::LOCATION;
+use axum::http::{StatusCode, Uri};
+use axum::response::{IntoResponse as _, Response};
+use entity_core::{DirectPath, Result, Verb, encode_segment};
+
+use crate::web::app::App;
+use crate::web::exchange::Exchange;
+
+/// The last segment of the address.
+const WORD: &str = "norefresh";
+
+/// Whether the address is asked for.
+pub(crate) fn is_asked(path: &DirectPath, verb: Verb) -> bool {
+    let is_named = matches!(path.segments.as_slice(), [_, word] if word == WORD);
+    path.prefix == "session" && is_named && verb == Verb::Get
+}
+
+/// Whether `uri` is such an address: asking for it is no use of the session.
+pub(crate) fn is_at(uri: &Uri) -> bool {
+    let last = uri.path().rsplit('/').next().unwrap_or_default();
+    last.split('.').next() == Some(WORD)
+}
+
+/// Leads to the session itself, with the parameter that says the same.
+///
+/// # Errors
+/// Nobody is logged in, and the session is not that of the request.
+pub(crate) fn answer(app: &App, exchange: &Exchange, path: &DirectPath) -> Result<Response> {
+    let name = path
+        .segments
+        .first()
+        .map(String::as_str)
+        .unwrap_or_default();
+    let target = DirectPath::new("session", [name]);
+    let caller = &exchange.origin.caller;
+    app.dispatcher.admit(&target, Verb::Get, caller)?;
+    let base = &exchange.base_url;
+    let format = path.format.as_deref().unwrap_or("json");
+    let place = format!(
+        "{base}/direct/session/{}.{format}?auto=true",
+        encode_segment(name)
+    );
+    Ok((StatusCode::FOUND, [(LOCATION, place)]).into_response())
+}

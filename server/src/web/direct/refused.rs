@@ -1,0 +1,121 @@
+//! A form that was refused, shown again: with what was sent in it, and with what is wrong at each field.
+//!
+//! A form about an entity that has changed since is shown with the present version in it, because its reader is
+//! told so and sends it again knowingly. One that was refused for any other reason keeps the version that it
+//! came with: nobody has told its reader of what others wrote meanwhile.
+
+use axum::response::Response;
+use entity_core::format::Format;
+use entity_core::{
+    Abilities, Body, DirectPath, Error, ErrorKind, Form, Input, Item, Preconditions, Refusal,
+    Request, Verb, Version,
+};
+
+use super::request::Parsed;
+use super::{ended, is_login, login_form, negotiate, request, tell_version, view};
+use crate::web::app::App;
+use crate::web::error;
+use crate::web::exchange::Exchange;
+
+/// The page with the form, if the request was a person's and came from one.
+pub(crate) async fn form(
+    app: &App,
+    exchange: &Exchange,
+    path: &DirectPath,
+    error: &Error,
+) -> Option<Response> {
+    let (format, verb, parsed) = sent(app, exchange, path)?;
+    let mut form = match is_login(path, verb) {
+        true if comes_back(error) => login_form::form(),
+        false if comes_back(error) => empty(app, exchange, path, verb, error).await?,
+        false if error.kind() == ErrorKind::Unauthenticated => ended::form(app, path, verb)?,
+        _ => return None,
+    };
+    let problem = error::problem(error, &exchange.context);
+    form.refusal = Some(Refusal {
+        kind: error.kind(),
+        version: match error.kind() {
+            ErrorKind::PreconditionFailed => form.item.as_ref().and_then(Item::version),
+            _ => parsed.version.as_deref().and_then(Version::parse),
+        },
+        sent: parsed.input.fields,
+        message: problem.message,
+        fields: problem.fields,
+    });
+    let view = view(app, exchange, path, Abilities::default());
+    let body = Body::Form(form);
+    let renderer = app.formats.renderer_for(format.name, &body).ok()?;
+    let page = renderer.render(&body, &view).ok()?;
+    let mut response = error::respond_with(error, &exchange.context, page, format.media_type);
+    tell_version(&mut response, error, format);
+    Some(response)
+}
+
+/// What a form said, if a form was sent by somebody who reads pages.
+fn sent(app: &App, exchange: &Exchange, path: &DirectPath) -> Option<(Format, Verb, Parsed)> {
+    let headers = &exchange.parts.headers;
+    let extension = path.format.as_deref();
+    let format = negotiate::format(extension, headers, &app.formats).ok()?;
+    if format.name != "html" || exchange.context.wants_problem {
+        return None;
+    }
+    let method = request::verb(&exchange.parts.method)?;
+    let body = &exchange.body;
+    let with_files = exchange.uploaded.as_ref().and_then(|it| it.form.as_ref());
+    let parsed = match with_files {
+        Some(form) => request::form(form, &app.formats),
+        None => request::body(headers, extension, &path.prefix, body, &app.formats),
+    };
+    let parsed = parsed.ok()?;
+    let verb = parsed.method.unwrap_or(method);
+    parsed.input.is_form.then_some((format, verb, parsed))
+}
+
+/// Whether whoever filled in the form can put it right, or send it again later. What was not found may be what the form
+/// refers to.
+fn comes_back(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::BadRequest
+            | ErrorKind::Conflict
+            | ErrorKind::Forbidden
+            | ErrorKind::InsufficientStorage
+            | ErrorKind::NotFound
+            | ErrorKind::PreconditionFailed
+            | ErrorKind::TooManyRequests
+            | ErrorKind::Unprocessable
+    )
+}
+
+/// The form that was sent, as it was before: asked for again, so that whoever may not see it does not.
+async fn empty(
+    app: &App,
+    exchange: &Exchange,
+    path: &DirectPath,
+    verb: Verb,
+    error: &Error,
+) -> Option<Form> {
+    let is_outdated = error.kind() == ErrorKind::PreconditionFailed;
+    let words: Vec<&str> = path.segments.iter().map(String::as_str).collect();
+    let segments = match (verb, words.as_slice()) {
+        (Verb::Post, [] | ["new"]) => vec!["new"],
+        (Verb::Post | Verb::Put, [id] | [id, "edit"]) => vec![*id, "edit"],
+        // Whatever else keeps an entity does so however often its deletion is asked for.
+        (Verb::Delete, [id] | [id, "delete"]) if is_outdated => vec![*id, "delete"],
+        _ => return None,
+    };
+    let request = Request {
+        path: DirectPath::new(&path.prefix, segments),
+        verb: Verb::Get,
+        query: Vec::new(),
+        input: Input::default(),
+        preconditions: Preconditions::default(),
+        is_dry_run: false,
+        wants_abilities: true,
+        origin: exchange.origin.clone(),
+    };
+    match app.dispatcher.dispatch(&request).await.ok()?.body {
+        Body::Form(form) => Some(form),
+        _ => None,
+    }
+}

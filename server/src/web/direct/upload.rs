@@ -1,0 +1,237 @@
+//! Files that clients send: streamed into the store before the unit of work opens that names them.
+//!
+//! Whoever may not do what the request asks for is told so before its body is read. While the body comes, the request
+//! holds a place for uploads only, and no place for writes: so clients that send slowly are in the way of each other
+//! and of nobody else.
+
+mod form;
+mod pace;
+
+use axum::body::Body;
+use axum::http::Uri;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH};
+use axum::http::request::Parts;
+use bytes::Bytes;
+use entity_core::blob::Received;
+use entity_core::{
+    Blob, DirectPath, Error, ErrorKind, Input, Origin, Preconditions, Reception, Request, Result,
+    Upload, Verb,
+};
+use futures::{Stream, stream};
+use http_body_util::BodyExt as _;
+
+use super::{parse_path, request};
+use crate::base::media;
+use crate::operate::retention;
+use crate::web::app::App;
+use crate::web::exchange::Exchange;
+use pace::Pace;
+
+/// What came of a body with files.
+#[derive(Debug, Default)]
+pub(crate) struct Uploaded {
+    /// The fields of the form, in the encoding of a form without files.
+    pub(crate) form: Option<Vec<u8>>,
+    /// The files, which are stored.
+    pub(crate) files: Vec<Upload>,
+}
+
+/// Whether the request with this head brings files.
+pub(crate) fn is_asked(app: &App, parts: &Parts) -> bool {
+    let is_direct = |uri: &Uri| uri.path().starts_with("/direct/");
+    if parts.method.is_safe() || !is_direct(&parts.uri) {
+        return false;
+    }
+    let Some(sent) = request::verb(&parts.method) else {
+        return false;
+    };
+    let path = parse_path(app, &parts.uri);
+    path.is_ok_and(|path| reception(app, parts, &path, sent).is_some())
+}
+
+/// How the request takes its body as files, if it does.
+pub(super) fn reception(
+    app: &App,
+    parts: &Parts,
+    path: &DirectPath,
+    sent: Verb,
+) -> Option<Reception> {
+    let reception = entity_core::reception(app.dispatcher.registry(), path, sent)?;
+    let is_form = media::boundary(&parts.headers).is_some();
+    (is_form || reception.is_whole).then_some(reception)
+}
+
+/// The parts of a request that are needed while its files come.
+struct Receiver<'a> {
+    app: &'a App,
+    /// The request without its body.
+    request: Request,
+    reception: Reception,
+    /// Most bytes that the request may have.
+    most: u64,
+    /// The number of bytes that it announces.
+    announced: Option<u64>,
+}
+
+/// The body of the request, and how fast it comes.
+struct Source {
+    body: Body,
+    pace: Pace,
+}
+
+/// Reads the body of `exchange` into the store.
+///
+/// # Errors
+/// Returns an error if the caller may not send it, it is too large or malformed, it does not come fast enough, or it
+/// can't be stored.
+pub(super) async fn receive(
+    app: &App,
+    exchange: &mut Exchange,
+    path: &DirectPath,
+    sent: Verb,
+    reception: Reception,
+) -> Result<()> {
+    let Some(body) = exchange.take_body() else {
+        return Err(Error::internal("the body of an upload is read twice"));
+    };
+    let place = match &exchange.admitted {
+        Some(admitted) => Some(admitted.enter_upload(&app.admission).await?),
+        None => None,
+    };
+    let headers = &exchange.parts.headers;
+    let announced = headers
+        .get(CONTENT_LENGTH)
+        .and_then(|it| it.to_str().ok()?.parse().ok());
+    let receiver = Receiver {
+        app,
+        request: without_body(exchange, path, sent)?,
+        reception,
+        most: app.config.files_size.in_bytes(),
+        announced,
+    };
+    let source = Source {
+        body,
+        pace: Pace::new(app.config.body_timeout, app.config.upload_rate.in_bytes()),
+    };
+    let deadline = exchange.deadline.clone();
+    if let Some(deadline) = &deadline {
+        deadline.suspend();
+    }
+    let files = match media::boundary(&exchange.parts.headers) {
+        Some(boundary) => {
+            let token = exchange.owed_token.as_deref();
+            form::receive(receiver, source, boundary, token).await
+        }
+        None => receiver.receive_whole(source, named(&exchange.parts)).await,
+    };
+    let rest = app.config.request_deadline;
+    if let Some(deadline) = &deadline {
+        deadline.resume(rest);
+    }
+    let uploaded = files?;
+    exchange.owed_token = None;
+    exchange.body = uploaded.form.clone().unwrap_or_default().into();
+    exchange.uploaded = Some(uploaded);
+    drop(place);
+    match &mut exchange.admitted {
+        Some(admitted) => admitted.begin().await,
+        None => Ok(()),
+    }
+}
+
+/// The request of `exchange` as far as its head tells it.
+fn without_body(exchange: &Exchange, path: &DirectPath, verb: Verb) -> Result<Request> {
+    Ok(Request {
+        path: path.clone(),
+        verb,
+        query: exchange.query()?,
+        input: Input::default(),
+        preconditions: Preconditions::default(),
+        is_dry_run: true,
+        wants_abilities: false,
+        origin: exchange.origin.clone(),
+    })
+}
+
+/// The name of the file that the body is, if the head tells one.
+fn named(parts: &Parts) -> Option<String> {
+    let value = parts.headers.get(CONTENT_DISPOSITION)?;
+    media::file_name(value)
+}
+
+fn too_large(most: u64) -> Error {
+    Error::new(
+        ErrorKind::TooLarge,
+        format!("the file must not be longer than {most} bytes here"),
+    )
+}
+
+impl Receiver<'_> {
+    /// Asks how many bytes may come for a request with these fields, once it is clear that the caller may send it.
+    async fn room(&self, input: Input) -> Result<u64> {
+        let request = Request {
+            input,
+            ..self.request.clone()
+        };
+        let room = self.app.dispatcher.room(&request).await?;
+        Ok(room.min(self.most))
+    }
+
+    async fn receive_whole(self, mut source: Source, name: Option<String>) -> Result<Uploaded> {
+        let name = Upload::check_name("", name.as_deref())?;
+        let room = self.room(Input::default()).await?;
+        if self.announced.is_some_and(|it| it > room) {
+            return Err(too_large(room));
+        }
+        let mut incoming = self.app.dispatcher.shared().blobs()?.begin().await?;
+        while let Some(piece) = source.next().await? {
+            let length = u64::try_from(piece.len()).unwrap_or(u64::MAX);
+            if incoming.size().saturating_add(length) > room {
+                return Err(too_large(room));
+            }
+            incoming.write(piece).await?;
+        }
+        let blob = keep(self.app, &self.request.origin, incoming.finish().await?).await?;
+        Ok(Uploaded {
+            form: None,
+            files: vec![Upload::new("", blob, name.as_deref())?],
+        })
+    }
+}
+
+impl Source {
+    /// The next bytes, if they come fast enough.
+    async fn next(&mut self) -> Result<Option<Bytes>> {
+        loop {
+            let Some(frame) = self.pace.during(self.body.frame()).await? else {
+                return Ok(None);
+            };
+            let frame = frame.map_err(|error| incomplete().with_source(error))?;
+            if let Ok(bytes) = frame.into_data() {
+                self.pace.note(bytes.len())?;
+                return Ok(Some(bytes));
+            }
+        }
+    }
+
+    fn into_stream(self) -> impl Stream<Item = Result<Bytes>> + Send {
+        stream::try_unfold(self, |mut source| async move {
+            let piece = source.next().await?;
+            Ok(piece.map(|it| (it, source)))
+        })
+    }
+}
+
+/// Notes the file in the database, then gives it its name in the store.
+async fn keep(app: &App, origin: &Origin, received: Received) -> Result<Blob> {
+    let blob = received.blob();
+    retention::write(app, origin, |cx| {
+        Box::pin(async move { entity_core::db::blobs::note(cx, &blob).await })
+    })
+    .await?;
+    received.keep().await
+}
+
+fn incomplete() -> Error {
+    Error::bad_request("the body did not come to its end: send it again")
+}

@@ -1,0 +1,166 @@
+//! The source of one stream: what happens, read on behalf of its caller for as long as the session lives.
+
+use std::convert::Infallible;
+use std::sync::Weak;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use entity_core::{Context, Event, Origin, Reading, Result};
+use futures::stream::{self, Stream};
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout};
+
+use super::live::Place;
+use super::told;
+use crate::base::telemetry;
+use crate::guard::session::SessionId;
+use crate::operate::follower;
+use crate::web::app::{App, Inner};
+
+/// How long a client waits before it comes back.
+const BEGIN: &str = "retry: 5000\n\n";
+/// Told where events that the client asks for were removed: it begins anew with what it reads elsewhere.
+const RESET: &str = "event: reset\ndata: {}\n\n";
+/// How often a stream on which nothing happens looks whether its session lives.
+const LOOK: Duration = Duration::from_secs(5);
+/// How long a stream says nothing at most, so that nobody between takes it for dead.
+const SILENCE: Duration = Duration::from_secs(15);
+
+/// A stream, as far as it has come.
+pub(super) struct Source {
+    /// The service, which a stream does not keep alive.
+    app: Weak<Inner>,
+    origin: Origin,
+    session: SessionId,
+    /// The number of the last event that is told or passed over.
+    position: i64,
+    /// The number of the last event that can be told.
+    end: watch::Receiver<i64>,
+    spoken: Instant,
+    begin: Option<String>,
+    _place: Place,
+}
+
+impl Source {
+    /// Begins behind the event `behind`, or with what happens from now on.
+    ///
+    /// # Errors
+    /// Returns an error if the database can't be read.
+    pub(super) async fn begin(
+        app: &App,
+        origin: Origin,
+        (session, place): (SessionId, Place),
+        behind: Option<i64>,
+    ) -> Result<Self> {
+        let read = app
+            .dispatcher
+            .read(&origin, |cx| Box::pin(follower::bounds(cx)));
+        let bounds = read.await?;
+        let position = behind.map_or(bounds.last, |it| it.min(bounds.last));
+        let is_complete = position.saturating_add(1) >= bounds.first;
+        let mut begin = BEGIN.to_owned();
+        if !is_complete {
+            begin.push_str(RESET);
+        }
+        Ok(Self {
+            app: app.downgrade(),
+            origin: Origin {
+                // The place of a request is for those that end.
+                reading: Reading::default(),
+                ..origin
+            },
+            session,
+            position,
+            end: app.followed.subscribe(),
+            spoken: Instant::now(),
+            begin: Some(begin),
+            _place: place,
+        })
+    }
+
+    /// Returns the bytes of the stream, each time that there are any.
+    pub(super) fn into_stream(self) -> impl Stream<Item = std::result::Result<Bytes, Infallible>> {
+        stream::unfold(self, |mut source| async move {
+            let text = source.next().await?;
+            source.spoken = Instant::now();
+            Some((Ok(Bytes::from(text)), source))
+        })
+    }
+
+    /// Returns what comes next, or `None` at the end: when the session is over, the service stops, or the database can't be
+    /// read. A client comes back then, and is told why.
+    async fn next(&mut self) -> Option<String> {
+        if let Some(begin) = self.begin.take() {
+            return Some(begin);
+        }
+        loop {
+            let end = *self.end.borrow_and_update();
+            let app = App::from(self.app.upgrade()?);
+            if app.health.is_draining() || !self.is_alive(&app).await {
+                return None;
+            }
+            while self.position < end {
+                let told = self.read(&app, end).await?;
+                if !told.is_empty() {
+                    return Some(told);
+                }
+            }
+            drop(app);
+            let left = SILENCE.saturating_sub(self.spoken.elapsed());
+            if left.is_zero() {
+                // No event, but the place from which the client goes on.
+                return Some(format!("id: {}\n\n", self.position));
+            }
+            if let Ok(Err(_gone)) = timeout(LOOK.min(left), self.end.changed()).await {
+                return None;
+            }
+        }
+    }
+
+    async fn is_alive(&self, app: &App) -> bool {
+        match app.sessions().find(&self.session).await {
+            Ok(found) => found.is_some(),
+            Err(error) => {
+                tracing::debug!(error = telemetry::cause(&error), "ended a stream of events");
+                false
+            }
+        }
+    }
+
+    /// Reads some of the events up to `end` and goes on behind them.
+    async fn read(&mut self, app: &App, end: i64) -> Option<String> {
+        let position = self.position;
+        // Each step counts for itself what it reads.
+        let origin = Origin {
+            reading: Reading::default(),
+            ..self.origin.clone()
+        };
+        let work = app.dispatcher.read(&origin, |cx| {
+            Box::pin(async move {
+                let events = follower::events(cx, position, end, None).await?;
+                let last = events.last().map_or(end, |it| it.0);
+                Ok((last, tell(cx, &events).await?))
+            })
+        });
+        match work.await {
+            Ok((last, told)) => {
+                self.position = last;
+                Some(told)
+            }
+            Err(error) => {
+                tracing::debug!(error = telemetry::cause(&error), "ended a stream of events");
+                None
+            }
+        }
+    }
+}
+
+/// Writes those of `events` that the caller is told.
+async fn tell(cx: &Context, events: &[(i64, Event)]) -> Result<String> {
+    let told = told::to_caller(cx, events).await?.into_iter();
+    let written = told.map(|(number, told)| {
+        let told = serde_json::to_string(&told).map_err(entity_core::Error::internal)?;
+        Ok(format!("id: {number}\ndata: {told}\n\n"))
+    });
+    written.collect()
+}

@@ -1,0 +1,196 @@
+//! Finds out where a request comes from, whether it came over TLS, and for which host.
+//!
+//! Headers of proxies are believed only when the peer is one of ours, and then only what our outermost proxy
+//! saw: each list is read from its end, and what stands before the first stranger is the stranger's word.
+
+mod forwarded;
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+
+use axum::http::header::HOST;
+use axum::http::request::Parts;
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderName};
+
+use crate::base::config::{Config, ProxyHeader};
+
+const FORWARDED: HeaderName = HeaderName::from_static("forwarded");
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+
+/// What proxies add to the requests that they pass on.
+const OF_PROXIES: [HeaderName; 6] = [
+    FORWARDED,
+    FORWARDED_FOR,
+    FORWARDED_PROTO,
+    FORWARDED_HOST,
+    HeaderName::from_static("x-real-ip"),
+    HeaderName::from_static("via"),
+];
+
+/// The other end of the connection. Set by the listener.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer(pub SocketAddr);
+
+/// Where a request comes from, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrived {
+    /// The other end of the connection, if there is one.
+    pub peer: Option<IpAddr>,
+    /// The address of the client.
+    pub address: IpAddr,
+    /// Whether the client spoke TLS, to us or to our proxy.
+    pub is_secure: bool,
+}
+
+/// Where the request with this head comes from.
+pub fn find(parts: &Parts, config: &Config) -> Arrived {
+    let client = client(parts, config);
+    Arrived {
+        peer: peer(parts),
+        address: client.address,
+        is_secure: client.is_secure,
+    }
+}
+
+/// The host that the client named to our outermost proxy, if that tells.
+pub fn host(parts: &Parts, config: &Config) -> Option<String> {
+    client(parts, config).host
+}
+
+/// Whether the client itself is on this machine: the connection comes from it, and no proxy made it, neither one of
+/// ours nor one that nobody told us of.
+pub fn is_local(parts: &Parts, config: &Config) -> bool {
+    let is_forwarded = OF_PROXIES.iter().any(|it| parts.headers.contains_key(it));
+    peer(parts).is_some_and(|it| it.is_loopback() && !config.trusts(it)) && !is_forwarded
+}
+
+/// Where answers lead to: `own`, the address of the service; unless nobody set that one and a client on this machine
+/// calls it by another loopback name, for browsers keep a cookie for the name that they were given it under.
+pub(crate) fn base_url(parts: &Parts, config: &Config, own: &Arc<str>) -> Arc<str> {
+    let mut named = parts.headers.get_all(HOST).iter();
+    let named = match (named.next(), named.next()) {
+        (Some(host), None) => host.to_str().ok(),
+        _ => None,
+    };
+    let is_free = config.public_url.is_none() && is_local(parts, config);
+    match named.filter(|it| is_free && is_loopback(it)) {
+        Some(host) => format!("http://{host}").into(),
+        None => Arc::clone(own),
+    }
+}
+
+/// Whether `host` is a loopback name, perhaps with a port.
+fn is_loopback(host: &str) -> bool {
+    let Ok(authority) = host.parse::<Authority>() else {
+        return false;
+    };
+    let name = authority.host();
+    let address = name.trim_start_matches('[').trim_end_matches(']');
+    let is_address = address
+        .parse::<IpAddr>()
+        .is_ok_and(|it| it.to_canonical().is_loopback());
+    !host.contains('@') && (name.eq_ignore_ascii_case("localhost") || is_address)
+}
+
+/// Whoever sent a request, as far as we and our proxies can tell.
+#[derive(Debug, PartialEq, Eq)]
+struct Client {
+    address: IpAddr,
+    is_secure: bool,
+    host: Option<String>,
+}
+
+fn peer(parts: &Parts) -> Option<IpAddr> {
+    let peer = parts.extensions.get::<Peer>()?;
+    Some(peer.0.ip().to_canonical())
+}
+
+fn client(parts: &Parts, config: &Config) -> Client {
+    let address = peer(parts).unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    let client = Client {
+        address,
+        is_secure: false,
+        host: None,
+    };
+    match config.proxy_header {
+        _ if !config.trusts(address) => client,
+        ProxyHeader::XForwarded => by_x_forwarded(client, &parts.headers, config),
+        ProxyHeader::Forwarded => by_forwarded(client, &parts.headers, config),
+    }
+}
+
+/// Follows the addresses towards the client. Each was written by one of ours until one is a stranger's.
+fn by_x_forwarded(mut client: Client, headers: &HeaderMap, config: &Config) -> Client {
+    let addresses = list(headers, &FORWARDED_FOR);
+    for address in addresses.rsplit(',').map_while(node) {
+        client.address = address;
+        if !config.trusts(address) {
+            break;
+        }
+    }
+    let protocols = list(headers, &FORWARDED_PROTO);
+    client.is_secure = last(&protocols).is_some_and(is_https);
+    client.host = last(&list(headers, &FORWARDED_HOST)).map(ToOwned::to_owned);
+    client
+}
+
+/// The same where each hop tells all that it saw in one place.
+fn by_forwarded(mut client: Client, headers: &HeaderMap, config: &Config) -> Client {
+    for hop in forwarded::hops(&list(headers, &FORWARDED)) {
+        if let Some(protocol) = &hop.protocol {
+            client.is_secure = is_https(protocol);
+        }
+        client.host = hop.host.or(client.host);
+        let Some(address) = hop.address.as_deref().and_then(node) else {
+            break;
+        };
+        client.address = address;
+        if !config.trusts(address) {
+            break;
+        }
+    }
+    client
+}
+
+/// The lines of a list header as one. What is not text stays in it as something that is nothing: left out, it
+/// would take a proxy's word with it.
+fn list(headers: &HeaderMap, name: &HeaderName) -> String {
+    let lines: Vec<_> = headers
+        .get_all(name)
+        .iter()
+        .map(|it| String::from_utf8_lossy(it.as_bytes()))
+        .collect();
+    lines.join(",")
+}
+
+/// The last element of a list, if it is not empty: the one nearest to us.
+fn last(list: &str) -> Option<&str> {
+    list.rsplit(',')
+        .next()
+        .map(str::trim)
+        .filter(|it| !it.is_empty())
+}
+
+fn is_https(protocol: &str) -> bool {
+    protocol.eq_ignore_ascii_case("https")
+}
+
+/// The address of a hop, which may come with a port, and if it has colons in brackets.
+fn node(text: &str) -> Option<IpAddr> {
+    // RFC 7239 lets a proxy hide the port, which then begins with a line.
+    let text = text.trim();
+    let text = text.rsplit_once(":_").map_or(text, |(address, _)| address);
+    let bracketed = || text.strip_prefix('[')?.strip_suffix(']')?.parse().ok();
+    let address = text
+        .parse::<IpAddr>()
+        .ok()
+        .or_else(|| Some(text.parse::<SocketAddr>().ok()?.ip()))
+        .or_else(|| bracketed().map(|it: Ipv6Addr| IpAddr::V6(it)))?;
+    Some(address.to_canonical())
+}
+
+#[cfg(test)]
+mod tests;

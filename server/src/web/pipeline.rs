@@ -1,0 +1,386 @@
+//! The way of every request: from the socket inwards, to `/direct` or `/api`, and out again.
+//!
+//! Each function is one step and calls the next one inwards, so that what a step does on the way in and on the
+//! way out stands together, and the order of the steps is what it looks like.
+
+use std::future::poll_fn;
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+use std::task::Poll;
+
+use axum::body::{Body, Bytes, HttpBody as _};
+use axum::extract::Request;
+use axum::http::header::{CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, DATE, LOCATION};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use entity_core::{Error, Origin, Registry, Result, Verb};
+use entity_formats::STYLESHEET_PATH;
+use futures::FutureExt as _;
+use tokio::time::{Instant, sleep_until};
+
+use crate::base::deadline::{Brings, Deadline};
+use crate::base::metrics::Cause;
+use crate::guard::admission::{Admitted, Class, Sender, later};
+use crate::guard::audit::AuditRow;
+use crate::web::app::App;
+use crate::web::coding::{self, Coded, data};
+use crate::web::error::{self, ErrorContext};
+use crate::web::exchange::Exchange;
+use crate::web::middleware::address::{self, Arrived};
+use crate::web::middleware::cors::{Readers, ToStranger};
+use crate::web::middleware::request_id::{REQUEST_ID, RequestId};
+use crate::web::middleware::session::Known;
+use crate::web::middleware::{audit, csrf, guard, headers, identify, panic, session};
+use crate::web::mount::Mount;
+use crate::{
+    base::health,
+    pages::{feed, portal},
+    web::{api, direct},
+};
+
+/// Gives the request an id, finds out where it comes from, and adds to the answer what every answer carries.
+pub(crate) async fn serve(app: &App, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let is_head = parts.method == Method::HEAD;
+    let arrived = address::find(&parts, &app.config);
+    let id = match arrived.peer.is_some_and(|it| app.config.trusts(it)) {
+        true => RequestId::of_proxy(&parts.headers),
+        false => RequestId::new(),
+    };
+    let context = ErrorContext::of(app, &parts.headers, id.clone());
+    let readers = Readers::of(&parts, &app.config);
+    let mut response = match outside(app, &parts, &context) {
+        Some(response) => response,
+        None => counted(app, Box::new((parts, body)), arrived, context).await,
+    };
+    headers::add(&mut response, arrived.is_secure);
+    readers.tell(&mut response);
+    response.headers_mut().insert(REQUEST_ID, id.to_header());
+    headers::bound(&mut response);
+    // The connection would add a time that it keeps, and goes on telling when the clock was set back.
+    let now = direct::validators::to_http_date(app.now());
+    if let Some(Ok(now)) = now.map(HeaderValue::try_from) {
+        response.headers_mut().insert(DATE, now);
+    }
+    match is_head {
+        true => without_body(response),
+        false => response,
+    }
+}
+
+/// The head of `response`, which still tells how long the body would be.
+fn without_body(response: Response) -> Response {
+    let (mut parts, body) = response.into_parts();
+    if let Some(length) = body.size_hint().exact() {
+        parts.headers.insert(CONTENT_LENGTH, length.into());
+    }
+    Response::from_parts(parts, Body::empty())
+}
+
+/// What is neither audited nor tied to a session: the questions of load balancers, and the stylesheet.
+fn outside(app: &App, parts: &Parts, context: &ErrorContext) -> Option<Response> {
+    let path = parts.uri.path();
+    if !matches!(path, health::LIVE | health::READY | STYLESHEET_PATH) {
+        return None;
+    }
+    if parts.method == Method::OPTIONS {
+        return Some(error::options(&[Verb::Get]));
+    }
+    if !matches!(parts.method, Method::GET | Method::HEAD) {
+        let error = Error::method_not_allowed(vec![Verb::Get]);
+        return Some(error::respond(&error, context));
+    }
+    Some(match path {
+        health::LIVE => app.health.live().into_response(),
+        health::READY => app.health.readiness(),
+        _ => stylesheet(&parts.headers),
+    })
+}
+
+/// Refuses what is too much, before anything is looked up for it, and counts all answers. From here on the request
+/// is under its deadline.
+async fn counted(
+    app: &App,
+    request: Box<(Parts, Body)>,
+    arrived: Arrived,
+    context: ErrorContext,
+) -> Response {
+    let class = Class::of(&request.0);
+    let known = session::look(app, &request.0);
+    let sender = match &known {
+        Known::Session(Some(session)) => Sender::Account(&session.user().id),
+        Known::Unknown(_) => Sender::Undecided,
+        _ if identify::has_evidence(app, &request.0, &arrived) => Sender::Undecided,
+        _ => Sender::Stranger,
+    };
+    let (method, uri) = (&request.0.method, &request.0.uri);
+    let asked = Some(uri).filter(|_| method.is_safe());
+    let arriving = app
+        .admission
+        .arrive(class, sender, &arrived, asked, app.steady());
+    let response = match arriving {
+        Ok((admitted, quota)) => {
+            let mut response = admitted_in(app, request, (arrived, known), context, admitted).await;
+            if let Some(quota) = quota {
+                quota.tell(response.headers_mut());
+            }
+            response
+        }
+        Err(too_many) => too_many.respond(&context),
+    };
+    app.metrics.answered(class, response.status());
+    response
+}
+
+/// Waits for a place, as long as the request may take at all.
+async fn admitted_in(
+    app: &App,
+    request: Box<(Parts, Body)>,
+    (arrived, known): (Arrived, Known),
+    context: ErrorContext,
+    mut admitted: Admitted,
+) -> Response {
+    let has_body = !request.1.is_end_stream();
+    let brings = match direct::upload::is_asked(app, &request.0) {
+        true => Brings::Files,
+        false if has_body => Brings::Body,
+        false => Brings::Nothing,
+    };
+    let until = &Deadline::new(Instant::now() + app.config.request_deadline, brings);
+    let entered = admitted.enter(&app.admission, has_body);
+    match in_time(app, until, entered).await {
+        // What is refused needs no room for all that follows.
+        Ok(()) => {
+            let session = in_session(app, request, (arrived, known), (context, until), admitted);
+            Box::pin(session).await
+        }
+        Err(error) => error::refuse(&error, &context),
+    }
+}
+
+/// What comes of `work`, if that is known before the deadline of its request.
+fn in_time<T>(
+    app: &App,
+    until: &Deadline,
+    work: impl Future<Output = Result<T>>,
+) -> impl Future<Output = Result<T>> {
+    let too_long = || Error::unavailable("the request took too long: try again", later());
+    in_time_or(app, until, work, too_long)
+}
+
+/// The same; after the deadline the client is told this. Most work is done at once, and no clock is set for that.
+async fn in_time_or<T>(
+    app: &App,
+    until: &Deadline,
+    work: impl Future<Output = Result<T>>,
+    told: impl FnOnce() -> Error,
+) -> Result<T> {
+    let mut work = pin!(work);
+    let mut over = pin!(None);
+    let done = poll_fn(|cx| match work.as_mut().poll(cx) {
+        Poll::Ready(done) => Poll::Ready(Some(done)),
+        Poll::Pending => loop {
+            if over.is_none() {
+                over.set(Some(sleep_until(until.first())));
+            }
+            let Some(mut timer) = over.as_mut().as_pin_mut() else {
+                return Poll::Pending;
+            };
+            if timer.as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
+            }
+            match until.again() {
+                Some(later) => timer.reset(later),
+                None => return Poll::Ready(None),
+            }
+        },
+    });
+    done.await.unwrap_or_else(|| {
+        app.metrics.refused(Cause::Deadline);
+        Err(told())
+    })
+}
+
+/// Finds out on whose behalf the request runs, and tells the name of the session.
+async fn in_session(
+    app: &App,
+    request: Box<(Parts, Body)>,
+    (arrived, known): (Arrived, Known),
+    (context, until): (ErrorContext, &Deadline),
+    admitted: Admitted,
+) -> Response {
+    let found = session::find(app, &request.0, known);
+    let session = match in_time(app, until, found).await {
+        Ok(session) => session,
+        Err(error) => return error::respond(&error, &context),
+    };
+    // It goes far, and is moved from step to step.
+    let own = &app.dispatcher.shared().base_url;
+    let place = (arrived, address::base_url(&request.0, &app.config, own));
+    let mut exchange = Exchange::new(*request, session.clone(), place, context, admitted);
+    exchange.deadline = Some(until.clone());
+    let exchange = Box::new(exchange);
+    let mut response = audited(app, exchange, until).await;
+    if let Some(session) = session {
+        session::name(&mut response, &session);
+    }
+    response
+}
+
+/// Writes an audit row for every request whose answer has not written one in its own transaction.
+async fn audited(app: &App, mut exchange: Box<Exchange>, until: &Deadline) -> Response {
+    let (time, context) = (app.now(), exchange.context.clone());
+    let believed = in_time(app, until, identify::believe(app, &mut exchange)).await;
+    let origin = exchange.origin.clone();
+    let settled = exchange.admitted.as_mut().map_or(Ok(()), |it| {
+        it.settle(&app.admission, &origin.caller, app.steady())
+    });
+    let mut response = match (settled, believed) {
+        (Ok(()), Ok(())) => bounded(app, exchange, until).await,
+        (Ok(()), Err(error)) => exchange.fail(&error),
+        (Err(too_many), _) => too_many.respond(&context),
+    };
+    let origin = match response.extensions().get::<feed::ReadAs>() {
+        Some(read) => Origin {
+            caller: read.0.clone(),
+            ..origin
+        },
+        None => origin,
+    };
+    if origin.caller.is_anonymous() {
+        response.extensions_mut().insert(ToStranger);
+    }
+    if response.extensions().get::<audit::Audited>().is_some() {
+        return response;
+    }
+    let told = response.extensions().get::<audit::AuditedAs>();
+    let status = told.map_or(response.status(), |it| it.0);
+    let row = AuditRow::of(origin, time, status);
+    match in_time(app, until, app.audit.record(row)).await {
+        Ok(()) => response,
+        Err(error) => error::respond(&error, &context),
+    }
+}
+
+/// Ends the work on a request that takes too long, or that panics: one request fails, the service goes on.
+async fn bounded(app: &App, exchange: Box<Exchange>, until: &Deadline) -> Response {
+    let context = exchange.context.clone();
+    let work = Box::pin(AssertUnwindSafe(checked(app, exchange, until)).catch_unwind());
+    let work = work.map(|it| it.map_err(|panic| panic::to_error(&*panic)));
+    match in_time(app, until, work).await {
+        Ok(response) => response,
+        Err(error) => error::respond(&error, &context),
+    }
+}
+
+/// Refuses what no endpoint should have to think about.
+async fn checked(app: &App, mut exchange: Box<Exchange>, until: &Deadline) -> Response {
+    if let Err(error) = guard::check_host(&exchange.parts, &app.config) {
+        // A proxy before us may have seen another request, so nothing that follows can be trusted either.
+        let mut response = exchange.fail(&error);
+        let close = HeaderValue::from_static("close");
+        response.headers_mut().insert(CONNECTION, close);
+        return response;
+    }
+    let checked = guard::check(&exchange.parts, &app.config, exchange.brings_files())
+        .and_then(|()| session::check(app, &exchange.parts.headers));
+    let checked = match checked {
+        Ok(()) => csrf::check(app, &mut exchange).await,
+        Err(error) => Err(error),
+    };
+    match checked {
+        Ok(()) => uninterrupted(app, exchange, until).await,
+        Err(error) => exchange.fail(&error),
+    }
+}
+
+/// What may write goes on to its end even if the client goes away or the deadline passes: whether it is done is then
+/// not known here.
+async fn uninterrupted(app: &App, exchange: Box<Exchange>, until: &Deadline) -> Response {
+    if exchange.parts.method.is_safe() {
+        return route_and_hold(app, exchange).await;
+    }
+    let context = exchange.context.clone();
+    let _awaited = exchange.abandoned.clone().drop_guard();
+    let task = app.tasks.spawn({
+        let app = app.clone();
+        async move { route_and_hold(&app, exchange).await }
+    });
+    let done = async { task.await.map_err(Error::internal) };
+    let done = in_time_or(app, until, done, Error::outcome_unknown).await;
+    done.unwrap_or_else(|error| error::respond(&error, &context))
+}
+
+/// Where the addresses that [`route`] knows begin.
+pub(crate) fn places(registry: &Registry) -> Vec<String> {
+    let types = registry.routes().map(|it| format!("/direct/{}", it.prefix));
+    let others = Mount::begins().chain(["/api/login", "/api/logout"]);
+    types.chain(others.map(ToOwned::to_owned)).collect()
+}
+
+/// Answers when there is room for the answer, if that is a large one.
+async fn route_and_hold(app: &App, exchange: Box<Exchange>) -> Response {
+    let (context, method) = (exchange.context.clone(), exchange.parts.method.clone());
+    let mount = Mount::of(exchange.parts.uri.path());
+    let asked = data::Asked::of(app, mount, &exchange.parts);
+    // An answer that waits for room was made, and no other one is until it has that.
+    let _seated = exchange.admitted.as_ref().map(Admitted::seated);
+    let mut response = route(app, mount, exchange).await;
+    if let Some(asked) = asked {
+        response = match asked.compress(app, response).await {
+            Ok(response) => response,
+            Err(error) => return error::respond(&error, &context),
+        };
+    }
+    if method == Method::HEAD {
+        return response;
+    }
+    let held = app.answers.hold(response, !method.is_safe()).await;
+    held.unwrap_or_else(|error| error::respond(&error, &context))
+}
+
+async fn route(app: &App, mount: Mount, exchange: Box<Exchange>) -> Response {
+    // What comes most is to have no more room than it needs.
+    match mount {
+        Mount::Direct => direct::handle(app, exchange).await,
+        Mount::Api => Box::pin(api::handle(app, exchange)).await,
+        Mount::Feeds => Box::pin(feed::handle(app, exchange)).await,
+        Mount::Portal => Box::pin(portal::handle(app, exchange)).await,
+        Mount::Start => to_start(&exchange),
+        Mount::Nowhere => exchange.fail(&Error::not_found()),
+    }
+}
+
+/// Leads people from the root to where the pages begin: those who are logged in to their sites.
+fn to_start(exchange: &Exchange) -> Response {
+    match exchange.parts.method {
+        Method::GET | Method::HEAD => {
+            let start = match exchange.origin.caller.is_anonymous() {
+                true => "/direct",
+                false => portal::MOUNT,
+            };
+            let start = HeaderValue::from_static(start);
+            (StatusCode::FOUND, [(LOCATION, start)]).into_response()
+        }
+        Method::OPTIONS => error::options(&[Verb::Get]),
+        _ => exchange.fail(&Error::method_not_allowed(vec![Verb::Get])),
+    }
+}
+
+fn stylesheet(headers: &HeaderMap) -> Response {
+    static TEXT: Coded = Coded::new(Bytes::from_static(entity_formats::STYLESHEET.as_bytes()));
+    let kept = [
+        (
+            CONTENT_TYPE,
+            HeaderValue::from_static("text/css; charset=utf-8"),
+        ),
+        (
+            CACHE_CONTROL,
+            HeaderValue::from_static("public, max-age=3600"),
+        ),
+    ];
+    let gzip = TEXT.gzip(headers);
+    let response = (kept, gzip.unwrap_or(TEXT.plain()).clone()).into_response();
+    coding::told(response, gzip.is_some())
+}

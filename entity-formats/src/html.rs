@@ -38,9 +38,9 @@ use self::problem::ProblemPage;
 use self::questionnaire::QuestionnairePage;
 use self::subscription::SubscriptionPage;
 use self::value::ValuePage;
+use crate::render::tree;
 use crate::words::buffer::Buffer;
 use crate::words::text::replace_forbidden;
-use crate::words::tree;
 
 /// Writes HTML.
 #[derive(Clone, Copy, Debug, Default)]

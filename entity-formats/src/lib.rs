@@ -12,19 +12,17 @@
 use entity_core::RegistryError;
 use entity_core::format::Formats;
 
-/// Texts, trees and addresses, which all formats write.
+/// Texts, which all formats write.
 mod words {
     pub(crate) mod buffer;
-    pub(crate) mod paging;
     pub(crate) mod text;
     pub(crate) mod title;
-    pub(crate) mod tree;
 }
 
 /// Bodies from clients.
 pub mod input;
 
-/// A file or folder for each format but HTML.
+/// A file or folder for each format but HTML, and what several of them need.
 mod render {
     pub mod batch;
     pub mod calendar;
@@ -33,6 +31,8 @@ mod render {
     pub mod json;
     pub mod openapi;
     pub mod opml;
+    pub(crate) mod paging;
+    pub(crate) mod tree;
     pub mod xml;
 }
 
@@ -43,7 +43,7 @@ pub use render::{batch, calendar, csv, feed, json, openapi, opml, xml};
 
 pub use input::form::{FORM, encode, parse_pairs, write_pairs};
 pub use input::json::parse_value as parse_json;
-pub use words::paging::{filters, paging_links, windows};
+pub use render::paging::{filters, paging_links, windows};
 pub use words::title::title;
 
 /// The sheet that all pages refer to.

@@ -11,7 +11,9 @@ pub mod base {
     pub(crate) mod letter;
     pub mod limits;
     pub(crate) mod parameters;
+    pub(crate) mod personal;
     pub(crate) mod search;
+    pub mod university;
     pub(crate) mod when;
 }
 
@@ -64,6 +66,7 @@ pub mod face {
     pub mod demo;
     pub mod portal;
     pub mod server_config;
+    pub(crate) mod sites;
     pub mod webhook;
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::entity::href_of;
 use super::list::{self, Table};
 use super::shown::{SanitizedHtml, Shown};
-use crate::words::tree;
+use crate::render::tree;
 
 /// The maximum number of bytes of the texts of one list.
 const MOST_TEXT: usize = 40_000;

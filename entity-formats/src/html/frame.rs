@@ -4,7 +4,7 @@ use entity_core::format::{Format, View};
 use entity_core::{Body, DirectPath, Need, Reference, Registry, Verb, encode_segment};
 
 use crate::render::calendar;
-use crate::words::paging::{list_url, view_url_with_query};
+use crate::render::paging::{list_url, view_url_with_query};
 
 /// The frame of a page.
 pub(super) struct Frame<'a> {

@@ -18,10 +18,7 @@ use super::entity::{Command, buttons, links};
 use super::form::is_prefilled;
 use super::frame::Frame;
 use super::query::Query;
-use crate::{
-    paging_links,
-    words::{title, tree},
-};
+use crate::{paging_links, render::tree, words::title};
 
 /// A list.
 #[derive(Template)]

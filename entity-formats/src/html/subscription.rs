@@ -8,7 +8,7 @@ use entity_core::{Body, Error, EventEntry, Item, Result};
 use super::frame::Frame;
 use super::shown::{SanitizedHtml, Shown};
 use crate::render::feed::{self, clean};
-use crate::words::paging::view_url_with_query;
+use crate::render::paging::view_url_with_query;
 
 /// How an address begins that programs with calendars know as one to subscribe to.
 const CALENDAR_SCHEME: &str = "webcal";

@@ -19,9 +19,9 @@ use serde_json::Value;
 
 use crate::render::feed::clean;
 use crate::render::json::METADATA;
+use crate::render::tree;
 use crate::words::buffer::Buffer;
 use crate::words::text::replace_forbidden;
-use crate::words::tree;
 
 /// Writes CSV.
 #[derive(Clone, Copy, Debug, Default)]

@@ -13,8 +13,8 @@ use entity_core::{
 use uuid::Uuid;
 
 use crate::render::json::entity_url;
+use crate::render::paging::{filters, page_url, paging_links, view_url_with_query};
 use crate::words::buffer::Buffer;
-use crate::words::paging::{filters, page_url, paging_links, view_url_with_query};
 use crate::words::text::replace_forbidden;
 use crate::words::title;
 

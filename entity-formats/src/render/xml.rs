@@ -15,9 +15,9 @@ use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 use serde_json::{Map, Value};
 
 use crate::render::json::ProblemFacts;
+use crate::render::tree;
 use crate::words::buffer::Buffer;
 use crate::words::text::{escape, repair_name};
-use crate::words::tree;
 
 pub use description::{Described, write_description};
 

@@ -8,7 +8,7 @@ use entity_core::{
 };
 use serde::Serialize;
 
-use crate::face::demo::BIOLOGY;
+use crate::base::university::BIOLOGY;
 
 /// Members read; whoever looks after the site writes.
 const ACCESS: Access = Access::new(Need::Site("site.visit"), Need::Site("site.upd"));

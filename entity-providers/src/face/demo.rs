@@ -21,10 +21,6 @@ use crate::people::user::known;
 use crate::storage::db::{site, user_account};
 
 pub use people::{Cast, Person};
-pub use sites::{BIOLOGY, FIELD_TRIP, HISTORY, LAB_A, LAB_B, NEWS};
-
-/// The password of everybody in it, unless somebody chooses another.
-pub const PASSWORD: &str = "lectern-demo";
 
 /// The demo university as it was made.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,8 +12,8 @@ use serde::Serialize;
 use crate::courses::announcement::Announcement;
 use crate::courses::assignment::{self, Assignment};
 use crate::courses::calendar::{self, CalendarEvent};
+use crate::face::sites::own_sites;
 use crate::people::preference;
-use crate::people::site::portal::own_sites;
 use crate::storage::db::{site_page, site_tool};
 
 /// The number of announcements on the start page.

@@ -11,7 +11,6 @@ mod list;
 mod parts;
 mod permissions;
 mod pinned;
-pub(crate) mod portal;
 mod roles;
 mod write;
 
@@ -167,7 +166,7 @@ pub struct Site {
 
 impl Site {
     /// The site in `row`, for a service at `base_url`; its parts are added by [`parts::complete`].
-    fn new(row: table::Model, base_url: &str) -> Self {
+    pub(crate) fn new(row: table::Model, base_url: &str) -> Self {
         let created = crate::storage::db::instant(row.created);
         let modified = crate::storage::db::instant(row.modified);
         let props = [("term", row.term), ("term_eid", row.term_eid)];

@@ -22,7 +22,6 @@ use serde::Serialize;
 use crate::people::preference::NOT_MUTED;
 use crate::people::user::NAME_OR_NOTHING;
 
-pub(crate) use self::follow::emit_to;
 pub use self::follow::follow;
 pub(crate) use self::news::{Place, news};
 pub use self::sweep::sweep;

@@ -191,7 +191,8 @@ both! {
 
 #[test]
 fn x5_no_migration_calls_what_still_changes() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../entity-providers/src/migration");
+    let folder =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../entity-providers/src/storage/migration");
     let mut files = 0;
     for entry in fs::read_dir(folder).expect("the folder of the migrations") {
         let path = entry.expect("a file").path();
@@ -207,7 +208,7 @@ fn x5_no_migration_calls_what_still_changes() {
                 let foreign = ["crate::", "entity_core::", "server::"]
                     .iter()
                     .any(|path| it.contains(path));
-                foreign && (is_step || !it.contains("crate::db::backlog"))
+                foreign && (is_step || !it.contains("crate::storage::db::backlog"))
             });
         files += 1;
         assert_eq!(

@@ -3,9 +3,9 @@
 use std::fmt;
 
 /// The course that most users of the demo university are members of. It has two groups of students.
-pub const SITE: &str = entity_providers::face::demo::BIOLOGY;
+pub const SITE: &str = entity_providers::base::university::BIOLOGY;
 /// The course of which only [`Role::Outsider`] and [`Role::OtherStudent`] are members.
-pub const OTHER_SITE: &str = entity_providers::face::demo::HISTORY;
+pub const OTHER_SITE: &str = entity_providers::base::university::HISTORY;
 
 /// The role of somebody who asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::html::query::{ORDER, Query};
 use crate::html::{label_of, reference};
-use crate::words::paging::view_url;
+use crate::render::paging::view_url;
 
 /// The most columns besides the title.
 const MAX_COLUMNS: usize = 5;

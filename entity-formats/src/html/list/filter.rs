@@ -6,7 +6,7 @@ use entity_core::schema::{Field, Kind, Schema};
 use crate::html::control::{Control, Widget};
 use crate::html::label_of;
 use crate::html::query::{LIMIT, Query, SEARCH, is_about_list};
-use crate::words::paging::view_url;
+use crate::render::paging::view_url;
 
 /// How long the parts of a list may be that the form offers.
 const LIMITS: [&str; 4] = ["10", "25", "50", "100"];

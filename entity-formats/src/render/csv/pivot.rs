@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use super::{cell, end, lines};
 use crate::render::json::METADATA;
+use crate::render::tree;
 use crate::words::buffer::Buffer;
-use crate::words::tree;
 
 /// Returns the field that is told as a table, if it is among those that were chosen.
 pub(super) fn of(

@@ -7,8 +7,8 @@ use entity_core::wire::Millis;
 use entity_core::{Context, Demo, Result};
 
 use super::{Announcement, MOTD_SITE, channel_of};
+use crate::base::university::{BIOLOGY, FIELD_TRIP, HISTORY, LAB_A, NEWS};
 use crate::courses::content::demo::attach;
-use crate::face::demo::{BIOLOGY, FIELD_TRIP, HISTORY, LAB_A, NEWS};
 
 /// One announcement. Hours count back from now: those of the future are negative.
 struct Story {

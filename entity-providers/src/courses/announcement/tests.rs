@@ -11,7 +11,7 @@ use sea_orm::ConnectionTrait;
 use serde_json::json;
 
 use super::{Announcement, view};
-use crate::face::demo::{BIOLOGY, FIELD_TRIP, HISTORY};
+use crate::base::university::{BIOLOGY, FIELD_TRIP, HISTORY};
 use crate::testbed::{Testbed, texts};
 
 const SITE: &str = "announcement/site/biology-101";

@@ -6,8 +6,8 @@ use entity_core::wire::Moment;
 use entity_core::{Context, DateTimeUtc, Demo, Result};
 
 use super::{Assignment, Submission};
+use crate::base::university::{BIOLOGY, HISTORY, LAB_A};
 use crate::courses::content::demo::attach;
-use crate::face::demo::{BIOLOGY, HISTORY, LAB_A};
 
 /// One assignment. Hours count from now.
 struct Task {

@@ -5,7 +5,7 @@ mod writing;
 use entity_core::{ErrorKind, Verb};
 use serde_json::{Value, json};
 
-use crate::face::demo::{BIOLOGY, HISTORY};
+use crate::base::university::{BIOLOGY, HISTORY};
 use crate::testbed::{Testbed, texts};
 
 const SITE: &str = "assignment/site/biology-101";

@@ -7,8 +7,8 @@ use entity_core::{Context, Delete as _, Demo, Fields, Result, Update as _};
 use serde_json::json;
 
 use super::CalendarEvent;
+use crate::base::university::{BIOLOGY, FIELD_TRIP, HISTORY, LAB_A};
 use crate::courses::content::demo::attach;
-use crate::face::demo::{BIOLOGY, FIELD_TRIP, HISTORY, LAB_A};
 
 /// One event. Days count from today.
 struct Plan {

@@ -8,7 +8,7 @@ use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
 
 use super::{CalendarEvent, Deadline, follow_cause, view};
-use crate::face::demo::{BIOLOGY, LAB_A, LAB_B};
+use crate::base::university::{BIOLOGY, LAB_A, LAB_B};
 use crate::testbed::{Testbed, texts};
 
 const MONTH: &str = "?firstDate=2026-11-21&lastDate=2026-12-21";

@@ -9,7 +9,7 @@ use entity_core::wire::Millis;
 use entity_core::{Context, Demo, Error, Result};
 
 use super::{ContentItem, FOLDER, LINK, path};
-use crate::face::demo::{BIOLOGY, HISTORY};
+use crate::base::university::{BIOLOGY, HISTORY};
 
 /// A file, folder or link.
 struct Plan {

@@ -9,7 +9,7 @@ use super::category::GradebookCategory;
 use super::entered::GradebookOverride;
 use super::item::GradebookItem;
 use super::marking::{self, Mark};
-use crate::face::demo::{BIOLOGY, HISTORY};
+use crate::base::university::{BIOLOGY, HISTORY};
 
 /// An item, and how many of the students `student1` … are graded.
 struct Plan {

@@ -6,7 +6,7 @@ use entity_core::{ErrorKind, Result, Verb};
 use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
 
-use crate::face::demo::{BIOLOGY, FIELD_TRIP, LAB_A};
+use crate::base::university::{BIOLOGY, FIELD_TRIP, LAB_A};
 use crate::testbed::{Testbed, texts};
 
 /// The id of the item with this name.

@@ -7,7 +7,7 @@ use entity_core::{Context, Demo, Result};
 
 use self::Mark::{Below, Hidden, In, Locked, Required};
 use super::{ChecklistEntry, Lesson, LessonItem};
-use crate::face::demo::{BIOLOGY, HISTORY};
+use crate::base::university::{BIOLOGY, HISTORY};
 
 /// The feature of a page or an item.
 #[derive(PartialEq)]

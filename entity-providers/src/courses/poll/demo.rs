@@ -6,7 +6,7 @@ use entity_core::wire::Millis;
 use entity_core::{Context, Demo, Result};
 
 use super::{Chosen, Poll, PollOption, PollVote};
-use crate::face::demo::BIOLOGY;
+use crate::base::university::BIOLOGY;
 
 /// A poll: its question, an explanation, the days from now on which it opens and closes, when it shows results, the
 /// maximum number of options of a vote, and the options, each with the number of students who have chosen it.

@@ -9,8 +9,8 @@ use serde_json::{Value as Json, json};
 
 use super::answers::{Answers, Texts};
 use super::{Quiz, QuizAttempt, QuizExtension, QuizQuestion};
+use crate::base::university::{BIOLOGY, HISTORY};
 use crate::courses::lessons;
-use crate::face::demo::{BIOLOGY, HISTORY};
 
 /// A quiz. Hours count from now.
 struct Plan {

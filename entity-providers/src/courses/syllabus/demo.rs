@@ -7,8 +7,8 @@ use entity_core::wire::Millis;
 use entity_core::{Context, Demo, Result};
 
 use super::SyllabusItem;
+use crate::base::university::{BIOLOGY, HISTORY};
 use crate::courses::content::demo::attach;
-use crate::face::demo::{BIOLOGY, HISTORY};
 
 /// One item. Days count from now: those before are negative.
 struct Plan {

@@ -5,7 +5,7 @@ use entity_core::wire::Millis;
 use entity_core::{Context, Demo, Result, db};
 
 use super::Task;
-use crate::face::demo::BIOLOGY;
+use crate::base::university::BIOLOGY;
 
 /// Who has to do what, in how many days, with which priority, and whether it is done.
 const PLANS: [(&str, &str, &str, i64, i64, bool); 5] = [

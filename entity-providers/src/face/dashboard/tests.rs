@@ -6,8 +6,8 @@ use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
 
 use super::of_user;
+use crate::base::university::BIOLOGY;
 use crate::courses::calendar::CalendarEvent;
-use crate::face::demo::BIOLOGY;
 use crate::testbed::{Testbed, texts};
 
 async fn dashboard(bed: &Testbed, eid: &str) -> Value {

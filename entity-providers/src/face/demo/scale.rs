@@ -8,7 +8,7 @@ use std::ops::AddAssign;
 use entity_core::{Context, Error, Result};
 use sea_orm::{ConnectionTrait as _, DbBackend};
 
-use super::BIOLOGY;
+use crate::base::university::BIOLOGY;
 use crate::courses::content::path::root;
 use crate::people::site::claim_ids;
 

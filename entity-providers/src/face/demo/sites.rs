@@ -5,6 +5,7 @@ use entity_core::{Context, Entity as _, Result};
 
 use super::people::{Cast, Person};
 use super::{ago, folded, insert};
+use crate::base::university::{BIOLOGY, FIELD_TRIP, HISTORY, LAB_A, LAB_B, NEWS};
 use crate::people::authorizer::ADMIN_SITE;
 use crate::people::invitation::EXPIRY;
 use crate::people::site::Site;
@@ -13,20 +14,6 @@ use crate::people::term::Half;
 use crate::storage::db::{
     group_member, invitation, membership, site, site_group, site_page, site_tool,
 };
-
-/// The first course: everybody but the second instructor is in it.
-pub const BIOLOGY: &str = "biology-101";
-/// The second course, with an instructor of its own and half of the students.
-pub const HISTORY: &str = "history-210";
-/// The project.
-pub const FIELD_TRIP: &str = "field-trip";
-/// The site with messages for everybody. It has no members: administrators look after it.
-/// The site with news for the public.
-pub const NEWS: &str = "university-news";
-/// The group of the first half of the first course's students.
-pub const LAB_A: &str = "Lab A";
-/// The group of the second half.
-pub const LAB_B: &str = "Lab B";
 
 /// A page with one tool: title and tool.
 type Page = (&'static str, &'static str);

@@ -3,8 +3,8 @@
 use entity_core::ErrorKind;
 use sea_orm::{EntityTrait, PaginatorTrait};
 
-use super::sites::NEWS;
-use super::{BIOLOGY, FIELD_TRIP, HISTORY};
+use crate::base::university::NEWS;
+use crate::base::university::{BIOLOGY, FIELD_TRIP, HISTORY};
 use crate::storage::db::{membership, site_tool, user_account};
 use crate::testbed::{Testbed, texts};
 

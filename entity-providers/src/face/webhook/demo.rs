@@ -4,7 +4,7 @@ use entity_core::db::Secret;
 use entity_core::{Context, Demo, Result, db};
 
 use super::{Kinds, Webhook};
-use crate::face::demo::BIOLOGY;
+use crate::base::university::BIOLOGY;
 
 /// Adds the webhook. Its secret is known to nobody: whoever uses it makes a new one.
 pub(super) async fn fill(cx: &Context, demo: &Demo) -> Result<usize> {

@@ -12,9 +12,8 @@ use super::names::{Names, lower};
 use super::{Draft, Invitation, Invitations, MOST_INVITEE, SENT, link, query};
 use crate::storage::db::invitation::{Column, Entity as Rows, Model};
 use crate::{
-    base::limits,
+    base::{limits, personal},
     people::{membership, user},
-    talk::notification,
 };
 
 /// How long an invitation may be accepted.
@@ -104,7 +103,7 @@ async fn tell_invited(
     for row in rows {
         let person = people.get(&row.invitee).map_or("", String::as_str);
         let reference = Reference::entity(Invitations::PREFIX, row.id.as_str());
-        notification::emit_to(cx, SENT, &reference, site, person, false);
+        personal::emit_to(cx, SENT, &reference, site, person, false);
     }
     Ok(())
 }

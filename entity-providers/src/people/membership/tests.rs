@@ -4,7 +4,7 @@ use entity_core::{ErrorKind, Verb};
 use sea_orm::{EntityTrait, PaginatorTrait};
 use serde_json::{Value, json};
 
-use crate::face::demo::{BIOLOGY, FIELD_TRIP, HISTORY};
+use crate::base::university::{BIOLOGY, FIELD_TRIP, HISTORY};
 use crate::storage::db::{group_member, membership};
 use crate::testbed::{Testbed, texts};
 

@@ -9,12 +9,12 @@ use entity_core::{Context, Result};
 use sea_orm::ConnectionTrait;
 
 use super::find;
-use crate::face::demo;
+use crate::base::university;
 use crate::people::authorizer::ADMIN_SITE;
 
 /// The passwords.
 pub const KNOWN_PASSWORDS: [&str; 12] = [
-    demo::PASSWORD,
+    university::PASSWORD,
     "admin",
     "administrator",
     "changeme",

@@ -5,7 +5,7 @@ use entity_core::wire::Millis;
 use entity_core::{Context, Demo, Result, db};
 
 use super::{ALL, ChatChannel, ChatMessage};
-use crate::face::demo::BIOLOGY;
+use crate::base::university::BIOLOGY;
 
 /// What was said: the minutes ago, who said it, and the text.
 const SAID: [(i64, &str, &str); 5] = [

@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use super::post::MAY_VIEW;
 use super::{INSTRUCTOR, MODERATE, Topic, TopicPost};
+use crate::base::personal;
 use crate::people::user::NAME_OR_NOTHING;
-use crate::talk::notification;
 
 pub(super) const CREATE: &str = "conversations.comment.create";
 pub(super) const UPDATE_ANY: &str = "conversations.comment.update.any";
@@ -142,7 +142,7 @@ impl Create for TopicComment {
         let posts: Vec<TopicPost> = db::load_by(cx, "id", comment.post_id.as_str()).await?;
         let author: String = posts.into_iter().map(|it| it.creator).collect();
         let reference = Reference::entity(Self::PREFIX, comment.id.as_str());
-        notification::emit_to(cx, CREATED, &reference, &comment.site_id, &author, false);
+        personal::emit_to(cx, CREATED, &reference, &comment.site_id, &author, false);
         Ok(comment)
     }
 }

@@ -6,7 +6,7 @@ use entity_core::wire::Millis;
 use entity_core::{Context, Demo, Result};
 
 use super::{TagIds, Topic, TopicComment, TopicPost, TopicTag};
-use crate::face::demo::{BIOLOGY, LAB_A};
+use crate::base::university::{BIOLOGY, LAB_A};
 
 /// A topic: its author, its type, its title and text, how many hours ago it was written, its feature, and the posts.
 struct Plan(

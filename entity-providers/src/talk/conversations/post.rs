@@ -15,8 +15,8 @@ use super::{
 };
 use super::{ConversationSettings, OwnReactions, ReactionTotals};
 use crate::base::fields::{named, seen};
+use crate::base::personal;
 use crate::people::user::NAME_OR_NOTHING;
-use crate::talk::notification;
 
 pub(super) const CREATE: &str = "conversations.post.create";
 pub(super) const UPDATE_ANY: &str = "conversations.post.update.any";
@@ -343,7 +343,7 @@ impl TopicPost {
         if is_new && !self.draft {
             let reference = Reference::entity(Self::PREFIX, self.id.as_str());
             let (site, person) = (&self.site_id, &self.answers_to);
-            notification::emit_to(cx, REPLY, &reference, site, person, self.anonymous);
+            personal::emit_to(cx, REPLY, &reference, site, person, self.anonymous);
         }
     }
 

@@ -6,7 +6,7 @@ use entity_core::wire::Millis;
 use entity_core::{Context, Demo, Result};
 
 use super::{Forum, ForumMessage, ForumReading, ForumTopic};
-use crate::face::demo::{BIOLOGY, HISTORY};
+use crate::base::university::{BIOLOGY, HISTORY};
 
 /// How a topic is kept.
 #[derive(Clone, Copy, PartialEq)]

@@ -15,8 +15,8 @@ use super::contents::{self, Post};
 use super::rules::{IS_MESSAGE_OPEN, IS_READ};
 use super::{ForumTopic, MODERATE, POST, READ, numbers};
 use crate::base::fields::{named, seen};
+use crate::base::personal;
 use crate::people::user::NAME_OR_NOTHING;
-use crate::talk::notification;
 
 /// The maximum number of messages above a reply: formats nest data 32 levels deep, a reply with its files takes two more
 /// than what is above it, and an answer may stand in that of a batch.
@@ -254,7 +254,7 @@ impl ForumMessage {
         let reference = Reference::entity(Self::PREFIX, self.key.as_str());
         let authors: Vec<String> = db.rows(sql.into_statement(), db::columns).await?;
         for author in authors {
-            notification::emit_to(cx, REPLY, &reference, &self.site_id, &author, false);
+            personal::emit_to(cx, REPLY, &reference, &self.site_id, &author, false);
         }
         Ok(())
     }

@@ -2,31 +2,12 @@
 
 use entity_core::db;
 use entity_core::wire::Millis;
-use entity_core::{Audience, Context, Event, Notice, PERSON, Reference, Result};
+use entity_core::{Audience, Context, Event, Notice, PERSON, Result};
 use sea_orm::ConnectionTrait as _;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::Notification;
-
-/// The name of the detail of an event that is true if nobody is told who caused the event.
-const ANONYMOUS: &str = "anonymous";
-
-/// Emits an event that concerns one person: `kind` happened to `reference` in `site`. If it is anonymous, that person is
-/// not told who caused it.
-pub(crate) fn emit_to(
-    cx: &Context,
-    kind: &str,
-    reference: &Reference,
-    site: &str,
-    person: &str,
-    is_anonymous: bool,
-) {
-    let details = Map::from_iter([
-        (PERSON.to_owned(), person.into()),
-        (ANONYMOUS.to_owned(), is_anonymous.into()),
-    ]);
-    cx.emit_with(kind, reference.to_string(), Some(site), details);
-}
+use crate::base::personal::ANONYMOUS;
 
 /// Makes the notifications of `event`, of at most `most` people: in the order of their internal ids, beginning behind
 /// `after`. Returns the last of them if there may be more. The notifications of an entity that was deleted are removed.

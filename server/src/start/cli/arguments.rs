@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
-use entity_providers::face::demo::PASSWORD;
+use entity_providers::base::university::PASSWORD;
 
 use super::audit;
 use super::instant::Instant;

@@ -4,7 +4,7 @@ use entity_core::{ErrorKind, IfMatch, Verb, Version};
 use serde_json::{Value, json};
 
 use super::{DAY, MIDTERM, WELCOME, id};
-use crate::face::demo::{BIOLOGY, LAB_A, LAB_B};
+use crate::base::university::{BIOLOGY, LAB_A, LAB_B};
 use crate::testbed::Testbed;
 
 async fn kind(bed: &Testbed, eid: &str, verb: Verb, path: &str, body: Value) -> ErrorKind {

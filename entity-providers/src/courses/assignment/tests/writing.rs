@@ -6,7 +6,7 @@ use entity_core::{ErrorKind, Verb};
 use serde_json::{Value, json};
 
 use super::{ESSAY, REPORT, WORK, id, work};
-use crate::face::demo::{BIOLOGY, HISTORY, LAB_A, LAB_B};
+use crate::base::university::{BIOLOGY, HISTORY, LAB_A, LAB_B};
 use crate::testbed::Testbed;
 
 pub(super) async fn refused(

@@ -6,8 +6,8 @@ use futures::FutureExt as _;
 use serde_json::{Value, json};
 
 use super::{kind, rows};
+use crate::base::university::{BIOLOGY, FIELD_TRIP, HISTORY};
 use crate::courses::gradebook::{ItemSpec, follow_cause, set_score_of_cause};
-use crate::face::demo::{BIOLOGY, FIELD_TRIP, HISTORY};
 use crate::testbed::{Testbed, texts};
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select};
 use serde::Serialize;
 
-use super::{Site, Sites, address};
+use crate::people::site::{Site, Sites, address};
 use crate::people::term;
 use crate::people::user::{User, is_caller};
 use crate::storage::db::{membership, site as table, site_page, site_tool};

@@ -4,6 +4,7 @@ pub mod archive;
 mod attached;
 pub mod blobs;
 mod column;
+mod decimal;
 mod driver;
 mod failure;
 mod faults;
@@ -11,7 +12,6 @@ mod file;
 mod folded;
 mod group;
 mod lane;
-mod migration;
 mod page;
 pub(crate) mod quota;
 mod record;
@@ -39,17 +39,19 @@ use crate::contract::context::Context;
 use crate::words::error::{Error, Result};
 use crate::words::unit::{End, Ended, Mode, Store, Unit};
 
+pub use crate::model::counted::Counted;
+pub use crate::model::migration::Migration;
+pub use crate::model::table::{ColumnType, TableSpec, Unique};
 pub use attached::{AttachedFile, AttachedFileService, AttachedFiles};
-pub use column::{Column, ColumnType};
+pub use column::Column;
 pub use entity_core_derive::Row;
 pub use faults::Faults;
 pub use file::File;
 pub use folded::folded;
 pub use group::Groups;
 pub use lane::{Lane, LaneCounts, Lanes, Scanning, Take, overrun, refusal};
-pub use migration::Migration;
 pub use page::Measure;
-pub use quota::{Quota, Quotas};
+pub use quota::{Quota, Quotas, check as check_quotas};
 pub use record::{
     Followed, GroupTable, Kept, MOST_PASSED, Parent, Record, Secret, THIS, add, children, computed,
     count, create, delete, delete_of_person, find, follow, insert, insert_many, json_value,
@@ -62,9 +64,8 @@ pub use sight::{Cause, Facts, Sight, Telling, WrittenSight, permits};
 pub use sql::{Sql, Variables};
 pub use stop::{Stop, Stops};
 pub use sweep::Dated;
-pub use table::{Parents, TableSpec, Unique};
+pub use table::Parents;
 pub use transaction::{Transaction, is_at_rest};
-pub use usage::Counted;
 pub use veil::Veiled;
 
 /// A database. Its readers can't write.

@@ -74,32 +74,45 @@ provider must do whose data are stored elsewhere. [`derive(Entity)`](macro@Entit
 /// Values that know nobody: errors, paths, texts, credentials, rules of recurrence, the unit of work.
 mod words {
     pub(crate) mod error;
+    pub(crate) mod fold;
     pub(crate) mod label;
     pub(crate) mod large;
     pub(crate) mod path;
     pub mod recurrence;
+    pub(crate) mod reference;
     pub(crate) mod scatter;
     pub(crate) mod text;
     pub mod token;
     pub mod unit;
     pub(crate) mod uri;
+    pub(crate) mod verb;
+    pub(crate) mod version;
     pub(crate) mod web;
 }
 
 /// What describes an entity: its schema, the shape of what is sent, its form on the wire.
 mod model {
+    #[cfg(feature = "sea-orm")]
+    pub(crate) mod archived;
+    #[cfg(feature = "sea-orm")]
+    pub(crate) mod counted;
     pub(crate) mod entity;
     pub mod file;
     pub mod lines;
+    #[cfg(feature = "sea-orm")]
+    pub(crate) mod migration;
     pub(crate) mod projection;
     pub mod schema;
     pub mod shape;
     pub(crate) mod signs;
+    #[cfg(feature = "sea-orm")]
+    pub(crate) mod table;
     pub(crate) mod value;
     pub mod wire;
 }
 
-/// What an author of a type implements or is given: capabilities, access, actions, input, search, replies, events.
+/// What an author of a type implements or is given: capabilities, access, actions, input, search, replies, events, and the gate,
+/// through which every call of a provider goes.
 mod contract {
     pub mod access;
     pub mod action;
@@ -110,14 +123,17 @@ mod contract {
     pub mod endpoint;
     pub(crate) mod event;
     pub mod format;
+    pub mod gate;
     pub mod html;
     pub mod ics;
     pub(crate) mod input;
+    pub(crate) mod look_up;
     pub(crate) mod name;
     pub(crate) mod notice;
     pub(crate) mod operation;
     pub(crate) mod patch;
     pub(crate) mod preconditions;
+    pub(crate) mod prepare;
     pub(crate) mod provider;
     pub(crate) mod registry;
     pub(crate) mod repetition;
@@ -139,28 +155,27 @@ mod contract {
 #[cfg(feature = "sea-orm")]
 pub mod db;
 
-/// What runs a request: the gate, routes, transactions with their events, batches, forms.
+/// What runs a request: routes, transactions with their events, batches, forms.
 mod engine {
     pub(crate) mod atomic;
+    pub(crate) mod builder;
     pub(crate) mod dispatch;
     pub(crate) mod expand;
-    pub mod gate;
     pub(crate) mod hold;
     pub mod leads;
     pub(crate) mod offer;
-    pub(crate) mod prepare;
     #[doc(hidden)]
     pub mod probe;
     pub(crate) mod route;
 }
 
 pub use contract::{
-    access, action, blob, catalog, context, endpoint, format, html, ics, reply, search, setting,
-    sheet, view,
+    access, action, blob, catalog, context, endpoint, format, gate, html, ics, reply, search,
+    setting, sheet, view,
 };
+pub use engine::leads;
 #[doc(hidden)]
 pub use engine::probe;
-pub use engine::{gate, leads};
 pub use model::{file, lines, schema, shape, wire};
 pub use words::{recurrence, token, unit};
 
@@ -191,6 +206,7 @@ pub use contract::demo::{Demo, FillDemo};
 pub use contract::endpoint::Endpoint;
 pub use contract::event::{Audit, Event, EventSink};
 pub use contract::input::{Fields, Input};
+pub use contract::look_up::look_up;
 pub use contract::name::check_name;
 pub use contract::notice::{Audience, Notice, NoticeRegistration, PERSON};
 pub use contract::operation::{
@@ -198,16 +214,16 @@ pub use contract::operation::{
 };
 pub use contract::patch::Patch;
 pub use contract::preconditions::{Freshness, IfMatch, Preconditions, State, Versions};
+pub use contract::prepare::{Preparation, Prepare};
 pub use contract::provider::{Actions, Create, Delete, List, Provider, Read, Update};
 pub use contract::registry::{
     ActionRoute, Grant, RESERVED_PREFIXES, Registration, Registry, RegistryError, Route,
-    RouteBuilder,
 };
 pub use contract::reply::{
     Abilities, Body, Bytes, Choice, Collection, Effect, Form, FormPurpose, Item, Offer, Prompt,
-    Questionnaire, Reference, Refusal, Remark, Reply, Sending,
+    Questionnaire, Refusal, Remark, Reply, Sending,
 };
-pub use contract::request::{Origin, Request, Verb};
+pub use contract::request::{Origin, Request};
 pub use contract::search::{Filter, MAX_LIMIT, Operator, Order, Page, Search, Window};
 pub use contract::setting::{Setting, SettingRegistration, Settings};
 pub use contract::sighted::{Sighted, read_references};
@@ -216,18 +232,21 @@ pub use contract::stream::{Piece, Pieces, Streaming};
 pub use contract::turn::{Right, Turn, Turns};
 pub use contract::visits::{Visit, Visits, note_visit};
 pub use engine::atomic::Atomic;
-pub use engine::dispatch::{Dispatcher, Finish, look_up};
+pub use engine::builder::RouteBuilder;
+pub use engine::dispatch::{Dispatcher, Finish};
 pub use engine::hold::{Timer, WriteLimit};
-pub use engine::prepare::{Preparation, Prepare};
 pub use entity_core_derive::{Entity, View, standard};
-pub use model::entity::{Enclosure, Entity, EventEntry, FeedEntry, Occurrence, Version};
+pub use model::entity::{Enclosure, Entity, EventEntry, FeedEntry, Occurrence};
 pub use model::projection::{EXPANDED, Projection};
 pub use model::value::flag;
 pub use words::error::{Error, ErrorKind, FieldError, OUTCOME_UNKNOWN, QUOTA_EXCEEDED, Result};
 pub use words::label::label;
 pub use words::large::{LargeAnswer, Reading, SMALL};
 pub use words::path::{DirectPath, MAX_PATH, MAX_SEGMENT, MAX_SEGMENTS, encode_segment};
+pub use words::reference::Reference;
 pub use words::scatter::scattered;
 pub use words::text::plain_text;
 pub use words::uri::{to_uri, to_uri_part};
+pub use words::verb::Verb;
+pub use words::version::Version;
 pub use words::web::is_web_address;

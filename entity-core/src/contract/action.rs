@@ -13,12 +13,13 @@ use futures::future::BoxFuture;
 use crate::contract::access::Need;
 use crate::contract::blob::Receive;
 use crate::contract::context::Context;
+use crate::contract::gate;
 use crate::contract::provider::{List, Provider};
-use crate::contract::request::Verb;
 use crate::contract::search::{Grammar, Page, Search};
 use crate::model::schema::Field;
 use crate::model::shape::Shape;
 use crate::words::error::Result;
+use crate::words::verb::Verb;
 
 pub use arguments::Arguments;
 pub use outcome::Outcome;
@@ -166,6 +167,19 @@ pub(crate) type RunSearch<P> = for<'a> fn(&'a Context, Search) -> BoxFuture<'a, 
 
 /// The page that a search asks for and, if it asks for that, the total number of entities.
 pub(crate) type Found<P> = (Page<<P as Provider>::Entity>, Option<u64>);
+
+/// Runs `search`, and counts all that it matches if it asks for that.
+pub(crate) fn run_search<P: List>(cx: &Context, search: Search) -> BoxFuture<'_, Result<Found<P>>> {
+    Box::pin(async move {
+        let counted = search.is_counted.then(|| search.clone());
+        let page = gate::list::<P>(cx, search).await?;
+        let total = match counted {
+            Some(search) => gate::count::<P>(cx, search).await?,
+            None => None,
+        };
+        Ok((page, total))
+    })
+}
 
 /// The function that carries out an action.
 pub enum Handler<P: Provider> {
@@ -450,7 +464,7 @@ impl<P: Provider> Action<P> {
         P: List,
     {
         self.grammar = Some(Grammar::of::<P>);
-        self.run_search = Some(crate::engine::route::run_search::<P>);
+        self.run_search = Some(run_search::<P>);
         self
     }
 

@@ -13,14 +13,14 @@ use crate::contract::access::{Authorizer, Caller};
 use crate::contract::blob::Upload;
 use crate::contract::event::Event;
 use crate::contract::html::Sanitizer;
+use crate::contract::prepare::Preparation;
 use crate::contract::provider::Provider;
-use crate::contract::reply::{Reference, Remark};
 use crate::contract::request::Origin;
 use crate::contract::setting::{Setting, Settings};
-use crate::engine::prepare::Preparation;
 use crate::model::entity::Entity as _;
 use crate::words::error::{Error, Result};
 use crate::words::unit::Unit;
+use crate::{contract::reply::Remark, words::reference::Reference};
 
 /// Tells the time. A service has one clock; tests provide their own.
 pub trait Clock: Send + Sync {

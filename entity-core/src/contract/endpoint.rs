@@ -43,9 +43,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::contract::context::Context;
-use crate::contract::request::Verb;
 use crate::model::shape::{self, Shape};
 use crate::words::error::{Error, ErrorKind, Result};
+use crate::words::verb::Verb;
 
 pub use call::{Answer, Call, Created, Maybe, Part};
 pub use handler::{Answering, Handle, Handler};
@@ -351,20 +351,16 @@ impl Endpoint {
         self.handler.is_some()
     }
 
-    /// Runs the handler in the unit of work of `cx`. The caller must have been [admitted](Self::open) before.
+    /// Runs the handler in the unit of work of `cx`. The caller must have been [admitted](Self::open) before; whoever runs
+    /// an endpoint that writes [checks the quotas](crate::db::check_quotas) afterwards.
     ///
     /// # Errors
-    /// Fails as the handler does. An endpoint that writes also fails if a quota would be exceeded.
+    /// Fails as the handler does.
     pub async fn run(&self, cx: &Context, call: Call) -> Result<Answer> {
         let handler = self
             .handler
             .ok_or_else(|| Error::internal("an endpoint has no handler"))?;
-        let answer = handler.run(cx, call).await?;
-        #[cfg(feature = "sea-orm")]
-        if !self.verb.is_safe() {
-            crate::db::quota::check(cx).await?;
-        }
-        Ok(answer)
+        handler.run(cx, call).await
     }
 }
 

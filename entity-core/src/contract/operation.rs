@@ -6,12 +6,12 @@ use crate::contract::access::{Caller, Need};
 use crate::contract::action::{Answers, Argument};
 use crate::contract::blob::Reception;
 use crate::contract::context::Context;
+use crate::contract::prepare::Check;
 use crate::contract::registry::{ActionRoute, Call, Registry, Route, Run};
 use crate::contract::reply::{Body, Reply, Value};
-use crate::contract::request::{Request, Verb};
-use crate::engine::prepare::Check;
 use crate::words::error::{Error, ErrorKind, Result};
 use crate::words::path::DirectPath;
+use crate::{contract::request::Request, words::verb::Verb};
 
 /// The operation that a path and a verb select on a route.
 #[derive(Clone, Copy)]

@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::model::entity::Version;
 use crate::words::error::{Error, Result};
+use crate::words::version::Version;
 
 /// The preconditions of a request on the state of what it reads or writes. The default has no condition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -41,12 +41,12 @@ pub trait Provider: Send + Sync + Sized + 'static {
     /// The tables whose rows count towards the usage of an account and of a site. A type whose table is managed by the
     /// service can leave this empty: see [`Counted::of`](crate::db::Counted::of).
     #[cfg(feature = "sea-orm")]
-    const COUNTED: &'static [crate::db::Counted] = &[];
+    const COUNTED: &'static [crate::model::counted::Counted] = &[];
 
     /// The tables whose rows are part of the archive of a site. A type whose entities are records can leave this empty:
     /// its rows, its children and the groups of its entities are part of it anyway.
     #[cfg(feature = "sea-orm")]
-    const ARCHIVED: &'static [crate::db::archive::Archived] = &[];
+    const ARCHIVED: &'static [crate::model::archived::Archived] = &[];
 
     /// False if the rows of the type are no part of the archive of a site.
     #[cfg(feature = "sea-orm")]

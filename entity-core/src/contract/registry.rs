@@ -1,6 +1,5 @@
 //! The registry of entity types: providers as type-erased routes, which are checked when the service starts.
 
-mod builder;
 mod check;
 
 use std::any::Any;
@@ -19,17 +18,14 @@ use crate::contract::demo::FillDemo;
 use crate::contract::html;
 use crate::contract::input::Input;
 use crate::contract::preconditions::Preconditions;
-use crate::contract::provider::Provider;
+use crate::contract::prepare::{Ahead, Check};
 use crate::contract::reply::{Body, Collection, Form, FormPurpose, Item, Reply};
-use crate::contract::request::Verb;
 use crate::contract::search::Grammar;
-use crate::engine::prepare::{Ahead, Check};
-use crate::model::entity::Entity;
 use crate::model::schema::{Field, Schema};
 use crate::words::error::Result;
 use crate::words::label::{label, plural};
+use crate::words::verb::Verb;
 
-pub use builder::RouteBuilder;
 pub use check::RESERVED_PREFIXES;
 pub(crate) use check::RESERVED_WORDS;
 
@@ -58,13 +54,13 @@ pub struct Route {
     pub actions: Vec<ActionRoute>,
     /// The definition of the type's table, if its entities are records.
     #[cfg(feature = "sea-orm")]
-    pub table: Option<fn() -> crate::db::TableSpec>,
+    pub table: Option<fn() -> crate::model::table::TableSpec>,
     /// The tables that are declared to count towards the usage of an account and of a site.
     #[cfg(feature = "sea-orm")]
-    counted: &'static [crate::db::Counted],
+    pub(crate) counted: &'static [crate::model::counted::Counted],
     /// The tables that are declared to be part of the archive of a site.
     #[cfg(feature = "sea-orm")]
-    pub(crate) archived: &'static [crate::db::archive::Archived],
+    pub(crate) archived: &'static [crate::model::archived::Archived],
     /// False if no rows are.
     #[cfg(feature = "sea-orm")]
     pub(crate) is_archived: bool,
@@ -72,13 +68,13 @@ pub struct Route {
     pub grants: &'static [Grant],
     /// The migrations that the type declares, in order.
     #[cfg(feature = "sea-orm")]
-    pub migrations: &'static [crate::db::Migration],
+    pub migrations: &'static [crate::model::migration::Migration],
     /// The function that adds the type's demo data, if the type declares one.
     pub demo: Option<FillDemo>,
     /// The functions in the rule about who sees the type's entities.
     pub(crate) sight: Vec<&'static str>,
     /// The reason why the rule about who sees the type's entities can't be evaluated, if there is one.
-    fault: Option<String>,
+    pub(crate) fault: Option<String>,
     pub(crate) read: Option<Run>,
     pub(crate) load: Option<Load>,
     pub(crate) list: Option<Run>,
@@ -190,56 +186,14 @@ impl<'a> Call<'a> {
 }
 
 impl Route {
-    /// Begins the route of the provider `P`, which comes from the crate `origin` (name, version).
-    pub fn of<P: Provider>(origin: (&'static str, &'static str)) -> RouteBuilder<P> {
-        RouteBuilder {
-            route: Self {
-                prefix: P::PREFIX,
-                plural: P::PLURAL,
-                singular: P::SINGULAR,
-                origin,
-                access: Some(P::ACCESS),
-                schema: P::Entity::schema(),
-                parameters: &[],
-                max: 0,
-                order: "",
-                actions: Vec::new(),
-                #[cfg(feature = "sea-orm")]
-                table: None,
-                #[cfg(feature = "sea-orm")]
-                counted: P::COUNTED,
-                #[cfg(feature = "sea-orm")]
-                archived: P::ARCHIVED,
-                #[cfg(feature = "sea-orm")]
-                is_archived: P::IS_ARCHIVED,
-                grants: &[],
-                #[cfg(feature = "sea-orm")]
-                migrations: &[],
-                demo: None,
-                sight: Vec::new(),
-                fault: None,
-                read: None,
-                load: None,
-                list: None,
-                create: None,
-                create_form: None,
-                update: None,
-                delete: None,
-                ahead: Ahead::default(),
-                receive: None,
-            },
-            provider: std::marker::PhantomData,
-        }
-    }
-
     /// Returns the tables whose rows count towards the usage of an account and of a site: the declared ones or, if
     /// there are none, those of the record. Rows that belong to nobody and to no archive are the service's own, and count
     /// for nobody.
     #[cfg(feature = "sea-orm")]
-    pub fn counted(&self) -> Vec<crate::db::Counted> {
+    pub fn counted(&self) -> Vec<crate::model::counted::Counted> {
         match (self.counted, self.table.map(|it| it())) {
             ([], Some(table)) if !self.is_archived && table.owner.is_none() => Vec::new(),
-            ([], Some(table)) => crate::db::Counted::of(&table),
+            ([], Some(table)) => crate::model::counted::Counted::of(&table),
             (declared, _) => declared.to_vec(),
         }
     }
@@ -247,7 +201,7 @@ impl Route {
     /// Returns the definitions of the type's table and of those of its children, as far as the service creates them and
     /// adds missing columns.
     #[cfg(feature = "sea-orm")]
-    pub fn managed_tables(&self) -> Vec<crate::db::TableSpec> {
+    pub fn managed_tables(&self) -> Vec<crate::model::table::TableSpec> {
         let mut tables = self.table.map_or_else(Vec::new, |it| it().with_children());
         tables.retain(|it| it.is_managed);
         tables

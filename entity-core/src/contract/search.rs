@@ -31,7 +31,6 @@
 mod cell;
 mod cursor;
 mod filter;
-mod fold;
 mod needle;
 mod order;
 mod page;
@@ -41,15 +40,15 @@ mod window;
 use crate::contract::access::Scope;
 use crate::contract::provider::List;
 use crate::contract::registry::Route;
-use crate::model::entity::{Entity, Version};
 use crate::model::projection::Projection;
 use crate::model::schema::{Role, Schema};
 use crate::words::error::{Error, Result};
+use crate::{model::entity::Entity, words::version::Version};
 
+pub use crate::words::fold::fold;
 pub use cell::Cell;
 pub use cursor::Cursor;
 pub use filter::{Filter, Operator, Test};
-pub use fold::fold;
 pub use needle::Needle;
 pub use order::Order;
 pub use page::{Page, Places, Walk};

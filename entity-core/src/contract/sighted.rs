@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::contract::context::Context;
 use crate::contract::registry::Registry;
-use crate::contract::reply::Reference;
 use crate::model::wire;
 use crate::words::error::Result;
+use crate::words::reference::Reference;
 
 /// The number of entities that are loaded at once: no more of them are held than that.
 const STEP: usize = 25;

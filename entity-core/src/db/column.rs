@@ -1,23 +1,11 @@
 //! The Rust types that a column can hold, and the column types for them in both databases.
 
+use crate::model::table::ColumnType;
 use sea_orm::{DbErr, Value};
 
 use super::Row;
 use crate::DateTimeUtc;
 use crate::model::wire::{Instant as _, Millis, Moment};
-
-/// The declared type of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ColumnType {
-    /// Text, compared byte by byte on both databases.
-    Text,
-    /// A 64-bit integer; also an instant, in milliseconds since 1970.
-    Integer,
-    /// A 64-bit floating point number.
-    Number,
-    /// A boolean.
-    Boolean,
-}
 
 /// A type that a field of a table may have.
 #[diagnostic::on_unimplemented(

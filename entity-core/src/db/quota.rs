@@ -163,7 +163,7 @@ impl Kind {
 /// # Errors
 /// Returns an error if a limit is exceeded or the database can't be read, and a transient one if the request must be
 /// run by itself to find out what there was before.
-pub(crate) async fn check(cx: &Context) -> Result<()> {
+pub async fn check(cx: &Context) -> Result<()> {
     let Some(quotas) = cx.shared.services.get::<Quotas>() else {
         return Ok(());
     };

@@ -23,15 +23,15 @@ use sea_orm::Value;
 
 use super::sight::{Facts, Sight};
 use super::veil::Veiled;
-use super::{ColumnType, Row, TableSpec, Unique};
+use super::{ColumnType, Row, Unique};
 use crate::contract::context::Context;
 use crate::contract::input::Fields;
 use crate::model::entity::Entity;
+use crate::model::table::TableSpec;
 use crate::words::error::Result;
 
-pub use children::Parent;
+pub use crate::model::table::{GroupTable, Parent};
 pub use follow::{Followed, follow};
-pub use groups::GroupTable;
 pub use json::{json_value, read_json};
 pub use kept::{Kept, computed, later, new_key, owner, sent_list};
 pub use lock::{lock, pin};

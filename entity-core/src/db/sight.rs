@@ -13,7 +13,7 @@ use super::record::Record;
 use super::{Row, Sql};
 use crate::contract::access::{Operation, Permit, Scope};
 use crate::contract::context::Context;
-use crate::engine::gate;
+use crate::contract::gate;
 use crate::words::error::{Error, Result};
 
 pub use self::cause::{Cause, Telling};

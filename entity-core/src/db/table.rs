@@ -1,15 +1,17 @@
 //! The definition of a table that the service creates and extends.
 
+use crate::model::table::TableSpec;
 use sea_orm::DbBackend;
 use sea_orm::sea_query::{
     Alias, ColumnDef, ForeignKey, ForeignKeyAction, ForeignKeyCreateStatement, Index,
     IndexCreateStatement, Table as SqlTable, TableCreateStatement,
 };
 
-use super::column::ColumnType;
 use super::folded::folded_fields;
-use super::record::{GroupTable, Parent, Record};
-use crate::model::schema::{Field, Role};
+use super::record::Record;
+use crate::model::schema::Role;
+use crate::model::table::ColumnType;
+use crate::model::table::{Parent, index_name};
 
 /// The tables to which the rows of all types belong: they go with their site, and rows about a group with the group.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,79 +20,6 @@ pub struct Parents {
     pub sites: Option<&'static str>,
     /// The table of the groups, whose key is `id`.
     pub groups: Option<&'static str>,
-}
-
-/// A column in which no two rows have the same value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unique {
-    /// The column.
-    pub column: &'static str,
-    /// The field, as clients name it.
-    pub field: &'static str,
-    /// True if rows of different sites may have the same value.
-    pub is_within_site: bool,
-}
-
-impl Unique {
-    /// Returns the name of the index of `table` that refuses equal values.
-    pub fn index_name(&self, table: &str) -> String {
-        index_name(table, self.column, self.is_within_site)
-    }
-
-    /// Returns whether the text of a database error is about this column of `table`: PostgreSQL names the index, and
-    /// SQLite the columns, of which this is the last.
-    pub(super) fn is_violated(&self, table: &str, error: &str) -> bool {
-        let column = format!("{table}.{}", self.column);
-        error.contains(&self.index_name(table)) || error.ends_with(&column)
-    }
-}
-
-fn index_name(table: &str, column: &str, is_within_site: bool) -> String {
-    let end = if is_within_site { "in_site" } else { "unique" };
-    format!("{table}_{column}_{end}")
-}
-
-/// The definition of a table.
-#[derive(Clone, Debug)]
-pub struct TableSpec {
-    /// The name of the table.
-    pub name: &'static str,
-    /// The columns of the table: name, type, and whether the column may be null.
-    pub columns: &'static [(&'static str, ColumnType, bool)],
-    /// The columns that were renamed: the former name and the present one.
-    pub renamed: &'static [(&'static str, &'static str)],
-    /// The columns in which no two rows, or no two rows of a site, have the same value.
-    pub unique: &'static [Unique],
-    /// The columns that a former version of the type had, and that the service removes.
-    pub dropped: &'static [&'static str],
-    /// The fields whose text is also stored folded, in a column of its own.
-    pub folded: Vec<&'static Field>,
-    /// The column that is the primary key.
-    pub key: &'static str,
-    /// The column with the id of the site, by which lists are filtered most often.
-    pub site: Option<&'static str>,
-    /// The column with the internal id of the account that a row belongs to.
-    pub owner: Option<&'static str>,
-    /// True if the service creates the table and adds missing columns. Otherwise migrations do.
-    pub is_managed: bool,
-    /// The columns with the blobs of stored files.
-    pub blobs: Vec<&'static str>,
-    /// The columns of text that clients write.
-    pub written: &'static [&'static str],
-    /// The columns with HTML.
-    pub html: &'static [&'static str],
-    /// The columns with the internal id of an account.
-    pub accounts: &'static [&'static str],
-    /// The columns with the internal id of the account with which a row is deleted.
-    pub persons: &'static [&'static str],
-    /// The table that says for which groups a row is, if the type has one.
-    pub groups: Option<GroupTable>,
-    /// The reference to the row that a row belongs to, if the type has a parent.
-    pub parent: Option<Parent>,
-    /// The column with the place of a row.
-    pub position: Option<&'static str>,
-    /// The tables of the type's children.
-    pub children: Vec<TableSpec>,
 }
 
 impl TableSpec {

@@ -6,12 +6,12 @@ use futures::future::BoxFuture;
 
 use crate::contract::context::Context;
 use crate::contract::event::{Audit, Event};
+use crate::contract::prepare::Preparation;
 use crate::contract::reply::Reply;
 use crate::contract::request::{Origin, Request};
 use crate::contract::turn::Turn;
 use crate::engine::dispatch::{Dispatcher, Finish};
 use crate::engine::hold::Hold;
-use crate::engine::prepare::Preparation;
 use crate::words::error::{Error, Result};
 use crate::words::unit::{End, Ended};
 

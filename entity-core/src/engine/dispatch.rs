@@ -10,20 +10,23 @@ use crate::contract::blob::Target;
 use crate::contract::context::{Context, Shared};
 use crate::contract::event::{Audit, EventSink};
 use crate::contract::html::LongTexts;
-use crate::contract::input::Input;
+use crate::contract::look_up::{find, perform};
 use crate::contract::operation::{Operation, is_public_action};
 use crate::contract::preconditions::Preconditions;
+use crate::contract::prepare::Preparation;
 use crate::contract::registry::{Call, Registry, Route};
-use crate::contract::reply::{Body, Reply};
-use crate::contract::request::{Origin, Request, Verb};
+use crate::contract::reply::Reply;
 use crate::contract::turn::{Turn, Turns};
 use crate::engine::atomic::Atomic;
 use crate::engine::hold::{Hold, WriteLimit};
 use crate::engine::leads;
-use crate::engine::prepare::Preparation;
 use crate::words::error::{Error, ErrorKind, Result};
 use crate::words::path::DirectPath;
 use crate::words::unit::{End, Mode, Store};
+use crate::{
+    contract::request::{Origin, Request},
+    words::verb::Verb,
+};
 
 /// The maximum number of attempts at a unit of work that fails with a transient error, such as a lost race.
 const TRIES: u32 = 4;
@@ -424,63 +427,12 @@ fn mode_of(tries: u32) -> Mode {
     }
 }
 
-/// Reads `path` with `query` in the unit of work of `cx`, on behalf of its caller. For providers whose entities refer
-/// to addresses that the caller must be able to read.
-///
-/// # Errors
-/// Fails as a `GET` request for that path does.
-pub async fn look_up(
-    registry: &Registry,
-    cx: &Context,
-    path: DirectPath,
-    query: Vec<(String, String)>,
-) -> Result<Reply> {
-    let request = Request {
-        path,
-        verb: Verb::Get,
-        query,
-        input: Input::default(),
-        preconditions: Preconditions::default(),
-        is_dry_run: false,
-        wants_abilities: false,
-        origin: cx.origin().clone(),
-    };
-    run(registry, cx, &request).await
-}
-
 async fn run(registry: &Registry, cx: &Context, request: &Request) -> Result<Reply> {
-    let reply = run_once(registry, cx, request).await?;
-    let Body::Forward(path) = reply.body else {
-        return Ok(reply);
-    };
-    let forwarded = Request {
-        path,
-        ..request.clone()
-    };
-    match run_once(registry, cx, &forwarded).await? {
-        Reply {
-            body: Body::Forward(_),
-            ..
-        } => Err(Error::internal("an action forwards to one that forwards")),
-        reply => Ok(reply),
-    }
-}
-
-async fn run_once(registry: &Registry, cx: &Context, request: &Request) -> Result<Reply> {
-    let (route, operation) = find(registry, request)?;
-    let reply = operation.run(cx, registry, route, request).await;
-    let mut reply = reply.map_err(|error| operation.told(cx.caller(), error))?;
+    let mut reply = perform(registry, cx, request).await?;
     if request.wants_abilities {
         leads::add(cx, registry, &mut reply).await?;
     }
     Ok(reply)
-}
-
-fn find<'a>(registry: &'a Registry, request: &'a Request) -> Result<(&'a Route, Operation<'a>)> {
-    let route = registry
-        .route(&request.path.prefix)
-        .ok_or_else(Error::not_found)?;
-    Ok((route, Operation::find(route, &request.path, request.verb)?))
 }
 
 impl std::fmt::Debug for Dispatcher {

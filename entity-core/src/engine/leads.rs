@@ -12,10 +12,13 @@ use crate::contract::context::Context;
 use crate::contract::input::Input;
 use crate::contract::preconditions::Preconditions;
 use crate::contract::registry::{ActionRoute, Call, Registry, Route};
-use crate::contract::reply::{Body, Collection, Item, Reference, Related, Reply};
-use crate::contract::request::Verb;
 use crate::model::schema::{Field, Role};
 use crate::words::error::{Error, ErrorKind, Result};
+use crate::words::verb::Verb;
+use crate::{
+    contract::reply::{Body, Collection, Item, Related, Reply},
+    words::reference::Reference,
+};
 
 /// The maximum number of entities of one type that are looked up for the links of a page. Further ones are named
 /// without a link.

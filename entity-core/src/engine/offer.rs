@@ -3,14 +3,14 @@
 use crate::contract::access::Need;
 use crate::contract::action::{Answers, Argument};
 use crate::contract::context::Context;
+use crate::contract::gate;
 use crate::contract::registry::{ActionRoute, Call, Route};
 use crate::contract::reply::Offer;
-use crate::contract::request::Verb;
-use crate::engine::gate;
 use crate::model::entity::Entity;
 use crate::words::error::Result;
 use crate::words::label::label;
 use crate::words::path::DirectPath;
+use crate::words::verb::Verb;
 
 /// Returns the actions that the caller may run from the page of `entity` or, without one, of the list of the type.
 pub(crate) async fn on<E: Entity>(

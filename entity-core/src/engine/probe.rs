@@ -5,9 +5,9 @@
 //! that the compiler reports a type that is no provider only once.
 
 use crate::contract::blob::Receive;
+use crate::contract::prepare::Prepare;
 use crate::contract::provider::{Actions, Create, Delete, List, Read, Update};
-use crate::contract::registry::{Route, RouteBuilder};
-use crate::engine::prepare::Prepare;
+use crate::{contract::registry::Route, engine::builder::RouteBuilder};
 
 /// A value that stands for the provider type `P`.
 #[derive(Clone, Copy, Debug)]

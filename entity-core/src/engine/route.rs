@@ -5,21 +5,24 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 
 use crate::contract::access::{Need, Operation, Scope};
-use crate::contract::action::{Action, Argument, Arguments, Found, Handler, Outcome, RunSearch};
+use crate::contract::action::{
+    Action, Argument, Arguments, Handler, Outcome, RunSearch, run_search,
+};
 use crate::contract::context::Context;
+use crate::contract::gate;
 use crate::contract::provider::{Create, Delete, List, Provider, Read, Update};
 use crate::contract::registry::{ActionRoute, Call, Route, Runner};
-use crate::contract::reply::{
-    Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Reference, Reply, Value,
-};
-use crate::contract::request::Verb;
 use crate::contract::search::{Grammar, Page, Search, Walk, Window, find};
 use crate::engine::expand::project;
-use crate::engine::gate;
 use crate::engine::offer;
 use crate::model::entity::Entity;
 use crate::model::projection::Projection;
 use crate::words::error::{Error, ErrorKind, Result};
+use crate::words::verb::Verb;
+use crate::{
+    contract::reply::{Abilities, Body, Collection, Effect, Form, FormPurpose, Item, Reply, Value},
+    words::reference::Reference,
+};
 
 pub(crate) fn read<'a, P: Read>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a, Result<Reply>> {
     Box::pin(async move {
@@ -51,19 +54,6 @@ pub(crate) fn list<'a, P: List>(cx: &'a Context, call: Call<'a>) -> BoxFuture<'a
             reply.abilities.actions = offer::on(cx, call.route, None::<&P::Entity>).await?;
         }
         Ok(reply)
-    })
-}
-
-/// Runs `search`, and counts all that it matches if it asks for that.
-pub(crate) fn run_search<P: List>(cx: &Context, search: Search) -> BoxFuture<'_, Result<Found<P>>> {
-    Box::pin(async move {
-        let counted = search.is_counted.then(|| search.clone());
-        let page = gate::list::<P>(cx, search).await?;
-        let total = match counted {
-            Some(search) => gate::count::<P>(cx, search).await?,
-            None => None,
-        };
-        Ok((page, total))
     })
 }
 

@@ -1,15 +1,14 @@
 //! The `Entity` trait, and what an entity shows of itself: its version and its entries in feeds and calendars.
 
+use crate::words::version::Version;
 use std::borrow::Cow;
-use std::fmt;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use crate::contract::reply::Reference;
 use crate::model::schema::Schema;
 use crate::words::recurrence::Tz;
+use crate::words::reference::Reference;
 
 /// An instance of a registered entity type, as clients see it.
 ///
@@ -97,37 +96,6 @@ pub trait Entity: Serialize + Send + Sync + 'static {
     /// secret by default.
     fn is_secret(&self) -> bool {
         self.is_told_once()
-    }
-}
-
-/// Identifies the state of an entity. Different states of one entity have different versions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Version(pub u64);
-
-impl Version {
-    /// Returns the hash of `parts` as a version. The parts must tell the states apart, as row versions, ids and dates
-    /// do.
-    pub fn of(parts: &impl Hash) -> Self {
-        let mut hasher = DefaultHasher::new();
-        parts.hash(&mut hasher);
-        Self(hasher.finish())
-    }
-
-    /// Parses a version from the hexadecimal number that its `Display` implementation writes, or returns `None`.
-    pub fn parse(text: &str) -> Option<Self> {
-        // A sign is a digit to `from_str_radix`, but nothing that this type writes.
-        let is_plain = text.bytes().all(|it| it.is_ascii_hexdigit());
-        u64::from_str_radix(text, 16)
-            .ok()
-            .filter(|_| is_plain)
-            .map(Self)
-    }
-}
-
-/// Writes the version as 16 hexadecimal digits, the form in which it stands in entity tags and HTML forms.
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}", self.0)
     }
 }
 

@@ -1,9 +1,9 @@
 //! The description of a type's fields, which input, search, pages and descriptions share.
 
-use crate::contract::search::fold;
 use crate::model::entity::Entity;
 use crate::model::shape::{self, Sent, Shape};
 use crate::words::error::Result;
+use crate::words::fold::fold;
 use crate::words::text::plain_text;
 
 /// The maximum length of a text field of one line, in characters. A field with a higher limit is a text of several

@@ -1,7 +1,7 @@
 //! The forms of an instant on the wire, besides the ISO text of `DateTime<Utc>` itself, decimal numbers, and the size of
 //! data as JSON.
 
-mod decimal;
+pub(crate) mod decimal;
 
 use std::io;
 

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
 
-use crate::contract::request::Verb;
-use crate::model::entity::Version;
+use crate::words::verb::Verb;
+use crate::words::version::Version;
 
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

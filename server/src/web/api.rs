@@ -13,7 +13,7 @@ use std::future::ready;
 use axum::http::{Method, Uri};
 use axum::response::Response;
 use entity_core::endpoint::{Call, Endpoint, MOUNT};
-use entity_core::{Audit, DirectPath, Error, Result, Verb};
+use entity_core::{Audit, DirectPath, Error, Result, Verb, db};
 use futures::future::BoxFuture;
 
 pub(crate) use call::{ENVELOPE, OwnAnswer, OwnCall, envelope_schema};
@@ -127,6 +127,7 @@ async fn answer_registered(
         let (app, told, call) = (app.clone(), told.clone(), call.clone());
         Box::pin(async move {
             let answer = endpoint.run(cx, call).await?;
+            db::check_quotas(cx).await?;
             let response = told.write(&app, &answer)?;
             let audit = Audit::Answered(response.status().as_u16());
             Ok((response, audit))

@@ -7,10 +7,13 @@ use erased_serde::Serialize as ErasedSerialize;
 use super::rest::Rest;
 use crate::contract::blob::{Bundle, StoredFile};
 use crate::contract::provider::Provider;
-use crate::contract::reply::{Bytes, Questionnaire, Reference, Remark};
 use crate::contract::search::{Page, Search, Window};
 use crate::contract::stream::Streaming;
 use crate::words::path::DirectPath;
+use crate::{
+    contract::reply::{Bytes, Questionnaire, Remark},
+    words::reference::Reference,
+};
 
 /// The result of an action.
 pub enum Outcome<P: Provider> {

@@ -1,7 +1,7 @@
 //! The checks of a single declaration.
 
 use super::{Endpoint, JSON, JSON_PATCH, MAX_PARAMETERS, MOUNT, ParameterKind};
-use crate::contract::request::Verb;
+use crate::words::verb::Verb;
 
 /// The maximum number of segments of a declared path behind the mount point.
 const MAX_SEGMENTS: usize = 8;

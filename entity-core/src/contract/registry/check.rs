@@ -93,7 +93,7 @@ pub(super) fn tables(registry: &super::Registry) -> Result<(), RegistryError> {
                 route.prefix, route.origin.0
             )));
         }
-        let specs = spec.map_or_else(Vec::new, crate::db::TableSpec::with_children);
+        let specs = spec.map_or_else(Vec::new, crate::model::table::TableSpec::with_children);
         let names = specs
             .iter()
             .flat_map(|it| [Some(it.name), it.groups.map(|it| it.table)]);
@@ -129,7 +129,7 @@ pub(super) fn tables(registry: &super::Registry) -> Result<(), RegistryError> {
 
 /// Returns the name of a table of children that do not refer to their parent, or have no place among its children.
 #[cfg(feature = "sea-orm")]
-fn lost_child(spec: &crate::db::TableSpec) -> Option<&'static str> {
+fn lost_child(spec: &crate::model::table::TableSpec) -> Option<&'static str> {
     spec.children.iter().find_map(|child| {
         let parent = child.parent.filter(|it| it.table == spec.name);
         match parent.is_some() && child.position.is_some() {

@@ -7,10 +7,13 @@ use chrono::{DateTime, Utc};
 use erased_serde::Serialize as ErasedSerialize;
 use serde::{Serialize, Serializer};
 
-use super::Reference;
-use crate::model::entity::{Entity, EventEntry, FeedEntry, Version};
 use crate::model::projection::{Chosen, Projection};
 use crate::model::schema::Schema;
+use crate::words::reference::Reference;
+use crate::{
+    model::entity::{Entity, EventEntry, FeedEntry},
+    words::version::Version,
+};
 
 /// One entity of any type, as renderers see it. Cloning is cheap.
 #[derive(Clone)]

@@ -2,8 +2,8 @@
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::fold::{fold, fold_case, variants};
 use crate::model::schema::Field;
+use crate::words::fold::{fold, fold_case, variants};
 
 /// A text to search for without regard to case and accents: both sides are [folded](fold), then bytes are compared. In a
 /// field whose text is not stored folded, accents count, whether they are composed with their letters or not.

@@ -7,10 +7,11 @@ use std::collections::{HashMap, HashSet};
 use sea_orm::{ConnectionTrait as _, Value};
 use serde_json::{Map, Value as Json};
 
-use super::{GroupTable, Record, THIS};
+use super::{Record, THIS};
+
 use crate::contract::context::Context;
 use crate::contract::input::{Fields, Input};
-use crate::model::schema::{Schema, Writable};
+use crate::model::schema::Writable;
 use crate::words::error::{Error, FieldError, Result};
 
 /// The column of the parent's table with the size of its children in bytes, so that a list knows it before they are read.
@@ -24,27 +25,6 @@ const OVERHEAD: i64 = 32;
 
 /// The maximum number of values that one statement binds: SQLite takes 32,766.
 const MOST_VALUES: usize = 30_000;
-
-/// The reference of a row to the row that it belongs to, and with which it is deleted.
-#[derive(Clone, Copy, Debug)]
-pub struct Parent {
-    /// The column with the key of the parent.
-    pub column: &'static str,
-    /// The table of the parent.
-    pub table: &'static str,
-    /// The key of that table.
-    pub key: &'static str,
-    /// The column of that table with the internal id of the account to which the parent belongs, if there is one.
-    pub owner: Option<&'static str>,
-    /// The table that says for which groups the parent is, if its type has groups.
-    pub groups: Option<GroupTable>,
-    /// The schema of the parent.
-    pub schema: fn() -> &'static Schema,
-    /// True if a row may have no parent.
-    pub is_optional: bool,
-    /// True if every statement about a row joins that of the parent, under the name `parent`.
-    pub is_joined: bool,
-}
 
 /// Takes the children in the field `name` out of `fields`: `None` if they were not sent, and none if null was sent. A
 /// child with the id of one of the `current` children replaces that child; the fields that it lacks become empty.

@@ -9,22 +9,6 @@ use crate::contract::context::Context;
 use crate::db::Row;
 use crate::words::error::{Error, Result};
 
-/// The table that says for which groups the rows of another table are. It has a row for each group of each entity, with
-/// the entity's key, the `group_id`, and the `site_id` of the entity's site. The entity's own table has the column
-/// [`MARK`](Self::MARK).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GroupTable {
-    /// The name of the table.
-    pub table: &'static str,
-    /// The column with the entity's key.
-    pub key: &'static str,
-}
-
-impl GroupTable {
-    /// The column of the entity's own table that says whether the entity is for some groups only.
-    pub const MARK: &'static str = "is_restricted";
-}
-
 /// Reads the groups of the `records` that are for some groups only, with one statement for all.
 pub(super) async fn fill<T: Record>(cx: &Context, records: &mut [T]) -> Result<()> {
     let Some(groups) = T::GROUPS else {

@@ -4,12 +4,15 @@ use super::Sight;
 use super::cause::{CAUSE, Cause, Following};
 use crate::contract::context::Context;
 use crate::db::Sql;
-use crate::db::column::ColumnType;
-use crate::db::record::{GroupTable, PARENT, Parent, Record, THIS};
 use crate::db::search::expression;
 use crate::db::sql::Variables;
 use crate::model::schema::{Field, Role, Schema};
+use crate::model::table::ColumnType;
 use crate::words::error::{Error, Result};
+use crate::{
+    db::record::{PARENT, Record, THIS},
+    model::table::{GroupTable, Parent},
+};
 
 /// The row that a question is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

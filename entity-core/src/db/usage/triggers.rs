@@ -7,7 +7,9 @@
 
 use sea_orm::DbBackend;
 
-use super::{Counted, Share, add};
+use super::{Share, add};
+
+use crate::model::counted::Counted;
 
 /// The triggers that make a database count a table.
 #[derive(Clone, Debug)]

@@ -29,7 +29,7 @@ const PLACES: usize = 4;
 /// The number of units in one.
 const ONE: u64 = 10_000;
 /// The message about a text that is no number.
-const NO_NUMBER: &str = "must be a number";
+pub(crate) const NO_NUMBER: &str = "must be a number";
 
 impl Decimal {
     /// The number 0.
@@ -100,71 +100,6 @@ impl Serialize for Decimal {
             .parse()
             .map_err(serde::ser::Error::custom)?;
         serializer.serialize_f64(number)
-    }
-}
-
-#[cfg(feature = "sea-orm")]
-mod kept {
-    use sea_orm::{DbErr, Value};
-    use serde_json::Number;
-
-    use super::{Decimal, NO_NUMBER};
-    use crate::contract::context::Context;
-    use crate::db::{ColumnType, FromRow, Kept, Row};
-    use crate::words::error::Result;
-
-    fn receive(sent: &Number) -> Result<Decimal, String> {
-        // Written without an exponent.
-        let number = sent.as_f64().ok_or(NO_NUMBER)?;
-        Decimal::parse(&number.to_string())
-    }
-
-    impl Kept for Decimal {
-        type Sent = Number;
-        const TYPE: ColumnType = ColumnType::Integer;
-        const IS_NULLABLE: bool = false;
-
-        fn receive(_cx: &Context, sent: Number) -> Result<Self, String> {
-            receive(&sent)
-        }
-
-        fn to_value(&self) -> Value {
-            self.units().into()
-        }
-
-        fn read(_cx: &Context, row: &mut Row<'_>) -> Result<Self> {
-            Ok(Self::of_units(row.take()?))
-        }
-    }
-
-    impl FromRow for Decimal {
-        fn from_row(row: &mut Row<'_>) -> Result<Self, DbErr> {
-            row.take().map(Self::of_units)
-        }
-    }
-
-    impl FromRow for Option<Decimal> {
-        fn from_row(row: &mut Row<'_>) -> Result<Self, DbErr> {
-            Ok(row.take::<Option<i64>>()?.map(Decimal::of_units))
-        }
-    }
-
-    impl Kept for Option<Decimal> {
-        type Sent = Option<Number>;
-        const TYPE: ColumnType = ColumnType::Integer;
-        const IS_NULLABLE: bool = true;
-
-        fn receive(_cx: &Context, sent: Option<Number>) -> Result<Self, String> {
-            sent.as_ref().map(receive).transpose()
-        }
-
-        fn to_value(&self) -> Value {
-            self.map(Decimal::units).into()
-        }
-
-        fn read(_cx: &Context, row: &mut Row<'_>) -> Result<Self> {
-            Ok(row.take::<Option<i64>>()?.map(Decimal::of_units))
-        }
     }
 }
 

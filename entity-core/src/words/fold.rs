@@ -45,7 +45,7 @@ pub fn fold(text: &str) -> String {
 ///
 /// A letter whose other case is more than one character is left unchanged, and so is a letter beyond ASCII whose other
 /// case is in ASCII (the dotless `ı`, the Kelvin sign).
-pub(super) fn fold_case(text: &str) -> String {
+pub(crate) fn fold_case(text: &str) -> String {
     match text.is_ascii() {
         true => text.to_ascii_lowercase(),
         false => text.chars().map(fold_letter).collect(),
@@ -64,7 +64,7 @@ fn fold_letter(letter: char) -> char {
 }
 
 /// Returns the other characters whose case is folded to `letter`, which must be beyond ASCII.
-pub(super) fn variants(letter: char) -> &'static [char] {
+pub(crate) fn variants(letter: char) -> &'static [char] {
     static ALL: LazyLock<HashMap<char, Vec<char>>> = LazyLock::new(|| {
         let mut all: HashMap<char, Vec<char>> = HashMap::new();
         for variant in CASED.into_iter().flatten() {

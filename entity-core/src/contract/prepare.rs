@@ -14,11 +14,11 @@ use futures::future::BoxFuture;
 
 use crate::contract::access::Need;
 use crate::contract::context::{Context, Shared};
+use crate::contract::gate;
 use crate::contract::html::LongTexts;
 use crate::contract::input::Fields;
 use crate::contract::provider::{Create, Provider, Read, Update};
 use crate::contract::registry::Call;
-use crate::engine::gate;
 use crate::words::error::{Error, Result};
 
 /// A provider that converts something that clients send, which takes long: for example a password into its hash.

@@ -12,11 +12,11 @@ use crate::contract::input::{Fields, Input};
 use crate::contract::preconditions::{Preconditions, State};
 use crate::contract::provider::{Create, Delete, List, Provider, Read, Update};
 use crate::contract::repetition;
-use crate::contract::reply::Reference;
 use crate::contract::search::{Grammar, Page, Search};
 use crate::contract::visits::note_visit;
 use crate::model::entity::Entity;
 use crate::words::error::{Error, Result};
+use crate::words::reference::Reference;
 
 /// The maximum number of entities that are examined to find the next visible one, or to count them.
 const MOST_LOOKED_AT: usize = 10_000;

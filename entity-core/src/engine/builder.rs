@@ -3,13 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{ActionRoute, Grant, Offered, Route};
 use crate::contract::action::Action;
 use crate::contract::blob::{Receive, ReceiveRoute};
 use crate::contract::demo::FillDemo;
+use crate::contract::prepare::{self, Ahead, Prepare};
 use crate::contract::provider::{Actions, Create, Delete, List, Provider, Read, Update};
-use crate::engine::prepare::{self, Prepare};
+use crate::contract::registry::{ActionRoute, Grant, Offered, Route};
 use crate::engine::route;
+use crate::model::entity::Entity as _;
 
 /// A builder that adds capabilities to a route; [`register!`](crate::register) is the short form.
 pub struct RouteBuilder<P> {
@@ -20,6 +21,50 @@ pub struct RouteBuilder<P> {
 impl<P> fmt::Debug for RouteBuilder<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "RouteBuilder({})", self.route.prefix)
+    }
+}
+
+impl Route {
+    /// Begins the route of the provider `P`, which comes from the crate `origin` (name, version).
+    pub fn of<P: Provider>(origin: (&'static str, &'static str)) -> RouteBuilder<P> {
+        RouteBuilder {
+            route: Self {
+                prefix: P::PREFIX,
+                plural: P::PLURAL,
+                singular: P::SINGULAR,
+                origin,
+                access: Some(P::ACCESS),
+                schema: P::Entity::schema(),
+                parameters: &[],
+                max: 0,
+                order: "",
+                actions: Vec::new(),
+                #[cfg(feature = "sea-orm")]
+                table: None,
+                #[cfg(feature = "sea-orm")]
+                counted: P::COUNTED,
+                #[cfg(feature = "sea-orm")]
+                archived: P::ARCHIVED,
+                #[cfg(feature = "sea-orm")]
+                is_archived: P::IS_ARCHIVED,
+                grants: &[],
+                #[cfg(feature = "sea-orm")]
+                migrations: &[],
+                demo: None,
+                sight: Vec::new(),
+                fault: None,
+                read: None,
+                load: None,
+                list: None,
+                create: None,
+                create_form: None,
+                update: None,
+                delete: None,
+                ahead: Ahead::default(),
+                receive: None,
+            },
+            provider: std::marker::PhantomData,
+        }
     }
 }
 
@@ -118,7 +163,7 @@ impl<P: Provider> RouteBuilder<P> {
     where
         P::Entity: crate::db::Record,
     {
-        self.route.table = Some(crate::db::TableSpec::of::<P::Entity>);
+        self.route.table = Some(crate::model::table::TableSpec::of::<P::Entity>);
         self.route.fault = crate::db::veil::fault::<P::Entity>();
         self.route.sight = crate::db::veil::functions::<P::Entity>();
         self
@@ -136,7 +181,7 @@ impl<P> RouteBuilder<P> {
     /// Declares the migrations of the type, in order.
     #[cfg(feature = "sea-orm")]
     #[must_use]
-    pub fn migrations(mut self, migrations: &'static [crate::db::Migration]) -> Self {
+    pub fn migrations(mut self, migrations: &'static [crate::model::migration::Migration]) -> Self {
         self.route.migrations = migrations;
         self
     }

@@ -1,0 +1,126 @@
+//! The definition of a table, as a type declares it.
+
+use super::schema::{Field, Schema};
+
+/// The declared type of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnType {
+    /// Text, compared byte by byte on both databases.
+    Text,
+    /// A 64-bit integer; also an instant, in milliseconds since 1970.
+    Integer,
+    /// A 64-bit floating point number.
+    Number,
+    /// A boolean.
+    Boolean,
+}
+
+/// A column in which no two rows have the same value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unique {
+    /// The column.
+    pub column: &'static str,
+    /// The field, as clients name it.
+    pub field: &'static str,
+    /// True if rows of different sites may have the same value.
+    pub is_within_site: bool,
+}
+
+impl Unique {
+    /// Returns the name of the index of `table` that refuses equal values.
+    pub fn index_name(&self, table: &str) -> String {
+        index_name(table, self.column, self.is_within_site)
+    }
+
+    /// Returns whether the text of a database error is about this column of `table`: PostgreSQL names the index, and
+    /// SQLite the columns, of which this is the last.
+    pub(crate) fn is_violated(&self, table: &str, error: &str) -> bool {
+        let column = format!("{table}.{}", self.column);
+        error.contains(&self.index_name(table)) || error.ends_with(&column)
+    }
+}
+
+pub(crate) fn index_name(table: &str, column: &str, is_within_site: bool) -> String {
+    let end = if is_within_site { "in_site" } else { "unique" };
+    format!("{table}_{column}_{end}")
+}
+
+/// The definition of a table.
+#[derive(Clone, Debug)]
+pub struct TableSpec {
+    /// The name of the table.
+    pub name: &'static str,
+    /// The columns of the table: name, type, and whether the column may be null.
+    pub columns: &'static [(&'static str, ColumnType, bool)],
+    /// The columns that were renamed: the former name and the present one.
+    pub renamed: &'static [(&'static str, &'static str)],
+    /// The columns in which no two rows, or no two rows of a site, have the same value.
+    pub unique: &'static [Unique],
+    /// The columns that a former version of the type had, and that the service removes.
+    pub dropped: &'static [&'static str],
+    /// The fields whose text is also stored folded, in a column of its own.
+    pub folded: Vec<&'static Field>,
+    /// The column that is the primary key.
+    pub key: &'static str,
+    /// The column with the id of the site, by which lists are filtered most often.
+    pub site: Option<&'static str>,
+    /// The column with the internal id of the account that a row belongs to.
+    pub owner: Option<&'static str>,
+    /// True if the service creates the table and adds missing columns. Otherwise migrations do.
+    pub is_managed: bool,
+    /// The columns with the blobs of stored files.
+    pub blobs: Vec<&'static str>,
+    /// The columns of text that clients write.
+    pub written: &'static [&'static str],
+    /// The columns with HTML.
+    pub html: &'static [&'static str],
+    /// The columns with the internal id of an account.
+    pub accounts: &'static [&'static str],
+    /// The columns with the internal id of the account with which a row is deleted.
+    pub persons: &'static [&'static str],
+    /// The table that says for which groups a row is, if the type has one.
+    pub groups: Option<GroupTable>,
+    /// The reference to the row that a row belongs to, if the type has a parent.
+    pub parent: Option<Parent>,
+    /// The column with the place of a row.
+    pub position: Option<&'static str>,
+    /// The tables of the type's children.
+    pub children: Vec<TableSpec>,
+}
+
+/// The reference of a row to the row that it belongs to, and with which it is deleted.
+#[derive(Clone, Copy, Debug)]
+pub struct Parent {
+    /// The column with the key of the parent.
+    pub column: &'static str,
+    /// The table of the parent.
+    pub table: &'static str,
+    /// The key of that table.
+    pub key: &'static str,
+    /// The column of that table with the internal id of the account to which the parent belongs, if there is one.
+    pub owner: Option<&'static str>,
+    /// The table that says for which groups the parent is, if its type has groups.
+    pub groups: Option<GroupTable>,
+    /// The schema of the parent.
+    pub schema: fn() -> &'static Schema,
+    /// True if a row may have no parent.
+    pub is_optional: bool,
+    /// True if every statement about a row joins that of the parent, under the name `parent`.
+    pub is_joined: bool,
+}
+
+/// The table that says for which groups the rows of another table are. It has a row for each group of each entity, with
+/// the entity's key, the `group_id`, and the `site_id` of the entity's site. The entity's own table has the column
+/// [`MARK`](Self::MARK).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupTable {
+    /// The name of the table.
+    pub table: &'static str,
+    /// The column with the entity's key.
+    pub key: &'static str,
+}
+
+impl GroupTable {
+    /// The column of the entity's own table that says whether the entity is for some groups only.
+    pub const MARK: &'static str = "is_restricted";
+}

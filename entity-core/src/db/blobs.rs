@@ -8,10 +8,11 @@
 use bytes::Bytes;
 use sea_orm::ConnectionTrait as _;
 
-use super::{Session, Sql};
+use super::Sql;
 use crate::contract::blob::Blob;
 use crate::contract::context::Context;
 use crate::contract::registry::{Registry, Route};
+use crate::db::session::Session;
 use crate::words::error::Result;
 
 /// The table of the book. The column `unnamed` is the instant since which no row is known to name the file, or null.

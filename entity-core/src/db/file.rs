@@ -1,7 +1,7 @@
 //! Reads of a SQLite file in the calling thread.
 //!
 //! A statement that finds its few rows by an index takes less time than handing it to another thread and waiting for
-//! the answer. A statement that may take longer goes through the pool: [`Session::scan`](super::Session::scan). A
+//! the answer. A statement that may take longer goes through the pool: [`Session::scan`](crate::db::session::Session::scan). A
 //! statement that turns out not to be short is interrupted here, before it occupies the thread for long.
 
 use std::fmt;
@@ -189,7 +189,7 @@ impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
         if let Some(DatabaseBusy | DatabaseLocked) = error.sqlite_error_code() {
-            return super::busy().with_source(error);
+            return crate::db::error::busy().with_source(error);
         }
         let code = error.sqlite_error().map(|it| it.extended_code);
         let code = code.and_then(|it| u32::try_from(it).ok());

@@ -9,9 +9,10 @@ use sea_orm::{
     StreamTrait as _,
 };
 
-use super::{Row, Session, Take};
+use super::{Row, Take};
 use crate::contract::context::Context;
 use crate::contract::search::{Page, Search};
+use crate::db::session::Session;
 use crate::words::error::Result;
 use crate::words::large::{Reading, SMALL};
 

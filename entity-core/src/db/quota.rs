@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use sea_orm::{ConnectionTrait, DatabaseConnection, Statement, Value};
 
-use super::Session;
 use crate::contract::context::Context;
+use crate::db::session::Session;
 use crate::words::error::{Error, Result};
 
 /// The limits for one account or one site. 0 means no limit.

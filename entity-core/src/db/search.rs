@@ -4,6 +4,7 @@
 //! rows in the same order. A field that `_search` looks into has a column with its folded text beside its own: see
 //! [`Field::folded_column`].
 
+use crate::db::expression::expression;
 use sea_orm::sea_query::{
     Alias, Asterisk, Cond, Condition, Expr, Func, NullOrdering, Order as Direction, Query,
     SelectStatement,
@@ -320,15 +321,6 @@ fn escape_like(text: &str) -> String {
             escaped.push(c);
             escaped
         })
-}
-
-/// Returns the SQL of a field: the expression that it declares, or its column. The code that made the filter or the
-/// order has checked that the field has one.
-pub(super) fn expression(field: &Field, table: &str) -> String {
-    match field.sql {
-        Some(expression) => expression.to_owned(),
-        None => format!("{table}.\"{}\"", field.column.unwrap_or(field.name)),
-    }
 }
 
 fn text(cell: &Cell) -> Option<&str> {

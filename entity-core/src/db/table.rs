@@ -8,7 +8,7 @@ use sea_orm::sea_query::{
 };
 
 use super::folded::folded_fields;
-use super::record::Record;
+use crate::db::record::definition::Record;
 use crate::model::schema::Role;
 use crate::model::table::ColumnType;
 use crate::model::table::{Parent, index_name};

@@ -4,30 +4,20 @@
 //! no effect on filters, words, order and counts either. When entities are read otherwise, the statement also selects
 //! the answers about the row, and the field is emptied afterwards.
 
+use crate::db::rule::Veiled;
 use serde_json::Value as Json;
 
-use super::record::{Record, THIS, write_from};
-use super::search::expression;
-use super::sight::{Asking, Facts, Held, Sight};
+use super::sight::{Asking, Held};
 use super::{Row, Sql, Variables};
 use crate::contract::context::Context;
 use crate::contract::input::Fields;
 use crate::contract::search::Search;
+use crate::db::expression::expression;
+use crate::db::record::definition::{Record, THIS};
+use crate::db::record::from::write_from;
+use crate::db::rule::{Facts, Sight};
 use crate::model::schema::{Field, Role};
 use crate::words::error::{Error, ErrorKind, Result};
-
-/// A field that some callers do not see. `#[entity(sight = …)]` on a field declares it.
-#[derive(Clone, Copy, Debug)]
-pub struct Veiled {
-    /// The name of the field, as clients see it.
-    pub field: &'static str,
-    /// The expression that is selected for the field.
-    pub expression: &'static str,
-    /// The SQL literal for those who do not see the field.
-    pub blank: &'static str,
-    /// The rule about who sees the field.
-    pub sight: Sight,
-}
 
 /// The columns of a table, as the caller of a list sees them.
 pub(super) struct Columns<'a> {

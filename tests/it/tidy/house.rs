@@ -125,6 +125,9 @@ impl<'ast> Visit<'ast> for Said {
         self.leaves(&item.tree, &[], is_given);
     }
 
+    /// Who may see an item is no import.
+    fn visit_visibility(&mut self, _: &'ast Visibility) {}
+
     fn visit_path(&mut self, path: &'ast syn::Path) {
         let names = path.segments.iter().map(|it| it.ident.to_string());
         let names: Vec<_> = names.collect();

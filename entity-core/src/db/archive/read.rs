@@ -6,7 +6,7 @@ use sea_orm::{ConnectionTrait, QueryResult, TryGetable};
 use serde_json::Value as Json;
 
 use super::{ArchivedTable, Belonging, Entry};
-use crate::db::{ColumnType, Sql, THIS};
+use crate::db::{ColumnType, Sql, record::definition::THIS};
 use crate::words::error::{Error, Result};
 
 /// The maximum number of rows that are read, and written, at once.

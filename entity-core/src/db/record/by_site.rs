@@ -6,11 +6,12 @@
 
 use sea_orm::{ConnectionTrait as _, DbBackend, Statement};
 
-use super::read::{MOST_PASSED, selecting, to_bound, write_from, write_joins};
-use super::{Record, THIS};
+use super::read::{MOST_PASSED, selecting, to_bound};
 use crate::contract::access::Scope;
 use crate::contract::context::Context;
 use crate::contract::search::Search;
+use crate::db::record::definition::{Record, THIS};
+use crate::db::record::from::{write_from, write_joins};
 use crate::db::search::{write_behind, write_matches, write_order, write_order_of};
 use crate::db::veil::Columns;
 use crate::model::schema::{Field, Role};

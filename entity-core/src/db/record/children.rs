@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use sea_orm::{ConnectionTrait as _, Value};
 use serde_json::{Map, Value as Json};
 
-use super::{Record, THIS};
+use crate::db::record::definition::{Record, THIS};
 
 use crate::contract::context::Context;
 use crate::contract::input::{Fields, Input};

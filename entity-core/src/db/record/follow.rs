@@ -1,7 +1,8 @@
 //! Rows that follow something else, such as the deadline of an assignment in a calendar.
 
-use super::{Record, add, delete, replace};
+use super::{add, delete, replace};
 use crate::contract::context::Context;
+use crate::db::record::definition::Record;
 use crate::words::error::Result;
 
 /// The result of [`follow`].

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use sea_orm::ConnectionTrait;
 
-use super::Record;
 use crate::contract::context::Context;
 use crate::db::Row;
+use crate::db::record::definition::Record;
 use crate::words::error::{Error, Result};
 
 /// Reads the groups of the `records` that are for some groups only, with one statement for all.

@@ -2,8 +2,8 @@
 
 use sea_orm::{ConnectionTrait, DbBackend};
 
-use super::Record;
 use crate::contract::context::Context;
+use crate::db::record::definition::Record;
 use crate::words::error::Result;
 
 /// Lets the units of work that lock these rows, or change them, come one after the other. Rows that are not there are

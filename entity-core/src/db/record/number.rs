@@ -1,7 +1,7 @@
 //! Keys that are whole numbers, for types whose clients read ids as integers.
 
-use super::Record;
 use crate::contract::context::Context;
+use crate::db::record::definition::Record;
 use crate::words::error::{Error, Result};
 use crate::words::scatter::scattered;
 

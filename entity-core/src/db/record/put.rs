@@ -3,8 +3,9 @@
 use sea_orm::ConnectionTrait;
 
 use super::write::{row, store, taken};
-use super::{Record, groups, load_by, lock};
+use super::{groups, load_by, lock};
 use crate::contract::context::Context;
+use crate::db::record::definition::Record;
 use crate::db::{Sql, attached};
 use crate::words::error::{Error, Result};
 

@@ -1,15 +1,18 @@
 //! Reading records: one, several, lists and counts, each with one statement and, for groups, one more.
 
+use crate::db::record::from::write_from;
+use crate::db::record::from::write_joins;
 use sea_orm::{ConnectionTrait as _, DbBackend, Statement, Value};
 
-use super::{PARENT, Record, THIS, by_site, groups};
+use super::{by_site, groups};
 use crate::contract::access::Scope;
 use crate::contract::context::Context;
 use crate::contract::search::{Filter, Page, Search, Test};
+use crate::db::record::definition::{Record, THIS};
+use crate::db::rule::Facts;
 use crate::db::search::{counted, write_behind, write_matches, write_order};
-use crate::db::sight::Facts;
 use crate::db::veil::{self, Columns};
-use crate::db::{Row, Sql, Variables};
+use crate::db::{Row, Sql};
 use crate::model::schema::Role;
 use crate::words::error::Result;
 
@@ -17,7 +20,7 @@ use crate::words::error::Result;
 pub const MOST_PASSED: u64 = 1000;
 
 /// Returns the entity with this id, if there is one, as the caller sees it: with the answers to the questions of its
-/// [`Sight`](crate::db::Sight), and without the fields that the caller does not see.
+/// [`Sight`](crate::db::rule::Sight), and without the fields that the caller does not see.
 ///
 /// # Errors
 /// Returns an error if the database can't be read.
@@ -241,27 +244,6 @@ pub(super) fn selecting<T: Record>(cx: &Context, columns: &Columns<'_>) -> Resul
     let mut sql = cx.db()?.sql("SELECT ");
     columns.write_selection::<T>(&mut sql)?;
     Ok(sql)
-}
-
-/// Appends ` FROM …`: the own table, that of the parent, and those that the type joins.
-pub(in crate::db) fn write_from<T: Record>(cx: &Context, sql: &mut Sql) {
-    sql.push(" FROM \"").push(T::TABLE).push("\" ").push(THIS);
-    write_joins::<T>(cx, sql);
-}
-
-/// Appends ` JOIN …`: the table of the parent, and those that the type joins.
-pub(super) fn write_joins<T: Record>(cx: &Context, sql: &mut Sql) {
-    if let Some(parent) = T::PARENT.filter(|it| it.is_joined) {
-        sql.push(if parent.is_optional {
-            " LEFT JOIN \""
-        } else {
-            " JOIN \""
-        });
-        sql.push(parent.table).push("\" ").push(PARENT).push(" ON ");
-        sql.column(PARENT, parent.key).push(" = ");
-        sql.column(THIS, parent.column);
-    }
-    sql.expression(T::JOINS, Variables::of(cx));
 }
 
 /// Adds what other statements read: the groups, the children, and the fields that the type computes.

@@ -2,10 +2,11 @@
 
 use sea_orm::{ConnectionTrait, DbErr, SqlErr, Value};
 
-use super::{Record, groups, insert_many};
+use super::{groups, insert_many};
 use crate::contract::context::Context;
 use crate::contract::input::Fields;
 use crate::db::folded::{fold_value, folded_fields};
+use crate::db::record::definition::Record;
 use crate::db::{attached, veil};
 use crate::model::schema::Role;
 use crate::words::error::{Error, Result};

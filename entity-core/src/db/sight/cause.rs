@@ -3,17 +3,19 @@
 //! Such a row holds the reference of what it follows, its *cause*, and no copy of whether that is shown. Each statement
 //! that selects the row asks for the cause by its key, and applies the rule of the cause's own type.
 
+use crate::db::rule::Telling;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::Held;
 use super::question::{Asking, Names};
-use super::{Held, Sight};
 use crate::contract::access::Need;
 use crate::contract::context::Context;
 use crate::contract::provider::Provider;
 use crate::contract::registry::Registry;
 use crate::db::Sql;
-use crate::db::record::Record;
+use crate::db::record::definition::Record;
+use crate::db::rule::Sight;
 use crate::words::error::Result;
 
 /// The name of the row of a cause in conditions.
@@ -32,15 +34,6 @@ pub struct Cause {
 }
 
 inventory::collect!(Cause);
-
-/// What a row tells of its cause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Telling {
-    /// That it exists, and what it is.
-    Entity,
-    /// What somebody has reached in it, which may be shown for longer.
-    Results,
-}
 
 impl Cause {
     /// Describes `T`. Whoever sees an entity sees what follows it, too.

@@ -1,16 +1,16 @@
 //! The questions about a row, or about the row of its parent, in SQL.
 
-use super::Sight;
 use super::cause::{CAUSE, Cause, Following};
 use crate::contract::context::Context;
 use crate::db::Sql;
-use crate::db::search::expression;
+use crate::db::expression::expression;
+use crate::db::rule::Sight;
 use crate::db::sql::Variables;
 use crate::model::schema::{Field, Role, Schema};
 use crate::model::table::ColumnType;
 use crate::words::error::{Error, Result};
 use crate::{
-    db::record::{PARENT, Record, THIS},
+    db::record::definition::{PARENT, Record, THIS},
     model::table::{GroupTable, Parent},
 };
 

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use super::{Asking, Held, Sight};
+use super::{Asking, Held};
 use crate::contract::context::Context;
 use crate::db::Sql;
-use crate::db::record::Record;
+use crate::db::record::definition::Record;
+use crate::db::rule::Sight;
 use crate::words::error::Result;
 
 /// A rule about the rows of a record, with what has to be known of the caller, for statements that a type writes out.

@@ -1,0 +1,287 @@
+//! Sessions: the connections that one unit of work reads and writes by.
+
+use crate::db::failure;
+use crate::db::faults::Faults;
+use crate::db::file::File;
+use crate::db::group::Groups;
+use crate::db::lane::Lanes;
+use crate::db::row::Row;
+use crate::db::sql::Sql;
+use crate::db::stop::Stops;
+use crate::db::transaction::Transaction;
+use std::any::Any;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use sea_orm::{
+    ConnectionTrait, DatabaseConnection, DbBackend, DbErr, ExecResult, QueryResult, Statement,
+};
+
+use crate::contract::context::Context;
+use crate::words::error::{Error, Result};
+use crate::words::unit::{End, Ended, Mode, Store, Unit};
+
+/// A database. Its readers can't write.
+#[derive(Clone, Debug)]
+pub struct Db {
+    /// Connections that only read.
+    pub reader: DatabaseConnection,
+    /// Connections that write: on SQLite there is one.
+    pub writer: DatabaseConnection,
+    /// The SQLite file behind the connections, if there is one that may be read without them.
+    pub file: Option<File>,
+    /// The connections that are reserved for certain kinds of statements.
+    pub lanes: Lanes,
+    /// The known faults of the database.
+    pub faults: Faults,
+    /// The source of the handles that stop a writer's statement when nobody waits for it any more, if statements can be
+    /// stopped.
+    pub stops: Option<Arc<dyn Stops>>,
+    /// The place where each unit of work that shares a COMMIT leaves its transaction to the next one.
+    pub groups: Groups,
+}
+
+/// The session with a database through which a unit of work reads and writes.
+#[derive(Debug)]
+pub enum Session {
+    /// Reads, each statement on its own: a statement that is certain to be short runs on the file, where there is one.
+    /// Statements that may look at many rows use connections of their own. When the connection to a server is lost, the
+    /// statement is tried once more.
+    Reader(Reader),
+    /// Reads and writes, in one transaction.
+    Writer(Transaction),
+}
+
+/// The parts of a [`Db`] that a read-only unit of work needs.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    pub(super) connection: DatabaseConnection,
+    file: Option<File>,
+    lanes: Lanes,
+    faults: Faults,
+}
+
+#[async_trait]
+impl Store for Db {
+    async fn begin(&self, mode: Mode) -> Result<Box<dyn Unit>> {
+        let (writer, faults, stops) = (&self.writer, &self.faults, self.stops.as_deref());
+        let session = match mode {
+            Mode::Read => self.read(),
+            Mode::Write => {
+                self.groups.end().await;
+                Session::Writer(Transaction::begin_with(writer, faults, stops).await?)
+            }
+            Mode::Join | Mode::Share => {
+                let founds = mode == Mode::Share;
+                let begun = Transaction::begin_in(&self.groups, founds, writer, faults, stops);
+                Session::Writer(begun.await?)
+            }
+        };
+        Ok(Box::new(session))
+    }
+}
+
+impl Db {
+    /// Returns a session that reads this database.
+    pub fn read(&self) -> Session {
+        Session::Reader(Reader {
+            connection: self.reader.clone(),
+            file: self.file.clone(),
+            lanes: self.lanes.clone(),
+            faults: self.faults.clone(),
+        })
+    }
+}
+
+impl Session {
+    /// Begins a statement for this database with `text`.
+    pub fn sql(&self, text: &str) -> Sql {
+        Sql::new(self.get_database_backend(), text)
+    }
+
+    /// Runs `statement` and returns what `read` makes of each row. The statement must find its rows by an index and
+    /// return no more rows than an answer holds. It may run in the calling thread, so it must be short: a millisecond,
+    /// not ten. A statement that takes much longer is started again by [`Session::scan`].
+    ///
+    /// # Errors
+    /// Returns an error if the database can't be read or `read` fails.
+    pub async fn rows<T>(
+        &self,
+        statement: Statement,
+        mut read: impl FnMut(&mut Row<'_>) -> Result<T> + Send,
+    ) -> Result<Vec<T>> {
+        let Some(file) = self.file() else {
+            return read_all(&self.query_all_raw(statement).await?, read);
+        };
+        match file.rows(&statement, &mut read)? {
+            Some(rows) => Ok(rows),
+            None => self.scan(statement, read).await,
+        }
+    }
+
+    /// Runs a statement that may look at any number of rows, and otherwise does the same as [`rows`](Self::rows).
+    ///
+    /// # Errors
+    /// Returns an error if the database can't be read or `read` fails.
+    pub async fn scan<T>(
+        &self,
+        statement: Statement,
+        read: impl FnMut(&mut Row<'_>) -> Result<T> + Send,
+    ) -> Result<Vec<T>> {
+        read_all(&self.scanning().query_all_raw(statement).await?, read)
+    }
+}
+
+fn read_all<T>(
+    rows: &[QueryResult],
+    mut read: impl FnMut(&mut Row<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    rows.iter().map(|it| read(&mut Row::of(it))).collect()
+}
+
+impl Session {
+    pub(super) fn lanes(&self) -> Option<&Lanes> {
+        match self {
+            Self::Reader(reader) => Some(&reader.lanes),
+            Self::Writer(_) => None,
+        }
+    }
+
+    /// Returns the file that may be read without a connection, if there is one.
+    pub(super) fn file(&self) -> Option<&File> {
+        match self {
+            Self::Reader(reader) => reader.file.as_ref(),
+            Self::Writer(_) => None,
+        }
+    }
+
+    /// Returns whether a read failed because its connection to a server is lost. If so, records the loss, so that
+    /// connections opened before it are closed.
+    pub(super) fn has_lost(&self, error: &DbErr) -> bool {
+        match self {
+            Self::Reader(reader) if failure::is_lost_in(error) => {
+                reader.faults.see_in(error);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+#[async_trait]
+impl Unit for Session {
+    async fn commit(self: Box<Self>) -> Result<()> {
+        match *self {
+            Self::Reader(..) => Ok(()),
+            Self::Writer(transaction) => transaction.commit().await,
+        }
+    }
+
+    fn is_joined(&self) -> bool {
+        matches!(self, Self::Writer(transaction) if transaction.is_joined())
+    }
+
+    async fn end(self: Box<Self>, end: End, is_awaited: bool) -> Result<Ended> {
+        match *self {
+            Self::Reader(..) => Ok(Ended::Now),
+            Self::Writer(transaction) => transaction.end(end, is_awaited).await,
+        }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Context {
+    /// Returns the database session of this unit of work: a pool for reads, the transaction for writes.
+    ///
+    /// # Errors
+    /// Returns an error if the service keeps its data elsewhere.
+    pub fn db(&self) -> Result<&Session> {
+        self.unit()
+            .as_any()
+            .downcast_ref()
+            .ok_or_else(|| Error::internal("this service has no database"))
+    }
+}
+
+#[async_trait]
+impl ConnectionTrait for Session {
+    fn get_database_backend(&self) -> DbBackend {
+        match self {
+            Self::Reader(it) => it.connection.get_database_backend(),
+            Self::Writer(it) => it.get_database_backend(),
+        }
+    }
+
+    async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
+        match self {
+            Self::Reader(reader) => {
+                again(reader, statement, sea_orm::ConnectionTrait::execute_raw).await
+            }
+            Self::Writer(it) => it.execute_raw(statement).await,
+        }
+    }
+
+    async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
+        match self {
+            Self::Reader(it) => it.connection.execute_unprepared(sql).await,
+            Self::Writer(it) => it.execute_unprepared(sql).await,
+        }
+    }
+
+    async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
+        if let Some(lane) = self.lanes().and_then(|it| it.reads.as_ref()) {
+            return Ok(lane.query_all(statement).await?.into_iter().next());
+        }
+        match self {
+            Self::Reader(reader) => {
+                again(reader, statement, |it, statement| {
+                    it.query_one_raw(statement)
+                })
+                .await
+            }
+            Self::Writer(it) => it.query_one_raw(statement).await,
+        }
+    }
+
+    async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
+        if let Some(lane) = self.lanes().and_then(|it| it.reads.as_ref()) {
+            return lane.query_all(statement).await;
+        }
+        match self {
+            Self::Reader(reader) => {
+                again(reader, statement, |it, statement| {
+                    it.query_all_raw(statement)
+                })
+                .await
+            }
+            Self::Writer(it) => it.query_all_raw(statement).await,
+        }
+    }
+}
+
+/// Runs `statement` with `read`. When the connection to the server is lost meanwhile, runs it once more on another one:
+/// connections that were opened before the loss are closed by then.
+async fn again<'a, T, F>(
+    reader: &'a Reader,
+    statement: Statement,
+    read: impl Fn(&'a DatabaseConnection, Statement) -> F,
+) -> Result<T, DbErr>
+where
+    F: Future<Output = Result<T, DbErr>>,
+{
+    let connection = &reader.connection;
+    if connection.get_database_backend() != DbBackend::Postgres {
+        return read(connection, statement).await;
+    }
+    let done = read(connection, statement.clone()).await;
+    match done {
+        Err(error) if failure::is_lost_in(&error) => {
+            reader.faults.see_in(&error);
+            read(connection, statement).await
+        }
+        done => done,
+    }
+}

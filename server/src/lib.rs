@@ -10,20 +10,26 @@
 //!
 //! A service with further entity types is a binary of its own that links their crates and calls [`run`].
 
-/// What knows nothing of a request: settings, clocks, logs, metrics, sockets.
+/// What knows nothing of who sends a request: settings, clocks, logs, metrics, sockets, errors as HTTP.
 pub mod base {
+    pub mod address;
     pub(crate) mod capacity;
+    pub(crate) mod class;
     pub mod config;
     pub(crate) mod deadline;
+    pub mod error;
     pub mod health;
     pub mod listen;
     pub(crate) mod media;
     pub(crate) mod memory;
     pub mod metrics;
+    pub(crate) mod mount;
     pub(crate) mod network;
     pub(crate) mod no_store;
     pub(crate) mod own;
     pub(crate) mod packing;
+    pub mod panic;
+    pub mod request_id;
     pub(crate) mod sanitizer;
     pub mod supervise;
     pub mod system;
@@ -35,10 +41,32 @@ pub mod guard {
     pub mod admission;
     pub mod audit;
     pub mod auth;
+    pub(crate) mod feed_token;
+    pub(crate) mod pace;
+    pub(crate) mod path_text;
     pub mod session;
 }
 
-/// From HTTP to the dispatcher and back: the pipeline with its middleware, `/direct`, `/api`.
+/// What works beside the requests: storage, files, events to come, retention, webhooks.
+pub mod operate {
+    pub mod archive;
+    pub mod files;
+    pub(crate) mod follower;
+    pub(crate) mod idempotency;
+    pub(crate) mod janitor;
+    pub(crate) mod journal;
+    pub mod migration;
+    pub mod node;
+    pub(crate) mod presence;
+    pub mod production;
+    pub(crate) mod retention;
+    pub mod storage;
+    pub(crate) mod told;
+    pub(crate) mod watch;
+    pub(crate) mod webhooks;
+}
+
+/// From HTTP to the dispatcher and back: the middleware, `/direct`, `/api`.
 pub mod web {
     pub(crate) mod answers;
     pub mod api;
@@ -46,13 +74,10 @@ pub mod web {
     pub(crate) mod coding;
     pub(crate) mod descriptions;
     pub(crate) mod direct;
-    pub mod error;
     pub(crate) mod events;
     pub(crate) mod exchange;
     pub mod middleware;
-    pub(crate) mod mount;
-    pub(crate) mod path_text;
-    pub(crate) mod pipeline;
+    pub mod session_post;
 }
 
 /// What else is served: the portal, private feeds, the description of the service.
@@ -62,25 +87,15 @@ pub mod pages {
     pub mod portal;
 }
 
-/// What works beside the requests: storage, files, events to come, retention, webhooks.
-pub mod operate {
-    pub mod archive;
-    pub mod files;
-    pub(crate) mod follower;
-    pub(crate) mod janitor;
-    pub(crate) mod journal;
-    pub mod migration;
-    pub(crate) mod presence;
-    pub mod production;
-    pub(crate) mod retention;
-    pub mod storage;
-    pub(crate) mod webhooks;
-}
-
-/// The command line, which builds and runs all of it.
+/// What builds and runs all of it: the command line, the parts of a service, the way of a request through them.
 pub mod start {
+    pub(crate) mod assembly;
+    pub mod build;
     pub mod cli;
+    pub(crate) mod figures;
+    pub(crate) mod pipeline;
 }
 
+pub use start::build::Parts;
 pub use start::cli::run;
-pub use web::app::{App, Parts};
+pub use web::app::App;

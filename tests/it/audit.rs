@@ -4,7 +4,7 @@ use axum::body::Body;
 use http::header::{ACCEPT, AUTHORIZATION, ETAG, IF_MATCH, IF_NONE_MATCH};
 use http::{HeaderName, Method, Request, StatusCode};
 use serde_json::{Value, json};
-use server::web::middleware::address::Peer;
+use server::base::address::Peer;
 use tests::app::PASSWORD;
 use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
 

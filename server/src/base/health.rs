@@ -5,7 +5,6 @@
 
 mod counters;
 mod listener;
-mod watch;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +24,6 @@ use crate::base::metrics::{self, Cause, Figures, Metrics};
 pub use counters::Counters;
 use counters::Counts;
 pub use listener::HealthListener;
-pub(crate) use watch::Watch;
 
 /// Asks whether the process lives.
 pub(crate) const LIVE: &str = "/livez";
@@ -184,11 +182,11 @@ impl Health {
         status(is_fresh && !self.is_draining())
     }
 
-    fn note_turn(&self, now: Instant) {
+    pub(crate) fn note_turn(&self, now: Instant) {
         self.seen().turn = Some(now);
     }
 
-    fn note_answer(&self, now: Instant) {
+    pub(crate) fn note_answer(&self, now: Instant) {
         self.seen().answer = Some(now);
     }
 

@@ -24,9 +24,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Service;
 
+use crate::base::address::Peer;
 use crate::base::config::Config;
 use crate::base::health::Health;
-use crate::web::middleware::address::Peer;
 use admission::{Admission, Ticket};
 use io::{Phase, TimedStream};
 

@@ -12,7 +12,7 @@ use futures::FutureExt as _;
 use tokio::time::{sleep, timeout};
 
 use crate::base::health::Health;
-use crate::web::middleware::panic;
+use crate::base::panic;
 
 /// How long a task rests before it is started again for the first time.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);

@@ -6,16 +6,17 @@
 //! Both are asked before the session is looked up in the database and before the body is read. What is refused here
 //! is counted and told in the log once for each cause, but is not in the audit log: a flood must not fill the disk.
 
-mod class;
 mod door;
 mod known_large;
 mod lane;
 mod meter;
-mod rate;
+pub(crate) mod rate;
 mod seat;
 mod shares;
 mod turn;
 
+use crate::base::class::Class;
+use crate::base::class::PerClass;
 use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::net::IpAddr;
 use std::num::NonZero;
@@ -28,13 +29,11 @@ use entity_core::{Error, Origin};
 
 use crate::base::capacity::Capacity;
 use crate::base::config::{Config, Network};
+use crate::base::error::{self, ErrorContext};
 use crate::base::metrics::{Figures, Metrics};
 use crate::base::network::network;
 use crate::base::telemetry;
-use crate::web::error::{self, ErrorContext};
 
-pub use class::Class;
-pub(crate) use class::PerClass;
 pub(crate) use door::{Admitted, Sender};
 pub(crate) use lane::{Lane, Place};
 pub(crate) use meter::{Meter, seconds};

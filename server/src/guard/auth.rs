@@ -6,7 +6,7 @@ pub mod evidence;
 pub mod http;
 pub mod login;
 pub mod password;
-pub mod session_post;
+pub(crate) mod schema;
 pub mod throttle;
 pub(crate) mod tries;
 

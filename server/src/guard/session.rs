@@ -10,9 +10,15 @@ pub mod record;
 pub mod store;
 pub mod table;
 
+use http::HeaderName;
+
 pub use attributes::{Area, Attributes};
 pub use cache::{SessionOptions, Sessions};
 pub use cookie::{CookieError, CookieOptions, Presented, SameSite};
 pub use id::{IdHash, SessionId};
 pub use record::Session;
 pub use store::{SqlSessions, Touch};
+
+/// Carries the public name of the session on every answer to somebody who is logged in. Clients take its
+/// absence for having been logged out.
+pub const SESSION_HEADER: HeaderName = HeaderName::from_static("x-sakai-session");

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use export::answer;
+pub(crate) use export::body;
 pub use export::export;
 pub use import::{Imported, import};
 

@@ -24,8 +24,8 @@ use tokio::time::{sleep, timeout};
 
 use crate::base::supervise::Task;
 use crate::base::telemetry;
+use crate::operate::node::{Inner, Node};
 use crate::operate::retention;
-use crate::web::app::{App, Inner};
 
 /// How often a follower looks that nobody wakes: other machines write too.
 const LOOK: Duration = Duration::from_secs(5);
@@ -42,16 +42,16 @@ pub(crate) trait Follow: Send + Sync + 'static {
     const NAME: &'static str;
 
     /// Follows some of the events up to `end`, and returns whether there may be more.
-    fn step(app: &App, end: i64) -> impl Future<Output = Result<bool>> + Send;
+    fn step(node: &Node, end: i64) -> impl Future<Output = Result<bool>> + Send;
 
     /// Is told that all events up to `last` are followed.
-    fn caught_up(_app: &App, _last: i64) {}
+    fn caught_up(_app: &Node, _last: i64) {}
 }
 
 /// Follows the outbox until the service is gone. It holds no part of it while it waits.
 #[derive(Debug)]
 pub(crate) struct Follower<F> {
-    app: Weak<Inner>,
+    node: Weak<Inner>,
     news: watch::Receiver<()>,
     of: PhantomData<F>,
 }
@@ -63,12 +63,12 @@ pub(crate) struct Notifications;
 impl Follow for Notifications {
     const NAME: &'static str = "notifications";
 
-    async fn step(app: &App, end: i64) -> Result<bool> {
-        retention::write(app, &origin(), move |cx| Box::pin(step(cx, end))).await
+    async fn step(node: &Node, end: i64) -> Result<bool> {
+        retention::write(node, &origin(), move |cx| Box::pin(step(cx, end))).await
     }
 
-    fn caught_up(app: &App, last: i64) {
-        app.followed.send_if_modified(|it| {
+    fn caught_up(node: &Node, last: i64) {
+        node.followed.send_if_modified(|it| {
             let is_further = *it < last;
             *it = last.max(*it);
             is_further
@@ -83,8 +83,8 @@ pub(crate) struct Activity;
 impl Follow for Activity {
     const NAME: &'static str = "activity";
 
-    async fn step(app: &App, end: i64) -> Result<bool> {
-        retention::write(app, &origin(), move |cx| Box::pin(count(cx, end))).await
+    async fn step(node: &Node, end: i64) -> Result<bool> {
+        retention::write(node, &origin(), move |cx| Box::pin(count(cx, end))).await
     }
 }
 
@@ -113,10 +113,10 @@ pub(crate) struct Place {
 }
 
 impl<F: Follow> Follower<F> {
-    /// The follower of `app`, which is woken by `news`.
-    pub(crate) fn of(app: &App, news: watch::Receiver<()>) -> Self {
+    /// The follower of `node`, which is woken by `news`.
+    pub(crate) fn of(node: &Node, news: watch::Receiver<()>) -> Self {
         Self {
-            app: app.downgrade(),
+            node: node.downgrade(),
             news,
             of: PhantomData,
         }
@@ -131,11 +131,11 @@ impl<F: Follow> Task for Follower<F> {
             // Events are followed together. What comes in meanwhile is not forgotten.
             sleep(REST).await;
             let _elapsed = timeout(LOOK, self.news.changed()).await;
-            let Some(app) = self.app.upgrade().map(App::from) else {
+            let Some(node) = self.node.upgrade().map(Node::from) else {
                 return;
             };
-            if let Err(error) = catch_up::<F>(&app).await {
-                app.health.degrade(F::NAME, "events can't be followed");
+            if let Err(error) = catch_up::<F>(&node).await {
+                node.health.degrade(F::NAME, "events can't be followed");
                 tracing::warn!(
                     follower = F::NAME,
                     error = telemetry::cause(&error),
@@ -143,13 +143,13 @@ impl<F: Follow> Task for Follower<F> {
                 );
                 self.news.mark_changed();
             } else {
-                app.health.restore(F::NAME);
+                node.health.restore(F::NAME);
             }
         }
     }
 
     fn is_over(&self) -> bool {
-        self.app.strong_count() == 0
+        self.node.strong_count() == 0
     }
 }
 
@@ -170,19 +170,19 @@ pub(crate) fn check() -> Result<()> {
 ///
 /// # Errors
 /// The database can't be read or written.
-pub(crate) async fn catch_up<F: Follow>(app: &App) -> Result<()> {
+pub(crate) async fn catch_up<F: Follow>(node: &Node) -> Result<()> {
     let origin = origin();
     let read = || {
-        app.dispatcher
+        node.dispatcher
             .read(&origin, |cx| Box::pin(bounds_of(cx, F::NAME)))
     };
     let mut bounds = read().await?;
     if bounds.last < bounds.newest {
-        let end = retention::write(app, &origin, |cx| Box::pin(end(cx))).await?;
-        while F::step(app, end).await? {}
+        let end = retention::write(node, &origin, |cx| Box::pin(end(cx))).await?;
+        while F::step(node, end).await? {}
         bounds = read().await?;
     }
-    F::caught_up(app, bounds.last);
+    F::caught_up(node, bounds.last);
     Ok(())
 }
 
@@ -358,10 +358,10 @@ pub(crate) fn origin() -> Origin {
 ///
 /// # Errors
 /// The database can't be read.
-pub(crate) async fn first_needed(app: &App) -> Result<i64> {
+pub(crate) async fn first_needed(node: &Node) -> Result<i64> {
     let origin = origin();
     let sql = "SELECT coalesce(min(position) + 1, 9223372036854775807) FROM follower";
-    app.dispatcher
+    node.dispatcher
         .read(&origin, |cx| Box::pin(number(cx, sql)))
         .await
 }

@@ -9,7 +9,8 @@ use entity_providers::storage::db::{LARGE_JOURNAL, shrink_journal};
 use crate::base::supervise::Task;
 use crate::base::system::STEP;
 use crate::base::telemetry;
-use crate::web::app::{App, Inner};
+use crate::operate::node::{Inner, Node};
+use crate::operate::retention;
 
 /// What a clock that is not believed is called among what is degraded.
 const CLOCK: &str = "clock";
@@ -17,7 +18,7 @@ const CLOCK: &str = "clock";
 /// Cleans up until the service is gone. It holds no part of it while it waits.
 #[derive(Debug)]
 pub(crate) struct Janitor {
-    app: Weak<Inner>,
+    node: Weak<Inner>,
     /// How often it looks.
     pause: Duration,
     /// Whether it was told that the clock is not believed.
@@ -27,11 +28,11 @@ pub(crate) struct Janitor {
 }
 
 impl Janitor {
-    /// The janitor of `app`.
-    pub(crate) fn of(app: &App) -> Self {
+    /// The janitor of `node`.
+    pub(crate) fn of(node: &Node) -> Self {
         Self {
-            app: app.downgrade(),
-            pause: app.config.retention_interval,
+            node: node.downgrade(),
+            pause: node.config.retention_interval,
             doubts: false,
             reported: LaneCounts::default(),
         }
@@ -44,30 +45,30 @@ impl Task for Janitor {
     async fn run(&mut self) {
         loop {
             tokio::time::sleep(self.pause).await;
-            let Some(app) = self.app.upgrade().map(App::from) else {
+            let Some(node) = self.node.upgrade().map(Node::from) else {
                 return;
             };
-            self.doubts = report_clock(&app, self.doubts);
-            clean(&app).await;
-            report_lanes(&app.storage.content.lanes, &mut self.reported);
+            self.doubts = report_clock(&node, self.doubts);
+            clean(&node).await;
+            report_lanes(&node.storage.content.lanes, &mut self.reported);
         }
     }
 
     fn is_over(&self) -> bool {
-        self.app.strong_count() == 0
+        self.node.strong_count() == 0
     }
 }
 
 /// Cleans up once.
-async fn clean(app: &App) {
+async fn clean(node: &Node) {
     telemetry::tell_repeated();
-    if let Err(error) = app.sweep().await {
+    if let Err(error) = retention::sweep(node).await {
         tracing::warn!(
             error = telemetry::cause(&error),
             "can't remove what is over"
         );
     }
-    if let Err(error) = shrink_journal(&app.storage.content, LARGE_JOURNAL).await {
+    if let Err(error) = shrink_journal(&node.storage.content, LARGE_JOURNAL).await {
         tracing::warn!(
             error = telemetry::cause(&error),
             "can't shrink the journal of the database"
@@ -76,21 +77,21 @@ async fn clean(app: &App) {
 }
 
 /// Tells whether the clock is believed when it comes to removing things, if that changed.
-fn report_clock(app: &App, doubted: bool) -> bool {
-    let off = app.now().signed_duration_since(app.aged());
+fn report_clock(node: &Node, doubted: bool) -> bool {
+    let off = node.now().signed_duration_since(node.aged());
     let doubts = off.abs() > STEP;
     match (doubted, doubts) {
         (false, true) => {
             let reason =
                 "it was set, or the service stood still for long: it is believed a day later";
-            app.health.degrade(CLOCK, reason);
+            node.health.degrade(CLOCK, reason);
             tracing::warn!(
                 seconds = off.num_seconds(),
                 "the clock tells more or less time than has passed: nothing is removed by it for a day"
             );
         }
         (true, false) => {
-            app.health.restore(CLOCK);
+            node.health.restore(CLOCK);
             tracing::info!("the clock is believed again");
         }
         _ => {}

@@ -8,15 +8,15 @@ use async_trait::async_trait;
 use entity_core::db::Session;
 use entity_core::{Audit, Context, Error, Event, EventSink, Result};
 use entity_providers::people::authorizer::RoleAuthorizer;
+use futures::future::BoxFuture;
 use http::StatusCode;
 use sea_orm::ConnectionTrait as _;
 use sea_orm::sea_query::{Alias, Expr, Query};
 use tokio::sync::watch;
 
+use crate::base::error;
 use crate::guard::audit::{AuditRow, AuditStore};
 use crate::guard::session::Sessions;
-use crate::pages::feed;
-use crate::web::direct::respond;
 
 pub(crate) use tables::{
     AUDIT_TIMES, AuditLog as AuditTable, EVENT_DETAILS, Journal as JournalTables,
@@ -24,6 +24,9 @@ pub(crate) use tables::{
 
 /// The outbox: events in the order in which they were committed, for followers.
 pub(crate) const OUTBOX: &str = "outbox";
+
+/// What else is done in the transaction of a write because of its events.
+pub(crate) type Follow = for<'a> fn(&'a Context, &'a [Event]) -> BoxFuture<'a, Result<()>>;
 
 /// Writes events and audit rows, and tells the caches of this process what changed.
 #[derive(Debug)]
@@ -34,6 +37,8 @@ pub(crate) struct Journal {
     pub authorizer: Arc<RoleAuthorizer>,
     /// Ends sessions of users who may no longer have any.
     pub sessions: Arc<Sessions>,
+    /// Ends private feeds whose owners may no longer have them.
+    pub ends_feeds: Follow,
     /// Wakes the followers of the outbox.
     pub news: watch::Sender<()>,
 }
@@ -43,13 +48,13 @@ impl EventSink for Journal {
     async fn record(&self, cx: &Context, events: &[Event], audit: Audit) -> Result<()> {
         let db = cx.db()?;
         self.sessions.follow(cx, events).await?;
-        feed::follow(cx, events).await?;
+        (self.ends_feeds)(cx, events).await?;
         self.authorizer.record(cx, events).await?;
         if !events.is_empty() {
             insert_events(db, events).await?;
         }
         let status = match audit {
-            Audit::Done(effect) => respond::status(&effect, false),
+            Audit::Done(effect) => error::done(&effect, false),
             Audit::Answered(status) => StatusCode::from_u16(status).map_err(Error::internal)?,
             Audit::Later => return Ok(()),
         };

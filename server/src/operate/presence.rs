@@ -9,8 +9,8 @@ use tokio::time::sleep;
 
 use crate::base::supervise::Task;
 use crate::base::telemetry;
+use crate::operate::node::{Inner, Node};
 use crate::operate::retention;
-use crate::web::app::{App, Inner};
 
 /// How long the task rests: others see within this time who has come.
 const PAUSE: Duration = Duration::from_secs(10);
@@ -20,14 +20,14 @@ const AT_ONCE: usize = 200;
 /// Keeps visits until the service is gone. It holds no part of it while it waits.
 #[derive(Debug)]
 pub(crate) struct Keeper {
-    app: Weak<Inner>,
+    node: Weak<Inner>,
 }
 
 impl Keeper {
-    /// The keeper of `app`.
-    pub(crate) fn of(app: &App) -> Self {
+    /// The keeper of `node`.
+    pub(crate) fn of(node: &Node) -> Self {
         Self {
-            app: app.downgrade(),
+            node: node.downgrade(),
         }
     }
 }
@@ -38,23 +38,23 @@ impl Task for Keeper {
     async fn run(&mut self) {
         loop {
             sleep(PAUSE).await;
-            let Some(app) = self.app.upgrade().map(App::from) else {
+            let Some(node) = self.node.upgrade().map(Node::from) else {
                 return;
             };
-            if let Err(error) = keep(&app).await {
-                app.health.degrade(Self::NAME, "visits can't be kept");
+            if let Err(error) = keep(&node).await {
+                node.health.degrade(Self::NAME, "visits can't be kept");
                 tracing::warn!(
                     error = telemetry::cause(&error),
                     "can't keep who visits which site; trying again"
                 );
             } else {
-                app.health.restore(Self::NAME);
+                node.health.restore(Self::NAME);
             }
         }
     }
 
     fn is_over(&self) -> bool {
-        self.app.strong_count() == 0
+        self.node.strong_count() == 0
     }
 }
 
@@ -62,16 +62,16 @@ impl Task for Keeper {
 ///
 /// # Errors
 /// The database can't be written.
-pub(crate) async fn keep(app: &App) -> Result<()> {
-    let visits = app.dispatcher.shared().service::<Visits>()?;
+pub(crate) async fn keep(node: &Node) -> Result<()> {
+    let visits = node.dispatcher.shared().service::<Visits>()?;
     let origin = Origin {
         method: "KEEP".into(),
         ..retention::origin()
     };
-    let untold = visits.untold(app.now());
+    let untold = visits.untold(node.now());
     for (number, part) in untold.chunks(AT_ONCE).enumerate() {
         let kept: Arc<[Visit]> = part.into();
-        let work = retention::write(app, &origin, move |cx| {
+        let work = retention::write(node, &origin, move |cx| {
             let kept = Arc::clone(&kept);
             Box::pin(async move { presence::keep(cx, &kept).await })
         });

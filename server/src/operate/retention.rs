@@ -26,11 +26,11 @@ use sea_orm::{ConnectionTrait as _, DatabaseConnection, Statement};
 use crate::base::system::{self, DOUBT, STEP};
 use crate::operate::files;
 use crate::operate::follower::{self, Activity, Notifications};
+use crate::operate::idempotency;
 use crate::operate::journal::OUTBOX;
+use crate::operate::node::Node;
 use crate::operate::storage::Storage;
 use crate::operate::webhooks::Deliveries;
-use crate::web::app::App;
-use crate::web::direct::idempotency;
 
 pub(crate) use ended::Collected;
 
@@ -106,16 +106,16 @@ const SWEEPS: [Sweep; 5] = [
 ///
 /// # Errors
 /// A database can't be written.
-pub(crate) async fn sweep(app: &App) -> Result<()> {
-    let now = app.aged();
-    while app.sessions().sweep(now).await? > 0 {
+pub(crate) async fn sweep(node: &Node) -> Result<()> {
+    let now = node.aged();
+    while node.sessions().sweep(now).await? > 0 {
         tokio::time::sleep(PAUSE).await;
     }
     // What a follower has merely not looked at yet keeps nothing.
-    let followed = follower::catch_up::<Notifications>(app).await;
-    let followed = followed.and(follower::catch_up::<Deliveries>(app).await);
-    let followed = followed.and(follower::catch_up::<Activity>(app).await);
-    let config = &app.config;
+    let followed = follower::catch_up::<Notifications>(node).await;
+    let followed = followed.and(follower::catch_up::<Deliveries>(node).await);
+    let followed = followed.and(follower::catch_up::<Activity>(node).await);
+    let config = &node.config;
     let audit = Log {
         table: "audit",
         keeps: config.retention_audit,
@@ -126,28 +126,28 @@ pub(crate) async fn sweep(app: &App) -> Result<()> {
         table: OUTBOX,
         keeps: config.retention_outbox,
         most: config.retention_outbox_rows,
-        end: Some(follower::first_needed(app).await?),
+        end: Some(follower::first_needed(node).await?),
     };
-    let content = &app.storage.content;
-    let reads = &app.storage.audit_of_reads;
+    let content = &node.storage.content;
+    let reads = &node.storage.audit_of_reads;
     outbox.sweep(now, &content.writer, &content.faults).await?;
     audit.sweep(now, &content.writer, &content.faults).await?;
     audit.sweep(now, reads.db(), reads.faults()).await?;
-    let throttle = app.throttle;
-    in_steps(app, move |cx| {
+    let throttle = node.throttle;
+    in_steps(node, move |cx| {
         Box::pin(async move { throttle.sweep(cx, now).await })
     })
     .await?;
     let most = config.retention_idempotency_bytes.0;
-    in_steps(app, move |cx| Box::pin(invitation::sweep(cx, now))).await?;
+    in_steps(node, move |cx| Box::pin(invitation::sweep(cx, now))).await?;
     for sweep in SWEEPS {
-        in_steps(app, move |cx| sweep(cx, now, idempotency::SWEEP)).await?;
+        in_steps(node, move |cx| sweep(cx, now, idempotency::SWEEP)).await?;
     }
-    in_steps(app, move |cx| Box::pin(idempotency::sweep(cx, now, most))).await?;
+    in_steps(node, move |cx| Box::pin(idempotency::sweep(cx, now, most))).await?;
     // What fails keeps nothing behind it from being done.
-    let files = files::sweep::sweep(app, now).await;
-    let collected = ended::collect(app, now).await;
-    let shrunk = app.storage.shrink().await;
+    let files = files::sweep::sweep(node, now).await;
+    let collected = ended::collect(node, now).await;
+    let shrunk = node.storage.shrink().await;
     followed.and(files).and(collected).and(shrunk)
 }
 
@@ -209,12 +209,12 @@ impl Log {
 }
 
 /// Runs `work`, which answers how many rows it has removed, until it finds less than it could remove at once.
-async fn in_steps<W>(app: &App, work: W) -> Result<()>
+async fn in_steps<W>(node: &Node, work: W) -> Result<()>
 where
     W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<u64>> + Send + Sync,
 {
     loop {
-        if write(app, &origin(), &work).await? < idempotency::SWEEP {
+        if write(node, &origin(), &work).await? < idempotency::SWEEP {
             return Ok(());
         }
         tokio::time::sleep(PAUSE).await;
@@ -237,12 +237,12 @@ pub(crate) fn origin() -> Origin {
 ///
 /// # Errors
 /// `work` fails, or the database can't be written.
-pub(crate) async fn write<T, W>(app: &App, origin: &Origin, work: W) -> Result<T>
+pub(crate) async fn write<T, W>(node: &Node, origin: &Origin, work: W) -> Result<T>
 where
     T: Send + 'static,
     W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<T>> + Send + Sync,
 {
-    let done = app.dispatcher.write(origin, |cx| {
+    let done = node.dispatcher.write(origin, |cx| {
         let done = work(cx);
         Box::pin(async move { Ok((done.await?, Audit::Later)) })
     });

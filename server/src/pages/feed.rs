@@ -7,10 +7,8 @@
 mod address;
 mod fetch;
 mod opml;
-pub(crate) mod pace;
 mod readable;
 pub mod table;
-mod token;
 mod write;
 
 use std::borrow::Cow;
@@ -29,11 +27,7 @@ use serde::Serialize;
 use crate::base::own;
 
 pub(crate) use fetch::{PAGE, ReadAs, handle};
-pub(crate) use token::without_token;
 pub(crate) use write::follow;
-
-/// Where private feeds are.
-pub(crate) const MOUNT: &str = "/feeds";
 
 /// A private feed, as its owner sees it.
 #[derive(Clone, PartialEq, Serialize)]

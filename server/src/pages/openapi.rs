@@ -6,7 +6,6 @@
 mod actions;
 mod batch;
 mod bodies;
-mod credentials;
 mod endpoints;
 mod entities;
 mod feeds;
@@ -20,16 +19,16 @@ use std::collections::BTreeMap;
 
 use entity_core::format::Formats;
 use entity_core::schemars::SchemaGenerator;
-use entity_core::{ErrorKind, Need, Registry, Verb, shape};
+use entity_core::{Error, ErrorKind, Need, Registry, Result, Verb, shape};
 use entity_formats::openapi::{
     Answer, Content, Document, Header, Info, Operation, Response, SecurityScheme, Server, Tag,
 };
 
 use crate::base::config::{Config, CsrfMode};
 use crate::web::api::Endpoints;
+use crate::web::app::App;
 use crate::web::middleware::csrf;
 
-pub(crate) use credentials::{login_body, login_example};
 use refusals::Mount;
 
 /// The way to say who one is that every browser has.
@@ -52,6 +51,24 @@ and as `If-Match` to write only what did not.\n\
 - **Errors.** An error is an object `error` with `status`, `message`, `timestamp` and `requestId`, and with `fields` \
 if fields of the input were refused; `Accept: application/problem+json` gets the same after RFC 9457.\n\
 - **HEAD** is GET without the body, and **OPTIONS** tells what a path takes.\n";
+
+impl App {
+    /// What the service says of itself, as an OpenAPI document. It is made when it is first asked for, which a service
+    /// does before it listens.
+    ///
+    /// # Errors
+    /// Two operations have the same name.
+    pub fn description(&self) -> Result<&Document> {
+        if let Some(made) = self.description.get() {
+            return Ok(made);
+        }
+        let (registry, endpoints) = (self.dispatcher.registry(), &self.endpoints);
+        let made = describe(registry, endpoints, &self.formats, &self.config);
+        let checked = endpoints.check_beside(registry, &made);
+        checked.map_err(Error::internal)?;
+        Ok(self.description.get_or_init(|| made))
+    }
+}
 
 /// Describes a service with these types, endpoints, formats and settings.
 pub fn describe(

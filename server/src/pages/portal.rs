@@ -16,21 +16,14 @@ use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use entity_core::format::View;
 use entity_core::{Abilities, DirectPath, Error, Result, Verb};
-use entity_providers::courses::content::open;
 use futures::future::BoxFuture;
 
+use crate::base::error;
+use crate::base::mount::{FILES, PORTAL};
 use crate::base::no_store;
 use crate::web::app::App;
 use crate::web::direct::{self, negotiate, request};
-use crate::web::error;
 use crate::web::exchange::Exchange;
-
-/// Where the portal is.
-pub(crate) const MOUNT: &str = "/portal";
-/// Where the addresses of users are.
-pub(crate) const USERS: &str = "/access/user";
-/// Where the addresses of files are.
-pub(crate) const FILES: &str = open::MOUNT;
 
 /// One address and how it is answered.
 #[derive(Clone, Copy)]
@@ -91,7 +84,7 @@ impl std::fmt::Debug for Address {
     }
 }
 
-/// Answers a request below [`MOUNT`], [`USERS`] or [`FILES`].
+/// Answers a request below [`PORTAL`], [`USERS`] or [`FILES`].
 pub(crate) async fn handle(app: &App, mut exchange: Box<Exchange>) -> Response {
     match answer(app, &mut exchange).await {
         Ok(response) => response,
@@ -103,7 +96,7 @@ async fn answer(app: &App, exchange: &mut Exchange) -> Result<Response> {
     let path = exchange.parts.uri.path();
     let path = path
         .strip_suffix('/')
-        .filter(|it| *it == MOUNT || it.starts_with(FILES))
+        .filter(|it| *it == PORTAL || it.starts_with(FILES))
         .unwrap_or(path);
     let DirectPath {
         prefix, segments, ..

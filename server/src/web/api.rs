@@ -60,7 +60,7 @@ async fn answer(app: &App, exchange: &mut Exchange) -> Result<Response> {
         // Where strangers may do something, they are told what; a method that nothing takes is no secret anywhere.
         let is_open = verb.is_none() || found.iter().any(|it| it.endpoint.is_open);
         return match (allowed.is_empty(), exchange.parts.method == Method::OPTIONS) {
-            (false, true) => Ok(crate::web::error::options(&allowed)),
+            (false, true) => Ok(crate::base::error::options(&allowed)),
             (false, false) if is_open || !is_stranger => Err(Error::method_not_allowed(allowed)),
             _ if is_stranger => Err(Error::unauthenticated()),
             _ => Err(Error::not_found()),

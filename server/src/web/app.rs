@@ -1,110 +1,39 @@
-//! The service, put together: storage, providers, sessions, formats.
+//! A running service: what its requests need.
 
-mod assembly;
-mod watch;
-
-use std::convert::Infallible;
-use std::num::NonZero;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock, Weak};
-use std::task::{self, Poll};
-use std::thread::available_parallelism;
-use std::time::Duration;
 
-use axum::extract::Request;
-use axum::response::Response;
-use chrono::{DateTime, TimeDelta, Utc};
 use entity_core::format::Formats;
-use entity_core::{Clock, Dispatcher, Error, Ids, Registry, Result};
 use entity_formats::openapi::Document;
-use entity_providers::people::authorizer::RoleAuthorizer;
-use futures::future::BoxFuture;
-use tokio::sync::{Semaphore, watch as watched};
-use tokio::time::timeout;
-use tokio_util::task::TaskTracker;
+use tokio::sync::Semaphore;
 
-use crate::base::capacity::Capacity;
-use crate::base::config::{self, Config};
-use crate::base::health::{Health, Watch};
-use crate::base::metrics::{Figures, Metrics};
 use crate::guard::admission::Admission;
-use crate::guard::audit::{AuditLog, AuditOptions};
-use crate::guard::auth::directory::Accounts;
-use crate::guard::auth::evidence::{Authenticator, PasswordCheck, TrustedHeader};
-use crate::guard::auth::login::{Login, LoginParts};
-use crate::guard::auth::password::{PasswordCost, Passwords};
-use crate::guard::auth::throttle::{Throttle, ThrottleOptions};
-use crate::guard::session::{CookieOptions, SameSite, SessionOptions, Sessions, SqlSessions};
-use crate::operate::files::{self, owner, sweep::Sweep};
-use crate::operate::follower::{self, Activity, Follower, Notifications};
-use crate::operate::janitor::Janitor;
-use crate::operate::presence::Keeper;
-use crate::operate::retention::{Aging, Collected};
-use crate::operate::storage::Storage;
-use crate::operate::webhooks::{Deliveries, Post, Sender};
-use crate::pages::feed::pace::Pace;
+use crate::guard::audit::AuditLog;
+use crate::guard::auth::login::Login;
+use crate::guard::auth::password::Passwords;
+use crate::guard::pace::Pace;
+use crate::guard::session::CookieOptions;
+use crate::operate::node::Node;
 use crate::web::answers::AnswerMemory;
 use crate::web::api::Endpoints;
 use crate::web::descriptions::Descriptions;
 use crate::web::events::Live;
-use crate::web::middleware::csrf::{self, CsrfOptions};
-use crate::{
-    base::{supervise, telemetry},
-    operate::{presence, retention, webhooks},
-    pages::openapi,
-    web::pipeline,
-};
-
-/// What tests own and the real service takes from the machine.
-#[derive(Clone)]
-pub struct Parts {
-    /// The clock.
-    pub clock: Arc<dyn Clock>,
-    /// The source of ids.
-    pub ids: Arc<dyn Ids>,
-    /// The registered types.
-    pub registry: Registry,
-    /// The endpoints of `/api`.
-    pub endpoints: Arc<Endpoints>,
-    /// The formats it speaks.
-    pub formats: Arc<Formats>,
-    /// What hashing a password costs.
-    pub password_cost: PasswordCost,
-}
-
-impl std::fmt::Debug for Parts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Parts")
-            .field("registry", &self.registry)
-            .finish_non_exhaustive()
-    }
-}
-
-/// How many archives are written for clients at once: each reads all of a site, and the processor compresses it.
-const ARCHIVES: usize = 2;
-/// How long what connections leave may take, after the time in which those end.
-const LAST_WORK: Duration = Duration::from_secs(3);
-/// How long it is tried to store what is left when there is no more time.
-const LAST_TRY: Duration = Duration::from_secs(1);
-/// How many answers are sent at once that are made piece by piece: each has a piece of a few megabytes in memory.
-const STREAMS: usize = 16;
+use crate::web::middleware::csrf::CsrfOptions;
 
 /// A running service. Cloning it is cheap; all clones are the same service.
 #[derive(Clone, Debug)]
 pub struct App(Arc<Inner>);
 
-/// What a service is made of.
+/// What a service is made of, besides what its [node](Node) is.
 pub struct Inner {
-    /// The settings.
-    pub config: Config,
-    /// Runs requests.
-    pub dispatcher: Dispatcher,
+    /// The node.
+    pub(crate) node: Node,
     /// The endpoints of `/api`.
     pub endpoints: Arc<Endpoints>,
     /// The formats it speaks.
     pub formats: Arc<Formats>,
     /// What it says of itself, once somebody has asked.
-    description: OnceLock<Document>,
+    pub(crate) description: OnceLock<Document>,
     /// The same as it was written.
     pub(crate) descriptions: Descriptions,
     /// Logs people in and out.
@@ -115,46 +44,28 @@ pub struct Inner {
     pub cookie: CookieOptions,
     /// Takes the audit rows of reads.
     pub audit: AuditLog,
-    /// The databases.
-    pub storage: Storage,
     /// The memory that large answers share.
     pub(crate) answers: AnswerMemory,
-    /// Work that goes on when its client has gone.
-    pub tasks: TaskTracker,
-    /// What load balancers ask for.
-    pub health: Health,
-    /// What the service counts.
-    pub metrics: Metrics,
-    /// What it counts, and what is asked of its parts.
-    pub figures: Figures,
     /// Who is let in, and when.
     pub(crate) admission: Arc<Admission>,
-    /// Counts failures to log in.
-    pub(crate) throttle: Throttle,
     /// Slows down who reads private feeds without a pause.
     pub(crate) pace: Pace,
     /// The places of answers that are made piece by piece while they are sent.
     pub(crate) streams: Arc<Semaphore>,
     /// The places of streams of events.
     pub(crate) live: Live,
-    /// Sends requests to webhooks.
-    pub(crate) post: Post,
-    /// The number of the last event that is followed.
-    pub(crate) followed: watched::Sender<i64>,
-    /// The places of archives that are being written for clients.
-    pub(crate) archives: Arc<Semaphore>,
-    /// How far the sweep of files has come.
-    pub(crate) sweep: Sweep,
-    /// How far the attempts at quizzes that ended by themselves are collected.
-    pub(crate) collected: Collected,
-    aging: Aging,
-    sessions: Arc<Sessions>,
     pub(crate) csrf: CsrfOptions,
 }
 
 impl From<Arc<Inner>> for App {
     fn from(inner: Arc<Inner>) -> Self {
         Self(inner)
+    }
+}
+
+impl From<Inner> for App {
+    fn from(inner: Inner) -> Self {
+        Self(Arc::new(inner))
     }
 }
 
@@ -166,326 +77,25 @@ impl Deref for App {
     }
 }
 
+impl Deref for Inner {
+    type Target = Node;
+
+    fn deref(&self) -> &Node {
+        &self.node
+    }
+}
+
 impl std::fmt::Debug for Inner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Inner")
-            .field("config", &self.config)
+            .field("node", &self.node)
             .finish_non_exhaustive()
     }
 }
 
 impl App {
-    /// Opens the databases and starts what works in the background.
-    ///
-    /// # Errors
-    /// The database can't be reached or is newer than the service; a setting makes no sense.
-    pub async fn start(config: Config, parts: Parts) -> Result<Self> {
-        let url = config.database.expose();
-        follower::check()?;
-        let storage = Storage::open_with(url, &parts.registry, Capacity::pools(&config)).await?;
-        let blobs = files::open(&config).await?;
-        owner::claim(blobs.store(), &files::place(&config)?, &storage.content).await?;
-        let aging = Aging::begin(&storage, &*parts.clock).await?;
-        let figures = Figures::default();
-        let admission = Arc::new(Admission::new(&config, &figures));
-        let passwords = Passwords::new(cores(), parts.password_cost, Arc::clone(&admission))?;
-        let authorizer = Arc::new(RoleAuthorizer::new());
-        let (sessions, touches) = Sessions::new(
-            session_options(&config),
-            SqlSessions::new(storage.content.clone()),
-            Arc::clone(&parts.clock),
-        );
-        let health = Health::of_migrated();
-        watch::health(&health, &figures);
-        supervise::spawn(touches, health.clone());
-        let sessions = Arc::new(sessions);
-        let formats = Arc::clone(&parts.formats);
-        let endpoints = Arc::clone(&parts.endpoints);
-        let news = watched::Sender::new(());
-        let stores = (&storage, blobs, &news);
-        let dispatcher =
-            assembly::dispatcher((&config, parts), stores, &authorizer, &sessions, &passwords)
-                .await?
-                .with_turns(assembly::turns(&storage, &admission));
-        watch::quotas(&dispatcher, &figures);
-        let cookie = cookie(&config).map_err(|error| Error::internal(error.to_string()))?;
-        let csrf = csrf_options(&config)?;
-        let throttle = Throttle::new(throttle_options(&config));
-        let login = Login::new(LoginParts {
-            dispatcher: dispatcher.clone(),
-            directory: Arc::new(Accounts),
-            authenticators: authenticators(&config, &passwords),
-            passwords: passwords.clone(),
-            throttle,
-            sessions: Arc::clone(&sessions),
-        });
-        let audit = audit_log(&config, &storage, dispatcher.registry(), &health);
-        watch::audit(&audit, &figures);
-        let live = Live::new(config.event_streams, config.connections / 4);
-        watch::events(&live, &figures);
-        let app = Self(Arc::new(Inner {
-            description: OnceLock::new(),
-            descriptions: Descriptions::default(),
-            dispatcher,
-            endpoints,
-            formats,
-            login,
-            passwords,
-            cookie,
-            audit,
-            storage,
-            answers: AnswerMemory::new(config.answer_memory.0),
-            tasks: TaskTracker::new(),
-            health: health.clone(),
-            metrics: figures.metrics().clone(),
-            figures,
-            admission,
-            archives: Arc::new(Semaphore::new(ARCHIVES)),
-            streams: Arc::new(Semaphore::new(STREAMS)),
-            live,
-            post: Post::new(config.webhooks_private),
-            followed: watched::Sender::new(0),
-            pace: Pace::new(config.feeds_burst, delta(config.feeds_interval)),
-            sweep: Sweep::default(),
-            collected: Collected::default(),
-            aging,
-            sessions,
-            throttle,
-            csrf,
-            config,
-        }));
-        app.begin(&news, &health);
-        Ok(app)
-    }
-
-    /// Starts what works in the background.
-    fn begin(&self, news: &watched::Sender<()>, health: &Health) {
-        supervise::spawn(Janitor::of(self), health.clone());
-        let notifications = Follower::<Notifications>::of(self, news.subscribe());
-        supervise::spawn(notifications, health.clone());
-        let webhooks = Follower::<Deliveries>::of(self, news.subscribe());
-        supervise::spawn(webhooks, health.clone());
-        let activity = Follower::<Activity>::of(self, news.subscribe());
-        supervise::spawn(activity, health.clone());
-        supervise::spawn(Keeper::of(self), health.clone());
-        supervise::spawn(Sender::of(self), health.clone());
-        supervise::spawn(Watch::of(Arc::downgrade(&self.0)), health.clone());
-    }
-
-    /// What the service says of itself, as an OpenAPI document. It is made when it is first asked for, which a service
-    /// does before it listens.
-    ///
-    /// # Errors
-    /// Two operations have the same name.
-    pub fn description(&self) -> Result<&Document> {
-        if let Some(made) = self.description.get() {
-            return Ok(made);
-        }
-        let (registry, endpoints) = (self.dispatcher.registry(), &self.endpoints);
-        let made = openapi::describe(registry, endpoints, &self.formats, &self.config);
-        let checked = endpoints.check_beside(registry, &made);
-        checked.map_err(Error::internal)?;
-        Ok(self.description.get_or_init(|| made))
-    }
-
-    /// The present instant.
-    pub fn now(&self) -> DateTime<Utc> {
-        self.dispatcher.shared().clock.now()
-    }
-
-    /// An instant to tell by how long ago something was.
-    pub(crate) fn steady(&self) -> DateTime<Utc> {
-        self.dispatcher.shared().clock.steady()
-    }
-
-    /// The instant by which things are old enough to be removed.
-    pub(crate) fn aged(&self) -> DateTime<Utc> {
-        self.aging.now(&*self.dispatcher.shared().clock)
-    }
-
-    /// The sessions.
-    pub fn sessions(&self) -> &Sessions {
-        &self.sessions
-    }
-
     /// The service, as long as somebody else keeps it.
     pub(crate) fn downgrade(&self) -> Weak<Inner> {
         Arc::downgrade(&self.0)
-    }
-
-    /// Waits for work that its clients did not wait for, and for the audit log, as long as a stop may take. On SQLite each
-    /// file alone is whole then.
-    pub async fn finish(&self) {
-        if timeout(self.stop_time(), self.tidy_up()).await.is_err() {
-            tracing::warn!("not everything could be finished");
-        }
-        self.cut_off().await;
-    }
-
-    /// How long a stop takes at most, until what is left is cut off.
-    pub(crate) fn stop_time(&self) -> Duration {
-        self.config.hard_stop + LAST_WORK
-    }
-
-    /// Waits for what is left to be done, however long it takes.
-    pub(crate) async fn tidy_up(&self) {
-        self.tasks.close();
-        self.tasks.wait().await;
-        self.audit.flush().await;
-        if let Err(error) = self.storage.checkpoint().await {
-            tracing::warn!(
-                error = telemetry::cause(&error),
-                "can't move the journal of the database into its file"
-            );
-        }
-    }
-
-    /// Ends what could not be finished, and tells what is lost.
-    pub(crate) async fn cut_off(&self) {
-        self.audit.flush_within(LAST_TRY).await;
-        telemetry::tell_repeated();
-    }
-
-    /// Makes the notifications, deliveries and figures of all events that are committed, as the service does within seconds.
-    ///
-    /// # Errors
-    /// A database can't be read or written.
-    pub async fn catch_up(&self) -> Result<()> {
-        follower::catch_up::<Notifications>(self).await?;
-        follower::catch_up::<Deliveries>(self).await?;
-        follower::catch_up::<Activity>(self).await
-    }
-
-    /// Keeps who visits which site where other nodes find it, as the service does every few seconds.
-    ///
-    /// # Errors
-    /// A database can't be written.
-    pub async fn keep_visits(&self) -> Result<()> {
-        presence::keep(self).await
-    }
-
-    /// Sends to webhooks what is due, as the service does within seconds, and returns when nothing is.
-    ///
-    /// # Errors
-    /// A database can't be read or written.
-    pub async fn deliver(&self) -> Result<()> {
-        webhooks::deliver(self).await
-    }
-
-    /// Removes what is over, as the service does every minute: sessions, audit rows, events and kept results.
-    ///
-    /// # Errors
-    /// A database can't be written.
-    pub async fn sweep(&self) -> Result<()> {
-        retention::sweep(self).await
-    }
-}
-
-/// The service is what answers its requests. It is always ready, and never fails: what goes wrong is an answer.
-impl tower::Service<Request> for App {
-    type Response = Response;
-    type Error = Infallible;
-    type Future = BoxFuture<'static, std::result::Result<Response, Infallible>>;
-
-    fn poll_ready(
-        &mut self,
-        _: &mut task::Context<'_>,
-    ) -> Poll<std::result::Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request) -> Self::Future {
-        let app = self.clone();
-        Box::pin(async move { Ok(pipeline::serve(&app, request).await) })
-    }
-}
-
-/// The ways to say who one is, in the order in which they are tried.
-fn authenticators(config: &Config, passwords: &Passwords) -> Vec<Arc<dyn Authenticator>> {
-    vec![
-        Arc::new(PasswordCheck {
-            passwords: passwords.clone(),
-            allows_basic: config.auth_basic,
-        }),
-        Arc::new(TrustedHeader {
-            proxies: config.trusted_proxies.clone(),
-        }),
-    ]
-}
-
-fn audit_log(config: &Config, storage: &Storage, registry: &Registry, health: &Health) -> AuditLog {
-    AuditLog::start(
-        storage.audit_of_reads.clone(),
-        AuditOptions {
-            queue: config.audit_queue_rows,
-            batch: config.audit_batch_rows,
-            wait: config.audit_wait,
-            is_required: config.audit_required,
-            strangers: config.audit_strangers,
-            places: pipeline::places(registry),
-        },
-        health.clone(),
-    )
-}
-
-fn cores() -> usize {
-    available_parallelism().map_or(1, NonZero::get)
-}
-
-fn throttle_options(config: &Config) -> ThrottleOptions {
-    let count = |it| i64::try_from(it).unwrap_or(i64::MAX);
-    ThrottleOptions {
-        free_for_account: count(config.login_account_failures),
-        burst_of_address: count(config.login_address_failures),
-        interval_of_address: delta(config.login_address_interval),
-        ..ThrottleOptions::default()
-    }
-}
-
-fn delta(duration: Duration) -> TimeDelta {
-    TimeDelta::from_std(duration).unwrap_or(TimeDelta::MAX)
-}
-
-fn session_options(config: &Config) -> SessionOptions {
-    SessionOptions {
-        timeout: delta(config.session_timeout),
-        max_lifetime: delta(config.session_max_lifetime),
-        per_user: u64::try_from(config.sessions_per_user).unwrap_or(u64::MAX),
-    }
-}
-
-fn csrf_options(config: &Config) -> Result<CsrfOptions> {
-    let origins: Vec<String> = config
-        .csrf_trusted_origins
-        .iter()
-        .map(|it| it.as_str().to_owned())
-        .collect();
-    CsrfOptions::new(csrf_mode(config.csrf_mode), &config.server_url(), &origins)
-        .map_err(Error::internal)
-}
-
-fn csrf_mode(mode: config::CsrfMode) -> csrf::CsrfMode {
-    match mode {
-        config::CsrfMode::FetchMetadata => csrf::CsrfMode::FetchMetadata,
-        config::CsrfMode::Token => csrf::CsrfMode::Token,
-    }
-}
-
-fn same_site(same_site: config::SameSite) -> SameSite {
-    match same_site {
-        config::SameSite::Lax => SameSite::Lax,
-        config::SameSite::Strict => SameSite::Strict,
-        config::SameSite::None => SameSite::None,
-    }
-}
-
-fn cookie(config: &Config) -> Result<CookieOptions, crate::guard::session::CookieError> {
-    let options = CookieOptions::new(&config.cookie_name, &config.server_id)?
-        .http_only(config.cookie_http_only)
-        .always_secure(config.cookie_says_secure(false))
-        .same_site(same_site(config.cookie_same_site));
-    match &config.cookie_domain {
-        Some(domain) => options.with_domain(domain),
-        None => Ok(options),
     }
 }

@@ -31,13 +31,13 @@ use entity_core::{
     Abilities, Atomic, Body, DirectPath, Effect, Error, Preparation, Reply, Result, Verb,
 };
 
-use crate::guard::auth::session_post::session_post;
+use crate::base::error;
 use crate::web::app::App;
-use crate::web::error;
 use crate::web::events;
 use crate::web::exchange::Exchange;
 use crate::web::middleware::audit::Audited;
 use crate::web::middleware::csrf;
+use crate::web::session_post::session_post;
 use respond::{Asked, Preference};
 
 /// The header that tells by which kinds of documents an address may be patched.

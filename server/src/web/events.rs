@@ -6,7 +6,6 @@
 
 mod live;
 mod source;
-pub(crate) mod told;
 
 use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};

@@ -13,16 +13,16 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use crate::base::address::Arrived;
 use crate::base::config::{BodySessionId, Config};
 use crate::base::deadline::Deadline;
+use crate::base::error::{self, ErrorContext};
 use crate::base::media;
 use crate::guard::admission::Admitted;
 use crate::guard::auth::http::Arrival;
+use crate::guard::path_text;
 use crate::guard::session::Session;
 use crate::web::direct::upload::Uploaded;
-use crate::web::error::{self, ErrorContext};
-use crate::web::middleware::address::Arrived;
-use crate::web::path_text;
 
 /// A request on its way inwards.
 #[derive(Debug)]

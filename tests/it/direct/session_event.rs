@@ -4,7 +4,7 @@ use axum::body::Body;
 use http::header::AUTHORIZATION;
 use http::{Method, Request, StatusCode};
 use serde_json::{Value, json};
-use server::web::middleware::address::Peer;
+use server::base::address::Peer;
 use tests::app::PASSWORD;
 use tests::{Backend, OnBackend, TestApp, both};
 

@@ -11,8 +11,8 @@ use http_body_util::BodyExt;
 use hyper_util::client::legacy::{Client as Connections, connect::HttpConnector};
 use hyper_util::rt::TokioExecutor;
 use serde_json::Value;
+use server::base::address::Peer;
 use server::web::app::App;
-use server::web::middleware::address::Peer;
 use tower::ServiceExt;
 
 /// The media type of forms.

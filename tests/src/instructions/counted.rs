@@ -15,7 +15,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use server::App;
-use server::web::middleware::address::Peer;
+use server::base::address::Peer;
 use tower::Service;
 
 use super::cases::{self, Case, Contender, SAMPLES};

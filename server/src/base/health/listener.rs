@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use super::{Health, router};
 use crate::base::listen::{self, ListenOptions};
 use crate::base::metrics::Figures;
-use crate::web::middleware::panic;
+use crate::base::panic;
 
 /// How long a client may be silent, whatever it is doing.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -1,5 +1,6 @@
 //! A request at the door: what it is counted as, and whether it may come in.
 
+use crate::base::class::Class;
 use std::sync::Arc;
 
 use axum::http::Uri;
@@ -7,8 +8,8 @@ use chrono::{DateTime, Utc};
 use entity_core::{Caller, Result};
 use tokio::task::yield_now;
 
-use super::{Admission, Class, Lane, Place, Quota, Seated, TooMany, Units, Who};
-use crate::web::middleware::address::Arrived;
+use super::{Admission, Lane, Place, Quota, Seated, TooMany, Units, Who};
+use crate::base::address::Arrived;
 
 /// A request that was let in. Its place is given back when this is dropped.
 #[derive(Debug)]

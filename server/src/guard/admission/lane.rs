@@ -1,5 +1,6 @@
 //! The places of one class, and the queue before them.
 
+use crate::base::class::Class;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -8,8 +9,8 @@ use entity_core::{Error, Result};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
+use super::later;
 use super::shares::{Limits, Refused, Shares, Who};
-use super::{Class, later};
 use crate::base::metrics::{Cause, Metrics};
 
 /// The places of one class. All clones are the same places.

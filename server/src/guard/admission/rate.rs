@@ -12,7 +12,9 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use super::meter::{Meter, Reading, seconds};
 use crate::base::config::Config;
 use crate::base::metrics::Cause;
-use crate::web::direct::batch::MAX_PARTS;
+
+/// Most requests in one batch.
+pub(crate) const MAX_PARTS: usize = 50;
 
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const STATE: HeaderName = HeaderName::from_static("ratelimit");

@@ -164,8 +164,8 @@ mod tests {
 
     use entity_core::ErrorKind;
 
-    use super::super::Class;
     use super::*;
+    use crate::base::class::Class;
 
     fn lane(class: Class) -> Lane {
         Lane::of_one_place(class, 1, Duration::from_millis(500))

@@ -10,8 +10,8 @@ use serde::Serialize;
 use super::credentials::{Names, Shape, from_body};
 use super::login::{LoggedIn, Login, NO_SESSION, NOT_ESTABLISHED};
 use crate::base::no_store;
+use crate::guard::session::SESSION_HEADER;
 use crate::guard::session::{CookieOptions, Session};
-use crate::web::middleware::session::SESSION_HEADER;
 
 /// How long to wait where nothing else is known, in seconds.
 const WAIT: u32 = 1;

@@ -6,7 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use entity_core::{Error, Result};
 use entity_providers::people::user::{Guess, Tries};
 
-use crate::pages::feed::pace::Pace;
+use crate::guard::pace::Pace;
 
 /// Tries at once.
 const BURST: usize = 10;

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::response::Response;
 use entity_core::db::archive::{ArchivedTable, Entry, Reading};
 use entity_core::{Blob, Error, ErrorKind, Result};
 use entity_providers::people::site::archive as stored;
@@ -17,8 +16,7 @@ use serde::Serialize;
 
 use super::{ACCOUNTS, ArchivedType, FILES, FORMAT, MANIFEST, Manifest, Person, data};
 use crate::base::packing::{Packer, packed};
-use crate::web::app::App;
-use crate::web::direct::bundle::streamed;
+use crate::operate::node::Node;
 
 /// How many accounts are asked for at once.
 const PEOPLE: usize = 500;
@@ -30,7 +28,7 @@ const RETRY_AFTER: u32 = 30;
 /// # Errors
 /// Returns an error if there is no such site, if there is a file already, or if it can't be written.
 pub async fn export(
-    app: &App,
+    node: &Node,
     site: &str,
     file: &Path,
     tell: impl Fn(&str) + Send + Sync + 'static,
@@ -41,8 +39,8 @@ pub async fn export(
     let mut part = file.as_os_str().to_owned();
     part.push(".part");
     let part = PathBuf::from(part);
-    let (own, id) = (app.clone(), site.to_owned());
-    let mut stream = Box::pin(packed(&app.tasks, |packer| write(own, id, packer, tell)));
+    let (own, id) = (node.clone(), site.to_owned());
+    let mut stream = Box::pin(packed(&node.tasks, |packer| write(own, id, packer, tell)));
     let io = |error: std::io::Error| {
         failed(format!("can't write {}: {error}", file.display())).with_source(error)
     };
@@ -67,42 +65,42 @@ fn failed(text: String) -> Error {
     Error::new(ErrorKind::Internal, text)
 }
 
-/// Answers the archive of `site`, which is written while it is sent.
+/// Returns the archive of `site` as a body, which is written while it is sent.
 ///
 /// # Errors
 /// Returns an error if others are being written.
-pub(crate) fn answer(app: &App, site: &str) -> Result<Response> {
-    let (own, id) = (app.clone(), site.to_owned());
-    let place = Arc::clone(&app.archives).try_acquire_owned();
+pub(crate) fn body(node: &Node, site: &str) -> Result<Body> {
+    let (own, id) = (node.clone(), site.to_owned());
+    let place = Arc::clone(&node.archives).try_acquire_owned();
     let place = place.map_err(|full| {
         let message = "other archives are being written: try again";
         Error::unavailable(message, RETRY_AFTER).with_source(full)
     })?;
-    let body = packed(&app.tasks, |packer| async move {
+    let body = packed(&node.tasks, |packer| async move {
         let done = Box::pin(write(own, id, packer, |_| ())).await;
         drop(place);
         done
     });
-    Ok(streamed(Body::from_stream(body), &format!("{site}.zip")))
+    Ok(Body::from_stream(body))
 }
 
 /// Writes the archive of `site`.
 async fn write(
-    app: App,
+    node: Node,
     site: String,
     packer: Packer,
     tell: impl Fn(&str) + Send + Sync,
 ) -> Result<()> {
     // One state of the database, however long it takes.
-    let reader = &app.storage.content.reader;
+    let reader = &node.storage.content.reader;
     let level = match reader.get_database_backend() {
         DbBackend::Postgres => Some(IsolationLevel::RepeatableRead),
         _ => None,
     };
     let snapshot = reader.begin_with_config(level, None).await?;
-    let tables = stored::tables(app.dispatcher.registry());
+    let tables = stored::tables(node.dispatcher.registry());
     let writing = Writing {
-        app,
+        node,
         site,
         snapshot,
         packer,
@@ -114,7 +112,7 @@ async fn write(
 
 /// An archive that is being written.
 struct Writing {
-    app: App,
+    node: Node,
     site: String,
     snapshot: DatabaseTransaction,
     packer: Packer,
@@ -128,8 +126,8 @@ impl Writing {
         tables: Vec<ArchivedTable>,
         tell: impl Fn(&str) + Send + Sync,
     ) -> Result<()> {
-        let registry = self.app.dispatcher.registry().clone();
-        let shared = self.app.dispatcher.shared().clone();
+        let registry = self.node.dispatcher.registry().clone();
+        let shared = self.node.dispatcher.shared().clone();
         let now = shared.clock.now();
         let mut manifest = Manifest {
             format: FORMAT,

@@ -18,8 +18,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::unpack::Unpacker;
 use super::{ACCOUNTS, FILES, FORMAT, MANIFEST, Manifest, Person, data};
+use crate::operate::node::Node;
 use crate::operate::retention;
-use crate::web::app::App;
 
 /// The maximum number of bytes of a manifest.
 const MOST: usize = 16 << 20;
@@ -44,15 +44,19 @@ pub struct Imported {
 /// # Errors
 /// Returns an error if the file is no archive or damaged, if something else is in its place, or if a type in it is not
 /// linked. The same archive can be taken in again then: what was written is not written twice.
-pub async fn import(app: &App, file: &Path, tell: impl Fn(&str) + Send + Sync) -> Result<Imported> {
+pub async fn import(
+    node: &Node,
+    file: &Path,
+    tell: impl Fn(&str) + Send + Sync,
+) -> Result<Imported> {
     let archive = Unpacker::open(file).await?;
     let (manifest, digest) = manifest(&archive).await?;
-    let tables = progress::tables(app.dispatcher.registry());
+    let tables = progress::tables(node.dispatcher.registry());
     check(&manifest, &tables)?;
     let site = manifest.site.clone();
     let state = {
         let site = site.clone();
-        read(app, |cx| {
+        read(node, |cx| {
             Box::pin(async move { progress::find(cx, &site).await })
         })
         .await?
@@ -76,7 +80,7 @@ pub async fn import(app: &App, file: &Path, tell: impl Fn(&str) + Send + Sync) -
         return Ok(done);
     }
     let mut import = Import {
-        app,
+        node,
         archive,
         site: manifest.site.clone(),
         progress: Progress {
@@ -156,7 +160,7 @@ fn check(manifest: &Manifest, tables: &[ArchivedTable]) -> Result<()> {
 
 /// An import that is going on.
 struct Import<'a> {
-    app: &'a App,
+    node: &'a Node,
     archive: Unpacker,
     site: String,
     progress: Progress,
@@ -187,7 +191,7 @@ impl Import<'_> {
                 return Ok(made);
             }
             let people = Arc::new(people);
-            let found = write(self.app, |cx| {
+            let found = write(self.node, |cx| {
                 let people = Arc::clone(&people);
                 Box::pin(async move { progress::accounts(cx, &people).await })
             });
@@ -209,7 +213,7 @@ impl Import<'_> {
             let column = format!("{digest}:{size}");
             let is_stored = {
                 let column = column.clone();
-                write(self.app, move |cx| {
+                write(self.node, move |cx| {
                     let column = column.clone();
                     Box::pin(async move { progress::touch(cx, &column).await })
                 })
@@ -228,7 +232,7 @@ impl Import<'_> {
     }
 
     async fn file(&self, digest: &str, column: &str) -> Result<()> {
-        let blobs = self.app.dispatcher.shared().blobs()?;
+        let blobs = self.node.dispatcher.shared().blobs()?;
         let mut incoming = blobs.begin().await?;
         let mut pieces = self.archive.bytes(&format!("{FILES}{digest}")).await?;
         while let Some(piece) = pieces.recv().await {
@@ -241,7 +245,7 @@ impl Import<'_> {
                 "the file `{digest}` in the archive is damaged"
             )));
         }
-        write(self.app, move |cx| {
+        write(self.node, move |cx| {
             Box::pin(async move { entity_core::db::blobs::note(cx, &blob).await })
         })
         .await?;
@@ -297,7 +301,7 @@ impl Import<'_> {
         for name in table.shut {
             entry.insert((*name).to_owned(), Json::Bool(false));
         }
-        let shared = self.app.dispatcher.shared();
+        let shared = self.node.dispatcher.shared();
         for name in table.html() {
             let Some(Json::String(text)) = entry.get_mut(*name) else {
                 continue;
@@ -329,7 +333,7 @@ impl Import<'_> {
             self.accounts.clone(),
             self.progress.clone(),
         ));
-        write(self.app, |cx| {
+        write(self.node, |cx| {
             let work = Arc::clone(&work);
             Box::pin(async move {
                 let (tables, table, entries, site, accounts, progress) = &*work;
@@ -358,7 +362,7 @@ impl Import<'_> {
         self.progress.is_complete = true;
         let work = Arc::new((self.site.clone(), self.progress.clone(), opened));
         let origin = origin();
-        let done = self.app.dispatcher.write(&origin, |cx| {
+        let done = self.node.dispatcher.write(&origin, |cx| {
             let work = Arc::clone(&work);
             Box::pin(async move {
                 let (site, progress, opened) = &*work;
@@ -379,19 +383,19 @@ fn size(entry: &Entry) -> usize {
 }
 
 async fn read<T: Send>(
-    app: &App,
+    node: &Node,
     work: impl for<'a> FnOnce(&'a Context) -> BoxFuture<'a, Result<T>>,
 ) -> Result<T> {
-    app.dispatcher.read(&origin(), work).await
+    node.dispatcher.read(&origin(), work).await
 }
 
 /// Does `work` in one transaction.
-async fn write<T, W>(app: &App, work: W) -> Result<T>
+async fn write<T, W>(node: &Node, work: W) -> Result<T>
 where
     T: Send + 'static,
     W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<T>> + Send + Sync,
 {
-    retention::write(app, &origin(), work).await
+    retention::write(node, &origin(), work).await
 }
 
 fn origin() -> Origin {

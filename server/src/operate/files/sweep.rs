@@ -8,8 +8,8 @@ use entity_core::db::blobs::{self, BlobColumn};
 use entity_core::{Blob, Context, Result};
 use futures::future::BoxFuture;
 
+use crate::operate::node::Node;
 use crate::operate::retention;
-use crate::web::app::App;
 
 /// How long a file stays that no row names.
 const GRACE: TimeDelta = TimeDelta::hours(1);
@@ -35,30 +35,30 @@ struct Position {
 ///
 /// # Errors
 /// Returns an error if the database or the store can't be read or written.
-pub(crate) async fn sweep(app: &App, now: DateTime<Utc>) -> Result<()> {
-    let blobs = app.dispatcher.shared().blobs()?;
+pub(crate) async fn sweep(node: &Node, now: DateTime<Utc>) -> Result<()> {
+    let blobs = node.dispatcher.shared().blobs()?;
     blobs.store().clean(UNFINISHED).await?;
-    let columns = blobs::columns(app.dispatcher.registry());
-    if !are_all_known(app, &columns).await? {
+    let columns = blobs::columns(node.dispatcher.registry());
+    if !are_all_known(node, &columns).await? {
         return Ok(());
     }
-    let position = app.sweep.get();
-    let named = mark(app, &columns, position.named).await?;
-    let stored = adopt(app, position.stored).await?;
-    app.sweep.set(Position { named, stored });
-    remove(app, &columns, (now - GRACE).timestamp_millis()).await
+    let position = node.sweep.get();
+    let named = mark(node, &columns, position.named).await?;
+    let stored = adopt(node, position.stored).await?;
+    node.sweep.set(Position { named, stored });
+    remove(node, &columns, (now - GRACE).timestamp_millis()).await
 }
 
 /// Whether all columns that ever named files are `columns`, which are noted. The files of a type that was not linked by
 /// mistake are not to be removed.
-async fn are_all_known(app: &App, columns: &[BlobColumn]) -> Result<bool> {
-    let (unknown, is_noted) = read(app, |cx| {
+async fn are_all_known(node: &Node, columns: &[BlobColumn]) -> Result<bool> {
+    let (unknown, is_noted) = read(node, |cx| {
         let columns = columns.to_vec();
         Box::pin(async move { blobs::unknown(cx, &columns).await })
     })
     .await?;
     if !is_noted {
-        write(app, |cx| {
+        write(node, |cx| {
             let columns = columns.to_vec();
             Box::pin(async move { blobs::note_columns(cx, &columns).await })
         })
@@ -75,8 +75,8 @@ async fn are_all_known(app: &App, columns: &[BlobColumn]) -> Result<bool> {
 }
 
 /// Notes which of the next files no row names. Returns the last one; after the end, the sweep begins anew.
-async fn mark(app: &App, columns: &[BlobColumn], after: String) -> Result<String> {
-    let (looked, free) = read(app, |cx| {
+async fn mark(node: &Node, columns: &[BlobColumn], after: String) -> Result<String> {
+    let (looked, free) = read(node, |cx| {
         let (columns, after) = (columns.to_vec(), after.clone());
         Box::pin(async move {
             let looked = blobs::named(cx, &after, LOOK).await?;
@@ -86,7 +86,7 @@ async fn mark(app: &App, columns: &[BlobColumn], after: String) -> Result<String
     })
     .await?;
     if !free.is_empty() {
-        write(app, |cx| {
+        write(node, |cx| {
             let free = free.clone();
             Box::pin(async move { blobs::mark(cx, &free).await })
         })
@@ -96,8 +96,8 @@ async fn mark(app: &App, columns: &[BlobColumn], after: String) -> Result<String
 }
 
 /// Notes files of the store that nobody noted, some at a time.
-async fn adopt(app: &App, after: Option<Blob>) -> Result<Option<Blob>> {
-    let store = app.dispatcher.shared().blobs()?;
+async fn adopt(node: &Node, after: Option<Blob>) -> Result<Option<Blob>> {
+    let store = node.dispatcher.shared().blobs()?;
     let grace = GRACE.to_std().unwrap_or_default();
     let most = usize::try_from(LOOK).unwrap_or(1);
     let stored = store.store().list(after.as_ref(), most, grace).await?;
@@ -105,13 +105,13 @@ async fn adopt(app: &App, after: Option<Blob>) -> Result<Option<Blob>> {
         return Ok(None);
     }
     let columns: Vec<String> = stored.iter().map(Blob::to_column).collect();
-    let strays = read(app, |cx| {
+    let strays = read(node, |cx| {
         let columns = columns.clone();
         Box::pin(async move { blobs::strays(cx, columns).await })
     })
     .await?;
     if !strays.is_empty() {
-        write(app, |cx| {
+        write(node, |cx| {
             let strays = strays.clone();
             Box::pin(async move { blobs::adopt(cx, &strays).await })
         })
@@ -120,16 +120,16 @@ async fn adopt(app: &App, after: Option<Blob>) -> Result<Option<Blob>> {
     Ok(stored.last().copied())
 }
 
-async fn remove(app: &App, columns: &[BlobColumn], before: i64) -> Result<()> {
+async fn remove(node: &Node, columns: &[BlobColumn], before: i64) -> Result<()> {
     loop {
-        let over = read(app, |cx| {
+        let over = read(node, |cx| {
             Box::pin(async move { blobs::over(cx, before, REMOVE).await })
         })
         .await?;
         if over.is_empty() {
             return Ok(());
         }
-        write(app, |cx| {
+        write(node, |cx| {
             let (columns, over) = (columns.to_vec(), over.clone());
             Box::pin(async move { blobs::remove(cx, &columns, &over, before).await.map(drop) })
         })
@@ -139,17 +139,17 @@ async fn remove(app: &App, columns: &[BlobColumn], before: i64) -> Result<()> {
 }
 
 async fn read<T: Send>(
-    app: &App,
+    node: &Node,
     work: impl for<'a> FnOnce(&'a Context) -> BoxFuture<'a, Result<T>>,
 ) -> Result<T> {
-    app.dispatcher.read(&retention::origin(), work).await
+    node.dispatcher.read(&retention::origin(), work).await
 }
 
-async fn write<W>(app: &App, work: W) -> Result<()>
+async fn write<W>(node: &Node, work: W) -> Result<()>
 where
     W: for<'a> Fn(&'a Context) -> BoxFuture<'a, Result<()>> + Send + Sync,
 {
-    retention::write(app, &retention::origin(), work).await
+    retention::write(node, &retention::origin(), work).await
 }
 
 impl Sweep {

@@ -9,7 +9,7 @@ use entity_providers::courses::quiz::Quiz;
 
 use super::{PAUSE, origin, write};
 use crate::base::telemetry;
-use crate::web::app::App;
+use crate::operate::node::Node;
 
 /// Most quizzes that are collected in one sweep: the rest of the housekeeping waits for them.
 const QUIZZES: usize = 200;
@@ -22,16 +22,16 @@ pub(crate) struct Collected(Mutex<String>);
 ///
 /// # Errors
 /// Returns an error if the database can't be read.
-pub(super) async fn collect(app: &App, now: DateTime<Utc>) -> Result<()> {
-    let after = app.collected.get();
+pub(super) async fn collect(node: &Node, now: DateTime<Utc>) -> Result<()> {
+    let after = node.collected.get();
     let most = i64::try_from(QUIZZES).unwrap_or(i64::MAX);
     let origin = origin();
-    let ended = app.dispatcher.read(&origin, |cx| {
+    let ended = node.dispatcher.read(&origin, |cx| {
         Box::pin(async move { Quiz::with_ended_attempts(cx, now, &after, most).await })
     });
     let ended = ended.await?;
     for id in &ended {
-        let done = write(app, &origin, |cx| {
+        let done = write(node, &origin, |cx| {
             let id = id.clone();
             Box::pin(async move { Quiz::collect(cx, &id).await })
         });
@@ -46,7 +46,7 @@ pub(super) async fn collect(app: &App, now: DateTime<Utc>) -> Result<()> {
     }
     // After the end, it begins anew.
     let last = ended.into_iter().nth(QUIZZES.saturating_sub(1));
-    app.collected.set(last.unwrap_or_default());
+    node.collected.set(last.unwrap_or_default());
     Ok(())
 }
 

@@ -8,8 +8,8 @@ use serde_json::json;
 use super::post::Letter;
 use super::queue::{Due, Next, Outcome};
 use crate::operate::follower;
-use crate::web::app::App;
-use crate::web::events::told;
+use crate::operate::node::Node;
+use crate::operate::told;
 
 /// After how many seconds a delivery is sent again, by the number of attempts: the schedule of the specification.
 const AGAIN: [i64; 9] = [
@@ -31,7 +31,7 @@ const LONGER: i64 = 10;
 ///
 /// # Errors
 /// Returns an error if the database can't be read, or if this service can't send anything to anybody.
-pub(super) async fn attempt(app: &App, due: &Due) -> Result<Outcome> {
+pub(super) async fn attempt(node: &Node, due: &Due) -> Result<Outcome> {
     let unsent = |error| Outcome {
         status: None,
         error: Some(error),
@@ -45,7 +45,7 @@ pub(super) async fn attempt(app: &App, due: &Due) -> Result<Outcome> {
         ..follower::origin()
     };
     let event = due.event.clone();
-    let told = app.dispatcher.read(&origin, |cx| {
+    let told = node.dispatcher.read(&origin, |cx| {
         Box::pin(async move { told::to_caller(cx, &[event]).await })
     });
     let Some((_, told)) = told.await?.pop() else {
@@ -62,10 +62,10 @@ pub(super) async fn attempt(app: &App, due: &Due) -> Result<Outcome> {
         url: &due.url,
         key: due.key.as_deref().unwrap_or_default(),
         body: body.to_string(),
-        time: app.now(),
+        time: node.now(),
     };
-    let answer = app.post.send(&letter).await?;
-    Ok(outcome(answer, due.attempts, app.now()))
+    let answer = node.post.send(&letter).await?;
+    Ok(outcome(answer, due.attempts, node.now()))
 }
 
 /// Returns what becomes of a delivery that was sent `attempts` times before.

@@ -9,9 +9,9 @@ use entity_providers::face::webhook::{DEAD, Kinds, PENDING, WebhookDelivery, tak
 use sea_orm::{ConnectionTrait as _, DbBackend};
 
 use crate::operate::follower::{self, EVENTS, Follow, Place, no_place, origin};
+use crate::operate::node::Node;
 use crate::operate::retention;
-use crate::web::app::App;
-use crate::web::events::told;
+use crate::operate::told;
 
 /// The maximum number of deliveries of one webhook that wait.
 const MOST_WAITING: i64 = 10_000;
@@ -49,9 +49,9 @@ type Sent = (usize, usize);
 impl Follow for Deliveries {
     const NAME: &'static str = "webhooks";
 
-    async fn step(app: &App, end: i64) -> Result<bool> {
+    async fn step(node: &Node, end: i64) -> Result<bool> {
         let origin = origin();
-        let work = app.dispatcher.read(&origin, |cx| Box::pin(read(cx, end)));
+        let work = node.dispatcher.read(&origin, |cx| Box::pin(read(cx, end)));
         let batch = work.await?;
         let mut owners: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
         for (index, hook) in batch.hooks.iter().enumerate() {
@@ -59,19 +59,19 @@ impl Follow for Deliveries {
         }
         let mut sent: Vec<Sent> = Vec::new();
         for (owner, hooks) in owners {
-            sent.extend(of_owner(app, &batch, owner, &hooks).await?);
+            sent.extend(of_owner(node, &batch, owner, &hooks).await?);
         }
         // In the order of the events.
         sent.sort_unstable();
         let may_be_more = batch.last < end;
         let batch = Arc::new((batch, sent));
-        let done = retention::write(app, &origin, move |cx| {
+        let done = retention::write(node, &origin, move |cx| {
             let batch = Arc::clone(&batch);
             Box::pin(async move { store(cx, &batch.0, &batch.1).await })
         });
         // Where another node has followed them meanwhile, it is looked at what comes next.
         let is_stored = done.await?;
-        app.post.wake();
+        node.post.wake();
         Ok(may_be_more || !is_stored)
     }
 }
@@ -124,7 +124,7 @@ async fn hooks(cx: &Context, sites: &[String]) -> Result<Vec<Hook>> {
 
 /// Returns which events of the batch are sent to these webhooks, which have one owner.
 async fn of_owner(
-    app: &App,
+    node: &Node,
     batch: &Batch,
     (id, eid): (String, String),
     hooks: &[usize],
@@ -142,7 +142,7 @@ async fn of_owner(
         caller: Caller::user(id, eid),
         ..origin()
     };
-    let told = app
+    let told = node
         .dispatcher
         .read(&origin, |cx| {
             Box::pin(async move { told::to_caller(cx, &events).await })

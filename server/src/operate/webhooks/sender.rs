@@ -16,8 +16,8 @@ use super::queue::{self, Next, Turn};
 use crate::base::supervise::Task;
 use crate::base::telemetry;
 use crate::operate::follower;
+use crate::operate::node::{Inner, Node};
 use crate::operate::retention;
-use crate::web::app::{App, Inner};
 
 /// The name of the task: in the log, and among what is degraded.
 const NAME: &str = "webhook-sender";
@@ -35,16 +35,16 @@ const TURN: Duration = Duration::from_secs(10);
 /// Sends to webhooks until the service is gone. It holds no part of it while it waits.
 #[derive(Debug)]
 pub(crate) struct Sender {
-    app: Weak<Inner>,
+    node: Weak<Inner>,
     news: Arc<Notify>,
 }
 
 impl Sender {
-    /// The sender of `app`.
-    pub(crate) fn of(app: &App) -> Self {
+    /// The sender of `node`.
+    pub(crate) fn of(node: &Node) -> Self {
         Self {
-            app: app.downgrade(),
-            news: app.post.news(),
+            node: node.downgrade(),
+            news: node.post.news(),
         }
     }
 }
@@ -55,23 +55,23 @@ impl Task for Sender {
     async fn run(&mut self) {
         loop {
             let _elapsed = timeout(LOOK, self.news.notified()).await;
-            let Some(app) = self.app.upgrade().map(App::from) else {
+            let Some(node) = self.node.upgrade().map(Node::from) else {
                 return;
             };
-            if let Err(error) = send_due(&app).await {
-                app.health.degrade(NAME, "webhooks can't be sent");
+            if let Err(error) = send_due(&node).await {
+                node.health.degrade(NAME, "webhooks can't be sent");
                 tracing::warn!(
                     error = telemetry::cause(&error),
                     "can't send to webhooks; trying again"
                 );
             } else {
-                app.health.restore(NAME);
+                node.health.restore(NAME);
             }
         }
     }
 
     fn is_over(&self) -> bool {
-        self.app.strong_count() == 0
+        self.node.strong_count() == 0
     }
 }
 
@@ -79,11 +79,11 @@ impl Task for Sender {
 ///
 /// # Errors
 /// A database can't be read or written.
-pub(crate) async fn deliver(app: &App) -> Result<()> {
+pub(crate) async fn deliver(node: &Node) -> Result<()> {
     loop {
-        send_due(app).await?;
+        send_due(node).await?;
         let origin = follower::origin();
-        let work = app
+        let work = node
             .dispatcher
             .read(&origin, |cx| Box::pin(queue::is_due(cx)));
         if !work.await? {
@@ -99,14 +99,14 @@ pub(crate) async fn deliver(app: &App) -> Result<()> {
 ///
 /// All of it goes on together, whatever is waited for: one that writes down what became of a delivery has the right to
 /// write, and another that waits for that right must not keep it from going on.
-async fn send_due(app: &App) -> Result<()> {
+async fn send_due(node: &Node) -> Result<()> {
     let mut running: FuturesUnordered<BoxFuture<'_, Served>> = FuturesUnordered::new();
     let mut at_hosts = Hosts::default();
     let mut failed = Ok(());
     loop {
         let free = AT_ONCE.saturating_sub(running.len());
-        if free > 0 && !app.health.is_draining() {
-            let mut claiming = pin!(claim(app, free, at_hosts.clone()));
+        if free > 0 && !node.health.is_draining() {
+            let mut claiming = pin!(claim(node, free, at_hosts.clone()));
             let claimed = loop {
                 tokio::select! {
                     claimed = &mut claiming => break claimed,
@@ -120,7 +120,7 @@ async fn send_due(app: &App) -> Result<()> {
                 Ok(turns) => {
                     for turn in turns {
                         at_hosts.enter(&turn.host);
-                        running.push(Box::pin(serve(app, turn)));
+                        running.push(Box::pin(serve(node, turn)));
                     }
                 }
                 Err(error) => failed = Err(error),
@@ -164,10 +164,10 @@ impl Hosts {
 }
 
 /// Leases some of the webhooks that have something to send, at most `free`.
-async fn claim(app: &App, free: usize, mut at_hosts: Hosts) -> Result<Vec<Turn>> {
+async fn claim(node: &Node, free: usize, mut at_hosts: Hosts) -> Result<Vec<Turn>> {
     let full = at_hosts.full();
     let origin = follower::origin();
-    let work = app.dispatcher.read(&origin, |cx| {
+    let work = node.dispatcher.read(&origin, |cx| {
         Box::pin(async move { queue::waiting(cx, &full).await })
     });
     let mut turns = Vec::new();
@@ -179,7 +179,7 @@ async fn claim(app: &App, free: usize, mut at_hosts: Hosts) -> Result<Vec<Turn>>
             continue;
         }
         let webhook = turn.webhook.clone();
-        let lease = retention::write(app, &origin, move |cx| {
+        let lease = retention::write(node, &origin, move |cx| {
             let webhook = webhook.clone();
             Box::pin(async move { queue::lease(cx, &webhook).await })
         });
@@ -195,30 +195,30 @@ async fn claim(app: &App, free: usize, mut at_hosts: Hosts) -> Result<Vec<Turn>>
 type Served = (String, Result<()>);
 
 /// Sends what the webhook has to send, and returns its host.
-async fn serve(app: &App, turn: Turn) -> Served {
-    let done = send_in_turn(app, &turn).await;
+async fn serve(node: &Node, turn: Turn) -> Served {
+    let done = send_in_turn(node, &turn).await;
     (turn.host, done)
 }
 
 /// Sends deliveries of one webhook, one after the other, until one fails. Without an end to the lease, it ends by itself.
-async fn send_in_turn(app: &App, turn: &Turn) -> Result<()> {
+async fn send_in_turn(node: &Node, turn: &Turn) -> Result<()> {
     let begun = Instant::now();
     let origin = follower::origin();
     for _ in 0..IN_TURN {
-        if begun.elapsed() > TURN || app.health.is_draining() {
+        if begun.elapsed() > TURN || node.health.is_draining() {
             break;
         }
         let webhook = turn.webhook.clone();
-        let next = app.dispatcher.read(&origin, |cx| {
+        let next = node.dispatcher.read(&origin, |cx| {
             Box::pin(async move { queue::next(cx, &webhook).await })
         });
         let Some(due) = next.await? else {
             break;
         };
-        let outcome = attempt(app, &due).await?;
+        let outcome = attempt(node, &due).await?;
         let goes_on = matches!(outcome.next, Next::Delivered | Next::Dead);
         let noted = (turn.clone(), due.id, outcome);
-        let recorded = retention::write(app, &origin, move |cx| {
+        let recorded = retention::write(node, &origin, move |cx| {
             let (turn, id, outcome) = noted.clone();
             Box::pin(async move { queue::record(cx, &turn, &id, &outcome).await })
         });
@@ -230,7 +230,7 @@ async fn send_in_turn(app: &App, turn: &Turn) -> Result<()> {
         }
     }
     let turn = turn.clone();
-    let released = retention::write(app, &origin, move |cx| {
+    let released = retention::write(node, &origin, move |cx| {
         let turn = turn.clone();
         Box::pin(async move { queue::release(cx, &turn).await })
     });

@@ -17,14 +17,18 @@ use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait as _, Condition, EntityTrait as _, QueryFilter as _};
 
 use super::address::name;
-use super::token::Token;
-use super::{MOUNT, readable, table};
+use super::{readable, table};
+use crate::base::mount::FEEDS;
+use crate::guard::feed_token::Token;
 use crate::web::app::App;
 use crate::web::direct::negotiate;
 use crate::web::direct::request::verb;
 use crate::web::direct::respond::{Asked, Preference, respond, set};
 use crate::web::exchange::Exchange;
-use crate::{base::telemetry, pages::portal, web::error};
+use crate::{
+    base::{error, telemetry},
+    pages::portal,
+};
 
 /// How much later than it was read a feed may say that it was: not every reading is worth a write.
 pub(super) const USE_STEP: TimeDelta = TimeDelta::minutes(10);
@@ -102,7 +106,7 @@ async fn answer(app: &App, exchange: Box<Exchange>) -> Response {
 
 impl<'a> Target<'a> {
     fn parse(path: &'a str) -> Option<Self> {
-        let rest = path.strip_prefix(MOUNT)?.strip_prefix('/')?;
+        let rest = path.strip_prefix(FEEDS)?.strip_prefix('/')?;
         let (token, file) = rest.split_once('/')?;
         let (name, format) = file.rsplit_once('.')?;
         Some(Self {
@@ -179,7 +183,7 @@ async fn show(
     }
     let base_url = &app.dispatcher.shared().base_url;
     let url = format!(
-        "{base_url}{MOUNT}/{}/{}",
+        "{base_url}{FEEDS}/{}/{}",
         target.token.expose(),
         target.name
     );

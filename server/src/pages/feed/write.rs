@@ -1,5 +1,6 @@
 //! Making, changing and rotating private feeds.
 
+use crate::base::mount::FEEDS;
 use std::sync::Arc;
 
 use entity_core::format::Formats;
@@ -16,8 +17,8 @@ use sea_orm::{
 use serde::{Deserialize, Deserializer};
 
 use super::address::{Address, name};
-use super::token::Token;
-use super::{Feed, MOUNT, readable, table};
+use super::{Feed, readable, table};
+use crate::guard::feed_token::Token;
 
 /// The most feeds that one user may have, those that are over included.
 const MAX_FEEDS: usize = 50;
@@ -168,7 +169,7 @@ impl Feed {
     fn with_addresses(mut self, cx: &Context, token: &Token) -> Self {
         let (base_url, token, name) = (cx.base_url(), token.expose(), name(&self.path));
         let address = |format: &String| {
-            let address = format!("{base_url}{MOUNT}/{token}/{name}.{format}");
+            let address = format!("{base_url}{FEEDS}/{token}/{name}.{format}");
             (format.clone(), address)
         };
         self.addresses = Some(self.formats.iter().map(address).collect());

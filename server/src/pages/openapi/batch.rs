@@ -10,7 +10,7 @@ use super::parameters::{idempotency_key, prefer, text_parameter};
 use super::refusals::Mount;
 use super::{Builder, empty};
 use crate::base::media;
-use crate::web::direct::batch::{HEADERS, MAX_PARTS};
+use crate::{guard::admission::rate::MAX_PARTS, web::direct::batch::HEADERS};
 
 /// The group of the batches.
 const TAG: &str = "batch";

@@ -10,7 +10,8 @@ use super::entities::not_modified;
 use super::parameters::{if_modified_since, if_none_match, list_parameter, segment};
 use super::refusals::Mount;
 use super::{Builder, text_header};
-use crate::pages::feed::{Feed, Feeds, MOUNT, PAGE};
+use crate::base::mount::FEEDS;
+use crate::pages::feed::{Feed, Feeds, PAGE};
 
 impl Builder<'_> {
     pub(super) fn add_private_feeds(&mut self) {
@@ -31,7 +32,7 @@ impl Builder<'_> {
             ..Operation::default()
         };
         // Errors are told as below `/api`: no format of a feed has words for them.
-        let path = format!("{MOUNT}/{{token}}/{{name}}");
+        let path = format!("{FEEDS}/{{token}}/{{name}}");
         self.add(
             (Mount::Api, &path),
             Verb::Get,

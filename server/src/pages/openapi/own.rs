@@ -6,14 +6,14 @@ use entity_core::shape::{self, Shape};
 use entity_core::{ErrorKind, Need, Verb};
 use entity_formats::openapi::{Answer, Content, Operation, Parameter, RequestBody};
 
-use super::credentials::{credentials, credentials_example};
 use super::entities::AT_FORM;
 use super::forms::page;
 use super::parameters::segment;
 use super::refusals::Mount;
 use super::{Builder, empty, text_header};
 use crate::base::media;
-use crate::guard::auth::session_post;
+use crate::guard::auth::schema::{credentials, credentials_example};
+use crate::web::session_post;
 
 /// The group of the descriptions.
 const TAG: &str = "description";

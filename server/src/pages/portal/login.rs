@@ -5,11 +5,12 @@ use axum::response::Response;
 use entity_core::{Error, ErrorKind, Result};
 use entity_formats::html::portal::{log_in_page, log_out_page};
 
-use super::{MOUNT, PAGE, Visit, fresh_page, lead, view};
+use super::{PAGE, Visit, fresh_page, lead, view};
+use crate::base::error;
+use crate::base::mount::PORTAL;
 use crate::guard::auth::credentials::{Names, Shape, from_body};
 use crate::guard::auth::http::{refuse_credentials_in_query, with_session, without_session};
 use crate::guard::auth::login::LoggedIn;
-use crate::web::error;
 use crate::web::exchange::Exchange;
 use crate::web::middleware::audit::{Audited, AuditedAs};
 
@@ -49,7 +50,7 @@ pub(super) async fn log_in(visit: Visit<'_>) -> Result<Response> {
     let exchange = &*exchange;
     match attempt(app, exchange).await {
         Ok(logged_in) => {
-            let response = lead(MOUNT)?;
+            let response = lead(PORTAL)?;
             let is_secure = exchange.arrived.is_secure;
             let mut response = with_session(response, &logged_in, &app.cookie, is_secure);
             response.extensions_mut().insert(Audited);
@@ -104,7 +105,7 @@ fn refused(error: &Error, exchange: &Exchange, page: Vec<u8>) -> Response {
 pub(super) fn ask(visit: &Visit<'_>) -> Result<Response> {
     match visit.exchange.session {
         Some(_) => log_out_page(&visit.view()).map(fresh_page),
-        None => lead(MOUNT),
+        None => lead(PORTAL),
     }
 }
 
@@ -115,9 +116,9 @@ pub(super) fn ask(visit: &Visit<'_>) -> Result<Response> {
 pub(super) async fn log_out(visit: Visit<'_>) -> Result<Response> {
     let Visit { app, exchange, .. } = visit;
     let Some(session) = &exchange.session else {
-        return lead(MOUNT);
+        return lead(PORTAL);
     };
-    let response = lead(MOUNT)?;
+    let response = lead(PORTAL)?;
     app.login
         .logout(session, &exchange.origin, response.status())
         .await?;

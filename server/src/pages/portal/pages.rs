@@ -10,9 +10,10 @@ use entity_formats::html::portal::{Dated, Home, SiteLink, home_page};
 use entity_formats::write_pairs;
 use entity_providers::face::portal::{self, Part, Place};
 
+use crate::base::mount::PORTAL;
 use crate::web::direct::validators::{Validators, digest};
 
-use super::{MOUNT, PAGE, Visit, fresh_page, lead, login};
+use super::{PAGE, Visit, fresh_page, lead, login};
 
 /// Shows the caller's sites, what comes next and what is new in them; to strangers, the form to log in.
 pub(super) async fn home(visit: Visit<'_>) -> Result<Response> {
@@ -42,7 +43,7 @@ pub(super) async fn home(visit: Visit<'_>) -> Result<Response> {
 fn links(home: portal::Home) -> Home {
     let (pinned, others): (Vec<_>, Vec<_>) = home.sites.into_iter().partition(|it| it.is_pinned);
     let link = |it: portal::HomeSite| SiteLink {
-        href: format!("{MOUNT}/site/{}", encode_segment(&it.id)),
+        href: format!("{PORTAL}/site/{}", encode_segment(&it.id)),
         title: it.title,
         description: it.description.filter(|it| !it.trim().is_empty()),
     };

@@ -16,10 +16,10 @@ use flate2::Compression;
 use http_body_util::BodyExt as _;
 
 use super::{LEAST, coded, compressed, takes_gzip, told};
+use crate::base::mount::Mount;
 use crate::base::no_store;
 use crate::web::answers::Streamed;
 use crate::web::app::App;
-use crate::web::mount::Mount;
 
 /// Compressing more bytes than this takes so long that other requests of the thread are not to wait for it.
 const LONG: usize = 64 << 10;

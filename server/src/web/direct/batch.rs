@@ -10,6 +10,7 @@ mod references;
 mod result;
 mod room;
 
+use crate::guard::admission::rate::MAX_PARTS;
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
@@ -24,18 +25,16 @@ use self::result::Outcome;
 use super::idempotency::{self, Again, IDEMPOTENCY_KEY, Key};
 use super::prefer::Preferences;
 use super::{Runner, negotiate, request, respond};
+use crate::base::error;
 use crate::base::no_store;
 use crate::guard::admission::Units;
 use crate::guard::audit::AuditRow;
 use crate::web::app::App;
-use crate::web::error;
 use crate::web::exchange::Exchange;
 use crate::web::middleware::audit::Audited;
 
 /// The prefix that asks for a batch. No type can have it.
 const WORD: &str = "batch";
-/// Most requests in one batch.
-pub(crate) const MAX_PARTS: usize = 50;
 /// The formats that results are told in.
 const FORMATS: [&str; 2] = ["json", "xml"];
 /// The parameter that lists the addresses.

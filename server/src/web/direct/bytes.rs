@@ -1,5 +1,6 @@
 //! Bytes that an action answers: as they are, in no format, as a file.
 
+use crate::base::error;
 use axum::body::Body;
 use axum::http::HeaderValue;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
@@ -27,7 +28,7 @@ pub(super) fn respond(bytes: &Bytes, reply: &Reply, asked: &Asked<'_>) -> Result
         return Ok(response);
     }
     let mut response = Response::new(Body::from(bytes.bytes.clone()));
-    *response.status_mut() = respond::status(&reply.effect, true);
+    *response.status_mut() = error::done(&reply.effect, true);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, media_type(bytes));
     // Whatever they are, they are not shown as a page of this service.

@@ -24,7 +24,7 @@ pub(crate) fn is_asked(path: &DirectPath) -> bool {
 /// Describes what is registered.
 pub(crate) fn answer(app: &App, exchange: &Exchange, path: &DirectPath) -> Result<Response> {
     if exchange.parts.method == Method::OPTIONS {
-        return Ok(crate::web::error::options(&[Verb::Get]));
+        return Ok(crate::base::error::options(&[Verb::Get]));
     }
     if super::request::verb(&exchange.parts.method) != Some(Verb::Get) {
         return Err(Error::method_not_allowed(vec![Verb::Get]));

@@ -8,15 +8,10 @@
 //! is told as it is. Otherwise the gate is asked as for a new request: whoever may no longer do this is refused; where
 //! the entity is gone or hidden by now, and for a batch, whose reads no gate asks about again, only how it went is told.
 
-mod sweep;
-
-use std::time::Duration;
-
 use axum::body::{Body, Bytes};
 use axum::http::response::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
-use chrono::{DateTime, Utc};
 use entity_core::{Context, Error, ErrorKind, OUTCOME_UNKNOWN, Origin, Request, Result, Verb};
 use http_body_util::BodyExt as _;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait as _, Order, Query};
@@ -26,27 +21,15 @@ use sha2::{Digest as _, Sha256};
 use super::prefer::Preferences;
 use crate::base::media;
 use crate::base::no_store;
+use crate::operate::idempotency::{Bounds, TABLE, oldest};
 use crate::web::app::App;
 use crate::web::exchange::Exchange;
 use crate::web::middleware::audit::Audited;
 
-pub(crate) use sweep::{SWEEP, sweep};
-
-/// The table of results.
-pub(crate) const TABLE: &str = "idempotency_key";
 /// Most characters of a key.
 const MAX_KEY: usize = 255;
 /// Most bytes of an answer that are kept. Of a longer one, only the head is.
 const MAX_BODY: usize = 64 * 1024;
-
-/// How much is kept.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Bounds {
-    /// How long a result is kept.
-    pub(crate) keeps: Duration,
-    /// Most results of one account; a further one takes the place of the oldest.
-    pub(crate) keys: usize,
-}
 
 /// What a row takes beside the head and the body, about: the hashes, the user, the entries of indexes.
 const ROW: usize = 400;
@@ -475,11 +458,4 @@ fn digest<const N: usize>(parts: [&[u8]; N]) -> String {
         hash.update(part);
     }
     hex::encode(hash.finalize())
-}
-
-/// What was kept before this, in milliseconds, no longer counts.
-fn oldest(cx: &Context, now: DateTime<Utc>) -> Result<i64> {
-    let keeps = cx.service::<Bounds>()?.keeps.as_millis();
-    let keeps = i64::try_from(keeps).unwrap_or(i64::MAX);
-    Ok(now.timestamp_millis().saturating_sub(keeps))
 }

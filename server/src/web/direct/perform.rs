@@ -325,7 +325,7 @@ impl Performance<'_> {
         if self.prepared.request.is_dry_run {
             return Ok(Response::default());
         }
-        let mut response = archive::answer(self.app, site)?;
+        let mut response = bundle::streamed(archive::body(self.app, site)?, &format!("{site}.zip"));
         response.extensions_mut().insert(Audited);
         Ok(response)
     }

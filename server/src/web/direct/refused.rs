@@ -13,8 +13,8 @@ use entity_core::{
 
 use super::request::Parsed;
 use super::{ended, is_login, login_form, negotiate, request, tell_version, view};
+use crate::base::error;
 use crate::web::app::App;
-use crate::web::error;
 use crate::web::exchange::Exchange;
 
 /// The page with the form, if the request was a person's and came from one.

@@ -1,5 +1,6 @@
 //! [`Reply`] → HTTP: status, headers, body.
 
+use crate::base::error;
 use axum::body::Body as HttpBody;
 use axum::http::header::{CONTENT_TYPE, ETAG, LINK, LOCATION};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
@@ -48,15 +49,6 @@ pub(crate) struct Asked<'a> {
     pub(crate) is_named: bool,
     pub(crate) preference: Preference,
     pub(crate) view: View<'a>,
-}
-
-/// The status of what a request did.
-pub(crate) fn status(effect: &Effect, has_body: bool) -> StatusCode {
-    match effect {
-        Effect::Created(_) => StatusCode::CREATED,
-        _ if has_body => StatusCode::OK,
-        _ => StatusCode::NO_CONTENT,
-    }
 }
 
 /// Answers `reply`.
@@ -127,7 +119,7 @@ fn tell_once(reply: &Reply, asked: &Asked<'_>, formats: &Formats) -> Result<Resp
 /// The body in the format that was asked for, or the news that the client already has it.
 fn represent(reply: &Reply, asked: &Asked<'_>, formats: &Formats) -> Result<Response> {
     if matches!(reply.body, Body::Empty) && !is_shown_empty(reply, asked) {
-        return Ok(empty(status(&reply.effect, false)));
+        return Ok(empty(error::done(&reply.effect, false)));
     }
     let renderer = formats.renderer_for(asked.format.name, &reply.body)?;
     match &reply.body {
@@ -196,7 +188,7 @@ fn written(reply: &Reply, asked: &Asked<'_>, renderer: &dyn Renderer) -> Result<
         found
     };
     let mut response = Response::new(HttpBody::from(bytes));
-    *response.status_mut() = status(&reply.effect, true);
+    *response.status_mut() = error::done(&reply.effect, true);
     if matches!(&reply.body, Body::Entity(item) if item.is_secret()) {
         response.extensions_mut().insert(Secret);
     }

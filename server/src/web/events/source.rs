@@ -11,10 +11,10 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
 use super::live::Place;
-use super::told;
 use crate::base::telemetry;
 use crate::guard::session::SessionId;
 use crate::operate::follower;
+use crate::operate::told;
 use crate::web::app::{App, Inner};
 
 /// How long a client waits before it comes back.

@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::Response;
 
 use crate::base::config::{Config, WebOrigin};
-use crate::pages::feed;
+use crate::base::mount;
 
 pub(crate) const RESOURCE_POLICY: HeaderName =
     HeaderName::from_static("cross-origin-resource-policy");
@@ -104,6 +104,6 @@ fn listed(headers: &HeaderMap, origins: &[WebOrigin]) -> Option<HeaderValue> {
 
 /// Whether a private feed is at `path`.
 fn is_feed(path: &str) -> bool {
-    path.strip_prefix(feed::MOUNT)
+    path.strip_prefix(mount::FEEDS)
         .is_some_and(|it| it.starts_with('/'))
 }

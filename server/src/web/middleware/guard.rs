@@ -6,8 +6,8 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method};
 use entity_core::{Error, ErrorKind, Result};
 
+use crate::base::address;
 use crate::base::config::Config;
-use crate::web::middleware::address;
 
 /// Refuses overlong targets, tunnels, encoded bodies, and announced bodies that are too large for a request that brings
 /// files or none.

@@ -9,10 +9,10 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use entity_core::{Caller, Error, Result};
 
+use crate::base::address::{self, Arrived};
 use crate::guard::auth::Evidence;
 use crate::web::app::App;
 use crate::web::exchange::Exchange;
-use crate::web::middleware::address::{self, Arrived};
 
 /// Whether the request with this head may be somebody's although it has no session.
 pub(crate) fn has_evidence(app: &App, parts: &Parts, arrived: &Arrived) -> bool {

@@ -1,20 +1,17 @@
 //! Finds the session of a request by its cookie or its `Authorization` header, and tells its public name with every
 //! answer.
 
+use crate::guard::session::SESSION_HEADER;
 use std::sync::Arc;
 
 use axum::response::Response;
 use entity_core::{Error, ErrorKind, Result};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderValue};
 
 use crate::guard::session::{Presented, Session, SessionId, bearer};
 use crate::web::app::App;
 use crate::web::direct::norefresh;
-
-/// Carries the public name of the session on every answer to somebody who is logged in. Clients take its
-/// absence for having been logged out.
-pub const SESSION_HEADER: HeaderName = HeaderName::from_static("x-sakai-session");
 
 /// The query parameter of requests that a page sends on its own: they don't keep a session alive.
 const AUTOMATIC: &str = "auto";

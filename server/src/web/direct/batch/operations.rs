@@ -13,12 +13,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::Part;
 use super::places::{Made, Results, fill, fill_path, fill_query, made};
 use super::result::{Outcome, Told};
 use super::room::{self, Room};
-use super::{MAX_PARTS, Part};
 use crate::base::media;
 use crate::guard::admission::Units;
+use crate::guard::admission::rate::MAX_PARTS;
 use crate::guard::audit::AuditRow;
 use crate::web::app::App;
 use crate::web::direct::Runner;

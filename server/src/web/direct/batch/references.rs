@@ -11,9 +11,10 @@ use serde::ser::{SerializeMap as _, Serializer as _};
 
 use super::result::{Outcome, Told};
 use super::room::{self, Room};
-use super::{MAX_PARTS, Part, REFERENCES};
+use super::{Part, REFERENCES};
 use crate::base::media;
 use crate::guard::admission::Units;
+use crate::guard::admission::rate::MAX_PARTS;
 use crate::web::app::App;
 use crate::web::direct::idempotency::Key;
 use crate::web::exchange::Exchange;

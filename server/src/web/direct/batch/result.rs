@@ -11,10 +11,10 @@ use http_body_util::BodyExt as _;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::base::error::Message;
 use crate::base::no_store;
 use crate::guard::auth::http::CLEAR_SITE_DATA;
-use crate::web::error::Message;
-use crate::web::middleware::session::SESSION_HEADER;
+use crate::guard::session::SESSION_HEADER;
 
 /// The header that says how a body is written down that is no text.
 const TRANSFER_ENCODING: HeaderName = HeaderName::from_static("content-transfer-encoding");

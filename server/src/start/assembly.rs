@@ -1,5 +1,6 @@
 //! The dispatcher of the service, put together of its parts.
 
+use crate::operate::idempotency::Bounds;
 use std::sync::Arc;
 
 use entity_core::db::{AttachedFileService, Quota, Quotas};
@@ -13,7 +14,7 @@ use entity_providers::people::user::{PasswordService, TryService};
 use sea_orm::DbBackend;
 use tokio::sync::watch;
 
-use super::{Parts, cores};
+use super::build::{Parts, cores};
 use crate::base::config::Config;
 use crate::base::sanitizer::HtmlSanitizer;
 use crate::base::system::TokioTimer;
@@ -24,7 +25,7 @@ use crate::guard::session::Sessions;
 use crate::operate::journal::Journal;
 use crate::operate::storage::Storage;
 use crate::operate::webhooks;
-use crate::web::direct::idempotency::Bounds;
+use crate::pages::feed;
 
 /// Makes the dispatcher of the service, with the values that providers share.
 ///
@@ -76,6 +77,7 @@ pub(super) async fn dispatcher(
         audit: storage.audit_of_writes.clone(),
         authorizer: Arc::clone(authorizer),
         sessions: Arc::clone(sessions),
+        ends_feeds: |cx, events| Box::pin(feed::follow(cx, events)),
         news: news.clone(),
     };
     let dispatcher = Dispatcher::new(

@@ -3,7 +3,7 @@
 use http::Method;
 use http::request::Parts;
 
-use crate::pages::feed;
+use crate::base::mount;
 
 /// A kind of work. Each has places and a queue of its own, so that one kind never keeps another waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,7 +62,7 @@ impl Class {
         }
         let is_scan = path.contains('%')
             || path.starts_with("/direct/batch")
-            || path.starts_with(feed::MOUNT)
+            || path.starts_with(mount::FEEDS)
             || parts.uri.query().is_some_and(searches);
         if is_scan { Self::Scan } else { Self::Read }
     }

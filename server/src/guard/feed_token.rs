@@ -2,7 +2,7 @@
 
 use entity_core::Result;
 
-use super::MOUNT;
+use crate::base::mount::FEEDS;
 use crate::guard::session::SessionId;
 
 /// What stands in logs where a token stood.
@@ -11,26 +11,26 @@ const REPLACEMENT: &str = "[token]";
 /// 256 random bits. Whoever has them reads the feed, so they are told once and kept nowhere.
 ///
 /// It has the form of the id of a session, and is made and hashed in the same way.
-pub(super) struct Token(SessionId);
+pub(crate) struct Token(SessionId);
 
 impl Token {
     /// A new token.
-    pub(super) fn generate() -> Result<Self> {
+    pub(crate) fn generate() -> Result<Self> {
         SessionId::generate().map(Self)
     }
 
     /// The token that a client presents, if it has the form of one.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         SessionId::parse(text).map(Self)
     }
 
     /// The token itself, for the address.
-    pub(super) fn expose(&self) -> &str {
+    pub(crate) fn expose(&self) -> &str {
         self.0.expose()
     }
 
     /// What the table knows it by.
-    pub(super) fn to_hash(&self) -> String {
+    pub(crate) fn to_hash(&self) -> String {
         self.0.hash().to_hex()
     }
 }
@@ -38,16 +38,16 @@ impl Token {
 /// The path of a request as logs may have it: below `/feeds` nothing is left but a name behind a token,
 /// whatever form the token was sent in.
 pub(crate) fn without_token(path: &str) -> Option<String> {
-    let rest = path.strip_prefix(MOUNT)?.strip_prefix('/')?;
+    let rest = path.strip_prefix(FEEDS)?.strip_prefix('/')?;
     let is_name = |it: &str| {
         let stem = it.rsplit_once('.').map_or(it, |(stem, _)| stem);
         !it.contains('/') && Token::parse(stem).is_none()
     };
     Some(match rest.split_once('/') {
         Some((token, name)) if !token.is_empty() && is_name(name) => {
-            format!("{MOUNT}/{REPLACEMENT}/{name}")
+            format!("{FEEDS}/{REPLACEMENT}/{name}")
         }
-        _ => format!("{MOUNT}/{REPLACEMENT}"),
+        _ => format!("{FEEDS}/{REPLACEMENT}"),
     })
 }
 

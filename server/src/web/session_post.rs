@@ -4,11 +4,11 @@ use axum::response::{IntoResponse as _, Response};
 use entity_core::{Error, ErrorKind, Result};
 use http::{HeaderName, HeaderValue, StatusCode, header};
 
-use super::credentials::{Names, Shape, from_body, from_pairs};
-use super::evidence::Evidence;
-use super::http::{Arrival, with_session};
-use super::login::Login;
 use crate::base::media;
+use crate::guard::auth::credentials::{Names, Shape, from_body, from_pairs};
+use crate::guard::auth::evidence::Evidence;
+use crate::guard::auth::http::{Arrival, with_session};
+use crate::guard::auth::login::Login;
 use crate::guard::session::CookieOptions;
 use crate::web::direct::{negotiate, respond};
 

@@ -1,6 +1,15 @@
 //! The parts into which the addresses of the service fall, each of which is answered in a way of its own.
 
-use crate::pages::{feed, portal};
+use entity_providers::courses::content::open;
+
+/// Where private feeds are.
+pub(crate) const FEEDS: &str = "/feeds";
+/// Where the portal is.
+pub(crate) const PORTAL: &str = "/portal";
+/// Where the addresses of users are.
+pub(crate) const USERS: &str = "/access/user";
+/// Where the addresses of files are.
+pub(crate) const FILES: &str = open::MOUNT;
 
 /// A part of the addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,10 +32,10 @@ pub(crate) enum Mount {
 const BEGINS: [(&str, Mount); 6] = [
     ("/direct", Mount::Direct),
     ("/api", Mount::Api),
-    (feed::MOUNT, Mount::Feeds),
-    (portal::MOUNT, Mount::Portal),
-    (portal::USERS, Mount::Portal),
-    (portal::FILES, Mount::Portal),
+    (FEEDS, Mount::Feeds),
+    (PORTAL, Mount::Portal),
+    (USERS, Mount::Portal),
+    (FILES, Mount::Portal),
 ];
 
 impl Mount {

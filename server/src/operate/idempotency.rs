@@ -1,11 +1,23 @@
-//! Removing results that no longer count.
+//! The results that are kept for an `Idempotency-Key`: for how long, and how those are removed that no longer count.
+
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use entity_core::{Context, Result};
 use sea_orm::sea_query::{Alias, Expr, ExprTrait as _, Query};
 use sea_orm::{ConnectionTrait as _, Statement};
 
-use super::{TABLE, oldest};
+/// The table of results.
+pub(crate) const TABLE: &str = "idempotency_key";
+
+/// How much is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// How long a result is kept.
+    pub(crate) keeps: Duration,
+    /// Most results of one account; a further one takes the place of the oldest.
+    pub(crate) keys: usize,
+}
 
 /// Most results that one step of a sweep removes, so that it never keeps writers waiting.
 pub(crate) const SWEEP: u64 = 500;
@@ -47,4 +59,11 @@ async fn oldest_that_fits(cx: &Context, most: usize) -> Result<Option<i64>> {
         .map(|it| it.try_get("", "created"))
         .transpose()?
         .flatten())
+}
+
+/// What was kept before this, in milliseconds, no longer counts.
+pub(crate) fn oldest(cx: &Context, now: DateTime<Utc>) -> Result<i64> {
+    let keeps = cx.service::<Bounds>()?.keeps.as_millis();
+    let keeps = i64::try_from(keeps).unwrap_or(i64::MAX);
+    Ok(now.timestamp_millis().saturating_sub(keeps))
 }

@@ -2,19 +2,17 @@
 
 use axum::body::Body;
 use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use chrono::{DateTime, Utc};
 use entity_core::format::Problem;
-use entity_core::{Error, ErrorKind, FieldError, Verb, wire};
+use entity_core::{Effect, Error, ErrorKind, FieldError, Verb, wire};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::base::no_store;
+use crate::base::request_id::RequestId;
 use crate::base::telemetry;
-use crate::web::app::App;
-use crate::web::direct::negotiate;
-use crate::web::middleware::request_id::RequestId;
 
 /// What an error answer says besides the error.
 #[derive(Clone, Debug)]
@@ -27,18 +25,6 @@ pub struct ErrorContext {
     pub wants_problem: bool,
     /// Whether a client may log in by HTTP Basic, and is told so.
     pub offers_basic: bool,
-}
-
-impl ErrorContext {
-    /// The way to tell an error to a request with these headers.
-    pub(crate) fn of(app: &App, headers: &HeaderMap, request_id: RequestId) -> Self {
-        Self {
-            request_id,
-            now: app.now(),
-            wants_problem: negotiate::names(headers, negotiate::PROBLEM_JSON),
-            offers_basic: app.config.auth_basic,
-        }
-    }
 }
 
 /// What an error says, beside the response whose body tells it in some format.
@@ -65,6 +51,15 @@ pub fn status(kind: ErrorKind) -> StatusCode {
         ErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         ErrorKind::InsufficientStorage => StatusCode::INSUFFICIENT_STORAGE,
         ErrorKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+/// The status of what a request did.
+pub(crate) fn done(effect: &Effect, has_body: bool) -> StatusCode {
+    match effect {
+        Effect::Created(_) => StatusCode::CREATED,
+        _ if has_body => StatusCode::OK,
+        _ => StatusCode::NO_CONTENT,
     }
 }
 

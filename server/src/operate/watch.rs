@@ -10,7 +10,7 @@ use sea_orm::ConnectionTrait as _;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::base::supervise::Task;
-use crate::web::app::{App, Inner};
+use crate::operate::node::{Inner, Node};
 
 /// How long the database is left alone between two tries.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -24,16 +24,16 @@ const QUESTION: &str = "SELECT version FROM seaql_migrations LIMIT 1";
 /// Tries the database until the service is gone. While it waits it holds no part of it but the question that is under way.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    app: Weak<Inner>,
+    node: Weak<Inner>,
     did_answer: bool,
     question: Question,
 }
 
 impl Watch {
-    /// Watches the database of `app`.
-    pub(crate) fn of(app: Weak<Inner>) -> Self {
+    /// Watches the database of `node`.
+    pub(crate) fn of(node: Weak<Inner>) -> Self {
         Self {
-            app,
+            node,
             did_answer: true,
             question: Question::default(),
         }
@@ -44,24 +44,24 @@ impl Task for Watch {
     const NAME: &'static str = "watch";
 
     async fn run(&mut self) {
-        while let Some(app) = self.app.upgrade().map(App::from) {
-            self.look(&app).await;
-            drop(app);
+        while let Some(node) = self.node.upgrade().map(Node::from) {
+            self.look(&node).await;
+            drop(node);
             sleep(PAUSE).await;
         }
     }
 
     fn is_over(&self) -> bool {
-        self.app.strong_count() == 0
+        self.node.strong_count() == 0
     }
 }
 
 impl Watch {
-    async fn look(&mut self, app: &App) {
-        app.health.note_turn(Instant::now());
-        let asked = self.question.put(|| ask(&app.storage.content)).await;
+    async fn look(&mut self, node: &Node) {
+        node.health.note_turn(Instant::now());
+        let asked = self.question.put(|| ask(&node.storage.content)).await;
         if let Some(asked) = asked {
-            app.health.note_answer(asked);
+            node.health.note_answer(asked);
         }
         let does_answer = asked.is_some();
         match (self.did_answer, does_answer) {

@@ -2,7 +2,7 @@
 
 use axum::http::{HeaderValue, Request};
 
-use super::*;
+use crate::base::address::*;
 
 /// A service behind proxies of 10.0.0.0/8 that write this header.
 fn config(header: &str) -> Config {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use percent_encoding::percent_decode_str;
 
+use crate::guard::feed_token::without_token;
 use crate::guard::session::SessionId;
-use crate::pages::feed;
 
 /// Most bytes of it: what a stranger sends must not fill the disk.
 const MOST: usize = 512;
@@ -18,7 +18,7 @@ const CREDENTIAL: &str = "[id]";
 /// `path` without credentials and no longer than it may be stored. Clients log out by naming the id of their
 /// session, and those that keep no cookies send it behind a semicolon.
 pub(crate) fn stored(path: &str) -> Arc<str> {
-    let feed = feed::without_token(path);
+    let feed = without_token(path);
     let told = without_sessions(feed.as_deref().unwrap_or(path));
     if told.len() <= MOST {
         return told.into();

@@ -3,10 +3,12 @@
 //! Each function is one step and calls the next one inwards, so that what a step does on the way in and on the
 //! way out stands together, and the order of the steps is what it looks like.
 
+use crate::base::class::Class;
+use std::convert::Infallible;
 use std::future::poll_fn;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
-use std::task::Poll;
+use std::task::{self, Poll};
 
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::Request;
@@ -17,27 +19,51 @@ use axum::response::{IntoResponse as _, Response};
 use entity_core::{Error, Origin, Registry, Result, Verb};
 use entity_formats::STYLESHEET_PATH;
 use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use tokio::time::{Instant, sleep_until};
 
+use crate::base::address::{self, Arrived};
 use crate::base::deadline::{Brings, Deadline};
+use crate::base::error::{self, ErrorContext};
 use crate::base::metrics::Cause;
-use crate::guard::admission::{Admitted, Class, Sender, later};
+use crate::base::mount::{self, Mount};
+use crate::base::request_id::{REQUEST_ID, RequestId};
+use crate::guard::admission::{Admitted, Sender, later};
 use crate::guard::audit::AuditRow;
 use crate::web::app::App;
 use crate::web::coding::{self, Coded, data};
-use crate::web::error::{self, ErrorContext};
+use crate::web::direct::negotiate;
 use crate::web::exchange::Exchange;
-use crate::web::middleware::address::{self, Arrived};
 use crate::web::middleware::cors::{Readers, ToStranger};
-use crate::web::middleware::request_id::{REQUEST_ID, RequestId};
 use crate::web::middleware::session::Known;
-use crate::web::middleware::{audit, csrf, guard, headers, identify, panic, session};
-use crate::web::mount::Mount;
 use crate::{
     base::health,
     pages::{feed, portal},
     web::{api, direct},
 };
+use crate::{
+    base::panic,
+    web::middleware::{audit, csrf, guard, headers, identify, session},
+};
+
+/// The service is what answers its requests. It is always ready, and never fails: what goes wrong is an answer.
+impl tower::Service<Request> for App {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, std::result::Result<Response, Infallible>>;
+
+    fn poll_ready(
+        &mut self,
+        _: &mut task::Context<'_>,
+    ) -> Poll<std::result::Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let app = self.clone();
+        Box::pin(async move { Ok(serve(&app, request).await) })
+    }
+}
 
 /// Gives the request an id, finds out where it comes from, and adds to the answer what every answer carries.
 pub(crate) async fn serve(app: &App, request: Request) -> Response {
@@ -48,7 +74,7 @@ pub(crate) async fn serve(app: &App, request: Request) -> Response {
         true => RequestId::of_proxy(&parts.headers),
         false => RequestId::new(),
     };
-    let context = ErrorContext::of(app, &parts.headers, id.clone());
+    let context = error_context(app, &parts.headers, id.clone());
     let readers = Readers::of(&parts, &app.config);
     let mut response = match outside(app, &parts, &context) {
         Some(response) => response,
@@ -66,6 +92,16 @@ pub(crate) async fn serve(app: &App, request: Request) -> Response {
     match is_head {
         true => without_body(response),
         false => response,
+    }
+}
+
+/// Returns the way to tell an error to a request with these headers.
+fn error_context(app: &App, headers: &HeaderMap, request_id: RequestId) -> ErrorContext {
+    ErrorContext {
+        request_id,
+        now: app.now(),
+        wants_problem: negotiate::names(headers, negotiate::PROBLEM_JSON),
+        offers_basic: app.config.auth_basic,
     }
 }
 
@@ -358,7 +394,7 @@ fn to_start(exchange: &Exchange) -> Response {
         Method::GET | Method::HEAD => {
             let start = match exchange.origin.caller.is_anonymous() {
                 true => "/direct",
-                false => portal::MOUNT,
+                false => mount::PORTAL,
             };
             let start = HeaderValue::from_static(start);
             (StatusCode::FOUND, [(LOCATION, start)]).into_response()

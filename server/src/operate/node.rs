@@ -1,0 +1,107 @@
+//! A node of the service: what works beside the requests needs of it.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, Weak};
+
+use chrono::{DateTime, Utc};
+use entity_core::Dispatcher;
+use tokio::sync::{Semaphore, watch};
+use tokio_util::task::TaskTracker;
+
+use crate::base::config::Config;
+use crate::base::health::Health;
+use crate::base::metrics::{Figures, Metrics};
+use crate::guard::auth::throttle::Throttle;
+use crate::guard::session::Sessions;
+use crate::operate::files::sweep::Sweep;
+use crate::operate::retention::{Aging, Collected};
+use crate::operate::storage::Storage;
+use crate::operate::webhooks::Post;
+
+/// A node of the service. Cloning it is cheap; all clones are the same node.
+#[derive(Clone, Debug)]
+pub struct Node(Arc<Inner>);
+
+/// What a node is made of.
+pub struct Inner {
+    /// The settings.
+    pub config: Config,
+    /// Runs requests.
+    pub dispatcher: Dispatcher,
+    /// The databases.
+    pub storage: Storage,
+    /// Work that goes on when its client has gone.
+    pub tasks: TaskTracker,
+    /// What load balancers ask for.
+    pub health: Health,
+    /// What the service counts.
+    pub metrics: Metrics,
+    /// What it counts, and what is asked of its parts.
+    pub figures: Figures,
+    /// Counts failures to log in.
+    pub(crate) throttle: Throttle,
+    /// The sessions.
+    pub(crate) sessions: Arc<Sessions>,
+    /// Sends requests to webhooks.
+    pub(crate) post: Post,
+    /// The number of the last event that is followed.
+    pub(crate) followed: watch::Sender<i64>,
+    /// The places of archives that are being written for clients.
+    pub(crate) archives: Arc<Semaphore>,
+    /// How far the sweep of files has come.
+    pub(crate) sweep: Sweep,
+    /// How far the attempts at quizzes that ended by themselves are collected.
+    pub(crate) collected: Collected,
+    /// The clock by which things are old enough to be removed.
+    pub(crate) aging: Aging,
+}
+
+impl From<Arc<Inner>> for Node {
+    fn from(inner: Arc<Inner>) -> Self {
+        Self(inner)
+    }
+}
+
+impl Deref for Node {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inner")
+            .field("config", &self.config)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Node {
+    /// The present instant.
+    pub fn now(&self) -> DateTime<Utc> {
+        self.dispatcher.shared().clock.now()
+    }
+
+    /// An instant to tell by how long ago something was.
+    pub(crate) fn steady(&self) -> DateTime<Utc> {
+        self.dispatcher.shared().clock.steady()
+    }
+
+    /// The instant by which things are old enough to be removed.
+    pub(crate) fn aged(&self) -> DateTime<Utc> {
+        self.aging.now(&*self.dispatcher.shared().clock)
+    }
+
+    /// The sessions.
+    pub fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+
+    /// The node, as long as somebody else keeps it.
+    pub(crate) fn downgrade(&self) -> Weak<Inner> {
+        Arc::downgrade(&self.0)
+    }
+}

@@ -99,6 +99,7 @@ mod model {
     pub(crate) mod entity;
     pub mod file;
     pub mod lines;
+    pub mod measure;
     #[cfg(feature = "sea-orm")]
     pub(crate) mod migration;
     pub(crate) mod projection;
@@ -164,6 +165,7 @@ mod engine {
     pub(crate) mod hold;
     pub mod leads;
     pub(crate) mod offer;
+    pub mod options;
     #[doc(hidden)]
     pub mod probe;
     pub(crate) mod route;
@@ -173,10 +175,10 @@ pub use contract::{
     access, action, blob, catalog, context, endpoint, format, gate, html, ics, reply, search,
     setting, sheet, view,
 };
-pub use engine::leads;
 #[doc(hidden)]
 pub use engine::probe;
-pub use model::{file, lines, schema, shape, wire};
+pub use engine::{leads, options};
+pub use model::{file, lines, measure, schema, shape, wire};
 pub use words::{recurrence, token, unit};
 
 #[cfg(feature = "sea-orm")]

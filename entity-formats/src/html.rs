@@ -2,6 +2,7 @@
 
 mod ask;
 mod children;
+mod choices;
 mod control;
 mod describe;
 mod done;
@@ -17,16 +18,16 @@ mod query;
 mod questionnaire;
 mod reference;
 mod shown;
+mod subscribe;
 mod subscription;
 mod value;
 mod wall_clock;
+mod words;
 
 use askama::Template;
 use askama::filters::{Escaper as _, Html as Markup};
 use entity_core::format::{Format, Problem, Renderer, View};
-use entity_core::leads::declared;
 use entity_core::reply::Value;
-use entity_core::schema::{Field, Role};
 use entity_core::{Body, Error, Form, FormPurpose, Result, label};
 
 use self::done::DonePage;
@@ -36,6 +37,7 @@ use self::form::{DeletePage, FormPage};
 use self::list::ListPage;
 use self::problem::ProblemPage;
 use self::questionnaire::QuestionnairePage;
+use self::subscribe::Subscribe;
 use self::subscription::SubscriptionPage;
 use self::value::ValuePage;
 use crate::render::tree;
@@ -77,8 +79,9 @@ impl Renderer for Html {
             Body::Collection(it) => {
                 let trees = it.items.iter().map(|item| list::tree_of(item, view));
                 let trees = trees.collect::<Result<Vec<_>>>()?;
-                let frame = ListPage::frame(it, view).with_formats(body, view);
-                let page = ListPage::of(it, &trees, frame, view);
+                let frame = ListPage::frame(it, &trees, view).with_formats(body, view);
+                let feed = Subscribe::of(body, &frame.title, view);
+                let page = ListPage::of(it, &trees, frame, view).with_feed(feed);
                 write_into(Buffer::of(body, view), &page, body.count())
             }
             Body::Value(Value {
@@ -141,54 +144,9 @@ fn sentence(text: &str) -> String {
     first.chain(chars).chain(['.']).collect()
 }
 
-/// What people read for one of the choices of a field: `SCORE_GRADE_TYPE` is `Score grade type`.
-fn choice(value: &str) -> String {
-    let is_loud = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
-    match value.chars().all(is_loud) {
-        true => label(&value.to_ascii_lowercase()),
-        false => value.to_owned(),
-    }
-}
-
-/// What people are told that a field is: one that refers to a site is not its id but the site.
-fn label_of(field: &Field) -> String {
-    if field.name == "html" {
-        return "Text".to_owned();
-    }
-    let is_site = field.role == Some(Role::Site);
-    match field.name.strip_suffix("Id") {
-        None if is_site && !field.name.eq_ignore_ascii_case("id") => "Site".to_owned(),
-        Some(stem) if !stem.is_empty() && declared(field).is_some() => label(stem),
-        _ => label(field.name),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_field_that_refers_to_something_is_called_by_that() {
-        use entity_core::schema::{Kind, Role};
-
-        let field = Field::new("siteId", Kind::Text(99), "");
-        assert_eq!(label_of(&field), "Site id");
-        assert_eq!(label_of(&field.role(Role::Site)), "Site");
-        let id = Field::new("Id", Kind::Text(99), "").role(Role::Site);
-        assert_eq!(label_of(&id), "Id");
-    }
-
-    #[test]
-    fn a_choice_is_read_as_words() {
-        for (value, expected) in [
-            ("SCORE_GRADE_TYPE", "Score grade type"),
-            ("Deadline", "Deadline"),
-            ("text", "text"),
-            ("", ""),
-        ] {
-            assert_eq!(choice(value), expected, "{value}");
-        }
-    }
 
     #[test]
     fn an_error_is_read_as_a_sentence() {

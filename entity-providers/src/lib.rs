@@ -64,6 +64,7 @@ pub mod talk {
 pub mod face {
     pub(crate) mod dashboard;
     pub mod demo;
+    pub(crate) mod offered;
     pub mod portal;
     pub mod server_config;
     pub(crate) mod sites;

@@ -53,3 +53,4 @@ mod tidy;
 mod usage;
 mod veil;
 mod webhooks;
+mod words;

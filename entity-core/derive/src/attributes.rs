@@ -9,11 +9,17 @@ use syn::{
 
 /// The values of `#[entity(…)]`, of `#[serde(…)]` and of the doc comment on the struct.
 #[derive(Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one attribute that is there or not"
+)]
 pub(crate) struct TypeAttributes {
     pub(crate) prefix: Option<LitStr>,
     pub(crate) table: Option<LitStr>,
     /// True if migrations create the table, and not the service.
     pub(crate) is_unarchived: bool,
+    /// True if the list of all is for few, so that pages do not lead to it.
+    pub(crate) is_unlisted: bool,
     pub(crate) is_migrated: bool,
     /// The columns that the type had and that the service removes.
     pub(crate) dropped: Vec<LitStr>,
@@ -47,6 +53,8 @@ pub(crate) struct TypeAttributes {
     /// The function that says whether a value carries something that is shown only once.
     pub(crate) told_once: Option<Path>,
     pub(crate) asked: Option<Path>,
+    /// Where the caller's own are, below the prefix.
+    pub(crate) own: Option<LitStr>,
     pub(crate) plural: Option<LitStr>,
     pub(crate) singular: Option<LitStr>,
     /// The fields that the page of a list shows.
@@ -104,6 +112,7 @@ impl TypeAttributes {
             "table" => self.table = Some(meta.value()?.parse()?),
             "migrated" => self.is_migrated = true,
             "unarchived" => self.is_unarchived = true,
+            "unlisted" => self.is_unlisted = true,
             "dropped" => self.dropped = parse_texts(meta)?,
             "join" => self.join("JOIN", &meta.value()?.parse()?),
             "left_join" => self.join("LEFT JOIN", &meta.value()?.parse()?),
@@ -123,6 +132,7 @@ impl TypeAttributes {
             "version" => self.version = Some(meta.value()?.parse()?),
             "asked" => self.asked = Some(meta.value()?.parse()?),
             "told_once" => self.told_once = Some(meta.value()?.parse()?),
+            "own" => self.own = Some(meta.value()?.parse()?),
             "plural" => self.plural = Some(meta.value()?.parse()?),
             "singular" => self.singular = Some(meta.value()?.parse()?),
             "listed" => self.listed = parse_texts(meta)?,
@@ -137,7 +147,7 @@ impl TypeAttributes {
             }
             _ => {
                 return Err(meta.error(
-                    "unknown attribute: use prefix, plural, singular, table, migrated, unarchived, numbered, dropped, join, left_join, access, sight, permits, verbs, \
+                    "unknown attribute: use prefix, plural, singular, table, migrated, unarchived, unlisted, own, numbered, dropped, join, left_join, access, sight, permits, verbs, \
                      order, max, parameters, narrow, check, settle, complete, whole, feed, event, told_once, asked, listed or version",
                 ));
             }
@@ -152,16 +162,6 @@ pub(crate) fn parse_texts(meta: &ParseNestedMeta<'_>) -> syn::Result<Vec<LitStr>
     parenthesized!(content in meta.input);
     let texts = content.parse_terminated(<LitStr as syn::parse::Parse>::parse, Token![,])?;
     Ok(texts.into_iter().collect())
-}
-
-/// Parses `("a", "b")` or `= TEXTS`, and generates a list that lives as long as the program.
-pub(crate) fn parse_choices(meta: &ParseNestedMeta<'_>) -> syn::Result<TokenStream> {
-    if meta.input.peek(Token![=]) {
-        let texts: Expr = meta.value()?.parse()?;
-        return Ok(quote!(&#texts));
-    }
-    let texts = parse_texts(meta)?;
-    Ok(quote!(&[#(#texts),*]))
 }
 
 fn parse_access(meta: &ParseNestedMeta<'_>) -> syn::Result<Access> {
@@ -207,16 +207,18 @@ fn named(constant: &str, name: &Ident) -> Access {
 }
 
 /// Returns the variant of `Meaning` that the attribute of a field names.
-pub(crate) fn meaning(attribute: &Ident) -> Option<Ident> {
-    let name = match attribute.to_string().as_str() {
-        "email" => "Email",
-        "address" => "Address",
-        "password" => "Password",
-        "new_password" => "NewPassword",
-        "zone" => "Zone",
+pub(crate) fn meaning(attribute: &Ident) -> Option<TokenStream> {
+    Some(match attribute.to_string().as_str() {
+        "email" => quote!(Email),
+        "address" => quote!(Address),
+        "password" => quote!(Password),
+        "new_password" => quote!(NewPassword),
+        "zone" => quote!(Zone),
+        "milliseconds" => quote!(Length(1)),
+        "seconds" => quote!(Length(1000)),
+        "since_1970" => quote!(Seconds),
         _ => return None,
-    };
-    Some(Ident::new(name, attribute.span()))
+    })
 }
 
 /// Returns the doc comment as one line of text.

@@ -7,8 +7,9 @@ use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Expr, Ident, LitInt, LitStr, Type};
 
-use crate::attributes::{self, TypeAttributes, doc, is_unwritten, parse_choices, serde_text};
+use crate::attributes::{self, TypeAttributes, doc, is_unwritten, serde_text};
 use crate::children;
+use crate::choices::Words;
 use crate::types::{last_segment, rename_all, unwrap_option};
 
 /// The maximum number of characters of a text, unless the field declares another one.
@@ -51,9 +52,8 @@ pub(crate) struct Field {
     writable: Option<Ident>,
     column: Option<String>,
     pub(crate) references: Option<LitStr>,
-    meaning: Option<Ident>,
-    /// The only texts that clients may write: a list that lives as long as the program.
-    choices: Option<TokenStream>,
+    meaning: Option<TokenStream>,
+    words: Words,
     default: Option<Expr>,
     /// The type of the value that clients send, if the field is a list or an object that they may write.
     sent: Option<TokenStream>,
@@ -128,8 +128,8 @@ struct Attributes {
     kind: Option<Ident>,
     column: ColumnName,
     references: Option<LitStr>,
-    meaning: Option<Ident>,
-    choices: Option<TokenStream>,
+    meaning: Option<TokenStream>,
+    words: Words,
     default: Option<Expr>,
     sent: Option<Type>,
     pivot: Option<Expr>,
@@ -214,7 +214,7 @@ impl Field {
             column: attributes.column(&ident, is_table),
             references: attributes.references,
             meaning: attributes.meaning,
-            choices: attributes.choices,
+            words: attributes.words,
             default: attributes.default,
             is_own_site: attributes.is_own_site,
             is_own_owner: attributes.is_own_owner,
@@ -295,7 +295,11 @@ impl Field {
             .meaning
             .iter()
             .map(|it| quote!(.meaning(::entity_core::schema::Meaning::#it)));
-        let choices = self.choices.iter().map(|it| quote!(.choices(#it)));
+        let words = &self.words;
+        let groups = match &self.storage {
+            Storage::Groups(_) => Some(quote!(.offered("group"))),
+            _ => None,
+        };
         let default = self.default.iter().map(|it| quote!(.default(#it)));
         let children = match &self.storage {
             Storage::Children(item, _) => Some(quote!(.children::<#item>())),
@@ -307,7 +311,7 @@ impl Field {
         quote! {
             ::entity_core::schema::Field::new(#wire, ::entity_core::schema::Kind::#kind, #doc)
                 #(#writable)* #required #nullable #searchable #column #not_null #(#references)* #(#role)*
-                #(#meaning)* #(#choices)* #(#default)* #(#shape)* #(#pivot)* #children
+                #(#meaning)* #words #groups #(#default)* #(#shape)* #(#pivot)* #children
         }
     }
 }
@@ -361,10 +365,11 @@ impl Attributes {
             "children" => self.is_children = true,
             "parent" => self.parent = Some(meta.value()?.parse()?),
             "max" => self.max = Some(meta.value()?.parse::<LitInt>()?.base10_parse()?),
-            "email" | "address" | "password" | "new_password" | "zone" => {
+            "email" | "address" | "password" | "new_password" | "zone" | "milliseconds"
+            | "seconds" | "since_1970" => {
                 self.meaning = attributes::meaning(ident);
             }
-            "choices" => self.choices = Some(parse_choices(meta)?),
+            name if self.words.read(name, meta)? => {}
             "default" => self.default = Some(meta.value()?.parse()?),
             "references" => self.references = Some(meta.value()?.parse()?),
             "kind" => self.kind = Some(meta.value()?.parse()?),

@@ -7,6 +7,7 @@
 
 mod attributes;
 mod children;
+mod choices;
 mod computed;
 mod entity;
 mod field;
@@ -54,6 +55,8 @@ use crate::field::Fields;
 /// | `told_once = path` | a `fn(&Self) -> bool`, which returns whether this value carries something that is shown only in one answer, such as a new secret |
 /// | `asked = path` | a `fn(Option<&Self>, caller: Option<&str>, field: &str) -> bool`, which returns whether the form to change the entity, or to make one, asks the caller, an internal id, for the field |
 /// | `listed("status", "dueTime")` | the fields that the page of a list shows beside the title, in this order; without it, the first ones that are short |
+/// | `own = "me"` | where callers find what is their own, below the prefix; empty for the list itself. The start page leads there |
+/// | `unlisted` | the list of all is for few: pages do not lead to it |
 /// | `unarchived` | the rows are no part of the archive of their site: those that only people here can use |
 /// | `plural = "People"` | the label for several entities; without it, the label is made from the prefix |
 /// | `singular = "Person"` | the label for one entity; without it, the label is made from the prefix |
@@ -71,7 +74,13 @@ use crate::field::Fields;
 /// | `max = 200` | the maximum number of characters |
 /// | `email`, `address`, `password`, `new_password` | the meaning of the text: forms and pages treat it accordingly |
 /// | `zone` | the name of a time zone: times without an offset are by its clock, in all instants that clients write |
-/// | `choices("course", "project")`, `choices = KINDS` | the only texts that clients may write, as they are or as a constant array |
+/// | `milliseconds`, `seconds` | a length of time in this unit: forms ask for minutes |
+/// | `since_1970` | an instant in seconds since 1970 |
+/// | `choices("course", "project")`, `choices = KINDS` | the only texts that clients may write, as they are or as a constant array; `"AFTER_DUE" = "After the due time"` says the words for one |
+/// | `words("DRAFT" = "Draft")` | the words that people read for values of a field that clients don't write |
+/// | `label = "Due"` | what people call the field; without it, the label is made from the name |
+/// | `offered = "group"` | what forms offer for the field, which holds an id or ids: a name of `register_options!`; a field that refers to another type is offered its entities |
+/// | `for_programs` | the field says nothing to people that others don't say: pages show it among the details for programs, as they do with fields that [`standard`](macro@standard) adds |
 /// | `default = "true"` | the value of new entities, as text, if the client sends none |
 /// | `kind = Millis` | the kind of the field, where its type does not tell |
 /// | `sent = Vec<NewFile>` | the type of the value that clients send for a list or an object, if it is not the field's own type; the type must implement `schemars::JsonSchema` |

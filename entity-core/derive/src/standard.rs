@@ -149,7 +149,7 @@ fn follower(
     Field::parse_named.parse2(quote! {
         #said
         #(#attributes)*
-        #[entity(computed = #function)]
+        #[entity(computed = #function, for_programs)]
         #visibility #name: #ty
     })
 }

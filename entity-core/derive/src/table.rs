@@ -52,6 +52,10 @@ pub(crate) fn implement(
         .singular
         .iter()
         .map(|it| quote!(::std::option::Option::Some(#it)));
+    let own = attributes
+        .own
+        .iter()
+        .map(|it| quote!(::std::option::Option::Some(#it)));
     let verbs = attributes
         .verbs
         .iter()
@@ -69,15 +73,22 @@ pub(crate) fn implement(
             const IS_ARCHIVED: bool = false;
         )
     });
+    let unlisted = attributes.is_unlisted;
+    let unlisted = unlisted.then(|| {
+        quote!(
+            const IS_UNLISTED: bool = true;
+        )
+    });
     Ok(quote! {
         #table
         impl ::entity_core::Provider for #name {
             type Entity = Self;
             const PREFIX: &'static str = #prefix;
             #(const PLURAL: ::std::option::Option<&'static str> = #plural;)*
+            #(const OWN: ::std::option::Option<&'static str> = #own;)*
             #(const SINGULAR: ::std::option::Option<&'static str> = #singular;)*
             const ACCESS: ::entity_core::Access = #access;
-            #unarchived
+            #unarchived #unlisted
             #permits
         }
         #(#verbs)*

@@ -25,6 +25,9 @@ pub use arguments::Arguments;
 pub use outcome::Outcome;
 pub use rest::Rest;
 
+/// The reason why pages don't offer an action on an entity, if there is one.
+pub(crate) type Withheld<E> = dyn Fn(&E) -> Option<&'static str> + Send + Sync;
+
 /// A named operation of a type. Built by [`Action::entity`], [`Action::collection`] or [`Action::list`], each from an
 /// `async fn`.
 ///
@@ -74,8 +77,10 @@ pub struct Action<P: Provider> {
     pub(crate) label: Option<&'static str>,
     /// The fields for which the form of a page asks.
     pub asks: &'static [Field],
-    /// The condition under which pages offer the action on an entity.
-    pub(crate) offered: Option<fn(&P::Entity) -> bool>,
+    /// The reason why pages don't offer the action on an entity, if there is one: empty if it is not told.
+    pub(crate) withheld: Option<Arc<Withheld<P::Entity>>>,
+    /// The function whose holders pages don't offer the action in a site.
+    pub(crate) withheld_from: Option<&'static str>,
     /// The function that pages demand before they offer the action in a site.
     pub(crate) offered_to: Option<&'static str>,
     /// True if no page links to the action.
@@ -315,7 +320,8 @@ impl<P: Provider> Action<P> {
             is_whole: true,
             label: None,
             asks: &[],
-            offered: None,
+            withheld: None,
+            withheld_from: None,
             offered_to: None,
             is_unlinked: false,
             is_existence: false,
@@ -437,7 +443,21 @@ impl<P: Provider> Action<P> {
     /// Lets pages offer the action only on the entities for which `is_offered` is true. It grants and refuses nothing.
     #[must_use]
     pub fn offered_if(mut self, is_offered: fn(&P::Entity) -> bool) -> Self {
-        self.offered = Some(is_offered);
+        self.withheld = Some(Arc::new(move |it| (!is_offered(it)).then_some("")));
+        self
+    }
+
+    /// Lets pages offer the action only on the entities for which `reason` returns nothing, and else say why not.
+    #[must_use]
+    pub fn offered_unless(mut self, reason: fn(&P::Entity) -> Option<&'static str>) -> Self {
+        self.withheld = Some(Arc::new(reason));
+        self
+    }
+
+    /// Lets no page offer the action to those who hold `function` in the site, for whom it is not meant.
+    #[must_use]
+    pub fn withheld_from(mut self, function: &'static str) -> Self {
+        self.withheld_from = Some(function);
         self
     }
 

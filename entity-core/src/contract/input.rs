@@ -12,6 +12,7 @@ use crate::contract::registry::Registry;
 use crate::contract::wall_clock::{self, WallClock};
 use crate::model::entity::Entity;
 use crate::model::lines;
+use crate::model::measure;
 use crate::model::schema::{Field, Kind, Role, Schema, Writable};
 use crate::model::shape;
 use crate::words::error::{Error, FieldError, Result};
@@ -127,7 +128,11 @@ impl Input {
     fn check_by(&self, clock: &WallClock, schema: &Schema, on_create: bool) -> Result<Fields> {
         let mut checked = Map::new();
         let mut errors = Vec::new();
-        for (name, value) in &self.fields {
+        let sent = match self.is_form {
+            true => measure::read(&self.fields, schema).map_err(Error::fields)?,
+            false => Cow::Borrowed(&self.fields),
+        };
+        for (name, value) in &*sent {
             let field = schema.field(name);
             let placed = field.and_then(|it| clock.place(schema, it, value));
             let value = placed.as_ref().unwrap_or(value);
@@ -140,7 +145,7 @@ impl Input {
             }
         }
         if on_create {
-            errors.extend(missing(schema, &self.fields));
+            errors.extend(missing(schema, &sent));
             fill(schema, &mut checked);
         }
         match errors.is_empty() {
@@ -200,9 +205,10 @@ impl Input {
             Value::Array(both) if self.is_form && is_tick(field.kind, both) => {
                 Ok(Value::Bool(true))
             }
-            Value::Array(_) if self.is_form && field.kind != Kind::List => {
-                Err(Error::field(name, "is given more than once"))
+            Value::Array(items) if self.is_form && field.kind == Kind::List => {
+                crate::model::value::check(field, lines::read_items(items))
             }
+            Value::Array(_) if self.is_form => Err(Error::field(name, "is given more than once")),
             other => crate::model::value::check(field, other.clone()),
         };
         let checked = checked.and_then(|it| match crate::model::value::is_chosen(field, &it) {

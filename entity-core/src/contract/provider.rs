@@ -28,6 +28,13 @@ pub trait Provider: Send + Sync + Sized + 'static {
     /// The first segment of the type's URLs: lower case letters, digits, `-` and `_`, beginning with a letter.
     const PREFIX: &'static str;
 
+    /// True if the list of all entities is for few people, so that pages do not lead to it.
+    const IS_UNLISTED: bool = false;
+
+    /// The path below the prefix at which callers find what is their own, such as `me`: empty for the list itself. The
+    /// start page of the portal leads there.
+    const OWN: Option<&'static str> = None;
+
     /// The plural name of the type, such as `People`: the heading of its list. Without one, it is derived from the
     /// prefix: `poll` → `Polls`.
     const PLURAL: Option<&'static str> = None;

@@ -34,6 +34,10 @@ pub(crate) use check::RESERVED_WORDS;
 pub struct Route {
     /// The provider's prefix.
     pub prefix: &'static str,
+    /// The path below the prefix at which callers find what is their own.
+    pub(crate) own: Option<&'static str>,
+    /// True if pages do not lead to the list of all entities.
+    pub is_unlisted: bool,
     /// The plural name of the type, if the provider declares one.
     pub(crate) plural: Option<&'static str>,
     /// The name of one entity of the type, if the provider declares one.
@@ -122,8 +126,10 @@ pub struct ActionRoute {
     pub(crate) label: Option<&'static str>,
     /// The fields for which the form of a page asks.
     pub asks: &'static [Field],
-    /// The condition under which pages offer the action on an entity.
-    pub(crate) offered: Option<Offered>,
+    /// The reason why pages don't offer the action on an entity, if there is one: empty if it is not told.
+    pub(crate) withheld: Option<Withheld>,
+    /// The function whose holders pages don't offer the action in a site.
+    pub(crate) withheld_from: Option<&'static str>,
     /// The function that pages demand before they offer the action in a site.
     pub(crate) offered_to: Option<&'static str>,
     /// True if no page links to the action.
@@ -152,7 +158,7 @@ impl ActionRoute {
 }
 
 /// A function that tells whether pages offer an action on an entity, which is of the type of the action.
-pub(crate) type Offered = Arc<dyn Fn(&dyn Any) -> bool + Send + Sync>;
+pub(crate) type Withheld = Arc<crate::contract::action::Withheld<dyn Any>>;
 
 /// A function that runs one operation of a provider.
 pub(crate) type Run = for<'a> fn(&'a Context, Call<'a>) -> BoxFuture<'a, Result<Reply>>;
@@ -234,14 +240,6 @@ impl Route {
         html::has_html(self.schema)
     }
 
-    /// Returns the plural name of the type: the heading of its list.
-    pub fn plural(&self) -> String {
-        match self.plural {
-            Some(said) => said.to_owned(),
-            None => plural(self.prefix),
-        }
-    }
-
     /// Returns an empty list of the type, which is used to find the formats that can write such lists.
     pub(crate) fn sample_list(&self) -> Body {
         Body::Collection(Collection::empty(self.prefix, self.schema))
@@ -261,6 +259,7 @@ impl Route {
             item: None,
             purpose: FormPurpose::Create,
             left_out: Vec::new(),
+            offered: Vec::new(),
             refusal: None,
         })
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use erased_serde::Serialize as ErasedSerialize;
 
-pub use form::{Form, FormPurpose, Refusal};
+pub use form::{Form, FormPurpose, Offered, Refusal};
 pub use item::Item;
 pub use questionnaire::{Choice, Prompt, Questionnaire, Sending};
 
@@ -178,6 +178,8 @@ pub struct Offer {
     pub verb: Verb,
     /// The description of the action.
     pub doc: &'static str,
+    /// The reason why the action would be refused now: pages say it instead of offering the action.
+    pub reason: Option<&'static str>,
     /// The fields that the form asks for.
     pub asks: &'static [Field],
     /// The maximum number of files that the form asks for, if it does.

@@ -8,7 +8,7 @@ use crate::contract::blob::{Receive, ReceiveRoute};
 use crate::contract::demo::FillDemo;
 use crate::contract::prepare::{self, Ahead, Prepare};
 use crate::contract::provider::{Actions, Create, Delete, List, Provider, Read, Update};
-use crate::contract::registry::{ActionRoute, Grant, Offered, Route};
+use crate::contract::registry::{ActionRoute, Grant, Route, Withheld};
 use crate::engine::route;
 use crate::model::entity::Entity as _;
 
@@ -30,6 +30,8 @@ impl Route {
         RouteBuilder {
             route: Self {
                 prefix: P::PREFIX,
+                is_unlisted: P::IS_UNLISTED,
+                own: P::OWN,
                 plural: P::PLURAL,
                 singular: P::SINGULAR,
                 origin,
@@ -221,9 +223,11 @@ fn erase<P: Provider + Read>(action: &Action<P>) -> ActionRoute {
         label: action.label,
         asks: action.asks,
         offered_to: action.offered_to,
-        offered: action
-            .offered
-            .map(|it| -> Offered { Arc::new(move |entity| entity.downcast_ref().is_none_or(it)) }),
+        withheld_from: action.withheld_from,
+        withheld: action
+            .withheld
+            .clone()
+            .map(|it| -> Withheld { Arc::new(move |entity| entity.downcast_ref().and_then(&*it)) }),
         is_unlinked: action.is_unlinked,
     }
 }

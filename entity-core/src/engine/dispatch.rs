@@ -20,6 +20,7 @@ use crate::contract::turn::{Turn, Turns};
 use crate::engine::atomic::Atomic;
 use crate::engine::hold::{Hold, WriteLimit};
 use crate::engine::leads;
+use crate::engine::options;
 use crate::words::error::{Error, ErrorKind, Result};
 use crate::words::path::DirectPath;
 use crate::words::unit::{End, Mode, Store};
@@ -431,6 +432,7 @@ async fn run(registry: &Registry, cx: &Context, request: &Request) -> Result<Rep
     let mut reply = perform(registry, cx, request).await?;
     if request.wants_abilities {
         leads::add(cx, registry, &mut reply).await?;
+        options::add(cx, registry, &request.query, &mut reply.body).await?;
     }
     Ok(reply)
 }

@@ -144,7 +144,7 @@ async fn related(cx: &Context, registry: &Registry, item: &Item) -> Result<Vec<R
             let mut query = vec![(field.name, item.id())];
             let of_site = route.schema.role(Role::Site).zip(site.clone());
             query.extend(of_site.map(|(field, site)| (field.name, site)));
-            if let Some(first) = list(cx, registry, route, &query).await? {
+            if let Some(first) = list(cx, registry, route, &query, SHOWN).await? {
                 related.push(Related {
                     prefix: route.prefix,
                     segments: Vec::new(),
@@ -204,18 +204,19 @@ fn field_of_parent(_: &Registry, _: &Route, _: &str) -> Option<&'static Field> {
 }
 
 /// Returns the beginning of the list of the entities of a type with these values, if the caller may list them.
-async fn list(
+pub(crate) async fn list(
     cx: &Context,
     registry: &Registry,
     route: &Route,
     values: &[(&'static str, String)],
+    most: usize,
 ) -> Result<Option<Collection>> {
     let Some(list) = route.list.as_ref() else {
         return Ok(None);
     };
     let values = values.iter().map(|it| (it.0.to_owned(), it.1.clone()));
     let mut query: Vec<_> = values.collect();
-    query.push(("_limit".to_owned(), SHOWN.to_string()));
+    query.push(("_limit".to_owned(), most.to_string()));
     let answer = answer(cx, (registry, route, list), &[], &query).await?;
     Ok(answer.and_then(|it| match it.body {
         Body::Collection(list) => Some(list),

@@ -23,18 +23,25 @@ pub(crate) async fn on<E: Entity>(
         let is_here = action.is_on_entity == entity.is_some()
             && *action.segments().start() == 0
             && !action.is_unlinked;
-        let fits = match (&action.offered, entity) {
-            (Some(fits), Some(entity)) => fits(entity),
-            _ => true,
+        let reason = match (&action.withheld, entity) {
+            (Some(reason), Some(entity)) => reason(entity),
+            _ => None,
         };
+        if !is_here || reason == Some("") || !is_simple(action) {
+            continue;
+        }
         let need = action.need.unwrap_or(Need::Superuser);
-        if is_here && fits && is_simple(action) && gate::may_run(cx, need, entity).await? {
-            offers.push(offer(
-                route,
-                action,
-                entity.map(|it| it.id().into_owned()),
-                &[],
-            ));
+        let site = entity.and_then(Entity::site);
+        let is_withheld = match action.withheld_from.zip(site) {
+            Some((function, site)) => gate::holds(cx, function, site).await?,
+            None => false,
+        };
+        if !is_withheld && gate::may_run(cx, need, entity).await? {
+            let id = entity.map(|it| it.id().into_owned());
+            offers.push(Offer {
+                reason,
+                ..offer(route, action, id, &[])
+            });
         }
     }
     Ok(offers)
@@ -95,6 +102,7 @@ fn offer(route: &Route, action: &ActionRoute, id: Option<String>, arguments: &[S
         name: action.name,
         verb: action.verb,
         doc: action.doc,
+        reason: None,
         asks: action.asks,
         files: files.map(|it| it.most),
         answers_bytes: matches!(action.answers, Answers::Bytes(_)),

@@ -444,6 +444,7 @@ fn form_reply<P: Provider>(cx: &Context, entity: Option<P::Entity>, purpose: For
         item: entity.map(|it| Item::new(P::PREFIX, it)),
         purpose,
         left_out,
+        offered: Vec::new(),
         refusal: None,
     };
     Reply {

@@ -76,6 +76,22 @@ fn read_list(text: &str) -> Result<Value, String> {
     lines(text).map(item).collect()
 }
 
+/// Returns the list of what a form sent under one name: lines of text, and parts that are objects as JSON.
+pub(crate) fn read_items(items: &[Value]) -> Value {
+    let read = |item: &Value| match item {
+        Value::String(text) if text.starts_with('{') => {
+            let object = whole(text).filter(Value::is_object);
+            vec![object.unwrap_or_else(|| item.clone())]
+        }
+        Value::String(text) if text.contains('\n') => {
+            lines(text).map(|(_, line)| Value::from(line)).collect()
+        }
+        Value::String(text) if text.is_empty() => Vec::new(),
+        other => vec![other.clone()],
+    };
+    Value::Array(items.iter().flat_map(read).collect())
+}
+
 fn read_object(text: &str) -> Result<Value, String> {
     let mut fields = Map::new();
     for (number, line) in lines(text) {

@@ -63,10 +63,18 @@ pub struct Field {
     pub references: Option<&'static str>,
     /// The role of the field, such as the entity's id, title or site, which forms and pages treat separately.
     pub role: Option<Role>,
-    /// The meaning of the field's text, if it is more than text to be read.
+    /// The meaning of the field's text or number, if it is more than something to be read.
     pub meaning: Option<Meaning>,
+    /// The name of what forms offer for the field, whose values are ids: see [`options`](crate::engine::options).
+    pub offered: Option<&'static str>,
+    /// What people call the field, where its name does not say it.
+    pub label: Option<&'static str>,
+    /// True if the field says nothing to people that others don't say: pages show it among the details for programs.
+    pub is_for_programs: bool,
     /// The only texts that clients may write into the field; any text is allowed if this is empty.
     pub choices: &'static [&'static str],
+    /// The words for values, where these are no words themselves: a value and what people call it.
+    pub words: &'static [(&'static str, &'static str)],
     /// The value of the field in a new entity, as text, if the client sends none.
     pub default: Option<&'static str>,
     /// The word shown when the field is empty, such as `never`.
@@ -113,7 +121,7 @@ impl PartialEq for Children {
 
 impl Eq for Children {}
 
-/// The meaning of a field's text, which decides how forms ask for it and how pages show it.
+/// The meaning of a field's text or number, which decides how forms ask for it and how pages show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// An e-mail address.
@@ -129,6 +137,10 @@ pub enum Meaning {
     /// The name of a time zone of the IANA database, such as `Europe/Berlin`. Times without an offset that clients send
     /// for the instants of the same entity are by the clock of that zone, and pages show them so.
     Zone,
+    /// A length of time: a whole number of units of this many milliseconds. Forms ask for minutes.
+    Length(i64),
+    /// An instant: a whole number of seconds since 1970.
+    Seconds,
 }
 
 /// The kind of a field's values, in JSON and in a form.
@@ -235,7 +247,11 @@ impl Field {
             references: None,
             role: None,
             meaning: None,
+            offered: None,
+            label: None,
+            is_for_programs: false,
             choices: &[],
+            words: &[],
             default: None,
             absent: None,
             shape: None,
@@ -352,6 +368,34 @@ impl Field {
     #[must_use]
     pub const fn choices(mut self, choices: &'static [&'static str]) -> Self {
         self.choices = choices;
+        self
+    }
+
+    /// Sets the name of what forms offer for the field.
+    #[must_use]
+    pub const fn offered(mut self, name: &'static str) -> Self {
+        self.offered = Some(name);
+        self
+    }
+
+    /// Sets what people call the field.
+    #[must_use]
+    pub const fn label(mut self, label: &'static str) -> Self {
+        self.label = Some(label);
+        self
+    }
+
+    /// Sets what people call some of the values: each with its words.
+    #[must_use]
+    pub const fn words(mut self, words: &'static [(&'static str, &'static str)]) -> Self {
+        self.words = words;
+        self
+    }
+
+    /// Declares that the field says nothing to people that other fields don't say.
+    #[must_use]
+    pub const fn for_programs(mut self) -> Self {
+        self.is_for_programs = true;
         self
     }
 

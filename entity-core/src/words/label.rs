@@ -1,5 +1,7 @@
 //! Labels for people, made from the names that programs use.
 
+use crate::contract::registry::Route;
+
 /// Converts a name on the wire into a label: `createdOn` → `Created on`.
 pub fn label(name: &str) -> String {
     let mut label = String::with_capacity(name.len() + 4);
@@ -38,6 +40,28 @@ pub(crate) fn plural(prefix: &str) -> String {
             format!("{one}es")
         }
         _ => format!("{one}s"),
+    }
+}
+
+impl Route {
+    /// Returns the plural name of the type: the heading of its list.
+    pub fn plural(&self) -> String {
+        match self.plural {
+            Some(said) => said.to_owned(),
+            None => plural(self.prefix),
+        }
+    }
+
+    /// Returns what people call that which is their own of the type, and its path below the prefix, if the type declares
+    /// that callers have some: one entity, or the list.
+    pub fn own(&self) -> Option<(String, &'static str)> {
+        let path = self.own?;
+        let one = self.singular.map(ToOwned::to_owned);
+        let label = match path {
+            "" => self.plural(),
+            _ => one.unwrap_or_else(|| label(self.prefix)),
+        };
+        Some((label, path))
     }
 }
 

@@ -89,6 +89,26 @@ pub struct Brief {
     pub until: Option<DateTimeUtc>,
 }
 
+/// The areas of the IANA database that are no older names of others.
+const AREAS: [&str; 10] = [
+    "Africa/",
+    "America/",
+    "Antarctica/",
+    "Arctic/",
+    "Asia/",
+    "Atlantic/",
+    "Australia/",
+    "Europe/",
+    "Indian/",
+    "Pacific/",
+];
+
+/// Returns the names of time zones that people are offered.
+pub fn zones() -> impl Iterator<Item = &'static str> {
+    let names = chrono_tz::TZ_VARIANTS.iter().map(|it| it.name());
+    names.filter(|it| *it == "UTC" || AREAS.iter().any(|area| it.starts_with(area)))
+}
+
 /// Returns the time zone with this name of the IANA database.
 pub fn zone(name: &str) -> Option<Tz> {
     name.parse().ok()

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::control::{Chooser, Control};
 use super::wall_clock::WallClock;
+use super::words::prose;
 
 /// The form of one action.
 #[derive(Template)]
@@ -16,7 +17,7 @@ use super::wall_clock::WallClock;
 pub(super) struct Ask<'a> {
     href: String,
     submit: String,
-    doc: &'static str,
+    doc: String,
     csrf_token: Option<&'a str>,
     controls: Vec<Control>,
     chooser: Option<Chooser>,
@@ -36,12 +37,13 @@ impl<'a> Ask<'a> {
                         Some(value) => value.clone(),
                         None => Value::from(field.default),
                     };
-                    Control::of(field, &value, WallClock::UTC, None).of_action(it.name)
+                    let control = Control::of(field, it.asks, &value, WallClock::UTC, None);
+                    control.of_action(it.name)
                 };
                 Self {
                     href: format!("/direct{}", it.path),
                     submit: it.label.clone(),
-                    doc: it.doc,
+                    doc: prose(it.doc, it.asks),
                     csrf_token: view.csrf_token,
                     controls: it.asks.iter().map(control).collect(),
                     chooser: it.files.map(|most| Chooser {
@@ -54,14 +56,9 @@ impl<'a> Ask<'a> {
     }
 }
 
-impl Ask<'_> {
-    /// What the action does. What marks names for programs is no mark for people.
-    fn said(&self) -> String {
-        self.doc.replace('`', "")
-    }
-}
-
 /// Whether the action needs a form.
 pub(super) fn is_asking(offer: &Offer) -> bool {
-    offer.verb == Verb::Post && (!offer.asks.is_empty() || offer.files.is_some())
+    offer.verb == Verb::Post
+        && offer.reason.is_none()
+        && (!offer.asks.is_empty() || offer.files.is_some())
 }

@@ -91,7 +91,7 @@ impl<'a> Children<'a> {
         let lists = lists.map(|(index, ((related, list), trees))| {
             let entities: Vec<_> = trees.iter().filter_map(Value::as_object).collect();
             let content = content_of(list.schema);
-            let articles = content.map(|it| articles(parent, (list, it), &entities));
+            let articles = content.map(|it| articles(parent, (list, it), &entities, view));
             let shown: &[_] = if content.is_some() { &[] } else { &entities };
             Self {
                 id: format!("list-{index}"),
@@ -114,6 +114,7 @@ fn articles<'a>(
     parent: &Item,
     (list, content): (&Collection, &Field),
     entities: &[&'a Map<String, Value>],
+    view: &View<'_>,
 ) -> Vec<Article<'a>> {
     let mut bytes = 0_usize;
     let mut articles = Vec::new();
@@ -133,7 +134,7 @@ fn articles<'a>(
         articles.push(Article {
             href: format!("/direct{}.html", item.reference().path()),
             title: match names.is_empty() {
-                true => item.id(),
+                true => view.registry.singular(item.prefix()),
                 false => names.join(", "),
             },
             time: entry.and_then(|it| it.published).map(Shown::of_instant),

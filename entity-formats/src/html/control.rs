@@ -4,13 +4,15 @@ use std::fmt;
 
 use askama::Template;
 use askama::filters::HtmlSafe;
-use entity_core::lines;
+use chrono::DateTime;
 use entity_core::schema::{Field, Kind, MAX_LINE, Meaning};
+use entity_core::{lines, measure};
 use serde_json::Value;
 
+use super::choices::Ticks;
 use super::shown::instant;
 use super::wall_clock::WallClock;
-use super::{choice, label_of};
+use super::words::{label_of, prose, word_of};
 
 /// What asks for the value of one field.
 #[derive(Template)]
@@ -50,6 +52,12 @@ pub(super) enum Widget {
     Area { max: Option<usize>, rows: u8 },
     /// One of these values, each with what it is called.
     Choice(Vec<(String, String)>),
+    /// What is known already and sent as it is: what people call it.
+    Fixed(String),
+    /// Some of these.
+    Ticks(Ticks),
+    /// A line for the name of a time zone, with those that there are.
+    Zone(Option<usize>),
     /// A box that is ticked or not. A browser sends nothing of one that is not, so that `false` is sent in front
     /// of each.
     Tick,
@@ -67,24 +75,26 @@ impl fmt::Display for Attributes {
 impl HtmlSafe for Attributes {}
 
 impl Control {
-    /// The control by which `field` is written, for an instant by this `clock`.
+    /// The control by which `field`, one of `fields`, is written, for an instant by this `clock`.
     pub(super) fn of(
         field: &Field,
+        fields: &[Field],
         value: &Value,
         clock: WallClock<'_>,
         error: Option<String>,
     ) -> Self {
         let value = match is_secret(field) {
             true => String::new(),
-            false => text(field.kind, value, clock),
+            false => entered(field, value, clock),
         };
         let mut widget = Widget::of(field);
         widget.step_to(&value);
+        widget.with(&value);
         Self {
             id: format!("field-{}", field.name),
-            name: field.name.to_owned(),
+            name: measure::form_name(field),
             label: label_of(field),
-            hint: hint(field, clock),
+            hint: hint(field, fields, clock),
             value,
             is_required: field.is_required,
             error,
@@ -101,7 +111,7 @@ impl Control {
 
     /// The same, which says besides what is stored now, if that is something else.
     pub(super) fn beside(mut self, field: &Field, stored: &Value, clock: WallClock<'_>) -> Self {
-        let stored = match text(field.kind, stored, clock) {
+        let stored = match entered(field, stored, clock) {
             nothing if nothing.is_empty() && self.is_tick() => "false".to_owned(),
             // A browser ends lines in its own way, whoever wrote them.
             stored => stored.replace("\r\n", "\n"),
@@ -110,7 +120,7 @@ impl Control {
         // What was typed stays as it is.
         let is_same = match field.parse(&typed) {
             Ok(value) if !is_structure(field.kind) => {
-                text(field.kind, &value, WallClock::UTC) == stored
+                entered(field, &value, WallClock::UTC) == stored
             }
             _ => typed.trim_end() == stored.trim_end(),
         };
@@ -138,6 +148,11 @@ impl Control {
             present: None,
             widget,
         }
+    }
+
+    /// Whether it is a group of boxes, which has a legend instead of a label.
+    fn is_group(&self) -> bool {
+        matches!(self.widget, Widget::Ticks(_))
     }
 
     fn is_tick(&self) -> bool {
@@ -174,12 +189,23 @@ impl Widget {
     /// The control for the values of `field`.
     pub(super) fn of(field: &Field) -> Self {
         match field.kind {
-            Kind::Text(_) if !field.choices.is_empty() => Self::of_choices(field),
+            Kind::Text(_) if !field.choices.is_empty() => match field.is_required {
+                true => Self::of_choices(field, "choose one"),
+                false => Self::of_choices(field, "none"),
+            },
+            Kind::Text(max) if field.meaning == Some(Meaning::Zone) => Self::Zone(Some(max)),
             Kind::Text(max) => Self::of_text(field, max),
             Kind::Html(max) => Self::Area {
                 max: Some(max),
                 rows: 8,
             },
+            Kind::Integer if !field.words.is_empty() => Self::of_words(field),
+            Kind::Integer if field.meaning == Some(Meaning::Seconds) => {
+                Self::stepped("datetime-local", "1")
+            }
+            Kind::Integer if matches!(field.meaning, Some(Meaning::Length(_))) => {
+                Self::stepped("number", "any")
+            }
             Kind::Integer => Self::stepped("number", "1"),
             Kind::Number => Self::stepped("number", "any"),
             // Whoever must decide is not asked by a box that has decided already.
@@ -230,17 +256,38 @@ impl Widget {
         }
     }
 
-    fn of_choices(field: &Field) -> Self {
+    /// Asks for one of the choices of `field`, or for `nothing` of them.
+    pub(super) fn of_choices(field: &Field, nothing: &str) -> Self {
+        let choices = field
+            .choices
+            .iter()
+            .map(|it| ((*it).to_owned(), word_of(field, it).unwrap_or_default()));
+        let nothing = (String::new(), nothing.to_owned());
+        Self::Choice(std::iter::once(nothing).chain(choices).collect())
+    }
+
+    /// Asks for one of the numbers that have words.
+    fn of_words(field: &Field) -> Self {
         let nothing = match field.is_required {
             true => "choose one",
             false => "none",
         };
-        let choices = field
-            .choices
-            .iter()
-            .map(|it| ((*it).to_owned(), choice(it)));
+        let own = |it: &(&str, &str)| (it.0.to_owned(), it.1.to_owned());
         let nothing = (String::new(), nothing.to_owned());
-        Self::Choice(std::iter::once(nothing).chain(choices).collect())
+        Self::Choice(
+            std::iter::once(nothing)
+                .chain(field.words.iter().map(own))
+                .collect(),
+        )
+    }
+
+    /// Offers `value`, too, which is there already.
+    fn with(&mut self, value: &str) {
+        if let Self::Choice(options) = self
+            && options.iter().all(|it| it.0 != value)
+        {
+            options.push((value.to_owned(), value.to_owned()));
+        }
     }
 
     fn of_text(field: &Field, max: usize) -> Self {
@@ -256,7 +303,7 @@ impl Widget {
                     rows: 3,
                 };
             }
-            Some(Meaning::Zone) | None => ("text", None),
+            Some(Meaning::Zone | Meaning::Length(_) | Meaning::Seconds) | None => ("text", None),
         };
         Self::Line {
             kind,
@@ -278,17 +325,29 @@ fn is_structure(kind: Kind) -> bool {
     matches!(kind, Kind::List | Kind::Object)
 }
 
-fn hint(field: &Field, clock: WallClock<'_>) -> String {
+fn hint(field: &Field, fields: &[Field], clock: WallClock<'_>) -> String {
     let by_clock = clock.hint();
     let addition = match field.kind {
+        Kind::Integer if field.meaning == Some(Meaning::Seconds) => "In UTC.",
+        Kind::Integer if matches!(field.meaning, Some(Meaning::Length(_))) => "In minutes.",
         Kind::Html(_) => "May have HTML.",
         Kind::Instant | Kind::Millis | Kind::Moment => by_clock.as_str(),
-        Kind::List => "One on each line; one with parts as JSON.",
+        Kind::List if field.offered.is_none() => "One on each line; one with parts as JSON.",
         Kind::Object => "One on each line, as name=value.",
         _ => "",
     };
-    // What marks names for programs is no mark for people.
-    let doc = field.doc.replace('`', "");
+    let mut doc = prose(field.doc, fields);
+    if matches!(field.meaning, Some(Meaning::Length(_))) {
+        // The unit of programs, which is not that of the control.
+        doc = doc
+            .replace(", in milliseconds", "")
+            .replace("The seconds that", "How long");
+    }
+    // A box asks, where a description tells.
+    let doc = match doc.strip_prefix("True if ") {
+        Some(rest) if field.kind == Kind::Boolean => format!("Tick if {rest}"),
+        _ => doc,
+    };
     format!("{doc} {addition}").trim().to_owned()
 }
 
@@ -302,7 +361,18 @@ fn shorten(text: String) -> String {
     }
 }
 
-/// A value as the control of its field takes it, an instant by this `clock`.
+/// The value of `field` as its control takes it: what is stored as people enter it, what was typed as it is.
+fn entered(field: &Field, value: &Value, clock: WallClock<'_>) -> String {
+    match (field.meaning, value.as_i64()) {
+        (Some(Meaning::Length(unit)), Some(length)) => measure::minutes(length, unit),
+        (Some(Meaning::Seconds), Some(seconds)) => DateTime::from_timestamp(seconds, 0)
+            .map(|it| it.format("%Y-%m-%dT%H:%M:%S").to_string())
+            .unwrap_or_default(),
+        _ => text(field.kind, value, clock),
+    }
+}
+
+/// A value as a control takes it, an instant by this `clock`.
 fn text(kind: Kind, value: &Value, clock: WallClock<'_>) -> String {
     match (instant(kind, value), value) {
         (Some(instant), _) => {

@@ -11,8 +11,9 @@ use super::ask::{Ask, is_asking};
 use super::children::{Children, List};
 use super::frame::Frame;
 use super::query::Query;
-use super::shown::{SanitizedHtml, Shown, instant};
-use super::{label, label_of, reference};
+use super::shown::{SanitizedHtml, Shown, instant, is_nameless};
+use super::words::{label_of, prose};
+use super::{label, reference};
 use crate::render::json::METADATA;
 
 /// One entity.
@@ -27,6 +28,8 @@ pub(super) struct EntityPage<'a> {
     buttons: Vec<Command>,
     /// What the caller may do with it, if a form asks for something first.
     asks: Vec<Ask<'a>>,
+    /// Why the reader may not do something with it now.
+    reasons: Vec<&'static str>,
     /// What there is to read about it.
     links: Vec<Command>,
     sections: Vec<Section<'a>>,
@@ -41,7 +44,7 @@ pub(super) struct EntityPage<'a> {
 pub(super) struct Command {
     pub(super) href: String,
     pub(super) label: String,
-    pub(super) doc: &'static str,
+    pub(super) doc: String,
 }
 
 /// A field whose value is a text with markup.
@@ -57,7 +60,7 @@ impl<'a> EntityPage<'a> {
         let field = item.schema().role(Role::Site);
         let site = field.and_then(|it| tree.get(it.name)?.as_str());
         let site = site.filter(|_| item.prefix() != "site");
-        Frame::new(title(item), view).below_list(item.prefix(), site, view)
+        Frame::new(title(item, view), view).below_list(item.prefix(), site, view)
     }
 
     /// The page of `item`, which has the fields in `tree`, with the `lists` of what belongs to it, whose entities have the
@@ -76,6 +79,12 @@ impl<'a> EntityPage<'a> {
             may_delete: view.abilities.delete,
             buttons: buttons(&view.abilities.actions),
             asks: Ask::all(&view.abilities.actions, tree, view),
+            reasons: view
+                .abilities
+                .actions
+                .iter()
+                .filter_map(|it| it.reason)
+                .collect(),
             links: related(lists, view)
                 .into_iter()
                 .chain(links(&view.abilities.actions))
@@ -90,9 +99,6 @@ impl<'a> EntityPage<'a> {
             if let Some(entity) = tree.as_object() {
                 page.add(name, value, entity, item, view);
             }
-        }
-        if page.fields.is_empty() && page.sections.is_empty() {
-            page.fields = std::mem::take(&mut page.further);
         }
         page
     }
@@ -130,10 +136,14 @@ impl<'a> EntityPage<'a> {
                 });
             }
             _ => {
-                let shown = Shown::of_field(field, entity, item.schema(), view);
                 let is_aside = is_for_few(field)
                     || is_bulky(value)
+                    || is_nameless(value)
                     || reference::is_opaque(field, entity, view);
+                let shown = match value {
+                    Value::String(text) if is_aside => Shown::of_text(text),
+                    _ => Shown::of_field(field, entity, item.schema(), view),
+                };
                 self.push(label_of(field), shown, is_aside);
             }
         }
@@ -150,11 +160,15 @@ impl<'a> EntityPage<'a> {
     }
 }
 
-/// What a page calls `item`.
-pub(super) fn title(item: &Item) -> String {
-    item.title()
-        .filter(|it| !it.trim().is_empty())
-        .unwrap_or_else(|| format!("{} {}", label(item.prefix()), item.id()))
+/// What a page calls `item`: by its title, by what it is about, or by what it is.
+pub(super) fn title(item: &Item, view: &View<'_>) -> String {
+    let own = item.title().filter(|it| !it.trim().is_empty());
+    let about = || {
+        let data = serde_json::to_value(item.data()).ok()?;
+        reference::names(item.schema(), data.as_object()?, view)
+    };
+    own.or_else(about)
+        .unwrap_or_else(|| view.registry.singular(item.prefix()))
 }
 
 /// The buttons of those of the `offers` that change something and ask for nothing.
@@ -168,7 +182,9 @@ pub(super) fn links(offers: &[Offer]) -> Vec<Command> {
 }
 
 fn commands(offers: &[Offer], extension: &str, is_wanted: impl Fn(&Offer) -> bool) -> Vec<Command> {
-    let wanted = offers.iter().filter(|it| is_wanted(it));
+    let wanted = offers
+        .iter()
+        .filter(|it| it.reason.is_none() && is_wanted(it));
     wanted
         .map(|offer| Command {
             href: match offer.answers_bytes {
@@ -176,7 +192,7 @@ fn commands(offers: &[Offer], extension: &str, is_wanted: impl Fn(&Offer) -> boo
                 false => format!("/direct{}{extension}", offer.path),
             },
             label: offer.label.clone(),
-            doc: offer.doc,
+            doc: prose(offer.doc, offer.asks),
         })
         .collect()
 }
@@ -202,7 +218,7 @@ fn related(shown: &[List<'_>], view: &View<'_>) -> Vec<Command> {
         .map(|it| Command {
             href: href_of(it),
             label: view.registry.plural(it.prefix),
-            doc: it.doc,
+            doc: prose(it.doc, &[]),
         })
         .collect()
 }
@@ -246,5 +262,10 @@ fn is_for_few(field: &Field) -> bool {
     let is_opaque =
         field.writable == Writable::Never && field.role.is_none() && field.name.ends_with("Id");
     let is_id = field.name == "id" || matches!(field.role, Some(Role::Id | Role::Version));
-    is_id || (is_plain && is_derived) || is_opaque
+    let is_number = field.kind == Kind::Integer && field.offered.is_some();
+    field.is_for_programs
+        || is_number
+        || is_id
+        || (is_plain && is_derived && field.label.is_none())
+        || is_opaque
 }

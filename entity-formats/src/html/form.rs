@@ -4,7 +4,7 @@ use askama::Template;
 use entity_core::format::View;
 use entity_core::schema::{Field, Schema};
 use entity_core::{
-    ErrorKind, FieldError, Form, FormPurpose, Item, Reference, Refusal, Route, Version,
+    ErrorKind, FieldError, Form, FormPurpose, Item, Reference, Refusal, Route, Version, measure,
 };
 use serde_json::Value;
 
@@ -13,6 +13,7 @@ use super::entity::title;
 use super::frame::Frame;
 use super::query::Query;
 use super::wall_clock::WallClock;
+use super::words::{label_of, prose};
 use super::{label, sentence};
 
 /// A form to create or change an entity.
@@ -20,7 +21,7 @@ use super::{label, sentence};
 #[template(path = "form.html")]
 pub(super) struct FormPage<'a> {
     frame: Frame<'a>,
-    doc: &'static str,
+    doc: String,
     action: String,
     method: Option<&'static str>,
     version: Option<Version>,
@@ -61,6 +62,7 @@ impl<'a> FormPage<'a> {
         let fields = form.schema.writable(is_new);
         let fields: Vec<_> = fields
             .filter(|it| !form.left_out.contains(&it.name))
+            .filter(|it| !it.is_for_programs || it.is_required)
             .collect();
         let reference = match &form.item {
             Some(item) if !is_new => item.reference(),
@@ -82,7 +84,7 @@ impl<'a> FormPage<'a> {
         });
         Self {
             frame,
-            doc: form.schema.doc,
+            doc: prose(form.schema.doc, form.schema.fields),
             action: format!("/direct{path}"),
             method: (!is_new).then_some("PUT"),
             version: form.version(),
@@ -95,7 +97,13 @@ impl<'a> FormPage<'a> {
                 .map(|field| {
                     let value = value(field, refusal, tree, &prefilled);
                     let clock = WallClock::of(form.schema, field, tree.as_object());
-                    let control = Control::of(field, &value, clock, error(field, refusal));
+                    let fields = form.schema.fields;
+                    let error = error(field, refusal);
+                    let control = Control::of(field, fields, &value, clock, error).offering(
+                        field,
+                        form.offered(field.name),
+                        &value,
+                    );
                     let stored = || tree.get(field.name).unwrap_or(&Value::Null);
                     match form.is_outdated() {
                         true => control.beside(field, stored(), clock),
@@ -120,9 +128,9 @@ impl<'a> FormPage<'a> {
 fn frame<'a>(form: &Form, view: &View<'a>) -> Frame<'a> {
     match &form.item {
         None if form.purpose == FormPurpose::LogIn => Frame::new("Log in", view),
-        Some(item) => Frame::new(format!("Edit {}", title(item)), view)
+        Some(item) => Frame::new(format!("Edit {}", title(item, view)), view)
             .below_type(form.prefix)
-            .below_entity(&item.reference().path(), title(item)),
+            .below_entity(&item.reference().path(), title(item, view)),
         None => {
             let kind = view.registry.singular(form.prefix).to_lowercase();
             let verb = match form.purpose {
@@ -138,11 +146,29 @@ fn frame<'a>(form: &Form, view: &View<'a>) -> Frame<'a> {
 /// a new entity, what it has unless somebody says otherwise.
 fn value(field: &Field, refusal: Option<&Refusal>, tree: &Value, prefilled: &Query) -> Value {
     match (refusal, tree.get(field.name), prefilled.get(field.name)) {
-        (Some(refusal), ..) => refusal.sent.get(field.name).cloned().unwrap_or_default(),
+        (Some(refusal), ..) => sent(field, refusal),
         (None, Some(own), _) => own.clone(),
-        (None, None, "") if tree.is_null() => Value::from(field.default),
-        (None, None, suggested) => Value::from(suggested),
+        (None, None, "") if tree.is_null() => of_program(field, Value::from(field.default)),
+        (None, None, suggested) => of_program(field, Value::from(suggested)),
     }
+}
+
+/// What was sent: as people enter it, or as programs send it.
+fn sent(field: &Field, refusal: &Refusal) -> Value {
+    let name = measure::form_name(field);
+    let entered = refusal.sent.get(&name).filter(|_| name != field.name);
+    let sent = || refusal.sent.get(field.name).cloned().unwrap_or_default();
+    entered
+        .cloned()
+        .unwrap_or_else(|| of_program(field, sent()))
+}
+
+/// The text of a measure as the number that it is, so that it is not taken for what people enter.
+fn of_program(field: &Field, value: Value) -> Value {
+    let is_measure = measure::form_name(field) != field.name;
+    let number = value.as_str().filter(|_| is_measure);
+    let number: Option<i64> = number.and_then(|it| it.parse().ok());
+    number.map_or(value, Value::from)
 }
 
 /// Whether `error` is about the field `name` or a part of it: `files[0].name`.
@@ -167,7 +193,9 @@ impl Complaint {
             .fields
             .iter()
             .partition(|error| field_of(error).is_some());
-        let text = |it: &FieldError| format!("{} {}.", label(&it.name), it.message);
+        let name =
+            |it: &FieldError| field_of(it).map_or_else(|| label(&it.name), |it| label_of(it));
+        let text = |it: &FieldError| format!("{} {}.", name(it), it.message);
         if refusal.kind == ErrorKind::Unauthenticated {
             return Self::of_ended_session();
         }
@@ -219,13 +247,13 @@ impl<'a> DeletePage<'a> {
     /// The page that asks whether `item`, which `form` is about, is to be deleted.
     pub(super) fn of(form: &Form, item: &Item, view: &View<'a>) -> Self {
         let path = item.reference().path();
-        let mut frame = Frame::new(format!("Delete {}?", title(item)), view)
+        let mut frame = Frame::new(format!("Delete {}?", title(item, view)), view)
             .below_type(item.prefix())
-            .below_entity(&path, title(item));
+            .below_entity(&path, title(item, view));
         frame.state = form.is_outdated().then_some("Changed in the meantime");
         Self {
             frame,
-            entity: title(item),
+            entity: title(item, view),
             action: format!("/direct{path}"),
             version: form.version(),
             is_outdated: form.is_outdated(),

@@ -47,8 +47,11 @@ impl<'a> Frame<'a> {
             user: view.user,
             csrf_token: view.csrf_token,
             crumbs: vec![Crumb {
-                href: "/direct/describe.html".to_owned(),
-                label: "Start".to_owned(),
+                href: "/portal".to_owned(),
+                label: match view.user {
+                    Some(_) => "My sites".to_owned(),
+                    None => "Start".to_owned(),
+                },
             }],
             formats: Vec::new(),
             paging: Vec::new(),
@@ -58,6 +61,9 @@ impl<'a> Frame<'a> {
     /// The page is about the type `prefix`, which has a page of its own: its list where most people may see
     /// it, else its description.
     pub(super) fn below_type(mut self, prefix: &str) -> Self {
+        if self.registry.route(prefix).is_some_and(|it| it.is_unlisted) {
+            return self;
+        }
         let prefix_segment = encode_segment(prefix);
         self.crumbs.push(Crumb {
             href: match is_listed(self.registry, prefix, self.user.is_some()) {
@@ -146,7 +152,7 @@ pub(super) fn is_listed(registry: &Registry, prefix: &str, is_known: bool) -> bo
     };
     let is_closed = |it: Need| matches!(it, Need::Superuser | Need::Account(_));
     let is_open = route.access.is_some_and(|it| !is_closed(it.read));
-    is_known && is_open && route.capabilities().contains(&"list")
+    is_known && is_open && !route.is_unlisted && route.capabilities().contains(&"list")
 }
 
 impl Alternate {

@@ -10,7 +10,7 @@ use entity_core::schema::Role;
 use entity_core::{Collection, Item, Reference, Result, encode_segment};
 use serde_json::Value;
 
-use self::column::is_needed;
+use self::column::{is_needed, site_of};
 use self::filter::Filter;
 pub(super) use self::table::Table;
 use super::ask::Ask;
@@ -18,6 +18,9 @@ use super::entity::{Command, buttons, links};
 use super::form::is_prefilled;
 use super::frame::Frame;
 use super::query::Query;
+use super::shown::has_uuid;
+use super::subscribe::Subscribe;
+use super::words::prose;
 use crate::{paging_links, render::tree, words::title};
 
 /// A list.
@@ -25,12 +28,13 @@ use crate::{paging_links, render::tree, words::title};
 #[template(path = "list.html")]
 pub(super) struct ListPage<'a> {
     frame: Frame<'a>,
-    doc: &'static str,
+    doc: String,
     kind: String,
     new_href: Option<String>,
     buttons: Vec<Command>,
     asks: Vec<Ask<'a>>,
     links: Vec<Command>,
+    feed: Option<Subscribe>,
     filter: Option<Filter>,
     table: Table<'a>,
     paging: Vec<(&'static str, String)>,
@@ -49,14 +53,19 @@ pub(super) fn tree_of(item: &Item, view: &View<'_>) -> Result<Value> {
 
 impl<'a> ListPage<'a> {
     /// What is around the page of `collection`.
-    pub(super) fn frame(collection: &Collection, view: &View<'a>) -> Frame<'a> {
-        let site = view.abilities.site.as_deref();
+    pub(super) fn frame(collection: &Collection, trees: &[Value], view: &View<'a>) -> Frame<'a> {
+        let entities: Vec<_> = trees.iter().filter_map(Value::as_object).collect();
+        let site = site_of(&entities, collection.schema, view);
         let site = site.map(|it| Reference::entity("site", it).path());
         let site = site.and_then(|it| Some((view.abilities.readable.get(&it)?.clone(), it)));
         let mut frame = match site {
             Some((name, path)) if !title::is_whole(collection, view.path) => {
                 let plural = view.registry.plural(collection.prefix);
                 Frame::new(format!("{plural}: {name}"), view).below_entity(&path, name)
+            }
+            // What a list is narrowed to by an id has no name here.
+            _ if view.path.split('/').any(has_uuid) => {
+                Frame::new(view.registry.plural(collection.prefix), view)
             }
             _ => Frame::new(title::of_list(collection, view), view),
         };
@@ -77,7 +86,7 @@ impl<'a> ListPage<'a> {
         let entities: Vec<_> = trees.iter().filter_map(Value::as_object).collect();
         let path = format!("/direct/{}", encode_segment(collection.prefix));
         Self {
-            doc: collection.schema.doc,
+            doc: prose(collection.schema.doc, collection.schema.fields),
             kind: view.registry.singular(collection.prefix).to_lowercase(),
             new_href: view.abilities.create.then(|| {
                 let is_known = |name: &str| is_prefilled(collection.schema, name);
@@ -92,11 +101,20 @@ impl<'a> ListPage<'a> {
             buttons: buttons(&view.abilities.actions),
             asks: Ask::all(&view.abilities.actions, &Value::Null, view),
             links: links(&view.abilities.actions),
+            feed: None,
             filter: Filter::of(collection.schema, view).filter(|_| collection.is_searched),
             table: Table::of(collection, &entities, view),
             paging: frame.paging.clone(),
             frame,
         }
+    }
+}
+
+impl ListPage<'_> {
+    /// The same, with the button that makes a feed of it.
+    pub(super) fn with_feed(mut self, feed: Option<Subscribe>) -> Self {
+        self.feed = feed;
+        self
     }
 }
 

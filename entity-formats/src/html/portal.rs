@@ -2,10 +2,10 @@
 
 use askama::Template;
 use chrono::{DateTime, Utc};
-use entity_core::Result;
 use entity_core::format::View;
+use entity_core::{DirectPath, Result, Route};
 
-use super::frame::Frame;
+use super::frame::{Crumb, Frame};
 use super::sentence;
 use super::shown::Shown;
 
@@ -60,6 +60,8 @@ struct HomePage<'a> {
     events: Vec<Entry<'a>>,
     has_more_events: bool,
     news: Vec<Entry<'a>>,
+    /// What is the reader's own.
+    own: Vec<Crumb>,
 }
 
 /// Sites under one heading.
@@ -119,7 +121,22 @@ pub fn home_page(home: &Home, view: &View<'_>) -> Result<Vec<u8>> {
         events: home.events.iter().map(Entry::of).collect(),
         has_more_events: home.has_more_events,
         news: home.news.iter().map(Entry::of).collect(),
+        own: own(view),
     })
+}
+
+/// Where what is the reader's own is, of each type that has some, by what it is called.
+fn own(view: &View<'_>) -> Vec<Crumb> {
+    let own = |route: &Route| {
+        let (label, path) = route.own()?;
+        let segments = Some(path.to_owned()).filter(|it| !it.is_empty());
+        let path = DirectPath::new(route.prefix, segments);
+        let href = format!("/direct{path}.html");
+        Some(Crumb { href, label })
+    };
+    let mut links: Vec<_> = view.registry.routes().filter_map(own).collect();
+    links.sort_by(|one, other| one.label.cmp(&other.label));
+    links
 }
 
 impl<'a> Entry<'a> {

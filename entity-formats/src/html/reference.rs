@@ -51,9 +51,9 @@ pub(super) fn target<'a>(
 }
 
 /// The fields in which an entity may tell what is called that which the field `name` refers to.
-pub(super) fn naming_fields(name: &str) -> [String; 2] {
+pub(super) fn naming_fields(name: &str) -> [String; 3] {
     let stem = name.strip_suffix("Id").unwrap_or(name);
-    [format!("{stem}Title"), format!("{stem}DisplayName")]
+    ["Title", "DisplayName", "Name"].map(|it| format!("{stem}{it}"))
 }
 
 /// The names of what `entity` refers to besides its site, of which a list makes a headline for one that has none.

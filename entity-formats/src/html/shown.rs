@@ -10,9 +10,10 @@ use entity_core::schema::{Field, Kind, Meaning, Schema};
 use entity_core::{encode_segment, is_web_address, plain_text, wire};
 use serde_json::{Map, Value};
 
+use super::label;
 use super::reference;
 use super::wall_clock::WallClock;
-use super::{choice, label};
+use super::words::{choice, word_of};
 
 /// A value, ready to be shown.
 #[derive(Template)]
@@ -64,14 +65,21 @@ impl<'a> Shown<'a> {
             Value::Bool(true) => Self::Text("yes".to_owned()),
             Value::Bool(false) => Self::Text("no".to_owned()),
             Value::Number(it) => Self::Text(it.to_string()),
-            Value::String(it) if it.is_empty() => Self::Nothing,
-            Value::String(it) if is_web_address(it) => Self::Address(it),
-            Value::String(it) if it.starts_with('<') && it.ends_with('>') => {
-                Self::Text(plain_text(it))
-            }
-            Value::String(it) => Self::Text(it.clone()),
+            Value::String(it) if has_uuid(it) && !is_web_address(it) => Self::Nothing,
+            Value::String(it) => Self::of_text(it),
             Value::Array(items) => Self::of_list(items),
             Value::Object(fields) => Self::of_object(fields),
+        }
+    }
+
+    /// A text as it is.
+    pub(super) fn of_text(text: &'a str) -> Self {
+        match text {
+            "" => Self::Nothing,
+            it if is_web_address(it) => Self::Address(it),
+            it if it.starts_with('<') && it.ends_with('>') => Self::Text(plain_text(it)),
+            it if it.contains('_') => Self::Text(choice(it)),
+            it => Self::Text(it.to_owned()),
         }
     }
 
@@ -96,12 +104,17 @@ impl<'a> Shown<'a> {
         if let (true, Some(word)) = (value.is_null(), field.absent) {
             return Self::Text(word.to_owned());
         }
-        if let Some(text) = value.as_str().filter(|it| field.choices.contains(it)) {
-            return Self::Text(choice(text));
+        let number = value.as_i64().map(|it| it.to_string());
+        let known = value.as_str().or(number.as_deref());
+        if let Some(word) = known.and_then(|it| word_of(field, it)) {
+            return Self::Text(word);
         }
         if let (true, Some(address)) = (is_mail(field), value.as_str().and_then(mail_address)) {
             let href = format!("mailto:{}", encode_segment(address));
             return Self::Mail { href, address };
+        }
+        if let Some(shown) = of_measure(field, value) {
+            return shown;
         }
         let clock = WallClock::of(schema, field, Some(entity));
         let time = |it| Self::of_time(it, clock);
@@ -123,7 +136,7 @@ impl<'a> Shown<'a> {
     /// Data of which only the name is known: instants are told by it, as the documented fields of all types are.
     fn of_named(name: &str, value: &'a Value) -> Self {
         let is_instant = ["Date", "On"].iter().any(|it| name.ends_with(it));
-        match instant(Kind::Millis, value).filter(|_| is_instant) {
+        match instant(Kind::Millis, value).filter(|_| is_instant || is_millis(value)) {
             Some(instant) => Self::of_instant(instant),
             None => Self::of(value),
         }
@@ -138,7 +151,10 @@ impl<'a> Shown<'a> {
                 rows: items.iter().map(|item| row(&columns, item)).collect(),
                 columns: columns.iter().map(Path::label).collect(),
             },
-            (None, None) => Self::List(items.iter().map(Self::of).collect()),
+            (None, None) => {
+                let items = items.iter().filter(|it| !is_nameless(it));
+                Self::List(items.map(Self::of).collect())
+            }
         }
     }
 
@@ -146,7 +162,9 @@ impl<'a> Shown<'a> {
         if fields.is_empty() {
             return Self::Nothing;
         }
-        let told = |(name, value): &(&String, &Value)| !is_for_programs(name) && !value.is_null();
+        let told = |(name, value): &(&String, &Value)| {
+            !is_for_programs(name) && !value.is_null() && !is_nameless(value)
+        };
         match moment(fields) {
             Some(instant) => Self::of_instant(instant),
             None => Self::Record(
@@ -157,6 +175,37 @@ impl<'a> Shown<'a> {
                     .collect(),
             ),
         }
+    }
+}
+
+/// A number that means a length or an instant.
+fn of_measure<'a>(field: &Field, value: &Value) -> Option<Shown<'a>> {
+    match (field.meaning?, value.as_i64()?) {
+        (Meaning::Length(unit), length) => Some(Shown::Text(length_of(length, unit))),
+        (Meaning::Seconds, 0) => Some(Shown::Nothing),
+        (Meaning::Seconds, seconds) => DateTime::from_timestamp(seconds, 0).map(Shown::of_instant),
+        _ => None,
+    }
+}
+
+/// A length in words, in units of so many milliseconds: `1 hour 30 minutes`.
+fn length_of(length: i64, unit: i64) -> String {
+    let seconds = length.saturating_mul(unit) / 1000;
+    let parts = [
+        (seconds / 3600, "hour"),
+        (seconds / 60 % 60, "minute"),
+        (seconds % 60, "second"),
+    ];
+    let told = parts
+        .iter()
+        .filter(|it| it.0 != 0)
+        .map(|(count, name)| match count {
+            1 => format!("1 {name}"),
+            _ => format!("{count} {name}s"),
+        });
+    match told.collect::<Vec<_>>() {
+        none if none.is_empty() => "none".to_owned(),
+        told => told.join(" "),
     }
 }
 
@@ -172,7 +221,35 @@ fn file(item: &Value) -> Option<Shown<'_>> {
 
 /// Whether a value of this name, of which nothing is declared, is an id or an address that people don't read.
 fn is_for_programs(name: &str) -> bool {
-    matches!(name, "id" | "reference") || name.ends_with("Id") || name.ends_with("URL")
+    let is_address = ["Id", "URL", "Url", "Uuid"]
+        .iter()
+        .any(|it| name.ends_with(it));
+    is_address || matches!(name, "id" | "reference" | "url")
+}
+
+/// Whether the value says which one it is to programs alone, or each one of a list does.
+pub(super) fn is_nameless(value: &Value) -> bool {
+    match value {
+        Value::String(it) => has_uuid(it) && !is_web_address(it),
+        Value::Array(items) => !items.is_empty() && items.iter().all(is_nameless),
+        _ => false,
+    }
+}
+
+/// Whether there is an id in the text that no person reads: 32 hexadecimal digits with hyphens between them.
+pub(super) fn has_uuid(text: &str) -> bool {
+    let is_digit = |c: char| c.is_ascii_hexdigit() || c == '-';
+    let mut runs = text.split(|c| !is_digit(c));
+    runs.any(|run| {
+        let lengths = run.split('-').map(str::len);
+        run.len() >= 36 && lengths.collect::<Vec<_>>().ends_with(&[4, 4, 4, 12])
+    })
+}
+
+/// Whether a number of which nothing is declared can only be milliseconds since 1970: it has thirteen digits.
+fn is_millis(value: &Value) -> bool {
+    let digits = 1_000_000_000_000..10_000_000_000_000;
+    value.as_i64().is_some_and(|it| digits.contains(&it))
 }
 
 fn is_mail(field: &Field) -> bool {

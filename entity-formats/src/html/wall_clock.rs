@@ -5,7 +5,7 @@ use entity_core::recurrence::{self, Tz};
 use entity_core::schema::{Field, Schema};
 use serde_json::{Map, Value};
 
-use super::label_of;
+use super::words::label_of;
 
 /// The clock of one field.
 #[derive(Clone, Copy)]

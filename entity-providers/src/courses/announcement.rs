@@ -63,7 +63,7 @@ pub struct Announcement {
     #[entity(content, optional, search, html)]
     pub body: String,
     /// Where in the site it is: `main`, or `motd` for messages of the day.
-    #[entity(read_only)]
+    #[entity(read_only, for_programs)]
     pub channel: String,
     /// The site.
     #[entity(site, references = "site")]
@@ -72,36 +72,37 @@ pub struct Announcement {
     #[entity(sql = "s.title", category)]
     pub site_title: String,
     /// The internal id of the author.
-    #[entity(owner, references = "user")]
+    #[entity(owner, references = "user", label = "Author")]
     pub created_by: String,
     /// The name of the author.
     #[entity(sql = NAME_OR_NOTHING, author)]
     pub created_by_display_name: String,
     /// When it came out: when it was released or, without a release, written.
-    #[entity(created, column = "published")]
+    #[entity(created, column = "published", label = "Came out")]
     pub created_on: Millis,
     /// When it last changed.
-    #[entity(updated, column = "modified")]
+    #[entity(updated, column = "modified", label = "Last changed")]
     pub modified_on: Millis,
     /// True if it is shown with emphasis.
+    #[entity(label = "With emphasis")]
     pub highlight: Option<bool>,
     /// The roles it is for: none means all.
-    #[entity(computed)]
+    #[entity(computed, label = "For the roles")]
     pub selected_roles: Option<Vec<String>>,
     /// True if it is not finished; then only its author and other editors see it.
     #[entity(column = "is_draft")]
     pub draft: bool,
     /// When it appears.
-    #[entity(column = "release_at")]
+    #[entity(column = "release_at", label = "Appears")]
     pub release_date: Option<Millis>,
     /// When it disappears.
-    #[entity(column = "retract_at")]
+    #[entity(column = "retract_at", label = "Disappears")]
     pub retract_date: Option<Millis>,
     /// The ids of the groups it is for; none means everybody in the site.
-    #[entity(groups = "announcement_group")]
+    #[entity(groups = "announcement_group", label = "For the groups")]
     pub groups: Vec<String>,
     /// Its files, each with `name`, `url` and perhaps `type` and `size`.
-    #[entity(files)]
+    #[entity(files, label = "Files")]
     pub attachments: Files,
     /// When it was written.
     #[serde(skip)]

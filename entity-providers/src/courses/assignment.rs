@@ -142,36 +142,40 @@ pub struct Assignment {
     pub instructions: String,
     /// `DRAFT`, `NOT_OPEN`, `OPEN`, `DUE` while late work is accepted, or `CLOSED`.
     #[entity(sql = STATUS, column)]
+    #[entity(words("DRAFT" = "Draft", "NOT_OPEN" = "Not open yet", "OPEN" = "Open", "DUE" = "Late work is accepted", "CLOSED" = "Closed"))]
     pub status: String,
     /// True if it is not finished; then only its author and those who revise assignments see it.
     #[entity(column = "is_draft")]
     pub draft: bool,
     /// `SITE` for everybody, `GROUP` for some groups.
-    #[entity(computed)]
+    #[entity(computed, for_programs)]
     pub access: String,
     /// When students begin to see it.
+    #[entity(label = "Opens")]
     pub open_time: Moment,
     /// When it is due.
+    #[entity(label = "Due")]
     pub due_time: Moment,
     /// When work is no longer accepted. What is handed in after it was due is late.
+    #[entity(label = "Closes")]
     pub close_time: Moment,
     /// When it was created.
-    #[entity(created)]
+    #[entity(created, label = "Created")]
     pub time_created: Moment,
     /// When it last changed.
-    #[entity(updated)]
+    #[entity(updated, label = "Last changed")]
     pub time_last_modified: Moment,
     /// The internal id of the author.
-    #[entity(owner, references = "user")]
+    #[entity(owner, references = "user", label = "Author")]
     pub creator: String,
     /// The name of the author.
     #[entity(sql = NAME_OR_NOTHING, author)]
     pub author_display_name: String,
     /// The internal id of the user who changed it last.
-    #[entity(read_only, references = "user")]
+    #[entity(read_only, references = "user", label = "Last changed by")]
     pub author_last_modified: String,
     /// The ids of the groups that it is for; none means everybody in the site.
-    #[entity(groups = "assignment_group")]
+    #[entity(groups = "assignment_group", label = "For the groups")]
     pub groups: Vec<String>,
     /// How it is graded.
     #[entity(
@@ -179,16 +183,17 @@ pub struct Assignment {
         max = 40,
         default = "UNGRADED_GRADE_TYPE",
         choices(
-            "UNGRADED_GRADE_TYPE",
-            "LETTER_GRADE_TYPE",
-            "SCORE_GRADE_TYPE",
-            "PASS_FAIL_GRADE_TYPE",
-            "CHECK_GRADE_TYPE"
+            "UNGRADED_GRADE_TYPE" = "Not graded",
+            "LETTER_GRADE_TYPE" = "Letters",
+            "SCORE_GRADE_TYPE" = "Points",
+            "PASS_FAIL_GRADE_TYPE" = "Pass or fail",
+            "CHECK_GRADE_TYPE" = "Done or not"
         )
     )]
+    #[entity(label = "Grading")]
     pub grade_scale: String,
     /// The points that it is worth, as text: a number above 0. Assignments with points need it.
-    #[entity(max = 20)]
+    #[entity(max = 20, label = "Points")]
     pub grade_scale_max_points: Option<String>,
     /// The kind of work that is handed in.
     #[entity(
@@ -196,47 +201,56 @@ pub struct Assignment {
         max = 60,
         default = "TEXT_AND_ATTACHMENT_ASSIGNMENT_SUBMISSION",
         choices(
-            "TEXT_AND_ATTACHMENT_ASSIGNMENT_SUBMISSION",
-            "TEXT_ONLY_ASSIGNMENT_SUBMISSION",
-            "ATTACHMENT_ONLY_ASSIGNMENT_SUBMISSION",
-            "SINGLE_ATTACHMENT_SUBMISSION",
-            "NON_ELECTRONIC_ASSIGNMENT_SUBMISSION"
+            "TEXT_AND_ATTACHMENT_ASSIGNMENT_SUBMISSION" = "Text and files",
+            "TEXT_ONLY_ASSIGNMENT_SUBMISSION" = "Text only",
+            "ATTACHMENT_ONLY_ASSIGNMENT_SUBMISSION" = "Files only",
+            "SINGLE_ATTACHMENT_SUBMISSION" = "One file",
+            "NON_ELECTRONIC_ASSIGNMENT_SUBMISSION" = "On paper or in class"
         )
     )]
+    #[entity(label = "Handed in as")]
     pub submission_type: String,
     /// How often work may be handed in again: 0 for never, -1 for as often as one likes.
-    #[entity(optional, default = "0")]
+    #[entity(
+        optional,
+        default = "0",
+        label = "May be handed in again",
+        words("0" = "No", "1" = "Once", "2" = "Twice", "3" = "Three times", "-1" = "As often as one likes")
+    )]
     pub resubmissions: i64,
     /// True if work may be handed in again.
-    #[entity(computed = |it, _| it.resubmissions != 0)]
+    #[entity(computed = |it, _| it.resubmissions != 0, for_programs)]
     pub allow_resubmission: bool,
     /// Always null: items of the gradebook have no numbers.
-    #[entity(computed)]
+    #[entity(computed, for_programs)]
     pub gradebook_item_id: Option<i64>,
     /// Always null, unless grades go to the gradebook: then the title.
-    #[entity(computed = |it, _| it.in_gradebook.then(|| it.title.clone()))]
+    #[entity(computed = |it, _| it.in_gradebook.then(|| it.title.clone()), for_programs)]
     pub gradebook_item_name: Option<String>,
     /// True if returned grades go to the gradebook, to an item with this title.
+    #[entity(label = "Grades go to the gradebook")]
     pub in_gradebook: bool,
     /// True if the calendar shows when it is due, to those who see the assignment.
+    #[entity(label = "Shown in the calendar")]
     pub in_calendar: bool,
     /// A model answer, for those who make or grade assignments and perhaps for all, later.
-    #[entity(html, sight = MODEL_ANSWER)]
+    #[entity(html, sight = MODEL_ANSWER, label = "Model answer")]
     pub model_answer_text: Option<String>,
     /// True if everybody sees the model answer once the assignment is closed.
+    #[entity(label = "Model answer for all after closing")]
     pub show_model_answer: bool,
     /// A note for those who make or grade assignments.
-    #[entity(html, sight = STAFF)]
+    #[entity(html, sight = STAFF, label = "Private note")]
     pub private_note_text: Option<String>,
     /// Its files, each with `name`, `url` and perhaps `type` and `size`.
-    #[entity(files)]
+    #[entity(files, label = "Files")]
     pub attachments: Files,
     /// The work: in lists the caller's own; for those who grade, all of it where one assignment is read.
     #[entity(computed)]
     pub submissions: Vec<Submission>,
     /// The address of what was handed in, if it is too much for one answer.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[entity(computed)]
+    #[entity(computed, for_programs)]
     pub next_submissions: Option<String>,
     /// The place among the assignments of the site.
     #[serde(skip)]
@@ -355,10 +369,20 @@ impl Assignment {
         Ok(found)
     }
 
-    /// Returns whether pages offer to hand something in.
-    fn takes_work(&self) -> bool {
-        let is_open = matches!(&*self.status, "OPEN" | "DUE");
-        is_open && self.submission_type != "NON_ELECTRONIC_ASSIGNMENT_SUBMISSION"
+    /// Returns the reason why pages don't offer to hand something in, if there is one.
+    fn closedness(&self) -> Option<&'static str> {
+        let is_used_up = |it: &Submission| it.submitted && !it.can_submit;
+        match &*self.status {
+            _ if self.submission_type == "NON_ELECTRONIC_ASSIGNMENT_SUBMISSION" => {
+                Some("This is handed in on paper or in class.")
+            }
+            "DRAFT" | "NOT_OPEN" => Some("This assignment is not open yet."),
+            "CLOSED" => Some("This assignment is closed: nothing is handed in any more."),
+            _ if self.submissions.iter().any(is_used_up) => {
+                Some("You have handed in as often as this assignment allows.")
+            }
+            _ => None,
+        }
     }
 
     /// Returns the reason why nobody hands anything in at `now`, if there is one.

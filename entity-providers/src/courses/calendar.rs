@@ -70,7 +70,7 @@ pub struct CalendarEvent {
     #[entity(content, optional, search, html)]
     pub description: String,
     /// The text again, as other clients read it.
-    #[entity(computed = Self::formatted)]
+    #[entity(computed = Self::formatted, for_programs)]
     pub description_formatted: String,
     /// The category.
     #[serde(rename = "type")]
@@ -103,7 +103,7 @@ pub struct CalendarEvent {
     )]
     pub kind: String,
     /// The icon of the category.
-    #[entity(computed = Self::icon)]
+    #[entity(computed = Self::icon, for_programs)]
     pub event_icon: String,
     /// The site.
     #[entity(site, references = "site")]
@@ -112,37 +112,39 @@ pub struct CalendarEvent {
     #[entity(sql = "s.title", category)]
     pub site_name: String,
     /// The internal id of the creator.
-    #[entity(owner, references = "user")]
+    #[entity(owner, references = "user", label = "Author")]
     pub creator: String,
     /// The name of the creator.
     #[entity(sql = NAME_OR_NOTHING, author)]
     pub creator_display_name: String,
     /// When it begins; for an event that recurs, when it first begins. A time that is sent without an offset is by the
     /// clock of `timeZone`.
+    #[entity(label = "Begins")]
     pub first_time: Moment,
     /// How long it takes, in milliseconds.
-    #[entity(optional, default = "0")]
+    #[entity(optional, default = "0", label = "Length", milliseconds)]
     pub duration: i64,
     /// When it ends; for an event that recurs, when its first occurrence ends. A new event that is sent with this and
     /// without a `duration` takes that long.
-    #[entity(computed = Self::last, on_create, optional)]
+    #[entity(computed = Self::last, on_create, optional, label = "Ends")]
     pub last_time: Moment,
     /// The time zone in which it takes place and recurs: a name of the IANA database.
     #[entity(optional, default = "UTC", max = 64, zone)]
     pub time_zone: String,
     /// How it recurs: the value of an iCalendar `RRULE`, such as `FREQ=WEEKLY;COUNT=10`.
-    #[entity(max = 300)]
+    #[entity(max = 300, label = "Repeats")]
     pub recurrence_rule: Option<String>,
     /// Where it takes place.
+    #[entity(label = "Place")]
     pub location: Option<String>,
     /// The ids of the groups that it is for; none means everybody in the site.
-    #[entity(groups = "calendar_event_group")]
+    #[entity(groups = "calendar_event_group", label = "For the groups")]
     pub groups: Vec<String>,
     /// Its files, each with `name`, `url` and perhaps `type` and `size`.
-    #[entity(files)]
+    #[entity(files, label = "Files")]
     pub attachments: Files,
     /// The id of the assignment whose deadline it is.
-    #[entity(read_only)]
+    #[entity(read_only, label = "Assignment")]
     pub assignment_id: Option<String>,
     /// The reference of the calendar.
     #[entity(computed = Self::to_reference)]
@@ -151,10 +153,10 @@ pub struct CalendarEvent {
     #[entity(computed = Self::to_event_reference)]
     pub event_reference: String,
     /// When it was created.
-    #[entity(created)]
+    #[entity(created, label = "Created")]
     pub created_on: Millis,
     /// When it last changed.
-    #[entity(updated)]
+    #[entity(updated, label = "Last changed")]
     pub modified_on: Millis,
     /// The reference of the entity whose deadline it is: the event follows that entity, and nobody else changes it.
     #[serde(skip)]

@@ -77,10 +77,10 @@ pub struct ContentItem {
     #[entity(search)]
     pub description: Option<String>,
     /// The absolute address of the bytes, of the page of a folder, or of the redirection of a link.
-    #[entity(computed = |it, cx| path::url(cx, &it.resource_id))]
+    #[entity(computed = |it, cx| path::url(cx, &it.resource_id), for_programs)]
     pub url: String,
     /// The address to which a link leads.
-    #[entity(address, max = 2000)]
+    #[entity(address, max = 2000, label = "Address")]
     pub web_link_url: Option<String>,
     /// `collection` for a folder, `text/url` for a link, or the media type of a file.
     #[serde(rename = "type")]
@@ -88,7 +88,7 @@ pub struct ContentItem {
         column = "media_type",
         on_create,
         optional,
-        choices("collection", "text/url")
+        choices("collection" = "Folder", "text/url" = "Web address")
     )]
     pub media_type: String,
     /// The bytes of a file.
@@ -102,62 +102,62 @@ pub struct ContentItem {
     #[entity(sql = NAME_OR_NOTHING, author)]
     pub author: String,
     /// The internal id of the author.
-    #[entity(owner, references = "user")]
+    #[entity(owner, references = "user", for_programs)]
     pub author_id: String,
     /// The instant of the last change as 17 digits, from the year to the milliseconds, in UTC.
-    #[entity(computed = |it, _| path::digits(it.modified_on))]
+    #[entity(computed = |it, _| path::digits(it.modified_on), for_programs)]
     pub modified_date: String,
     /// The reference of the folder in which it is.
-    #[entity(computed = |it, _| path::container(&it.resource_id))]
+    #[entity(computed = |it, _| path::container(&it.resource_id), for_programs)]
     pub container: String,
     /// The id of the folder in which it is. A new entity without one is in the root folder of the site.
-    #[entity(on_create, parent = ContentItem, references = "content")]
+    #[entity(on_create, parent = ContentItem, references = "content", label = "Folder")]
     pub folder_id: Option<String>,
     /// True if everybody who may read the files of the site sees it now.
-    #[entity(computed = |it, cx| it.is_open(cx.now()))]
+    #[entity(computed = |it, cx| it.is_open(cx.now()), for_programs)]
     pub visible: bool,
     /// True if it is hidden, with everything in it.
     #[entity(column = "is_hidden")]
     pub hidden: bool,
     /// The number of files, folders and links in a folder that the caller sees.
-    #[entity(computed)]
+    #[entity(computed, label = "Entries")]
     pub num_children: i64,
     /// The instant at which it appears, with everything in it.
-    #[entity(column = "release_at")]
+    #[entity(column = "release_at", label = "Appears")]
     pub release_date: Option<Millis>,
     /// The instant at which it disappears, with everything in it.
-    #[entity(column = "retract_at")]
+    #[entity(column = "retract_at", label = "Disappears")]
     pub retract_date: Option<Millis>,
     /// The instant at which it appears, as 17 digits.
-    #[entity(computed = |it, _| it.release_date.map(path::digits))]
+    #[entity(computed = |it, _| it.release_date.map(path::digits), for_programs)]
     pub from_date: Option<String>,
     /// The instant at which it disappears, as 17 digits.
-    #[entity(computed = |it, _| it.retract_date.map(path::digits))]
+    #[entity(computed = |it, _| it.retract_date.map(path::digits), for_programs)]
     pub end_date: Option<String>,
     /// The remark about copyright that people are shown before they open it.
-    #[entity(max = 255)]
+    #[entity(max = 255, label = "Remark about copyright")]
     pub copyright_alert: Option<String>,
     /// The number of bytes that the files of the site may have, for folders.
-    #[entity(computed)]
+    #[entity(computed, for_programs)]
     pub quota: Option<String>,
     /// The number of bytes of the files of the site that the caller sees, for folders.
-    #[entity(computed)]
+    #[entity(computed, for_programs)]
     pub usage: Option<String>,
     /// The site.
     #[entity(site, references = "site")]
     pub site_id: String,
     /// The path of the file within the service, such as `/group/{site}/Week 1/slides.pdf`; that of a folder ends with a
     /// slash.
-    #[entity(read_only, unique, max = 1000)]
+    #[entity(read_only, unique, max = 1000, for_programs)]
     pub resource_id: String,
     /// The number of folders in which it is.
-    #[entity(read_only)]
+    #[entity(read_only, for_programs)]
     pub depth: i64,
     /// When it was created.
-    #[entity(created, column = "created")]
+    #[entity(created, column = "created", label = "Created")]
     pub created_on: Millis,
     /// When it last changed.
-    #[entity(updated, column = "modified")]
+    #[entity(updated, column = "modified", label = "Last changed")]
     pub modified_on: Millis,
     /// True if it is hidden itself or in a folder that is.
     #[serde(skip)]

@@ -48,7 +48,7 @@ pub(crate) use self::named::{demand_item, grade};
 /// The grades of a site, as far as the caller sees them.
 #[derive(Clone, Debug, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(prefix = "gradebook", access = Access::new(Need::Session, Need::Superuser))]
+#[entity(prefix = "gradebook", plural = "Gradebook", access = Access::new(Need::Session, Need::Superuser))]
 pub struct Gradebook {
     /// The site.
     #[entity(id, site, references = "site")]
@@ -63,10 +63,11 @@ pub struct Gradebook {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
     /// A row for each student and each item: with `itemName`, `grade`, `points`, `userId` and `userName`.
-    #[entity(pivot = GRADES)]
+    #[entity(pivot = GRADES, label = "Grades")]
     pub assignments: Vec<GradeRow>,
     /// The address of the further rows, if an answer can't hold all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[entity(for_programs)]
     pub next_assignments: Option<String>,
 }
 

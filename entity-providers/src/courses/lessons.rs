@@ -57,10 +57,10 @@ pub struct Lesson {
     #[entity(computed = |it, _| number(&it.lesson_id))]
     pub id: i64,
     /// The id, as text.
-    #[entity(id)]
+    #[entity(id, for_programs)]
     pub lesson_id: String,
     /// The title.
-    #[entity(title, search)]
+    #[entity(title, search, label = "Title")]
     pub lesson_title: String,
     /// The site.
     #[entity(site, references = "site")]
@@ -69,11 +69,11 @@ pub struct Lesson {
     #[entity(sql = "s.title", category)]
     pub site_title: String,
     /// The page to which this subpage belongs; null for a page of the first level.
-    #[entity(on_create, references = "lessons", max = 20)]
+    #[entity(on_create, references = "lessons", max = 20, label = "Part of")]
     pub parent_id: Option<String>,
     /// The place among the pages of the first level, or among the contents of the page above; a new page comes last unless
     /// it says otherwise.
-    #[entity(column = "place", optional)]
+    #[entity(column = "place", optional, label = "Place")]
     pub position: i64,
     /// The introduction. It is empty as long as the page is locked.
     #[entity(content, optional, html, uncompared)]
@@ -81,19 +81,22 @@ pub struct Lesson {
     /// True if only those who write lessons see the page and its subpages.
     pub hidden: bool,
     /// The instant from which on students see the page and its subpages; null for always.
+    #[entity(label = "Appears")]
     pub release_date: Option<Millis>,
     /// True if what follows and has prerequisites is locked until the page is completed.
+    #[entity(label = "Must be completed")]
     pub required: bool,
     /// True if the page is locked until everything required before it is completed.
+    #[entity(label = "Locked until what is required is done")]
     pub prerequisite: bool,
     /// The points in the gradebook for whoever completes the page; null for no item in the gradebook.
-    #[entity(kind = Number, uncompared)]
+    #[entity(kind = Number, uncompared, label = "Points in the gradebook")]
     pub gradebook_points: Option<Decimal>,
     /// True if the page or one above it is hidden.
-    #[entity(read_only)]
+    #[entity(read_only, for_programs)]
     pub closed: bool,
     /// The instant from which on the page and all above it are released.
-    #[entity(read_only)]
+    #[entity(read_only, for_programs)]
     pub opens: Option<Millis>,
     /// True if something required before the page is not completed by the caller, who therefore sees only the title.
     #[entity(computed)]
@@ -103,22 +106,22 @@ pub struct Lesson {
     pub completed: bool,
     /// The address of the contents.
     #[serde(rename = "contentsURL")]
-    #[entity(computed = |it, cx| contents::address(cx, &it.lesson_id))]
+    #[entity(computed = |it, cx| contents::address(cx, &it.lesson_id), for_programs)]
     pub contents_url: String,
     /// The contents as one text, where a single page is read.
-    #[entity(html, computed)]
+    #[entity(html, computed, label = "Contents")]
     pub html: String,
     /// The items and subpages in order, where a single page is read.
-    #[entity(computed)]
+    #[entity(computed, for_programs)]
     pub contents_list: Vec<Content>,
     /// The internal id of the author.
-    #[entity(owner, references = "user")]
+    #[entity(owner, references = "user", label = "Author")]
     pub created_by: String,
     /// The instant at which the page was created.
-    #[entity(created, column = "created")]
+    #[entity(created, column = "created", label = "Created")]
     pub created_on: Millis,
     /// The instant at which the page last changed.
-    #[entity(updated, column = "modified")]
+    #[entity(updated, column = "modified", label = "Last changed")]
     pub modified_on: Millis,
 }
 

@@ -61,40 +61,40 @@ const DAYS_OPEN: i64 = 7;
 )]
 pub struct Poll {
     /// The id, as text.
-    #[entity(id, column = "poll_id")]
+    #[entity(id, column = "poll_id", for_programs)]
     pub key: String,
     /// The id, as a number.
-    #[entity(sql = "CAST(this.poll_id AS bigint)", column)]
+    #[entity(sql = "CAST(this.poll_id AS bigint)", column, for_programs)]
     pub poll_id: i64,
     /// The internal id of whoever made the poll.
-    #[entity(owner, references = "user")]
+    #[entity(owner, references = "user", label = "Author")]
     pub owner: String,
     /// The site.
     #[entity(site, references = "site")]
     pub site_id: String,
     /// When it was made.
-    #[entity(created)]
+    #[entity(created, label = "Created")]
     pub creation_date: Millis,
     /// When it last changed. Votes do not change it.
-    #[entity(updated)]
+    #[entity(updated, label = "Last changed")]
     pub modified_date: Millis,
     /// The question. It stays as it is once somebody has voted.
-    #[entity(title, search, max = 500)]
+    #[entity(title, search, max = 500, label = "Question")]
     pub text: String,
     /// An explanation. It stays as it is once somebody has voted.
     #[entity(content, optional, search, html)]
     pub description: String,
     /// How many options a vote has at least. It stays as it is once somebody has voted.
-    #[entity(optional, default = "1")]
+    #[entity(optional, default = "1", label = "Least options")]
     pub min_options: i64,
     /// How many options a vote has at most. It stays as it is once somebody has voted.
-    #[entity(optional, default = "1")]
+    #[entity(optional, default = "1", label = "Most options")]
     pub max_options: i64,
     /// When voting begins; at once unless it is sent. Before, the poll is invisible to those who only vote.
-    #[entity(optional)]
+    #[entity(optional, label = "Voting begins")]
     pub vote_open: Millis,
     /// When voting ends; after a week unless it is sent.
-    #[entity(optional)]
+    #[entity(optional, label = "Voting ends")]
     pub vote_close: Millis,
     /// When members see how many votes each option has: `open` for always, `afterVoting` for those who have voted,
     /// `afterClosing` when voting is over, or `never`. Those who may change the poll also see it when voting is over.
@@ -102,18 +102,20 @@ pub struct Poll {
         optional,
         max = 20,
         default = "open",
-        choices("open", "afterVoting", "afterClosing", "never")
+        choices("open" = "At once", "afterVoting" = "After voting", "afterClosing" = "After the end", "never" = "Never")
     )]
+    #[entity(label = "Result shown")]
     pub display_result: String,
     /// True if a vote stays as it is; otherwise members change theirs as long as the poll is open. It stays as it is once
     /// somebody has voted.
-    #[entity(default = "true")]
+    #[entity(default = "true", label = "A vote stays as it is")]
     pub limit_voting: bool,
     /// True if the caller has voted.
     #[entity(
         sql = "EXISTS (SELECT 1 FROM poll_vote v WHERE v.place = this.poll_id || ':' || {caller})",
         column
     )]
+    #[entity(label = "You have voted")]
     pub current_user_voted: bool,
     /// The options in their order, each with `votes`, the number of its votes: null as long as the caller may not know.
     #[entity(computed)]
@@ -122,7 +124,7 @@ pub struct Poll {
     #[entity(computed)]
     pub votes: Vec<OwnVote>,
     /// The number of members who have voted; null as long as the caller may not know.
-    #[entity(computed)]
+    #[entity(computed, label = "Members who have voted")]
     pub voters: Option<i64>,
     /// True if the caller may vote now.
     #[serde(skip)]

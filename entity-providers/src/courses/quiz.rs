@@ -107,10 +107,10 @@ pub struct Quiz {
     #[entity(id)]
     pub id: String,
     /// The id.
-    #[entity(sql = "CAST(this.id AS bigint)", column)]
+    #[entity(sql = "CAST(this.id AS bigint)", column, for_programs)]
     pub published_assessment_id: i64,
     /// Always null: a quiz has one id, whether it is published or not.
-    #[entity(computed)]
+    #[entity(computed, for_programs)]
     pub assessment_id: Option<i64>,
     /// The headline.
     #[entity(title, search)]
@@ -119,33 +119,41 @@ pub struct Quiz {
     #[entity(content, search, html)]
     pub description: Option<String>,
     /// 0 for a draft, 1 for a quiz that is open or over, 2 for one that is not open yet, 3 for one that was retracted.
-    #[entity(sql = times::STATUS, column)]
+    #[entity(sql = times::STATUS, column, for_programs)]
     pub status: i64,
     /// True if it is not published yet; then only those who write quizzes see it.
     #[entity(read_only, column = "is_draft")]
     pub draft: bool,
     /// When students begin to see it; null for at once.
+    #[entity(label = "Opens")]
     pub start_date: Option<Millis>,
     /// When it is due; null for never.
+    #[entity(label = "Due")]
     pub due_date: Option<Millis>,
     /// When students no longer see it, and late work ends; null for never.
+    #[entity(label = "Disappears")]
     pub retract_date: Option<Millis>,
     /// The title of the site.
-    #[entity(sql = "s.title", category)]
+    #[entity(sql = "s.title", category, for_programs)]
     pub release_to: String,
     /// The seconds that an attempt lasts; null for as long as the quiz is open.
+    #[entity(label = "Time limit", seconds)]
     pub time_limit: Option<i64>,
     /// The points of all questions together; null without questions.
     #[entity(sql = "(SELECT CAST(sum(q.points) AS bigint) FROM quiz_question q WHERE q.quiz_id = this.id)", kind = Number)]
+    #[entity(label = "Points")]
     pub total_score: Option<Decimal>,
     /// How many attempts each student has; null for as many as there can be: 100.
+    #[entity(label = "Attempts")]
     pub submissions_allowed: Option<i64>,
     /// The number of the caller's own attempts.
     #[entity(
         sql = "(SELECT count(*) FROM quiz_attempt a WHERE a.quiz_id = this.id AND a.user_id = {caller})"
     )]
+    #[entity(label = "Your attempts")]
     pub submission_size: i64,
     /// 1 if late work is accepted until `retractDate`; 2 or null if nothing is accepted after `dueDate`.
+    #[entity(label = "Late work", words("1" = "Accepted", "2" = "Not accepted"))]
     pub late_handling: Option<i64>,
     /// When students learn their scores and what was right: `IMMEDIATELY` after each attempt, `AFTER_DUE` when it is over
     /// for everybody, extensions included, or `NEVER`. A quiz that never closes is never over.
@@ -153,25 +161,28 @@ pub struct Quiz {
         optional,
         max = 20,
         default = "AFTER_DUE",
-        choices("IMMEDIATELY", "AFTER_DUE", "NEVER")
+        choices("IMMEDIATELY" = "At once", "AFTER_DUE" = "After it was due", "NEVER" = "Never")
     )]
+    #[entity(label = "Scores and right answers are shown")]
     pub feedback: String,
     /// Which attempt counts: the `BEST` or the `LAST`.
-    #[entity(optional, max = 20, default = "BEST", choices("BEST", "LAST"))]
+    #[entity(optional, max = 20, default = "BEST", choices("BEST" = "The best", "LAST" = "The last"))]
+    #[entity(label = "Attempt that counts")]
     pub counted: String,
     /// True if each attempt has the choices in an order of its own. It stays as it is once somebody has begun.
+    #[entity(label = "Choices in another order each time")]
     pub shuffled: bool,
     /// True if scores go to the gradebook, to an item with the title of the quiz.
-    #[entity(default = "true")]
+    #[entity(default = "true", label = "Scores go to the gradebook")]
     pub in_gradebook: bool,
     /// True if the calendar shows when it is due, also before it opens.
-    #[entity(default = "true")]
+    #[entity(default = "true", label = "Shown in the calendar")]
     pub in_calendar: bool,
     /// When it last changed.
-    #[entity(updated)]
+    #[entity(updated, label = "Last changed")]
     pub last_modified_date: Millis,
     /// The internal id of the user who changed it last.
-    #[entity(read_only, references = "user")]
+    #[entity(read_only, references = "user", label = "Last changed by")]
     pub last_modified_by: String,
     /// The site.
     #[entity(site, references = "site")]

@@ -43,29 +43,31 @@ pub struct SyllabusItem {
     #[entity(title, search)]
     pub title: String,
     /// The text.
-    #[entity(content, optional, search, html)]
+    #[entity(content, optional, search, html, label = "Text")]
     pub data: String,
     /// The place among the items of the site, the lowest first; a new item comes last unless it says otherwise.
-    #[entity(column = "place", optional)]
+    #[entity(column = "place", optional, label = "Place")]
     pub order: i64,
     /// When that which it is about begins.
+    #[entity(label = "Begins")]
     pub start_date: Option<Millis>,
     /// When that which it is about ends.
+    #[entity(label = "Ends")]
     pub end_date: Option<Millis>,
     /// True if it is not finished; then only those who write the syllabus see it.
     #[entity(column = "is_draft")]
     pub draft: bool,
     /// Its files, each with `name`, `url` and perhaps `type` and `size`.
-    #[entity(files)]
+    #[entity(files, label = "Files")]
     pub attachments: Files,
     /// The internal id of the author.
-    #[entity(owner, references = "user")]
+    #[entity(owner, references = "user", label = "Author")]
     pub created_by: String,
     /// When it was written.
-    #[entity(created, column = "created")]
+    #[entity(created, column = "created", label = "Created")]
     pub created_on: Millis,
     /// When it last changed.
-    #[entity(updated, column = "modified")]
+    #[entity(updated, column = "modified", label = "Last changed")]
     pub modified_on: Millis,
 }
 

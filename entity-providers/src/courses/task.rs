@@ -30,7 +30,7 @@ const PRIORITIES: std::ops::RangeInclusive<i64> = 1..=5;
 #[standard(version, facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(prefix = "task", table = "task", access = ACCESS, sight = SIGHT, unarchived)]
+#[entity(prefix = "task", own = "", table = "task", access = ACCESS, sight = SIGHT, unarchived)]
 #[entity(check = Self::check, settle = Self::settle)]
 #[entity(left_join = "site s ON s.id = this.site_id")]
 #[entity(
@@ -43,13 +43,13 @@ pub struct Task {
     #[entity(id)]
     pub id: String,
     /// The id, as a number.
-    #[entity(computed = |it, _| it.id.parse().unwrap_or_default())]
+    #[entity(computed = |it, _| it.id.parse().unwrap_or_default(), for_programs)]
     pub user_task_id: i64,
     /// The number that the tasks of all have in common to whom it was handed out.
-    #[entity(read_only)]
+    #[entity(read_only, for_programs)]
     pub task_id: i64,
     /// The internal id of whoever has to do it.
-    #[entity(read_only, person, references = "user")]
+    #[entity(read_only, person, references = "user", label = "For")]
     pub user_id: String,
     /// The site; null for none.
     #[entity(site, references = "site")]
@@ -58,13 +58,13 @@ pub struct Task {
     #[entity(sql = "coalesce(s.title, '')", category)]
     pub site_title: String,
     /// What is to be done.
-    #[entity(title, search, max = 255)]
+    #[entity(title, search, max = 255, label = "What is to be done")]
     pub description: String,
     /// The notes of whoever has to do it.
     #[entity(content, optional, html)]
     pub notes: String,
     /// The instant from which on it is shown; now, unless it is said.
-    #[entity(optional)]
+    #[entity(optional, label = "Shown from")]
     pub starts: Millis,
     /// When it is due; null for no time.
     pub due: Option<Millis>,
@@ -72,20 +72,22 @@ pub struct Task {
     #[entity(optional, default = "3")]
     pub priority: i64,
     /// True if it is done.
+    #[entity(label = "Done")]
     pub complete: bool,
     /// True if whoever has to do it does not want to see it any more.
+    #[entity(label = "Put away")]
     pub soft_deleted: bool,
     /// `user`, `site` or `group`: to whom it was handed out.
-    #[entity(read_only)]
+    #[entity(read_only, for_programs)]
     pub assignation_type: String,
     /// What it was handed out to, for people: `#USER#`, `#SITE#`, or `#GROUP#` and the titles of groups.
-    #[entity(read_only)]
+    #[entity(read_only, for_programs)]
     pub task_assigned_to: String,
     /// The internal id of whoever handed it out.
-    #[entity(owner, references = "user")]
+    #[entity(owner, references = "user", label = "Handed out by")]
     pub owner: String,
     /// When it was noted.
-    #[entity(created, column = "created")]
+    #[entity(created, column = "created", label = "Created")]
     pub created_on: Millis,
     /// The reference of the entity that the task follows, such as `/assignment/7`.
     #[serde(skip)]

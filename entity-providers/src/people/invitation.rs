@@ -62,21 +62,21 @@ pub struct Invitation {
     /// The title of the site.
     pub site_title: String,
     /// The role that whoever accepts it gets; without one, that of those who join by themselves.
-    #[entity(on_create, max = 99, column = "role")]
+    #[entity(on_create, max = 99, column = "role", label = "Role", offered = "role")]
     pub member_role: String,
     /// To whom it is: an internal or external id, or an e-mail address that only one account has.
-    #[entity(required, on_create, max = 254, column)]
+    #[entity(required, on_create, max = 254, column, label = "Invited")]
     pub invitee: String,
     /// The internal id of who invited.
-    #[entity(column = "invited_by")]
+    #[entity(column = "invited_by", label = "Invited by")]
     pub invited_by: String,
     /// The name of who invited.
     pub invited_by_display_name: String,
     /// When it was made.
-    #[entity(column)]
+    #[entity(column, label = "Made")]
     pub created: DateTimeUtc,
     /// When it ends by itself.
-    #[entity(column)]
+    #[entity(column, label = "Ends")]
     pub expires: DateTimeUtc,
     /// The address at which whoever is logged in may accept it. Told only in the answer that makes it, and never again.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -120,6 +120,7 @@ pub struct Draft {
 impl Provider for Invitations {
     type Entity = Invitation;
     const PREFIX: &'static str = "invitation";
+    const OWN: Option<&'static str> = Some("");
     const ACCESS: Access = Access {
         read: Need::Session,
         create: Need::Site(MANAGES_MEMBERS),

@@ -55,52 +55,57 @@ entity_core::register!(Memberships);
 )]
 #[derive(Clone, Debug, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(version = Self::to_version)]
+#[entity(version = Self::to_version, listed("memberRole", "userEmail", "siteId"))]
 pub struct Membership {
     /// The user and the site, or the group: `user::site:site`, `user::group:group`.
     #[entity(id, column = "id")]
     pub id: String,
     /// The internal id of the user.
-    #[entity(owner, on_create, column, references = "user")]
+    #[entity(owner, on_create, column, references = "user", label = "Person")]
     pub user_id: String,
     /// The external id of the user; empty for those who may not know it.
-    #[entity(on_create)]
+    #[entity(on_create, label = "User name")]
     pub user_eid: String,
     /// The external id again, as people are shown it.
+    #[entity(for_programs)]
     pub user_display_id: String,
     /// The name of the user.
-    #[entity(title, column = "display_name")]
+    #[entity(title, column = "display_name", label = "Name")]
     pub user_display_name: String,
     /// The first name of the user.
+    #[entity(for_programs)]
     pub user_first_name: String,
     /// The last name of the user.
+    #[entity(for_programs)]
     pub user_last_name: String,
     /// The name as lists are sorted by it.
-    #[entity(column = "sort_name")]
+    #[entity(column = "sort_name", label = "Last name first")]
     pub user_sort_name: String,
     /// The e-mail address of the user; empty for those who may not know it.
-    #[entity(email)]
+    #[entity(email, label = "E-mail")]
     pub user_email: String,
     /// The role in the site, in its groups too; without one, that of those who join by themselves.
-    #[entity(writable, column = "role")]
+    #[entity(writable, column = "role", label = "Role", offered = "role")]
     pub member_role: String,
     /// True if the membership of the site counts.
     #[entity(writable, column = "is_active", default = "true")]
     pub active: bool,
     /// True if the student system made it.
-    #[entity(column = "is_provided")]
+    #[entity(column = "is_provided", label = "From the student system")]
     pub provided: bool,
     /// True if the user does not want to be seen in the site.
     pub hidden: bool,
     /// The reference of the site, `/site/site`, or of the group, `/site/site/group/group` or `/group/group`.
-    #[entity(required, on_create)]
+    #[entity(required, on_create, for_programs)]
     pub location_reference: String,
     /// The site.
     #[entity(site, column, references = "site")]
     pub site_id: String,
     /// The site's type.
+    #[entity(for_programs)]
     pub site_type: Option<String>,
     /// When the user last logged in, for those who may know the e-mail address.
+    #[entity(label = "Last login")]
     pub last_login_time: Option<Millis>,
     /// The group, if it is a membership of one.
     #[serde(skip)]
@@ -149,6 +154,8 @@ impl Provider for Memberships {
     type Entity = Membership;
 
     const PREFIX: &'static str = "membership";
+    const PLURAL: Option<&'static str> = Some("People");
+    const SINGULAR: Option<&'static str> = Some("Person");
 
     const ACCESS: Access = Access {
         read: Need::Session,

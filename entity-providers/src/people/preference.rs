@@ -31,7 +31,7 @@ const OWN: [&str; 2] = ["me", "current"];
 #[standard(version)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(prefix = "preference", table = "preference", access = ACCESS, unarchived)]
+#[entity(prefix = "preference", own = "me", singular = "Preferences", table = "preference", access = ACCESS, unarchived)]
 #[entity(permits = Self::decide, check = Self::check, settle = Self::settle)]
 #[entity(complete = Self::complete, version = Self::to_version)]
 #[entity(listed("timeZone", "language"))]
@@ -46,13 +46,16 @@ pub struct Preference {
     #[entity(max = 35)]
     pub language: Option<String>,
     /// The ids of the sites that the caller keeps at hand, in the caller's order.
-    #[entity(computed, writable, kind = List, sent = Vec<String>)]
+    #[entity(computed, writable, kind = List, sent = Vec<String>, label = "Pinned sites")]
+    #[entity(offered = "site")]
     pub pinned_site_ids: SiteIds,
     /// The kinds of notifications that the caller is not shown, such as `annc.new`.
-    #[entity(kind = List, sent = Vec<String>)]
+    #[entity(kind = List, sent = Vec<String>, label = "Notifications that you do not want")]
+    #[entity(offered = "notification")]
     pub muted_kinds: Kinds,
     /// The ids of the sites of which the caller is shown no notifications.
     #[entity(computed, writable, kind = List, sent = Vec<String>)]
+    #[entity(label = "Sites without notifications", offered = "site")]
     pub muted_site_ids: SiteIds,
 }
 

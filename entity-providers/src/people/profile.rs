@@ -28,18 +28,18 @@ const OWN: [&str; 2] = ["me", "current"];
 #[standard(version)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(prefix = "profile", table = "profile", access = ACCESS, permits = Self::decide, unarchived)]
+#[entity(prefix = "profile", own = "me", table = "profile", access = ACCESS, permits = Self::decide, unarchived)]
 #[entity(check = Self::check, settle = Self::settle, complete = Self::complete)]
 #[entity(version = Self::to_version)]
 pub struct Profile {
     /// The internal id of the person.
-    #[entity(id, owner, person)]
+    #[entity(id, owner, person, for_programs)]
     pub user_uuid: String,
     /// The name.
-    #[entity(title, computed)]
+    #[entity(title, computed, label = "Name")]
     pub display_name: String,
     /// The e-mail address; empty for those who may not know it.
-    #[entity(computed, email)]
+    #[entity(computed, email, label = "E-mail")]
     pub email: String,
     /// The name by which the person likes to be called.
     #[entity(max = 255)]
@@ -51,16 +51,16 @@ pub struct Profile {
     #[entity(max = 255)]
     pub pronunciation: Option<String>,
     /// The address of the profile.
-    #[entity(computed, address)]
+    #[entity(computed, address, for_programs)]
     pub profile_url: Option<String>,
     /// The address of the picture; null if there is none.
-    #[entity(computed, address)]
+    #[entity(computed, address, for_programs)]
     pub image_url: Option<String>,
     /// True if there is a recording of the name.
-    #[entity(computed)]
+    #[entity(computed, label = "Recording of the name")]
     pub has_pronunciation_recording: bool,
     /// The number at the institution. Only administrators change it.
-    #[entity(max = 99)]
+    #[entity(max = 99, label = "Student number")]
     pub student_number: Option<String>,
     /// The picture.
     #[serde(skip)]

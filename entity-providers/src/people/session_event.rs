@@ -43,6 +43,7 @@ const EVENTS: Dated = Dated {
 #[standard(facts)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
+#[entity(plural = "Logins", singular = "Login", own = "")]
 #[entity(prefix = "session-event", table = "session_event", access = ACCESS, sight = SIGHT, unarchived)]
 #[entity(left_join = "user_account u ON u.id = this.user_id")]
 #[entity(
@@ -56,19 +57,22 @@ pub struct SessionEvent {
     pub event_id: String,
     /// `login`, `login.basic`, `login.header`, `login.failed` or `logout`.
     #[entity(title)]
+    #[entity(label = "What", words("login" = "Login", "login.basic" = "Login by a program", "login.header" = "Login by the institution", "login.failed" = "Wrong password", "logout" = "Logout"))]
     pub kind: String,
     /// The internal id of the user whose account it was.
-    #[entity(person, references = "user")]
+    #[entity(person, references = "user", label = "Account")]
     pub user_id: String,
     /// The external id of that user.
-    #[entity(sql = "coalesce(u.eid, '')", search)]
+    #[entity(sql = "coalesce(u.eid, '')", search, label = "User name")]
     pub user_eid: String,
     /// When it was.
-    #[entity(created)]
+    #[entity(created, label = "When")]
     pub time: Millis,
     /// The network address from which the request came.
+    #[entity(label = "From the network address")]
     pub address: String,
     /// The path of the request.
+    #[entity(for_programs)]
     pub path: String,
 }
 

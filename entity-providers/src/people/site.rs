@@ -78,86 +78,121 @@ pub struct Site {
     #[entity(title, required, writable, search, max = 99, column)]
     pub title: String,
     /// `course`, `project`, or nothing.
-    #[entity(on_create, max = 99, column, choices("course", "project"))]
+    #[entity(on_create, max = 99, column, choices("course" = "Course", "project" = "Project"))]
+    #[entity(label = "Kind")]
     pub r#type: Option<String>,
     /// The description.
     #[entity(writable, html, column)]
     pub description: Option<String>,
     /// One plain line about it.
-    #[entity(writable, search, max = 400, column = "short_description")]
+    #[entity(
+        writable,
+        search,
+        max = 400,
+        column = "short_description",
+        label = "In short"
+    )]
     pub short_description: Option<String>,
     /// The description once more.
+    #[entity(for_programs)]
     pub html_description: Option<String>,
     /// One line about it, as HTML.
+    #[entity(for_programs)]
     pub html_short_description: Option<String>,
     /// Whom to ask.
-    #[entity(writable, max = 200)]
+    #[entity(writable, max = 200, label = "Whom to ask")]
     pub contact_name: Option<String>,
     /// How to reach whom to ask.
-    #[entity(writable, email, max = 254)]
+    #[entity(writable, email, max = 254, label = "E-mail for questions")]
     pub contact_email: Option<String>,
     /// True if users may join by themselves.
-    #[entity(writable, column = "is_joinable")]
+    #[entity(writable, column = "is_joinable", label = "Open to join")]
     pub joinable: bool,
     /// The role of those who join by themselves.
-    #[entity(writable, max = 99)]
+    #[entity(writable, max = 99, label = "Role of those who join", offered = "role")]
     pub joiner_role: Option<String>,
     /// The role of those who look after it.
+    #[entity(for_programs)]
     pub maintain_role: String,
     /// The internal id of the user whom it belongs to.
-    #[entity(references = "user")]
+    #[entity(references = "user", for_programs)]
     pub owner: Option<String>,
     /// The user whom it belongs to.
+    #[entity(for_programs)]
     pub site_owner: Owner,
     /// `term` and `term_eid`, where it belongs to a term.
-    #[entity(kind = Object, writable)]
+    #[entity(kind = Object, writable, for_programs)]
     pub props: BTreeMap<String, String>,
     /// The group of the student system that fills it.
+    #[entity(for_programs)]
     pub provider_group_id: Option<String>,
     /// True if its members may come in.
-    #[entity(writable, column = "is_published", default = "true")]
+    #[entity(
+        writable,
+        column = "is_published",
+        default = "true",
+        label = "Open to its members"
+    )]
     pub published: bool,
     /// True if strangers may look at it.
-    #[entity(writable, column = "is_pub_view")]
+    #[entity(writable, column = "is_pub_view", label = "Open to the public")]
     pub pub_view: bool,
     /// Its look.
-    #[entity(writable, max = 99)]
+    #[entity(writable, max = 99, for_programs)]
     pub skin: Option<String>,
     /// The address of its icon.
+    #[entity(for_programs)]
     pub icon_url: Option<String>,
     /// The address of its icon, absolute.
+    #[entity(for_programs)]
     pub icon_url_full: Option<String>,
     /// Nothing.
+    #[entity(for_programs)]
     pub info_url: Option<String>,
     /// Nothing.
+    #[entity(for_programs)]
     pub info_url_full: Option<String>,
     /// The reference.
+    #[entity(for_programs)]
     pub reference: String,
     /// When it last changed.
+    #[entity(for_programs)]
     pub last_modified: Millis,
     /// When it came into being.
+    #[entity(label = "Created")]
     pub created_date: Millis,
     /// When it came into being.
+    #[entity(for_programs)]
     pub created_time: Moment,
     /// When it last changed.
+    #[entity(label = "Last changed")]
     pub modified_date: Millis,
     /// When it last changed.
+    #[entity(for_programs)]
     pub modified_time: Moment,
     /// Always false.
+    #[entity(for_programs)]
     pub softly_deleted: bool,
     /// Nothing.
+    #[entity(for_programs)]
     pub softly_deleted_date: Option<Millis>,
     /// Always false.
+    #[entity(for_programs)]
     pub empty: bool,
     /// Always false.
+    #[entity(for_programs)]
     pub active_edit: bool,
     /// True if somebody put the pages in order: always true.
+    #[entity(for_programs)]
     pub custom_page_ordered: bool,
     /// The roles that members may have.
+    #[entity(label = "Roles")]
     pub user_roles: Vec<String>,
     /// The groups, for those who may visit the site; in lists there are none.
+    #[entity(label = "Groups")]
     pub site_groups: Vec<Group>,
     /// The pages, in order.
+    #[entity(label = "Pages")]
     pub site_pages: Vec<PageReference>,
     #[serde(skip)]
     #[entity(skip)]

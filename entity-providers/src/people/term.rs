@@ -36,7 +36,7 @@ pub struct Term {
     #[entity(column = "ends")]
     pub to: DateTimeUtc,
     /// True if it goes on now.
-    #[entity(computed = Self::is_current)]
+    #[entity(computed = Self::is_current, label = "Goes on now")]
     pub current: bool,
 }
 

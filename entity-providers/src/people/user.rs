@@ -66,7 +66,15 @@ pub(crate) fn is_caller(cx: &Context, name: &str) -> bool {
 #[standard(version, alias(display_id = eid, modified_date = last_modified))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(prefix = "user", plural = "People", table = "user_account", migrated)]
+#[entity(
+    prefix = "user",
+    unlisted,
+    own = "current",
+    plural = "Accounts",
+    singular = "Account",
+    table = "user_account",
+    migrated
+)]
 #[entity(access = ACCESS, permits = Self::decide, settle = Self::settle, narrow = narrow)]
 #[entity(verbs(list, create, update), order = "lastName,firstName,id", max = 500, parameters = PARAMETERS)]
 pub struct User {
@@ -75,13 +83,14 @@ pub struct User {
     pub id: String,
     /// The external id, which the user types to log in; null of the user that stands for nobody.
     #[serde(serialize_with = "nobody_as_null")]
-    #[entity(on_create, unique, search, max = 99)]
+    #[entity(on_create, unique, search, max = 99, label = "User name")]
     pub eid: String,
     /// The name.
     #[entity(title, computed = |it, _| display_name(&it.first_name, &it.last_name, &it.eid))]
+    #[entity(label = "Name")]
     pub display_name: String,
     /// The name as lists are sorted by it.
-    #[entity(computed = |it, _| sort_name(&it.first_name, &it.last_name, &it.eid))]
+    #[entity(computed = |it, _| sort_name(&it.first_name, &it.last_name, &it.eid), for_programs)]
     pub sort_name: String,
     /// The first name.
     #[entity(optional, search, max = 200)]
@@ -90,19 +99,21 @@ pub struct User {
     #[entity(optional, search, max = 200)]
     pub last_name: String,
     /// The e-mail address, perhaps empty.
-    #[entity(optional, search, email, max = 254)]
+    #[entity(optional, search, email, max = 254, label = "E-mail")]
     pub email: String,
     /// True if the e-mail address is known to be the user's, because an administrator set it. Only then it stands for the
     /// account: at a login, in an invitation, where members are named, and as taken. An address that users set themselves
     /// is not. Only administrators see and change it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[entity(column = "is_email_verified", uncompared, sight = Sight::Holds(VIEW_ANY))]
+    #[entity(label = "E-mail is verified")]
     pub email_verified: Option<bool>,
     /// The kind of account, such as `registered`. Only administrators change it.
-    #[entity(optional, max = 99, default = USUAL_TYPE)]
+    #[entity(optional, max = 99, default = USUAL_TYPE, label = "Kind of account")]
     pub r#type: String,
     /// The reference of who made the account.
     #[entity(computed = |it, _| it.created_by.as_ref().map(|it| format!("/user/{it}")))]
+    #[entity(for_programs)]
     pub owner: Option<String>,
     /// A new password, 8 to 1024 bytes. It is never shown.
     #[entity(computed, writable, new_password, max = 1024)]
@@ -113,32 +124,32 @@ pub struct User {
     pub current_password: Option<String>,
     /// True if the private feeds go on when the password changes. They end unless this is true.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[entity(computed, writable)]
+    #[entity(computed, writable, label = "Private feeds go on")]
     pub keep_feeds: Option<bool>,
     /// Further properties.
-    #[entity(kind = Object)]
+    #[entity(kind = Object, for_programs)]
     pub props: Properties,
     /// The reference.
-    #[entity(computed = |it, _| format!("/user/{}", it.id))]
+    #[entity(computed = |it, _| format!("/user/{}", it.id), for_programs)]
     pub reference: String,
     /// The address of the user's files.
-    #[entity(address, computed = Self::address)]
+    #[entity(address, computed = Self::address, for_programs)]
     pub url: String,
     /// True if the account is shut. Only administrators see and change it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[entity(column = "is_disabled", uncompared, sight = Sight::Holds(VIEW_ANY))]
+    #[entity(column = "is_disabled", uncompared, sight = Sight::Holds(VIEW_ANY), label = "Shut")]
     pub disabled: Option<bool>,
     /// When the account was made.
-    #[entity(column = "created", uncompared, read_only)]
+    #[entity(column = "created", uncompared, read_only, label = "Created")]
     pub created_date: Option<Millis>,
     /// When the account was made.
-    #[entity(computed = |it, _| it.created_date.map(|it| it.0.into()))]
+    #[entity(computed = |it, _| it.created_date.map(|it| it.0.into()), for_programs)]
     pub created_time: Option<Moment>,
     /// When it last changed.
-    #[entity(column = "modified", uncompared, read_only)]
+    #[entity(column = "modified", uncompared, read_only, label = "Last changed")]
     pub last_modified: Option<Millis>,
     /// When it last changed.
-    #[entity(computed = |it, _| it.last_modified.map(|it| it.0.into()))]
+    #[entity(computed = |it, _| it.last_modified.map(|it| it.0.into()), for_programs)]
     pub modified_time: Option<Moment>,
     /// The hash of the password; none if another directory checks it.
     #[serde(skip)]

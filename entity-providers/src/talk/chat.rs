@@ -61,17 +61,18 @@ pub struct ChatChannel {
         optional,
         max = 40,
         default = "SelectAllMessages",
-        choices("SelectAllMessages", "SelectMessagesByNumber", "SelectMessagesByTime")
+        choices("SelectAllMessages" = "All messages", "SelectMessagesByNumber" = "The newest ones", "SelectMessagesByTime" = "Those of the last days")
     )]
+    #[entity(label = "Shown at first")]
     pub filter_type: String,
     /// The number of messages or of days that `filterType` speaks of; 0 where it needs none.
-    #[entity(optional)]
+    #[entity(optional, label = "How many or how many days")]
     pub filter_param: i64,
     /// When the room was made.
-    #[entity(created)]
+    #[entity(created, label = "Created")]
     pub creation_date: Millis,
     /// When the room itself last changed.
-    #[entity(updated)]
+    #[entity(updated, label = "Last changed")]
     pub modified_date: Millis,
 }
 

@@ -135,7 +135,7 @@ pub struct Topic {
         column = "kind",
         max = 20,
         default = "QUESTION",
-        choices("QUESTION", "DISCUSSION")
+        choices("QUESTION" = "Question", "DISCUSSION" = "Discussion")
     )]
     pub kind: String,
     /// The site.
@@ -145,7 +145,7 @@ pub struct Topic {
     #[entity(sql = "s.title", category)]
     pub site_title: String,
     /// The internal id of the creator; empty where the caller may not know it.
-    #[entity(owner, references = "user", sight = AUTHOR)]
+    #[entity(owner, references = "user", sight = AUTHOR, label = "Author")]
     pub creator: String,
     /// The name of the creator, or `Anonymous`.
     #[entity(sql = NAME_OR_NOTHING, author, sight = AUTHOR)]
@@ -154,24 +154,25 @@ pub struct Topic {
     #[entity(created)]
     pub created: Millis,
     /// The internal id of whoever changed the topic last; empty where the caller may not know the creator.
-    #[entity(read_only, references = "user", sight = AUTHOR)]
+    #[entity(read_only, references = "user", sight = AUTHOR, label = "Last changed by")]
     pub modifier: String,
     /// The instant at which the topic last changed.
-    #[entity(updated)]
+    #[entity(updated, label = "Last changed")]
     pub modified: Millis,
     /// Who sees the topic: everybody in the `SITE`, `INSTRUCTORS`, or the members of the groups, for `GROUP`.
     #[entity(
         optional,
         max = 20,
         default = "SITE",
-        choices("SITE", "INSTRUCTORS", "GROUP")
+        choices("SITE" = "Everybody in the site", "INSTRUCTORS" = "Instructors", "GROUP" = "Groups")
     )]
+    #[entity(label = "Seen by")]
     pub visibility: String,
     /// True if only instructors and the creator see the topic.
-    #[entity(read_only)]
+    #[entity(read_only, for_programs)]
     pub for_instructors: bool,
     /// The ids of the groups, for the visibility `GROUP`.
-    #[entity(groups = "conversation_topic_group")]
+    #[entity(groups = "conversation_topic_group", label = "For the groups")]
     pub groups: Vec<String>,
     /// True if the topic is not finished; then only its creator sees it.
     #[entity(column = "is_draft")]
@@ -197,17 +198,22 @@ pub struct Topic {
     /// True if members may post without their names.
     pub allow_anonymous_posts: bool,
     /// The ids of the tags of the site that the topic has.
-    #[entity(kind = List, sent = Vec<String>)]
+    #[entity(kind = List, sent = Vec<String>, offered = "tag")]
     pub tags: TagIds,
     /// True if members read the posts of others only after they have posted themselves.
+    #[entity(label = "Write first, then read")]
     pub must_post_before_viewing: bool,
     /// The instant from which on others than moderators see the topic; null for always.
+    #[entity(label = "Appears")]
     pub show_date: Option<Millis>,
     /// The instant from which on they no longer see it; null for never.
+    #[entity(label = "Disappears")]
     pub hide_date: Option<Millis>,
     /// The instant from which on the topic is locked; null for when it is due.
+    #[entity(label = "Locked from")]
     pub lock_date: Option<Millis>,
     /// The instant at which the topic is due; null for never. The calendar shows it.
+    #[entity(label = "Due")]
     pub due_date: Option<Millis>,
     /// True if an instructor has posted for everybody who sees the topic, or marked a post as the answer.
     #[entity(
@@ -223,6 +229,7 @@ pub struct Topic {
                AND (p.creator = {caller} OR NOT (p.is_draft OR p.is_hidden OR p.is_private)))",
         sight = MAY_COUNT
     )]
+    #[entity(label = "Posts")]
     pub number_of_posts: i64,
     /// The number of those that answer no other post.
     #[entity(
@@ -230,6 +237,7 @@ pub struct Topic {
                AND (p.creator = {caller} OR NOT (p.is_draft OR p.is_hidden OR p.is_private)))",
         sight = MAY_COUNT
     )]
+    #[entity(label = "Threads")]
     pub number_of_threads: i64,
     /// The number of posts of others that everybody sees and the caller has not viewed.
     #[entity(
@@ -238,6 +246,7 @@ pub struct Topic {
                WHERE v.mark_id = p.id || ':' || {caller} AND v.viewed))",
         sight = MAY_COUNT
     )]
+    #[entity(label = "Unread posts")]
     pub number_of_unread_posts: i64,
     /// True if the caller has posted.
     #[entity(
@@ -259,10 +268,10 @@ pub struct Topic {
     #[entity(sql = "coalesce(m.upvoted, FALSE)", column)]
     pub upvoted: bool,
     /// The reactions of the caller: the truth about each.
-    #[entity(sql = OWN, kind = Object)]
+    #[entity(sql = OWN, kind = Object, for_programs)]
     pub my_reactions: OwnReactions,
     /// The number of people for each reaction that somebody has.
-    #[entity(sql = TOTALS, kind = Object)]
+    #[entity(sql = TOTALS, kind = Object, label = "Reactions")]
     pub reaction_totals: ReactionTotals,
 }
 

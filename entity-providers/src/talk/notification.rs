@@ -41,35 +41,35 @@ const SIGHT: Sight = Sight::All(&[Sight::Sql("this.to_user = {caller}"), Sight::
 #[entity(complete = Self::complete, permits = Self::decide, unarchived)]
 #[entity(join = "site s ON s.id = this.site_id")]
 #[entity(left_join = "user_account u ON u.id = this.from_user")]
-#[entity(verbs(read, update, delete), plural = "Notifications")]
+#[entity(verbs(read, update, delete), plural = "Notifications", own = "")]
 #[entity(listed("eventDate", "siteTitle", "fromDisplayName", "viewed"))]
 pub struct Notification {
     /// The id, as a number.
     #[entity(computed = |it, _| it.notification_id.parse().unwrap_or_default())]
     pub id: i64,
     /// The id, as text.
-    #[entity(id)]
+    #[entity(id, for_programs)]
     pub notification_id: String,
     /// The kind, such as `annc.new`.
-    #[entity(read_only)]
+    #[entity(read_only, for_programs)]
     pub event: String,
     /// The reference of the entity, such as `/announcement/7`.
-    #[entity(read_only)]
+    #[entity(read_only, for_programs)]
     pub reference: String,
     /// The title of the entity.
     #[entity(title, computed)]
     pub title: String,
     /// The address of the entity.
-    #[entity(computed)]
+    #[entity(computed, for_programs)]
     pub url: String,
     /// The internal id of whoever caused the event; empty if that is not told.
-    #[entity(read_only, references = "user")]
+    #[entity(read_only, references = "user", label = "From")]
     pub from_user: String,
     /// The name of whoever caused the event.
     #[entity(sql = NAME_OR_NOTHING)]
     pub from_display_name: String,
     /// The internal id of whoever is told.
-    #[entity(read_only, person, references = "user")]
+    #[entity(read_only, person, references = "user", for_programs)]
     pub to_user: String,
     /// The site.
     #[entity(site, references = "site")]
@@ -78,12 +78,13 @@ pub struct Notification {
     #[entity(sql = "s.title", category)]
     pub site_title: String,
     /// The id of the tool in which people find the entity.
-    #[entity(read_only)]
+    #[entity(read_only, for_programs)]
     pub tool: String,
     /// The time of the event.
-    #[entity(created)]
+    #[entity(created, label = "When")]
     pub event_date: Millis,
     /// True if whoever is told has seen the notification.
+    #[entity(label = "Seen")]
     pub viewed: bool,
     /// True if the caller may read the entity now.
     #[serde(skip)]

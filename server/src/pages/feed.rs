@@ -6,6 +6,7 @@
 
 mod address;
 mod fetch;
+mod offered;
 mod opml;
 mod readable;
 pub mod table;
@@ -65,14 +66,19 @@ static SCHEMA: Schema = Schema {
         )
         .on_create()
         .required()
+        .label("What it follows")
+        .offered("feed")
         .column("path"),
-        Field::new("query", Kind::Text(2048), "What the list is narrowed to, as in a URL.").on_create(),
+        Field::new("query", Kind::Text(2048), "What the list is narrowed to, as in a URL.")
+            .on_create()
+            .for_programs(),
         Field::new(
             "formats",
             Kind::List,
             "In which formats, such as `atom`, `rss` and `ics`; all that there are unless some are named.",
         )
         .shape(shape::of::<Vec<String>>)
+        .offered("feed-format")
         .writable(),
         Field::new("userId", Kind::Text(99), "The internal id of the owner.")
             .role(Role::Owner)
@@ -183,6 +189,7 @@ impl Provider for Feeds {
     type Entity = Feed;
     const PREFIX: &'static str = "feed";
     const PLURAL: Option<&'static str> = Some("Private feeds");
+    const OWN: Option<&'static str> = Some("");
     /// Everybody has feeds; [`Provider::permits`] leaves everybody their own.
     const ACCESS: Access = Access::new(Need::Session, Need::Session);
 

@@ -333,7 +333,7 @@ both! {
         for expected in [
             "name=\"published\" type=\"checkbox\" value=\"true\" checked",
             "name=\"pubView\" type=\"checkbox\" value=\"true\" aria-",
-            "<option value=\"project\">project</option>",
+            "<option value=\"project\">Project</option>",
             "name=\"contactEmail\" type=\"email\"",
         ] {
             assert!(page.text().contains(expected), "{expected} in {}", page.text());
@@ -350,13 +350,14 @@ both! {
         assert_eq!((text(&site, "type"), &site["published"]), ("project".to_owned(), &json!(false)));
         let answer = admin.post_form("/direct/site", &form(&[("title", "C"), ("type", "lecture")])).await;
         answer.expect(StatusCode::BAD_REQUEST);
-        assert!(answer.text().contains("Type must be course or project."), "{}", answer.text());
+        assert!(answer.text().contains("Kind must be course or project."), "{}", answer.text());
     }
 
     async fn lists_are_called_as_people_call_them(app: TestApp) {
         let admin = browser(&app, "admin").await;
         for (path, heading) in [
-            ("/direct/user.html", "People"),
+            ("/direct/user.html", "Accounts"),
+            ("/direct/membership/site/biology-101.html", "People: Biology 101: Cells and Life"),
             ("/direct/site.html", "Sites"),
             ("/direct/announcement/site/biology-101.html", "Announcements: Biology 101: Cells and Life"),
             ("/direct/feed.html", "Private feeds"),
@@ -366,8 +367,7 @@ both! {
             assert!(page.text().contains(&format!("<h1 dir=\"auto\">{heading}</h1>")), "{path}");
         }
         let user = admin.get("/direct/user/current.html").await;
-        assert!(user.text().contains("<a href=\"/direct/user/describe.html\"><bdi>People</bdi></a>")
-            || user.text().contains("<a href=\"/direct/user.html\"><bdi>People</bdi></a>"), "{}", user.text());
+        assert!(!user.text().contains("<bdi>Accounts</bdi>"), "{}", user.text());
         let described = read(&app.anonymous(), "/direct/user/describe.json").await;
         assert_eq!(described["title"], "People");
         let feed = admin.get("/direct/announcement/site/biology-101.atom").await;

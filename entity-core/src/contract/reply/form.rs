@@ -20,8 +20,19 @@ pub struct Form {
     pub purpose: FormPurpose,
     /// The fields for which the form does not ask, although the type takes them from others.
     pub left_out: Vec<&'static str>,
+    /// The things that the form offers to choose from.
+    pub offered: Vec<Offered>,
     /// The reason why the form is shown again, if it was submitted before.
     pub refusal: Option<Refusal>,
+}
+
+/// The things that a form offers for one field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offered {
+    /// The name of the field.
+    pub field: &'static str,
+    /// The values, each with what people call it, in order.
+    pub choices: Vec<(String, String)>,
 }
 
 /// The reason why a submitted form was refused.
@@ -48,6 +59,12 @@ impl Form {
             Some(refusal) => refusal.version,
             None => self.item.as_ref()?.version(),
         }
+    }
+
+    /// Returns what the form offers for the field `name`; nothing where a value is typed.
+    pub fn offered(&self, name: &str) -> &[(String, String)] {
+        let found = self.offered.iter().find(|it| it.field == name);
+        found.map_or(&[], |it| &it.choices)
     }
 
     /// Returns whether the form was refused because the entity has changed since the form was filled with it.

@@ -18,7 +18,7 @@ const TIMES: [&str; 4] = ["%H:%M:%S%.f", "%H:%M", "%H%M%S%.f", "%H%M"];
 ///
 /// # Errors
 /// Returns a message that says what the value must be instead.
-pub(super) fn parse(text: &str) -> Result<DateTime<Utc>, String> {
+pub(crate) fn parse(text: &str) -> Result<DateTime<Utc>, String> {
     match text.parse::<i64>() {
         Ok(millis) => of_millis(millis),
         Err(_not_a_number) => iso(text)

@@ -2,11 +2,12 @@
 
 use entity_core::format::View;
 use entity_core::schema::{Field, Kind, Role, Schema};
-use entity_core::{Order, Registry};
+use entity_core::{Order, Registry, encode_segment};
 use serde_json::{Map, Value};
 
 use crate::html::query::{ORDER, Query};
-use crate::html::{label_of, reference};
+use crate::html::reference;
+use crate::html::words::label_of;
 use crate::render::paging::view_url;
 
 /// The most columns besides the title.
@@ -71,13 +72,39 @@ pub(super) fn columns(
         href: title.and_then(href),
         order: title.and_then(|it| direction(it, order)),
     };
-    let others = kept.into_iter().map(|field| Column {
+    // The page of a site's list says which site it is.
+    let site = site_of(entities, schema, view).and_then(|_| schema.role(Role::Site));
+    let is_told = |it: &&'static Field| {
+        site.is_some_and(|site| {
+            let mut naming = reference::naming_fields(site.name).into_iter();
+            it.name == site.name || naming.any(|name| name == it.name)
+        })
+    };
+    let kept = kept.into_iter().filter(|it| !is_told(it));
+    let others = kept.map(|field| Column {
         label: label_of(field),
         field: Some(field),
         href: href(field),
         order: direction(field, order),
     });
     std::iter::once(first).chain(others).collect()
+}
+
+/// Returns the site that a list is about: the one that its address ends with, or that is known otherwise.
+pub(in crate::html) fn site_of(
+    entities: &[&Map<String, Value>],
+    schema: &Schema,
+    view: &View<'_>,
+) -> Option<String> {
+    let field = schema.role(Role::Site)?;
+    let last = view.path.rsplit('/').next()?;
+    let site = |it: &&Map<String, Value>| it.get(field.name)?.as_str().map(ToOwned::to_owned);
+    let first = entities.first().and_then(site);
+    let is_named = |it: &String| encode_segment(it) == last && view.path.split('/').count() > 3;
+    view.abilities
+        .site
+        .clone()
+        .or_else(|| first.filter(is_named))
 }
 
 /// Returns the fields that the type declares for lists, without those that no entity has.
@@ -91,6 +118,7 @@ fn declared(
         values.any(|it| !it.is_null() && it != "")
     };
     let fields = listed.iter().filter_map(|it| schema.field(it));
+    let fields = fields.filter(|it| it.role != Some(Role::Title));
     fields.filter(is_there).collect()
 }
 
@@ -176,6 +204,9 @@ fn is_shown(
         is_there && !is_opaque && !reference::is_naming(field.name, schema.fields, entity, registry)
     };
     is_simple(field)
+        && !field.is_for_programs
+        && field.name != "id"
+        && (field.offered.is_none() || field.kind != Kind::Integer)
         && is_short
         && !has_place
         && !names_title

@@ -1,11 +1,12 @@
 //! The form by which a list is searched and filtered. Made from the schema.
 
 use entity_core::format::View;
-use entity_core::schema::{Field, Kind, Schema};
+use entity_core::leads::declared;
+use entity_core::schema::{Field, Kind, Meaning, Role, Schema};
 
 use crate::html::control::{Control, Widget};
-use crate::html::label_of;
 use crate::html::query::{LIMIT, Query, SEARCH, is_about_list};
+use crate::html::words::label_of;
 use crate::render::paging::view_url;
 
 /// How long the parts of a list may be that the form offers.
@@ -35,7 +36,7 @@ impl Filter {
         let mut controls: Vec<_> = schema
             .fields
             .iter()
-            .filter(|it| it.column.is_some())
+            .filter(|it| it.column.is_some() && !is_id(it))
             .flat_map(|it| controls(it, &query))
             .collect();
         if controls.is_empty() && !is_searchable {
@@ -57,6 +58,17 @@ impl Filter {
     }
 }
 
+/// Whether nobody knows the values of the field: those that name something for programs.
+fn is_id(field: &Field) -> bool {
+    let is_own = matches!(field.role, Some(Role::Id | Role::Version));
+    let is_measure = matches!(field.meaning, Some(Meaning::Length(_) | Meaning::Seconds));
+    is_own
+        || is_measure
+        || field.is_for_programs
+        || declared(field).is_some()
+        || field.name.ends_with("Id")
+}
+
 /// The controls that ask for one field: two for an instant, which nobody knows to the second.
 fn controls(field: &Field, query: &Query) -> Vec<Control> {
     let control = |name: String, label: String, widget: Widget| {
@@ -65,6 +77,7 @@ fn controls(field: &Field, query: &Query) -> Vec<Control> {
     };
     let one = |widget| vec![control(field.name.to_owned(), label_of(field), widget)];
     match field.kind {
+        Kind::Text(_) if !field.choices.is_empty() => one(Widget::of_choices(field, "any")),
         Kind::Text(max) => one(Widget::line("text", Some(max))),
         Kind::Html(_) | Kind::List | Kind::Object => Vec::new(),
         Kind::Integer => one(Widget::stepped("number", "1")),

@@ -3,12 +3,14 @@
 use askama::Template;
 use askama::filters::HtmlSafe;
 use entity_core::format::View;
+use entity_core::schema::Role;
 use entity_core::{Collection, Item};
 use serde_json::{Map, Value};
 
 use super::column::{Column, columns};
 use crate::html::reference;
 use crate::html::shown::Shown;
+use crate::html::words::word_of;
 
 /// A row for each entity, with a column for each field that people look for.
 #[derive(Template)]
@@ -128,8 +130,16 @@ impl<'a> Row<'a> {
 fn title(item: &Item, entity: &Map<String, Value>, view: &View<'_>) -> String {
     let title = item.title().filter(|it| !it.trim().is_empty());
     title
+        .map(|it| words_of(item, it))
         .or_else(|| reference::names(item.schema(), entity, view))
-        .unwrap_or_else(|| item.id())
+        .unwrap_or_else(|| view.registry.singular(item.prefix()))
+}
+
+/// A title that is one of the values for which there are words.
+fn words_of(item: &Item, title: String) -> String {
+    let field = item.schema().role(Role::Title);
+    let words = field.and_then(|it| word_of(it, &title));
+    words.unwrap_or(title)
 }
 
 fn caption(collection: &Collection) -> String {

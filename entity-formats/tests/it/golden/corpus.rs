@@ -249,6 +249,7 @@ fn refused_form(purpose: FormPurpose, note: Option<Note>, refusal: Option<Refusa
         item: note.map(item),
         purpose,
         left_out: Vec::new(),
+        offered: Vec::new(),
         refusal,
     })
 }
@@ -435,6 +436,7 @@ fn offer(name: &'static str, verb: Verb) -> Offer {
         label: entity_core::label(name),
         verb,
         doc: "What \"it\" does.",
+        reason: None,
         asks: &[],
         files: None,
         answers_bytes: false,

@@ -70,6 +70,7 @@ fn a_form_that_nobody_touched_changes_nothing() {
         item: Some(Item::new("note", shown)),
         purpose: FormPurpose::Update,
         left_out: Vec::new(),
+        offered: Vec::new(),
         refusal: None,
     };
     let text = render(&Body::Form(form), &view_of("/note/n2/edit", ""));

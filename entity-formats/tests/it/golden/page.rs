@@ -215,6 +215,7 @@ fn a_password_is_never_written_into_a_page() {
         item: None,
         purpose: FormPurpose::LogIn,
         left_out: Vec::new(),
+        offered: Vec::new(),
         refusal: Some(refusal),
     });
     let text = render(&body, &view_of("/session", "_password=sent_password"));

@@ -118,7 +118,8 @@ fn of_work() -> Vec<Action<Assignment>> {
                 .receiving_in_forms()
                 .label("Hand in")
                 .asks(WORK_FIELDS)
-                .offered_if(Assignment::takes_work)
+                .offered_unless(Assignment::closedness)
+                .withheld_from(GRADE)
                 .doc(
                     "Hands in the caller's work, or keeps it as a draft if `draft` is true: `submittedText` and \
                      `submittedAttachments`.",

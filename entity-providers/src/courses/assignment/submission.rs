@@ -75,8 +75,8 @@ const OF_GRADERS: [&str; 6] = [
 #[entity(
     verbs(read, list, create, update),
     order = "gradableId,id",
-    plural = "Submissions",
-    singular = "Submission",
+    plural = "Work",
+    singular = "Work",
     listed("submitter", "status", "dateSubmitted", "late", "grade")
 )]
 #[expect(
@@ -89,7 +89,7 @@ pub struct Submission {
     pub id: String,
     /// The assignment.
     #[serde(rename = "gradableId")]
-    #[entity(on_create, parent = Assignment, references = "assignment")]
+    #[entity(on_create, parent = Assignment, references = "assignment", label = "Assignment")]
     pub assignment_id: String,
     /// The site.
     #[serde(rename = "context")]
@@ -99,66 +99,66 @@ pub struct Submission {
     #[entity(title, sql = "parent.title")]
     pub assignment_title: String,
     /// When work is no longer accepted.
-    #[entity(sql = "parent.close_time")]
+    #[entity(sql = "parent.close_time", label = "Closes")]
     pub assignment_close_time: Moment,
     /// How often work may be handed in again: 0 for never, -1 for as often as one likes.
-    #[entity(sql = "parent.resubmissions")]
+    #[entity(sql = "parent.resubmissions", for_programs)]
     pub assignment_resubmissions: i64,
     /// The internal id of whoever hands it in.
-    #[entity(owner, person, references = "user")]
+    #[entity(owner, person, references = "user", label = "Student")]
     pub submitter: String,
     /// The name of whoever hands it in.
     #[entity(sql = NAME_OR_NOTHING)]
     pub submitter_display_name: String,
     /// The first name of whoever hands it in.
-    #[entity(sql = "coalesce(u.first_name, '')")]
+    #[entity(sql = "coalesce(u.first_name, '')", for_programs)]
     pub submitter_first_name: String,
     /// The last name of whoever hands it in.
-    #[entity(sql = "coalesce(u.last_name, '')")]
+    #[entity(sql = "coalesce(u.last_name, '')", for_programs)]
     pub submitter_last_name: String,
     /// The external id of whoever hands it in.
-    #[entity(sql = "coalesce(u.eid, '')")]
+    #[entity(sql = "coalesce(u.eid, '')", for_programs)]
     pub submitter_eid: String,
     /// Who hands it in.
-    #[entity(computed = Self::submitters)]
+    #[entity(computed = Self::submitters, for_programs)]
     pub submitters: Vec<Submitter>,
     /// The text. Graders see it when it is handed in.
-    #[entity(html, sight = WORK)]
+    #[entity(html, sight = WORK, label = "Text")]
     pub submitted_text: Option<String>,
     /// The files. Graders see them when they are handed in.
-    #[entity(sight = WORK)]
+    #[entity(sight = WORK, label = "Files")]
     pub submitted_attachments: Files,
     /// True if it is not to be handed in yet.
     #[entity(column = "is_draft")]
     pub draft: bool,
     /// True if it was handed in.
-    #[entity(read_only)]
+    #[entity(read_only, for_programs)]
     pub submitted: bool,
     /// When it was handed in.
-    #[entity(read_only)]
+    #[entity(read_only, label = "Handed in")]
     pub date_submitted: Option<DateTimeUtc>,
     /// True if it was handed in after it was due.
     #[entity(read_only)]
     pub late: bool,
     /// True if the caller may hand it in, again or for the first time.
-    #[entity(computed = Self::may_be_submitted)]
+    #[entity(computed = Self::may_be_submitted, label = "May be handed in")]
     pub can_submit: bool,
     /// The grade. Whoever hands in sees it when it is returned.
     #[entity(max = 40, sight = RESULT)]
     pub grade: Option<String>,
     /// True if there is a grade that the caller sees.
-    #[entity(computed = |it, _| it.grade.is_some())]
+    #[entity(computed = |it, _| it.grade.is_some(), for_programs)]
     pub graded: bool,
     /// True if grade and feedback are shown to whoever handed it in.
     pub returned: bool,
     /// The text with remarks in it. Whoever hands in sees it when it is returned.
-    #[entity(html, sight = RESULT)]
+    #[entity(html, sight = RESULT, label = "Text with remarks")]
     pub feedback_text: Option<String>,
     /// A comment. Whoever hands in sees it when it is returned.
-    #[entity(html, sight = RESULT)]
+    #[entity(html, sight = RESULT, label = "Comment")]
     pub feedback_comment: Option<String>,
     /// Files of the grader. Whoever hands in sees them when they are returned.
-    #[entity(sight = RESULT)]
+    #[entity(sight = RESULT, label = "Files with remarks")]
     pub feedback_attachments: Files,
     /// Notes for graders.
     #[entity(html, sight = Sight::Holds(GRADE))]
@@ -167,13 +167,13 @@ pub struct Submission {
     #[entity(computed = Self::status)]
     pub status: String,
     /// `allow_resubmit_number` says how often it may be handed in again.
-    #[entity(computed = Self::properties)]
+    #[entity(computed = Self::properties, for_programs)]
     pub properties: Properties,
     /// Always empty.
-    #[entity(computed)]
+    #[entity(computed, for_programs)]
     pub previewable_attachments: Properties,
     /// How often it was handed in again.
-    #[entity(read_only)]
+    #[entity(read_only, label = "Handed in again")]
     pub resubmissions: i64,
     /// The assignment and whoever hands in: nobody hands in twice.
     #[serde(skip)]

@@ -33,15 +33,15 @@ pub struct GradebookCategory {
     #[entity(title, search, unique_in_site)]
     pub name: String,
     /// The weight in the course grade, as a percentage for example; without one, the points of the items count.
-    #[entity(kind = Number, uncompared)]
+    #[entity(kind = Number, uncompared, label = "Weight in percent")]
     pub weight: Option<Decimal>,
     /// The number of lowest scores of each student that don't count.
-    #[entity(optional)]
+    #[entity(optional, label = "Lowest scores left out")]
     pub drop_lowest: i64,
     /// True if the whole category is extra credit.
     pub extra_credit: bool,
     /// When it last changed.
-    #[entity(updated)]
+    #[entity(updated, label = "Last changed")]
     pub modified_on: Millis,
     /// The number of changes.
     #[entity(version)]

@@ -26,13 +26,13 @@ pub struct GradebookChange {
     #[entity(site, references = "site")]
     pub site_id: String,
     /// The item.
-    #[entity(read_only)]
+    #[entity(read_only, label = "Item")]
     pub item_id: String,
     /// The student.
-    #[entity(read_only, person, references = "user")]
+    #[entity(read_only, person, references = "user", label = "Student")]
     pub user_id: String,
     /// The internal id of who changed it.
-    #[entity(read_only, references = "user")]
+    #[entity(read_only, references = "user", label = "Changed by")]
     pub changed_by: String,
     /// When it was changed.
     #[entity(created)]

@@ -29,7 +29,8 @@ pub struct GradebookOverride {
     #[entity(site, references = "site")]
     pub site_id: String,
     /// The student.
-    #[entity(on_create, person, references = "user", max = 99)]
+    #[entity(on_create, person, references = "user", max = 99, label = "Student")]
+    #[entity(offered = "member")]
     pub user_id: String,
     /// The grade: a letter such as `B+`.
     #[entity(choices = LETTERS)]
@@ -38,7 +39,7 @@ pub struct GradebookOverride {
     #[entity(optional)]
     pub reason: String,
     /// The internal id of who entered it last.
-    #[entity(read_only, references = "user")]
+    #[entity(read_only, references = "user", label = "Entered by")]
     pub entered_by: String,
     /// When it was entered last.
     #[entity(updated)]

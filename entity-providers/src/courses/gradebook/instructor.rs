@@ -30,6 +30,7 @@ pub struct Grades {
     #[entity(id, site, references = "site")]
     pub id: String,
     /// The site again.
+    #[entity(for_programs)]
     pub course_id: String,
     /// The students whom the caller grades, by name.
     pub students: Vec<Student>,
@@ -37,6 +38,7 @@ pub struct Grades {
     pub items: Vec<Item>,
     /// The address of the gradebook with the further students, if an answer can't hold all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[entity(for_programs)]
     pub next_students: Option<String>,
 }
 

@@ -40,18 +40,20 @@ pub struct GradebookScore {
     pub site_id: String,
     /// The item.
     #[entity(on_create, parent = GradebookItem, references = "gradebook-item", max = 99)]
+    #[entity(label = "Item")]
     pub item_id: String,
     /// The name of the item.
     #[entity(sql = "parent.name")]
     pub item_name: String,
     /// The student.
-    #[entity(on_create, person, references = "user", max = 99)]
+    #[entity(on_create, person, references = "user", max = 99, label = "Student")]
+    #[entity(offered = "member")]
     pub user_id: String,
     /// The name of the student.
     #[entity(sql = NAME_OR_NOTHING)]
     pub user_name: String,
     /// The points that the student has; null for none yet.
-    #[entity(kind = Number, uncompared)]
+    #[entity(kind = Number, uncompared, label = "Points")]
     pub score: Option<Decimal>,
     /// True if the item does not count for the student.
     pub excused: bool,
@@ -59,7 +61,7 @@ pub struct GradebookScore {
     #[entity(optional)]
     pub comment: String,
     /// The internal id of who graded it last.
-    #[entity(read_only, references = "user")]
+    #[entity(read_only, references = "user", label = "Graded by")]
     pub graded_by: String,
     /// When it was graded last.
     #[entity(updated)]

@@ -39,10 +39,10 @@ pub struct LessonItem {
     #[entity(computed = |it, _| number(&it.item_id))]
     pub id: i64,
     /// The id, as text.
-    #[entity(id)]
+    #[entity(id, for_programs)]
     pub item_id: String,
     /// The page.
-    #[entity(on_create, parent = Lesson, references = "lessons", max = 20)]
+    #[entity(on_create, parent = Lesson, references = "lessons", max = 20, label = "Page")]
     pub lesson_id: String,
     /// The title of the page.
     #[entity(sql = "parent.lesson_title")]
@@ -58,45 +58,49 @@ pub struct LessonItem {
         on_create,
         max = 20,
         choices(
-            "text",
-            "resource",
-            "assignment",
-            "quiz",
-            "forum",
-            "poll",
-            "link",
-            "checklist",
-            "break"
+            "text" = "Text",
+            "resource" = "File",
+            "assignment" = "Assignment",
+            "quiz" = "Quiz",
+            "forum" = "Forum",
+            "poll" = "Poll",
+            "link" = "Web address",
+            "checklist" = "Checklist",
+            "break" = "Break"
         )
     )]
+    #[entity(label = "Kind")]
     pub kind: String,
     /// The kind as the number that other clients read.
-    #[entity(computed = |it, _| type_of(&it.kind, &it.sakai_id))]
+    #[entity(computed = |it, _| type_of(&it.kind, &it.sakai_id), for_programs)]
     pub r#type: i64,
     /// The place among the contents of the page; a new item comes last unless it says otherwise.
-    #[entity(column = "place", optional)]
+    #[entity(column = "place", optional, label = "Place")]
     pub position: i64,
     /// True if what follows and has prerequisites is locked until the item is done.
+    #[entity(label = "Must be done")]
     pub required: bool,
     /// True if the item is locked until everything required before it is done.
+    #[entity(label = "Locked until what is required is done")]
     pub prerequisite: bool,
     /// A description, as plain text.
     #[entity(optional, max = 2000, uncompared)]
     pub description: String,
     /// The text of an item of the kind `text`.
-    #[entity(content, optional, html, uncompared)]
+    #[entity(content, optional, html, uncompared, label = "Text")]
     pub html: String,
     /// The id of the entity that the item shows: an assignment, quiz, forum or poll, a file, or a folder, whose id ends with
     /// a slash.
-    #[entity(optional, max = 500, uncompared)]
+    #[entity(optional, max = 500, uncompared, label = "What it shows")]
+    #[entity(offered = "lesson-content")]
     pub sakai_id: String,
     /// The address of an item of the kind `link`, which begins with `http://` or `https://`.
-    #[entity(optional, max = 2000, address, uncompared)]
+    #[entity(optional, max = 2000, address, uncompared, label = "Address")]
     pub url: String,
     /// True if a link opens in a new window.
     pub open_in_new_window: bool,
     /// The look of a break.
-    #[entity(optional, max = 100, uncompared)]
+    #[entity(optional, max = 100, uncompared, label = "Look")]
     pub format: String,
     /// The entries of a checklist.
     #[entity(children, max = 50)]
@@ -111,10 +115,10 @@ pub struct LessonItem {
     #[entity(sql = "(d.done_on IS NOT NULL)", column)]
     pub completed: bool,
     /// The instant at which the item was created.
-    #[entity(created, column = "created")]
+    #[entity(created, column = "created", label = "Created")]
     pub created_on: Millis,
     /// The instant at which the item last changed.
-    #[entity(updated, column = "modified")]
+    #[entity(updated, column = "modified", label = "Last changed")]
     pub modified_on: Millis,
     /// True if the item shows something that the caller may not read, or is on a locked page.
     #[serde(skip)]

@@ -37,19 +37,19 @@ pub struct LessonProgress {
     #[entity(site, references = "site")]
     pub site_id: String,
     /// The page.
-    #[entity(read_only, parent = Lesson, references = "lessons")]
+    #[entity(read_only, parent = Lesson, references = "lessons", label = "Page")]
     pub lesson_id: String,
     /// The title of the page.
     #[entity(title, sql = "parent.lesson_title")]
     pub lesson_title: String,
     /// The item; null for the page as a whole.
-    #[entity(read_only, references = "lesson-item")]
+    #[entity(read_only, references = "lesson-item", label = "Item")]
     pub item_id: Option<String>,
     /// The kind of the item.
-    #[entity(sql = "i.kind")]
+    #[entity(sql = "i.kind", for_programs)]
     pub item_kind: Option<String>,
     /// The internal id of the member.
-    #[entity(owner, person, references = "user")]
+    #[entity(owner, person, references = "user", label = "Student")]
     pub user_id: String,
     /// The name of the member.
     #[entity(sql = NAME_OR_NOTHING)]
@@ -58,10 +58,10 @@ pub struct LessonProgress {
     #[entity(read_only)]
     pub done_on: Option<Millis>,
     /// The ids of the entries of a checklist that are ticked.
-    #[entity(read_only, kind = List)]
+    #[entity(read_only, kind = List, for_programs)]
     pub ticked: Ticks,
     /// The instant of the last change.
-    #[entity(updated, column = "modified")]
+    #[entity(updated, column = "modified", label = "Last changed")]
     pub modified_on: Millis,
 }
 

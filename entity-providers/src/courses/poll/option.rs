@@ -36,16 +36,22 @@ const SIGHT: Sight = Sight::Parent(&super::SIGHT);
 )]
 pub struct PollOption {
     /// The id, as text.
-    #[entity(id, column = "option_id")]
+    #[entity(id, column = "option_id", for_programs)]
     pub key: String,
     /// The id, as a number.
-    #[entity(sql = "CAST(this.option_id AS bigint)", column)]
+    #[entity(sql = "CAST(this.option_id AS bigint)", column, for_programs)]
     pub option_id: i64,
     /// The poll: its id, as text.
     #[entity(read_only, parent = Poll, references = "poll", column = "poll_id", max = 20)]
     pub poll: String,
     /// The poll: its id, as a number. An option never moves to another poll.
-    #[entity(sql = "CAST(this.poll_id AS bigint)", column, on_create, required)]
+    #[entity(
+        sql = "CAST(this.poll_id AS bigint)",
+        column,
+        on_create,
+        required,
+        for_programs
+    )]
     pub poll_id: i64,
     /// The question of the poll.
     #[entity(sql = "parent.text")]
@@ -54,13 +60,13 @@ pub struct PollOption {
     #[entity(site, references = "site")]
     pub site_id: String,
     /// The internal id of whoever made the poll.
-    #[entity(owner, sql = "parent.owner", references = "user")]
+    #[entity(owner, sql = "parent.owner", references = "user", label = "Author")]
     pub owner: String,
     /// The answer, as plain text. It stays as it is once somebody has voted.
     #[entity(title, search, max = 500, column = "answer")]
     pub text: String,
     /// The place among the options of the poll, the lowest first; a new option comes last unless it says otherwise.
-    #[entity(optional, column = "place")]
+    #[entity(optional, column = "place", label = "Place")]
     pub option_order: i64,
     /// The number of its votes; null as long as the caller may not know.
     #[entity(computed)]

@@ -32,7 +32,7 @@ const SIGHT: Sight = Sight::All(&[Sight::Own, Sight::Parent(&super::SIGHT)]);
 #[entity(verbs(list), order = "voteDate_desc,key", max = 200)]
 pub struct PollVote {
     /// The id, as text.
-    #[entity(id, column = "vote_id")]
+    #[entity(id, column = "vote_id", for_programs)]
     pub key: String,
     /// The id, as a number.
     #[entity(sql = "CAST(this.vote_id AS bigint)", column)]
@@ -41,13 +41,19 @@ pub struct PollVote {
     #[entity(read_only, parent = Poll, references = "poll", column = "poll_id", max = 20)]
     pub poll: String,
     /// The poll: its id, as a number.
-    #[entity(sql = "CAST(this.poll_id AS bigint)", column, on_create, required)]
+    #[entity(
+        sql = "CAST(this.poll_id AS bigint)",
+        column,
+        on_create,
+        required,
+        for_programs
+    )]
     pub poll_id: i64,
     /// The question of the poll.
     #[entity(title, sql = "parent.text")]
     pub poll_text: String,
     /// The ids of the options that were chosen, as numbers.
-    #[entity(on_create, kind = List, sent = Vec<i64>, column = "chosen")]
+    #[entity(on_create, kind = List, sent = Vec<i64>, column = "chosen", for_programs)]
     pub poll_option: Chosen,
     /// The site.
     #[entity(site, read_only, references = "site")]
@@ -56,7 +62,7 @@ pub struct PollVote {
     #[entity(owner, person, references = "user")]
     pub user_id: String,
     /// When the caller voted.
-    #[entity(updated)]
+    #[entity(updated, label = "When")]
     pub vote_date: Millis,
     /// The poll and the member, joined by a colon: nobody has two votes.
     #[serde(skip)]

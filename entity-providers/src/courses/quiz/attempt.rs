@@ -46,22 +46,22 @@ pub struct QuizAttempt {
     #[entity(site, read_only, references = "site")]
     pub site_id: String,
     /// The internal id of the student.
-    #[entity(owner, person, references = "user")]
+    #[entity(owner, person, references = "user", label = "Student")]
     pub user_id: String,
     /// The name of the student.
     #[entity(sql = NAME_OR_NOTHING)]
     pub user_name: String,
     /// 1 for the student's first attempt at the quiz, 2 for the second.
-    #[entity(read_only)]
+    #[entity(read_only, label = "Attempt")]
     pub number: i64,
     /// When it began.
-    #[entity(created)]
+    #[entity(created, label = "Begun")]
     pub started_on: Millis,
     /// When it ends by itself; null for never.
-    #[entity(sql = times::ENDS, column)]
+    #[entity(sql = times::ENDS, column, label = "Ends")]
     pub ends_on: Option<Millis>,
     /// When it was handed in, or ended by itself; null while it lasts.
-    #[entity(sql = times::FINISHED_ON, column)]
+    #[entity(sql = times::FINISHED_ON, column, label = "Handed in")]
     pub finished_on: Option<Millis>,
     /// True if it was handed in, or ended by itself.
     #[entity(sql = times::IS_FINISHED, column)]
@@ -70,10 +70,10 @@ pub struct QuizAttempt {
     #[entity(sql = times::IS_LATE, column)]
     pub late: bool,
     /// True if the student may know the score and what was right.
-    #[entity(sql = times::IS_RELEASED, column)]
+    #[entity(sql = times::IS_RELEASED, column, for_programs)]
     pub released: bool,
     /// The points. For the student null until it is released; for graders null until it is finished.
-    #[entity(computed, kind = Number)]
+    #[entity(computed, kind = Number, label = "Points")]
     pub score: Option<Decimal>,
     /// The questions with their answers, where one attempt is read. For graders empty until it is finished.
     #[entity(computed, kind = List)]

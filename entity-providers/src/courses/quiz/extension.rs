@@ -38,15 +38,19 @@ pub struct QuizExtension {
     pub site_id: String,
     /// The internal id of the student.
     #[entity(owner, on_create, person, required, references = "user", max = 99)]
+    #[entity(label = "Student", offered = "member")]
     pub user_id: String,
     /// The name of the student.
     #[entity(sql = NAME_OR_NOTHING)]
     pub user_name: String,
     /// When the quiz is due and closes for the student; null for as for everybody.
+    #[entity(label = "Due")]
     pub due_date: Option<Millis>,
     /// The seconds that are added to the time limit.
+    #[entity(label = "More time", seconds)]
     pub extra_time: Option<i64>,
     /// The number of attempts that are added.
+    #[entity(label = "More attempts")]
     pub extra_attempts: Option<i64>,
     /// The quiz and the student: nobody has two extensions.
     #[serde(skip)]

@@ -42,19 +42,19 @@ pub struct QuizQuestion {
     #[entity(site, references = "site")]
     pub site_id: String,
     /// The place among the questions of the quiz, the lowest first; a new question comes last unless it says otherwise.
-    #[entity(optional)]
+    #[entity(optional, label = "Place")]
     pub position: i64,
     /// The question, as plain text.
-    #[entity(title, search, max = 4000)]
+    #[entity(title, search, max = 4000, label = "Question")]
     pub text: String,
     /// `ONE` of the choices, `SEVERAL` of them, `TRUE_FALSE`, or `NUMERIC`.
-    #[entity(max = 20, choices("ONE", "SEVERAL", "TRUE_FALSE", "NUMERIC"))]
+    #[entity(max = 20, choices("ONE" = "One choice", "SEVERAL" = "Several choices", "TRUE_FALSE" = "True or false", "NUMERIC" = "A number"))]
     pub kind: String,
     /// The choices, for `ONE` and `SEVERAL`.
     #[entity(kind = List, sent = Vec<String>)]
     pub choices: Texts,
     /// The right answer: one of the choices, or several of them, `true` or `false`, or a number.
-    #[entity(kind = List, sent = Vec<String>)]
+    #[entity(kind = List, sent = Vec<String>, label = "Right answer")]
     pub correct: Texts,
     /// How far from the right number another one may be that is right, too.
     #[entity(kind = Number, uncompared)]

@@ -21,10 +21,10 @@ pub struct SyllabusRedirect {
     #[entity(site, references = "site", unique)]
     pub site_id: String,
     /// The address, which begins with `https://` or `http://`.
-    #[entity(address, max = 2000)]
+    #[entity(address, max = 2000, label = "Address")]
     pub redirect_url: String,
     /// When it last changed.
-    #[entity(updated, column = "modified")]
+    #[entity(updated, column = "modified", label = "Last changed")]
     pub modified_on: Millis,
 }
 

@@ -29,6 +29,26 @@ pub(super) fn known_kinds() -> Vec<&'static str> {
     kinds
 }
 
+entity_core::register_options!("notification", |_cx, _site| Box::pin(async {
+    Ok(offered())
+}));
+
+/// Returns all kinds of notifications, with what people call them.
+fn offered() -> Vec<(String, String)> {
+    let words = |kind: &str| match kind {
+        "annc.new" => "New announcements".to_owned(),
+        "asn.new.assignment" => "New assignments".to_owned(),
+        "asn.grade.submission" => "Work that is returned".to_owned(),
+        "conversations.reply" => "Posts in conversations".to_owned(),
+        "forums.reply" => "Replies in forums".to_owned(),
+        "invitation.sent" => "Invitations".to_owned(),
+        "sam.assessment.available" => "New quizzes".to_owned(),
+        other => other.replace('.', " "),
+    };
+    let kinds = known_kinds().into_iter();
+    kinds.map(|it| (it.to_owned(), words(it))).collect()
+}
+
 impl Kinds {
     /// Refuses kinds that no type has, unless they were there `before`.
     pub(super) fn check(&self, before: &Self) -> Result<()> {

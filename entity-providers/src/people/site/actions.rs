@@ -30,6 +30,7 @@ pub(super) fn all() -> Vec<Action<Sites>> {
             Box::pin(async { Ok(Outcome::Done) })
         })
         .doc("Whether there is such a site, whoever asks.")
+        .unlinked()
         .telling_existence()
         .answers(Answers::Done),
         Action::on_entity(
@@ -48,6 +49,7 @@ pub(super) fn all() -> Vec<Action<Sites>> {
             |cx, site, _arguments| Box::pin(groups(cx, site)),
         )
         .doc("The groups, each with its reference and title.")
+        .unlinked()
         .answers(Answers::Value(shape::of::<Vec<GroupName>>)),
         Action::on_entity(
             get,
@@ -56,6 +58,7 @@ pub(super) fn all() -> Vec<Action<Sites>> {
             |cx, site, arguments| Box::pin(perms(cx, site, arguments)),
         )
         .doc("The functions of each role; only of those that begin so, if the path goes on.")
+        .unlinked()
         .optional_argument(PREFIX, "How the functions begin.")
         .answers(Answers::Value(
             shape::of::<Wrapper<BTreeMap<String, BTreeSet<String>>>>,
@@ -65,6 +68,7 @@ pub(super) fn all() -> Vec<Action<Sites>> {
             .answers(Answers::Bytes(&["application/zip"])),
         Action::entity(get, "userPerms", Need::Session, user_perms)
             .doc("The caller's functions; only of those that begin so, if the path goes on.")
+            .unlinked()
             .optional_argument(PREFIX, "How the functions begin.")
             .answers(Answers::Value(shape::of::<Wrapper<BTreeSet<String>>>)),
     ]

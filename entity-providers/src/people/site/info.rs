@@ -19,6 +19,7 @@ pub(super) fn actions() -> Vec<Action<Sites>> {
             Box::pin(async move { Ok(Outcome::value(InfoView::from(site))) })
         })
         .doc("The site in few words.")
+        .unlinked()
         .answers(Answers::Value(shape::of::<InfoView>)),
         Action::collection(Verb::Get, "withPerm", Need::Session, with_permission)
             .doc("Those of the caller's sites in which the caller holds a function, by title.")

@@ -50,24 +50,25 @@ pub struct ChatMessage {
     pub id: String,
     /// The room.
     #[entity(on_create, parent = ChatChannel, references = "chat-channel", column = "channel_id", max = 99)]
+    #[entity(label = "Room")]
     pub chat_channel_id: String,
     /// The site.
     #[entity(site, read_only, references = "site")]
     pub site_id: String,
     /// The internal id of whoever said it.
-    #[entity(owner, column = "owner_id", references = "user")]
+    #[entity(owner, column = "owner_id", references = "user", label = "Author")]
     pub owner: String,
     /// The name of whoever said it.
     #[entity(title, author, sql = NAME_OR_NOTHING)]
     pub owner_display_name: String,
     /// When it was said.
-    #[entity(created)]
+    #[entity(created, label = "Said")]
     pub message_date: Millis,
     /// The text.
     #[entity(content, on_create, required, search)]
     pub body: String,
     /// True if the caller may delete it.
-    #[entity(computed)]
+    #[entity(computed, for_programs)]
     pub removeable: bool,
 }
 

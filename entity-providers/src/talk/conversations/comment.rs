@@ -76,10 +76,10 @@ pub struct TopicComment {
     #[entity(id)]
     pub id: String,
     /// The post.
-    #[entity(on_create, references = "conversations-post", max = 99)]
+    #[entity(on_create, references = "conversations-post", max = 99, label = "Post")]
     pub post_id: String,
     /// The topic.
-    #[entity(read_only, parent = Topic, references = "conversations")]
+    #[entity(read_only, parent = Topic, references = "conversations", label = "Topic")]
     pub topic_id: String,
     /// The title of the topic.
     #[entity(title, sql = "parent.title")]
@@ -91,7 +91,7 @@ pub struct TopicComment {
     #[entity(content, required, search, html)]
     pub message: String,
     /// The internal id of the creator.
-    #[entity(owner, references = "user")]
+    #[entity(owner, references = "user", label = "Author")]
     pub creator: String,
     /// The name of the creator.
     #[entity(sql = NAME_OR_NOTHING, author)]
@@ -100,10 +100,10 @@ pub struct TopicComment {
     #[entity(created)]
     pub created: Millis,
     /// The internal id of whoever changed the comment last.
-    #[entity(read_only, references = "user")]
+    #[entity(read_only, references = "user", label = "Last changed by")]
     pub modifier: String,
     /// The instant at which the comment last changed.
-    #[entity(updated)]
+    #[entity(updated, label = "Last changed")]
     pub modified: Millis,
 }
 

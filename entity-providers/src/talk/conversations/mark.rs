@@ -62,7 +62,7 @@ pub struct TopicMark {
     #[entity(read_only)]
     pub good_idea: bool,
     /// True if the reader has reacted by `KEY`.
-    #[entity(read_only)]
+    #[entity(read_only, label = "Key idea")]
     pub is_key: bool,
     /// The instant at which the reader viewed it last.
     #[serde(skip)]
@@ -77,7 +77,7 @@ pub struct TopicMark {
     #[entity(hidden)]
     pub reacted_at: Option<Millis>,
     /// The instant of the last change.
-    #[entity(updated)]
+    #[entity(updated, label = "Last changed")]
     pub modified: Millis,
 }
 

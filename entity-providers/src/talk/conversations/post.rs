@@ -85,31 +85,37 @@ pub struct TopicPost {
     #[entity(id)]
     pub id: String,
     /// The topic.
-    #[entity(on_create, parent = Topic, references = "conversations", max = 99)]
+    #[entity(on_create, parent = Topic, references = "conversations", max = 99, label = "Topic")]
     pub topic_id: String,
     /// The title of the topic.
     #[entity(title, sql = "parent.title")]
     pub topic_title: String,
     /// The type of the topic: `QUESTION` or `DISCUSSION`.
-    #[entity(sql = "parent.kind")]
+    #[entity(sql = "parent.kind", for_programs)]
     pub topic_type: String,
     /// The site.
     #[entity(site, references = "site")]
     pub site_id: String,
     /// The post that this one answers; null for one that answers the topic.
-    #[entity(on_create, reply, references = "conversations-post", max = 99)]
+    #[entity(
+        on_create,
+        reply,
+        references = "conversations-post",
+        max = 99,
+        label = "Answers"
+    )]
     pub parent_post: Option<String>,
     /// The first of the posts that answer each other; null for one that answers the topic.
-    #[entity(read_only, references = "conversations-post")]
+    #[entity(read_only, references = "conversations-post", for_programs)]
     pub parent_thread: Option<String>,
     /// 1 for a post that answers the topic, one more than the other post for one that answers another.
-    #[entity(read_only)]
+    #[entity(read_only, for_programs)]
     pub depth: i64,
     /// The text.
     #[entity(content, required, search, html)]
     pub message: String,
     /// The internal id of the creator; empty where the caller may not know it.
-    #[entity(owner, references = "user", sight = AUTHOR)]
+    #[entity(owner, references = "user", sight = AUTHOR, label = "Author")]
     pub creator: String,
     /// The name of the creator, or `Anonymous`.
     #[entity(sql = NAME_OR_NOTHING, author, sight = AUTHOR)]
@@ -118,16 +124,16 @@ pub struct TopicPost {
     #[entity(on_create, column = "is_anonymous")]
     pub anonymous: bool,
     /// True if the creator was an instructor when the post was created, and the post is not anonymous.
-    #[entity(read_only)]
+    #[entity(read_only, label = "By an instructor")]
     pub is_instructor: bool,
     /// The instant at which the post was created.
     #[entity(created)]
     pub created: Millis,
     /// The internal id of whoever changed the post last; empty where the caller may not know the creator.
-    #[entity(read_only, references = "user", sight = AUTHOR)]
+    #[entity(read_only, references = "user", sight = AUTHOR, label = "Last changed by")]
     pub modifier: String,
     /// The instant at which the post last changed.
-    #[entity(updated)]
+    #[entity(updated, label = "Last changed")]
     pub modified: Millis,
     /// True if the post was created after the topic was due.
     #[entity(sql = "coalesce(this.created > parent.due_date, FALSE)", column)]
@@ -137,7 +143,7 @@ pub struct TopicPost {
     pub draft: bool,
     /// True if only the creator, whoever is answered, and instructors see the post. What answers a private post is
     /// private.
-    #[entity(on_create, column = "is_private")]
+    #[entity(on_create, column = "is_private", label = "Private")]
     pub private_post: bool,
     /// True if only moderators and the creator see the post.
     #[entity(column = "is_hidden")]
@@ -147,9 +153,10 @@ pub struct TopicPost {
     pub locked: bool,
     /// The number of comments.
     #[entity(sql = "(SELECT count(*) FROM conversation_comment c WHERE c.post_id = this.id)")]
+    #[entity(label = "Comments")]
     pub number_of_comments: i64,
     /// The internal id of whoever has marked the post as the answer to the question; empty for none.
-    #[entity(read_only, references = "user")]
+    #[entity(read_only, references = "user", label = "Marked as the answer by")]
     pub verifier: String,
     /// The name of whoever has marked the post as the answer.
     #[entity(
@@ -167,10 +174,10 @@ pub struct TopicPost {
     #[entity(sql = "coalesce(m.upvoted, FALSE)", column)]
     pub upvoted: bool,
     /// The reactions of the caller: the truth about each.
-    #[entity(sql = OWN, kind = Object)]
+    #[entity(sql = OWN, kind = Object, for_programs)]
     pub my_reactions: OwnReactions,
     /// The number of people for each reaction that somebody has.
-    #[entity(sql = TOTALS, kind = Object)]
+    #[entity(sql = TOTALS, kind = Object, label = "Reactions")]
     pub reaction_totals: ReactionTotals,
     /// The internal id of the creator of what is answered: of the other post or of the topic.
     #[serde(skip)]

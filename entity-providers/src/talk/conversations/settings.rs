@@ -33,24 +33,31 @@ pub struct ConversationSettings {
     #[entity(site, references = "site")]
     pub site_id: String,
     /// True if members mark topics to find them again.
+    #[entity(label = "Bookmarks")]
     pub allow_bookmarking: bool,
     /// True if members react to topics and posts.
+    #[entity(label = "Reactions")]
     pub allow_reactions: bool,
     /// True if members vote for topics and posts.
+    #[entity(label = "Votes")]
     pub allow_upvoting: bool,
     /// True if members write topics and posts without their names.
+    #[entity(label = "Writing without a name")]
     pub allow_anon_posting: bool,
     /// True if topics are pinned.
+    #[entity(label = "Pinned topics")]
     pub allow_pinning: bool,
     /// True if only moderators write in the conversations of the site.
+    #[entity(label = "Locked")]
     pub site_locked: bool,
     /// True if the guidelines are shown to members until they agree.
+    #[entity(label = "Guidelines must be agreed to")]
     pub require_guidelines_agreement: bool,
     /// The guidelines for all who write.
     #[entity(optional, html, max = 50_000)]
     pub guidelines: String,
     /// The instant of the last change.
-    #[entity(updated)]
+    #[entity(updated, label = "Last changed")]
     pub modified: Millis,
 }
 

@@ -59,7 +59,7 @@ const SIGHT: Sight = Sight::All(&[
 )]
 pub struct ForumMessage {
     /// The id, as text.
-    #[entity(id, column = "message_id")]
+    #[entity(id, column = "message_id", for_programs)]
     pub key: String,
     /// The id, as a number.
     #[entity(sql = "CAST(this.message_id AS bigint)", column)]
@@ -68,13 +68,13 @@ pub struct ForumMessage {
     #[entity(on_create, parent = ForumTopic, references = "forums-topic", column = "topic_id", max = 20)]
     pub topic: String,
     /// The id of the topic, as a number.
-    #[entity(sql = "CAST(this.topic_id AS bigint)", column)]
+    #[entity(sql = "CAST(this.topic_id AS bigint)", column, for_programs)]
     pub topic_id: i64,
     /// The id of the forum, as a number.
-    #[entity(sql = "CAST(parent.forum_id AS bigint)", column)]
+    #[entity(sql = "CAST(parent.forum_id AS bigint)", column, for_programs)]
     pub forum_id: i64,
     /// The id of the first message of the thread, which may be this one, as a number.
-    #[entity(sql = "CAST(this.thread AS bigint)", column)]
+    #[entity(sql = "CAST(this.thread AS bigint)", column, for_programs)]
     pub thread_id: i64,
     /// The site.
     #[entity(site, references = "site")]
@@ -86,13 +86,13 @@ pub struct ForumMessage {
     #[entity(content, optional, search, html)]
     pub body: String,
     /// Its files, each with `name`, `url` and perhaps `type` and `size`.
-    #[entity(files)]
+    #[entity(files, label = "Files")]
     pub attachments: Files,
     /// The id of the message to which this one replies, as a number; null for the first message of a thread.
-    #[entity(on_create, reply)]
+    #[entity(on_create, reply, label = "Answer to", offered = "forums-message")]
     pub reply_to: Option<i64>,
     /// The number of messages above this one.
-    #[entity(read_only)]
+    #[entity(read_only, for_programs)]
     pub indent_index: i64,
     /// True if it is not sent yet; then only its author sees it. What was sent is never a draft again.
     pub is_draft: bool,
@@ -109,25 +109,25 @@ pub struct ForumMessage {
     #[entity(sql = IS_READ, column)]
     pub read: bool,
     /// The number of the messages of the thread that the caller sees.
-    #[entity(computed)]
+    #[entity(computed, label = "Messages in the thread")]
     pub total_messages: i64,
     /// The number of those that the caller has read or written.
-    #[entity(computed)]
+    #[entity(computed, label = "Read messages")]
     pub read_messages: i64,
     /// The internal id of the author.
-    #[entity(owner, references = "user")]
+    #[entity(owner, references = "user", label = "Author")]
     pub author_id: String,
     /// The name of the author.
-    #[entity(sql = NAME_OR_NOTHING, author)]
+    #[entity(sql = NAME_OR_NOTHING, author, for_programs)]
     pub authored_by: String,
     /// The internal id of the user who changed it last.
-    #[entity(read_only, references = "user")]
+    #[entity(read_only, references = "user", label = "Last changed by")]
     pub modified_by: String,
     /// When it was written.
     #[entity(created)]
     pub created: Millis,
     /// When it last changed.
-    #[entity(updated)]
+    #[entity(updated, label = "Last changed")]
     pub modified: Millis,
     /// The replies with theirs, the oldest first, where a single message is read.
     #[entity(computed)]

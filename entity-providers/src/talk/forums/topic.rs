@@ -37,7 +37,7 @@ const SIGHT: Sight = Sight::Any(&[Sight::Holds(MODERATE), Sight::Sql(IS_TOPIC_OP
 )]
 pub struct ForumTopic {
     /// The id, as text.
-    #[entity(id, column = "topic_id")]
+    #[entity(id, column = "topic_id", for_programs)]
     pub key: String,
     /// The id, as a number.
     #[entity(sql = "CAST(this.topic_id AS bigint)", column)]
@@ -46,7 +46,7 @@ pub struct ForumTopic {
     #[entity(on_create, parent = Forum, references = "forums", column = "forum_id", max = 20)]
     pub forum: String,
     /// The id of the forum, as a number.
-    #[entity(sql = "CAST(this.forum_id AS bigint)", column)]
+    #[entity(sql = "CAST(this.forum_id AS bigint)", column, for_programs)]
     pub forum_id: i64,
     /// The title of the forum.
     #[entity(sql = "parent.title")]
@@ -58,52 +58,59 @@ pub struct ForumTopic {
     #[entity(title, search)]
     pub title: String,
     /// A description in a line or two, as plain text.
-    #[entity(optional, search, max = 255)]
+    #[entity(optional, search, max = 255, label = "In short")]
     pub short_description: String,
     /// The whole description.
-    #[entity(content, optional, html)]
+    #[entity(content, optional, html, label = "Description")]
     pub extended_description: String,
     /// True if it is not finished; then only moderators see it.
     pub is_draft: bool,
     /// True if the messages of others than moderators appear only when a moderator has approved them.
+    #[entity(label = "Messages wait for a moderator")]
     pub is_moderated: bool,
     /// True if nobody writes messages here any more.
     pub is_locked: bool,
     /// True if members see what others wrote only when they have written here.
+    #[entity(label = "Write first, then read")]
     pub is_post_first: bool,
     /// True if a program is to mark what it shows as read, by `POST forums-topic/{id}/read`. The service marks nothing by
     /// itself.
+    #[entity(for_programs)]
     pub is_auto_mark_threads_read: bool,
     /// True if `openDate` and `closeDate` count.
+    #[entity(label = "Open for a time only")]
     pub is_availability_restricted: bool,
     /// When others than moderators begin to see the topic, in seconds since 1970; null for at once.
+    #[entity(label = "Opens", since_1970)]
     pub open_date: Option<i64>,
     /// When they no longer see it, in seconds since 1970; null for never.
+    #[entity(label = "Closes", since_1970)]
     pub close_date: Option<i64>,
     /// The name of the item of the gradebook in which moderators grade what members write here; null for none, and for
     /// others than moderators.
     #[entity(optional, max = 255, sight = Sight::Holds(MODERATE))]
+    #[entity(label = "Graded in the gradebook as")]
     pub assoc_gradebook_item_name: Option<String>,
     /// Its files, each with `name`, `url` and perhaps `type` and `size`.
-    #[entity(files)]
+    #[entity(files, label = "Files")]
     pub attachments: Files,
     /// The internal id of the author.
-    #[entity(owner, references = "user")]
+    #[entity(owner, references = "user", label = "Author")]
     pub creator: String,
     /// The internal id of the user who changed it last.
-    #[entity(read_only, references = "user")]
+    #[entity(read_only, references = "user", label = "Last changed by")]
     pub modifier: String,
     /// When it was created.
     #[entity(created)]
     pub created: Millis,
     /// When it last changed.
-    #[entity(updated)]
+    #[entity(updated, label = "Last changed")]
     pub modified: Millis,
     /// The number of the messages that the caller sees.
-    #[entity(computed)]
+    #[entity(computed, label = "Messages")]
     pub total_messages: i64,
     /// The number of those that the caller has read or written.
-    #[entity(computed)]
+    #[entity(computed, label = "Read messages")]
     pub read_messages: i64,
     /// The threads with their replies, the oldest first, where a single topic is read: those of the first messages of the
     /// topic that one answer holds. `forums-message` lists all of them.

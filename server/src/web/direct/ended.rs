@@ -38,6 +38,7 @@ pub(crate) fn form(app: &App, path: &DirectPath, verb: Verb) -> Option<Form> {
         item: None,
         purpose,
         left_out: Vec::new(),
+        offered: Vec::new(),
         refusal: None,
     })
 }

@@ -48,6 +48,7 @@ pub(crate) fn form() -> Form {
         item: None,
         purpose: FormPurpose::LogIn,
         left_out: Vec::new(),
+        offered: Vec::new(),
         refusal: None,
     }
 }

@@ -1,0 +1,157 @@
+//! What forms offer where the value of a field is the id of something, so that nobody types one: what it is called.
+//!
+//! A field that refers to entities of a type is offered those of its site. Whatever else there is to choose from has a name,
+//! which fields declare with `#[entity(offered = "group")]`, and a function that finds it.
+
+use futures::future::BoxFuture;
+use serde_json::Value;
+
+use crate::contract::context::Context;
+use crate::contract::registry::Registry;
+use crate::contract::reply::{Body, FormPurpose, Item, Offered};
+use crate::engine::leads;
+use crate::model::schema::{Field, Role};
+use crate::words::error::{Error, Result};
+
+/// The maximum number of things that a form offers for one field. Where there are more, an id is typed.
+pub const MOST: usize = 200;
+
+/// Finds what there is to choose from, perhaps in a site: ids and titles, in order. What the caller may not know of is not
+/// among them.
+pub type Find = for<'a> fn(&'a Context, Option<&'a str>) -> BoxFuture<'a, Result<Vec<Choice>>>;
+
+/// Something to choose: its id, and what people call it.
+pub type Choice = (String, String);
+
+/// The registration of something to choose from; created by [`register_options!`](crate::register_options).
+#[derive(Clone, Copy, Debug)]
+pub struct OptionsRegistration {
+    /// The name by which fields declare it.
+    pub name: &'static str,
+    /// The function that finds it.
+    pub find: Find,
+}
+
+inventory::collect!(OptionsRegistration);
+
+/// Registers what fields with `#[entity(offered = "name")]` are offered: `register_options!("name", find);`. The function is
+/// a [`Find`].
+#[macro_export]
+macro_rules! register_options {
+    ($name:expr, $find:expr) => {
+        $crate::inventory::submit! {
+            $crate::options::OptionsRegistration { name: $name, find: $find }
+        }
+    };
+}
+
+/// Returns the entities of the type `prefix` that the caller may list, in `site` if one is given: the values of `field`, and
+/// the titles. Returns none if there are more than a form offers.
+///
+/// # Errors
+/// Returns an error if the data can't be read.
+pub async fn listed(
+    cx: &Context,
+    prefix: &str,
+    site: Option<&str>,
+    field: &str,
+) -> Result<Vec<Choice>> {
+    let registry = cx.service::<Registry>()?;
+    let Some(route) = registry.route(prefix) else {
+        return Ok(Vec::new());
+    };
+    let of_site = route.schema.role(Role::Site).zip(site);
+    let narrowed: Vec<_> = of_site
+        .map(|(field, site)| (field.name, site.to_owned()))
+        .into_iter()
+        .collect();
+    let Some(found) = leads::list(cx, &registry, route, &narrowed, MOST).await? else {
+        return Ok(Vec::new());
+    };
+    if found.has_more {
+        return Ok(Vec::new());
+    }
+    let mut choices = Vec::new();
+    for item in &found.items {
+        let data = serde_json::to_value(item.data()).map_err(Error::internal)?;
+        let value = match data.get(field) {
+            Some(Value::Number(it)) => it.to_string(),
+            Some(Value::String(it)) => it.clone(),
+            _ => item.id(),
+        };
+        choices.push((value, item.title().unwrap_or_else(|| item.id())));
+    }
+    Ok(choices)
+}
+
+/// Adds to `body`, if it is a form, what it offers. The address of the form suggests the values in `query`.
+pub(crate) async fn add(
+    cx: &Context,
+    registry: &Registry,
+    query: &[(String, String)],
+    body: &mut Body,
+) -> Result<()> {
+    let Body::Form(form) = body else {
+        return Ok(());
+    };
+    let is_new = form.purpose == FormPurpose::Create;
+    if !is_new && form.purpose != FormPurpose::Update {
+        return Ok(());
+    }
+    let data = match &form.item {
+        Some(item) => serde_json::to_value(item.data()).map_err(Error::internal)?,
+        None => Value::Null,
+    };
+    let present = |field: &Field| {
+        let suggested = query.iter().find(|it| it.0 == field.name);
+        let stored = match data.get(field.name) {
+            Some(Value::Number(it)) => Some(it.to_string()),
+            other => other.and_then(Value::as_str).map(ToOwned::to_owned),
+        };
+        stored.or_else(|| suggested.map(|it| it.1.clone()))
+    };
+    let site = form.schema.role(Role::Site).and_then(present);
+    for field in form.schema.writable(is_new) {
+        if form.left_out.contains(&field.name) {
+            continue;
+        }
+        let present = present(field).filter(|it| !it.is_empty());
+        let choices = choices(cx, registry, field, (site.as_deref(), present)).await?;
+        if !choices.is_empty() {
+            form.offered.push(Offered {
+                field: field.name,
+                choices,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Returns what is offered for `field`, which has or is suggested the value `present`.
+async fn choices(
+    cx: &Context,
+    registry: &Registry,
+    field: &Field,
+    (site, present): (Option<&str>, Option<String>),
+) -> Result<Vec<Choice>> {
+    let name = field.offered.or_else(|| leads::declared(field));
+    let Some(name) = name else {
+        return Ok(Vec::new());
+    };
+    let mut all = inventory::iter::<OptionsRegistration>.into_iter();
+    // What never changes and is suggested is what it is.
+    let is_settled = field.offered.is_none() && !field.may_be_written(false);
+    if let (true, Some(id)) = (is_settled, &present) {
+        let found = leads::find(cx, name, std::slice::from_ref(id)).await?;
+        let found = found.iter().filter_map(Item::title);
+        return Ok(found.map(|title| (id.clone(), title)).collect());
+    }
+    match all.find(|it| it.name == name) {
+        Some(registered) => (registered.find)(cx, site).await,
+        None if registry.route(name).is_some() => {
+            let site = site.filter(|_| name != "site");
+            listed(cx, name, site, "").await
+        }
+        None => Ok(Vec::new()),
+    }
+}

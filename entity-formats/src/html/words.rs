@@ -1,0 +1,136 @@
+//! The words of a type, as pages show them: for its fields, for what is in them, and what is said about them.
+
+use entity_core::label;
+use entity_core::leads::declared;
+use entity_core::schema::{Field, Kind, Role};
+
+/// What people are told that a field is: one that refers to a site is not its id but the site.
+pub(super) fn label_of(field: &Field) -> String {
+    if let Some(label) = field.label {
+        return label.to_owned();
+    }
+    let is_site = field.role == Some(Role::Site);
+    let is_truth = field.kind == Kind::Boolean;
+    match field.name.strip_suffix("Id") {
+        _ if field.name == "html" => "Text".to_owned(),
+        None if is_site && !field.name.eq_ignore_ascii_case("id") => "Site".to_owned(),
+        None if is_truth => label(truth(field.name)),
+        Some(stem) if !stem.is_empty() && declared(field).is_some() => label(stem),
+        _ => label(field.name),
+    }
+}
+
+/// `isDraft` is `Draft`.
+fn truth(name: &str) -> &str {
+    let stem = name.strip_prefix("is");
+    stem.filter(|it| it.starts_with(|c: char| c.is_ascii_uppercase()))
+        .unwrap_or(name)
+}
+
+/// What people read for `value`, one of those of `field` for which there are words.
+pub(super) fn word_of(field: &Field, value: &str) -> Option<String> {
+    let declared = field.words.iter().find(|it| it.0 == value);
+    let is_choice = || field.choices.contains(&value);
+    match declared {
+        Some((_, words)) => Some((*words).to_owned()),
+        None => is_choice().then(|| choice(value)),
+    }
+}
+
+/// What people read for one of the choices of a field: `SCORE_GRADE_TYPE` is `Score grade type`.
+pub(super) fn choice(value: &str) -> String {
+    let is_loud = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    match value.chars().all(is_loud) {
+        true if value.len() > 2 => label(&value.to_ascii_lowercase()),
+        _ if is_key(value) => label(value),
+        _ => value.to_owned(),
+    }
+}
+
+/// Whether a word has a capital within, as names for programs have.
+fn is_key(word: &str) -> bool {
+    let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric());
+    let is_small = word.starts_with(|c: char| c.is_ascii_lowercase());
+    is_plain && is_small && word.contains(|c: char| c.is_ascii_uppercase())
+}
+
+/// What is said about something, for people: names of `fields` and their values are words, and marks that tell programs'
+/// names from words are left out.
+pub(super) fn prose(text: &str, fields: &[Field]) -> String {
+    let mut prose = String::with_capacity(text.len());
+    for (index, piece) in text.split('`').enumerate() {
+        match index % 2 {
+            0 => prose.push_str(piece),
+            _ => prose.push_str(&told(piece, fields)),
+        }
+    }
+    prose
+}
+
+/// What stands between marks, as people read it.
+fn told(name: &str, fields: &[Field]) -> String {
+    let quoted = |label: &str| format!("\u{201c}{label}\u{201d}");
+    let field = fields.iter().find(|it| it.name == name);
+    let word = || fields.iter().find_map(|it| word_of(it, name));
+    match field {
+        Some(field) => quoted(&label_of(field)),
+        None => match word() {
+            Some(word) => quoted(&word),
+            None if is_key(name) => quoted(&label(name)),
+            None => name.to_owned(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_that_refers_to_something_is_called_by_that() {
+        let field = Field::new("siteId", Kind::Text(99), "");
+        assert_eq!(label_of(&field), "Site id");
+        assert_eq!(label_of(&field.role(Role::Site)), "Site");
+        let id = Field::new("Id", Kind::Text(99), "").role(Role::Site);
+        assert_eq!(label_of(&id), "Id");
+    }
+
+    #[test]
+    fn a_field_is_called_as_its_type_says() {
+        let field = Field::new("isDraft", Kind::Boolean, "");
+        assert_eq!(label_of(&field), "Draft");
+        assert_eq!(label_of(&field.label("Not finished")), "Not finished");
+        let text = Field::new("issue", Kind::Boolean, "");
+        assert_eq!(label_of(&text), "Issue");
+    }
+
+    #[test]
+    fn a_choice_is_read_as_words() {
+        for (value, expected) in [
+            ("SCORE_GRADE_TYPE", "Score grade type"),
+            ("afterVoting", "After voting"),
+            ("Deadline", "Deadline"),
+            ("A+", "A+"),
+            ("text", "text"),
+            ("", ""),
+        ] {
+            assert_eq!(choice(value), expected, "{value}");
+        }
+        let field = Field::new("type", Kind::Text(99), "");
+        assert_eq!(word_of(&field, "collection"), None);
+        let field = field.words(&[("collection", "Folder")]);
+        assert_eq!(word_of(&field, "collection").as_deref(), Some("Folder"));
+        assert_eq!(word_of(&field, "Collection"), None);
+    }
+
+    #[test]
+    fn what_is_said_about_fields_names_them_as_people_do() {
+        let fields = [
+            Field::new("openDate", Kind::Millis, "").label("Opens"),
+            Field::new("state", Kind::Text(9), "").words(&[("GONE", "Over")]),
+        ];
+        let text = "From `openDate` to `closeDate`, unless `GONE`; `annc.new` `x";
+        let expected = "From \u{201c}Opens\u{201d} to \u{201c}Close date\u{201d}, unless \u{201c}Over\u{201d}; annc.new x";
+        assert_eq!(prose(text, &fields), expected);
+    }
+}

@@ -12,6 +12,7 @@ pub mod folder;
 mod form;
 mod frame;
 mod list;
+mod pivot;
 pub mod portal;
 mod problem;
 mod query;

@@ -27,6 +27,7 @@ mod forums;
 mod gradebook;
 mod grades;
 mod group;
+mod human;
 mod ics;
 mod idempotency;
 mod input;

@@ -53,6 +53,8 @@ pub(crate) struct TypeAttributes {
     /// The function that says whether a value carries something that is shown only once.
     pub(crate) told_once: Option<Path>,
     pub(crate) asked: Option<Path>,
+    /// The function that says what it is called to delete one.
+    pub(crate) removal: Option<Path>,
     /// Where the caller's own are, below the prefix.
     pub(crate) own: Option<LitStr>,
     pub(crate) plural: Option<LitStr>,
@@ -130,6 +132,7 @@ impl TypeAttributes {
             "feed" => self.feed = Some(meta.value()?.parse()?),
             "event" => self.event = Some(meta.value()?.parse()?),
             "version" => self.version = Some(meta.value()?.parse()?),
+            "removal" => self.removal = Some(meta.value()?.parse()?),
             "asked" => self.asked = Some(meta.value()?.parse()?),
             "told_once" => self.told_once = Some(meta.value()?.parse()?),
             "own" => self.own = Some(meta.value()?.parse()?),
@@ -148,7 +151,7 @@ impl TypeAttributes {
             _ => {
                 return Err(meta.error(
                     "unknown attribute: use prefix, plural, singular, table, migrated, unarchived, unlisted, own, numbered, dropped, join, left_join, access, sight, permits, verbs, \
-                     order, max, parameters, narrow, check, settle, complete, whole, feed, event, told_once, asked, listed or version",
+                     order, max, parameters, narrow, check, settle, complete, whole, feed, event, told_once, asked, removal, listed or version",
                 ));
             }
         }

@@ -43,6 +43,7 @@ pub(crate) fn implement(
     let updated = updated(fields);
     let told_once = attributes.told_once.as_ref().map(told_once);
     let asked = attributes.asked.as_ref().map(asked);
+    let removal = attributes.removal.as_ref().map(removal);
     Ok(quote! {
         impl ::entity_core::Entity for #name {
             fn schema() -> &'static ::entity_core::schema::Schema {
@@ -59,7 +60,7 @@ pub(crate) fn implement(
             fn id(&self) -> ::std::borrow::Cow<'_, str> {
                 ::std::borrow::Cow::Borrowed(&self.#id)
             }
-            #title #site #owner #version #updated #told_once #asked #feed #event
+            #title #site #owner #version #updated #told_once #asked #removal #feed #event
         }
     })
 }
@@ -146,6 +147,14 @@ fn told_once(path: &syn::Path) -> TokenStream {
     quote! {
         fn is_told_once(&self) -> bool {
             #path(self)
+        }
+    }
+}
+
+fn removal(path: &syn::Path) -> TokenStream {
+    quote! {
+        fn removal(&self, caller: ::std::option::Option<&str>) -> ::std::option::Option<&'static str> {
+            ::std::option::Option::Some(#path(self, caller))
         }
     }
 }

@@ -54,6 +54,7 @@ use crate::field::Fields;
 /// | `version = path` | a `fn(&Self) -> Version`; without it, the version is made from the id and the field with the role `version` or, without one, `updated` |
 /// | `told_once = path` | a `fn(&Self) -> bool`, which returns whether this value carries something that is shown only in one answer, such as a new secret |
 /// | `asked = path` | a `fn(Option<&Self>, caller: Option<&str>, field: &str) -> bool`, which returns whether the form to change the entity, or to make one, asks the caller, an internal id, for the field |
+/// | `removal = path` | a `fn(&Self, caller: Option<&str>) -> &'static str`: what pages call it when the caller, an internal id, deletes the entity, such as `Leave the course` |
 /// | `listed("status", "dueTime")` | the fields that the page of a list shows beside the title, in this order; without it, the first ones that are short |
 /// | `own = "me"` | where callers find what is their own, below the prefix; empty for the list itself. The start page leads there |
 /// | `unlisted` | the list of all is for few: pages do not lead to it |

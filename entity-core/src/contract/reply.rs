@@ -135,6 +135,10 @@ pub enum Effect {
 pub struct Abilities {
     /// True if the caller may create an entity of this type.
     pub create: bool,
+    /// The sentence about what the caller has just done, which a page says once.
+    pub said: Option<String>,
+    /// The words for deleting this entity, if it is called otherwise.
+    pub removal: Option<&'static str>,
     /// The site to which all entities of the list belong, if it is known.
     pub site: Option<String>,
     /// True if the caller may change this entity.

@@ -8,7 +8,6 @@ use crate::contract::registry::{ActionRoute, Call, Route};
 use crate::contract::reply::Offer;
 use crate::model::entity::Entity;
 use crate::words::error::Result;
-use crate::words::label::label;
 use crate::words::path::DirectPath;
 use crate::words::verb::Verb;
 
@@ -96,9 +95,7 @@ fn offer(route: &Route, action: &ActionRoute, id: Option<String>, arguments: &[S
     let files = route.receive.filter(|_| action.is_receiving);
     Offer {
         path: DirectPath::new(route.prefix, segments).to_string(),
-        label: action
-            .label
-            .map_or_else(|| label(action.name), ToOwned::to_owned),
+        label: action.label(),
         name: action.name,
         verb: action.verb,
         doc: action.doc,

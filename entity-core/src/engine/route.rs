@@ -351,7 +351,7 @@ async fn abilities<P: Provider>(
     let has_fields = P::Entity::schema().writable(false).next().is_some();
     let (update, delete) = (route.update.is_some() && has_fields, route.delete.is_some());
     Ok(Abilities {
-        create: false,
+        removal: entity.removal(cx.caller().user_id()),
         update: has_forms && update && gate::may::<P>(cx, entity, Operation::Update).await?,
         delete: has_forms && delete && gate::may::<P>(cx, entity, Operation::Delete).await?,
         actions: offer::on(cx, route, Some(entity)).await?,
@@ -438,6 +438,7 @@ fn form_reply<P: Provider>(cx: &Context, entity: Option<P::Entity>, purpose: For
     let names = P::Entity::schema().fields.iter().map(|it| it.name);
     let left_out = names.filter(|it| !P::Entity::is_asked(entity.as_ref(), caller, it));
     let left_out = left_out.collect();
+    let removal = entity.as_ref().and_then(|it| it.removal(caller));
     let form = Form {
         prefix: P::PREFIX,
         schema: P::Entity::schema(),
@@ -450,7 +451,10 @@ fn form_reply<P: Provider>(cx: &Context, entity: Option<P::Entity>, purpose: For
     Reply {
         body: Body::Form(form),
         effect: Effect::Read,
-        abilities: Abilities::default(),
+        abilities: Abilities {
+            removal,
+            ..Abilities::default()
+        },
         remarks: Vec::new(),
     }
 }

@@ -85,6 +85,13 @@ pub trait Entity: Serialize + Send + Sync + 'static {
         true
     }
 
+    /// Returns what pages call it when `caller`, an internal id, deletes the entity, such as `Leave the course` for the
+    /// own membership. Without it, it is called `Delete`.
+    fn removal(&self, caller: Option<&str>) -> Option<&'static str> {
+        let _ = caller;
+        None
+    }
+
     /// Returns whether this value carries something that is shown only in this response, such as a new secret. Such a
     /// response has a body even where others of its kind are empty or a redirect, and must not be stored by any cache.
     fn is_told_once(&self) -> bool {

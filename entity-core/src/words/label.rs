@@ -1,6 +1,6 @@
 //! Labels for people, made from the names that programs use.
 
-use crate::contract::registry::Route;
+use crate::contract::registry::{ActionRoute, Route};
 
 /// Converts a name on the wire into a label: `createdOn` → `Created on`.
 pub fn label(name: &str) -> String {
@@ -40,6 +40,14 @@ pub(crate) fn plural(prefix: &str) -> String {
             format!("{one}es")
         }
         _ => format!("{one}s"),
+    }
+}
+
+impl ActionRoute {
+    /// Returns what people call the action.
+    pub fn label(&self) -> String {
+        self.label
+            .map_or_else(|| label(self.name), ToOwned::to_owned)
     }
 }
 

@@ -24,6 +24,8 @@ pub(super) struct EntityPage<'a> {
     path: String,
     may_update: bool,
     may_delete: bool,
+    /// What it is called to delete it.
+    removal: &'static str,
     /// What the caller may do with it.
     buttons: Vec<Command>,
     /// What the caller may do with it, if a form asks for something first.
@@ -77,6 +79,7 @@ impl<'a> EntityPage<'a> {
             frame,
             may_update: view.abilities.update,
             may_delete: view.abilities.delete,
+            removal: view.abilities.removal.unwrap_or("Delete"),
             buttons: buttons(&view.abilities.actions),
             asks: Ask::all(&view.abilities.actions, tree, view),
             reasons: view

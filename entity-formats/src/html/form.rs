@@ -37,6 +37,8 @@ pub(super) struct FormPage<'a> {
 pub(super) struct DeletePage<'a> {
     frame: Frame<'a>,
     entity: String,
+    /// What it is called to delete it.
+    removal: &'static str,
     action: String,
     version: Option<Version>,
     is_outdated: bool,
@@ -244,16 +246,27 @@ impl Complaint {
 }
 
 impl<'a> DeletePage<'a> {
+    /// Whether it is called as usual.
+    fn is_deleted(&self) -> bool {
+        self.removal == "Delete"
+    }
+
     /// The page that asks whether `item`, which `form` is about, is to be deleted.
     pub(super) fn of(form: &Form, item: &Item, view: &View<'a>) -> Self {
         let path = item.reference().path();
-        let mut frame = Frame::new(format!("Delete {}?", title(item, view)), view)
+        let removal = view.abilities.removal.unwrap_or("Delete");
+        let heading = match view.abilities.removal {
+            Some(removal) => format!("{removal}?"),
+            None => format!("Delete {}?", title(item, view)),
+        };
+        let mut frame = Frame::new(heading, view)
             .below_type(item.prefix())
             .below_entity(&path, title(item, view));
         frame.state = form.is_outdated().then_some("Changed in the meantime");
         Self {
             frame,
             entity: title(item, view),
+            removal,
             action: format!("/direct{path}"),
             version: form.version(),
             is_outdated: form.is_outdated(),

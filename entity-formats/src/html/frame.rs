@@ -12,6 +12,8 @@ pub(super) struct Frame<'a> {
     /// What the title of the window says besides.
     pub(super) state: Option<&'static str>,
     registry: &'a Registry,
+    /// What the reader has just done.
+    pub(super) said: Option<String>,
     pub(super) user: Option<&'a str>,
     pub(super) csrf_token: Option<&'a str>,
     /// The pages above this one, from the start page on.
@@ -44,6 +46,7 @@ impl<'a> Frame<'a> {
             title: title.into(),
             state: None,
             registry: view.registry,
+            said: view.abilities.said.clone(),
             user: view.user,
             csrf_token: view.csrf_token,
             crumbs: vec![Crumb {

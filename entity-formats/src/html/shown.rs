@@ -11,9 +11,9 @@ use entity_core::{encode_segment, is_web_address, plain_text, wire};
 use serde_json::{Map, Value};
 
 use super::label;
-use super::reference;
 use super::wall_clock::WallClock;
 use super::words::{choice, word_of};
+use super::{pivot, reference};
 
 /// A value, ready to be shown.
 #[derive(Template)]
@@ -112,6 +112,9 @@ impl<'a> Shown<'a> {
         if let (true, Some(address)) = (is_mail(field), value.as_str().and_then(mail_address)) {
             let href = format!("mailto:{}", encode_segment(address));
             return Self::Mail { href, address };
+        }
+        if let (Some(pivot), Value::Array(items)) = (field.pivot, value) {
+            return pivot::table(pivot, items);
         }
         if let Some(shown) = of_measure(field, value) {
             return shown;
@@ -220,7 +223,7 @@ fn file(item: &Value) -> Option<Shown<'_>> {
 }
 
 /// Whether a value of this name, of which nothing is declared, is an id or an address that people don't read.
-fn is_for_programs(name: &str) -> bool {
+pub(super) fn is_for_programs(name: &str) -> bool {
     let is_address = ["Id", "URL", "Url", "Uuid"]
         .iter()
         .any(|it| name.ends_with(it));

@@ -56,6 +56,7 @@ entity_core::register!(Memberships);
 #[derive(Clone, Debug, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(version = Self::to_version, listed("memberRole", "userEmail", "siteId"))]
+#[entity(removal = Self::removal_of)]
 pub struct Membership {
     /// The user and the site, or the group: `user::site:site`, `user::group:group`.
     #[entity(id, column = "id")]
@@ -122,6 +123,16 @@ pub struct Membership {
 }
 
 impl Membership {
+    /// Returns what it is called to end the membership.
+    fn removal_of(&self, caller: Option<&str>) -> &'static str {
+        match (&self.group_id, caller == Some(&*self.user_id)) {
+            (None, true) => "Leave the course",
+            (None, false) => "Remove from the course",
+            (Some(_), true) => "Leave the group",
+            (Some(_), false) => "Remove from the group",
+        }
+    }
+
     /// Leaves out everything about the user but the id.
     fn strip(&mut self) {
         for text in [

@@ -17,6 +17,7 @@ mod range;
 mod refused;
 pub(crate) mod request;
 pub(crate) mod respond;
+mod said;
 mod stream;
 pub(crate) mod upload;
 pub(crate) mod validators;
@@ -60,7 +61,8 @@ pub(crate) async fn handle(app: &App, mut exchange: Box<Exchange>) -> Response {
         Ok(path) => path,
         Err(error) => return fail(app, &exchange, &DirectPath::default(), &error),
     };
-    match answer(app, &mut exchange, &path, Runner::Apart).await {
+    said::freshen(&mut exchange.parts.headers);
+    let mut response = match answer(app, &mut exchange, &path, Runner::Apart).await {
         Ok(response) => response,
         Err(error) => {
             ended::keep(app, &mut exchange, &error).await;
@@ -69,7 +71,10 @@ pub(crate) async fn handle(app: &App, mut exchange: Box<Exchange>) -> Response {
                 None => fail(app, &exchange, &path, &error),
             }
         }
-    }
+    };
+    let is_secure = exchange.arrival(&app.config).is_secure;
+    said::forget(&mut response, &exchange.parts.headers, is_secure);
+    response
 }
 
 pub(crate) fn parse_path(app: &App, uri: &Uri) -> Result<DirectPath> {
@@ -250,6 +255,9 @@ pub(crate) fn view<'a>(
         .and_then(|end| mounted.get(..end))
         .unwrap_or(mounted);
     let session: Option<&Arc<_>> = exchange.session.as_ref();
+    let registry = app.dispatcher.registry();
+    let said = said::sentence(&exchange.parts.headers, registry);
+    let abilities = Abilities { said, ..abilities };
     View {
         base_url: &exchange.base_url,
         path: without_format,
@@ -257,7 +265,7 @@ pub(crate) fn view<'a>(
         own_address: None,
         abilities,
         formats: &app.formats,
-        registry: app.dispatcher.registry(),
+        registry,
         absolute: entity_providers::base::html::absolute,
         user: session.map(|it| it.display_name()),
         csrf_token: session.map(|it| it.csrf_token()),

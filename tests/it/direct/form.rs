@@ -369,7 +369,7 @@ both! {
         let user = admin.get("/direct/user/current.html").await;
         assert!(!user.text().contains("<bdi>Accounts</bdi>"), "{}", user.text());
         let described = read(&app.anonymous(), "/direct/user/describe.json").await;
-        assert_eq!(described["title"], "People");
+        assert_eq!(described["title"], "Accounts");
         let feed = admin.get("/direct/announcement/site/biology-101.atom").await;
         assert!(feed.text().contains("<title>Announcements: site biology-101</title>"), "{}", feed.text());
     }

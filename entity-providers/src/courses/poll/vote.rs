@@ -28,6 +28,7 @@ const SIGHT: Sight = Sight::All(&[Sight::Own, Sight::Parent(&super::SIGHT)]);
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "poll-vote", table = "poll_vote", access = ACCESS, sight = SIGHT)]
+#[entity(removal = Self::removal_of)]
 #[entity(singular = "Vote", plural = "Votes", version = seen, unarchived)]
 #[entity(verbs(list), order = "voteDate_desc,key", max = 200)]
 pub struct PollVote {
@@ -110,6 +111,14 @@ impl Kept for Chosen {
 }
 
 impl PollVote {
+    /// Returns what it is called to delete the vote.
+    fn removal_of(&self, caller: Option<&str>) -> &'static str {
+        match caller == Some(&*self.user_id) {
+            true => "Take the vote back",
+            false => "Delete",
+        }
+    }
+
     pub(super) async fn insert(
         cx: &Context,
         poll: &Poll,

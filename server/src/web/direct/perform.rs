@@ -19,7 +19,7 @@ use super::request::Parsed;
 use super::respond::{self, Preference};
 use super::stream::{self, Begun};
 use super::upload::Uploaded;
-use super::{Runner, bundle, etag, file, negotiate, request};
+use super::{Runner, bundle, etag, file, negotiate, request, said};
 use crate::guard::auth::http;
 use crate::operate::archive;
 use crate::web::app::App;
@@ -367,6 +367,9 @@ impl Performance<'_> {
             }
             let is_secure = self.exchange.arrival(&self.app.config).is_secure;
             response = http::without_session(response, &self.app.cookie, is_secure);
+        } else if prepared.preference == Preference::Page {
+            let is_secure = self.exchange.arrival(&self.app.config).is_secure;
+            said::note(&mut response, &reply.effect, self.path, is_secure);
         }
         Ok(response)
     }

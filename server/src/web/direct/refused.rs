@@ -6,6 +6,7 @@
 
 use axum::response::Response;
 use entity_core::format::Format;
+use entity_core::schema::MAX_LINE;
 use entity_core::{
     Abilities, Body, DirectPath, Error, ErrorKind, Form, Input, Item, Preconditions, Refusal,
     Request, Verb, Version,
@@ -27,7 +28,7 @@ pub(crate) async fn form(
     let (format, verb, parsed) = sent(app, exchange, path)?;
     let mut form = match is_login(path, verb) {
         true if comes_back(error) => login_form::form(),
-        false if comes_back(error) => empty(app, exchange, path, verb, error).await?,
+        false if comes_back(error) => empty(app, exchange, path, (verb, &parsed), error).await?,
         false if error.kind() == ErrorKind::Unauthenticated => ended::form(app, path, verb)?,
         _ => return None,
     };
@@ -87,12 +88,19 @@ fn comes_back(error: &Error) -> bool {
     )
 }
 
+/// What was sent in lines of text: it suggests to the form what it did when it was opened, such as the site.
+fn suggested(parsed: &Parsed) -> Vec<(String, String)> {
+    let fields = parsed.input.fields.iter();
+    let texts = fields.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
+    texts.filter(|it| it.1.len() <= MAX_LINE).collect()
+}
+
 /// The form that was sent, as it was before: asked for again, so that whoever may not see it does not.
 async fn empty(
     app: &App,
     exchange: &Exchange,
     path: &DirectPath,
-    verb: Verb,
+    (verb, parsed): (Verb, &Parsed),
     error: &Error,
 ) -> Option<Form> {
     let is_outdated = error.kind() == ErrorKind::PreconditionFailed;
@@ -107,7 +115,7 @@ async fn empty(
     let request = Request {
         path: DirectPath::new(&path.prefix, segments),
         verb: Verb::Get,
-        query: Vec::new(),
+        query: suggested(parsed),
         input: Input::default(),
         preconditions: Preconditions::default(),
         is_dry_run: false,

@@ -1,0 +1,151 @@
+//! Pages ask people for what people know and tell them what they did: minutes, groups by name, one sentence once.
+
+use http::StatusCode;
+use http::header::{ACCEPT, CACHE_CONTROL, COOKIE, LOCATION, SET_COOKIE};
+use serde_json::{Value, json};
+use tests::{Answer, Client, TestApp, both};
+
+use super::{created, read};
+
+const EVENTS: &str = "/direct/calendar";
+const LAB: &str = "Lab report: onion cells";
+
+async fn browser(app: &TestApp, eid: &str) -> Client {
+    app.user(eid)
+        .await
+        .with_header(ACCEPT, "text/html,*/*;q=0.8")
+}
+
+fn form(pairs: &[(&str, &str)]) -> String {
+    entity_formats::write_pairs(pairs.iter().copied())
+}
+
+/// The path to which an answer sends a browser.
+#[track_caller]
+fn next(answer: &Answer) -> String {
+    answer.expect(StatusCode::SEE_OTHER);
+    let next = answer.header(LOCATION).expect("a page");
+    next.replace("http://127.0.0.1:8080", "")
+}
+
+/// The page of the entity with this title in the site of the demo.
+async fn page_of(client: &Client, prefix: &str, title: &str) -> String {
+    let list = client
+        .get(&format!("/direct/{prefix}/site/biology-101.json"))
+        .await;
+    let list: Value = serde_json::from_slice(&list.body).expect("JSON");
+    let items = list[format!("{prefix}_collection")]
+        .as_array()
+        .expect("a list");
+    let found = items.iter().find(|it| it["title"] == title).expect(title);
+    format!(
+        "/direct/{prefix}/{}.html",
+        found["id"].as_str().expect("an id")
+    )
+}
+
+both! {
+    async fn a_length_is_asked_for_in_minutes_and_programs_send_it_as_before(app: TestApp) {
+        let teacher = browser(&app, "instructor1").await;
+        let page = teacher.get("/direct/calendar/new.html?siteId=biology-101").await;
+        let told = ["name=\"duration[minutes]\"", "<bdi>Biology 101: Cells and Life</bdi></output>", "<legend>For the groups</legend>"];
+        for it in told {
+            assert!(page.text().contains(it), "{it} in {}", page.text());
+        }
+        let begin = ("firstTime", "2027-03-01T10:00");
+        let common = [("siteId", "biology-101"), ("title", "Lab"), begin];
+        for (length, expected) in [
+            (("duration[minutes]", "90"), 5_400_000),
+            (("duration", "5400001"), 5_400_001),
+        ] {
+            let answer = app.user("instructor1").await.post_form(EVENTS, &form(&[&common[..], &[length]].concat())).await;
+            let id = created(&answer, "calendar");
+            let event = read(&teacher, &format!("{EVENTS}/{id}.json")).await;
+            assert_eq!(event["duration"], expected);
+        }
+        let wrong = form(&[&common[..], &[("duration[minutes]", "an hour")]].concat());
+        let answer = teacher.post_form(EVENTS, &wrong).await;
+        answer.expect(StatusCode::BAD_REQUEST);
+        for it in ["Length must be a number of minutes.", "value=\"an hour\"", "<bdi>Biology 101: Cells and Life</bdi></output>"] {
+            assert!(answer.text().contains(it), "{it} in {}", answer.text());
+        }
+    }
+
+    async fn groups_are_ticked_and_files_stay_unless_they_are_left_out(app: TestApp) {
+        let teacher = browser(&app, "instructor1").await;
+        let page = page_of(&teacher, "assignment", LAB).await;
+        let path = page.trim_end_matches(".html");
+        let edit = teacher.get(&format!("{path}/edit.html")).await;
+        let (_, tick) = edit.text().split_once("name=\"attachments[]\" type=\"checkbox\" value=\"").expect("a file");
+        let file = crate::direct::form::plain(tick.split('"').next().expect("a value"));
+        let (_, tick) = edit.text().split_once("name=\"groups[]\" type=\"checkbox\" value=\"").expect("a group");
+        let group = tick.split('"').next().expect("an id");
+        let before = read(&teacher, &format!("{path}.json")).await;
+        let change = form(&[("_method", "PUT"), ("attachments[]", ""), ("attachments[]", &file), ("attachments[]", ""), ("groups[]", ""), ("groups[]", group)]);
+        next(&teacher.post_form(path, &change).await);
+        let after = read(&teacher, &format!("{path}.json")).await;
+        assert_eq!((&after["attachments"], &after["groups"]), (&before["attachments"], &json!([group])));
+        let change = form(&[("_method", "PUT"), ("attachments[]", ""), ("groups[]", "")]);
+        next(&teacher.post_form(path, &change).await);
+        let after = read(&teacher, &format!("{path}.json")).await;
+        assert_eq!((&after["attachments"], &after["groups"]), (&json!([]), &json!([])));
+    }
+
+    async fn work_is_handed_in_by_those_for_whom_it_is_while_it_is_open(app: TestApp) {
+        const BUTTON: &str = "<summary>Hand in</summary>";
+        const REASON: &str = "This assignment is closed: nothing is handed in any more.";
+        let (student, teacher) = (browser(&app, "student2").await, browser(&app, "instructor1").await);
+        let (open, closed) = (page_of(&student, "assignment", LAB).await, page_of(&student, "assignment", "Essay: what is alive?").await);
+        for (client, page, expected) in [
+            (&student, &open, (true, false)),
+            (&student, &closed, (false, true)),
+            (&teacher, &open, (false, false)),
+            (&teacher, &closed, (false, false)),
+        ] {
+            let page = client.get(page).await;
+            assert_eq!((page.text().contains(BUTTON), page.text().contains(REASON)), expected, "{}", page.text());
+        }
+    }
+
+    async fn a_page_says_once_what_its_reader_has_done(app: TestApp) {
+        const SAID: &str = "Announcement created.";
+        let teacher = browser(&app, "instructor1").await;
+        let answer = teacher.post_form("/direct/announcement", &form(&[("siteId", "biology-101"), ("title", "A"), ("body", "b")])).await;
+        let page = next(&answer);
+        let set = answer.header(SET_COOKIE).expect("a cookie").to_owned();
+        let cookie = set.split(';').next().expect("a pair").to_owned();
+        assert!(set.contains("HttpOnly") && cookie.starts_with("lectern-said="), "{set}");
+        let both = format!("{}; {cookie}", teacher.cookie().expect("a session"));
+        let after = app.anonymous().with_header(ACCEPT, "text/html").with_header(COOKIE, &both);
+        let (silent, told) = (teacher.get(&page).await, after.get(&page).await);
+        assert!(!silent.text().contains(SAID), "{}", silent.text());
+        assert!(told.text().contains(SAID), "{}", told.text());
+        let cleared = told.header(SET_COOKIE).expect("a cookie that ends the other");
+        assert!(cleared.starts_with("lectern-said=;") && cleared.contains("Max-Age=0"), "{cleared}");
+        assert_eq!(told.header(CACHE_CONTROL), Some("no-store"));
+    }
+
+    async fn who_ends_the_own_membership_leaves(app: TestApp) {
+        let (student, teacher) = (browser(&app, "student1").await, browser(&app, "instructor1").await);
+        let own = read(&student, "/direct/user/current.json").await;
+        let path = format!("/direct/membership/{}::site:biology-101", own["id"].as_str().expect("an id"));
+        let page = student.get(&format!("{path}.html")).await;
+        assert!(!page.text().contains(">Delete<"), "{}", page.text());
+        let page = teacher.get(&format!("{path}.html")).await;
+        let says = page.text().contains("Remove from the course");
+        assert_eq!(says, page.text().contains("/delete.html"), "{}", page.text());
+    }
+
+    async fn a_list_is_followed_by_one_button(app: TestApp) {
+        let student = browser(&app, "student1").await;
+        let page = student.get("/direct/calendar/site/biology-101.html").await;
+        assert!(page.text().contains(">Subscribe</button>"), "{}", page.text());
+        let feed = form(&[("title", "Events"), ("path", "/calendar/site/biology-101"), ("query", ""), ("formats[]", "ics")]);
+        let made = student.post_form("/direct/feed", &feed).await;
+        made.expect(StatusCode::CREATED);
+        assert!(made.text().contains(".ics"), "{}", made.text());
+        let stranger = app.anonymous().with_header(ACCEPT, "text/html");
+        let page = stranger.get("/direct/announcement/site/university-news.html").await;
+        assert!(!page.text().contains("Subscribe"), "{}", page.text());
+    }
+}

@@ -130,6 +130,7 @@ mod contract {
     pub(crate) mod input;
     pub(crate) mod look_up;
     pub(crate) mod name;
+    pub(crate) mod named;
     pub(crate) mod notice;
     pub(crate) mod operation;
     pub(crate) mod patch;

@@ -1,7 +1,5 @@
 //! Labels for people, made from the names that programs use.
 
-use crate::contract::registry::{ActionRoute, Route};
-
 /// Converts a name on the wire into a label: `createdOn` → `Created on`.
 pub fn label(name: &str) -> String {
     let mut label = String::with_capacity(name.len() + 4);
@@ -40,36 +38,6 @@ pub(crate) fn plural(prefix: &str) -> String {
             format!("{one}es")
         }
         _ => format!("{one}s"),
-    }
-}
-
-impl ActionRoute {
-    /// Returns what people call the action.
-    pub fn label(&self) -> String {
-        self.label
-            .map_or_else(|| label(self.name), ToOwned::to_owned)
-    }
-}
-
-impl Route {
-    /// Returns the plural name of the type: the heading of its list.
-    pub fn plural(&self) -> String {
-        match self.plural {
-            Some(said) => said.to_owned(),
-            None => plural(self.prefix),
-        }
-    }
-
-    /// Returns what people call that which is their own of the type, and its path below the prefix, if the type declares
-    /// that callers have some: one entity, or the list.
-    pub fn own(&self) -> Option<(String, &'static str)> {
-        let path = self.own?;
-        let one = self.singular.map(ToOwned::to_owned);
-        let label = match path {
-            "" => self.plural(),
-            _ => one.unwrap_or_else(|| label(self.prefix)),
-        };
-        Some((label, path))
     }
 }
 

@@ -1,0 +1,34 @@
+//! What people call a type and its actions.
+
+use super::registry::{ActionRoute, Route};
+use crate::words::label::{label, plural};
+
+impl ActionRoute {
+    /// Returns what people call the action.
+    pub fn label(&self) -> String {
+        self.label
+            .map_or_else(|| label(self.name), ToOwned::to_owned)
+    }
+}
+
+impl Route {
+    /// Returns the plural name of the type: the heading of its list.
+    pub fn plural(&self) -> String {
+        match self.plural {
+            Some(said) => said.to_owned(),
+            None => plural(self.prefix),
+        }
+    }
+
+    /// Returns what people call that which is their own of the type, and its path below the prefix, if the type declares
+    /// that callers have some: one entity, or the list.
+    pub fn own(&self) -> Option<(String, &'static str)> {
+        let path = self.own?;
+        let one = self.singular.map(ToOwned::to_owned);
+        let label = match path {
+            "" => self.plural(),
+            _ => one.unwrap_or_else(|| label(self.prefix)),
+        };
+        Some((label, path))
+    }
+}

@@ -141,7 +141,7 @@ both! {
         let path = "/direct/site/biology-101.html";
         let of_teacher = app.user("instructor1").await.get(path).await;
         let of_student = app.user("student1").await.get(path).await;
-        for only_hers in ["/edit.html", "/perms.html"] {
+        for only_hers in ["/edit.html", "/delete.html"] {
             let link = format!("/direct/site/biology-101{only_hers}");
             assert!(of_teacher.text().contains(&link), "{link}");
             assert!(!of_student.text().contains(&link), "{link}");

@@ -43,12 +43,12 @@ fn number_of_connections() -> usize {
         .min(room.max(FEWEST_CONNECTIONS))
 }
 
-/// How many files this process has open.
+/// Returns the number of files this process has open.
 fn opened_files() -> usize {
     fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
 }
 
-/// How many files this process may have open.
+/// Returns the number of files this process may have open.
 fn open_files() -> usize {
     let limits = fs::read_to_string("/proc/self/limits").expect("a process of Linux");
     let line = limits

@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 const SHORT: Duration = Duration::from_millis(200);
 /// A limit that no test reaches: what ends before was ended by another one.
 const LONG: Duration = Duration::from_mins(1);
-/// How long a test waits for what must happen.
+/// The time for which a test waits for what must happen.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -79,7 +79,7 @@ impl Service {
             .expect("it goes on");
     }
 
-    /// How long the listener goes on.
+    /// Returns the time for which the listener goes on.
     async fn ended(self) -> Duration {
         let begin = Instant::now();
         tokio::time::timeout(PATIENCE, self.serving)

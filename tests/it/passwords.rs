@@ -9,7 +9,7 @@ use tests::{Answer, Client, TestApp, both};
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const BATCH: &str = "/direct/batch.json";
 
-/// How many passwords are hashed or verified until the answer is there.
+/// Returns the number of passwords that are hashed or verified until the answer is there.
 async fn cost(app: &TestApp, answer: impl Future<Output = Answer>) -> (u64, Answer) {
     let before = app.service().passwords.runs();
     let answer = answer.await;

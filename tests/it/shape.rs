@@ -62,7 +62,7 @@ fn is_of(value: &Value, kind: &str) -> bool {
     }
 }
 
-/// Whether `text` is like `2026-11-21T10:00:00Z`.
+/// Returns whether `text` is like `2026-11-21T10:00:00Z`.
 pub(crate) fn is_instant(text: &str) -> bool {
     text.len() == 20 && text.ends_with('Z') && chrono::DateTime::parse_from_rfc3339(text).is_ok()
 }

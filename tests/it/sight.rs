@@ -74,7 +74,7 @@ struct Remark {
     #[entity(parent = Leaflet)]
     leaflet_id: String,
     crossed_out: bool,
-    /// Whether the caller has marked the leaflet.
+    /// True if the caller has marked the leaflet.
     #[entity(sql = "b.user_id IS NOT NULL", column)]
     is_marked: bool,
     #[entity(sql = STATE, column)]

@@ -208,7 +208,7 @@ async fn overwrite(cx: &Context, held: Held) -> Result<()> {
     Ok(())
 }
 
-/// Whether a change of the pupil `id` is taken, which is refused with 403 otherwise.
+/// Returns whether a change of the pupil `id` is taken, which is refused with 403 otherwise.
 async fn sends(cx: &Context, id: &str, sent: serde_json::Value) -> bool {
     let current = db::read::<Pupil>(cx, id).await.expect("it reads");
     let fields = Fields(sent.as_object().cloned().unwrap_or_default());

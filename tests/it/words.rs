@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use http::header::{ACCEPT, LOCATION};
-use tests::{Answer, Backend, Client, TestApp, both, is_full};
+use tests::{Answer, Client, TestApp, both, is_full};
 
 use crate::direct::form::plain;
 
-/// The most pages of one shape that are looked at, on SQLite and on PostgreSQL.
-const ALIKE: [usize; 2] = [3, 1];
+/// The maximum number of pages of one shape that a long test looks at.
+const MOST_ALIKE: usize = 3;
 /// Words with a capital within that people use.
 const WORDS: [&str; 1] = ["iCalendar"];
 /// Elements that people don't read: what is in the second ones is folded away, for programs.
@@ -62,7 +62,7 @@ fn keys(text: &str) -> BTreeSet<String> {
     strange.map(ToOwned::to_owned).collect()
 }
 
-/// Whether there are 32 hexadecimal digits, with hyphens or without.
+/// Returns whether there are 32 hexadecimal digits, with hyphens or without.
 fn is_id(token: &str) -> bool {
     let is_digit = |c: char| c.is_ascii_hexdigit();
     let digits = token.chars().filter(|it| *it != '-');
@@ -74,7 +74,7 @@ fn is_id(token: &str) -> bool {
     (is_grouped || !token.contains('-')) && digits.clone().all(is_digit) && digits.count() >= 32
 }
 
-/// Whether programs call something so: `dueTime`, `term_eid`, `TRUE_FALSE`.
+/// Returns whether programs call something so: `dueTime`, `term_eid`, `TRUE_FALSE`.
 fn is_name(token: &str) -> bool {
     let letters: Vec<char> = token.chars().collect();
     let is_cased = letters
@@ -87,7 +87,7 @@ fn is_name(token: &str) -> bool {
     (is_camel || is_snake) && !WORDS.contains(&token)
 }
 
-/// Whether it is a number of milliseconds since 1970.
+/// Returns whether it is a number of milliseconds since 1970.
 fn is_instant(token: &str) -> bool {
     token.len() == 13 && token.bytes().all(|it| it.is_ascii_digit())
 }
@@ -113,7 +113,7 @@ fn links(page: &str) -> BTreeSet<String> {
     paths.collect()
 }
 
-/// Whether what is there is no page, the same page in another order, or for programs.
+/// Returns whether what is there is no page, the same page in another order, or for programs.
 fn is_left_out(path: &str) -> bool {
     let (stem, query) = path.split_once('?').unwrap_or((path, ""));
     let is_data = ["json", "xml", "csv", "atom", "rss", "ics"];
@@ -182,8 +182,10 @@ async fn walk(client: &Client, start: &str, alike: usize) -> (usize, Vec<String>
 
 both! {
     async fn pages_are_in_words_and_their_links_are_open(app: TestApp) {
-        let is_whole = app.database().backend() == Backend::Sqlite || is_full();
-        let alike = if is_whole { ALIKE[0] } else { ALIKE[1] };
+        if tests::is_left_out(&app) {
+            return;
+        }
+        let alike = if is_full() { MOST_ALIKE } else { 1 };
         let html = |it: Client| it.with_header(ACCEPT, "text/html,*/*;q=0.5");
         let mut all = Vec::new();
         for (eid, least) in [

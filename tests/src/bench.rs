@@ -25,7 +25,7 @@ use crate::{Backend, Database, OnBackend};
 
 /// Requests under way at once.
 const CONNECTIONS: usize = 32;
-/// How long an answer is waited for.
+/// The time for which an answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How much to measure.

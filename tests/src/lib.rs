@@ -32,12 +32,12 @@ pub use lectern_testing::{
 };
 use lectern_testing::{postgres, template};
 
-/// Whether all of a long test is wanted, and not a sample of it: `FULL` says so, unless it is empty or 0.
+/// Returns whether all of a long test is wanted, and not a sample of it: `FULL` says so, unless it is empty or 0.
 pub fn is_full() -> bool {
     env::var_os("FULL").is_some_and(|it| !it.is_empty() && it != "0")
 }
 
-/// Whether a long test of what is decided above the storage is left out on this database: on PostgreSQL, unless `FULL=1`.
+/// Returns whether a long test of what is decided above the storage is left out on this database: on PostgreSQL, unless `FULL=1`.
 /// Then it says so.
 pub fn is_left_out(app: &TestApp) -> bool {
     let is_left_out = app.database().backend() == Backend::Postgres && !is_full();

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use crate::Database;
 use crate::app::{HURRIED, PATIENT, WITHOUT_LIMITS};
 
-/// How long what must happen may take on a machine that has much else to do.
+/// The time that what must happen may take on a machine that has much else to do.
 const PATIENCE: Duration = Duration::from_mins(2);
 /// Ports of services: below those that the kernel gives to clients.
 const PORTS: Range<u16> = 20_000..32_000;
@@ -143,7 +143,7 @@ impl Process {
         self.port
     }
 
-    /// How long it took until it answered.
+    /// Returns the time that it took until it answered.
     pub fn start_time(&self) -> Duration {
         self.start_time
     }
@@ -201,13 +201,13 @@ impl Process {
         fs::write(path, "5").expect("a running process of ours");
     }
 
-    /// How many files and sockets it has open.
+    /// Returns the number of files and sockets it has open.
     pub fn descriptors(&self) -> usize {
         let entries = fs::read_dir(self.proc_path("fd"));
         entries.expect("a running process of ours").count()
     }
 
-    /// How many threads it has.
+    /// Returns the number of threads it has.
     pub fn threads(&self) -> usize {
         let entries = fs::read_dir(self.proc_path("task"));
         entries.expect("a running process of ours").count()
@@ -320,7 +320,7 @@ pub fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("text")
 }
 
-/// Whether an HTTP server answers on this port, whatever it says.
+/// Returns whether an HTTP server answers on this port, whatever it says.
 fn answers(port: u16) -> bool {
     let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else {
         return false;

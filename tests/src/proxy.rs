@@ -96,7 +96,7 @@ impl Proxy {
         self.cut.replace(Some(cut));
     }
 
-    /// Whether the COMMIT that was decided on has come. If it has not, the decision is taken back.
+    /// Returns whether the COMMIT that was decided on has come. If it has not, the decision is taken back.
     pub fn has_cut(&self) -> bool {
         self.cut.replace(None).is_none()
     }

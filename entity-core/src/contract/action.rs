@@ -1,6 +1,7 @@
 //! Actions: named operations of a type, on one entity or on the collection.
 
 mod arguments;
+mod found;
 mod outcome;
 mod rest;
 
@@ -13,15 +14,15 @@ use futures::future::BoxFuture;
 use crate::contract::access::Need;
 use crate::contract::blob::Receive;
 use crate::contract::context::Context;
-use crate::contract::gate;
 use crate::contract::provider::{List, Provider};
-use crate::contract::search::{Grammar, Page, Search};
+use crate::contract::search::Grammar;
 use crate::model::schema::Field;
 use crate::model::shape::Shape;
 use crate::words::error::Result;
 use crate::words::verb::Verb;
 
 pub use arguments::Arguments;
+pub(crate) use found::{RunSearch, run_search};
 pub use outcome::Outcome;
 pub use rest::Rest;
 
@@ -165,25 +166,6 @@ impl Answers {
     pub(crate) fn are_a_list(self) -> bool {
         matches!(self, Self::Collection)
     }
-}
-
-/// A function that runs a search of a type.
-pub(crate) type RunSearch<P> = for<'a> fn(&'a Context, Search) -> BoxFuture<'a, Result<Found<P>>>;
-
-/// The page that a search asks for and, if it asks for that, the total number of entities.
-pub(crate) type Found<P> = (Page<<P as Provider>::Entity>, Option<u64>);
-
-/// Runs `search`, and counts all that it matches if it asks for that.
-pub(crate) fn run_search<P: List>(cx: &Context, search: Search) -> BoxFuture<'_, Result<Found<P>>> {
-    Box::pin(async move {
-        let counted = search.is_counted.then(|| search.clone());
-        let page = gate::list::<P>(cx, search).await?;
-        let total = match counted {
-            Some(search) => gate::count::<P>(cx, search).await?,
-            None => None,
-        };
-        Ok((page, total))
-    })
 }
 
 /// The function that carries out an action.

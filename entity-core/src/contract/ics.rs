@@ -40,7 +40,7 @@ pub struct IcsEvent {
     pub start: DateTimeUtc,
     /// The time zone of the beginning, in which it recurs.
     pub zone: Tz,
-    /// How long it takes. A file may say that it ends before it begins.
+    /// The time that it takes. A file may say that it ends before it begins.
     pub length: TimeDelta,
     /// The recurrence rule; empty for an event that takes place once.
     pub rule: String,

@@ -7,9 +7,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::contract::context::Context;
 
-/// How long a visit counts.
+/// The time for which a visit counts.
 const COUNTS: TimeDelta = TimeDelta::minutes(5);
-/// How long a visit that goes on is not told anew.
+/// The time for which a visit that goes on is not told anew.
 const TOLD: TimeDelta = TimeDelta::minutes(1);
 /// The maximum number of visits that are remembered. Further ones are not noted until earlier ones are over.
 const MOST: usize = 100_000;

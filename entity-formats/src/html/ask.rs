@@ -56,7 +56,7 @@ impl<'a> Ask<'a> {
     }
 }
 
-/// Whether the action needs a form.
+/// Returns whether the action needs a form.
 pub(super) fn is_asking(offer: &Offer) -> bool {
     offer.verb == Verb::Post
         && offer.reason.is_none()

@@ -150,7 +150,7 @@ impl Control {
         }
     }
 
-    /// Whether it is a group of boxes, which has a legend instead of a label.
+    /// Returns whether it is a group of boxes, which has a legend instead of a label.
     fn is_group(&self) -> bool {
         matches!(self.widget, Widget::Ticks(_))
     }

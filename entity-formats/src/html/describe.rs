@@ -22,7 +22,7 @@ struct CatalogPage<'a> {
 /// A type in the catalog.
 struct Listed {
     entry: TypeEntry,
-    /// Whether the reader may open its list.
+    /// True if the reader may open its list.
     is_open: bool,
 }
 
@@ -33,7 +33,7 @@ struct TypePage<'a> {
     frame: Frame<'a>,
     base_url: &'a str,
     entry: TypeEntry,
-    /// Whether the reader may open its list.
+    /// True if the reader may open its list.
     is_open: bool,
     /// The form that creates one, if everybody may fill it in.
     form_href: Option<String>,

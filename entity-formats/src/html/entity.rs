@@ -229,13 +229,13 @@ fn related(shown: &[List<'_>], view: &View<'_>) -> Vec<Command> {
 /// The most parts that each entry of a list may have for people to read the list within a page.
 const MOST_PARTS: usize = 12;
 
-/// Whether the value is a list of entries with so many parts that they have pages of their own.
+/// Returns whether the value is a list of entries with so many parts that they have pages of their own.
 fn is_bulky(value: &Value) -> bool {
     let mut items = value.as_array().into_iter().flatten();
     items.any(|it| it.as_object().is_some_and(|it| it.len() > MOST_PARTS))
 }
 
-/// Whether the title, a section or another field says the same.
+/// Returns whether the title, a section or another field says the same.
 fn is_said_elsewhere(
     field: &Field,
     value: &Value,
@@ -257,7 +257,7 @@ fn is_said_elsewhere(
     }
 }
 
-/// Whether the field is one of those that a service keeps for itself or for programs.
+/// Returns whether the field is one of those that a service keeps for itself or for programs.
 fn is_for_few(field: &Field) -> bool {
     let is_plain = matches!(field.kind, Kind::Text(_) | Kind::Boolean);
     let is_derived =

@@ -13,7 +13,7 @@ use super::shown::Shown;
 pub struct Folder {
     /// The name that people see.
     pub title: String,
-    /// Whether it is in another folder.
+    /// True if it is in another folder.
     pub has_parent: bool,
     /// What is in it.
     pub files: Vec<FileLink>,

@@ -173,7 +173,7 @@ fn of_program(field: &Field, value: Value) -> Value {
     number.map_or(value, Value::from)
 }
 
-/// Whether `error` is about the field `name` or a part of it: `files[0].name`.
+/// Returns whether `error` is about the field `name` or a part of it: `files[0].name`.
 fn is_about(error: &FieldError, name: &str) -> bool {
     let rest = error.name.strip_prefix(name);
     rest.is_some_and(|it| it.is_empty() || it.starts_with(['.', '[']))
@@ -246,7 +246,7 @@ impl Complaint {
 }
 
 impl<'a> DeletePage<'a> {
-    /// Whether it is called as usual.
+    /// Returns whether it is called as usual.
     fn is_deleted(&self) -> bool {
         self.removal == "Delete"
     }
@@ -274,7 +274,7 @@ impl<'a> DeletePage<'a> {
     }
 }
 
-/// Whether `name` is a field that the form for a new entity asks for.
+/// Returns whether `name` is a field that the form for a new entity asks for.
 pub(super) fn is_prefilled(schema: &Schema, name: &str) -> bool {
     schema.field(name).is_some_and(|it| it.may_be_written(true))
 }

@@ -147,7 +147,7 @@ fn list_of_site(registry: &Registry, prefix: &str, site: &str) -> Option<String>
     Some(format!("/direct{path}.html"))
 }
 
-/// Whether the reader, who is logged in if `is_known`, may open the list of the type `prefix`, as far as that is known
+/// Returns whether the reader, who is logged in if `is_known`, may open the list of the type `prefix`, as far as that is known
 /// without asking for it. Strangers get no list of all: what they may read is in the sites that are open to them.
 pub(super) fn is_listed(registry: &Registry, prefix: &str, is_known: bool) -> bool {
     let Some(route) = registry.route(prefix) else {

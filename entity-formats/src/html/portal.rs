@@ -40,11 +40,11 @@ pub struct Home {
     pub pinned: Vec<SiteLink>,
     /// The other sites.
     pub others: Vec<SiteLink>,
-    /// Whether the user has more sites than these.
+    /// True if the user has more sites than these.
     pub has_more: bool,
     /// The next events.
     pub events: Vec<Dated>,
-    /// Whether there are more events soon.
+    /// True if there are more events soon.
     pub has_more_events: bool,
     /// The latest announcements.
     pub news: Vec<Dated>,

@@ -66,7 +66,7 @@ impl Query {
     }
 }
 
-/// Whether the parameter says which part of a list is shown, or in which order: nothing about its entities.
+/// Returns whether the parameter says which part of a list is shown, or in which order: nothing about its entities.
 pub(super) fn is_about_list(name: &str) -> bool {
     Window::is_set_by(name) || PLACE.contains(&name) || name == ORDER
 }

@@ -75,13 +75,13 @@ pub(super) fn names(
 /// The most names of which a headline is made.
 const MOST_NAMES: usize = 2;
 
-/// Whether `field` refers to something that has no name for the reader.
+/// Returns whether `field` refers to something that has no name for the reader.
 pub(super) fn is_opaque(field: &Field, entity: &Map<String, Value>, view: &View<'_>) -> bool {
     let target = target(field, entity, view.registry);
     target.is_some_and(|it| it.href(view).is_none() && it.title(view).is_none())
 }
 
-/// Whether the field `name` only says what another field of `entity` refers to is called.
+/// Returns whether the field `name` only says what another field of `entity` refers to is called.
 pub(super) fn is_naming(
     name: &str,
     fields: &[Field],

@@ -222,7 +222,7 @@ fn file(item: &Value) -> Option<Shown<'_>> {
     })
 }
 
-/// Whether a value of this name, of which nothing is declared, is an id or an address that people don't read.
+/// Returns whether a value of this name, of which nothing is declared, is an id or an address that people don't read.
 pub(super) fn is_for_programs(name: &str) -> bool {
     let is_address = ["Id", "URL", "Url", "Uuid"]
         .iter()
@@ -230,7 +230,7 @@ pub(super) fn is_for_programs(name: &str) -> bool {
     is_address || matches!(name, "id" | "reference" | "url")
 }
 
-/// Whether the value says which one it is to programs alone, or each one of a list does.
+/// Returns whether the value says which one it is to programs alone, or each one of a list does.
 pub(super) fn is_nameless(value: &Value) -> bool {
     match value {
         Value::String(it) => has_uuid(it) && !is_web_address(it),
@@ -239,7 +239,7 @@ pub(super) fn is_nameless(value: &Value) -> bool {
     }
 }
 
-/// Whether there is an id in the text that no person reads: 32 hexadecimal digits with hyphens between them.
+/// Returns whether there is an id in the text that no person reads: 32 hexadecimal digits with hyphens between them.
 pub(super) fn has_uuid(text: &str) -> bool {
     let is_digit = |c: char| c.is_ascii_hexdigit() || c == '-';
     let mut runs = text.split(|c| !is_digit(c));
@@ -249,7 +249,7 @@ pub(super) fn has_uuid(text: &str) -> bool {
     })
 }
 
-/// Whether a number of which nothing is declared can only be milliseconds since 1970: it has thirteen digits.
+/// Returns whether a number of which nothing is declared can only be milliseconds since 1970: it has thirteen digits.
 fn is_millis(value: &Value) -> bool {
     let digits = 1_000_000_000_000..10_000_000_000_000;
     value.as_i64().is_some_and(|it| digits.contains(&it))

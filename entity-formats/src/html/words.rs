@@ -47,7 +47,7 @@ pub(super) fn choice(value: &str) -> String {
     }
 }
 
-/// Whether a word has a capital within, as names for programs have.
+/// Returns whether a word has a capital within, as names for programs have.
 fn is_key(word: &str) -> bool {
     let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric());
     let is_small = word.starts_with(|c: char| c.is_ascii_lowercase());

@@ -91,7 +91,7 @@ fn write_element(writer: &mut Writer<Vec<u8>>, part: &PartElement<'_>) -> std::i
     writer.write_event(Event::End(BytesEnd::new(&part.name)))
 }
 
-/// How many bytes a part's body takes among the others.
+/// Returns the number of bytes a part's body takes among the others.
 pub fn size(body: &str) -> usize {
     match document(body) {
         Some(document) => document.len(),

@@ -163,7 +163,7 @@ fn plain(text: &str) -> String {
     text.chars().take(MAX_TEXT - 1).chain(['…']).collect()
 }
 
-/// Whether `rule` has no character that could begin something else.
+/// Returns whether `rule` has no character that could begin something else.
 fn is_rule(rule: &str) -> bool {
     rule.starts_with("FREQ=")
         && rule

@@ -49,7 +49,7 @@ pub(crate) struct Entry {
     pub(crate) content: FeedEntry,
 }
 
-/// Whether `body` can be a feed.
+/// Returns whether `body` can be a feed.
 fn is_feed(body: &Body) -> bool {
     match body {
         Body::Entity(item) => item.schema().has_feed,

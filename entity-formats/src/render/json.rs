@@ -80,7 +80,7 @@ fn write_plain(problem: &Problem) -> Option<Vec<u8>> {
     Some(text.into_bytes())
 }
 
-/// Whether this byte of a text stands in JSON for itself, and harms nobody in HTML.
+/// Returns whether this byte of a text stands in JSON for itself, and harms nobody in HTML.
 fn is_plain(byte: u8) -> bool {
     matches!(byte, b' '..=b'~') && !br#"\"<>&"#.contains(&byte)
 }

@@ -90,7 +90,7 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// Whether a form may call it: it only reads, and its address holds no secret, which would stay behind in
+    /// Returns whether a form may call it: it only reads, and its address holds no secret, which would stay behind in
     /// places where addresses are kept.
     pub fn can_be_tried(&self, method: &str) -> bool {
         let is_secret = |it: &Parameter| it.schema.get("format").is_some_and(|it| it == SECRET);
@@ -124,7 +124,7 @@ pub struct Parameter {
     /// What it means.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// Whether it must be there.
+    /// True if it must be there.
     pub required: bool,
     /// Its values.
     pub schema: Schema,
@@ -139,7 +139,7 @@ pub struct RequestBody {
     /// What it is.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// Whether it must be there.
+    /// True if it must be there.
     pub required: bool,
     /// Its forms, by media type.
     pub content: BTreeMap<String, Content>,

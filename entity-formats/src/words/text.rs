@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// Whether XML 1.0 allows the character, even as a reference.
+/// Returns whether XML 1.0 allows the character, even as a reference.
 pub(crate) fn is_allowed(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..)
 }
@@ -55,7 +55,7 @@ fn needs_escape(c: char) -> bool {
     matches!(c, '&' | '<' | '>' | '"' | '\r') || !is_allowed(c)
 }
 
-/// Whether `text` is a name, leaving colons to namespaces.
+/// Returns whether `text` is a name, leaving colons to namespaces.
 pub(crate) fn is_name(text: &str) -> bool {
     let mut chars = text.chars();
     chars.next().is_some_and(is_name_start) && chars.all(is_name_char)

@@ -61,7 +61,7 @@ fn list(registry: &Registry, path: &str, collection: &Collection) -> String {
     format!("{plural}: {}", words.join(" "))
 }
 
-/// Whether the address is that of the list of the type itself, not of one that an action answers.
+/// Returns whether the address is that of the list of the type itself, not of one that an action answers.
 pub(crate) fn is_whole(collection: &Collection, path: &str) -> bool {
     path.strip_prefix('/') == Some(encode_segment(collection.prefix).as_str())
 }

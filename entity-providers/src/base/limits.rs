@@ -10,13 +10,13 @@ use entity_core::db::Sql;
 /// The limits of the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// How many sites an account may have made that may not make courses.
+    /// The number of sites an account may have made that may not make courses.
     pub sites_per_account: u64,
-    /// How many invitations to one site may be open.
+    /// The number of invitations to one site that may be open.
     pub invitations_per_site: u64,
-    /// How many invitations that one account made may be open.
+    /// The number of invitations of one account that may be open.
     pub invitations_per_account: u64,
-    /// How many bytes the files of one site may have; 0 for any number.
+    /// The number of bytes the files of one site may have; 0 for any number.
     pub file_bytes_per_site: u64,
 }
 

@@ -121,7 +121,7 @@ pub struct CalendarEvent {
     /// clock of `timeZone`.
     #[entity(label = "Begins")]
     pub first_time: Moment,
-    /// How long it takes, in milliseconds.
+    /// The time that it takes, in milliseconds.
     #[entity(optional, default = "0", label = "Length", milliseconds)]
     pub duration: i64,
     /// When it ends; for an event that recurs, when its first occurrence ends. A new event that is sent with this and

@@ -84,10 +84,10 @@ pub struct Poll {
     /// An explanation. It stays as it is once somebody has voted.
     #[entity(content, optional, search, html)]
     pub description: String,
-    /// How many options a vote has at least. It stays as it is once somebody has voted.
+    /// The number of options a vote has at least. It stays as it is once somebody has voted.
     #[entity(optional, default = "1", label = "Least options")]
     pub min_options: i64,
-    /// How many options a vote has at most. It stays as it is once somebody has voted.
+    /// The number of options a vote has at most. It stays as it is once somebody has voted.
     #[entity(optional, default = "1", label = "Most options")]
     pub max_options: i64,
     /// When voting begins; at once unless it is sent. Before, the poll is invisible to those who only vote.

@@ -143,7 +143,7 @@ pub struct Quiz {
     #[entity(sql = "(SELECT CAST(sum(q.points) AS bigint) FROM quiz_question q WHERE q.quiz_id = this.id)", kind = Number)]
     #[entity(label = "Points")]
     pub total_score: Option<Decimal>,
-    /// How many attempts each student has; null for as many as there can be: 100.
+    /// The number of attempts each student has; null for as many as there can be: 100.
     #[entity(label = "Attempts")]
     pub submissions_allowed: Option<i64>,
     /// The number of the caller's own attempts.

@@ -31,7 +31,7 @@ pub const LOGIN_FAILED: &str = "login.failed";
 /// A session was ended by its user.
 pub const LOGOUT: &str = "logout";
 
-/// How long events are kept.
+/// The time for which events are kept.
 const KEPT: TimeDelta = TimeDelta::days(180);
 const EVENTS: Dated = Dated {
     table: "session_event",

@@ -41,7 +41,7 @@ pub struct Arrived {
     pub peer: Option<IpAddr>,
     /// The address of the client.
     pub address: IpAddr,
-    /// Whether the client spoke TLS, to us or to our proxy.
+    /// True if the client spoke TLS, to us or to our proxy.
     pub is_secure: bool,
 }
 
@@ -60,7 +60,7 @@ pub fn host(parts: &Parts, config: &Config) -> Option<String> {
     client(parts, config).host
 }
 
-/// Whether the client itself is on this machine: the connection comes from it, and no proxy made it, neither one of
+/// Returns whether the client itself is on this machine: the connection comes from it, and no proxy made it, neither one of
 /// ours nor one that nobody told us of.
 pub fn is_local(parts: &Parts, config: &Config) -> bool {
     let is_forwarded = OF_PROXIES.iter().any(|it| parts.headers.contains_key(it));
@@ -82,7 +82,7 @@ pub(crate) fn base_url(parts: &Parts, config: &Config, own: &Arc<str>) -> Arc<st
     }
 }
 
-/// Whether `host` is a loopback name, perhaps with a port.
+/// Returns whether `host` is a loopback name, perhaps with a port.
 fn is_loopback(host: &str) -> bool {
     let Ok(authority) = host.parse::<Authority>() else {
         return false;

@@ -28,7 +28,7 @@ const MEMORY: [usize; 2] = [96 << 20, 48 << 20];
 
 /// The files that a connection to a SQLite file has open: that file and its journal.
 const FILES: usize = 2;
-/// How many connections to a SQLite file there are for each reader: one of the pool, and one of the lane.
+/// The number of connections to a SQLite file there are for each reader: one of the pool, and one of the lane.
 const FOR_READER: usize = 2;
 /// The other connections to SQLite files: two that write, to the content and to the audit log, and one for probes.
 const FURTHER: usize = 3;
@@ -50,7 +50,7 @@ pub(crate) struct Capacity {
     pub(crate) searches: usize,
     /// Requests that run at once and may change something.
     pub(crate) writes: usize,
-    /// Whether the database is a SQLite file.
+    /// True if the database is a SQLite file.
     is_file: bool,
 }
 

@@ -78,16 +78,16 @@ settings! {
         /// The service's public address. Empty: `http://` and the address of the listener.
         public_url: Option<WebOrigin> = "svc.serverUrl", "LECTERN_SVC_SERVERURL", "";
 
-        /// How long a session lives without a request.
+        /// The time for which a session lives without a request.
         session_timeout: Duration = "session.timeout", "LECTERN_SESSION_TIMEOUT", "1800";
-        /// How long a session lives at all.
+        /// The time for which a session lives at all.
         session_max_lifetime: Duration = "session.maxLifetime", "LECTERN_SESSION_MAXLIFETIME", "43200";
-        /// How many sessions one user may have; a further one ends the oldest.
+        /// The number of sessions one user may have; a further one ends the oldest.
         sessions_per_user: usize = "session.perUser", "LECTERN_SESSION_PERUSER", "50";
 
         /// Whether the session cookie says `Secure`: `auto`, `always` or `never`.
         cookie_secure: CookieSecure = "cookie.secure", "LECTERN_COOKIE_SECURE", "auto";
-        /// Whether the session cookie says `HttpOnly`.
+        /// True if the session cookie says `HttpOnly`.
         cookie_http_only: bool = "cookie.httponly", "LECTERN_COOKIE_HTTPONLY", "true";
         /// The session cookie's `SameSite`: `lax`, `strict` or `none`.
         cookie_same_site: SameSite = "cookie.samesite", "LECTERN_COOKIE_SAMESITE", "lax";
@@ -101,11 +101,11 @@ settings! {
         /// `csrf.trustedOrigins` too, and `cookie.samesite` = none if they are of another site.
         cors_origins: Vec<WebOrigin> = "cors.origins", "LECTERN_CORS_ORIGINS", "";
 
-        /// Whether data of 2 KiB and more is compressed for clients that take `gzip`. Pages, files, private feeds and what
+        /// True if data of 2 KiB and more is compressed for clients that take `gzip`. Pages, files, private feeds and what
         /// carries a secret never are. A proxy that compresses does the same; then leave it off.
         compression_data: bool = "compression.data", "LECTERN_COMPRESSION_DATA", "false";
 
-        /// Whether the descriptions of entity types are shown to everybody.
+        /// True if the descriptions of entity types are shown to everybody.
         describe_public: bool = "describe.public", "LECTERN_DESCRIBE_PUBLIC", "true";
         /// The proxies that are believed where requests come from.
         trusted_proxies: Vec<Network> = "proxy.trusted", "LECTERN_PROXY_TRUSTED", "";
@@ -113,7 +113,7 @@ settings! {
         /// this is read, because a proxy passes the other one on as a client sent it.
         proxy_header: ProxyHeader = "proxy.header", "LECTERN_PROXY_HEADER", "x-forwarded";
 
-        /// Whether a user may log in by HTTP Basic.
+        /// True if a user may log in by HTTP Basic.
         auth_basic: bool = "auth.basic", "LECTERN_AUTH_BASIC", "false";
         /// The header in which a trusted proxy names the user it logged in. Empty: none.
         auth_trusted_header: Option<HeaderName> = "auth.trustedHeader", "LECTERN_AUTH_TRUSTEDHEADER", "";
@@ -123,42 +123,42 @@ settings! {
         login_account_failures: usize = "login.accountFailures", "LECTERN_LOGIN_ACCOUNTFAILURES", "5";
         /// How many failed logins of one network, of whatever accounts, may stand against it; beyond them it has to wait.
         login_address_failures: usize = "login.addressFailures", "LECTERN_LOGIN_ADDRESSFAILURES", "100";
-        /// How long it takes until one of these no longer does.
+        /// The time that it takes until one of these no longer does.
         login_address_interval: Duration = "login.addressInterval", "LECTERN_LOGIN_ADDRESSINTERVAL", "6";
 
-        /// How many sites an account may have made that may not make courses.
+        /// The number of sites an account may have made that may not make courses.
         sites_per_account: usize = "sites.perAccount", "LECTERN_SITES_PERACCOUNT", "10";
-        /// How many invitations to one site may be open.
+        /// The number of invitations to one site that may be open.
         invitations_per_site: usize = "invitations.perSite", "LECTERN_INVITATIONS_PERSITE", "500";
-        /// How many invitations that one account made may be open.
+        /// The number of invitations of one account that may be open.
         invitations_per_account: usize = "invitations.perAccount", "LECTERN_INVITATIONS_PERACCOUNT", "500";
 
-        /// How many entities one account may have made that are there still. 0: no limit.
+        /// The number of entities one account may have made that are there still. 0: no limit.
         quota_account_entities: u32 = "quota.accountEntities", "LECTERN_QUOTA_ACCOUNTENTITIES", "100000";
         /// How many bytes of text these may have. 0: no limit.
         quota_account_bytes: ByteLimit = "quota.accountBytes", "LECTERN_QUOTA_ACCOUNTBYTES", "256MiB";
-        /// How many entities may be in one site. 0: no limit.
+        /// The number of entities that may be in one site. 0: no limit.
         quota_site_entities: u32 = "quota.siteEntities", "LECTERN_QUOTA_SITEENTITIES", "250000";
         /// How many bytes of text these may have. 0: no limit.
         quota_site_bytes: ByteLimit = "quota.siteBytes", "LECTERN_QUOTA_SITEBYTES", "1GiB";
 
-        /// How many bytes the files of one site may have, those that are attached to something included. 0: no limit.
+        /// The number of bytes the files of one site may have, those that are attached to something included. 0: no limit.
         files_site_bytes: ByteLimit = "files.siteBytes", "LECTERN_FILES_SITEBYTES", "1GiB";
 
         /// How often a private feed may be read without a pause.
         feeds_burst: usize = "feeds.burst", "LECTERN_FEEDS_BURST", "60";
-        /// How long it takes until it may be read once more.
+        /// The time that it takes until it may be read once more.
         feeds_interval: Duration = "feeds.interval", "LECTERN_FEEDS_INTERVAL", "10";
 
-        /// Whether webhooks may be sent to addresses that are not public, and by `http`: to programs in one's own network.
+        /// True if webhooks may be sent to addresses that are not public, and by `http`: to programs in one's own network.
         webhooks_private: bool = "webhooks.private", "LECTERN_WEBHOOKS_PRIVATE", "false";
 
-        /// How many requests an account may send in a second that only read, on the long run. 0: no limit.
+        /// The number of requests an account may send in a second that only read, on the long run. 0: no limit.
         rate_reads: u32 = "rate.reads", "LECTERN_RATE_READS", "50";
-        /// How many requests an account may send in a second that may change something. Operations of a batch
+        /// The number of requests an account may send in a second that may change something. Operations of a batch
         /// count one by one. 0: no limit.
         rate_writes: u32 = "rate.writes", "LECTERN_RATE_WRITES", "20";
-        /// How many requests a network may send in a second of people who are not logged in. 0: no limit.
+        /// The number of requests a network may send in a second of people who are not logged in. 0: no limit.
         rate_strangers: u32 = "rate.strangers", "LECTERN_RATE_STRANGERS", "20";
         /// The requests of how many seconds may be sent at once.
         rate_burst: Duration = "rate.burst", "LECTERN_RATE_BURST", "10";
@@ -176,51 +176,51 @@ settings! {
         admission_uploads: usize = "admission.uploads", "LECTERN_ADMISSION_UPLOADS", "64";
         /// How many logins run at once. Empty: two for each core.
         admission_logins: Option<usize> = "admission.logins", "LECTERN_ADMISSION_LOGINS", "";
-        /// How many large answers are made at once, each of which reads more than 256 KiB. Empty: one for two cores.
+        /// The number of large answers that are made at once, each of which reads more than 256 KiB. Empty: one for two cores.
         admission_large: Option<usize> = "admission.large", "LECTERN_ADMISSION_LARGE", "";
         /// How many requests of each kind wait for one of these places; further ones are refused at once.
         admission_queue: usize = "admission.queue", "LECTERN_ADMISSION_QUEUE", "64";
-        /// How long a request waits for its place before it is refused, and how long one may have to expect to wait.
+        /// The time for which a request waits for its place before it is refused, and how long one may have to expect to wait.
         admission_wait: Duration = "admission.wait", "LECTERN_ADMISSION_WAIT", "500ms";
 
-        /// How long a new connection may be silent.
+        /// The time for which a new connection may be silent.
         first_byte_timeout: Duration = "limits.firstByteTimeout", "LECTERN_LIMITS_FIRSTBYTETIMEOUT", "10";
-        /// How long the header of a request may take.
+        /// The time that the header of a request may take.
         header_timeout: Duration = "limits.headerTimeout", "LECTERN_LIMITS_HEADERTIMEOUT", "10";
-        /// How long the body of a request may take.
+        /// The time that the body of a request may take.
         body_timeout: Duration = "limits.bodyTimeout", "LECTERN_LIMITS_BODYTIMEOUT", "30";
         /// The fewest bytes of an upload in a second, over `limits.bodyTimeout`, which is also its longest pause.
         upload_rate: ByteSize = "limits.uploadRate", "LECTERN_LIMITS_UPLOADRATE", "4KiB";
-        /// How long a connection may be silent between two requests.
+        /// The time for which a connection may be silent between two requests.
         idle_timeout: Duration = "limits.idleTimeout", "LECTERN_LIMITS_IDLETIMEOUT", "75";
-        /// How long a client may take nothing of an answer, or less than 32 KiB of a long one.
+        /// The time for which a client may take nothing of an answer, or less than 32 KiB of a long one.
         write_timeout: Duration = "limits.writeTimeout", "LECTERN_LIMITS_WRITETIMEOUT", "30";
-        /// How long the service may work on a request.
+        /// The time for which the service may work on a request.
         request_deadline: Duration = "limits.requestDeadline", "LECTERN_LIMITS_REQUESTDEADLINE", "10";
-        /// How long a statement that reads may take in the database before it is stopped; the request is answered 503.
+        /// The time that a statement that reads may take in the database before it is stopped; the request is answered 503.
         statement_time: Duration = "limits.statementTime", "LECTERN_LIMITS_STATEMENTTIME", "2";
-        /// How many connections to the database find what they read by an index. Empty: twice the processors, at least
+        /// The number of connections to the database that find what they read by an index. Empty: twice the processors, at least
         /// 4, on PostgreSQL at least 8. Fewer, with a warning, where the process may have few files open or little
         /// memory; so it is for `pool.scans`.
         readers: Option<usize> = "pool.readers", "LECTERN_POOL_READERS", "";
-        /// How many connections to the database read what may take a look at many rows: searches, and lists that are
+        /// The number of connections to the database that read what may take a look at many rows: searches, and lists that are
         /// not of one site. Fewer requests search at once, whatever `admission.scans` says, so that lists find one.
         /// Empty: 4 more than requests that run at once and may search, of `admission.scans` and `admission.writes`; at
         /// most 64.
         scans: Option<usize> = "pool.scans", "LECTERN_POOL_SCANS", "";
         /// How many connections to PostgreSQL write. Empty: 16. A SQLite file has one.
         writers: Option<usize> = "pool.writers", "LECTERN_POOL_WRITERS", "";
-        /// How long a request waits for a free connection to the database, and for another program that holds the lock of
+        /// The time for which a request waits for a free connection to the database, and for another program that holds the lock of
         /// a SQLite file, before it is answered 503.
         pool_wait: Duration = "pool.wait", "LECTERN_POOL_WAIT", "1";
-        /// How long one request may hold the right to write; then what it did is rolled back.
+        /// The time for which one request may hold the right to write; then what it did is rolled back.
         write_hold: Duration = "limits.writeHold", "LECTERN_LIMITS_WRITEHOLD", "1";
-        /// How many connections may be open; further ones wait.
+        /// The number of connections that may be open; further ones wait.
         connections: usize = "limits.connections", "LECTERN_LIMITS_CONNECTIONS", "12000";
         /// How many streams of events an account may follow at once. All accounts together follow no more than a quarter of
         /// `limits.connections`.
         event_streams: usize = "limits.eventStreams", "LECTERN_LIMITS_EVENTSTREAMS", "8";
-        /// How many connections one address may have open. Loopback and trusted proxies are exempt.
+        /// The number of connections one address may have open. Loopback and trusted proxies are exempt.
         connections_per_address: usize = "limits.connectionsPerAddress", "LECTERN_LIMITS_CONNECTIONSPERADDRESS", "256";
         /// The largest header block.
         header_bytes: ByteSize = "limits.headerBytes", "LECTERN_LIMITS_HEADERBYTES", "16KiB";
@@ -240,7 +240,7 @@ settings! {
         /// Most bytes that large answers may hold in memory together; further ones wait a little and are then refused.
         answer_memory: ByteSize = "limits.answerMemory", "LECTERN_LIMITS_ANSWERMEMORY", "64MiB";
 
-        /// How long connections are still accepted after the signal to stop, so that load balancers notice.
+        /// The time for which connections are still accepted after the signal to stop, so that load balancers notice.
         drain_delay: Duration = "shutdown.drainDelay", "LECTERN_SHUTDOWN_DRAINDELAY", "3";
         /// How long after the signal connections are cut off. The service ends five seconds later, whatever is still going on.
         hard_stop: Duration = "shutdown.hardStop", "LECTERN_SHUTDOWN_HARDSTOP", "25";
@@ -250,16 +250,16 @@ settings! {
         log_format: LogFormat = "log.format", "LECTERN_LOG_FORMAT", "auto";
         /// What is logged: a level, or levels by target such as `info,sqlx=warn`.
         log_level: String = "log.level", "LECTERN_LOG_LEVEL", "info,sea_orm=warn,sea_orm_migration=warn,sqlx=warn";
-        /// How many lines one place in the code may log in a minute. The further ones are counted, and the count logged.
+        /// The number of lines one place in the code may log in a minute. The further ones are counted, and the count logged.
         log_lines_per_minute: usize = "log.linesPerMinute", "LECTERN_LOG_LINESPERMINUTE", "120";
 
         /// How many audit rows of reads may wait to be written.
         audit_queue_rows: usize = "audit.queueRows", "LECTERN_AUDIT_QUEUEROWS", "10000";
-        /// How many audit rows are written at once.
+        /// The number of audit rows that are written at once.
         audit_batch_rows: usize = "audit.batchRows", "LECTERN_AUDIT_BATCHROWS", "2000";
-        /// How long a request waits for room in the full audit queue before it is refused.
+        /// The time for which a request waits for room in the full audit queue before it is refused.
         audit_wait: Duration = "audit.wait", "LECTERN_AUDIT_WAIT", "100ms";
-        /// Whether a request whose audit row finds no room in time is refused. Otherwise the row is left out without
+        /// True if a request whose audit row finds no room in time is refused. Otherwise the row is left out without
         /// waiting, and a row with the method `GAP` tells how many were.
         audit_required: bool = "audit.required", "LECTERN_AUDIT_REQUIRED", "true";
         /// How many requests of one network that strangers sent in vain get a row each in a minute. The further ones
@@ -268,15 +268,15 @@ settings! {
 
         /// How often the service removes what is over.
         retention_interval: Duration = "retention.interval", "LECTERN_RETENTION_INTERVAL", "60";
-        /// How long audit rows are kept.
+        /// The time for which audit rows are kept.
         retention_audit: Duration = "retention.audit", "LECTERN_RETENTION_AUDIT", "4320h";
         /// How many audit rows of writes are kept, and how many of other requests. A row takes at most 1 KiB.
         retention_audit_rows: usize = "retention.auditRows", "LECTERN_RETENTION_AUDITROWS", "5000000";
-        /// How long events are kept for those who follow them.
+        /// The time for which events are kept for those who follow them.
         retention_outbox: Duration = "retention.outbox", "LECTERN_RETENTION_OUTBOX", "720h";
-        /// How many events are kept for those who follow them.
+        /// The number of events that are kept for those who follow them.
         retention_outbox_rows: usize = "retention.outboxRows", "LECTERN_RETENTION_OUTBOXROWS", "5000000";
-        /// How long results of requests with an `Idempotency-Key` are kept.
+        /// The time for which results of requests with an `Idempotency-Key` are kept.
         retention_idempotency: Duration = "retention.idempotency", "LECTERN_RETENTION_IDEMPOTENCY", "24h";
         /// How many of these results are kept for one account.
         retention_idempotency_keys: usize = "retention.idempotencyKeys", "LECTERN_RETENTION_IDEMPOTENCYKEYS", "1000";
@@ -302,7 +302,7 @@ impl Config {
         }
     }
 
-    /// Whether the session cookie says `Secure` in the answer to a request that came in over TLS or not.
+    /// Returns whether the session cookie says `Secure` in the answer to a request that came in over TLS or not.
     pub fn cookie_says_secure(&self, is_secure: bool) -> bool {
         match self.cookie_secure {
             CookieSecure::Always => true,
@@ -313,12 +313,12 @@ impl Config {
         }
     }
 
-    /// Whether it listens where others than this machine can reach it.
+    /// Returns whether it listens where others than this machine can reach it.
     pub fn is_exposed(&self) -> bool {
         !self.listen.ip().to_canonical().is_loopback()
     }
 
-    /// Whether `address` is that of a trusted proxy.
+    /// Returns whether `address` is that of a trusted proxy.
     pub fn trusts(&self, address: std::net::IpAddr) -> bool {
         self.trusted_proxies.iter().any(|it| it.contains(address))
     }

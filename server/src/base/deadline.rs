@@ -40,7 +40,7 @@ impl Deadline {
         }
     }
 
-    /// Whether the request brings files.
+    /// Returns whether the request brings files.
     pub(crate) fn is_of_upload(&self) -> bool {
         self.is_of_upload
     }

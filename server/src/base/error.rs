@@ -21,9 +21,9 @@ pub struct ErrorContext {
     pub request_id: RequestId,
     /// When the request came in.
     pub now: DateTime<Utc>,
-    /// Whether the client asked for RFC 9457.
+    /// True if the client asked for RFC 9457.
     pub wants_problem: bool,
-    /// Whether a client may log in by HTTP Basic, and is told so.
+    /// True if a client may log in by HTTP Basic, and is told so.
     pub offers_basic: bool,
 }
 
@@ -132,7 +132,7 @@ fn of_body(
     response
 }
 
-/// How many headers the answer to an error has: room is made for them once.
+/// The number of headers the answer to an error has: room is made for them once.
 const HEADERS: usize = 12;
 /// Longest text of an error, in characters: texts repeat what was sent, and that may be long.
 const LONGEST_TEXT: usize = 1000;

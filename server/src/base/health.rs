@@ -74,18 +74,18 @@ impl Health {
         self.0.is_draining.store(true, Ordering::SeqCst);
     }
 
-    /// Whether no new requests are wanted any more.
+    /// Returns whether no new requests are wanted any more.
     pub fn is_draining(&self) -> bool {
         self.0.is_draining.load(Ordering::SeqCst)
     }
 
-    /// Whether the process lives: it does, unless the threads that serve requests stand still.
+    /// Returns whether the process lives: it does, unless the threads that serve requests stand still.
     /// What the database does has no part in it, because a restart would not help.
     pub fn live(&self) -> StatusCode {
         self.live_at(Instant::now())
     }
 
-    /// Whether requests are wanted: not while draining, and not without the database.
+    /// Returns whether requests are wanted: not while draining, and not without the database.
     pub fn ready(&self) -> StatusCode {
         self.ready_at(Instant::now())
     }

@@ -30,10 +30,10 @@ use crate::base::health::Health;
 use admission::{Admission, Ticket};
 use io::{Phase, TimedStream};
 
-/// How long the loop waits after an accept that failed, for example for want of file descriptors.
+/// The time for which the loop waits after an accept that failed, for example for want of file descriptors.
 const BACK_OFF: Duration = Duration::from_millis(50);
 
-/// How many connections the system keeps that were not accepted yet.
+/// The number of connections the system keeps that were not accepted yet.
 const BACKLOG: u32 = 1024;
 
 /// Listens at `address`.
@@ -53,23 +53,23 @@ pub fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
 /// What a listener is told to do.
 #[derive(Clone, Debug)]
 pub struct ListenOptions {
-    /// How long a new connection may be silent.
+    /// The time for which a new connection may be silent.
     pub first_byte: Duration,
-    /// How long the head of a request may take.
+    /// The time that the head of a request may take.
     pub head: Duration,
-    /// How long a connection may be silent between two requests.
+    /// The time for which a connection may be silent between two requests.
     pub idle: Duration,
-    /// How long a client may take nothing of an answer.
+    /// The time for which a client may take nothing of an answer.
     pub write: Duration,
     /// The largest head, in bytes.
     pub head_bytes: usize,
     /// The largest number of header fields.
     pub head_fields: usize,
-    /// How many connections may be open; further ones wait.
+    /// The number of connections that may be open; further ones wait.
     pub connections: usize,
     /// How many of them one address may have.
     pub per_address: usize,
-    /// How long connections are still accepted after the signal to stop.
+    /// The time for which connections are still accepted after the signal to stop.
     pub drain_delay: Duration,
     /// How long after the signal everything ends.
     pub hard_stop: Duration,

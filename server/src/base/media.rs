@@ -10,7 +10,7 @@ pub(crate) use entity_formats::FORM;
 /// JSON.
 pub(crate) const JSON: &str = "application/json";
 
-/// Whether the body is that of an HTML form, in whatever charset it claims to be.
+/// Returns whether the body is that of an HTML form, in whatever charset it claims to be.
 pub(crate) fn is_form(headers: &HeaderMap) -> bool {
     named(headers).is_some_and(|it| it.eq_ignore_ascii_case(FORM))
 }

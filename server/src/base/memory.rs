@@ -21,7 +21,7 @@ const GROUPS: [(&str, &str); 2] = [
     ("/sys/fs/cgroup", "memory.max"),
 ];
 
-/// Whether there is less than the defaults are made for.
+/// Returns whether there is less than the defaults are made for.
 pub(crate) fn is_scarce() -> bool {
     scarce().is_some()
 }

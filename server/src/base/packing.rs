@@ -16,9 +16,9 @@ use tokio_util::task::TaskTracker;
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, ZipWriter};
 
-/// How many pieces wait for whoever reads the archive.
+/// The number of pieces that wait for whoever reads the archive.
 const WAITING: usize = 2;
-/// How many bytes are handed on at once, at least.
+/// The number of bytes that are handed on at once, at least.
 const PIECE: usize = 64 << 10;
 /// The size from which a file has numbers of 64 bits.
 const LARGE: u64 = 0xFFFF_0000;

@@ -17,7 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 const SHORT: usize = 2_048;
 /// How many texts may wait, or be sanitised: those of all accounts, and those of one.
 const PLACES: (usize, usize) = (64, 16);
-/// How many seconds a client waits when there is no place.
+/// The number of seconds a client waits when there is no place.
 const RETRY_AFTER: u32 = 1;
 
 /// Sanitises HTML. One for a service.

@@ -14,11 +14,11 @@ use tokio::time::{sleep, timeout};
 use crate::base::health::Health;
 use crate::base::panic;
 
-/// How long a task rests before it is started again for the first time.
+/// The time for which a task rests before it is started again for the first time.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
-/// How long it rests at most.
+/// The time for which it rests at most.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// How long it has to run until it is believed to work again.
+/// The time for which it has to run until it is believed to work again.
 const STEADY: Duration = Duration::from_secs(10);
 
 /// Work in the background that goes on as long as the service does.
@@ -29,7 +29,7 @@ pub trait Task: Send + 'static {
     /// Works until the service is gone. After a panic it is called again on the same state.
     fn run(&mut self) -> impl Future<Output = ()> + Send;
 
-    /// Whether the service is gone, so that nothing is left to do.
+    /// Returns whether the service is gone, so that nothing is left to do.
     fn is_over(&self) -> bool;
 }
 

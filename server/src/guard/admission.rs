@@ -47,9 +47,9 @@ use rate::Rates;
 use seat::Large;
 use shares::Limits;
 
-/// How many requests wait at most that have read much.
+/// The number of requests that wait at most that have read much.
 const LARGE_QUEUE: usize = 8;
-/// How long a login waits for its turn at most.
+/// The time for which a login waits for its turn at most.
 const LOGIN_WAIT: Duration = Duration::from_secs(1);
 
 /// Lets requests in.

@@ -39,9 +39,9 @@ pub struct AuditOptions {
     pub queue: usize,
     /// Most rows that are stored at once.
     pub batch: usize,
-    /// How long a request waits for room in the queue before it is refused.
+    /// The time for which a request waits for room in the queue before it is refused.
     pub wait: Duration,
-    /// Whether a request whose row finds no room is refused; otherwise its row is left out, and counted.
+    /// True if a request whose row finds no room is refused; otherwise its row is left out, and counted.
     pub is_required: bool,
     /// How many of the requests that strangers of one network send in vain get a row each in a minute.
     pub strangers: usize,
@@ -58,7 +58,7 @@ pub struct AuditRow {
     pub origin: Origin,
     /// The status of the answer.
     pub status: u16,
-    /// How many requests it stands for.
+    /// The number of requests it stands for.
     pub times: u64,
 }
 
@@ -177,7 +177,7 @@ impl AuditLog {
         ))
     }
 
-    /// How many rows wait to be stored.
+    /// Returns the number of rows that wait to be stored.
     pub fn waiting(&self) -> i64 {
         let waiting = self.queue.max_capacity() - self.queue.capacity();
         i64::try_from(waiting).unwrap_or(i64::MAX)

@@ -10,7 +10,7 @@ use entity_core::{Error, Result};
 
 use crate::guard::admission::{Meter, seconds};
 
-/// How many feeds are counted at a time.
+/// The number of feeds that are counted at a time.
 const COUNTED: usize = 20_000;
 
 /// What was read of late.

@@ -48,7 +48,7 @@ fn without_parameters(segment: &str) -> &str {
     end.and_then(|it| segment.get(..it)).unwrap_or(segment)
 }
 
-/// Whether `segment` is the id of a session, with or without a format behind it.
+/// Returns whether `segment` is the id of a session, with or without a format behind it.
 fn is_session(segment: &str) -> bool {
     let decoded = percent_decode_str(segment).decode_utf8_lossy();
     let stem = decoded.split('.').next().unwrap_or_default();

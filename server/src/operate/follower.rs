@@ -29,7 +29,7 @@ use crate::operate::retention;
 
 /// How often a follower looks that nobody wakes: other machines write too.
 const LOOK: Duration = Duration::from_secs(5);
-/// How long it rests at least: events come to people soon, and a write of many is hardly more than one of few.
+/// The time for which it rests at least: events come to people soon, and a write of many is hardly more than one of few.
 const REST: Duration = Duration::from_secs(1);
 /// Most people who are told in one transaction.
 const PEOPLE: usize = 500;

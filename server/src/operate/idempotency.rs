@@ -13,7 +13,7 @@ pub(crate) const TABLE: &str = "idempotency_key";
 /// How much is kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
-    /// How long a result is kept.
+    /// The time for which a result is kept.
     pub(crate) keeps: Duration,
     /// Most results of one account; a further one takes the place of the oldest.
     pub(crate) keys: usize,

@@ -21,7 +21,7 @@ pub(crate) struct Janitor {
     node: Weak<Inner>,
     /// How often it looks.
     pause: Duration,
-    /// Whether it was told that the clock is not believed.
+    /// True if it was told that the clock is not believed.
     doubts: bool,
     /// What was told last of statements that did not come to their end.
     reported: LaneCounts,

@@ -12,7 +12,7 @@ use crate::base::telemetry;
 use crate::operate::node::{Inner, Node};
 use crate::operate::retention;
 
-/// How long the task rests: others see within this time who has come.
+/// The time for which the task rests: others see within this time who has come.
 const PAUSE: Duration = Duration::from_secs(10);
 /// The maximum number of visits that are kept in one transaction.
 const AT_ONCE: usize = 200;

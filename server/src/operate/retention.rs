@@ -36,7 +36,7 @@ pub(crate) use ended::Collected;
 
 /// Most rows that are removed in one transaction.
 const ROWS: u64 = 1_000;
-/// How long others have the database to themselves between two steps.
+/// The time for which others have the database to themselves between two steps.
 pub(crate) const PAUSE: Duration = Duration::from_millis(20);
 
 /// The time by which things become old enough to be removed.
@@ -154,7 +154,7 @@ pub(crate) async fn sweep(node: &Node) -> Result<()> {
 /// A table to which rows are only added, counted up by the column `sequence`.
 struct Log {
     table: &'static str,
-    /// How long rows are kept.
+    /// The time for which rows are kept.
     keeps: Duration,
     /// Most rows that are kept.
     most: usize,

@@ -12,11 +12,11 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::base::supervise::Task;
 use crate::operate::node::{Inner, Node};
 
-/// How long the database is left alone between two tries.
+/// The time for which the database is left alone between two tries.
 const PAUSE: Duration = Duration::from_secs(2);
-/// How long the database may take to answer.
+/// The time that the database may take to answer.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How long a question may take before it is given up, and asked anew over another connection.
+/// The time that a question may take before it is given up, and asked anew over another connection.
 const GIVEN_UP: Duration = Duration::from_secs(10);
 /// Reads what every database that was brought up to date has, so that an empty one is not taken for it.
 const QUESTION: &str = "SELECT version FROM seaql_migrations LIMIT 1";

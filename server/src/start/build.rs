@@ -72,13 +72,13 @@ impl std::fmt::Debug for Parts {
     }
 }
 
-/// How many archives are written for clients at once: each reads all of a site, and the processor compresses it.
+/// The number of archives that are written for clients at once: each reads all of a site, and the processor compresses it.
 const ARCHIVES: usize = 2;
-/// How long what connections leave may take, after the time in which those end.
+/// The time that what connections leave may take, after the time in which those end.
 const LAST_WORK: Duration = Duration::from_secs(3);
-/// How long it is tried to store what is left when there is no more time.
+/// The time for which it is tried to store what is left when there is no more time.
 const LAST_TRY: Duration = Duration::from_secs(1);
-/// How many answers are sent at once that are made piece by piece: each has a piece of a few megabytes in memory.
+/// The number of answers that are sent at once that are made piece by piece: each has a piece of a few megabytes in memory.
 const STREAMS: usize = 16;
 
 impl App {
@@ -185,7 +185,7 @@ impl App {
         self.cut_off().await;
     }
 
-    /// How long a stop takes at most, until what is left is cut off.
+    /// Returns the time that a stop takes at most, until what is left is cut off.
     pub(crate) fn stop_time(&self) -> Duration {
         self.config.hard_stop + LAST_WORK
     }

@@ -34,7 +34,7 @@ use arguments::{Arguments, Command, Demo, Settings};
 /// The configuration or the arguments are wrong.
 const USAGE: u8 = 2;
 
-/// How long threads that work on something may take when everything else is over.
+/// The time that threads that work on something may take when everything else is over.
 const LAST_THREADS: Duration = Duration::from_secs(1);
 
 /// Why a command failed, as it is told.

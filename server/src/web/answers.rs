@@ -27,7 +27,7 @@ const COUNTED: usize = 64 << 10;
 const PIECE: usize = 64 << 10;
 /// What is counted in.
 const UNIT: usize = 1 << 10;
-/// How long an answer waits until there is room for it.
+/// The time for which an answer waits until there is room for it.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The memory that large answers share.

@@ -197,7 +197,7 @@ async fn log_in(app: &App, exchange: &Exchange) -> Result<Response> {
     Ok(response)
 }
 
-/// Whether the request makes a session: that is a login, which no type can answer, for it sets a cookie.
+/// Returns whether the request makes a session: that is a login, which no type can answer, for it sets a cookie.
 fn is_login(path: &DirectPath, verb: Verb) -> bool {
     let is_collection = path.segments.is_empty() || path.segments == ["new"];
     path.prefix == "session" && is_collection && verb == Verb::Post

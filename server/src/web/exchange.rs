@@ -43,7 +43,7 @@ pub(crate) struct Exchange {
     pub(crate) session: Option<Arc<Session>>,
     /// What an error answer needs to know.
     pub(crate) context: ErrorContext,
-    /// Whether it is part of a batch.
+    /// True if it is part of a batch.
     pub(crate) is_part: bool,
     /// Its right to run. Parts of a batch have none of their own.
     pub(crate) admitted: Option<Admitted>,
@@ -138,7 +138,7 @@ impl Exchange {
         }
     }
 
-    /// Whether it brings files.
+    /// Returns whether it brings files.
     pub(crate) fn brings_files(&self) -> bool {
         self.deadline.as_ref().is_some_and(Deadline::is_of_upload)
     }
@@ -187,7 +187,7 @@ impl Exchange {
         }
     }
 
-    /// Whether the body is a form.
+    /// Returns whether the body is a form.
     pub(crate) fn has_form(&self) -> bool {
         media::is_form(&self.parts.headers)
     }

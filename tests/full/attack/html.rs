@@ -94,7 +94,7 @@ async fn announce(client: &Client) -> String {
     made.header("entityid").expect("its id").to_owned()
 }
 
-/// Whether all that has to do with the HTML was refused.
+/// Returns whether all that has to do with the HTML was refused.
 fn is_refused(way: &str, answer: &Answer) -> bool {
     let results = answer.json()["results"].clone();
     match way {

@@ -12,7 +12,7 @@ const LIST: &str = "/direct/site.json?_limit=1";
 const SCAN: &str = "/direct/site.json?_search=a";
 const FINE: StatusCode = StatusCode::OK;
 const BUSY: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
-/// How long the test waits for what comes at once on a machine that has something else to do.
+/// The time for which the test waits for what comes at once on a machine that has something else to do.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A service that does one thing of each kind at a time, and lets four wait.

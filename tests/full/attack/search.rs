@@ -18,7 +18,7 @@ const ROWS: u32 = 20_000;
 /// Longer than anything here takes on a busy machine.
 const LONG: Duration = Duration::from_secs(20);
 const LONG_STATEMENTS: (&str, &str) = ("limits.statementTime", "60");
-/// How long a request waits for a connection, as it does where nobody has set that.
+/// The time for which a request waits for a connection, as it does where nobody has set that.
 const WAIT: (&str, &str) = ("pool.wait", "1");
 const LONG_REQUESTS: (&str, &str) = ("limits.requestDeadline", "60");
 const NEWS: &str = "/direct/announcement.json";

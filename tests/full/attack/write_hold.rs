@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
 
 const BATCH: &str = "/direct/batch.json";
-/// How long a request may hold the right to write here.
+/// The time for which a request may hold the right to write here.
 const HOLD: &str = "500ms";
 /// Longer than anything here takes on a busy machine, and much shorter than [`ENDLESS`] counts.
 const LONG: Duration = Duration::from_secs(20);

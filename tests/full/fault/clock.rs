@@ -20,7 +20,7 @@ use crate::durability::{announcements, check, id_of};
 const NEWS: &str = "/direct/announcement";
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: &str = "idempotency-replayed";
-/// How long a change of the clock may take to show.
+/// The time that a change of the clock may take to show.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// More than two sweeps, on a busy machine too.
 const SWEEPS: Duration = Duration::from_millis(800);

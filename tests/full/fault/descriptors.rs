@@ -16,9 +16,9 @@ use tokio::task::JoinSet;
 use crate::durability::{announce, check, id_of};
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How many files the process may have open.
+/// The number of files the process may have open.
 const FILES: usize = 64;
-/// How many connections are left of them.
+/// The number of connections that are left of them.
 const CONNECTIONS: usize = 16;
 
 /// Starts the service with few files; what it logs goes to a file.

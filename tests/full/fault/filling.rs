@@ -18,7 +18,7 @@ use tests::rows::texts;
 
 /// Rows of the large table.
 const ROWS: usize = 5_000;
-/// How long a reader or a writer may wait for a lock, which the database watches.
+/// The time for which a reader or a writer may wait for a lock, which the database watches.
 const PATIENCE: &str = "SET lock_timeout = '2s'";
 
 async fn connect(app: &TestApp) -> DatabaseConnection {
@@ -65,7 +65,7 @@ async fn make_older(connection: &DatabaseConnection) {
     .await;
 }
 
-/// How many rows are filled, if there is such a column.
+/// Returns the number of rows that are filled, if there is such a column.
 async fn filled(connection: &DatabaseConnection) -> i64 {
     let sql = "SELECT count(*) AS filled FROM announcement WHERE body_folded IS NOT NULL";
     let statement = Statement::from_string(connection.get_database_backend(), sql);

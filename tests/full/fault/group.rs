@@ -23,7 +23,7 @@ const WRITERS: u32 = 16;
 const ROUNDS: u64 = 3;
 /// Longer than anything here takes on a busy machine.
 const LONG: Duration = Duration::from_mins(1);
-/// How many announcements each writer makes where syncs are counted.
+/// The number of announcements each writer makes where syncs are counted.
 const EACH: usize = 10;
 
 /// What a writer was told.
@@ -161,7 +161,7 @@ async fn rel_9_many_that_write_at_once_need_fewer_commits() {
     );
 }
 
-/// How many transactions the journal of `file` holds: the last page of each is marked.
+/// Returns the number of transactions the journal of `file` holds: the last page of each is marked.
 fn commits(file: &Path) -> usize {
     const HEAD: usize = 32;
     const FRAME_HEAD: usize = 24;

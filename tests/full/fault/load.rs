@@ -14,7 +14,7 @@ use tokio::time::sleep;
 use crate::durability::announce;
 
 pub(super) const LIST: &str = "/direct/announcement/site/biology-101.json";
-/// How long a client pauses that was refused, or has read.
+/// The time for which a client pauses that was refused, or has read.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// What became of the requests of clients.
@@ -44,7 +44,7 @@ impl Outcome {
     }
 }
 
-/// Whether an answer that is no success says that the outcome is unknown, by its own code. All others say when to try
+/// Returns whether an answer that is no success says that the outcome is unknown, by its own code. All others say when to try
 /// again.
 pub(super) fn is_unknown(answer: &Answer) -> bool {
     answer.expect(StatusCode::SERVICE_UNAVAILABLE);

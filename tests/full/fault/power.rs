@@ -24,7 +24,7 @@ use mount::Device;
 
 const DEFAULT_CUTS: u64 = 3;
 const WRITERS: u32 = 8;
-/// How long a round may take until the power is gone.
+/// The time that a round may take until the power is gone.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// Disks take so many changes before the first cut, and more before each further one. The step is prime to the
 /// number of changes in a commit, so that the cuts fall into all its parts.

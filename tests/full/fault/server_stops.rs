@@ -22,7 +22,7 @@ const WRITERS: usize = 8;
 const READERS: usize = 4;
 /// The deadline of a request, and some time for a busy machine.
 const DEADLINE: Duration = Duration::from_secs(15);
-/// How long it may take until the service notices that the server has gone, or is back.
+/// The time that it may take until the service notices that the server has gone, or is back.
 const NOTICE: Duration = Duration::from_secs(20);
 /// How often a request is sent while the server is away.
 const TRIES: usize = 3;

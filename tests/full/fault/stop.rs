@@ -13,7 +13,7 @@ use tests::{Client, Database};
 
 /// The longest that a stop takes, and some time for a busy machine.
 const END: Duration = Duration::from_secs(40);
-/// How long a stop may take that is asked for a second time.
+/// The time that a stop may take that is asked for a second time.
 const AT_ONCE: Duration = Duration::from_secs(5);
 
 /// Starts the service on `database`, with what it logs in a file of the database's folder, which is returned.
@@ -34,7 +34,7 @@ fn start(database: &Database) -> (Process, PathBuf) {
     (process, log)
 }
 
-/// How long it took until the process ended by itself.
+/// Returns the time that it took until the process ended by itself.
 fn time_to_end(process: &mut Process, patience: Duration) -> Duration {
     let begin = Instant::now();
     let status = process.wait(patience);

@@ -12,7 +12,7 @@ use tests::process::{Process, service};
 use super::writer::{Outcome, Writer, is_audited, url};
 
 const LIST: &str = "/direct/announcement/site/biology-101.json";
-/// How long the service may take to notice that its storage works again, or to end.
+/// The time that the service may take to notice that its storage works again, or to end.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// More than fill the disk whatever room the journal had.
 const MANY: u32 = 500;

@@ -139,7 +139,7 @@ fn outcome(answer: &Answer) -> Outcome {
     }
 }
 
-/// Whether the audit row of a request to an address like `path` is stored in the file beside the database.
+/// Returns whether the audit row of a request to an address like `path` is stored in the file beside the database.
 pub(super) fn is_audited(folder: &Path, path: &str) -> bool {
     let name = folder.join("lectern.db.audit");
     let connection = Connection::open(name).expect("the file of the service");

@@ -372,7 +372,7 @@ fn registry() -> Registry {
     Registry::from_inventory().expect("types that go together")
 }
 
-/// Whether a word may stand in the field without the row becoming wrong.
+/// Returns whether a word may stand in the field without the row becoming wrong.
 fn is_free(field: &Field) -> bool {
     let is_text = matches!(field.kind, Kind::Text(20..));
     let is_prose = [

@@ -337,7 +337,7 @@ impl Run {
 }
 
 impl Case<'_> {
-    /// Whether nothing may change.
+    /// Returns whether nothing may change.
     fn is_harmless(&self) -> bool {
         matches!(self.expected, Expected::Refusal(_)) || !requests::is_write(self.operation)
     }

@@ -39,7 +39,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Whether lists are to show exactly what can be read.
+    /// Returns whether lists are to show exactly what can be read.
     pub(super) fn is_of_reading(&self) -> bool {
         self.operations.contains(&"read")
     }

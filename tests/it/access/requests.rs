@@ -65,7 +65,7 @@ impl Question {
         }
     }
 
-    /// Whether it is refused without a session, whatever it is about: a batch, or a list that names no site.
+    /// Returns whether it is refused without a session, whatever it is about: a batch, or a list that names no site.
     pub(super) fn needs_session(&self) -> bool {
         self.shows == Shows::NothingMore || self.paths.iter().any(|it| it == BATCH)
     }
@@ -79,7 +79,7 @@ impl Question {
     }
 }
 
-/// Whether the operation writes when it succeeds.
+/// Returns whether the operation writes when it succeeds.
 pub(super) fn is_write(operation: &str) -> bool {
     let by_name = ["create", "update", "delete", "retype", "shut"].contains(&operation);
     by_name
@@ -143,7 +143,7 @@ fn batch(method: &str, path: &str, body: Option<&Value>) -> Question {
     )
 }
 
-/// Whether lists of this type are narrowed by `siteId`.
+/// Returns whether lists of this type are narrowed by `siteId`.
 fn is_listed_by_site(kind: &str) -> bool {
     let parts =
         "announcement calendar content conversations forums lesson notification poll syllabus";

@@ -26,7 +26,7 @@ fn stride(backend: Backend) -> usize {
     }
 }
 
-/// Whether it tells when the caller was last here, which each request changes.
+/// Returns whether it tells when the caller was last here, which each request changes.
 fn is_of_now(name: &str) -> bool {
     matches!(name, "lastAccessedTime")
 }

@@ -13,7 +13,7 @@ use super::rows::Rows;
 use super::webhook;
 use super::world::{Caller, MADE, World, member};
 
-/// Whether it is one of the types of quizzes.
+/// Returns whether it is one of the types of quizzes.
 pub(super) fn is_quiz(kind: &str) -> bool {
     kind == "sam_pub" || kind.starts_with("quiz-")
 }
@@ -35,7 +35,7 @@ pub(super) struct Subject {
     pub(super) user: String,
     /// A word that is wherever it is shown.
     pub(super) marker: String,
-    /// Whether it is the account of the caller.
+    /// True if it is the account of the caller.
     pub(super) is_caller: bool,
     /// The type of the site that is to be made.
     pub(super) site_type: String,

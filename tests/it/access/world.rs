@@ -85,7 +85,7 @@ pub(super) struct Caller {
 }
 
 impl Caller {
-    /// Whether they have no living session.
+    /// Returns whether they have no living session.
     pub(super) fn is_stranger(&self) -> bool {
         self.column == 0
     }

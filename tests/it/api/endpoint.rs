@@ -31,7 +31,7 @@ const ADDED: &[Endpoint] = &[
 struct Told {
     /// The headlines.
     titles: Vec<String>,
-    /// Whether it fails at the end.
+    /// True if it fails at the end.
     #[serde(default)]
     fails: bool,
 }
@@ -90,7 +90,7 @@ async fn count(client: &Client) -> usize {
         .map_or(0, Vec::len)
 }
 
-/// How many events there were so far.
+/// Returns the number of events there were so far.
 async fn events(app: &TestApp) -> usize {
     let sql = "SELECT kind AS line FROM outbox WHERE kind LIKE 'annc.%'";
     texts(&databases(app).await[0], sql).await.len()

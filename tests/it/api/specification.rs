@@ -125,7 +125,7 @@ fn in_site(path: &str, site: &str) -> String {
     path.replace("{site}", site)
 }
 
-/// Whether the address or the body names a site.
+/// Returns whether the address or the body names a site.
 fn names_site((_, path, body): &(Method, &str, Value)) -> bool {
     path.contains("{site}") || body.to_string().contains("{site}")
 }

@@ -38,7 +38,7 @@ fn news() -> Value {
     json!({"method": "POST", "path": "announcement", "body": {"siteId": "biology-101", "title": "Nested"}})
 }
 
-/// Whether an announcement of an inner batch came to be.
+/// Returns whether an announcement of an inner batch came to be.
 async fn is_nested(client: &Client) -> bool {
     let answer = client
         .get("/direct/announcement/site/biology-101.json")

@@ -31,7 +31,7 @@ async fn new_site(client: &Client, id: &str) {
         .expect(StatusCode::CREATED);
 }
 
-/// How many announcements there are in `site`, asked of the database.
+/// Returns the number of announcements there are in `site`, asked of the database.
 async fn number(app: &TestApp, site: &str) -> i64 {
     let sql =
         format!("SELECT CAST(count(*) AS TEXT) AS line FROM announcement WHERE site_id = '{site}'");

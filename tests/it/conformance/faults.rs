@@ -68,7 +68,7 @@ async fn is_seen(cx: &Context, specimen: &Specimen) -> Result<bool> {
 }
 
 impl<const FAULT: u8> Flawed<FAULT> {
-    /// Whether the rule is where the gate does not know of it.
+    /// True if the rule is where the gate does not know of it.
     const IS_BESIDE_THE_GATE: bool =
         matches!(FAULT, LEAK_IN_LIST | LEAK_BY_EXPAND | LEAK_IN_REFUSAL);
 }

@@ -71,7 +71,7 @@ fn form(pairs: &[(&str, &str)]) -> String {
     entity_formats::write_pairs(pairs.iter().copied())
 }
 
-/// Whether `page` says that something else was stored meanwhile.
+/// Returns whether `page` says that something else was stored meanwhile.
 #[track_caller]
 fn assert_outdated(page: &Answer, expected: &[&str]) {
     page.expect(StatusCode::PRECONDITION_FAILED);

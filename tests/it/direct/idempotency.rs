@@ -39,7 +39,7 @@ fn batch(is_atomic: bool, title: &str, gone: &str) -> Value {
     ]})
 }
 
-/// How many results are kept.
+/// Returns the number of results that are kept.
 async fn kept(app: &TestApp) -> Vec<String> {
     let content = &databases(app).await[0];
     texts(content, "SELECT headers AS line FROM idempotency_key").await

@@ -251,7 +251,7 @@ impl Sent {
     }
 }
 
-/// Whether whoever is logged in may send it without ending a session or removing an account.
+/// Returns whether whoever is logged in may send it without ending a session or removing an account.
 pub(super) fn is_harmless(request: &Request<Body>) -> bool {
     let path = request.uri().path();
     let is_about_people = ["session", "login", "logout", "user"]

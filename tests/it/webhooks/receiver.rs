@@ -153,7 +153,7 @@ impl Received {
         &self.headers["webhook-id"]
     }
 
-    /// Whether it is signed with `secret`.
+    /// Returns whether it is signed with `secret`.
     pub(super) fn is_signed(&self, secret: &str) -> bool {
         let key = secret.strip_prefix("whsec_").expect("a secret");
         let key = STANDARD.decode(key).expect("base64");

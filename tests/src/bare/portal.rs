@@ -14,7 +14,7 @@ use super::{Bare, json};
 /// Whose rows are shown: those of the pinned sites of `?1`.
 const PINNED: &str = "membership m JOIN site s ON s.id = m.site_id \
     WHERE m.user_id = ?1 AND m.is_active AND m.is_pinned AND s.is_published";
-/// How many entries each list of a dashboard has.
+/// The number of entries each list of a dashboard has.
 const ENTRIES: &str = "LIMIT 10";
 const LISTS: [&str; 4] = ["announcements", "assignments", "calendar", "grades"];
 

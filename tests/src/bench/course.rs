@@ -190,7 +190,7 @@ async fn fill(app: &TestApp) {
     super::data::finish(connection).await;
 }
 
-/// How many statements it takes to read the list at `path`, to its end.
+/// Returns the number of statements it takes to read the list at `path`, to its end.
 async fn count(app: &TestApp, who: Who, path: &str) -> usize {
     let number = who.number();
     let id = format!("01900000-0000-7000-8000-{number:012}");

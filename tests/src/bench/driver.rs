@@ -24,11 +24,11 @@ pub struct Load {
     pub requests: Arc<[Request]>,
     /// The status of a good answer.
     pub expected: u16,
-    /// How many connections are open.
+    /// The number of connections that are open.
     pub connections: usize,
-    /// How many requests are due in a second; without it each connection sends the next one after an answer.
+    /// The number of requests that are due in a second; without it each connection sends the next one after an answer.
     pub rate: Option<f64>,
-    /// How long an answer is waited for.
+    /// The time for which an answer is waited for.
     pub patience: Duration,
 }
 
@@ -37,7 +37,7 @@ pub struct Load {
 pub struct Outcome {
     /// For how long requests were sent.
     pub duration: Duration,
-    /// How long it took, to the last answer.
+    /// The time that it took, to the last answer.
     pub elapsed: Duration,
     /// How many good answers came while requests were sent.
     pub in_time: u64,
@@ -55,7 +55,7 @@ pub struct Outcome {
     pub unsent: u64,
 }
 
-/// How long each of many took, in microseconds.
+/// The time that each of many took, in microseconds.
 #[derive(Clone, Debug, Default)]
 pub struct Latencies {
     micros: Vec<u32>,

@@ -28,13 +28,13 @@ const MEMORY: u64 = 512 * 1024 * 1024;
 const CLOSED: usize = 16;
 /// Connections by schedule: they are not what ends first.
 const OPEN: usize = 1_024;
-/// How long a client waits.
+/// The time for which a client waits.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The part of the capacity that is asked for before and after.
 const CALM: f64 = 0.2;
 /// How long one look at the calm service takes.
 const LOOK: Duration = Duration::from_millis(500);
-/// How many looks there are before, and at most after.
+/// The number of looks there are before, and at most after.
 const LOOKS: (u32, u32) = (4, 20);
 /// Full pages of 1,000 entries that are asked for in a second.
 const PAGES: f64 = 1_500.0;
@@ -225,7 +225,7 @@ fn open(load: &Load, rate: f64) -> Load {
     }
 }
 
-/// How long it takes until a look shows the service as it was: nobody is refused, and the p99 is at most twice that
+/// Returns the time that it takes until a look shows the service as it was: nobody is refused, and the p99 is at most twice that
 /// of before; nothing if it does not come to that.
 fn recovery(calm: &Load, before: Duration) -> Option<Duration> {
     // Timers are exact to a millisecond.

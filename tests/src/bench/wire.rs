@@ -44,7 +44,7 @@ fn head(method: &str, path: &str, fields: &[(&str, &str)]) -> String {
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) body: Body,
-    /// Whether the server closes the connection behind it.
+    /// True if the server closes the connection behind it.
     pub(super) is_last: bool,
 }
 

@@ -16,7 +16,7 @@ const MARK: &str = "--dump-before=*instructions*counted*mark*";
 const COPIES: &str =
     "glibc.cpu.hwcaps=-AVX512VL,-AVX2,-AVX2_Usable,-AVX_Fast_Unaligned_Load,-ERMS,-FSRM,-SSSE3";
 
-/// Whether there is valgrind.
+/// Returns whether there is valgrind.
 pub(super) fn is_installed() -> bool {
     let asked = Command::new("valgrind")
         .arg("--version")

@@ -21,7 +21,7 @@ pub(super) const UNIVERSITY: Part = Part {
     assignments: 4,
     files: 50,
 };
-/// How many different things are asked for: not always the same, and all of them before anything is counted.
+/// The number of different things that are asked for: not always the same, and all of them before anything is counted.
 const DIFFERENT: usize = 5;
 /// How often each case is counted. The least is what it takes when nothing else happens meanwhile: now and then the
 /// service looks after what it remembers, which belongs to the time that passes and not to a request.

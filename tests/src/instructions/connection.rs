@@ -14,7 +14,7 @@ pub(super) struct Connection {
     requests: Vec<Vec<u8>>,
     /// The status of a good answer.
     status: &'static str,
-    /// How many requests are still to be sent.
+    /// The number of requests that are still to be sent.
     left: usize,
     turn: Turn,
     /// The server, when it waits for a request.
@@ -44,7 +44,7 @@ impl Connection {
         }
     }
 
-    /// How many requests were not answered.
+    /// Returns the number of requests that were not answered.
     pub(super) fn left(&self) -> usize {
         self.left
     }

@@ -109,7 +109,7 @@ impl fmt::Display for Table {
 pub(super) struct Comparison<'a>(Vec<(&'a Row, Option<f64>)>);
 
 impl Comparison<'_> {
-    /// Whether no ratio is further from that of the table than this part of it, and none is missing there.
+    /// Returns whether no ratio is further from that of the table than this part of it, and none is missing there.
     pub(super) fn is_within(&self, tolerance: f64) -> bool {
         let differences = self.0.iter().map(|(row, known)| difference(row, *known));
         differences.into_iter().all(|it| it.abs() <= tolerance)

@@ -21,7 +21,7 @@ use super::ground::{Attacker, Ground};
 use super::tally::{NO_ANSWER, Tally};
 use crate::Client;
 
-/// How long an attacker waits who was refused.
+/// The time for which an attacker waits who was refused.
 const BREATH: Duration = Duration::from_millis(20);
 
 /// One way to attack.
@@ -147,7 +147,7 @@ fn dry(attacker: &Attacker) -> Client {
     attacker.client.clone().with_header(prefer, "tx=rollback")
 }
 
-/// Whether it was done.
+/// Returns whether it was done.
 fn is_done(status: u16) -> bool {
     StatusCode::from_u16(status).is_ok_and(|it| it.is_success())
 }

@@ -24,9 +24,9 @@ const LONGEST_LOGIN: Duration = Duration::from_secs(1);
 const MEMORY: u64 = 300 << 10;
 /// One request in so many may be told to come back.
 const REFUSED: u64 = 100;
-/// How long nobody looks at what is in memory.
+/// The time for which nobody looks at what is in memory.
 pub(super) const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
-/// How long everybody rests between two attacks.
+/// The time for which everybody rests between two attacks.
 const REST: Duration = Duration::from_secs(2);
 
 /// What was noticed of one attack.

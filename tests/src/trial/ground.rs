@@ -26,7 +26,7 @@ const ATTACKERS: [&str; 4] = ["student11", "student12", "student13", "student14"
 const LONG_ROWS: u32 = 5_000;
 /// The bytes of a long text.
 pub(super) const LONG_TEXT: usize = 190_000;
-/// How many long texts there are in the site of each attacker.
+/// The number of long texts there are in the site of each attacker.
 const LONG_TEXTS: usize = 48;
 
 /// Where the two sides run, each on a thread of its own.

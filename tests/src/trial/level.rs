@@ -85,7 +85,7 @@ impl Course {
 }
 
 impl Thirds {
-    /// Whether it is higher in the last third than in the second by more than a tenth, and by more than its unit allows.
+    /// Returns whether it is higher in the last third than in the second by more than a tenth, and by more than its unit allows.
     fn grows(&self, unit: Unit) -> bool {
         let [_, second, last] = self.highest;
         last > second.saturating_add((second / 10).max(unit.allowance()))

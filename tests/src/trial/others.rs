@@ -17,7 +17,7 @@ const SEARCHES: (f64, usize) = (1.0, 10);
 const LOGINS: (f64, usize) = (1.0, 10);
 /// Nobody waits longer.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How many announcements are corrected in turn, and how often each before it is as it was first.
+/// The number of announcements that are corrected in turn, and how often each before it is as it was first.
 const CORRECTED: usize = 10;
 const VERSIONS: usize = 5;
 const FORM: &str = "application/x-www-form-urlencoded";

@@ -49,9 +49,9 @@ pub struct Loan {
     /// When it came back.
     #[entity(read_only)]
     returned: Option<DateTimeUtc>,
-    /// Whether it is only planned.
+    /// True if it is only planned.
     draft: bool,
-    /// Whether others may use it too: the groups below or, without any, all members of the site.
+    /// True if others may use it too: the groups below or, without any, all members of the site.
     is_shared: bool,
     #[entity(groups = "loan_group")]
     groups: Vec<String>,

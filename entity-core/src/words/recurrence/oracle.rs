@@ -49,7 +49,7 @@ while made < int(sys.argv[1]):
     print(json.dumps({"rule": text, "zone": zone, "first": millis(first, zone), "after": millis(after, zone), "found": found}))
 "#;
 
-/// How many rules are compared.
+/// The number of rules that are compared.
 const RULES: &str = "400";
 
 #[derive(Deserialize)]

@@ -169,7 +169,7 @@ pub(super) fn is_needed(field: &Field, schema: &Schema) -> bool {
     is_simple(field) || schema.listed.contains(&field.name)
 }
 
-/// Whether a field is one value that may be short.
+/// Returns whether a field is one value that may be short.
 fn is_simple(field: &Field) -> bool {
     !matches!(
         field.kind,
@@ -177,7 +177,7 @@ fn is_simple(field: &Field) -> bool {
     )
 }
 
-/// Whether a field is short, means something to people, and is there in at least one entity.
+/// Returns whether a field is short, means something to people, and is there in at least one entity.
 fn is_shown(
     field: &Field,
     schema: &Schema,

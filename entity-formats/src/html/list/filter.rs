@@ -22,7 +22,7 @@ pub(super) struct Filter {
     pub(super) controls: Vec<Control>,
     /// What the address says besides and the form keeps.
     pub(super) kept: Vec<(String, String)>,
-    /// Whether the list shows only what a filter lets through.
+    /// True if the list shows only what a filter lets through.
     pub(super) is_filtered: bool,
     /// The list without search and filter.
     pub(super) whole_href: String,
@@ -58,7 +58,7 @@ impl Filter {
     }
 }
 
-/// Whether nobody knows the values of the field: those that name something for programs.
+/// Returns whether nobody knows the values of the field: those that name something for programs.
 fn is_id(field: &Field) -> bool {
     let is_own = matches!(field.role, Some(Role::Id | Role::Version));
     let is_measure = matches!(field.meaning, Some(Meaning::Length(_) | Meaning::Seconds));

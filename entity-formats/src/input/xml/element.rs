@@ -7,7 +7,7 @@ use serde_json::{Map, Number, Value};
 pub(super) struct Element {
     name: String,
     kind: Kind,
-    /// Whether it says that it has no value.
+    /// True if it says that it has no value.
     is_nil: bool,
     text: String,
     children: Vec<(String, Value)>,
@@ -133,7 +133,7 @@ impl Element {
     }
 }
 
-/// Whether the children are the items of a list: more than one, all of one name.
+/// Returns whether the children are the items of a list: more than one, all of one name.
 fn is_repeated(children: &[(String, Value)]) -> bool {
     match children {
         [(first, _), rest @ ..] => !rest.is_empty() && rest.iter().all(|(it, _)| it == first),

@@ -46,7 +46,7 @@ impl Spaces {
         }
     }
 
-    /// Whether names with this prefix are about instances of schemas, as `nil` is.
+    /// Returns whether names with this prefix are about instances of schemas, as `nil` is.
     pub(super) fn is_of_instances(&self, prefix: &str) -> bool {
         self.find(prefix) == Some(true)
     }

@@ -246,7 +246,7 @@ impl Series {
     }
 }
 
-/// Whether the entry recurs by a clock. Whole days have none.
+/// Returns whether the entry recurs by a clock. Whole days have none.
 fn is_recurring(entry: &EventEntry) -> bool {
     let has_rule = entry.recurrence.as_deref().is_some_and(is_rule);
     has_rule && !entry.is_all_day && entry.zone.is_some()

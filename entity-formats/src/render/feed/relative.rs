@@ -3,13 +3,13 @@
 /// The attributes that hold addresses, as they are written by what sanitises HTML.
 const ATTRIBUTES: [&str; 3] = ["href=\"", "src=\"", "cite=\""];
 
-/// Whether sanitised HTML has such an address.
+/// Returns whether sanitised HTML has such an address.
 pub(super) fn occurs_in(html: &str) -> bool {
     let values = |name| html.split(name).skip(1);
     ATTRIBUTES.into_iter().flat_map(values).any(is_relative)
 }
 
-/// Whether what `text` begins with is no address with a scheme.
+/// Returns whether what `text` begins with is no address with a scheme.
 fn is_relative(text: &str) -> bool {
     let end = text.find(['"', ':', '/', '?', '#']);
     !end.and_then(|it| text.get(it..))

@@ -22,7 +22,7 @@ pub(super) struct Safe {
     depth: usize,
     nodes: usize,
     bytes: usize,
-    /// Whether a key of the outermost object is being written, of which nothing was written so far.
+    /// True if a key of the outermost object is being written, of which nothing was written so far.
     is_at_root_key: bool,
     /// The metadata key that the key being written is equal to so far.
     candidate: Option<&'static str>,
@@ -30,7 +30,7 @@ pub(super) struct Safe {
 }
 
 impl Safe {
-    /// Whether the outermost object has the metadata key `name`.
+    /// Returns whether the outermost object has the metadata key `name`.
     pub(super) fn has(&self, name: &str) -> bool {
         self.found.contains(&name)
     }

@@ -17,9 +17,9 @@ use html5ever::{Attribute, ExpandedName, ParseOpts, QualName, local_name, ns, pa
 const DEEPEST: u32 = 100;
 /// The root of the fragment, which is no element of the text.
 const ROOT: u32 = 1;
-/// How many bytes the parser is given at a time.
+/// The number of bytes the parser is given at a time.
 const PIECE: usize = 512;
-/// How many steps each byte may take, and how many any text may take.
+/// The number of steps each byte may take, and how many any text may take.
 const STEPS: (u64, u64) = (64, 1 << 16);
 /// How many bytes of tags may come of each byte of text, and of any text.
 const GROWTH: (u64, u64) = (4, 1 << 14);
@@ -99,11 +99,11 @@ struct Tree {
     deepest: Cell<u32>,
     /// The most children that any node ever had.
     widest: Cell<u32>,
-    /// How many elements there are of those that are opened again where they were not closed.
+    /// The number of elements there are of those that are opened again where they were not closed.
     formatting: Cell<u64>,
-    /// How many bytes are looked through when the tree is written, in vain.
+    /// The number of bytes that are looked through when the tree is written, in vain.
     sought: Cell<u64>,
-    /// How many signs were met, in the present text, that are written otherwise, since the last bracket.
+    /// The number of signs that were met, in the present text, that are written otherwise, since the last bracket.
     signs: Cell<u64>,
 }
 

@@ -124,7 +124,7 @@ pub(crate) async fn next(
 /// Occurrences, and whether the search for them was broken off because it took too many steps.
 struct Found {
     page: Page<CalendarEvent>,
-    /// How many occurrences were passed over before those of the page.
+    /// The number of occurrences that were passed over before those of the page.
     passed: usize,
     is_broken_off: bool,
 }

@@ -87,7 +87,7 @@ pub(crate) struct EventView {
     /// When it begins, in milliseconds since 1970.
     #[view(of = first_time, as = millis)]
     start: i64,
-    /// How long it takes, in milliseconds.
+    /// The time that it takes, in milliseconds.
     duration: i64,
     /// The site.
     site_id: String,

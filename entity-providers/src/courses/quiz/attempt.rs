@@ -15,7 +15,7 @@ use crate::base::fields::seen;
 use crate::courses::gradebook::SEES_STUDENT;
 use crate::people::user::NAME_OR_NOTHING;
 
-/// How many attempts are in memory at once where all of a quiz are looked at.
+/// The number of attempts that are in memory at once where all of a quiz are looked at.
 const PART: usize = 200;
 
 /// An attempt is for the student, and for those who grade the student.

@@ -14,9 +14,9 @@ use crate::people::site::claim_ids;
 
 /// The ids of what is made, but for the number and the kind.
 const ID: &str = "01900000-0000-7000-80";
-/// How many numbers are between the first pages of two sites, or their first assignments, and so on.
+/// The number of numbers that are between the first pages of two sites, or their first assignments, and so on.
 const IN_SITE: u64 = 10_000;
-/// How many members a site has at most, counted from the first one of any.
+/// The number of members a site has at most, counted from the first one of any.
 const MEMBERS: u64 = 10_000;
 
 /// Some people and courses.
@@ -42,7 +42,7 @@ pub struct Part {
     pub files: u64,
 }
 
-/// How many rows were made.
+/// The number of rows that were made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Added {
     /// People.

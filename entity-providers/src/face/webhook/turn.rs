@@ -5,7 +5,7 @@ use entity_core::db::{Dated, Migration};
 use entity_core::{Context, DateTimeUtc, Result};
 use sea_orm::ConnectionTrait as _;
 
-/// How long deliveries are kept.
+/// The time for which deliveries are kept.
 const KEPT: TimeDelta = TimeDelta::days(30);
 const DELIVERIES: Dated = Dated {
     table: "webhook_delivery",

@@ -11,7 +11,7 @@ use sea_orm::{EntityTrait, QuerySelect};
 
 use crate::storage::db::authorization_epoch::{Column, Entity};
 
-/// How long the number is believed: what another machine changes goes unnoticed no longer than this.
+/// The time for which the number is believed: what another machine changes goes unnoticed no longer than this.
 const BELIEVED: TimeDelta = TimeDelta::milliseconds(500);
 
 /// The epoch, as far as this process knows it.

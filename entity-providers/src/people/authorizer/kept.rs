@@ -10,7 +10,7 @@ use entity_core::Result;
 use futures::lock::Mutex;
 use quick_cache::sync::Cache;
 
-/// How long a value is kept at most. Changes are noticed at once or, those of other machines, by the epoch;
+/// The time for which a value is kept at most. Changes are noticed at once or, those of other machines, by the epoch;
 /// this is for what somebody changes in the database by hand.
 const MOST_AGE: Duration = Duration::from_secs(30);
 /// Among how many locks the names are spread under which values are loaded.

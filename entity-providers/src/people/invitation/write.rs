@@ -16,7 +16,7 @@ use crate::{
     people::{membership, user},
 };
 
-/// How long an invitation may be accepted.
+/// The time for which an invitation may be accepted.
 pub const EXPIRY: TimeDelta = TimeDelta::days(30);
 /// The most of those that are over which one sweep removes.
 const SWEEP: u64 = 500;

@@ -89,7 +89,7 @@ pub(super) async fn list(
     })
 }
 
-/// How many memberships are wanted.
+/// Returns the number of memberships that are wanted.
 pub(super) async fn count(cx: &Context, search: &Search, wanted: &Wanted<'_>) -> Result<u64> {
     db::count_rows(cx, matching(cx, search, wanted)?).await
 }

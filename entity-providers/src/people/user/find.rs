@@ -66,7 +66,7 @@ pub async fn credentials(cx: &Context, username: &str) -> Result<Option<User>> {
     Ok(user.filter(|_| found.is_empty()))
 }
 
-/// Whether the e-mail address of `user` proves who they are.
+/// Returns whether the e-mail address of `user` proves who they are.
 fn has_verified_email(user: &User) -> bool {
     user.email_verified == Some(true)
 }

@@ -28,9 +28,9 @@ const CREATE: &str = "CREATE TABLE IF NOT EXISTS backlog (
 const ALL_TYPES: &str = "*";
 /// Most rows that are changed in one transaction.
 const ROWS_AT_ONCE: u64 = 500;
-/// How long they are changed in one transaction: who writes one of them waits for its end, and not for two seconds.
+/// The time for which they are changed in one transaction: who writes one of them waits for its end, and not for two seconds.
 const TIME_AT_ONCE: Duration = Duration::from_millis(250);
-/// How long others have the tables to themselves between two transactions.
+/// The time for which others have the tables to themselves between two transactions.
 const PAUSE: Duration = Duration::from_millis(5);
 /// How often a transaction that others were in the way of is tried again, at most.
 const TRIES: usize = 20;

@@ -32,9 +32,9 @@ const PREPARED: usize = 500;
 const ROWS: usize = 1024;
 /// The name by which a PostgreSQL server knows this service.
 const APPLICATION: &str = "lectern";
-/// How long a statement may write to PostgreSQL.
+/// The time for which a statement may write to PostgreSQL.
 const WRITING: Duration = Duration::from_secs(15);
-/// How long a statement waits for the lock of a row at least.
+/// The time for which a statement waits for the lock of a row at least.
 const LOCKED: Duration = Duration::from_secs(5);
 /// The size that the journal of a SQLite file keeps when it was larger, in bytes.
 const JOURNAL: &str = "67108864";

@@ -38,9 +38,9 @@ pub(super) struct Lane {
     places: Mutex<VecDeque<Place>>,
     free: Arc<Semaphore>,
     waiting: Semaphore,
-    /// How long a statement may take.
+    /// The time that a statement may take.
     limit: Duration,
-    /// How long a statement waits for a connection.
+    /// The time for which a statement waits for a connection.
     wait: Duration,
     stopped: AtomicU64,
     abandoned: AtomicU64,

@@ -22,7 +22,7 @@ const LOCK: i64 = 0x4C65_6374_6572_6E01;
 /// How often a process that brings a database up to date waits for the writer's lock: about a second each time.
 const PATIENCE: usize = 10;
 
-/// How long a change of a table waits for those who use the table. Everybody who comes later waits behind it.
+/// The time for which a change of a table waits for those who use the table. Everybody who comes later waits behind it.
 const LOCK_TIMEOUT: &str = "2s";
 
 struct Steps(fn() -> Vec<Box<dyn MigrationTrait>>);

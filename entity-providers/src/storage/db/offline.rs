@@ -17,9 +17,9 @@ const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_');
 
-/// How long to wait for whoever holds a database.
+/// The time to wait for whoever holds a database.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long to wait until a database counts as one that is in use.
+/// The time to wait until a database counts as one that is in use.
 const USED: Duration = Duration::from_millis(500);
 /// How often progress is told.
 const TELL: Duration = Duration::from_millis(200);

@@ -12,21 +12,21 @@ use sea_orm::{SqlxPostgresConnector, SqlxSqliteConnector};
 use super::connect::{pool, quiet};
 use super::lane::{Lane, Place, Shared};
 
-/// How many rows a scan of a SQLite file reads ahead of whoever takes them: they are in memory, whatever is taken.
+/// The number of rows a scan of a SQLite file reads ahead of whoever takes them: they are in memory, whatever is taken.
 const AHEAD: usize = 8;
 
-/// How many connections a service has, and how long its statements may read.
+/// The number of connections a service has, and how long its statements may read.
 #[derive(Clone, Copy, Debug)]
 pub struct Pools {
     /// How many connections find rows by an index.
     pub readers: u32,
-    /// How many connections are for statements that may look at any number of rows.
+    /// The number of connections that are for statements that may look at any number of rows.
     pub scans: u32,
     /// How many connections write, on PostgreSQL; SQLite has one.
     pub writers: u32,
-    /// How long a statement that reads may take before it is stopped.
+    /// The time that a statement that reads may take before it is stopped.
     pub statement_time: Duration,
-    /// How long a request waits for a free connection, and SQLite for the lock of its file.
+    /// The time for which a request waits for a free connection, and SQLite for the lock of its file.
     pub wait: Duration,
 }
 

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use entity_core::db::Dated;
 use entity_core::{Context, DateTimeUtc, Result};
 
-/// How long notifications are kept.
+/// The time for which notifications are kept.
 const KEPT: TimeDelta = TimeDelta::days(180);
 const NOTIFICATIONS: Dated = Dated {
     table: "notification",

@@ -66,7 +66,7 @@ fn last_separator(text: &str, separator: char) -> Option<usize> {
     found.map(|(at, _)| at)
 }
 
-/// Whether the letter at `at` stands behind an odd number of backslashes.
+/// Returns whether the letter at `at` stands behind an odd number of backslashes.
 fn is_escaped(text: &str, at: usize) -> bool {
     let before = text.get(..at).unwrap_or_default();
     let backslashes = before.bytes().rev().take_while(|it| *it == b'\\').count();

@@ -7,11 +7,11 @@ use tracing_subscriber::filter::LevelFilter;
 
 use super::{Config, CookieSecure, Problem, SameSite};
 
-/// How many header fields a request of a browser behind a proxy has.
+/// The number of header fields a request of a browser behind a proxy has.
 const FIELDS_OF_BROWSERS: usize = 32;
-/// How many bytes the head of such a request has, with the cookies of neighbours.
+/// The number of bytes the head of such a request has, with the cookies of neighbours.
 const LEAST_HEAD: usize = 4096;
-/// How many bytes the address of a page with filters has.
+/// The number of bytes the address of a page with filters has.
 const LEAST_URI: usize = 512;
 
 /// What is wrong with `config` as a whole.
@@ -186,7 +186,7 @@ fn check_files(config: &Config, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Whether `text` can be the host of a request.
+/// Returns whether `text` can be the host of a request.
 fn is_host(text: &str) -> bool {
     match text.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
         Some(address) => address.parse::<Ipv6Addr>().is_ok(),
@@ -196,13 +196,13 @@ fn is_host(text: &str) -> bool {
     }
 }
 
-/// Whether `text` is a level, or one for a part. A misspelt level alone would be taken for the name of a part.
+/// Returns whether `text` is a level, or one for a part. A misspelt level alone would be taken for the name of a part.
 fn is_log_level(text: &str) -> bool {
     let has_part = text.contains(['=', '[']);
     EnvFilter::try_new(text).is_ok() && (has_part || text.parse::<LevelFilter>().is_ok())
 }
 
-/// Whether `text` is a token in the sense of RFC 9110.
+/// Returns whether `text` is a token in the sense of RFC 9110.
 fn is_token(text: &str) -> bool {
     !text.is_empty()
         && text

@@ -13,7 +13,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Whether `address` is in it. An IPv4 address mapped into IPv6 counts as IPv4.
+    /// Returns whether `address` is in it. An IPv4 address mapped into IPv6 counts as IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
         let (bits, is_v4) = bits(address);
         is_v4 == self.is_v4 && mask(bits, self.prefix, is_v4) == self.base
@@ -21,7 +21,7 @@ impl Network {
 }
 
 impl Network {
-    /// Whether it is wider than the widest network that is anybody's own (`10.0.0.0/8`, `fc00::/7`): then it
+    /// Returns whether it is wider than the widest network that is anybody's own (`10.0.0.0/8`, `fc00::/7`): then it
     /// holds strangers.
     pub fn holds_strangers(&self) -> bool {
         self.prefix < if self.is_v4 { 8 } else { 7 }

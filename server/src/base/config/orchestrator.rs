@@ -3,7 +3,7 @@
 //! Kubernetes describes each service of a namespace to every container by variables that begin with the service's
 //! name, as links of Docker do. They look like settings and are none.
 
-/// Whether an orchestrator sets the variable `name` to `value` for a service named `lectern`.
+/// Returns whether an orchestrator sets the variable `name` to `value` for a service named `lectern`.
 pub(super) fn sets(name: &str, value: &str) -> bool {
     let Some(name) = name.strip_prefix("LECTERN_") else {
         return false;
@@ -15,7 +15,7 @@ pub(super) fn sets(name: &str, value: &str) -> bool {
     }
 }
 
-/// Whether `name` is that of one port: `PORT_8080_TCP`, `PORT_8080_TCP_ADDR`, `PORT_53_UDP_PROTO`.
+/// Returns whether `name` is that of one port: `PORT_8080_TCP`, `PORT_8080_TCP_ADDR`, `PORT_53_UDP_PROTO`.
 fn describes_port(name: &str) -> bool {
     let mut parts = name.split('_');
     let is_port =

@@ -184,7 +184,7 @@ impl DatabaseUrl {
         self.0.expose_secret()
     }
 
-    /// Whether it is a SQLite file, and no server.
+    /// Returns whether it is a SQLite file, and no server.
     pub fn is_file(&self) -> bool {
         self.expose().starts_with("sqlite:")
     }
@@ -230,7 +230,7 @@ impl WebOrigin {
         &self.0
     }
 
-    /// Whether it is reached over TLS.
+    /// Returns whether it is reached over TLS.
     pub fn is_https(&self) -> bool {
         self.0.starts_with("https://")
     }

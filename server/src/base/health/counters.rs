@@ -9,11 +9,11 @@ use crate::base::telemetry;
 pub struct Counters {
     /// How often a task in the background failed and was started again.
     pub restarts: u64,
-    /// How many requests were refused because the audit log had no room for them.
+    /// The number of requests that were refused because the audit log had no room for them.
     pub audit_refused: u64,
-    /// How many audit rows were left out because there was no room for them.
+    /// The number of audit rows that were left out because there was no room for them.
     pub audit_lost: u64,
-    /// How many log lines were counted instead of written, because too many were like them.
+    /// The number of log lines that were counted instead of written, because too many were like them.
     pub lines_repeated: u64,
     /// How many log lines could not be written.
     pub lines_lost: u64,

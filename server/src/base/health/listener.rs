@@ -17,11 +17,11 @@ use crate::base::listen::{self, ListenOptions};
 use crate::base::metrics::Figures;
 use crate::base::panic;
 
-/// How long a client may be silent, whatever it is doing.
+/// The time for which a client may be silent, whatever it is doing.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a client may keep its connection between two questions: longer than any usual pause.
+/// The time for which a client may keep its connection between two questions: longer than any usual pause.
 const IDLE: Duration = Duration::from_mins(2);
-/// How many clients there may be: those who ask are few.
+/// The number of clients there may be: those who ask are few.
 const CONNECTIONS: usize = 64;
 
 /// The listener. It answers until this is dropped.

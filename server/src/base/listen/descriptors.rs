@@ -9,7 +9,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use crate::base::capacity::Capacity;
 use crate::base::config::Config;
 
-/// How many files the service itself may need at least: databases, their connections, the log, and listeners.
+/// The number of files the service itself may need at least: databases, their connections, the log, and listeners.
 const RESERVE: usize = 128;
 /// How many of these have nothing to do with the database.
 const OTHERS: usize = 16;
@@ -47,7 +47,7 @@ pub(crate) fn provide(config: &mut Config) {
     config.connections = allowed;
 }
 
-/// How many files the service itself may need.
+/// Returns the number of files the service itself may need.
 fn reserve(capacity: Capacity) -> usize {
     capacity.files().saturating_add(OTHERS).max(RESERVE)
 }

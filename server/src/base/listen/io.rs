@@ -59,7 +59,7 @@ pub(super) struct TimedStream {
     write: Duration,
     reading: Deadline,
     writing: Deadline,
-    /// Whether the client had no room for the last bytes.
+    /// True if the client had no room for the last bytes.
     is_blocked: bool,
     /// What the client took since the deadline for that was set, having had no room each time.
     taken: usize,
@@ -95,7 +95,7 @@ impl TimedStream {
         self.is_blocked = false;
     }
 
-    /// How long the phase may go on in all, from its beginning; `None` if others watch over it.
+    /// Returns the time for which the phase may go on in all, from its beginning; `None` if others watch over it.
     fn allowance(&self, phase: u8) -> Option<Duration> {
         match phase {
             NEW => Some(self.first_byte),

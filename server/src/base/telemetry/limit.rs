@@ -17,7 +17,7 @@ use tracing_subscriber::layer::Context;
 const MINUTE: Duration = Duration::from_mins(1);
 /// The field with the number of a cause, which is not 0.
 const CAUSE: &str = "cause.id";
-/// How many causes are told apart at a time; what is beyond them counts as one.
+/// The number of causes that are told apart at a time; what is beyond them counts as one.
 const CAUSES: usize = 64;
 /// The number of all causes that are beyond those.
 const OTHERS: u64 = u64::MAX;
@@ -109,7 +109,7 @@ impl Limiter {
         false
     }
 
-    /// How many lines were not written so far.
+    /// Returns the number of lines that were not written so far.
     pub(super) fn repeated(&self) -> u64 {
         self.lock().repeated
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use quick_cache::sync::Cache;
 
-/// How many questions are remembered at most.
+/// The number of questions that are remembered at most.
 const REMEMBERED: usize = 10_000;
 /// For how long: what was long may be short by then.
 const LIFE: Duration = Duration::from_mins(1);
@@ -28,7 +28,7 @@ impl KnownLarge {
         self.0.insert(question, now);
     }
 
-    /// Whether the answer to `question` was large a short time ago.
+    /// Returns whether the answer to `question` was large a short time ago.
     pub(crate) fn is_large(&self, question: Question, now: Instant) -> bool {
         let since = self.0.get(&question);
         let is_large = since.is_some_and(|it| now.saturating_duration_since(it) < LIFE);

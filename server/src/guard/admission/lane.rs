@@ -88,7 +88,7 @@ impl Lane {
         }
     }
 
-    /// Whether `who` would be let in, without taking a place: what comes before is not worth while otherwise.
+    /// Returns whether `who` would be let in, without taking a place: what comes before is not worth while otherwise.
     ///
     /// # Errors
     /// As [`Lane::enter`].

@@ -20,16 +20,16 @@ pub(crate) struct Meter {
 /// What came of asking for something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reading {
-    /// How long it takes until there is enough of it; nothing if it was granted.
+    /// The time that it takes until there is enough of it; nothing if it was granted.
     pub(crate) wait: TimeDelta,
-    /// How many units are left.
+    /// The number of units that are left.
     pub(crate) left: i64,
-    /// How long it takes until all of them are there again.
+    /// The time that it takes until all of them are there again.
     pub(crate) until_full: TimeDelta,
 }
 
 impl Reading {
-    /// Whether it was granted.
+    /// Returns whether it was granted.
     pub(crate) fn is_granted(&self) -> bool {
         self.wait <= TimeDelta::zero()
     }

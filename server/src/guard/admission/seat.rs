@@ -64,7 +64,7 @@ impl Seated {
         self.0.clone()
     }
 
-    /// Whether it is worth while to look for the answer.
+    /// Returns whether it is worth while to look for the answer.
     ///
     /// # Errors
     /// It is known to be large, and there is no room for those.

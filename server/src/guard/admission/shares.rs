@@ -17,7 +17,7 @@ pub(crate) struct Who {
     pub(crate) group: u64,
     /// Who of it, where that is told apart.
     pub(crate) member: Option<u64>,
-    /// Whether it may have all that there is.
+    /// True if it may have all that there is.
     pub(crate) is_exempt: bool,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Limits {
     pub(crate) places: usize,
     /// How many wait.
     pub(crate) queue: usize,
-    /// How long one waits at most.
+    /// The time for which one waits at most.
     pub(crate) wait: Duration,
     /// How many places, and how many of those who wait, one group may have.
     pub(crate) of_group: (usize, usize),
@@ -136,7 +136,7 @@ pub(crate) struct Shares<T> {
     members: Book<(u64, u64)>,
     turns: u64,
     numbers: u64,
-    /// How long a place is held, on average.
+    /// The time for which a place is held, on average.
     service: Duration,
 }
 
@@ -179,7 +179,7 @@ impl<T> Shares<T> {
         may
     }
 
-    /// Whether `who` would be refused if they asked now.
+    /// Returns whether `who` would be refused if they asked now.
     ///
     /// # Errors
     /// They would, for this reason.
@@ -263,7 +263,7 @@ impl<T> Shares<T> {
         self.running < self.limits.places
     }
 
-    /// Whether `who`, who has this, may have one more place.
+    /// Returns whether `who`, who has this, may have one more place.
     fn is_within(&self, who: Who, group: Share, member: Share) -> bool {
         let is_within =
             group.running < self.limits.of_group.0 && member.running < self.limits.of_member.0;
@@ -287,7 +287,7 @@ impl<T> Shares<T> {
         }
     }
 
-    /// How long one more would wait who has `own`: each other one that waits has a turn before their next one.
+    /// Returns the time for which one more would wait who has `own`: each other one that waits has a turn before their next one.
     fn expected_wait(&self, own: Share, is_member: bool) -> Duration {
         let all = match is_member {
             true => self.members.waiting,

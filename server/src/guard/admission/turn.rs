@@ -51,7 +51,7 @@ struct Book<T> {
     held: HashMap<u64, Held>,
     /// Until when only single operations are written, of those who are brief.
     pause: Option<Instant>,
-    /// Whether somebody will look who is next when that is over.
+    /// True if somebody will look who is next when that is over.
     is_timed: bool,
 }
 
@@ -60,7 +60,7 @@ struct Book<T> {
 struct Waiter<T> {
     who: u64,
     ticket: T,
-    /// Whether they may share a COMMIT with the one before them: it is a single operation.
+    /// True if they may share a COMMIT with the one before them: it is a single operation.
     shares: bool,
 }
 
@@ -81,7 +81,7 @@ struct Guard {
     turns: WriteTurns,
     who: u64,
     since: Instant,
-    /// How long the work took, once it is done.
+    /// The time that the work took, once it is done.
     worked: Option<Duration>,
 }
 
@@ -255,7 +255,7 @@ impl<T> Book<T> {
         next.map(|(at, _)| at)
     }
 
-    /// Whether it may be the turn of `waiter`.
+    /// Returns whether it may be the turn of `waiter`.
     fn may(&self, waiter: &Waiter<T>, now: Instant) -> bool {
         let is_over = self.pause.is_none_or(|it| it <= now);
         is_over || (waiter.shares && self.is_brief(waiter.who, now))
@@ -269,13 +269,13 @@ impl<T> Book<T> {
         lately + expected
     }
 
-    /// Whether others than `who` wrote lately, who are brief.
+    /// Returns whether others than `who` wrote lately, who are brief.
     fn has_brief_beside(&self, who: u64, now: Instant) -> bool {
         let mut others = self.held.iter().filter(|(it, _)| **it != who);
         others.any(|(it, held)| held.at + HALF > now && self.is_brief(*it, now))
     }
 
-    /// How long the pause is still, if somebody waits for nothing else and nobody has noted that yet.
+    /// Returns the time for which the pause is still, if somebody waits for nothing else and nobody has noted that yet.
     fn time(&mut self, now: Instant) -> Option<Duration> {
         let pause = self.pause?.saturating_duration_since(now);
         if self.is_taken || self.is_timed || self.waiters.is_empty() {
@@ -285,13 +285,13 @@ impl<T> Book<T> {
         Some(pause)
     }
 
-    /// Whether the one whose turn it is next shares a COMMIT with the one before.
+    /// Returns whether the one whose turn it is next shares a COMMIT with the one before.
     fn is_awaited(&self, now: Instant) -> bool {
         let next = self.place_of_next(now).and_then(|at| self.waiters.get(at));
         next.is_some_and(|it| it.shares && self.is_brief(it.who, now))
     }
 
-    /// Whether `who` did not work for long at a time lately.
+    /// Returns whether `who` did not work for long at a time lately.
     fn is_brief(&self, who: u64, now: Instant) -> bool {
         let held = self.held.get(&who).map(|it| it.at(now));
         held.is_none_or(|it| it.work <= BRIEF.mul_f64(it.times.max(1.0)))

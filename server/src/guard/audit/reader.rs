@@ -8,9 +8,9 @@ use entity_core::{Error, Result};
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbErr, QueryResult};
 use serde::Serialize;
 
-/// How many rows are in memory at a time, of each table and of the result.
+/// The number of rows that are in memory at a time, of each table and of the result.
 const PAGE: usize = 500;
-/// How many rows one statement takes a look at: as many as it gets through long before the database stops it.
+/// The number of rows one statement takes a look at: as many as it gets through long before the database stops it.
 const WINDOW: i64 = 20_000;
 /// How much later than its time a row may be stored, and how far the machine's clock may have been set back.
 const LATE: TimeDelta = TimeDelta::days(1);

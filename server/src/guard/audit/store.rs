@@ -22,7 +22,7 @@ const COLUMNS: [&str; 9] = [
     "status",
     "times",
 ];
-/// How many rows go into one statement: as many as one of these says, the first that fits.
+/// The number of rows that go into one statement: as many as one of these says, the first that fits.
 const CHUNKS: [usize; 3] = [64, 8, 1];
 
 /// Stores audit rows in one database.

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use super::AuditRow;
 use crate::base::network::network;
 
-/// How long requests are counted before the counts are stored.
+/// The time for which requests are counted before the counts are stored.
 const WINDOW: Duration = Duration::from_mins(1);
 /// Most networks, and most kinds of requests, that are told apart in this time.
 const TOLD_APART: usize = 4096;

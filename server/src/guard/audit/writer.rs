@@ -15,13 +15,13 @@ use crate::base::health::Health;
 use crate::base::supervise::Task;
 use crate::base::telemetry;
 
-/// How long rows are collected before they are stored.
+/// The time for which rows are collected before they are stored.
 const DELAY: Duration = Duration::from_millis(200);
-/// How long a store that failed is left alone before it is tried again for the first time.
+/// The time for which a store that failed is left alone before it is tried again for the first time.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
-/// How long it is left alone at most.
+/// The time for which it is left alone at most.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// How long it is tried once the service is gone.
+/// The time for which it is tried once the service is gone.
 const LAST_TRIES: Duration = Duration::from_secs(2);
 /// What `/readyz` calls the place where rows are stored.
 const STORAGE: &str = "audit storage";

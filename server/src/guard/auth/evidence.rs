@@ -70,7 +70,7 @@ pub struct Account {
     pub display_name: String,
     /// The hash of the password, if the account has one.
     pub password_hash: Option<String>,
-    /// Whether it may not be used.
+    /// True if it may not be used.
     pub is_disabled: bool,
 }
 
@@ -101,7 +101,7 @@ pub trait Directory: Send + Sync {
 /// Checks one or more kinds of evidence.
 #[async_trait]
 pub trait Authenticator: Send + Sync {
-    /// Whether it knows this kind.
+    /// Returns whether it knows this kind.
     fn accepts(&self, evidence: &Evidence) -> bool;
 
     /// Checks `evidence` against `account`. It must take as long without an account as with one.
@@ -118,7 +118,7 @@ pub trait Authenticator: Send + Sync {
 pub struct PasswordCheck {
     /// What hashes.
     pub passwords: Passwords,
-    /// Whether [`Evidence::Basic`] is taken.
+    /// True if [`Evidence::Basic`] is taken.
     pub allows_basic: bool,
 }
 

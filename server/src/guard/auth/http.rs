@@ -13,7 +13,7 @@ use crate::base::no_store;
 use crate::guard::session::SESSION_HEADER;
 use crate::guard::session::{CookieOptions, Session};
 
-/// How long to wait where nothing else is known, in seconds.
+/// The time to wait where nothing else is known, in seconds.
 const WAIT: u32 = 1;
 /// The fields of a login.
 pub(crate) const NAMES: Names = Names {
@@ -34,9 +34,9 @@ pub struct Arrival<'a> {
     pub origin: &'a Origin,
     /// The session that it came with.
     pub session: Option<&'a Session>,
-    /// Whether it came over a secure connection.
+    /// True if it came over a secure connection.
     pub is_secure: bool,
-    /// Whether the answer to a login tells the id of the session beside the cookie. Where it has to tell something, it
+    /// True if the answer to a login tells the id of the session beside the cookie. Where it has to tell something, it
     /// tells the public name otherwise.
     pub tells_session_id: bool,
 }

@@ -394,7 +394,7 @@ struct Begin {
     directory: Arc<dyn Directory>,
     throttle: Throttle,
     session: Arc<Session>,
-    /// Whether everybody knows the password.
+    /// True if everybody knows the password.
     is_known: bool,
     stronger: Option<String>,
     old: Option<crate::guard::session::IdHash>,

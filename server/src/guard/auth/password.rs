@@ -252,7 +252,7 @@ fn verify(
     }
 }
 
-/// Whether `stored` is a hash of `password`. It takes as long as it takes: not for answers to requests.
+/// Returns whether `stored` is a hash of `password`. It takes as long as it takes: not for answers to requests.
 pub(crate) fn is_hash_of(password: &str, stored: &str) -> bool {
     PasswordHash::new(stored).is_ok_and(|it| {
         Argon2::default()

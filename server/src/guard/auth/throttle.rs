@@ -41,7 +41,7 @@ pub struct ThrottleOptions {
     pub memory: TimeDelta,
     /// Failures that may stand against a network.
     pub burst_of_address: i64,
-    /// How long it takes until one of them no longer does.
+    /// The time that it takes until one of them no longer does.
     pub interval_of_address: TimeDelta,
 }
 
@@ -105,7 +105,7 @@ impl Throttle {
         Self { options }
     }
 
-    /// How long `subject` still has to wait; `None` if it may try now.
+    /// Returns the time for which `subject` still has to wait; `None` if it may try now.
     ///
     /// # Errors
     /// The database can't be reached.

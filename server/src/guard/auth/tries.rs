@@ -10,7 +10,7 @@ use crate::guard::pace::Pace;
 
 /// Tries at once.
 const BURST: usize = 10;
-/// How long it takes until there is one more.
+/// The time that it takes until there is one more.
 const INTERVAL: TimeDelta = TimeDelta::minutes(5);
 
 /// Counts tries by account.

@@ -20,28 +20,28 @@ use super::record::Session;
 use super::store::{SqlSessions, Touch};
 use crate::base::supervise::Task;
 
-/// How long a session is believed without asking the store.
+/// The time for which a session is believed without asking the store.
 const BELIEVED: Duration = Duration::from_secs(1);
-/// How long a session that this process ends is asked for in the store each time: until the transaction
+/// The time for which a session that this process ends is asked for in the store each time: until the transaction
 /// that ends it is surely over.
 const SUSPECTED: Duration = Duration::from_secs(30);
-/// How many sessions are remembered.
+/// The number of sessions that are remembered.
 const REMEMBERED: u64 = 100_000;
 /// How many uses may wait to be written down.
 const QUEUE: usize = 4096;
-/// How many uses are written down at once.
+/// The number of uses that are written down at once.
 const BATCH: usize = 256;
 /// What is told when the password of a user changed, or the account was shut or deleted.
 const CREDENTIALS: &str = "user.credentials";
-/// How many times within its timeout the use of a session is written down, at most.
+/// The number of times within its timeout the use of a session is written down, at most.
 const WRITES_PER_TIMEOUT: i64 = 30;
 
-/// How long sessions live and how many there may be.
+/// The time for which sessions live and how many there may be.
 #[derive(Clone, Copy, Debug)]
 pub struct SessionOptions {
-    /// How long one may go unused.
+    /// The time for which one may go unused.
     pub timeout: TimeDelta,
-    /// How long one lives at most.
+    /// The time for which one lives at most.
     pub max_lifetime: TimeDelta,
     /// How many a user may have; the oldest ends when there is one more.
     pub per_user: u64,
@@ -111,7 +111,7 @@ impl Sessions {
         (sessions, TouchWriter { store, touches })
     }
 
-    /// How long sessions live.
+    /// Returns the time for which sessions live.
     pub fn options(&self) -> &SessionOptions {
         &self.options
     }

@@ -94,7 +94,7 @@ impl CookieOptions {
         Ok(self)
     }
 
-    /// Whether scripts of a page are kept from reading the cookie.
+    /// Returns whether scripts of a page are kept from reading the cookie.
     #[must_use]
     pub fn http_only(mut self, is_http_only: bool) -> Self {
         self.is_http_only = is_http_only;

@@ -85,7 +85,7 @@ impl Session {
         self.last_accessed
     }
 
-    /// How long it may go unused.
+    /// Returns the time for which it may go unused.
     pub fn max_inactive(&self) -> TimeDelta {
         self.max_inactive
     }
@@ -113,7 +113,7 @@ impl Session {
         }
     }
 
-    /// Whether it is over at `now`, when it was last used at `last_accessed`.
+    /// Returns whether it is over at `now`, when it was last used at `last_accessed`.
     ///
     /// One that begins in the future was made before the clock was set back; nobody knows its age, so it
     /// is over.

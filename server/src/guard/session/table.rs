@@ -21,7 +21,7 @@ pub struct Model {
     pub created: i64,
     /// When it was last used, in milliseconds since 1970; up to a thirtieth of the timeout late.
     pub last_accessed: i64,
-    /// How long it may go unused, in seconds.
+    /// The time for which it may go unused, in seconds.
     pub max_inactive: i64,
     /// The token against forged requests. It is kept as it is, because it must be told again to whoever has
     /// the session; without the session it opens nothing.

@@ -18,7 +18,7 @@ use super::{ACCOUNTS, ArchivedType, FILES, FORMAT, MANIFEST, Manifest, Person, d
 use crate::base::packing::{Packer, packed};
 use crate::operate::node::Node;
 
-/// How many accounts are asked for at once.
+/// The number of accounts that are asked for at once.
 const PEOPLE: usize = 500;
 /// When a client may try again that finds others being written, in seconds.
 const RETRY_AFTER: u32 = 30;

@@ -35,7 +35,7 @@ pub struct Imported {
     pub rows: u64,
     /// The number of accounts that were made, all of them shut.
     pub accounts: usize,
-    /// Whether the same archive was complete before.
+    /// True if the same archive was complete before.
     pub was_complete: bool,
 }
 

@@ -18,7 +18,7 @@ use super::{ACCOUNTS, FILES, MANIFEST};
 const ENTRIES: usize = 1_000_000;
 /// The maximum number of bytes of a line, and of a manifest.
 const LINE: usize = 16 << 20;
-/// How many times larger than its compressed form an entry may be, above [`SMALL`].
+/// The number of times larger than its compressed form an entry may be, above [`SMALL`].
 const RATIO: u64 = 200;
 /// The size below which that does not matter.
 const SMALL: u64 = 1 << 20;
@@ -164,7 +164,7 @@ fn check(zip: &mut ZipArchive<BufReader<File>>) -> Result<BTreeMap<String, u64>>
     Ok(entries)
 }
 
-/// Whether an archive of a site has entries of this name.
+/// Returns whether an archive of a site has entries of this name.
 fn is_expected(name: &str) -> bool {
     let is_name = |it: &str| {
         !it.is_empty()

@@ -13,7 +13,7 @@ use super::{DiskStore, disk, owner};
 
 /// The ending of the folder with the files of a backup, behind the name of its file.
 const FILES: &str = ".files";
-/// How many files are listed at once.
+/// The number of files that are listed at once.
 const PAGE: usize = 1_000;
 
 /// Returns the folder with the files of the backup in `file`.

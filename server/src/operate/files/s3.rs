@@ -42,14 +42,14 @@ const OWNER: &str = "database";
 const PART: u64 = 5 << 20;
 /// Most parts of a file, well below what the protocol allows.
 const MOST_PARTS: u64 = 9_000;
-/// How many parts are in memory at once, of all files.
+/// The number of parts that are in memory at once, of all files.
 const AT_ONCE: usize = 4;
 /// The number of bytes that are written to the disk at once.
 const PIECE: usize = 128 << 10;
 /// Most bytes of a note of ours.
 const NOTE: u64 = 8 << 10;
 
-/// How long the other side may take to accept a connection, and how long it may be silent.
+/// The time that the other side may take to accept a connection, and how long it may be silent.
 const CONNECT: Duration = Duration::from_secs(5);
 const SILENCE: Duration = Duration::from_secs(20);
 /// How often and for how long a request is sent again that failed for no lasting reason.

@@ -11,9 +11,9 @@ use futures::future::BoxFuture;
 use crate::operate::node::Node;
 use crate::operate::retention;
 
-/// How long a file stays that no row names.
+/// The time for which a file stays that no row names.
 const GRACE: TimeDelta = TimeDelta::hours(1);
-/// How long what was begun stays without a further byte.
+/// The time for which what was begun stays without a further byte.
 const UNFINISHED: Duration = Duration::from_hours(1);
 /// Most files that are looked at in one step, and most that are removed in one transaction.
 const LOOK: u32 = 500;
@@ -49,7 +49,7 @@ pub(crate) async fn sweep(node: &Node, now: DateTime<Utc>) -> Result<()> {
     remove(node, &columns, (now - GRACE).timestamp_millis()).await
 }
 
-/// Whether all columns that ever named files are `columns`, which are noted. The files of a type that was not linked by
+/// Returns whether all columns that ever named files are `columns`, which are noted. The files of a type that was not linked by
 /// mistake are not to be removed.
 async fn are_all_known(node: &Node, columns: &[BlobColumn]) -> Result<bool> {
     let (unknown, is_noted) = read(node, |cx| {

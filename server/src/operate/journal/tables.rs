@@ -19,7 +19,7 @@ pub(crate) const EVENT_DETAILS: Tables = Tables {
     statements: &["ALTER TABLE outbox ADD COLUMN details TEXT"],
 };
 
-/// How many requests a row of the audit log stands for.
+/// The number of requests a row of the audit log stands for.
 pub(crate) const AUDIT_TIMES: Tables = Tables {
     name: "m20261121_000910_audit_times",
     statements: &["ALTER TABLE audit ADD COLUMN times BIGINT NOT NULL DEFAULT 1"],

@@ -106,7 +106,7 @@ fn broken<const N: usize>(rules: [(bool, &str, &str); N]) -> Vec<Problem> {
         .collect()
 }
 
-/// Whether some part of the service logs at a level below `info`.
+/// Returns whether some part of the service logs at a level below `info`.
 fn logs_too_much(levels: &str) -> bool {
     EnvFilter::try_new(levels)
         .ok()
@@ -114,7 +114,7 @@ fn logs_too_much(levels: &str) -> bool {
         .is_some_and(|it| it > LevelFilter::INFO)
 }
 
-/// Whether `domain` is one below which anybody can register names, by the public suffix list.
+/// Returns whether `domain` is one below which anybody can register names, by the public suffix list.
 fn is_public_suffix(domain: &str) -> bool {
     let domain = domain.trim_start_matches('.').to_ascii_lowercase();
     List.suffix(domain.as_bytes())

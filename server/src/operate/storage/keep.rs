@@ -8,9 +8,9 @@ use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, Statement};
 
 use super::Storage;
 
-/// How many pages are given back at once: a megabyte, so that writers hardly wait.
+/// The number of pages that are given back at once: a megabyte, so that writers hardly wait.
 const PAGES: i64 = 256;
-/// How long writers have the database to themselves between two steps.
+/// The time for which writers have the database to themselves between two steps.
 const PAUSE: Duration = Duration::from_millis(10);
 
 impl Storage {

@@ -18,7 +18,7 @@ use tokio::sync::{Notify, OnceCell};
 use super::address::{NotPublic, Resolver};
 use super::{SECRET, address};
 
-/// How long an attempt takes at most, and how long the connection.
+/// The time that an attempt takes at most, and how long the connection.
 const WHOLE: Duration = Duration::from_secs(10);
 const CONNECT: Duration = Duration::from_secs(5);
 /// The maximum number of bytes of an answer that are read, and thrown away.

@@ -10,7 +10,7 @@ use entity_providers::face::webhook::{DEAD, DELIVERED, PENDING};
 use sea_orm::ConnectionTrait as _;
 use serde_json::Map;
 
-/// How long a webhook is leased: longer than an attempt and what is written of it take.
+/// The time that a webhook is leased: longer than an attempt and what is written of it take.
 const LEASE: TimeDelta = TimeDelta::seconds(60);
 /// The maximum number of webhooks that are looked at for one that can be served.
 const LOOK: i64 = 64;

@@ -231,7 +231,7 @@ fn narrowed(own: &str, sent: &str) -> String {
     chosen.collect::<Vec<_>>().join("&")
 }
 
-/// Whether a browser opens the address for a person. Programs that read feeds take pages, too, and are not meant.
+/// Returns whether a browser opens the address for a person. Programs that read feeds take pages, too, and are not meant.
 fn is_navigation(headers: &HeaderMap) -> bool {
     let destination = headers.get("sec-fetch-dest");
     destination.is_some_and(|it| it == "document")

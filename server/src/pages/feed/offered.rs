@@ -33,7 +33,7 @@ async fn lists(cx: &Context) -> Result<Vec<Choice>> {
     Ok(lists.take(options::MOST).collect())
 }
 
-/// Whether the entities of a site are a list that readers or calendars follow.
+/// Returns whether the entities of a site are a list that readers or calendars follow.
 fn is_followed(route: &Route) -> bool {
     let is_list = route.actions.iter().any(|it| {
         it.name == "site" && it.verb == Verb::Get && !it.is_on_entity && it.is_searched()

@@ -21,7 +21,7 @@ pub(super) async fn title(cx: &Context, registry: &Registry, address: &Address) 
     }
 }
 
-/// Whether `reply` is something that a feed can show.
+/// Returns whether `reply` is something that a feed can show.
 pub(super) fn is_content(reply: &Reply) -> bool {
     matches!(reply.body, Body::Entity(_) | Body::Collection(_))
 }

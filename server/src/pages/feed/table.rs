@@ -42,7 +42,7 @@ pub enum Relation {}
 impl ActiveModelBehavior for ActiveModel {}
 
 impl Model {
-    /// Whether it has ended at `now`.
+    /// Returns whether it has ended at `now`.
     pub(super) fn is_over(&self, now: DateTimeUtc) -> bool {
         self.expires.is_some_and(|it| it <= now.timestamp_millis())
     }

@@ -75,7 +75,7 @@ async fn attempt(app: &crate::web::app::App, exchange: &Exchange) -> Result<Logg
     Box::pin(login).await
 }
 
-/// Whether whoever filled in the form can put it right.
+/// Returns whether whoever filled in the form can put it right.
 fn is_about_form(error: &Error) -> bool {
     matches!(
         error.kind(),

@@ -108,7 +108,7 @@ fn tell_progress(seconds: u32) {
     output::note(&format!("making the demo data: {seconds} s"));
 }
 
-/// Whether the database of `app` is empty.
+/// Returns whether the database of `app` is empty.
 pub(super) async fn is_empty(app: &App) -> Result<bool, Failure> {
     let found = app
         .dispatcher

@@ -20,7 +20,7 @@ use crate::{
 
 /// The storage failed: an input or output error, as `sysexits.h` numbers it.
 const STORAGE_FAILED: i32 = 74;
-/// How long a service whose storage failed goes on answering that it can't.
+/// The time for which a service whose storage failed goes on answering that it can't.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
 /// Serves until the process is told to stop; a second signal stops it at once. Whatever is gone then, a stop has an end.

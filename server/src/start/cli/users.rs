@@ -9,7 +9,7 @@ use super::output::{self, Listener};
 use super::{Failure, look};
 use crate::base::config::Config;
 
-/// How many accounts are in memory at a time.
+/// The number of accounts that are in memory at a time.
 const PAGE: usize = 500;
 
 /// An account, as it is printed.

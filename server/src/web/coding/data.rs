@@ -33,7 +33,7 @@ pub(crate) struct Secret;
 /// A request whose answer may be compressed.
 #[derive(Debug)]
 pub(crate) struct Asked {
-    /// Whether the client takes compressed answers.
+    /// True if the client takes compressed answers.
     takes: bool,
     /// The tags that the client named.
     known: Vec<HeaderValue>,

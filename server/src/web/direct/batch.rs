@@ -52,7 +52,7 @@ struct Part {
     answer_bytes: Option<usize>,
 }
 
-/// Whether `path` asks for a batch.
+/// Returns whether `path` asks for a batch.
 pub(super) fn is_asked(path: &DirectPath) -> bool {
     path.prefix == WORD && path.segments.is_empty()
 }
@@ -266,7 +266,7 @@ impl Part {
         (answer, row)
     }
 
-    /// Whether something of it may be done before the unit of work opens.
+    /// Returns whether something of it may be done before the unit of work opens.
     fn is_prepared(&self, app: &App) -> bool {
         let Ok(path) = super::parse_path(app, &self.uri) else {
             return false;
@@ -304,7 +304,7 @@ async fn run(app: &App, exchange: &mut Exchange, runner: Runner<'_, '_>) -> Resu
     super::answer(app, exchange, &path, runner).await
 }
 
-/// Whether a part succeeded.
+/// Returns whether a part succeeded.
 fn is_good(status: StatusCode) -> bool {
     status.is_success() || status.is_redirection()
 }

@@ -49,7 +49,7 @@ pub(super) fn media_type(bytes: &Bytes) -> HeaderValue {
         .unwrap_or(UNKNOWN)
 }
 
-/// Whether it is two names with a slash between them, in the characters that names of media types have.
+/// Returns whether it is two names with a slash between them, in the characters that names of media types have.
 pub(super) fn is_media_type(text: &str) -> bool {
     let is_in_names = |it: u8| it.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&it);
     let is_name = |it: &str| !it.is_empty() && it.bytes().all(is_in_names);

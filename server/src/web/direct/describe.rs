@@ -15,7 +15,7 @@ use crate::web::exchange::Exchange;
 /// The word that asks for a description.
 const WORD: &str = "describe";
 
-/// Whether `path` asks for a description, of everything or of one type.
+/// Returns whether `path` asks for a description, of everything or of one type.
 pub(crate) fn is_asked(path: &DirectPath) -> bool {
     (path.prefix.is_empty() || path.prefix == WORD) && path.segments.is_empty()
         || path.segments == [WORD]

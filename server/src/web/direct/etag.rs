@@ -97,7 +97,7 @@ fn named(tag: &str) -> Option<Version> {
     Version::parse(inner.split('-').next()?)
 }
 
-/// Whether it is a tag, strong or weak.
+/// Returns whether it is a tag, strong or weak.
 fn is_tag(text: &str) -> bool {
     let strong = text.strip_prefix(WEAK).unwrap_or(text);
     let inner = strong.strip_prefix('"').and_then(|it| it.strip_suffix('"'));

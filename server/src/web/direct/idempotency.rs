@@ -225,7 +225,7 @@ impl Again<'_> {
         }
     }
 
-    /// Whether what it was answered with may be told again, although permissions have changed; otherwise, only how it
+    /// Returns whether what it was answered with may be told again, although permissions have changed; otherwise, only how it
     /// went.
     ///
     /// # Errors
@@ -363,7 +363,7 @@ impl Kept {
         Ok(())
     }
 
-    /// Whether the answer held what nothing may keep, so that it can't be given again.
+    /// Returns whether the answer held what nothing may keep, so that it can't be given again.
     fn was_told_once(&self) -> bool {
         let headers: Vec<(String, String)> =
             serde_json::from_str(&self.headers).unwrap_or_default();

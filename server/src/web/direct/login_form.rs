@@ -30,7 +30,7 @@ static SCHEMA: Schema = Schema {
     listed: &[],
 };
 
-/// Whether the form is asked for.
+/// Returns whether the form is asked for.
 pub(crate) fn is_asked(path: &DirectPath, verb: Verb) -> bool {
     path.prefix == "session" && path.segments == ["new"] && verb == Verb::Get
 }

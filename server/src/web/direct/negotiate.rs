@@ -52,13 +52,13 @@ pub(crate) fn format_among(
     }
 }
 
-/// Whether the client accepts `media_type`, which is none of a format. `*/*` is one that is not known yet.
+/// Returns whether the client accepts `media_type`, which is none of a format. `*/*` is one that is not known yet.
 pub(crate) fn accepts(headers: &HeaderMap, media_type: &str) -> bool {
     let ranges: Vec<Range<'_>> = ranges(headers).collect();
     media_type == ANY || ranges.is_empty() || quality_of(media_type, &ranges) > 0
 }
 
-/// Whether the client names `media_type` in its `Accept` header; wildcards do not count.
+/// Returns whether the client names `media_type` in its `Accept` header; wildcards do not count.
 pub(crate) fn names(headers: &HeaderMap, media_type: &str) -> bool {
     ranges(headers).any(|it| it.is(media_type) && it.quality > 0)
 }

@@ -11,13 +11,13 @@ use crate::web::exchange::Exchange;
 /// The last segment of the address.
 const WORD: &str = "norefresh";
 
-/// Whether the address is asked for.
+/// Returns whether the address is asked for.
 pub(crate) fn is_asked(path: &DirectPath, verb: Verb) -> bool {
     let is_named = matches!(path.segments.as_slice(), [_, word] if word == WORD);
     path.prefix == "session" && is_named && verb == Verb::Get
 }
 
-/// Whether `uri` is such an address: asking for it is no use of the session.
+/// Returns whether `uri` is such an address: asking for it is no use of the session.
 pub(crate) fn is_at(uri: &Uri) -> bool {
     let last = uri.path().rsplit('/').next().unwrap_or_default();
     last.split('.').next() == Some(WORD)

@@ -389,7 +389,7 @@ impl Finish for Performance<'_> {
     }
 }
 
-/// Whether the request ended the session that it came with.
+/// Returns whether the request ended the session that it came with.
 fn ends_session(exchange: &Exchange, verb: Verb, effect: &Effect) -> bool {
     match (effect, &exchange.session) {
         (Effect::Deleted(ended), Some(own)) => {

@@ -72,7 +72,7 @@ fn sent(app: &App, exchange: &Exchange, path: &DirectPath) -> Option<(Format, Ve
     parsed.input.is_form.then_some((format, verb, parsed))
 }
 
-/// Whether whoever filled in the form can put it right, or send it again later. What was not found may be what the form
+/// Returns whether whoever filled in the form can put it right, or send it again later. What was not found may be what the form
 /// refers to.
 fn comes_back(error: &Error) -> bool {
     matches!(

@@ -46,7 +46,7 @@ pub(crate) struct Parsed {
     pub(crate) version: Option<String>,
 }
 
-/// Whether the client wants to be refused if it is logged out, even where strangers are answered.
+/// Returns whether the client wants to be refused if it is logged out, even where strangers are answered.
 pub(crate) fn demands_session(uri: &Uri) -> bool {
     let pairs = uri.query().unwrap_or_default().split('&');
     pairs
@@ -179,7 +179,7 @@ fn in_query(name: &str) -> FieldError {
     }
 }
 
-/// Whether a parameter of a query says how to answer, and nothing of what to write.
+/// Returns whether a parameter of a query says how to answer, and nothing of what to write.
 fn is_about_the_answer(name: &str) -> bool {
     ANSWER_PARAMETERS.contains(&name)
 }

@@ -45,7 +45,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) headers: &'a HeaderMap,
     pub(crate) now: DateTime<Utc>,
     pub(crate) format: Format,
-    /// Whether the address names the format.
+    /// True if the address names the format.
     pub(crate) is_named: bool,
     pub(crate) preference: Preference,
     pub(crate) view: View<'a>,
@@ -101,7 +101,7 @@ pub(crate) fn respond(reply: &Reply, asked: &Asked<'_>, formats: &Formats) -> Re
     }
 }
 
-/// Whether the answer tells what nothing tells again.
+/// Returns whether the answer tells what nothing tells again.
 fn is_told_once(reply: &Reply) -> bool {
     matches!(&reply.body, Body::Entity(item) if item.is_told_once())
 }
@@ -213,7 +213,7 @@ fn written(reply: &Reply, asked: &Asked<'_>, renderer: &dyn Renderer) -> Result<
     Ok(response)
 }
 
-/// Whether people are shown a page that says no more than that all is well: a browser that is answered
+/// Returns whether people are shown a page that says no more than that all is well: a browser that is answered
 /// with no page stays where it is, as if nothing had happened.
 fn is_shown_empty(reply: &Reply, asked: &Asked<'_>) -> bool {
     asked.format.name == "html" && reply.effect == Effect::Read

@@ -36,7 +36,7 @@ pub(crate) struct Uploaded {
     pub(crate) files: Vec<Upload>,
 }
 
-/// Whether the request with this head brings files.
+/// Returns whether the request with this head brings files.
 pub(crate) fn is_asked(app: &App, parts: &Parts) -> bool {
     let is_direct = |uri: &Uri| uri.path().starts_with("/direct/");
     if parts.method.is_safe() || !is_direct(&parts.uri) {

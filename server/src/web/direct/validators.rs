@@ -133,7 +133,7 @@ impl Validators {
     }
 }
 
-/// Whether an answer in `format` is the entity and nothing else. Pages hold more (who is logged in, what may be done), so
+/// Returns whether an answer in `format` is the entity and nothing else. Pages hold more (who is logged in, what may be done), so
 /// that the version and the date of the entity say nothing of them: what is written does.
 pub(super) fn is_data(format: Format) -> bool {
     format.name != "html"

@@ -17,13 +17,13 @@ use crate::operate::follower;
 use crate::operate::told;
 use crate::web::app::{App, Inner};
 
-/// How long a client waits before it comes back.
+/// The time for which a client waits before it comes back.
 const BEGIN: &str = "retry: 5000\n\n";
 /// Told where events that the client asks for were removed: it begins anew with what it reads elsewhere.
 const RESET: &str = "event: reset\ndata: {}\n\n";
 /// How often a stream on which nothing happens looks whether its session lives.
 const LOOK: Duration = Duration::from_secs(5);
-/// How long a stream says nothing at most, so that nobody between takes it for dead.
+/// The time that a stream says nothing at most, so that nobody between takes it for dead.
 const SILENCE: Duration = Duration::from_secs(15);
 
 /// A stream, as far as it has come.

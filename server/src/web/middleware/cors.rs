@@ -26,7 +26,7 @@ const TOLD: HeaderValue = HeaderValue::from_static(
     "Allow, ETag, EntityId, EntityReference, Idempotency-Replayed, Link, Location, Preference-Applied, Retry-After, \
      X-Entity-Format, X-Entity-Prefix, X-Entity-Reference, X-Entity-URL, X-Request-Id, X-Sakai-Session, X-Total-Count",
 );
-/// How long a browser need not ask again, in seconds.
+/// The time for which a browser need not ask again, in seconds.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("600");
 
 /// Marks an answer that a stranger got.
@@ -102,7 +102,7 @@ fn listed(headers: &HeaderMap, origins: &[WebOrigin]) -> Option<HeaderValue> {
         .then(|| origin.clone())
 }
 
-/// Whether a private feed is at `path`.
+/// Returns whether a private feed is at `path`.
 fn is_feed(path: &str) -> bool {
     path.strip_prefix(mount::FEEDS)
         .is_some_and(|it| it.starts_with('/'))

@@ -72,7 +72,7 @@ impl CsrfOptions {
     }
 }
 
-/// Whether a request with these headers, which belongs to a session with `token` if there is one, may go on.
+/// Returns whether a request with these headers, which belongs to a session with `token` if there is one, may go on.
 pub fn decide(
     options: &CsrfOptions,
     method: &Method,
@@ -117,7 +117,7 @@ fn comes_from_us(options: &CsrfOptions, headers: &HeaderMap) -> bool {
         .unwrap_or(true)
 }
 
-/// Whether a browser sent the request from a page of one of the listed origins, which is another site for it.
+/// Returns whether a browser sent the request from a page of one of the listed origins, which is another site for it.
 fn comes_from_friends(options: &CsrfOptions, headers: &HeaderMap) -> bool {
     let is_listed = |it: &HeaderValue| {
         let origin = it.to_str().ok().and_then(origin_of);
@@ -128,7 +128,7 @@ fn comes_from_friends(options: &CsrfOptions, headers: &HeaderMap) -> bool {
         && all(headers, &ORIGIN, is_listed) == Some(true)
 }
 
-/// Whether all values of `name` are good; `None` if there are none.
+/// Returns whether all values of `name` are good; `None` if there are none.
 fn all(
     headers: &HeaderMap,
     name: &HeaderName,

@@ -70,7 +70,7 @@ pub fn check_host(parts: &Parts, config: &Config) -> Result<()> {
     }
 }
 
-/// Whether the host is one of ours, if these are listed: that which the client named, not what our proxy made of it.
+/// Returns whether the host is one of ours, if these are listed: that which the client named, not what our proxy made of it.
 fn is_ours(parts: &Parts, named: &str, config: &Config) -> bool {
     if config.hosts.is_empty() {
         return true;

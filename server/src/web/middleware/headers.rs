@@ -33,7 +33,7 @@ const POLICY_OF_DOCUMENTS: HeaderValue = HeaderValue::from_static(
 /// The answer is a file that browsers show.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown {
-    /// Whether it is a document that a browser shows by a program of its own.
+    /// True if it is a document that a browser shows by a program of its own.
     pub is_document: bool,
 }
 

@@ -14,7 +14,7 @@ use crate::guard::auth::Evidence;
 use crate::web::app::App;
 use crate::web::exchange::Exchange;
 
-/// Whether the request with this head may be somebody's although it has no session.
+/// Returns whether the request with this head may be somebody's although it has no session.
 pub(crate) fn has_evidence(app: &App, parts: &Parts, arrived: &Arrived) -> bool {
     let named = |name: &HeaderName| parts.headers.contains_key(name);
     let config = &app.config;

@@ -18,10 +18,10 @@ use super::BATCH;
 
 /// The most KiB of an answer.
 const ANSWER: u64 = 8 << 10;
-/// How many times that a list may hold while it is read, prepared and written; what the allocator and the drivers have
+/// The number of times that a list may hold while it is read, prepared and written; what the allocator and the drivers have
 /// for it is counted too.
 const LIST_HOLDS: u64 = 4;
-/// How many times that a batch may: the answers of its parts are there together with its own, and what each part freed in
+/// The number of times that a batch may: the answers of its parts are there together with its own, and what each part freed in
 /// the threads that read and wrote it: up to 112 MiB on a busy machine, where it moves among more of them, and 60 to 85
 /// otherwise. Few of them are answered at a time.
 const BATCH_HOLDS: u64 = 16;
@@ -29,11 +29,11 @@ const BATCH_HOLDS: u64 = 16;
 /// until that one runs again, which other programs on the machine can put off; what a request holds by itself it holds
 /// each time.
 const TRIES: usize = 3;
-/// How many announcements there are, each of about a hundred kilobytes: more than any page of a list holds.
+/// The number of announcements there are, each of about a hundred kilobytes: more than any page of a list holds.
 const ROWS: u32 = 160;
 /// What was freed is given back at once, so that what the process has is what it holds.
 const AT_ONCE: [(&str, &str); 1] = [("MIMALLOC_PURGE_DELAY", "0")];
-/// How long nobody looks at what is in memory.
+/// The time for which nobody looks at what is in memory.
 const BETWEEN_LOOKS: Duration = Duration::from_micros(200);
 pub(super) const LIST: &str = "/direct/announcement/site/biology-101";
 /// Those questions that hold most, of each kind.
@@ -92,7 +92,7 @@ impl Question {
         (most, told)
     }
 
-    /// Whether so many KiB may be held for so many. Of each part that found no room, a batch says so.
+    /// Returns whether so many KiB may be held for so many. Of each part that found no room, a batch says so.
     fn is_within(&self, (most, told): (u64, u64)) -> bool {
         let (room, times) = match self.body.is_some() {
             true => (ANSWER + 100, BATCH_HOLDS),
@@ -101,7 +101,7 @@ impl Question {
         told <= room && most <= times * ANSWER
     }
 
-    /// Whether it is asked: all are in a long test, and else those that hold most.
+    /// Returns whether it is asked: all are in a long test, and else those that hold most.
     fn is_asked(&self) -> bool {
         is_full() || WORST.contains(&&*self.name)
     }

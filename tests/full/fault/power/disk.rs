@@ -24,7 +24,7 @@ pub(super) struct Disk {
     files: Vec<File>,
     names: BTreeMap<OsString, usize>,
     durable_names: BTreeMap<OsString, usize>,
-    /// How many further changes the disk takes before its power is gone.
+    /// The number of further changes the disk takes before its power is gone.
     changes_left: Option<u64>,
 }
 
@@ -57,7 +57,7 @@ impl Disk {
         self.changes_left = Some(changes);
     }
 
-    /// Whether the power is gone.
+    /// Returns whether the power is gone.
     pub(super) fn is_dead(&self) -> bool {
         self.changes_left == Some(0)
     }

@@ -15,7 +15,7 @@ use fuser::{
 
 use super::disk::{Disk, Refusal};
 
-/// How long the kernel may believe what it was told: as long as it likes, because nobody else changes the disk.
+/// The time for which the kernel may believe what it was told: as long as it likes, because nobody else changes the disk.
 const FOREVER: Duration = Duration::from_hours(1);
 /// The number of the first file: 1 is the folder.
 const FIRST: u64 = 2;

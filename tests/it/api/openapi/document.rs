@@ -150,7 +150,7 @@ impl Operation {
 }
 
 impl Operation {
-    /// Whether an answer with this status has this field in its header.
+    /// Returns whether an answer with this status has this field in its header.
     pub(super) fn tells(&self, status: &str, header: &str) -> bool {
         self.responses[status]["headers"].get(header).is_some()
     }

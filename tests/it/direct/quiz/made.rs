@@ -136,7 +136,7 @@ fn browser(client: &Client) -> Client {
         .with_header(http::header::ACCEPT, "text/html")
 }
 
-/// Whether the student has attempts at quizzes of the demo university only.
+/// Returns whether the student has attempts at quizzes of the demo university only.
 async fn attempts_left(student: &Client) -> bool {
     let all = list(
         student,

@@ -9,7 +9,7 @@ use super::super::ground::Ground;
 use super::super::tally::{NO_ANSWER, Tally};
 use crate::Backend;
 
-/// How long it stands still, and how long it goes on then.
+/// The time for which it stands still, and how long it goes on then.
 const STALL: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_millis(1_500);
 

@@ -15,7 +15,7 @@ use crate::Client;
 const STRANGERS: usize = 8;
 const GUESSERS: usize = 4;
 const WRITERS: usize = 4;
-/// How many announcements each of them leaves, of those that it makes: a trial must end well on any disk.
+/// The number of announcements each of them leaves, of those that it makes: a trial must end well on any disk.
 const LEFT: usize = 100;
 
 pub(super) async fn attack(ground: &Ground, until: Instant) -> Tally {

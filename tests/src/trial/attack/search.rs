@@ -10,7 +10,7 @@ use super::{get, pick, repeat};
 use crate::long_table::hard_search;
 
 const WORKERS: usize = 16;
-/// How long a client waits that gives up.
+/// The time for which a client waits that gives up.
 const IMPATIENT: Duration = Duration::from_millis(300);
 
 pub(super) async fn attack(ground: &Ground, until: Instant) -> Tally {

@@ -12,7 +12,7 @@ use sea_orm::sqlx::{self, ConnectOptions as _, Connection as _};
 
 use super::failure;
 
-/// How long a service that starts waits for another one that makes the same SQLite file.
+/// The time for which a service that starts waits for another one that makes the same SQLite file.
 const MAKING: Duration = Duration::from_secs(10);
 /// Result codes of SQLite.
 const BUSY: i32 = 5;

@@ -48,7 +48,7 @@ pub(crate) const HEADERS: [HeaderName; 7] = [
     reason = "the interface names what clients send"
 )]
 pub(super) struct Operations {
-    /// Whether all of them are done or none.
+    /// True if all of them are done or none.
     #[serde(default)]
     atomic: bool,
     operations: Vec<Operation>,
@@ -424,7 +424,7 @@ impl Operation {
         }
     }
 
-    /// Whether it only reads. What names it later is refused if it was given up, and so nothing is kept for a key.
+    /// Returns whether it only reads. What names it later is refused if it was given up, and so nothing is kept for a key.
     fn is_read(&self) -> bool {
         self.method == Verb::Get.name()
     }

@@ -239,7 +239,7 @@ fn parameters(pairs: &[&(String, String)], index: usize) -> Vec<(String, String)
         .collect()
 }
 
-/// Whether a parameter is meant for one reference.
+/// Returns whether a parameter is meant for one reference.
 fn is_of_another(name: &str) -> bool {
     name.strip_prefix("ref")
         .and_then(|it| it.split_once('.'))

@@ -93,12 +93,12 @@ impl Outcome {
         }
     }
 
-    /// Whether it tells what nothing may store. What a refusal says is no secret.
+    /// Returns whether it tells what nothing may store. What a refusal says is no secret.
     pub(super) fn is_secret(&self) -> bool {
         super::is_good(self.status) && no_store::is_demanded(&self.headers)
     }
 
-    /// Whether the same request may well be answered otherwise soon.
+    /// Returns whether the same request may well be answered otherwise soon.
     pub(super) fn is_passing(&self) -> bool {
         self.status.is_server_error() || self.status == StatusCode::TOO_MANY_REQUESTS
     }
@@ -116,7 +116,7 @@ impl Outcome {
             .collect()
     }
 
-    /// How many bytes its body takes where all are told: one that is in another format is told as text.
+    /// Returns the number of bytes its body takes where all are told: one that is in another format is told as text.
     pub(super) fn size(&self, is_xml: bool) -> Result<usize> {
         match (is_xml, self.content()) {
             (true, _) => Ok(entity_formats::batch::size(&self.body)),

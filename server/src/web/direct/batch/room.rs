@@ -10,7 +10,7 @@ use crate::web::exchange::Exchange;
 /// About what a result takes besides its body: its address, its status and its headers.
 pub(super) const FRAME: usize = 512;
 
-/// How many bytes the results of a batch may still take. When none are left, what follows is not carried out.
+/// The number of bytes the results of a batch may still take. When none are left, what follows is not carried out.
 #[derive(Debug)]
 pub(super) struct Room {
     left: Option<usize>,
@@ -26,7 +26,7 @@ impl Room {
         }
     }
 
-    /// How many bytes are left.
+    /// Returns the number of bytes that are left.
     ///
     /// # Errors
     /// None are.

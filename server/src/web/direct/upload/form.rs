@@ -223,7 +223,7 @@ impl Reading {
 struct Gate {
     source: BoxStream<'static, Result<Bytes>>,
     piece: Bytes,
-    /// Whether a piece was just handed on, which the parser is to look at first.
+    /// True if a piece was just handed on, which the parser is to look at first.
     rests: bool,
     ahead: Arc<AtomicUsize>,
 }

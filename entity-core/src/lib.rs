@@ -90,7 +90,7 @@ mod words {
     pub(crate) mod web;
 }
 
-/// What describes an entity: its schema, the shape of what is sent, its form on the wire.
+/// The description of an entity: its schema, the shape of what is sent, its form on the wire.
 mod model {
     #[cfg(feature = "sea-orm")]
     pub(crate) mod archived;
@@ -112,8 +112,8 @@ mod model {
     pub mod wire;
 }
 
-/// What an author of a type implements or is given: capabilities, access, actions, input, search, replies, events, and the gate,
-/// through which every call of a provider goes.
+/// The contract with authors of types, which they implement or are given: capabilities, access, actions, input, search,
+/// replies, events, and the gate, through which every call of a provider goes.
 mod contract {
     pub mod access;
     pub mod action;
@@ -153,11 +153,11 @@ mod contract {
     pub(crate) mod wall_clock;
 }
 
-/// How entities are stored in SQL databases, and what a type with a table gets from its declaration.
+/// Storage in SQL databases, which a type with a table gets from its declaration.
 #[cfg(feature = "sea-orm")]
 pub mod db;
 
-/// What runs a request: routes, transactions with their events, batches, forms.
+/// The engine, which runs a request: routes, transactions with their events, batches, forms.
 mod engine {
     pub(crate) mod atomic;
     pub(crate) mod builder;

@@ -23,7 +23,7 @@ pub mod storage {
     pub mod migration;
 }
 
-/// People, sites, and who may do what there.
+/// People, sites, and permissions there.
 pub mod people {
     pub mod authorizer;
     pub(crate) mod group;
@@ -37,7 +37,7 @@ pub mod people {
     pub mod user;
 }
 
-/// What is taught in a site.
+/// Teaching in a site.
 pub mod courses {
     pub mod announcement;
     pub mod assignment;
@@ -52,7 +52,7 @@ pub mod courses {
     pub mod webcontent;
 }
 
-/// What people say to each other, and what they are told.
+/// Talk of people with each other, and notifications.
 pub mod talk {
     pub mod chat;
     pub mod conversations;
@@ -60,7 +60,7 @@ pub mod talk {
     pub mod notification;
 }
 
-/// What stands on all the types: the portal, the dashboard, the data of the demo.
+/// The face, which stands on all the types: the portal, the dashboard, the data of the demo.
 pub mod face {
     pub(crate) mod dashboard;
     pub mod demo;

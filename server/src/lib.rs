@@ -10,7 +10,7 @@
 //!
 //! A service with further entity types is a binary of its own that links their crates and calls [`run`].
 
-/// What knows nothing of who sends a request: settings, clocks, logs, metrics, sockets, errors as HTTP.
+/// The base, which knows nothing of who sends a request: settings, clocks, logs, metrics, sockets, errors as HTTP.
 pub mod base {
     pub mod address;
     pub(crate) mod capacity;
@@ -36,7 +36,7 @@ pub mod base {
     pub mod telemetry;
 }
 
-/// Who may come in: admission, sessions, authentication, the audit log.
+/// The guard at the door: admission, sessions, authentication, the audit log.
 pub mod guard {
     pub mod admission;
     pub mod audit;
@@ -47,7 +47,7 @@ pub mod guard {
     pub mod session;
 }
 
-/// What works beside the requests: storage, files, events to come, retention, webhooks.
+/// Work beside the requests: storage, files, events to come, retention, webhooks.
 pub mod operate {
     pub mod archive;
     pub mod files;
@@ -80,14 +80,14 @@ pub mod web {
     pub mod session_post;
 }
 
-/// What else is served: the portal, private feeds, the description of the service.
+/// Further things that are served: the portal, private feeds, the description of the service.
 pub mod pages {
     pub mod feed;
     pub mod openapi;
     pub mod portal;
 }
 
-/// What builds and runs all of it: the command line, the parts of a service, the way of a request through them.
+/// The start, which builds and runs all of it: the command line, the parts of a service, the way of a request through them.
 pub mod start {
     pub(crate) mod assembly;
     pub mod build;

@@ -1,4 +1,4 @@
-//! What people read of a field and choose for it: its label, the only texts that clients may write, and the words for them.
+//! The words of a field: its label, the only texts that clients may write, and the words for them.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};

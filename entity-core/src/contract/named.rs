@@ -1,4 +1,4 @@
-//! What people call a type and its actions.
+//! The names that people read of a type and of its actions.
 
 use super::registry::{ActionRoute, Route};
 use crate::words::label::{label, plural};

@@ -1,4 +1,4 @@
-//! Who has asked for something of which site of late, as one node of a service remembers it.
+//! Visits: the users who asked for something of a site of late, as one node of a service remembers them.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! Who sees a record: one rule, which narrows lists, counts and searches in SQL and decides about a single entity.
+//! Row-level visibility: one rule, which narrows lists, counts and searches in SQL and decides about a single entity.
 
 mod cause;
 mod question;

@@ -1,4 +1,4 @@
-//! What forms offer where the value of a field is the id of something, so that nobody types one: what it is called.
+//! Options: the ids and titles that a form offers for a field whose value is the id of something.
 //!
 //! A field that refers to entities of a type is offered those of its site. Whatever else there is to choose from has a name,
 //! which fields declare with `#[entity(offered = "group")]`, and a function that finds it.

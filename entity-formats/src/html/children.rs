@@ -1,4 +1,4 @@
-//! What belongs to an entity, on its page: texts one below the other, so that a thread is read at once, anything else as
+//! The children of an entity, on its page: texts one below the other, so that a thread is read at once, anything else as
 //! a table.
 
 use askama::Template;

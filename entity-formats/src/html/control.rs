@@ -1,4 +1,4 @@
-//! What asks for the value of one field, in a form or in the filter of a list. Made from the schema.
+//! Controls: each asks for the value of one field, in a form or in the filter of a list. Made from the schema.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What all pages have around their content.
+//! The frame of every page: head, navigation, foot.
 
 use entity_core::format::{Format, View};
 use entity_core::{Body, DirectPath, Need, Reference, Registry, Verb, encode_segment};

@@ -1,4 +1,4 @@
-//! What the answer to an address is called, in all formats alike.
+//! The title of the answer to an address, in all formats alike.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! How much one account may make, as the settings of the service say.
+//! Limits of one account and of one site, as the settings of the service say.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What forms offer to choose from: groups, roles and members of a site, the caller's sites, kinds of notifications.
+//! Options of forms: groups, roles and members of a site, the caller's sites, kinds of notifications.
 
 use entity_core::options::{self, Choice};
 use entity_core::{Context, Decision, Result, register_options};

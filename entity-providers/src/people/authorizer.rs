@@ -1,4 +1,4 @@
-//! Who may do what: roles in sites, the functions that they hold, and super users.
+//! The authorizer: roles in sites, the functions that they hold, and super users.
 //!
 //! The facts of decisions are kept in memory, because every request asks several times. Anything kept
 //! is dropped when this process commits a change to it ([`RoleAuthorizer::forget`]), and within a second when

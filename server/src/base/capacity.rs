@@ -1,4 +1,4 @@
-//! How many connections read from the database, and how many requests work with them at once.
+//! The capacity of the service: connections that read from the database, and requests that work with them at once.
 //!
 //! One place decides this, because the numbers belong together. A list of all sites of a person is everyday work, but no
 //! index leads to its rows; so it is read by the connections for statements that may look at many rows. Searches are read

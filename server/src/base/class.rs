@@ -1,4 +1,4 @@
-//! What kind of work a request asks for, as far as its head tells.
+//! Classes of requests by the work that they ask for, as far as their head tells.
 
 use http::Method;
 use http::request::Parts;

@@ -1,4 +1,4 @@
-//! Whether the process lives, and whether it should get requests.
+//! Health: the process lives, and it is ready for requests.
 //!
 //! Nobody who asks makes the database work: one task of the service tries it every other second, and every
 //! answer tells what it found, from memory.

@@ -1,4 +1,4 @@
-//! How much memory the service may have, and what it plans with where that is little.
+//! The memory that the service may have, and its plan where that is little.
 //!
 //! The defaults fit into half a gigabyte, whatever clients ask for at once. A container with less would be killed, and
 //! everybody's work with it; so large answers become smaller there, and fewer requests run at once.

@@ -1,4 +1,4 @@
-//! What the service counts, for the program that watches it: `/metrics` on the listener for load balancers.
+//! Metrics, for the program that watches the service: `/metrics` on the listener for load balancers.
 //!
 //! Counting is cheap: each figure that a request touches is one atomic number that was found beforehand. What is known
 //! elsewhere, such as the length of a queue, is asked only when somebody wants to know: see [`Figures::ask`].

@@ -1,4 +1,4 @@
-//! What a panic is to a client: a defect of ours.
+//! A panic as an error: a defect of ours.
 
 use std::any::Any;
 

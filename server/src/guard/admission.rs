@@ -1,4 +1,4 @@
-//! Who is let in, and when: the one place that refuses requests because there are too many of them.
+//! Load shedding: the one place that refuses requests because there are too many of them.
 //!
 //! Two rules hold. Each [`Class`] of requests has places that run at once and a short queue; what finds no room in it
 //! is refused at once, because an answer that comes too late is work done for nobody. And nobody sends more in a

@@ -1,4 +1,4 @@
-//! Who somebody is: evidence, passwords, throttling, login and logout.
+//! Authentication: evidence, passwords, throttling, login and logout.
 
 pub mod credentials;
 pub mod directory;

@@ -1,4 +1,4 @@
-//! How often a private feed may be read, or something else used that has a name: whoever asks without a pause has to
+//! The rate limit of a private feed, or of something else that has a name: whoever asks without a pause has to
 //! wait.
 //!
 //! It is counted in memory, by each machine for itself: what is limited is work, and not access.

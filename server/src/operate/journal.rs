@@ -1,4 +1,4 @@
-//! What a write leaves behind, in its own transaction: its events in the outbox and its audit row.
+//! The journal of a write, stored in its own transaction: its events in the outbox and its audit row.
 
 mod tables;
 

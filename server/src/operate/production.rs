@@ -1,4 +1,4 @@
-//! What stands against serving people: the rules of the profile `production`, and what holds on any address that
+//! Checks before serving people: the rules of the profile `production`, and those that hold on any address that
 //! strangers can reach.
 //!
 //! Rules that hold for every profile are not here: a SQLite database that is not in the journal mode WAL with

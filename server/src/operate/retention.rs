@@ -1,4 +1,4 @@
-//! How long things are kept that nobody deletes: sessions that expired, audit rows, events, results of requests that may be repeated, failures
+//! Retention of things that nobody deletes: sessions that expired, audit rows, events, results of requests that may be repeated, failures
 //! to log in. What is over is removed a thousand rows at a time, with pauses, so that nobody else who writes waits for
 //! long. Attempts at quizzes that have ended by themselves are handed in.
 //!

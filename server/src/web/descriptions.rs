@@ -1,4 +1,4 @@
-//! What the service says of itself: `/direct/describe`, the description of each type, `/api/openapi.json` and
+//! Descriptions of the service, kept as they were written: `/direct/describe`, that of each type, `/api/openapi.json` and
 //! `/api/docs`. Each is written once for a format, and kept as it was written.
 //!
 //! Pages name who is logged in, and carry a token. They are written with marks in those places, where each answer has

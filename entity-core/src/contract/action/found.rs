@@ -1,4 +1,4 @@
-//! What the search of a type finds.
+//! The result of the search of a type.
 
 use futures::future::BoxFuture;
 

@@ -1,4 +1,4 @@
-//! What a record is: the trait that the derive writes.
+//! The definition of a record: the trait that the derive writes.
 
 use std::future::{Future, ready};
 

@@ -1,4 +1,4 @@
-//! Whether HTML has addresses that mean something only on its own page: most has none, and is sent as it is.
+//! Relative addresses in HTML, which mean something only on its own page: most has none, and is sent as it is.
 
 /// The attributes that hold addresses, as they are written by what sanitises HTML.
 const ATTRIBUTES: [&str; 3] = ["href=\"", "src=\"", "cite=\""];

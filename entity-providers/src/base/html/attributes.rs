@@ -1,4 +1,4 @@
-//! How many attributes a tag may have at most. The tokenizer compares each attribute of a tag with all before it.
+//! The maximum number of attributes of a tag. The tokenizer compares each attribute of a tag with all before it.
 
 /// Most attributes of one tag.
 pub(super) const MOST: u16 = 64;

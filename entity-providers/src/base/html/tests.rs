@@ -1,4 +1,4 @@
-//! What comes out of the sanitiser: nothing hostile, what people write, and the same again.
+//! Tests of the sanitiser's output: nothing hostile, everything that people write, and the same again.
 
 mod addresses;
 mod shapes;

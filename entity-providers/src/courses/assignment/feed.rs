@@ -1,4 +1,4 @@
-//! What feeds tell of an assignment.
+//! Entries of assignments in feeds.
 
 use entity_core::FeedEntry;
 use entity_core::recurrence::Tz;

@@ -1,4 +1,4 @@
-//! Who has handed in work for an assignment, and who has not.
+//! The overview of an assignment: the students who have handed in work, and those who have not.
 
 use entity_core::db::{self, Row};
 use entity_core::{Action, Answers, Arguments, Context, Error, Need, Outcome, Result, Verb, shape};

@@ -1,4 +1,4 @@
-//! How work is graded: which grades there are, and how they are written.
+//! Grading scales: the grades there are, and the form in which they are written.
 
 use entity_core::wire::Decimal;
 use entity_core::{Error, Result};

@@ -1,4 +1,4 @@
-//! How many bytes the files of a site may have.
+//! The quota of the files of a site, in bytes.
 
 use entity_core::db;
 use entity_core::{Context, Error, Result};

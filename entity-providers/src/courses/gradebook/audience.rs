@@ -1,4 +1,4 @@
-//! Who sees and grades what in a gradebook.
+//! Permissions in a gradebook: the people who see and grade each part of it.
 
 use entity_core::db::{Sight, Sql, Telling, Variables, WrittenSight};
 use entity_core::{Context, Decision, Error, Permit, Result, Scope};

@@ -1,4 +1,4 @@
-//! How many categories and items a site has.
+//! The limits of the categories and items of a site.
 
 use entity_core::db::{self, Record};
 use entity_core::{Context, Error, Provider, Result};

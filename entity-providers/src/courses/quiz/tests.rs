@@ -1,4 +1,4 @@
-//! What answers are worth, and the ids of quizzes.
+//! Tests of the points of answers, and of the ids of quizzes.
 
 use entity_core::wire::Decimal;
 

@@ -1,4 +1,4 @@
-//! What the demo university must show.
+//! Tests of the demo university.
 
 use entity_core::ErrorKind;
 use sea_orm::{EntityTrait, PaginatorTrait};

@@ -1,4 +1,4 @@
-//! Who is in a group: adding and removing one, or many at once.
+//! The members of a group: adding and removing one, or many at once.
 
 use entity_core::{Arguments, Context, Error, Outcome, Result};
 

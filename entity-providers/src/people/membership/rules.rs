@@ -1,4 +1,4 @@
-//! Who sees which member, and who may make whom a member as what.
+//! Visibility of members, and the roles that a caller may give to others.
 
 use entity_core::{Context, Decision, Error, Permit, Result, Scope, gate};
 use sea_orm::{EntityTrait, QuerySelect};

@@ -1,4 +1,4 @@
-//! How often one account may try what would tell it something if it could try without end.
+//! The rate limit of attempts by one account that would tell something if there were no end of them.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! How many connections there are, and how long a statement may read.
+//! Connection pools: their sizes, and the time that a statement may read.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Who may do what: the table of grants, the default grants, and the administration site.
+//! Permissions: the table of grants, the default grants, and the administration site.
 
 use async_trait::async_trait;
 use sea_orm::ConnectionTrait;

@@ -1,4 +1,4 @@
-//! What accounts may do hangs on their type: only teaching staff makes courses and enrols people outright.
+//! Functions of accounts by their type: only teaching staff makes courses and enrols people outright.
 //!
 //! No account changes its type here. Before, everybody could make a course, so being the instructor of one says
 //! nothing about who teaches: an administrator gives the type `maintain` to those who do.

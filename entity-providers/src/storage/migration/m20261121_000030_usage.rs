@@ -1,4 +1,4 @@
-//! How much accounts and sites have, and which tables are counted for that.
+//! The usage of accounts and sites, and the tables that are counted for it.
 
 use super::Tables;
 

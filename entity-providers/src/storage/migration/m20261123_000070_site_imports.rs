@@ -1,4 +1,4 @@
-//! How far the imports of archives have come.
+//! The progress of imports of archives.
 
 use super::Tables;
 

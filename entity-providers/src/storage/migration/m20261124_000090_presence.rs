@@ -1,4 +1,4 @@
-//! Who visits which site, and the events of sites by day.
+//! The visits to sites, and the events of sites by day.
 
 use super::Tables;
 

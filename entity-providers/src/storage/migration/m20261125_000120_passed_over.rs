@@ -1,4 +1,4 @@
-//! Whether the migrations of types have run or were passed over.
+//! A mark at migrations of types that were passed over.
 
 use super::Tables;
 

@@ -1,4 +1,4 @@
-//! What is checked when topics are written, and what follows from them.
+//! Checks of topics that are written, and the values that follow from them.
 
 use entity_core::db;
 use entity_core::{

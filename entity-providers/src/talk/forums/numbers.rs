@@ -1,4 +1,4 @@
-//! How many messages there are for the caller, and how many of them the caller has read.
+//! Counts of messages: those that the caller sees, and those that the caller has read.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Who sees what in forums, as conditions in SQL, and the dates between which a forum or a topic is open.
+//! Visibility in forums, as conditions in SQL, and the dates between which a forum or a topic is open.
 
 use entity_core::{Error, Result};
 

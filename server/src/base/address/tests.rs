@@ -1,4 +1,4 @@
-//! Who is believed, and how far.
+//! Tests of the proxies that are believed, and how far.
 
 use axum::http::{HeaderValue, Request};
 

@@ -1,4 +1,4 @@
-//! What is wrong with a configuration, told by key.
+//! Problems of a configuration, told by key.
 
 use std::fmt;
 

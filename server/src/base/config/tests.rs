@@ -1,4 +1,4 @@
-//! What the configuration accepts, refuses and hides.
+//! Tests of the configuration: values that are accepted, refused and hidden.
 
 use super::*;
 

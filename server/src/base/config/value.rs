@@ -1,4 +1,4 @@
-//! How a setting's text becomes a value: the same for the file, the environment and the arguments.
+//! Parsing of a setting's text: the same for the file, the environment and the arguments.
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! How many connections may be open, in all and for one address.
+//! Limits of open connections, in all and for one address.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

@@ -1,4 +1,4 @@
-//! How many files the process may have open, and how many connections that leaves room for: those of clients, and those
+//! File descriptors: the limit of the process, and the connections for which that leaves room: those of clients, and those
 //! to the database.
 //!
 //! Each connection takes one, and so do the files of the database. Without a reserve for these, clients who only hold

@@ -1,4 +1,4 @@
-//! What is known to be answered at length: where there is no room for that, it is refused before anything is read for it.
+//! Addresses that are known to be answered at length: where there is no room for that, the request is refused before anything is read for it.
 //! Whoever asks on and on would otherwise cost as much by what is refused as by what is answered.
 
 use std::sync::Arc;

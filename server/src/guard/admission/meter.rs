@@ -1,4 +1,4 @@
-//! How much each of many may use in a time: a burst at once, and then one unit in each interval.
+//! A token bucket for each of many: a burst at once, and then one unit in each interval.
 //!
 //! One instant is kept for each, until when what it used is paid for. It is counted in memory, by each machine for
 //! itself: what is limited is work, and not access.

@@ -1,4 +1,4 @@
-//! How many requests an account or a network may send in a second, and the header fields that tell it.
+//! The rate limit of an account or a network, in requests a second, and the header fields that tell it.
 //!
 //! The fields are those of the draft `draft-ietf-httpapi-ratelimit-headers` as it is since its eighth version:
 //! `RateLimit-Policy: "writes";q=200;w=10` and `RateLimit: "writes";r=12;t=1`.

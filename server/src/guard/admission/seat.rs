@@ -1,4 +1,4 @@
-//! What a request runs on: a place of its class or, once its answer turns out to be large, one of the few for those.
+//! The permit of a request: a place of its class or, once its answer turns out to be large, one of the few for those.
 //!
 //! A request that waits to read much gives its first place back, so that everyday requests run meanwhile.
 

@@ -1,4 +1,4 @@
-//! Who runs and who waits in one class: the books that are kept, and the rules by which turns are given.
+//! Fair shares of one class: the books of those who run and who wait, and the rules by which turns are given.
 //!
 //! Everybody belongs to a group, an account or a network, and perhaps to a member of it. No group and no member may
 //! have all places or the whole queue. The next turn goes to the group with the fewest places, of these to the one

@@ -1,4 +1,4 @@
-//! What strangers send in vain: the first requests of a network in each minute get a row each, the further ones are
+//! Requests that strangers send in vain: the first ones of a network in each minute get a row each, the further ones are
 //! counted.
 //!
 //! Whoever has no account and is refused costs the service next to nothing, but a row for each such request would

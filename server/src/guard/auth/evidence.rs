@@ -1,4 +1,4 @@
-//! What somebody shows to prove who they are, and who checks it.
+//! Evidence: the credentials by which somebody proves who they are, and those who check it.
 
 use std::fmt;
 use std::net::IpAddr;

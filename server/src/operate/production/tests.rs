@@ -1,4 +1,4 @@
-//! What the profile refuses.
+//! Tests of the rules of the profile.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

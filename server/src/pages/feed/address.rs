@@ -1,4 +1,4 @@
-//! What a private feed reads: an address below `/direct`, as people write it and as it is kept.
+//! The source of a private feed: an address below `/direct`, as people write it and as it is kept.
 
 use entity_core::format::Formats;
 use entity_core::{Body, Collection, DirectPath, Error, Registry, Result, Verb};

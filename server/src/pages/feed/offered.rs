@@ -1,4 +1,4 @@
-//! What the form for a private feed offers: the lists of one's sites, and the formats.
+//! Options of the form for a private feed: the lists of one's sites, and the formats.
 
 use entity_core::options::{self, Choice};
 use entity_core::{Context, Registry, Result, Route, Verb, register_options};

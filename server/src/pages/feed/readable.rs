@@ -1,4 +1,4 @@
-//! Whether a user may read at an address now: a feed that shows nothing is refused when it is made.
+//! The check that a user may read at an address now: a feed that shows nothing is refused when it is made.
 
 use entity_core::{Body, Context, Error, ErrorKind, Registry, Reply, Result, look_up};
 

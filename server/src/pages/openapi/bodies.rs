@@ -1,4 +1,4 @@
-//! What creates and changes entities: fields in each of the formats that are read, and patch documents.
+//! Bodies that create and change entities: fields in each of the formats that are read, and patch documents.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What can be done with the entities of a type, apart from its actions.
+//! Operations on the entities of a type, apart from its actions.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What whoever has the address of a private feed is answered there.
+//! The operation of a private feed, for whoever has its address.
 
 use entity_core::catalog::LIST_PARAMETERS;
 use entity_core::schemars::json_schema;

@@ -1,4 +1,4 @@
-//! What the service itself answers below `/direct`: descriptions, and the login.
+//! Operations of the service itself below `/direct`: descriptions, and the login.
 
 use entity_core::catalog::{Catalog, TypeEntry};
 use entity_core::schemars::json_schema;

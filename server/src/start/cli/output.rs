@@ -1,4 +1,4 @@
-//! What is printed for other programs, or at a terminal: neither may be told what to do by what is in it.
+//! Output for other programs, or at a terminal: neither may be told what to do by what is in it.
 
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Write as _};

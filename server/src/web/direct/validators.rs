@@ -1,4 +1,4 @@
-//! What clients may name an answer by the next time they ask: its tag and its date.
+//! Validators of an answer (RFC 9110, section 8.8): its tag and its date, by which clients name it the next time.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! What answers tell the audit log.
+//! Marks of an answer for the audit log.
 
 use http::StatusCode;
 

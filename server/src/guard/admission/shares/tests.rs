@@ -1,4 +1,4 @@
-//! Who gets a turn, who waits, and who is refused.
+//! Tests of turns, waits and refusals.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! How long sessions last, and what they keep.
+//! Tests of the lifetime of sessions, and of what they keep.
 
 use std::sync::Arc;
 

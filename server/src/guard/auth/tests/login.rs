@@ -1,4 +1,4 @@
-//! Who gets in, who does not, and who has to wait.
+//! Tests of logins that succeed, that fail, and that have to wait.
 
 use chrono::TimeDelta;
 use entity_core::{ErrorKind, Result};

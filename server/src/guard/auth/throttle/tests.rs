@@ -1,4 +1,4 @@
-//! How long the waits are, and how many guesses they leave.
+//! Tests of the waits, and of the number of guesses that they leave.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What earlier operations of a batch made, put in where later ones name it.
+//! Results of earlier operations of a batch, put in where later ones name them.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What came of one part of a batch.
+//! The result of one part of a batch.
 
 use axum::http::header::{LOCATION, SET_COOKIE};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};

@@ -1,4 +1,4 @@
-//! How many bytes the results of a batch may take together.
+//! The limit of the results of a batch, in bytes.
 
 use entity_core::{Error, Origin, Result};
 

@@ -1,4 +1,4 @@
-//! How fast a client must send: no pause is too long, and on average no less comes than a slow line carries.
+//! The minimum speed of a client that sends: no pause is too long, and on average no less comes than a slow line carries.
 
 use std::time::Duration;
 

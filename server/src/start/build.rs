@@ -41,7 +41,7 @@ use crate::web::answers::AnswerMemory;
 use crate::web::api::Endpoints;
 use crate::web::descriptions::Descriptions;
 use crate::web::events::Live;
-use crate::web::middleware::csrf::{self, CsrfOptions};
+use crate::web::middleware::csrf::CsrfOptions;
 use crate::{
     base::{supervise, telemetry},
     operate::{presence, retention, webhooks},
@@ -317,15 +317,7 @@ fn csrf_options(config: &Config) -> Result<CsrfOptions> {
         .iter()
         .map(|it| it.as_str().to_owned())
         .collect();
-    CsrfOptions::new(csrf_mode(config.csrf_mode), &config.server_url(), &origins)
-        .map_err(Error::internal)
-}
-
-fn csrf_mode(mode: config::CsrfMode) -> csrf::CsrfMode {
-    match mode {
-        config::CsrfMode::FetchMetadata => csrf::CsrfMode::FetchMetadata,
-        config::CsrfMode::Token => csrf::CsrfMode::Token,
-    }
+    CsrfOptions::new(config.csrf_mode, &config.server_url(), &origins).map_err(Error::internal)
 }
 
 fn same_site(same_site: config::SameSite) -> SameSite {

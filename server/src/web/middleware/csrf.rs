@@ -9,6 +9,7 @@ use http::header::{ORIGIN, REFERER};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use subtle::ConstantTimeEq as _;
 
+use crate::base::config::CsrfMode;
 use crate::base::media;
 use crate::guard::session::bearer;
 use crate::web::app::App;
@@ -20,16 +21,6 @@ pub const TOKEN_HEADER: HeaderName = HeaderName::from_static("x-csrf-token");
 pub const TOKEN_FIELD: &str = "sakai_csrf_token";
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
-
-/// What an unsafe request must show.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CsrfMode {
-    /// The request does not come from another site.
-    #[default]
-    FetchMetadata,
-    /// The same, and it carries the token of its session.
-    Token,
-}
 
 /// What the decision depends on besides the request.
 #[derive(Clone, Debug)]

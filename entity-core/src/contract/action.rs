@@ -1,7 +1,6 @@
 //! Actions: named operations of a type, on one entity or on the collection.
 
 mod arguments;
-mod found;
 mod outcome;
 mod rest;
 
@@ -14,7 +13,7 @@ use futures::future::BoxFuture;
 use crate::contract::access::Need;
 use crate::contract::blob::Receive;
 use crate::contract::context::Context;
-use crate::contract::provider::{List, Provider};
+use crate::contract::provider::{List, Provider, RunSearch, run_search};
 use crate::contract::search::Grammar;
 use crate::model::schema::Field;
 use crate::model::shape::Shape;
@@ -22,7 +21,6 @@ use crate::words::error::Result;
 use crate::words::verb::Verb;
 
 pub use arguments::Arguments;
-pub(crate) use found::{RunSearch, run_search};
 pub use outcome::Outcome;
 pub use rest::Rest;
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 
 use crate::contract::access::{Need, Operation, Scope};
-use crate::contract::action::{
-    Action, Argument, Arguments, Handler, Outcome, RunSearch, run_search,
-};
+use crate::contract::action::{Action, Argument, Arguments, Handler, Outcome};
 use crate::contract::context::Context;
 use crate::contract::gate;
-use crate::contract::provider::{Create, Delete, List, Provider, Read, Update};
+use crate::contract::provider::{
+    Create, Delete, List, Provider, Read, RunSearch, Update, run_search,
+};
 use crate::contract::registry::{ActionRoute, Call, Route, Runner};
 use crate::contract::search::{Grammar, Page, Search, Walk, Window, find};
 use crate::engine::expand::project;

@@ -78,3 +78,21 @@ fn no_task_of_the_service_is_started_on_its_own() {
             && code.contains(&call)
     }));
 }
+
+/// The number of lines of docs that begin with a question and not with what the thing is. It may only fall.
+const QUESTIONS: usize = 910;
+
+#[test]
+fn docs_begin_with_what_a_thing_is() {
+    let is_question = |line: &str| {
+        let text = ["/// ", "//! "]
+            .iter()
+            .find_map(|it| line.trim_start().strip_prefix(it));
+        let first = text.and_then(|it| it.split(' ').next());
+        ["What", "How", "Whether", "Who"].map(Some).contains(&first)
+    };
+    let sources = sources();
+    let lines = sources.iter().flat_map(|it| it.1.lines());
+    let count = lines.filter(|it| is_question(it)).count();
+    assert!(count <= QUESTIONS, "{count} lines begin with a question");
+}

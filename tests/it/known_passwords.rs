@@ -7,10 +7,10 @@ use sea_orm::{ConnectionTrait as _, Statement};
 use serde_json::json;
 use server::operate::production;
 use tests::app::PASSWORD;
+use tests::rows::databases;
 use tests::{TestApp, both};
 
 use crate::operator::user;
-use tests::rows::databases;
 
 /// What stands against production that is about passwords.
 async fn found(app: &TestApp) -> Option<String> {

@@ -6,12 +6,12 @@ use std::process::Output;
 use sea_orm::{ConnectionTrait, Database as Connection};
 use serde_json::json;
 use tests::process::service;
+use tests::process::{run, text};
+use tests::rows::texts;
 use tests::{Backend, Database, OnBackend, TestApp, both};
 use tokio::process::Command;
 
 use crate::python::{self, Needs};
-use tests::process::{run, text};
-use tests::rows::texts;
 
 /// The last step of a database, taken back.
 const STEP_BACK: [&str; 2] = [

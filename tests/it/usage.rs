@@ -9,11 +9,11 @@ use entity_core::{Entity, Route};
 use entity_providers::storage::db::{connect, count_tables, mend_usage, miscounted};
 use sea_orm::{ConnectionTrait, DatabaseConnection, Statement};
 use serde::{Deserialize, Serialize};
+use tests::rows::databases;
 use tests::{Backend, OnBackend, TestApp, both};
 
 use self::people::{ALL, Actor};
 use crate::query::dice::Dice;
-use tests::rows::databases;
 
 /// Who or what, by kind and id: how many entities and how many bytes.
 pub(crate) type Counts = BTreeMap<(String, String), (i64, i64)>;

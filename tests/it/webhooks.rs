@@ -13,10 +13,10 @@ use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
 use server::App;
 use tests::app::{config, parts};
+use tests::rows::{databases, texts};
 use tests::{Backend, Client, OnBackend, TestApp, both, database};
 
 use self::receiver::{Receiver, Reply};
-use tests::rows::{databases, texts};
 
 const SITE: &str = "biology-101";
 const DELIVERIES: &str = "/direct/webhook-delivery.json";

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use crate::{Backend, TestApp};
 use rusqlite::OpenFlags;
 use sea_orm::{ConnectionTrait, Database as Connection, DatabaseConnection, Statement};
+
+use crate::{Backend, TestApp};
 
 /// The databases of `app`: its content and, on SQLite, beside it the audit rows of what only read.
 pub async fn databases(app: &TestApp) -> Vec<DatabaseConnection> {

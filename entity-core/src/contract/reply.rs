@@ -4,13 +4,14 @@ mod form;
 mod item;
 mod questionnaire;
 
-use crate::words::reference::Reference;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 use erased_serde::Serialize as ErasedSerialize;
+
+use crate::words::reference::Reference;
 
 pub use form::{Form, FormPurpose, Offered, Refusal};
 pub use item::Item;

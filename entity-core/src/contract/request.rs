@@ -1,6 +1,5 @@
 //! One request to an entity type, as plain data.
 
-use crate::words::verb::Verb;
 use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -10,6 +9,7 @@ use crate::contract::input::Input;
 use crate::contract::preconditions::Preconditions;
 use crate::words::large::Reading;
 use crate::words::path::DirectPath;
+use crate::words::verb::Verb;
 
 /// One request to an entity type.
 #[derive(Clone, Debug)]

@@ -1,10 +1,10 @@
 //! The Rust types that a column can hold, and the column types for them in both databases.
 
-use crate::model::table::ColumnType;
 use sea_orm::{DbErr, Value};
 
 use super::Row;
 use crate::DateTimeUtc;
+use crate::model::table::ColumnType;
 use crate::model::wire::{Instant as _, Millis, Moment};
 
 /// A type that a field of a table may have.

@@ -1,12 +1,12 @@
 //! Decimal numbers in columns.
 
-use crate::model::wire::decimal::NO_NUMBER;
 use sea_orm::{DbErr, Value};
 use serde_json::Number;
 
 use crate::contract::context::Context;
 use crate::db::{ColumnType, FromRow, Kept, Row};
 use crate::model::wire::Decimal;
+use crate::model::wire::decimal::NO_NUMBER;
 use crate::words::error::Result;
 
 fn receive(sent: &Number) -> Result<Decimal, String> {

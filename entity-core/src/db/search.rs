@@ -4,7 +4,6 @@
 //! rows in the same order. A field that `_search` looks into has a column with its folded text beside its own: see
 //! [`Field::folded_column`].
 
-use crate::db::expression::expression;
 use sea_orm::sea_query::{
     Alias, Asterisk, Cond, Condition, Expr, Func, NullOrdering, Order as Direction, Query,
     SelectStatement,
@@ -15,6 +14,7 @@ use super::veil::Columns;
 use super::{Sql, Variables};
 use crate::contract::context::Context;
 use crate::contract::search::{Cell, Filter, Needle, Order, Search, Test, is_searched};
+use crate::db::expression::expression;
 use crate::model::schema::{Field, Schema};
 use crate::words::error::{Error, Result};
 

@@ -1,14 +1,5 @@
 //! Sessions: the connections that one unit of work reads and writes by.
 
-use crate::db::failure;
-use crate::db::faults::Faults;
-use crate::db::file::File;
-use crate::db::group::Groups;
-use crate::db::lane::Lanes;
-use crate::db::row::Row;
-use crate::db::sql::Sql;
-use crate::db::stop::Stops;
-use crate::db::transaction::Transaction;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -18,6 +9,15 @@ use sea_orm::{
 };
 
 use crate::contract::context::Context;
+use crate::db::failure;
+use crate::db::faults::Faults;
+use crate::db::file::File;
+use crate::db::group::Groups;
+use crate::db::lane::Lanes;
+use crate::db::row::Row;
+use crate::db::sql::Sql;
+use crate::db::stop::Stops;
+use crate::db::transaction::Transaction;
 use crate::words::error::{Error, Result};
 use crate::words::unit::{End, Ended, Mode, Store, Unit};
 

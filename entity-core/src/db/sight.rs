@@ -4,8 +4,6 @@ mod cause;
 mod question;
 mod written;
 
-use crate::db::rule::Facts;
-use crate::db::rule::Sight;
 use std::collections::BTreeMap;
 
 use sea_orm::DbErr;
@@ -16,6 +14,8 @@ use crate::contract::access::{Operation, Permit, Scope};
 use crate::contract::context::Context;
 use crate::contract::gate;
 use crate::db::record::definition::Record;
+use crate::db::rule::Facts;
+use crate::db::rule::Sight;
 use crate::words::error::{Error, Result};
 
 pub use self::cause::Cause;

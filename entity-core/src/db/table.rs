@@ -1,6 +1,5 @@
 //! The definition of a table that the service creates and extends.
 
-use crate::model::table::TableSpec;
 use sea_orm::DbBackend;
 use sea_orm::sea_query::{
     Alias, ColumnDef, ForeignKey, ForeignKeyAction, ForeignKeyCreateStatement, Index,
@@ -11,6 +10,7 @@ use super::folded::folded_fields;
 use crate::db::record::definition::Record;
 use crate::model::schema::Role;
 use crate::model::table::ColumnType;
+use crate::model::table::TableSpec;
 use crate::model::table::{Parent, index_name};
 
 /// The tables to which the rows of all types belong: they go with their site, and rows about a group with the group.

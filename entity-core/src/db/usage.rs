@@ -8,11 +8,10 @@
 
 mod triggers;
 
-use crate::model::counted::Counted;
-
 use sea_orm::DbBackend;
 
 use super::children;
+use crate::model::counted::Counted;
 use crate::model::table::TableSpec;
 
 pub use triggers::{Triggers, triggers};

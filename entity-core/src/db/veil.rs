@@ -4,7 +4,6 @@
 //! no effect on filters, words, order and counts either. When entities are read otherwise, the statement also selects
 //! the answers about the row, and the field is emptied afterwards.
 
-use crate::db::rule::Veiled;
 use serde_json::Value as Json;
 
 use super::sight::{Asking, Held};
@@ -15,6 +14,7 @@ use crate::contract::search::Search;
 use crate::db::expression::expression;
 use crate::db::record::definition::{Record, THIS};
 use crate::db::record::from::write_from;
+use crate::db::rule::Veiled;
 use crate::db::rule::{Facts, Sight};
 use crate::model::schema::{Field, Role};
 use crate::words::error::{Error, ErrorKind, Result};

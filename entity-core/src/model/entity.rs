@@ -1,6 +1,5 @@
 //! The `Entity` trait, and what an entity shows of itself: its version and its entries in feeds and calendars.
 
-use crate::words::version::Version;
 use std::borrow::Cow;
 
 use chrono::{DateTime, Utc};
@@ -9,6 +8,7 @@ use serde::Serialize;
 use crate::model::schema::Schema;
 use crate::words::recurrence::Tz;
 use crate::words::reference::Reference;
+use crate::words::version::Version;
 
 /// An instance of a registered entity type, as clients see it.
 ///

@@ -2,13 +2,13 @@
 //!
 //! Whoever is in a group is a member of its site, in the role that they have there: groups give nobody a right.
 
+use entity_core::db::{self, Sql};
 use entity_core::{Context, Decision, Error, Result};
 use sea_orm::{
     ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder as _,
 };
 
 use crate::storage::db::{group_member, site_group};
-use entity_core::db::{self, Sql};
 
 /// Whoever holds it changes the groups of a site and who is in them.
 pub(crate) const MANAGES_GROUPS: &str = "site.upd.grp.mbrshp";

@@ -27,6 +27,7 @@ use tower::Service;
 use crate::base::address::Peer;
 use crate::base::config::Config;
 use crate::base::health::Health;
+
 use admission::{Admission, Ticket};
 use io::{Phase, TimedStream};
 

@@ -17,6 +17,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::base::config::{Config, LogFormat};
+
 use limit::{LIMITER, Limit};
 use unfailing::{LOST, Unfailing};
 

@@ -15,8 +15,6 @@ mod seat;
 mod shares;
 mod turn;
 
-use crate::base::class::Class;
-use crate::base::class::PerClass;
 use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::net::IpAddr;
 use std::num::NonZero;
@@ -28,6 +26,8 @@ use chrono::{DateTime, Utc};
 use entity_core::{Error, Origin};
 
 use crate::base::capacity::Capacity;
+use crate::base::class::Class;
+use crate::base::class::PerClass;
 use crate::base::config::{Config, Network};
 use crate::base::error::{self, ErrorContext};
 use crate::base::metrics::{Figures, Metrics};

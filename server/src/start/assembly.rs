@@ -1,6 +1,5 @@
 //! The dispatcher of the service, put together of its parts.
 
-use crate::operate::idempotency::Bounds;
 use std::sync::Arc;
 
 use entity_core::db::{AttachedFileService, Quota, Quotas};
@@ -22,6 +21,7 @@ use crate::guard::admission::{Admission, WriteTurns};
 use crate::guard::auth::password::Passwords;
 use crate::guard::auth::tries::AccountTries;
 use crate::guard::session::Sessions;
+use crate::operate::idempotency::Bounds;
 use crate::operate::journal::Journal;
 use crate::operate::storage::Storage;
 use crate::operate::webhooks;

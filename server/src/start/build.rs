@@ -1,9 +1,5 @@
 //! Building a service: storage, providers, sessions, formats, and what works in the background.
 
-use super::{assembly, figures as counted, pipeline};
-use crate::operate::node::{self, Node};
-use crate::operate::watch::Watch;
-use crate::web::app::{App, Inner};
 use std::num::NonZero;
 use std::sync::{Arc, OnceLock};
 use std::thread::available_parallelism;
@@ -17,6 +13,7 @@ use tokio::sync::{Semaphore, watch as watched};
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
+use super::{assembly, figures as counted, pipeline};
 use crate::base::capacity::Capacity;
 use crate::base::config::{self, Config};
 use crate::base::health::Health;
@@ -33,12 +30,15 @@ use crate::guard::session::{CookieOptions, SameSite, SessionOptions, Sessions, S
 use crate::operate::files::{self, owner, sweep::Sweep};
 use crate::operate::follower::{self, Activity, Follower, Notifications};
 use crate::operate::janitor::Janitor;
+use crate::operate::node::{self, Node};
 use crate::operate::presence::Keeper;
 use crate::operate::retention::{Aging, Collected};
 use crate::operate::storage::Storage;
+use crate::operate::watch::Watch;
 use crate::operate::webhooks::{Deliveries, Post, Sender};
 use crate::web::answers::AnswerMemory;
 use crate::web::api::Endpoints;
+use crate::web::app::{App, Inner};
 use crate::web::descriptions::Descriptions;
 use crate::web::events::Live;
 use crate::web::middleware::csrf::CsrfOptions;

@@ -13,7 +13,6 @@ mod prompt;
 mod serve;
 mod users;
 
-use crate::start::build::Parts;
 use std::error::Error as StdError;
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -27,8 +26,10 @@ use crate::base::system::{SystemClock, UuidIds};
 use crate::base::telemetry;
 use crate::guard::auth::PasswordCost;
 use crate::operate::storage::{self, Look, Storage};
+use crate::start::build::Parts;
 use crate::web::api::Endpoints;
 use crate::web::app::App;
+
 use arguments::{Arguments, Command, Demo, Settings};
 
 /// The configuration or the arguments are wrong.

@@ -3,7 +3,6 @@
 //! Each function is one step and calls the next one inwards, so that what a step does on the way in and on the
 //! way out stands together, and the order of the steps is what it looks like.
 
-use crate::base::class::Class;
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::panic::AssertUnwindSafe;
@@ -23,6 +22,7 @@ use futures::future::BoxFuture;
 use tokio::time::{Instant, sleep_until};
 
 use crate::base::address::{self, Arrived};
+use crate::base::class::Class;
 use crate::base::deadline::{Brings, Deadline};
 use crate::base::error::{self, ErrorContext};
 use crate::base::metrics::Cause;

@@ -39,6 +39,7 @@ use crate::web::exchange::Exchange;
 use crate::web::middleware::audit::Audited;
 use crate::web::middleware::csrf;
 use crate::web::session_post::session_post;
+
 use respond::{Asked, Preference};
 
 /// The header that tells by which kinds of documents an address may be patched.

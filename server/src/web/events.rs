@@ -20,6 +20,7 @@ use crate::web::app::App;
 use crate::web::direct::negotiate;
 use crate::web::exchange::Exchange;
 use crate::web::middleware::session;
+
 use source::Source;
 
 pub(crate) use live::Live;

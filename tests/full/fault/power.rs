@@ -19,6 +19,7 @@ use tests::process::{Process, service};
 use tokio::task::JoinSet;
 
 use crate::durability::{announce, announcements, check, id_of};
+
 use disk::Cut;
 use mount::Device;
 

@@ -3,10 +3,10 @@
 use futures::future::join_all;
 use http::StatusCode;
 use serde_json::{Value, json};
+use tests::rows::{databases, texts};
 use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
 
 use crate::usage::{POLLS, assert_exact, counted, polls};
-use tests::rows::{databases, texts};
 
 const BATCH: &str = "/direct/batch.json";
 const NEWS: &str = "/direct/announcement.json";

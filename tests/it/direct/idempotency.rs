@@ -5,11 +5,11 @@ use http::{HeaderName, Method, StatusCode};
 use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
 use tests::app::PASSWORD;
+use tests::rows::{databases, texts};
 use tests::{Client, TestApp, both};
 use tokio::task::JoinSet;
 
 use super::{FORM, created, list};
-use tests::rows::{databases, texts};
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const NEWS: &str = "/direct/announcement";

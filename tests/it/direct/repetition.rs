@@ -7,10 +7,10 @@ use http::header::{ETAG, LAST_MODIFIED};
 use http::{Method, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tests::rows::{audited, databases, texts};
 use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
 
 use super::{JSON, XML, created, id_of, text};
-use tests::rows::{audited, databases, texts};
 
 /// Something to be done.
 #[derive(Clone, Debug, Serialize, Deserialize, Entity)]

@@ -4,10 +4,10 @@ use chrono::TimeDelta;
 use http::header::{ACCEPT, CACHE_CONTROL};
 use http::{HeaderName, Method, StatusCode};
 use serde_json::json;
+use tests::rows::{databases, texts};
 use tests::{TestApp, both};
 
 use super::{BASE, BIOLOGY, PrivateFeed, fetch};
-use tests::rows::{databases, texts};
 
 /// Every row of every table that tells of requests and of feeds.
 async fn everything(app: &TestApp) -> String {

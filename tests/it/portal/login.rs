@@ -4,10 +4,10 @@ use http::header::{ACCEPT, LOCATION, RETRY_AFTER, SET_COOKIE};
 use http::{HeaderName, Method, StatusCode};
 use serde_json::json;
 use tests::app::PASSWORD;
+use tests::rows::{audited, databases, texts};
 use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
 
 use super::{FORM, assert_page};
-use tests::rows::{audited, databases, texts};
 
 const PATHS: [&str; 2] = ["/portal/xlogin", "/portal/relogin"];
 const PASSWORD_FIELD: &str = "<input name=\"pw\" type=\"password\"";

@@ -3,10 +3,10 @@
 use http::StatusCode;
 use http::header::{LOCATION, SET_COOKIE};
 use serde_json::json;
+use tests::rows::audited;
 use tests::{TestApp, both};
 
 use super::assert_page;
-use tests::rows::audited;
 
 both! {
     async fn csrf_3_a_link_only_asks_whether_to_log_out(app: TestApp) {

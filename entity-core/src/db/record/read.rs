@@ -1,7 +1,5 @@
 //! Reading records: one, several, lists and counts, each with one statement and, for groups, one more.
 
-use crate::db::record::from::write_from;
-use crate::db::record::from::write_joins;
 use sea_orm::{ConnectionTrait as _, DbBackend, Statement, Value};
 
 use super::{by_site, groups};
@@ -9,6 +7,8 @@ use crate::contract::access::Scope;
 use crate::contract::context::Context;
 use crate::contract::search::{Filter, Page, Search, Test};
 use crate::db::record::definition::{Record, THIS};
+use crate::db::record::from::write_from;
+use crate::db::record::from::write_joins;
 use crate::db::rule::Facts;
 use crate::db::search::{counted, write_behind, write_matches, write_order};
 use crate::db::veil::{self, Columns};

@@ -3,7 +3,6 @@
 //! Such a row holds the reference of what it follows, its *cause*, and no copy of whether that is shown. Each statement
 //! that selects the row asks for the cause by its key, and applies the rule of the cause's own type.
 
-use crate::db::rule::Telling;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -16,6 +15,7 @@ use crate::contract::registry::Registry;
 use crate::db::Sql;
 use crate::db::record::definition::Record;
 use crate::db::rule::Sight;
+use crate::db::rule::Telling;
 use crate::words::error::Result;
 
 /// The name of the row of a cause in conditions.

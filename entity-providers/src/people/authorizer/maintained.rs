@@ -1,10 +1,10 @@
 //! A site does not lose the last of those who look after it.
 
+use entity_core::db::Sql;
 use entity_core::{Context, Error, Result};
 use sea_orm::{ConnectionTrait, DbBackend};
 
 use super::{ADMIN_SITE, RoleAuthorizer, of};
-use entity_core::db::Sql;
 
 /// Whoever holds it looks after the site.
 const MAINTAINS: &str = "site.upd";

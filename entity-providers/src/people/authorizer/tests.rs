@@ -1,5 +1,6 @@
 //! Tests of who may do what, in the demo university.
 
+use Decision::{Denied, Granted, UnknownSite};
 use entity_core::unit::{Mode, Store};
 use entity_core::{Caller, Context, Decision, Event, Scope};
 use sea_orm::sea_query::Expr;
@@ -8,8 +9,6 @@ use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, Query
 use super::RoleAuthorizer;
 use crate::storage::db::{membership, realm_grant, site, user_account};
 use crate::testbed::Testbed;
-
-use Decision::{Denied, Granted, UnknownSite};
 
 async fn decide(bed: &Testbed, eid: &str, function: &str, site: &str) -> Decision {
     let cx = bed.reader(eid).await;

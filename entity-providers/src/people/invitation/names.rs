@@ -1,12 +1,12 @@
 //! The names by which the caller can be invited.
 
+use entity_core::db::Sql;
 use entity_core::{Context, Result};
 use sea_orm::{ColumnTrait, Condition, EntityTrait};
 
 use crate::people::user;
 use crate::storage::db::invitation::Column;
 use crate::storage::db::user_account;
-use entity_core::db::Sql;
 
 /// The names that the caller and nobody else has at this moment.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,7 @@
 //! Reading invitations. Those that are over are not there, whether they were swept already or not.
 
 use entity_core::db::Row;
+use entity_core::db::Sql;
 use entity_core::{Context, Entity, Page, Result, Scope, Search, db};
 use sea_orm::ConnectionTrait;
 use sea_orm::sea_query::{Alias, Expr, JoinType, Query, SelectStatement};
@@ -10,7 +11,6 @@ use super::names::Names;
 use crate::people::membership::MANAGES_MEMBERS;
 use crate::people::user::FULL_NAME;
 use crate::storage::db::instant;
-use entity_core::db::Sql;
 
 /// The columns that [`from_row`] reads, in this order.
 const COLUMNS: &str = "x.id, x.site_id, x.site_title, x.role, x.invitee, x.invited_by, x.inviter_name, \

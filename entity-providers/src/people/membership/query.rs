@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use entity_core::db::Row;
+use entity_core::db::Sql;
 use entity_core::wire::Millis;
 use entity_core::{Context, DateTimeUtc, Entity, Error, Page, Result, Search, db};
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, JoinType, Query, SelectStatement, UnionType};
@@ -14,7 +15,6 @@ use super::{Membership, rules};
 use crate::people::group;
 use crate::people::user::{FULL_NAME, SORT_NAME};
 use crate::storage::db::membership::Origin;
-use entity_core::db::Sql;
 
 /// The columns that [`from_row`] reads, in this order.
 const COLUMNS: &str = "x.user_id, x.site_id, x.group_id, x.role, x.is_active, x.is_provided, \

@@ -1,11 +1,11 @@
 //! Which memberships a list is about, and which of them the caller may see.
 
+use entity_core::db::Sql;
 use entity_core::{Arguments, Context, Error, Result, Scope, Search, flag};
 
 use super::location::Location;
 use super::rules;
 use crate::people::group;
-use entity_core::db::Sql;
 
 /// Which memberships are wanted.
 #[derive(Clone, Debug, Default)]

@@ -1,5 +1,6 @@
 //! Making, changing and ending memberships.
 
+use entity_core::db::Sql;
 use entity_core::{Context, Create, Delete, Error, Need, Result, Update, gate};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, ExprTrait, Func};
@@ -14,7 +15,6 @@ use crate::people::authorizer::{self, keep_maintained};
 use crate::people::invitation::{self, Invited};
 use crate::storage::db::membership::{self, Origin};
 use crate::storage::db::user_account;
-use entity_core::db::Sql;
 
 /// The fields that name the user.
 const USER_ID: &str = "userId";

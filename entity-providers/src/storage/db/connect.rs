@@ -20,6 +20,7 @@ use tokio::time::timeout;
 use super::pool::Pools;
 use super::pooler::{is_pooled, lost_settings, refused_by_pooler, shared_processes};
 use super::stop::{FileStops, ServerStops};
+
 use file::{try_to_write, unusable_file};
 
 pub use file::{make_file, make_private};

@@ -1,6 +1,5 @@
 //! A request at the door: what it is counted as, and whether it may come in.
 
-use crate::base::class::Class;
 use std::sync::Arc;
 
 use axum::http::Uri;
@@ -10,6 +9,7 @@ use tokio::task::yield_now;
 
 use super::{Admission, Lane, Place, Quota, Seated, TooMany, Units, Who};
 use crate::base::address::Arrived;
+use crate::base::class::Class;
 
 /// A request that was let in. Its place is given back when this is dropped.
 #[derive(Debug)]

@@ -1,6 +1,5 @@
 //! The places of one class, and the queue before them.
 
-use crate::base::class::Class;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -11,6 +10,7 @@ use tokio::time::timeout;
 
 use super::later;
 use super::shares::{Limits, Refused, Shares, Who};
+use crate::base::class::Class;
 use crate::base::metrics::{Cause, Metrics};
 
 /// The places of one class. All clones are the same places.

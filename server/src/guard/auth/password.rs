@@ -5,7 +5,6 @@
 //! full is told to come back before any work was done for it. The queue is that of the logins among the
 //! [places](crate::guard::admission): names of one network take turns, and no name is tried twice at the same time.
 
-use crate::base::class::Class;
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -19,6 +18,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use tokio::sync::Semaphore;
 use unicode_normalization::UnicodeNormalization as _;
 
+use crate::base::class::Class;
 use crate::guard::admission::{self, Admission, Who};
 
 /// The longest password, in bytes.

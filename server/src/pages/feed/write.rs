@@ -1,6 +1,5 @@
 //! Making, changing and rotating private feeds.
 
-use crate::base::mount::FEEDS;
 use std::sync::Arc;
 
 use entity_core::format::Formats;
@@ -18,6 +17,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::address::{Address, name};
 use super::{Feed, readable, table};
+use crate::base::mount::FEEDS;
 use crate::guard::feed_token::Token;
 
 /// The most feeds that one user may have, those that are over included.

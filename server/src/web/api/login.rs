@@ -1,13 +1,13 @@
 //! `/api/login` and `/api/logout`.
 
-use crate::guard::auth::schema::login_body;
-use crate::guard::auth::schema::login_example;
 use entity_core::endpoint::{Endpoint, RequestBody, Success};
 use entity_core::{Error, ErrorKind, Result, shape};
 
 use super::{OwnAnswer, OwnCall};
 use crate::base::media;
 use crate::guard::auth::http::{self, LoginResult, LogoutResult};
+use crate::guard::auth::schema::login_body;
+use crate::guard::auth::schema::login_example;
 
 /// `POST /api/login`
 pub(super) const LOGIN: Endpoint = Endpoint::post("/api/login", "logIn")

@@ -10,13 +10,14 @@ mod references;
 mod result;
 mod room;
 
-use crate::guard::admission::rate::MAX_PARTS;
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::response::Response;
 use entity_core::{Audit, DirectPath, Error, ErrorKind, Preparation, Result, Route, Verb};
 use percent_encoding::percent_decode_str;
+
+use crate::guard::admission::rate::MAX_PARTS;
 
 pub(crate) use self::operations::HEADERS;
 use self::operations::Operations;

@@ -1,6 +1,5 @@
 //! Bytes that an action answers: as they are, in no format, as a file.
 
-use crate::base::error;
 use axum::body::Body;
 use axum::http::HeaderValue;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
@@ -11,6 +10,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use super::negotiate;
 use super::respond::{self, Asked};
 use super::validators::Validators;
+use crate::base::error;
 
 /// What bytes are that are of no known type.
 const UNKNOWN: HeaderValue = HeaderValue::from_static("application/octet-stream");

@@ -1,6 +1,5 @@
 //! [`Reply`] → HTTP: status, headers, body.
 
-use crate::base::error;
 use axum::body::Body as HttpBody;
 use axum::http::header::{CONTENT_TYPE, ETAG, LINK, LOCATION};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
@@ -13,6 +12,7 @@ use entity_core::{
 
 use super::etag;
 use super::validators::{Validators, digest, is_data};
+use crate::base::error;
 use crate::base::no_store;
 use crate::web::coding::data::Secret;
 

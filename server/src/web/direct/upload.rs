@@ -25,6 +25,7 @@ use crate::base::media;
 use crate::operate::retention;
 use crate::web::app::App;
 use crate::web::exchange::Exchange;
+
 use pace::Pace;
 
 /// What came of a body with files.

@@ -1,7 +1,6 @@
 //! Finds the session of a request by its cookie or its `Authorization` header, and tells its public name with every
 //! answer.
 
-use crate::guard::session::SESSION_HEADER;
 use std::sync::Arc;
 
 use axum::response::Response;
@@ -9,6 +8,7 @@ use entity_core::{Error, ErrorKind, Result};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 
+use crate::guard::session::SESSION_HEADER;
 use crate::guard::session::{Presented, Session, SessionId, bearer};
 use crate::web::app::App;
 use crate::web::direct::norefresh;

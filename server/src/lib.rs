@@ -14,7 +14,7 @@
 pub mod base {
     pub mod address;
     pub(crate) mod capacity;
-    pub(crate) mod class;
+    pub mod class;
     pub mod config;
     pub(crate) mod deadline;
     pub mod error;

@@ -1,7 +1,7 @@
 //! Files that are attached to entities: who opens them, and who may attach them.
 //!
 //! The address of such a file is `/access/content/attachment/{site}/{id}/{name}`. An entity of any type that is stored as
-//! a [record](crate::db::record::definition::Record) holds the file by having the address in a column that clients write. The file is for those
+//! a [record](crate::db::Record) holds the file by having the address in a column that clients write. The file is for those
 //! who see the entity, so that whoever writes an address must be able to open the file: otherwise everybody who knows
 //! the address could open it by means of an entity of their own.
 

@@ -1,7 +1,7 @@
 //! Reads of a SQLite file in the calling thread.
 //!
 //! A statement that finds its few rows by an index takes less time than handing it to another thread and waiting for
-//! the answer. A statement that may take longer goes through the pool: [`Session::scan`](crate::db::session::Session::scan). A
+//! the answer. A statement that may take longer goes through the pool: [`Session::scan`](crate::db::Session::scan). A
 //! statement that turns out not to be short is interrupted here, before it occupies the thread for long.
 
 use std::fmt;

@@ -123,7 +123,7 @@ macro_rules! tuples {
 
 tuples! { (A, B) (A, B, C) (A, B, C, D) (A, B, C, D, E) }
 
-/// Reads what a statement selects for each row: for [`Session::rows`](crate::db::session::Session::rows) and its siblings.
+/// Reads what a statement selects for each row: for [`Session::rows`](crate::db::Session::rows) and its siblings.
 ///
 /// # Errors
 /// Returns an error if a column is missing or holds a value of another type.

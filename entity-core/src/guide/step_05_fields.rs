@@ -89,7 +89,7 @@
 //! A `hidden` field is a column that clients neither see nor write, and that is not in the schema; `check` or an action
 //! sets it. It also needs `#[serde(skip)]`, which the derive demands. Because it is
 //! not in the schema, no list is ordered or filtered by it, and a rule asks for it by
-//! [`Sight::Sql`](crate::db::rule::Sight::Sql).
+//! [`Sight::Sql`](crate::db::Sight::Sql).
 //!
 //! # Computed fields
 //!

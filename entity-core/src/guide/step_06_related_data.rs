@@ -82,7 +82,7 @@
 //! service creates both if it manages the table.
 //!
 //! - A group that is not one of the site is refused, and names the field.
-//! - The field alone restricts nothing: [`Sight::Addressed`](crate::db::rule::Sight::Addressed) in the rule admits the
+//! - The field alone restricts nothing: [`Sight::Addressed`](crate::db::Sight::Addressed) in the rule admits the
 //!   members of the groups, and everybody if there are none. A type with groups needs the field declared as `facts` in
 //!   any case.
 //! - Lists can't be filtered or ordered by groups.

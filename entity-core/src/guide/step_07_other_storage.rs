@@ -140,7 +140,7 @@
 //!
 //! A type in the service's database but not in one table does the same with [`Context::db`](crate::Context::db):
 //! [`db::apply`](crate::db::apply) adds filters, words, order and page to a statement of sea-orm, which must already be
-//! limited to the scope, and [`Session::sql`](crate::db::session::Session::sql) builds statements as text.
+//! limited to the scope, and [`Session::sql`](crate::db::Session::sql) builds statements as text.
 //!
 //! Clients and settings that the provider needs are found by [`Context::service`](crate::Context::service) where the
 //! service is put together in code. A program that calls `server::run` can't add services, so the provider keeps them

@@ -65,7 +65,7 @@ pub struct Field {
     pub role: Option<Role>,
     /// The meaning of the field's text or number, if it is more than something to be read.
     pub meaning: Option<Meaning>,
-    /// The name of what forms offer for the field, whose values are ids: see [`options`](crate::engine::options).
+    /// The name of what forms offer for the field, whose values are ids: see [`options`](crate::options).
     pub offered: Option<&'static str>,
     /// What people call the field, where its name does not say it.
     pub label: Option<&'static str>,

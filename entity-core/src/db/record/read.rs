@@ -20,7 +20,7 @@ use crate::words::error::Result;
 pub const MOST_PASSED: u64 = 1000;
 
 /// Returns the entity with this id, if there is one, as the caller sees it: with the answers to the questions of its
-/// [`Sight`](crate::db::rule::Sight), and without the fields that the caller does not see.
+/// [`Sight`](crate::db::Sight), and without the fields that the caller does not see.
 ///
 /// # Errors
 /// Returns an error if the database can't be read.

@@ -32,6 +32,7 @@ mod render {
     pub mod openapi;
     pub mod opml;
     pub(crate) mod paging;
+    pub(crate) mod pivot;
     pub(crate) mod tree;
     pub mod xml;
 }

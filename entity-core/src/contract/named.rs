@@ -20,14 +20,21 @@ impl Route {
         }
     }
 
+    /// Returns the name of one entity of the type.
+    pub fn singular(&self) -> String {
+        match self.singular {
+            Some(said) => said.to_owned(),
+            None => label(self.prefix),
+        }
+    }
+
     /// Returns what people call that which is their own of the type, and its path below the prefix, if the type declares
     /// that callers have some: one entity, or the list.
     pub fn own(&self) -> Option<(String, &'static str)> {
         let path = self.own?;
-        let one = self.singular.map(ToOwned::to_owned);
         let label = match path {
             "" => self.plural(),
-            _ => one.unwrap_or_else(|| label(self.prefix)),
+            _ => self.singular(),
         };
         Some((label, path))
     }

@@ -370,8 +370,8 @@ impl Registry {
 
     /// Returns the name of one entity of the type `prefix`.
     pub fn singular(&self, prefix: &str) -> String {
-        let declared = self.route(prefix).and_then(|it| it.singular);
-        declared.map_or_else(|| label(prefix), ToOwned::to_owned)
+        self.route(prefix)
+            .map_or_else(|| label(prefix), Route::singular)
     }
 
     /// Returns the plural name of the type `prefix`.

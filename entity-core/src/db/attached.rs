@@ -17,7 +17,7 @@ use crate::contract::registry::Registry;
 use crate::contract::reply::Body;
 use crate::db::record::definition::Record;
 use crate::model::file::{ATTACHED_FILES, OWN_FILES};
-use crate::words::error::{Error, ErrorKind, Result};
+use crate::words::error::{Error, Result};
 use crate::words::path::{DirectPath, encode_segment};
 
 /// The maximum number of entities that are asked whether the caller sees a file in them.
@@ -76,7 +76,7 @@ impl AttachedFile {
                         return Ok(true);
                     }
                 }
-                Err(error) if is_refusal(&error) => {}
+                Err(error) if error.is_refusal() => {}
                 Err(error) => return Err(error),
             }
         }
@@ -200,11 +200,6 @@ fn field_of<T: Record>(column: &str) -> &str {
     let mut named =
         fields.filter(|it| it.column == Some(column) || it.name.eq_ignore_ascii_case(&plain));
     named.next().map_or(column, |it| it.name)
-}
-
-fn is_refusal(error: &Error) -> bool {
-    use ErrorKind::{Forbidden, NotFound, Unauthenticated};
-    matches!(error.kind(), Forbidden | NotFound | Unauthenticated)
 }
 
 #[cfg(test)]

@@ -389,6 +389,12 @@ impl Error {
         self.0.fitting
     }
 
+    /// Returns whether the caller may not know, or may not do, what was asked for.
+    pub fn is_refusal(&self) -> bool {
+        use ErrorKind::{Forbidden, NotFound, Unauthenticated};
+        matches!(self.kind(), Forbidden | NotFound | Unauthenticated)
+    }
+
     /// Returns the kind, which says what the client can do about the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

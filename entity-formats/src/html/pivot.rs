@@ -1,44 +1,32 @@
 //! Lists that are tables: a line for each thing that they are about, with a column for each of its aspects. What is about
 //! one thing only is told by aspect, one below the other.
 
-use std::collections::BTreeMap;
-
 use entity_core::schema::Pivot;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::label;
 use super::shown::{Shown, is_for_programs};
+use crate::render::pivot::{distinct, grouped};
 
 /// What is shown of an aspect that has nothing yet.
 const NOT_YET: &str = "not yet";
 
 /// Returns the table of `items`, as `pivot` declares it.
 pub(super) fn table<'a>(pivot: &Pivot, items: &'a [Value]) -> Shown<'a> {
-    let mut lines: Vec<Vec<&Value>> = Vec::new();
-    let mut places = BTreeMap::new();
-    let mut aspects: Vec<&str> = Vec::new();
-    for item in items {
-        let names = pivot.line.iter().filter_map(|it| item.get(*it));
-        let line: Vec<String> = names.map(Value::to_string).collect();
-        let place = *places.entry(line).or_insert(lines.len());
-        match lines.get_mut(place) {
-            Some(line) => line.push(item),
-            None => lines.push(vec![item]),
-        }
-        aspects.extend(aspect_of(pivot, item).filter(|it| !aspects.contains(it)));
-    }
+    let lines = grouped(items, pivot);
+    let aspects = distinct(
+        items
+            .iter()
+            .filter_map(|it| it.get(pivot.column).filter(|it| it.is_string())),
+    );
     match lines.as_slice() {
         [] => Shown::Nothing,
-        [_only] => of_one(pivot, items),
+        [only] => of_one(pivot, only),
         _ => of_all(pivot, &lines, &aspects),
     }
 }
 
-fn aspect_of<'a>(pivot: &Pivot, item: &'a Value) -> Option<&'a str> {
-    item.get(pivot.column)?.as_str()
-}
-
-fn cell<'a>(pivot: &Pivot, item: &'a Value) -> Shown<'a> {
+fn cell<'a>(pivot: &Pivot, item: &'a Map<String, Value>) -> Shown<'a> {
     match item.get(pivot.cell) {
         None | Some(Value::Null) => Shown::Text(NOT_YET.to_owned()),
         Some(value) => Shown::of(value),
@@ -46,15 +34,14 @@ fn cell<'a>(pivot: &Pivot, item: &'a Value) -> Shown<'a> {
 }
 
 /// An aspect on each line, with what else is known of it.
-fn of_one<'a>(pivot: &Pivot, items: &'a [Value]) -> Shown<'a> {
-    let first = items.first().and_then(Value::as_object);
-    let names = first.into_iter().flat_map(|it| it.keys());
+fn of_one<'a>(pivot: &Pivot, items: &[&'a Map<String, Value>]) -> Shown<'a> {
+    let names = items.first().into_iter().flat_map(|it| it.keys());
     let others: Vec<&str> = names
         .map(String::as_str)
         .filter(|it| ![pivot.column, pivot.cell].contains(it) && !pivot.line.contains(it))
         .filter(|it| !is_for_programs(it))
         .collect();
-    let row = |item: &'a Value| {
+    let row = |item: &&'a Map<String, Value>| {
         let aspect = item.get(pivot.column).map_or(Shown::Nothing, Shown::of);
         let others = others.iter().map(|it| item.get(*it));
         let others = others.map(|it| it.map_or(Shown::Nothing, Shown::of));
@@ -73,24 +60,29 @@ fn of_one<'a>(pivot: &Pivot, items: &'a [Value]) -> Shown<'a> {
 }
 
 /// A thing on each line, with a column for each aspect.
-fn of_all<'a>(pivot: &Pivot, lines: &[Vec<&'a Value>], aspects: &[&str]) -> Shown<'a> {
+fn of_all<'a>(
+    pivot: &Pivot,
+    lines: &[Vec<&'a Map<String, Value>>],
+    aspects: &[&Value],
+) -> Shown<'a> {
     let told: Vec<_> = pivot
         .line
         .iter()
         .filter(|it| !is_for_programs(it))
         .collect();
-    let row = |own: &Vec<&'a Value>| {
+    let row = |own: &Vec<&'a Map<String, Value>>| {
         let names = told.iter().map(|name| {
             let value = own.first().and_then(|it| it.get(**name));
             value.map_or(Shown::Nothing, Shown::of)
         });
         let cells = aspects.iter().map(|aspect| {
-            let found = own.iter().find(|it| aspect_of(pivot, it) == Some(*aspect));
+            let found = own.iter().find(|it| it.get(pivot.column) == Some(*aspect));
             found.map_or(Shown::Nothing, |it| cell(pivot, it))
         });
         names.chain(cells).collect()
     };
-    let titles = aspects.iter().map(|it| (*it).to_owned());
+    let titles = aspects.iter().filter_map(|it| it.as_str());
+    let titles = titles.map(ToOwned::to_owned);
     Shown::Table {
         columns: told.iter().map(|it| label(it)).chain(titles).collect(),
         rows: lines.iter().map(row).collect(),

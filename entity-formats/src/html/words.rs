@@ -12,7 +12,6 @@ pub(super) fn label_of(field: &Field) -> String {
     let is_site = field.role == Some(Role::Site);
     let is_truth = field.kind == Kind::Boolean;
     match field.name.strip_suffix("Id") {
-        _ if field.name == "html" => "Text".to_owned(),
         None if is_site && !field.name.eq_ignore_ascii_case("id") => "Site".to_owned(),
         None if is_truth => label(truth(field.name)),
         Some(stem) if !stem.is_empty() && declared(field).is_some() => label(stem),

@@ -8,7 +8,7 @@ mod groups;
 mod id;
 mod info;
 mod list;
-mod parts;
+pub(crate) mod parts;
 mod permissions;
 mod pinned;
 mod roles;

@@ -198,7 +198,7 @@ pub struct Topic {
     /// True if members may post without their names.
     pub allow_anonymous_posts: bool,
     /// The ids of the tags of the site that the topic has.
-    #[entity(kind = List, sent = Vec<String>, offered = "tag")]
+    #[entity(kind = List, sent = Vec<String>, offered = "conversations-tag")]
     pub tags: TagIds,
     /// True if members read the posts of others only after they have posted themselves.
     #[entity(label = "Write first, then read")]

@@ -137,6 +137,15 @@ both! {
         }
     }
 
+    async fn a_form_offers_groups_to_those_who_may_visit_their_site(app: TestApp) {
+        let path = "/direct/announcement/new.html?siteId=biology-101";
+        for (eid, is_offered) in [("instructor1", true), ("instructor2", false)] {
+            let page = browser(&app, eid).await.get(path).await;
+            page.expect(StatusCode::OK);
+            assert_eq!(page.text().contains("Lab A"), is_offered, "{eid}: {}", page.text());
+        }
+    }
+
     async fn a_list_is_followed_by_one_button(app: TestApp) {
         let student = browser(&app, "student1").await;
         let page = student.get("/direct/calendar/site/biology-101.html").await;

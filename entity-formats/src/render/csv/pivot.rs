@@ -1,14 +1,15 @@
 //! Lists of objects as the tables that they are: a line for each thing that they are about.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use entity_core::format::View;
 use entity_core::schema::{Field, Pivot, Role, Schema};
 use entity_core::{Error, Item, Projection, Result};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{cell, end, lines};
 use crate::render::json::METADATA;
+use crate::render::pivot::{distinct, grouped};
 use crate::render::tree;
 use crate::words::buffer::Buffer;
 
@@ -86,27 +87,4 @@ pub(super) fn write(
         }
     }
     end(rows, items.len())
-}
-
-/// Returns the objects of each line, in the order in which lines are first told.
-fn grouped<'a>(list: &'a [Value], table: &Pivot) -> Vec<Vec<&'a Map<String, Value>>> {
-    let mut lines: Vec<Vec<&Map<String, Value>>> = Vec::new();
-    let mut known: HashMap<Vec<String>, usize> = HashMap::new();
-    for object in list.iter().filter_map(Value::as_object) {
-        let key = table.line.iter();
-        let key = key.map(|it| object.get(*it).map(ToString::to_string));
-        let key: Vec<String> = key.map(Option::unwrap_or_default).collect();
-        let place = *known.entry(key).or_insert(lines.len());
-        match lines.get_mut(place) {
-            Some(line) => line.push(object),
-            None => lines.push(vec![object]),
-        }
-    }
-    lines
-}
-
-/// Returns each of the values once, in the order in which they first come.
-fn distinct<'a>(values: impl Iterator<Item = &'a Value>) -> Vec<&'a Value> {
-    let mut found = HashSet::new();
-    values.filter(|it| found.insert(it.to_string())).collect()
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use entity_core::db::{self, Sight};
+use entity_core::options::{self, Choice};
 use entity_core::wire::Millis;
 use entity_core::{
     Context, Delete, Entity, Error, List, Operation, Page, Permit, Result, Search, is_web_address,
-    standard,
+    register_options, standard,
 };
 use serde::Serialize;
 
@@ -147,6 +148,22 @@ pub struct ChecklistEntry {
     /// The text of the task.
     #[entity(max = 500)]
     pub name: String,
+}
+
+/// The kinds of items that show another entity.
+const SHOWING: [&str; 5] = ["assignment", "quiz", "forum", "poll", "resource"];
+
+register_options!("lesson-content", |cx, site| Box::pin(shown(cx, site)));
+
+/// Returns what items of `site` can show.
+async fn shown(cx: &Context, site: Option<&str>) -> Result<Vec<Choice>> {
+    let mut all = Vec::new();
+    if site.is_some() {
+        for prefix in SHOWING.into_iter().filter_map(prefix_of) {
+            all.extend(options::listed(cx, prefix, site, "").await?);
+        }
+    }
+    Ok(all)
 }
 
 /// Returns the type of the entities that items of this kind show.

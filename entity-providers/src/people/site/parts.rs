@@ -129,7 +129,7 @@ async fn owner_names(cx: &Context, sites: &[Site]) -> Result<HashMap<String, Str
 }
 
 /// The groups of the site `id`, by title.
-pub(super) async fn groups(cx: &Context, id: &str) -> Result<Vec<Group>> {
+pub(crate) async fn groups(cx: &Context, id: &str) -> Result<Vec<Group>> {
     let rows = site_group::Entity::find()
         .filter(site_group::Column::SiteId.eq(id))
         .order_by_asc(site_group::Column::Title)

@@ -18,7 +18,7 @@ fn formats() -> Vec<Choice> {
     FORMATS.iter().map(own).collect()
 }
 
-/// Returns the lists of the caller's sites that feeds can be made of.
+/// Returns the lists of the caller's sites that feeds can be made of: none if there are more than a form offers.
 async fn lists(cx: &Context) -> Result<Vec<Choice>> {
     let registry = cx.service::<Registry>()?;
     let sites = options::listed(cx, "site", None, "id").await?;
@@ -30,7 +30,11 @@ async fn lists(cx: &Context) -> Result<Vec<Choice>> {
         };
         routes.iter().map(list)
     });
-    Ok(lists.take(options::MOST).collect())
+    let lists: Vec<_> = lists.take(options::MOST + 1).collect();
+    Ok(match lists.len() > options::MOST {
+        true => Vec::new(),
+        false => lists,
+    })
 }
 
 /// Returns whether the entities of a site are a list that readers or calendars follow.

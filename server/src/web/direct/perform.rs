@@ -107,16 +107,9 @@ async fn refusal(
         origin: exchange.origin.clone(),
     };
     match app.dispatcher.permit(&request).await {
-        Err(refused) if is_about_the_target(refused.kind()) => refused,
+        Err(refused) if refused.is_refusal() => refused,
         _ => error,
     }
-}
-
-fn is_about_the_target(kind: ErrorKind) -> bool {
-    matches!(
-        kind,
-        ErrorKind::Unauthenticated | ErrorKind::Forbidden | ErrorKind::NotFound
-    )
 }
 
 fn prepare(app: &App, exchange: &mut Exchange, path: &DirectPath, sent: Verb) -> Result<Prepared> {

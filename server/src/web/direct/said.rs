@@ -7,20 +7,23 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
 use entity_core::{DirectPath, Effect, Registry};
 
+use tower_cookies::Cookie;
+use tower_cookies::cookie::SameSite;
+use tower_cookies::cookie::time::Duration;
+
 use crate::base::no_store;
 
 const NAME: &str = "lectern-said";
-/// The seconds after which what was not shown is forgotten.
-const LIFE: u32 = 60;
+/// The time after which what was not shown is forgotten.
+const LIFE: Duration = Duration::seconds(60);
 
 /// Returns the sentence that the page says, if its reader comes from a form.
 pub(crate) fn sentence(headers: &HeaderMap, registry: &Registry) -> Option<String> {
     let code = code(headers)?;
     let mut words = code.split('.');
     let (what, prefix) = (words.next()?, words.next()?);
-    let singular = || registry.route(prefix).map(|_| registry.singular(prefix));
     match (what, words.next()) {
-        ("created", None) => Some(format!("{} created.", singular()?)),
+        ("created", None) => Some(format!("{} created.", registry.route(prefix)?.singular())),
         ("updated", None) => Some("Your changes are saved.".to_owned()),
         ("deleted", None) => Some("Done: it is no longer there.".to_owned()),
         ("acted", Some(name)) => {
@@ -63,15 +66,19 @@ pub(crate) fn forget(response: &mut Response, headers: &HeaderMap, is_secure: bo
     let kind = response.headers().get(CONTENT_TYPE);
     let is_page = kind.is_some_and(|it| it.as_bytes().starts_with(b"text/html"));
     if is_page && code(headers).is_some() {
-        tell(response, "", 0, is_secure);
+        tell(response, "", Duration::ZERO, is_secure);
         no_store::demand(response.headers_mut());
     }
 }
 
-fn tell(response: &mut Response, code: &str, life: u32, is_secure: bool) {
-    let secure = if is_secure { "; Secure" } else { "" };
-    let cookie = format!("{NAME}={code}; Path=/; Max-Age={life}; HttpOnly; SameSite=Lax{secure}");
-    if let Ok(cookie) = HeaderValue::try_from(cookie) {
+fn tell(response: &mut Response, code: &str, life: Duration, is_secure: bool) {
+    let cookie = Cookie::build((NAME, code))
+        .path("/")
+        .max_age(life)
+        .http_only(true)
+        .same_site(SameSite::Lax)
+        .secure(is_secure);
+    if let Ok(cookie) = HeaderValue::try_from(cookie.to_string()) {
         response.headers_mut().append(SET_COOKIE, cookie);
     }
 }
@@ -79,12 +86,9 @@ fn tell(response: &mut Response, code: &str, life: u32, is_secure: bool) {
 fn code(headers: &HeaderMap) -> Option<&str> {
     let cookies = headers.get_all(COOKIE).iter();
     let texts = cookies.filter_map(|it| it.to_str().ok());
-    let mut pairs = texts.flat_map(|it| it.split(';')).map(str::trim);
-    pairs.find_map(|it| {
-        it.strip_prefix(NAME)?
-            .strip_prefix('=')
-            .filter(|it| !it.is_empty())
-    })
+    let mut cookies = texts.flat_map(Cookie::split_parse).flatten();
+    let said = cookies.find(|it| it.name() == NAME)?;
+    Some(said.value_raw()?).filter(|it| !it.is_empty())
 }
 
 #[cfg(test)]

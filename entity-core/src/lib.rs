@@ -77,6 +77,7 @@ mod words {
     pub(crate) mod fold;
     pub(crate) mod label;
     pub(crate) mod large;
+    pub(crate) mod nearest;
     pub(crate) mod path;
     pub mod recurrence;
     pub(crate) mod reference;
@@ -245,6 +246,7 @@ pub use model::value::flag;
 pub use words::error::{Error, ErrorKind, FieldError, OUTCOME_UNKNOWN, QUOTA_EXCEEDED, Result};
 pub use words::label::label;
 pub use words::large::{LargeAnswer, Reading, SMALL};
+pub use words::nearest::nearest;
 pub use words::path::{DirectPath, MAX_PATH, MAX_SEGMENT, MAX_SEGMENTS, encode_segment};
 pub use words::reference::Reference;
 pub use words::scatter::scattered;

@@ -172,6 +172,20 @@ async fn loans_are_seen_by_their_borrowers(process: &Process) {
     let text = refused.text();
     assert!(text.contains("must be in the future"), "{text}");
     loan["due"] = json!("2101-01-01T00:00:00Z");
+    // By an id that there is not, by an external id, and a person who is no member of the site.
+    let admin = Client::on_port(process.port())
+        .log_in("admin", "lectern-demo")
+        .await;
+    let admin = admin.get("/direct/session/current.json").await.json();
+    let stranger = admin["userId"].as_str().expect("an id");
+    for borrower in ["nobody", "student1", stranger] {
+        let mut wrong = loan.clone();
+        wrong["borrower"] = json!(borrower);
+        let refused = desk.instructor.post("/direct/loan.json", &wrong).await;
+        refused.expect(StatusCode::BAD_REQUEST);
+        let text = refused.text();
+        assert!(text.contains("must be a member of the site"), "{text}");
+    }
     let refused = desk.ada.post("/direct/loan.json", &loan).await;
     refused.expect(StatusCode::FORBIDDEN);
     let made = desk.instructor.post("/direct/loan.json", &loan).await;

@@ -7,6 +7,8 @@ use syn::{
     Attribute, DeriveInput, Expr, ExprLit, Ident, Lit, LitStr, Meta, Path, Token, parenthesized,
 };
 
+use crate::names;
+
 /// The values of `#[entity(…)]`, of `#[serde(…)]` and of the doc comment on the struct.
 #[derive(Default)]
 #[expect(
@@ -148,12 +150,7 @@ impl TypeAttributes {
                     .into_iter()
                     .collect();
             }
-            _ => {
-                return Err(meta.error(
-                    "unknown attribute: use prefix, plural, singular, table, migrated, unarchived, unlisted, own, numbered, dropped, join, left_join, access, sight, permits, verbs, \
-                     order, max, parameters, narrow, check, settle, complete, whole, feed, event, told_once, asked, removal, listed or version",
-                ));
-            }
+            _ => return Err(meta.error(names::unknown(&name, names::OF_TYPE, "a type"))),
         }
         Ok(())
     }

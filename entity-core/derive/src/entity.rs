@@ -249,15 +249,16 @@ fn made(fields: &Fields, title: &Field, updated: &Field) -> TokenStream {
         quote!(::std::vec::Vec::new())
     };
     quote! {
-        ::entity_core::FeedEntry {
-            title: self.#title.clone(),
-            updated: ::entity_core::wire::Instant::instant(&self.#updated).unwrap_or_default(),
-            published: #published,
-            author: #author,
-            content: #content,
-            categories: ::std::vec![#(self.#category.clone()),*],
-            enclosures: #enclosures,
-            in_reply_to: #in_reply_to,
+        {
+                    let updated = ::entity_core::wire::Instant::instant(&self.#updated).unwrap_or_default();
+        let mut entry = ::entity_core::FeedEntry::new(self.#title.clone(), updated);
+        entry.published = #published;
+        entry.author = #author;
+        entry.content = #content;
+        entry.categories = ::std::vec![#(self.#category.clone()),*];
+        entry.enclosures = #enclosures;
+        entry.in_reply_to = #in_reply_to;
+        entry
         }
     }
 }

@@ -10,7 +10,9 @@ use syn::{Data, DeriveInput, Expr, Ident, LitInt, LitStr, Type};
 use crate::attributes::{self, TypeAttributes, doc, is_unwritten, serde_text};
 use crate::children;
 use crate::choices::Words;
-use crate::types::{last_segment, rename_all, unwrap_option};
+use crate::names;
+use crate::people;
+use crate::types::{self, last_segment, rename_all, unwrap_option};
 
 /// The maximum number of characters of a text, unless the field declares another one.
 const MAX_TEXT: usize = 4000;
@@ -66,6 +68,8 @@ pub(crate) struct Field {
     pub(crate) was: Option<LitStr>,
     /// The record whose key the field holds, and with which the row is deleted.
     pub(crate) parent: Option<Type>,
+    /// The field with the account whose name this one shows.
+    pub(crate) name_of: Option<Ident>,
 }
 
 /// The storage of a field of a record.
@@ -139,6 +143,7 @@ struct Attributes {
     was: Option<LitStr>,
     is_children: bool,
     parent: Option<Type>,
+    name_of: Option<Ident>,
 }
 
 impl Fields {
@@ -172,12 +177,8 @@ impl Fields {
 
 impl Field {
     fn parse(field: &syn::Field, outer: &TypeAttributes) -> syn::Result<Option<Self>> {
-        let Some(ident) = field.ident.clone() else {
-            return Err(syn::Error::new_spanned(
-                field,
-                "an entity is a struct with named fields",
-            ));
-        };
+        let unnamed = || syn::Error::new_spanned(field, "an entity is a struct with named fields");
+        let ident = field.ident.clone().ok_or_else(unnamed)?;
         let attributes = Attributes::parse(field)?;
         if attributes.is_skipped {
             return Ok(None);
@@ -193,18 +194,18 @@ impl Field {
             ));
         }
         let (inner, is_optional) = unwrap_option(&field.ty);
-        let rename = serde_text(&field.attrs, "rename")?;
+        let usual = rename_all(&ident.to_string(), outer.rename_all.as_deref());
         let is_table = outer.table.is_some();
         Ok(Some(Self {
-            wire: rename
-                .unwrap_or_else(|| rename_all(&ident.to_string(), outer.rename_all.as_deref())),
+            wire: serde_text(&field.attrs, "rename")?.unwrap_or(usual),
             doc: doc(&field.attrs),
             sent: attributes.sent(&field.ty, inner, is_table),
             pivot: attributes.pivot.clone(),
-            storage: attributes.storage(&field.ty)?,
+            storage: attributes.storage(&field.ty, is_table)?,
             part: attributes.part.clone(),
             was: attributes.was.clone(),
             parent: attributes.parent.clone(),
+            name_of: attributes.name_of.clone(),
             kind: attributes.kind(inner),
             is_optional,
             is_required: attributes.is_required
@@ -357,6 +358,11 @@ impl Attributes {
             "unique_in_site" => self.is_unique_in_site = true,
             "uncompared" => self.is_uncompared = true,
             "sql" => self.storage = Storage::Joined(Box::new(meta.value()?.parse()?)),
+            "name_of" => {
+                let account: Ident = meta.value()?.parse()?;
+                self.storage = Storage::Joined(Box::new(people::name(&account)));
+                self.name_of = Some(account);
+            }
             "shown" => self.storage = Storage::Composed(meta.value()?.parse()?),
             "groups" => self.storage = Storage::Groups(meta.value()?.parse()?),
             "author" | "category" | "files" | "person" | "reply" => self.part = Some(ident.clone()),
@@ -379,19 +385,21 @@ impl Attributes {
                 self.column = ColumnName::Named(meta.value()?.parse::<LitStr>()?.value());
             }
             "column" => self.column = ColumnName::OfField,
-            _ => {
-                return Err(meta.error(
-                    "unknown attribute of a field; see the documentation of derive(Entity)",
-                ));
+            name => {
+                let words = names::unknown(name, names::OF_FIELD, "a field");
+                return Err(syn::Error::new(span, words));
             }
         }
         Ok(())
     }
 
     /// Returns the storage of the field, which is of the type `ty`.
-    fn storage(&self, ty: &Type) -> syn::Result<Storage> {
+    fn storage(&self, ty: &Type, is_table: bool) -> syn::Result<Storage> {
         if self.is_children {
             return children::storage(ty, self.max);
+        }
+        if is_table && matches!(self.storage, Storage::Shown) {
+            types::demand_one_value(ty)?;
         }
         Ok(self.storage.clone())
     }

@@ -11,8 +11,11 @@ mod choices;
 mod computed;
 mod entity;
 mod field;
+mod names;
+mod people;
 mod record;
 mod row;
+mod stand_in;
 mod standard;
 mod table;
 mod types;
@@ -90,6 +93,7 @@ use crate::field::Fields;
 /// | `was = "question"` | the name that the column had in a former version: the service renames it |
 /// | `references = "user"` | the field holds the id of an entity of this prefix, which `_expand` shows beside the field |
 /// | `sql = "s.title"` | the field is read from the joined tables, by this expression, and never written; the expression names rows and values as joins do; with `column`, lists can be filtered and ordered by it |
+/// | `name_of = creator` | the field is read and never written: the name of the person whose id the field `creator` holds, which has `references = "user"`; empty if there is none |
 /// | `hidden` | the field is a column that clients neither see nor write; it also needs `#[serde(skip)]` |
 /// | `key` | the field is the primary key, where that is not the id |
 /// | `shown = "{site_id}:{number}"` | the id is composed of other fields, the last of which is the key |
@@ -110,9 +114,11 @@ use crate::field::Fields;
 #[proc_macro_derive(Entity, attributes(entity))]
 pub fn derive_entity(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
-    expand(&input)
-        .unwrap_or_else(syn::Error::into_compile_error)
-        .into()
+    let expanded = expand(&input).unwrap_or_else(|error| {
+        let (error, stand_in) = (error.into_compile_error(), stand_in::stand_in(&input));
+        quote! { #error #stand_in }
+    });
+    expanded.into()
 }
 
 fn expand(input: &DeriveInput) -> syn::Result<proc_macro2::TokenStream> {

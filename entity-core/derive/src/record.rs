@@ -9,6 +9,7 @@ use crate::attributes::TypeAttributes;
 use crate::children;
 use crate::computed::computing;
 use crate::field::{Field, Fields, Storage};
+use crate::people;
 use crate::unique;
 use crate::veiled::veiled;
 
@@ -21,10 +22,9 @@ pub(crate) fn implement(
     let key = key(name, fields)?;
     let (key_ident, key_column) = (&key.ident, key.column_name());
     let is_managed = !attributes.is_migrated;
-    let joins = attributes.joins.concat();
+    let joins = attributes.joins.concat() + &people::joins(fields)?;
     let sight = option(attributes.sight.as_ref().map(|it| quote!(#it)));
-    let version = column_of_role(fields, "Version");
-    let position = position(fields);
+    let (version, position) = (column_of_role(fields, "Version"), position(fields));
     let (columns, values) = columns(fields);
     let further_columns = further_columns(attributes, fields)?;
     let select = select(fields);

@@ -63,3 +63,16 @@ pub(crate) fn rename_all(name: &str, style: Option<&str>) -> String {
         _ => name.to_owned(),
     }
 }
+
+/// Refuses a type of many values for a column.
+pub(crate) fn demand_one_value(ty: &Type) -> syn::Result<()> {
+    let collections = ["Vec", "HashMap", "BTreeMap", "HashSet", "BTreeSet"];
+    match last_segment(ty).is_some_and(|it| collections.contains(&it.as_str())) {
+        false => Ok(()),
+        true => Err(syn::Error::new_spanned(
+            ty,
+            "a column holds one value: mark a list of records `children` and the groups that may see the entity \
+             `groups = \"…\"`, or give the field a type of its own that implements `entity_core::db::Kept`",
+        )),
+    }
+}

@@ -263,6 +263,17 @@ pub trait Authorizer: Send + Sync {
         Ok(groups.first().cloned())
     }
 
+    /// Returns one of `users`, which are internal ids, that is no member of `site`, if there is one. An authorizer that
+    /// knows no members takes everybody for one.
+    async fn stranger(
+        &self,
+        _cx: &Context,
+        _site: &str,
+        _users: &[&str],
+    ) -> Result<Option<String>> {
+        Ok(None)
+    }
+
     /// Returns the ids of the sites that the caller belongs to, whatever the caller may do there.
     async fn own_sites(&self, _cx: &Context) -> Result<Vec<String>> {
         Ok(Vec::new())

@@ -16,6 +16,7 @@ mod number;
 mod person;
 mod put;
 mod read;
+mod references;
 mod secret;
 mod write;
 

@@ -146,6 +146,11 @@ async fn choices(
         let found = found.iter().filter_map(Item::title);
         return Ok(found.map(|title| (id.clone(), title)).collect());
     }
+    // Whom an entity of a site names is a member of it.
+    let name = match (name, site) {
+        ("user", Some(_)) => "member",
+        _ => name,
+    };
     match all.find(|it| it.name == name) {
         Some(registered) => (registered.find)(cx, site).await,
         None if registry.route(name).is_some() => {

@@ -7,7 +7,7 @@
 //! # #[derive(Clone, Debug, Serialize, Entity)]
 //! # #[serde(rename_all = "camelCase")]
 //! # #[entity(prefix = "loan", table = "loan", access = Site("loan"), verbs(read, list, create, update, delete))]
-//! #[entity(left_join = "user_account u ON u.id = this.borrower", order = "due,loanId", check = Self::check)]
+//! #[entity(order = "due,loanId", check = Self::check)]
 //! pub struct Loan {
 //! #     #[entity(id)]
 //! #     loan_id: String,
@@ -16,7 +16,7 @@
 //!     #[entity(owner, on_create, references = "user")]
 //!     borrower: String,
 //!     /// The name of the borrower.
-//!     #[entity(sql = "coalesce(u.first_name || ' ' || u.last_name, '')")]
+//!     #[entity(name_of = borrower)]
 //!     borrower_name: String,
 //!     /// Whether it came back.
 //!     #[entity(sql = "(this.returned IS NOT NULL)", column)]
@@ -47,6 +47,13 @@
 //! #     entity_core::Registry::from_inventory().unwrap();
 //! # }
 //! ```
+//!
+//! # What a field refers to
+//!
+//! A field with `references = "user"` holds the id of an entity of that type. A write that puts another id into it is
+//! refused with 400, and names the field, unless the id is that of a member of the entity's site or, of any other type
+//! and where there is no site, of an entity that the caller may read. Forms offer them by name, and pages link to them.
+//! A field with `name_of = borrower` shows the name of the person whose id is in `borrower`; it is empty if there is none.
 //!
 //! # Joined fields
 //!

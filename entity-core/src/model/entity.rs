@@ -106,8 +106,18 @@ pub trait Entity: Serialize + Send + Sync + 'static {
     }
 }
 
-/// The entry of an entity in a feed.
+/// The entry of an entity in a feed. It is made by [`new`](Self::new), and then given what else the entity has.
+///
+/// ```
+/// # use entity_core::{DateTimeUtc, FeedEntry};
+/// # fn entry(changed: DateTimeUtc) -> FeedEntry {
+/// let mut entry = FeedEntry::new("Room 204 is closed".to_owned(), changed);
+/// entry.author = Some("Ada Moreau".to_owned());
+/// entry
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FeedEntry {
     /// The headline, as plain text.
     pub title: String,
@@ -129,10 +139,28 @@ pub struct FeedEntry {
     pub in_reply_to: Option<Reference>,
 }
 
+impl FeedEntry {
+    /// Creates an entry with a headline, which is plain text, and the time of the last change.
+    pub fn new(title: String, updated: DateTime<Utc>) -> Self {
+        Self {
+            title,
+            updated,
+            published: None,
+            author: None,
+            content: None,
+            categories: Vec::new(),
+            enclosures: Vec::new(),
+            in_reply_to: None,
+        }
+    }
+}
+
 /// The entry of an entity in a calendar.
 ///
-/// Its UID is derived from the reference of the entity, so that it never changes.
+/// Its UID is derived from the reference of the entity, so that it never changes. It is made by [`new`](Self::new), and
+/// then given what else the entity has.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EventEntry {
     /// The headline, as plain text.
     pub summary: String,
@@ -163,6 +191,34 @@ pub struct EventEntry {
     pub excluded: Vec<DateTime<Utc>>,
     /// The occurrence of another event that this one replaces, if it is a single occurrence that was changed.
     pub occurrence: Option<Occurrence>,
+}
+
+impl EventEntry {
+    /// Creates an entry with a headline, which is plain text, for an event that takes place once, from `start` to `end`,
+    /// and was last changed at `updated`.
+    pub fn new(
+        summary: String,
+        start: DateTime<Utc>,
+        end: DateTime<Utc>,
+        updated: DateTime<Utc>,
+    ) -> Self {
+        Self {
+            summary,
+            description: None,
+            location: None,
+            start,
+            end,
+            is_all_day: false,
+            is_cancelled: false,
+            sequence: 0,
+            created: None,
+            updated,
+            recurrence: None,
+            zone: None,
+            excluded: Vec::new(),
+            occurrence: None,
+        }
+    }
 }
 
 /// One of the occurrences of an event that recurs.

@@ -135,7 +135,7 @@ impl Feed {
 impl Entry {
     pub(crate) fn of(item: &Item, view: &View<'_>) -> Option<Self> {
         let page_url = page_url_of(item, view);
-        let mut content = clean_entry(&item.feed_entry()?);
+        let mut content = clean_entry(item.feed_entry()?);
         if let Some(html) = content.content.take() {
             content.content = Some(match relative::occurs_in(&html) {
                 true => (view.absolute)(&html, &page_url),
@@ -169,22 +169,14 @@ fn name(view: &View<'_>) -> String {
     }
 }
 
-fn clean_entry(entry: &FeedEntry) -> FeedEntry {
-    FeedEntry {
-        title: clean(&entry.title),
-        author: entry.author.as_deref().map(clean),
-        content: entry.content.as_deref().map(clean),
-        categories: entry.categories.iter().map(|it| clean(it)).collect(),
-        enclosures: entry
-            .enclosures
-            .iter()
-            .filter(|it| is_web_address(&it.url))
-            .map(clean_enclosure)
-            .collect(),
-        updated: entry.updated,
-        published: entry.published,
-        in_reply_to: entry.in_reply_to.clone(),
-    }
+fn clean_entry(mut entry: FeedEntry) -> FeedEntry {
+    entry.title = clean(&entry.title);
+    entry.author = entry.author.as_deref().map(clean);
+    entry.content = entry.content.as_deref().map(clean);
+    entry.categories = entry.categories.iter().map(|it| clean(it)).collect();
+    entry.enclosures.retain(|it| is_web_address(&it.url));
+    entry.enclosures = entry.enclosures.iter().map(clean_enclosure).collect();
+    entry
 }
 
 fn clean_enclosure(enclosure: &Enclosure) -> Enclosure {

@@ -16,8 +16,6 @@ use entity_core::{
 };
 use serde::Serialize;
 
-use crate::people::user::NAME_OR_NOTHING;
-
 /// The site whose announcements are the messages of the day.
 pub const MOTD_SITE: &str = "!site";
 
@@ -44,7 +42,6 @@ const SIGHT: Sight = Sight::All(&[
 #[entity(prefix = "announcement", access = PublicSite("annc"), sight = SIGHT)]
 #[entity(table = "announcement", migrated, check = Self::check)]
 #[entity(join = "site s ON s.id = this.site_id")]
-#[entity(left_join = "user_account u ON u.id = this.created_by")]
 #[entity(
     verbs(read, list, create, update, delete),
     order = "createdOn_desc,announcementId"
@@ -75,7 +72,7 @@ pub struct Announcement {
     #[entity(owner, references = "user", label = "Author")]
     pub created_by: String,
     /// The name of the author.
-    #[entity(sql = NAME_OR_NOTHING, author)]
+    #[entity(name_of = created_by, author)]
     pub created_by_display_name: String,
     /// When it came out: when it was released or, without a release, written.
     #[entity(created, column = "published", label = "Came out")]

@@ -29,7 +29,6 @@ use serde::Serialize;
 use self::scale::Scale;
 use crate::base::fields::seen;
 use crate::courses::content;
-use crate::people::user::NAME_OR_NOTHING;
 
 pub use self::submission::Submission;
 pub(crate) use self::view::due_outside_of_calendars;
@@ -115,7 +114,6 @@ const STATUS: &str = "CASE WHEN this.is_draft THEN 'DRAFT' WHEN {now} < this.ope
 #[entity(prefix = "assignment", table = "assignment", access = ACCESS, sight = SIGHT)]
 #[entity(check = Self::check, settle = Self::settle, complete = Self::complete, version = seen)]
 #[entity(join = "site s ON s.id = this.site_id")]
-#[entity(left_join = "user_account u ON u.id = this.creator")]
 #[entity(whole = Self::add_submissions, feed = Self::to_feed)]
 #[entity(verbs(read, list, create, update), order = "dueTime,id")]
 #[entity(listed("status", "openTime", "dueTime", "siteTitle", "gradeScaleMaxPoints"))]
@@ -169,7 +167,7 @@ pub struct Assignment {
     #[entity(owner, references = "user", label = "Author")]
     pub creator: String,
     /// The name of the author.
-    #[entity(sql = NAME_OR_NOTHING, author)]
+    #[entity(name_of = creator, author)]
     pub author_display_name: String,
     /// The internal id of the user who changed it last.
     #[entity(read_only, references = "user", label = "Last changed by")]

@@ -27,7 +27,6 @@ use entity_core::{
 use serde::Serialize;
 
 use crate::base::when;
-use crate::people::user::NAME_OR_NOTHING;
 
 pub use cause::{Deadline, follow_cause};
 pub(crate) use range::next as coming;
@@ -55,7 +54,6 @@ const SIGHT: Sight = Sight::All(&[
 #[entity(table = "calendar_event", check = Self::check, event = Self::to_entry)]
 #[entity(feed = Self::to_feed)]
 #[entity(join = "site s ON s.id = this.site_id")]
-#[entity(left_join = "user_account u ON u.id = this.creator")]
 #[entity(verbs(list, create), order = "firstTime,eventId", plural = "Events")]
 #[entity(singular = "Event")]
 #[entity(listed("firstTime", "lastTime", "type", "siteName", "location"))]
@@ -115,7 +113,7 @@ pub struct CalendarEvent {
     #[entity(owner, references = "user", label = "Author")]
     pub creator: String,
     /// The name of the creator.
-    #[entity(sql = NAME_OR_NOTHING, author)]
+    #[entity(name_of = creator, author)]
     pub creator_display_name: String,
     /// When it begins; for an event that recurs, when it first begins. A time that is sent without an offset is by the
     /// clock of `timeZone`.
@@ -316,44 +314,40 @@ impl CalendarEvent {
             "When"
         };
         let times = when::paragraph(word, self.start(), self.end(), self.zone());
-        FeedEntry {
-            title: self.title.clone(),
-            updated: self.modified_on.0,
-            published: Some(self.created_on.0),
-            author: Some(self.creator_display_name.clone()).filter(|it| !it.is_empty()),
-            content: Some(times + &self.description),
-            categories: vec![self.site_name.clone()],
-            enclosures: self.attachments.to_enclosures(),
-            in_reply_to: None,
-        }
+        let mut entry = FeedEntry::new(self.title.clone(), self.modified_on.0);
+        entry.published = Some(self.created_on.0);
+        entry.author = Some(self.creator_display_name.clone()).filter(|it| !it.is_empty());
+        entry.content = Some(times + &self.description);
+        entry.categories = vec![self.site_name.clone()];
+        entry.enclosures = self.attachments.to_enclosures();
+        entry
     }
 
     fn to_entry(&self) -> EventEntry {
-        EventEntry {
-            summary: self.title.clone(),
-            description: Some(plain_text(&self.description)).filter(|it| !it.is_empty()),
-            location: self.location.clone(),
-            start: self.start(),
-            end: self.end(),
-            is_all_day: false,
-            is_cancelled: false,
-            sequence: u32::try_from(self.version).unwrap_or(u32::MAX),
-            created: Some(self.created_on.0),
-            updated: self.modified_on.0,
-            recurrence: match (&self.recurrence_rule, &self.series) {
-                // Older rules were stored as they were sent.
-                (Some(rule), None) => Some(recurrence::canonical(rule, self.zone())),
-                _ => None,
-            },
-            zone: Some(self.zone()),
-            excluded: {
-                let excluded = self.excluded().into_iter();
-                excluded
-                    .filter_map(DateTimeUtc::from_timestamp_millis)
-                    .collect()
-            },
-            occurrence: self.to_occurrence(),
-        }
+        let mut entry = EventEntry::new(
+            self.title.clone(),
+            self.start(),
+            self.end(),
+            self.modified_on.0,
+        );
+        entry.description = Some(plain_text(&self.description)).filter(|it| !it.is_empty());
+        entry.location.clone_from(&self.location);
+        entry.sequence = u32::try_from(self.version).unwrap_or(u32::MAX);
+        entry.created = Some(self.created_on.0);
+        entry.recurrence = match (&self.recurrence_rule, &self.series) {
+            // Older rules were stored as they were sent.
+            (Some(rule), None) => Some(recurrence::canonical(rule, self.zone())),
+            _ => None,
+        };
+        entry.zone = Some(self.zone());
+        entry.excluded = {
+            let excluded = self.excluded().into_iter();
+            excluded
+                .filter_map(DateTimeUtc::from_timestamp_millis)
+                .collect()
+        };
+        entry.occurrence = self.to_occurrence();
+        entry
     }
 
     /// Returns the occurrence that this event replaces, if it has a row of its own and a series.

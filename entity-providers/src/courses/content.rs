@@ -24,7 +24,6 @@ use sea_orm::Value;
 use serde::Serialize;
 
 use crate::base::fields::seen;
-use crate::people::user::NAME_OR_NOTHING;
 
 pub use attachment::Attached;
 pub(crate) use upload::{attach_uploads, room};
@@ -64,7 +63,6 @@ const SIGHT: Sight = Sight::All(&[
 #[entity(prefix = "content", table = "content", access = ACCESS, sight = SIGHT, plural = "Files")]
 #[entity(singular = "File")]
 #[entity(check = Self::check, settle = Self::settle, complete = Self::complete, version = seen)]
-#[entity(left_join = "user_account u ON u.id = this.author_id")]
 #[entity(verbs(read, list, create, update), order = "resourceId,id")]
 pub struct ContentItem {
     /// The id, which stays the same when the file is moved or its bytes are replaced.
@@ -99,7 +97,7 @@ pub struct ContentItem {
     #[entity(read_only)]
     pub size: i64,
     /// The name of the author.
-    #[entity(sql = NAME_OR_NOTHING, author)]
+    #[entity(name_of = author_id, author)]
     pub author: String,
     /// The internal id of the author.
     #[entity(owner, references = "user", for_programs)]

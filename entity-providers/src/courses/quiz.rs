@@ -24,7 +24,7 @@ use entity_core::{
 };
 use serde::Serialize;
 
-use crate::base::fields::{named, seen};
+use crate::base::fields::seen;
 
 pub use self::attempt::QuizAttempt;
 pub use self::extension::QuizExtension;
@@ -279,16 +279,6 @@ impl Quiz {
         sql.push(table).push(" WHERE quiz_id = ").bind(id);
         let found = db.rows(sql.into_statement(), db::columns::<i64>).await?;
         Ok(found.into_iter().sum())
-    }
-
-    /// Returns the quiz that the field `quizId` of something in `site` names, if the caller sees it.
-    async fn of_field(cx: &Context, id: &str, site: &str) -> Result<Self> {
-        let unseen = || Error::field("quizId", "must be a quiz that you see");
-        let found = named::<Self>(cx, id, unseen).await?;
-        match found.site_id == site {
-            true => Ok(found),
-            false => Err(Error::field("siteId", "must be the site of the quiz")),
-        }
     }
 }
 

@@ -23,11 +23,15 @@ use async_trait::async_trait;
 use entity_core::db::Session;
 use entity_core::{Authorizer, Context, Decision, Event, Result, Scope};
 
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
+
 use epoch::Epoch;
 use grants::Grants;
 use kept::Kept;
 
-pub(crate) use grants::{OF_SITE, realm_of};
+use crate::storage::db::membership;
+
+pub(crate) use grants::{OF_SITE, realm_of, stem};
 pub(crate) use maintained::keep_maintained;
 pub use sites::SiteFacts;
 pub use standing::{Member, Standing};
@@ -362,6 +366,20 @@ impl Authorizer for RoleAuthorizer {
         groups: &[String],
     ) -> Result<Option<String>> {
         crate::people::group::unknown(cx, site, groups).await
+    }
+
+    async fn stranger(&self, cx: &Context, site: &str, users: &[&str]) -> Result<Option<String>> {
+        let found: Vec<String> = membership::Entity::find()
+            .select_only()
+            .column(membership::Column::UserId)
+            .filter(membership::Column::SiteId.eq(site))
+            .filter(membership::Column::UserId.is_in(users.iter().copied()))
+            .filter(membership::Column::IsActive.eq(true))
+            .into_tuple()
+            .all(cx.db()?)
+            .await?;
+        let is_stranger = |it: &&&str| !found.iter().any(|member| member == **it);
+        Ok(users.iter().find(is_stranger).map(|it| (*it).to_owned()))
     }
 
     async fn own_sites(&self, cx: &Context) -> Result<Vec<String>> {

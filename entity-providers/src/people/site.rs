@@ -266,16 +266,12 @@ impl Site {
     }
 
     fn to_feed(&self) -> FeedEntry {
-        FeedEntry {
-            title: self.title.clone(),
-            updated: self.modified_date.0,
-            published: Some(self.created_date.0),
-            author: Some(self.site_owner.user_display_name.clone()).filter(|it| !it.is_empty()),
-            content: self.description.clone(),
-            categories: self.r#type.iter().cloned().collect(),
-            enclosures: Vec::new(),
-            in_reply_to: None,
-        }
+        let mut entry = FeedEntry::new(self.title.clone(), self.modified_date.0);
+        entry.published = Some(self.created_date.0);
+        entry.author = Some(self.site_owner.user_display_name.clone()).filter(|it| !it.is_empty());
+        entry.content.clone_from(&self.description);
+        entry.categories = self.r#type.iter().cloned().collect();
+        entry
     }
 }
 

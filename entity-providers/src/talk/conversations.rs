@@ -20,7 +20,6 @@ use entity_core::{
 use serde::Serialize;
 
 use crate::base::fields::seen;
-use crate::people::user::NAME_OR_NOTHING;
 
 pub use self::comment::TopicComment;
 pub use self::mark::TopicMark;
@@ -108,7 +107,6 @@ const SIGHT: Sight = Sight::Any(&[
 #[entity(check = Self::check, settle = Self::settle, complete = Self::name_nobody, version = seen)]
 #[entity(plural = "Conversations", singular = "Topic")]
 #[entity(join = "site s ON s.id = this.site_id")]
-#[entity(left_join = "user_account u ON u.id = this.creator")]
 #[entity(left_join = "conversation_mark m ON m.mark_id = this.id || ':' || {caller}")]
 #[entity(left_join = "conversation_settings cs ON cs.id = this.site_id")]
 #[entity(verbs(read, list), order = "pinned_desc,created_desc,id")]
@@ -148,7 +146,7 @@ pub struct Topic {
     #[entity(owner, references = "user", sight = AUTHOR, label = "Author")]
     pub creator: String,
     /// The name of the creator, or `Anonymous`.
-    #[entity(sql = NAME_OR_NOTHING, author, sight = AUTHOR)]
+    #[entity(name_of = creator, author, sight = AUTHOR)]
     pub creator_display_name: String,
     /// The instant at which the topic was created.
     #[entity(created)]

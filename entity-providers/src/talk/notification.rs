@@ -20,7 +20,6 @@ use entity_core::{
 use serde::Serialize;
 
 use crate::people::preference::NOT_MUTED;
-use crate::people::user::NAME_OR_NOTHING;
 
 pub use self::follow::follow;
 pub(crate) use self::news::{Place, news};
@@ -40,7 +39,6 @@ const SIGHT: Sight = Sight::All(&[Sight::Sql("this.to_user = {caller}"), Sight::
 #[entity(prefix = "notification", table = "notification", access = ACCESS, sight = SIGHT)]
 #[entity(complete = Self::complete, permits = Self::decide, unarchived)]
 #[entity(join = "site s ON s.id = this.site_id")]
-#[entity(left_join = "user_account u ON u.id = this.from_user")]
 #[entity(verbs(read, update, delete), plural = "Notifications", own = "")]
 #[entity(listed("eventDate", "siteTitle", "fromDisplayName", "viewed"))]
 pub struct Notification {
@@ -66,7 +64,7 @@ pub struct Notification {
     #[entity(read_only, references = "user", label = "From")]
     pub from_user: String,
     /// The name of whoever caused the event.
-    #[entity(sql = NAME_OR_NOTHING)]
+    #[entity(name_of = from_user)]
     pub from_display_name: String,
     /// The internal id of whoever is told.
     #[entity(read_only, person, references = "user", for_programs)]

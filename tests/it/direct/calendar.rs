@@ -51,22 +51,15 @@ struct Appointment {
 
 impl Appointment {
     fn to_event(&self) -> EventEntry {
-        EventEntry {
-            summary: self.title.clone(),
-            description: self.notes.clone(),
-            location: self.place.clone(),
-            start: self.start,
-            end: self.end,
-            is_all_day: self.is_all_day,
-            is_cancelled: self.is_cancelled,
-            sequence: u32::try_from(self.version - 1).unwrap_or(u32::MAX),
-            created: Some(self.made),
-            updated: self.modified,
-            recurrence: self.repeats.clone(),
-            zone: None,
-            excluded: Vec::new(),
-            occurrence: None,
-        }
+        let mut entry = EventEntry::new(self.title.clone(), self.start, self.end, self.modified);
+        entry.description.clone_from(&self.notes);
+        entry.location.clone_from(&self.place);
+        entry.is_all_day = self.is_all_day;
+        entry.is_cancelled = self.is_cancelled;
+        entry.sequence = u32::try_from(self.version - 1).unwrap_or(u32::MAX);
+        entry.created = Some(self.made);
+        entry.recurrence.clone_from(&self.repeats);
+        entry
     }
 }
 

@@ -55,10 +55,13 @@ both! {
             json!({"Student:annc.new": true, "Student": true}),
             json!({"Student:annc.new": null}),
             json!({"Student:annc.new": true, "Student:": true}),
+            json!({"Student:annc.new": true, "Student:forums.moderat": true}),
         ] {
             set(&teacher, &pairs).await.expect(StatusCode::BAD_REQUEST);
         }
         assert!(!holds(&teacher, "Student", "annc.new").await);
+        let misspelt = set(&teacher, &json!({"Student:forums.moderat": true})).await;
+        assert!(misspelt.text().contains("perhaps you mean `forums.moderate`"), "{}", misspelt.text());
     }
 
     /// AUTHZ-9: by functions, as by roles.

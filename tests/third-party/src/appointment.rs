@@ -29,21 +29,9 @@ entity_core::register!(Appointment);
 
 impl Appointment {
     fn to_event(&self) -> EventEntry {
-        EventEntry {
-            summary: self.title.clone(),
-            description: None,
-            location: None,
-            start: self.start,
-            end: self.end,
-            is_all_day: false,
-            is_cancelled: self.is_cancelled,
-            sequence: u32::try_from(self.version).unwrap_or_default(),
-            created: None,
-            updated: self.modified,
-            recurrence: None,
-            zone: None,
-            excluded: Vec::new(),
-            occurrence: None,
-        }
+        let mut entry = EventEntry::new(self.title.clone(), self.start, self.end, self.modified);
+entry.is_cancelled = self.is_cancelled;
+entry.sequence = u32::try_from(self.version).unwrap_or_default();
+entry
     }
 }

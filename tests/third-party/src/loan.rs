@@ -28,11 +28,7 @@ const TRIMMED: Migration =
 #[derive(Clone, Debug, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "loan", table = "loan", access = Site("loan"), sight = SIGHT, check = Self::check)]
-#[entity(
-    left_join = "user_account u ON u.id = this.borrower",
-    order = "due,loanId"
-)]
-#[entity(verbs(read, list, create, update, delete))]
+#[entity(verbs(read, list, create, update, delete), order = "due,loanId")]
 pub struct Loan {
     #[entity(id)]
     loan_id: String,
@@ -41,7 +37,7 @@ pub struct Loan {
     #[entity(owner, on_create, references = "user")]
     borrower: String,
     /// The name of the borrower.
-    #[entity(sql = "coalesce(u.first_name || ' ' || u.last_name, '')")]
+    #[entity(name_of = borrower)]
     borrower_name: String,
     #[entity(title, search)]
     item: String,

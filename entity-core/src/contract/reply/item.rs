@@ -29,6 +29,7 @@ trait Erased: Send + Sync {
     fn schema(&self) -> &'static Schema;
     fn id(&self) -> String;
     fn title(&self) -> Option<String>;
+    fn site(&self) -> Option<&str>;
     fn version(&self) -> Option<Version>;
     fn updated(&self) -> Option<DateTime<Utc>>;
     fn feed_entry(&self) -> Option<FeedEntry>;
@@ -47,6 +48,9 @@ impl<E: Entity> Erased for E {
     }
     fn title(&self) -> Option<String> {
         Entity::title(self).map(std::borrow::Cow::into_owned)
+    }
+    fn site(&self) -> Option<&str> {
+        Entity::site(self)
     }
     fn version(&self) -> Option<Version> {
         Entity::version(self)
@@ -82,6 +86,9 @@ impl Erased for Sample {
         String::new()
     }
     fn title(&self) -> Option<String> {
+        None
+    }
+    fn site(&self) -> Option<&str> {
         None
     }
     fn version(&self) -> Option<Version> {
@@ -162,6 +169,11 @@ impl Item {
     /// Returns the entity's title, if it has one.
     pub fn title(&self) -> Option<String> {
         self.entity.title()
+    }
+
+    /// Returns the id of the entity's site, if it has one.
+    pub(crate) fn site(&self) -> Option<&str> {
+        self.entity.site()
     }
 
     /// Returns the entity's version, which includes the versions of the entities that are shown with it. Returns `None`

@@ -67,6 +67,7 @@ pub trait Kept: Default {
     fn read(cx: &Context, row: &mut Row<'_>) -> Result<Self>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Column + DeserializeOwned + Default> Kept for T {
     type Sent = T;
     const TYPE: ColumnType = <T as Column>::TYPE;

@@ -2,7 +2,7 @@
 
 use sea_orm::{ConnectionTrait, DbErr, SqlErr, Value};
 
-use super::{groups, insert_many};
+use super::{groups, insert_many, references};
 use crate::contract::context::Context;
 use crate::contract::input::Fields;
 use crate::db::folded::{fold_value, folded_fields};
@@ -32,6 +32,7 @@ pub async fn add<T: Record>(cx: &Context, mut made: T) -> Result<T> {
     made.arrange_children();
     made.compute(cx);
     groups::check(cx, &mut made).await?;
+    references::check(cx, &made, None).await?;
     insert(cx, &made).await?;
     read_back(cx, made).await
 }
@@ -86,6 +87,7 @@ pub async fn replace<T: Record>(cx: &Context, current: T, mut changed: T) -> Res
 /// Returns an error if a group is none of the entity's site, or if the row was changed or deleted meanwhile.
 pub async fn store<T: Record>(cx: &Context, current: T, mut changed: T) -> Result<T> {
     groups::check(cx, &mut changed).await?;
+    references::check(cx, &changed, Some(&current)).await?;
     changed.touch(cx);
     changed.arrange_children();
     changed.compute(cx);

@@ -169,15 +169,9 @@ impl Series {
             .map(|start| {
                 let mut exact = event(&own, item, entry, view);
                 exact.append_property(clock.property("RECURRENCE-ID", clock.ruled(start)));
-                let end = start + (entry.end - entry.start);
-                add_time(
-                    &mut exact,
-                    &EventEntry {
-                        start,
-                        end,
-                        ..entry.clone()
-                    },
-                );
+                let mut single = entry.clone();
+                (single.start, single.end) = (start, start + (entry.end - entry.start));
+                add_time(&mut exact, &single);
                 exact
             });
         std::iter::once(whole).chain(exact).collect()

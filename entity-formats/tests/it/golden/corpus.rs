@@ -122,44 +122,40 @@ impl Entity for Note {
             media_type: "application/pdf".to_owned(),
             length: Some(9),
         };
-        Some(FeedEntry {
-            title: self.subject.clone(),
-            updated: self.modified,
-            published: Some(self.created_on.0),
-            author: (self.id != "n2").then(|| HOSTILE.to_owned()),
-            content: Some(self.body.clone()),
-            categories: vec![HOSTILE.to_owned()],
-            enclosures: vec![
-                file("javascript:alert(1)"),
-                file("https://lms.example/a?b=1&c=2"),
-            ],
-            in_reply_to: (self.id == "n2").then(|| Reference::entity("note", "n1")),
-        })
+        let mut entry = FeedEntry::new(self.subject.clone(), self.modified);
+        entry.published = Some(self.created_on.0);
+        entry.author = (self.id != "n2").then(|| HOSTILE.to_owned());
+        entry.content = Some(self.body.clone());
+        entry.categories = vec![HOSTILE.to_owned()];
+        entry.enclosures = vec![
+            file("javascript:alert(1)"),
+            file("https://lms.example/a?b=1&c=2"),
+        ];
+        entry.in_reply_to = (self.id == "n2").then(|| Reference::entity("note", "n1"));
+        Some(entry)
     }
     fn event_entry(&self) -> Option<EventEntry> {
         let is_second = self.id == "n2";
-        Some(EventEntry {
-            summary: self.subject.clone(),
-            description: Some(format!("{}; {HOSTILE}", "Räume, und \\ mehr ".repeat(9))),
-            location: (!is_second).then(|| HOSTILE.to_owned()),
-            start: self.created_on.0,
-            end: self.created_on.0 + chrono::TimeDelta::hours(2),
-            is_all_day: is_second,
-            is_cancelled: is_second,
-            sequence: 3,
-            created: Some(self.created_on.0),
-            updated: self.modified,
-            zone: None,
-            excluded: Vec::new(),
-            occurrence: None,
-            recurrence: Some(
-                match is_second {
-                    true => "FREQ=WEEKLY;COUNT=5",
-                    false => "FREQ=DAILY\r\nATTENDEE:x",
-                }
-                .to_owned(),
-            ),
-        })
+        let mut entry = EventEntry::new(
+            self.subject.clone(),
+            self.created_on.0,
+            self.created_on.0 + chrono::TimeDelta::hours(2),
+            self.modified,
+        );
+        entry.description = Some(format!("{}; {HOSTILE}", "Räume, und \\ mehr ".repeat(9)));
+        entry.location = (!is_second).then(|| HOSTILE.to_owned());
+        entry.is_all_day = is_second;
+        entry.is_cancelled = is_second;
+        entry.sequence = 3;
+        entry.created = Some(self.created_on.0);
+        entry.recurrence = Some(
+            match is_second {
+                true => "FREQ=WEEKLY;COUNT=5",
+                false => "FREQ=DAILY\r\nATTENDEE:x",
+            }
+            .to_owned(),
+        );
+        Some(entry)
     }
 }
 

@@ -12,15 +12,15 @@ impl Assignment {
     pub(super) fn to_feed(&self) -> FeedEntry {
         let due = self.due_time.instant();
         let due = due.map(|it| when::paragraph("Due", it, it, Tz::UTC));
-        FeedEntry {
-            title: self.title.clone(),
-            updated: self.time_last_modified.instant().unwrap_or_default(),
-            published: self.time_created.instant(),
-            author: Some(self.author_display_name.clone()).filter(|it| !it.is_empty()),
-            content: Some(due.unwrap_or_default() + &self.instructions),
-            categories: vec![self.site_title.clone()],
-            enclosures: self.attachments.to_enclosures(),
-            in_reply_to: None,
-        }
+        let mut entry = FeedEntry::new(
+            self.title.clone(),
+            self.time_last_modified.instant().unwrap_or_default(),
+        );
+        entry.published = self.time_created.instant();
+        entry.author = Some(self.author_display_name.clone()).filter(|it| !it.is_empty());
+        entry.content = Some(due.unwrap_or_default() + &self.instructions);
+        entry.categories = vec![self.site_title.clone()];
+        entry.enclosures = self.attachments.to_enclosures();
+        entry
     }
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::{ACCESS as OF_ASSIGNMENTS, Assignment, GRADE, SUBMIT};
 use crate::base::fields::{Properties, seen};
-use crate::people::user::{NAME_OR_NOTHING, display_name, sort_name};
+use crate::people::user::{display_name, sort_name};
 
 /// Whoever hands in changes their own work, and graders change grades: see [`Submission::settle`].
 const ACCESS: Access = Access {
@@ -71,7 +71,6 @@ const OF_GRADERS: [&str; 6] = [
 #[entity(prefix = "assignment-submission", table = "assignment_submission")]
 #[entity(access = ACCESS, sight = SIGHT, settle = Self::settle, version = seen)]
 #[entity(asked = Self::is_asked)]
-#[entity(left_join = "user_account u ON u.id = this.submitter")]
 #[entity(
     verbs(read, list, create, update),
     order = "gradableId,id",
@@ -108,16 +107,16 @@ pub struct Submission {
     #[entity(owner, person, references = "user", label = "Student")]
     pub submitter: String,
     /// The name of whoever hands it in.
-    #[entity(sql = NAME_OR_NOTHING)]
+    #[entity(name_of = submitter)]
     pub submitter_display_name: String,
     /// The first name of whoever hands it in.
-    #[entity(sql = "coalesce(u.first_name, '')", for_programs)]
+    #[entity(sql = "coalesce(submitter_account.first_name, '')", for_programs)]
     pub submitter_first_name: String,
     /// The last name of whoever hands it in.
-    #[entity(sql = "coalesce(u.last_name, '')", for_programs)]
+    #[entity(sql = "coalesce(submitter_account.last_name, '')", for_programs)]
     pub submitter_last_name: String,
     /// The external id of whoever hands it in.
-    #[entity(sql = "coalesce(u.eid, '')", for_programs)]
+    #[entity(sql = "coalesce(submitter_account.eid, '')", for_programs)]
     pub submitter_eid: String,
     /// Who hands it in.
     #[entity(computed = Self::submitters, for_programs)]

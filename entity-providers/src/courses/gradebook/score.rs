@@ -14,7 +14,6 @@ use serde::Serialize;
 use super::audience::{Audience, MEMBER, SEES_SCORE};
 use super::item::{GradebookItem, MOST_POINTS};
 use super::{bulk, marking};
-use crate::people::user::NAME_OR_NOTHING;
 
 /// Who may write is decided by [`GradebookScore::decide`], because several functions give the right to.
 const ACCESS: Access = Access::new(Need::Site(MEMBER), Need::Session);
@@ -29,7 +28,6 @@ const ACCESS: Access = Access::new(Need::Site(MEMBER), Need::Session);
     table = "gradebook_score"
 )]
 #[entity(access = ACCESS, sight = SEES_SCORE, permits = Self::decide, check = Self::check)]
-#[entity(left_join = "user_account u ON u.id = this.user_id")]
 #[entity(verbs(read, list))]
 pub struct GradebookScore {
     /// The ids of the item and of the student, joined by a colon.
@@ -50,7 +48,7 @@ pub struct GradebookScore {
     #[entity(offered = "member")]
     pub user_id: String,
     /// The name of the student.
-    #[entity(sql = NAME_OR_NOTHING)]
+    #[entity(name_of = user_id)]
     pub user_name: String,
     /// The points that the student has; null for none yet.
     #[entity(kind = Number, uncompared, label = "Points")]

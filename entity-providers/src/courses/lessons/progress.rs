@@ -10,7 +10,6 @@ use serde::Serialize;
 use super::outline::{Outline, item_key};
 use super::{Lesson, LessonItem, READ, WRITE};
 use crate::base::limits;
-use crate::people::user::NAME_OR_NOTHING;
 
 /// Progress is written by actions on pages and items only.
 const ACCESS: Access = Access::new(Need::Site(READ), Need::Superuser);
@@ -27,7 +26,6 @@ const SIGHT: Sight = Sight::All(&[
 #[serde(rename_all = "camelCase")]
 #[entity(prefix = "lesson-progress", table = "lesson_progress", access = ACCESS, sight = SIGHT)]
 #[entity(left_join = "lesson_item i ON i.item_id = this.item_id")]
-#[entity(left_join = "user_account u ON u.id = this.user_id")]
 #[entity(verbs(read, list), plural = "Lesson progress")]
 pub struct LessonProgress {
     /// The ids of the page, or of the item behind an `i`, and of the member, joined by a colon.
@@ -52,7 +50,7 @@ pub struct LessonProgress {
     #[entity(owner, person, references = "user", label = "Student")]
     pub user_id: String,
     /// The name of the member.
-    #[entity(sql = NAME_OR_NOTHING)]
+    #[entity(name_of = user_id)]
     pub user_name: String,
     /// The instant at which the item or the page was done; null as long as a checklist is ticked in part.
     #[entity(read_only)]

@@ -13,7 +13,6 @@ use super::question::QuizQuestion;
 use super::{ACCESS as OF_QUIZZES, GRADE, Quiz, scoring, times};
 use crate::base::fields::seen;
 use crate::courses::gradebook::SEES_STUDENT;
-use crate::people::user::NAME_OR_NOTHING;
 
 /// The number of attempts that are in memory at once where all of a quiz are looked at.
 const PART: usize = 200;
@@ -29,7 +28,6 @@ const SIGHT: Sight = Sight::Any(&[Sight::Own, Sight::All(&[Sight::Holds(GRADE), 
 #[entity(prefix = "quiz-attempt", table = "quiz_attempt", sight = SIGHT, version = seen)]
 #[entity(access = Access::new(OF_QUIZZES.read, Need::Superuser), complete = Self::complete)]
 #[entity(left_join = "quiz_extension x ON x.place = this.quiz_id || ':' || this.user_id")]
-#[entity(left_join = "user_account u ON u.id = this.user_id")]
 #[entity(whole = Self::add_questions)]
 #[entity(verbs(read, list), order = "startedOn_desc,id", max = 200)]
 pub struct QuizAttempt {
@@ -49,7 +47,7 @@ pub struct QuizAttempt {
     #[entity(owner, person, references = "user", label = "Student")]
     pub user_id: String,
     /// The name of the student.
-    #[entity(sql = NAME_OR_NOTHING)]
+    #[entity(name_of = user_id)]
     pub user_name: String,
     /// 1 for the student's first attempt at the quiz, 2 for the second.
     #[entity(read_only, label = "Attempt")]

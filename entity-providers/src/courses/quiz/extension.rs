@@ -2,12 +2,10 @@
 
 use entity_core::db::Sight;
 use entity_core::wire::Millis;
-use entity_core::{Access, Context, Entity, Error, Need, Result, standard};
+use entity_core::{Access, Context, Entity, Need, Result, standard};
 use serde::Serialize;
 
 use super::{ACCESS as OF_QUIZZES, EDIT, LONGEST, MOST_ATTEMPTS, Quiz, check_range};
-use crate::people::membership::active_members;
-use crate::people::user::NAME_OR_NOTHING;
 
 /// An extension is for those who write quizzes, and for the student once the quiz is published.
 const SIGHT: Sight = Sight::Any(&[
@@ -19,9 +17,8 @@ const SIGHT: Sight = Sight::Any(&[
 #[standard(facts)]
 #[derive(Clone, Debug, PartialEq, Serialize, Entity)]
 #[serde(rename_all = "camelCase")]
-#[entity(prefix = "quiz-extension", table = "quiz_extension", sight = SIGHT, settle = Self::settle)]
+#[entity(prefix = "quiz-extension", table = "quiz_extension", sight = SIGHT, check = Self::check)]
 #[entity(access = Access::new(OF_QUIZZES.read, Need::Site(EDIT)))]
-#[entity(left_join = "user_account u ON u.id = this.user_id")]
 #[entity(verbs(read, list, create, update, delete), order = "quizId,id")]
 pub struct QuizExtension {
     /// The id.
@@ -41,7 +38,7 @@ pub struct QuizExtension {
     #[entity(label = "Student", offered = "member")]
     pub user_id: String,
     /// The name of the student.
-    #[entity(sql = NAME_OR_NOTHING)]
+    #[entity(name_of = user_id)]
     pub user_name: String,
     /// When the quiz is due and closes for the student; null for as for everybody.
     #[entity(label = "Due")]
@@ -64,23 +61,11 @@ pub struct QuizExtension {
 entity_core::register!(QuizExtension);
 
 impl QuizExtension {
-    async fn settle(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
+    fn check(&mut self, _cx: &Context, _before: Option<&Self>) -> Result<()> {
         check_range("extraTime", self.extra_time, 0, LONGEST)?;
         check_range("extraAttempts", self.extra_attempts, 0, MOST_ATTEMPTS)?;
-        Quiz::of_field(cx, &self.quiz_id, &self.site_id).await?;
         self.place = place(&self.quiz_id, &self.user_id);
-        match before {
-            None => self.demand_member(cx).await,
-            Some(_) => Ok(()),
-        }
-    }
-
-    async fn demand_member(&self, cx: &Context) -> Result<()> {
-        let members = active_members(cx, &self.site_id, &[&self.user_id]).await?;
-        match members.is_empty() {
-            false => Ok(()),
-            true => Err(Error::field("userId", "must be a member of the site")),
-        }
+        Ok(())
     }
 }
 

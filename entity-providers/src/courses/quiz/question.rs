@@ -128,7 +128,6 @@ impl QuizQuestion {
     }
 
     async fn settle(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
-        Quiz::of_field(cx, &self.quiz_id, &self.site_id).await?;
         self.demand_unbegun(cx).await?;
         if before.is_some() {
             return Ok(());

@@ -148,7 +148,7 @@ impl Roles {
 }
 
 /// The part of a function's name that its relatives share.
-pub(super) fn stem(function: &str) -> &str {
+pub(crate) fn stem(function: &str) -> &str {
     function.split('.').next().unwrap_or(function)
 }
 

@@ -7,7 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use entity_core::{
-    Action, Answers, Arguments, Context, Error, Need, Outcome, Result, Verb, flag, shape,
+    Action, Answers, Arguments, Context, Error, Need, Outcome, Registry, Result, Verb, flag,
+    nearest, shape,
 };
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter};
@@ -53,9 +54,14 @@ pub(super) fn actions() -> Vec<Action<Sites>> {
 async fn set(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcome<Sites>> {
     let facts = facts(cx, &site).await?;
     let roles = authorizer::of(cx)?.roles_of_realm(cx, &site.id).await?;
+    let declared = declared(cx);
     let changes: Vec<Change> = sent(&arguments)?
         .into_iter()
-        .map(|(name, is_granted)| Change::parse(&name, is_granted, &facts, &roles))
+        .map(|(name, is_granted)| {
+            let change = Change::parse(&name, is_granted, &facts, &roles)?;
+            change.demand_known(&name, &declared, &roles)?;
+            Ok(change)
+        })
         .collect::<Result<_>>()?;
     // Clients send what they show, most of which is as it was.
     let changes: Vec<Change> = changes.into_iter().filter(|it| it.is_one(&roles)).collect();
@@ -109,6 +115,32 @@ impl Change {
         })
     }
 
+    /// Refuses a function that is misspelt: no type declares it and no role holds it, although a type declares others with
+    /// its stem.
+    fn demand_known(
+        &self,
+        name: &str,
+        declared: &[&str],
+        roles: &BTreeMap<String, BTreeSet<String>>,
+    ) -> Result<()> {
+        let function = self.function.as_str();
+        let mut alike = declared
+            .iter()
+            .filter(|it| authorizer::stem(it) == authorizer::stem(function));
+        let is_held = || roles.values().any(|it| it.contains(function));
+        if declared.contains(&function) || alike.next().is_none() || is_held() {
+            return Ok(());
+        }
+        let advice = match nearest(function, declared.iter().copied()) {
+            Some(meant) => format!("perhaps you mean `{meant}`"),
+            None => "`/direct/describe` names the functions of each type".to_owned(),
+        };
+        Err(Error::field(
+            name,
+            format!("names a function that there is not: {advice}"),
+        ))
+    }
+
     /// Returns whether it changes anything.
     fn is_one(&self, roles: &BTreeMap<String, BTreeSet<String>>) -> bool {
         let is_held = roles
@@ -116,6 +148,13 @@ impl Change {
             .is_some_and(|it| it.contains(&self.function));
         is_held != self.is_granted
     }
+}
+
+/// The functions that the registered types declare.
+fn declared(cx: &Context) -> Vec<&'static str> {
+    let registry = cx.service::<Registry>().ok();
+    let routes = registry.iter().flat_map(|it| it.routes());
+    routes.flat_map(|it| it.grants).map(|it| it.0).collect()
 }
 
 /// The pairs that were sent, one at least.

@@ -41,6 +41,8 @@ mod tests {
     use sea_orm::{ConnectionTrait, Database, DbBackend, Statement};
 
     use super::*;
+    use crate::courses::announcement::Announcement;
+    use entity_core::db::Record as _;
 
     #[tokio::test]
     async fn the_database_makes_the_same_names() {
@@ -77,5 +79,13 @@ mod tests {
             let shown = display_name(first, last, "ada1");
             assert_eq!(shown, if full.is_empty() { "ada1" } else { full });
         }
+    }
+
+    /// Fields with `name_of` show the same names.
+    #[test]
+    fn records_show_these_names() {
+        let shown = Announcement::select();
+        let name = NAME_OR_NOTHING.replace("u.", "created_by_account.");
+        assert!(shown.contains(&name.as_str()), "{shown:?}");
     }
 }

@@ -11,7 +11,6 @@ use serde::Serialize;
 
 use super::{ChatChannel, READ};
 use crate::base::fields::seen;
-use crate::people::user::NAME_OR_NOTHING;
 
 /// The function of those who say something.
 const NEW: &str = "chat.new";
@@ -42,7 +41,6 @@ const ACCESS: Access = Access {
 #[entity(prefix = "chat-message", table = "chat_message", access = ACCESS, version = seen)]
 #[entity(singular = "Chat message", plural = "Chat messages", permits = Self::decide)]
 #[entity(settle = Self::settle, complete = Self::complete)]
-#[entity(left_join = "user_account u ON u.id = this.owner_id")]
 #[entity(verbs(read, create, delete), listed("body", "messageDate"))]
 pub struct ChatMessage {
     /// The id.
@@ -59,7 +57,7 @@ pub struct ChatMessage {
     #[entity(owner, column = "owner_id", references = "user", label = "Author")]
     pub owner: String,
     /// The name of whoever said it.
-    #[entity(title, author, sql = NAME_OR_NOTHING)]
+    #[entity(title, author, name_of = owner)]
     pub owner_display_name: String,
     /// When it was said.
     #[entity(created, label = "Said")]

@@ -11,7 +11,6 @@ use serde::Serialize;
 use super::post::MAY_VIEW;
 use super::{INSTRUCTOR, MODERATE, Topic, TopicPost};
 use crate::base::personal;
-use crate::people::user::NAME_OR_NOTHING;
 
 pub(super) const CREATE: &str = "conversations.comment.create";
 pub(super) const UPDATE_ANY: &str = "conversations.comment.update.any";
@@ -68,7 +67,6 @@ const SIGHT: Sight = Sight::All(&[
 #[entity(prefix = "conversations-comment", table = "conversation_comment", access = ACCESS)]
 #[entity(sight = SIGHT, check = Self::check, settle = Self::settle)]
 #[entity(plural = "Comments", singular = "Comment")]
-#[entity(left_join = "user_account u ON u.id = this.creator")]
 #[entity(verbs(read, list), order = "created,id")]
 #[entity(listed("creatorDisplayName", "created"))]
 pub struct TopicComment {
@@ -94,7 +92,7 @@ pub struct TopicComment {
     #[entity(owner, references = "user", label = "Author")]
     pub creator: String,
     /// The name of the creator.
-    #[entity(sql = NAME_OR_NOTHING, author)]
+    #[entity(name_of = creator, author)]
     pub creator_display_name: String,
     /// The instant at which the comment was created.
     #[entity(created)]

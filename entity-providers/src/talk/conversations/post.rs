@@ -16,7 +16,6 @@ use super::{
 use super::{ConversationSettings, OwnReactions, ReactionTotals};
 use crate::base::fields::{named, seen};
 use crate::base::personal;
-use crate::people::user::NAME_OR_NOTHING;
 
 pub(super) const CREATE: &str = "conversations.post.create";
 pub(super) const UPDATE_ANY: &str = "conversations.post.update.any";
@@ -72,7 +71,6 @@ pub(super) const IN_TOPIC: Sight = Sight::Any(&[
 #[entity(prefix = "conversations-post", table = "conversation_post", access = ACCESS, sight = SIGHT)]
 #[entity(check = Self::check, settle = Self::settle, complete = Self::name_nobody, version = seen)]
 #[entity(plural = "Posts", singular = "Post")]
-#[entity(left_join = "user_account u ON u.id = this.creator")]
 #[entity(left_join = "conversation_mark m ON m.mark_id = this.id || ':' || {caller}")]
 #[entity(verbs(read, list), order = "created,id")]
 #[entity(listed("creatorDisplayName", "created", "numberOfComments"))]
@@ -118,7 +116,7 @@ pub struct TopicPost {
     #[entity(owner, references = "user", sight = AUTHOR, label = "Author")]
     pub creator: String,
     /// The name of the creator, or `Anonymous`.
-    #[entity(sql = NAME_OR_NOTHING, author, sight = AUTHOR)]
+    #[entity(name_of = creator, author, sight = AUTHOR)]
     pub creator_display_name: String,
     /// True if only the creator, and those who hold the function for it, know who has created the post. It never changes.
     #[entity(on_create, column = "is_anonymous")]

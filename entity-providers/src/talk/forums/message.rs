@@ -16,7 +16,6 @@ use super::rules::{IS_MESSAGE_OPEN, IS_READ};
 use super::{ForumTopic, MODERATE, POST, READ, numbers};
 use crate::base::fields::{named, seen};
 use crate::base::personal;
-use crate::people::user::NAME_OR_NOTHING;
 
 /// The maximum number of messages above a reply: formats nest data 32 levels deep, a reply with its files takes two more
 /// than what is above it, and an answer may stand in that of a batch.
@@ -50,7 +49,6 @@ const SIGHT: Sight = Sight::All(&[
 #[entity(check = Self::check, settle = Self::settle, complete = Self::complete)]
 #[entity(join = "forum f ON f.forum_id = parent.forum_id")]
 #[entity(left_join = "forum_read d ON d.read_id = this.message_id || ':' || {caller}")]
-#[entity(left_join = "user_account u ON u.id = this.author_id")]
 #[entity(whole = Self::add_replies, numbered)]
 #[entity(verbs(read, list, create, update), order = "created,key")]
 #[expect(
@@ -118,7 +116,7 @@ pub struct ForumMessage {
     #[entity(owner, references = "user", label = "Author")]
     pub author_id: String,
     /// The name of the author.
-    #[entity(sql = NAME_OR_NOTHING, author, for_programs)]
+    #[entity(name_of = author_id, author, for_programs)]
     pub authored_by: String,
     /// The internal id of the user who changed it last.
     #[entity(read_only, references = "user", label = "Last changed by")]

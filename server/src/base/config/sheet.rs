@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 
-use entity_core::{SettingRegistration, Settings};
+use entity_core::{SettingRegistration, Settings, nearest};
 
 use super::orchestrator;
 use super::problem::Problem;
@@ -244,24 +244,6 @@ impl Sheet {
                 .to_owned(),
         }
     }
-}
-
-/// How like each other two names must be so that one may be meant by the other: 1 if they are the same.
-const ALIKE: f64 = 0.7;
-
-/// The name of `known` that is most like `name`, if one may be meant. Whether letters are large does not matter.
-fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let name = name.to_lowercase();
-    known
-        .map(|it| {
-            (
-                strsim::normalized_damerau_levenshtein(&name, &it.to_lowercase()),
-                it,
-            )
-        })
-        .filter(|it| it.0 >= ALIKE)
-        .max_by(|one, other| one.0.total_cmp(&other.0))
-        .map(|it| it.1)
 }
 
 /// A value as the text that the environment would hold. A list of lists has none.

@@ -258,8 +258,14 @@ both! {
         let before = attempts_of(&other).await;
         assert_eq!((&before["finished"], &before["released"]), (&json!(true), &json!(false)), "somebody still works on it");
         assert_eq!(begin(&student, &quiz).await["number"], 2);
-        let stranger = json!({"quizId": quiz, "siteId": "biology-101", "userId": "nobody"});
-        teacher.post("/direct/quiz-extension.json", &stranger).await.expect(StatusCode::BAD_REQUEST);
+        // An id that there is not, an external id, and somebody of another site.
+        let admin = id_of(&app.user("admin").await).await;
+        for stranger in ["nobody", "student1", &admin] {
+            let stranger = json!({"quizId": quiz, "siteId": "biology-101", "userId": stranger});
+            let refused = teacher.post("/direct/quiz-extension.json", &stranger).await;
+            refused.expect(StatusCode::BAD_REQUEST);
+            assert!(refused.text().contains("`userId` must be a member of the site"), "{}", refused.text());
+        }
         app.advance(TimeDelta::seconds(470));
         assert_eq!(attempts_of(&other).await["released"], json!(true));
     }

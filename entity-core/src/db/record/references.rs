@@ -1,0 +1,117 @@
+//! The check that the entities are there which a record names.
+
+use std::collections::BTreeMap;
+
+use sea_orm::Value;
+
+use super::definition::Record;
+use crate::contract::context::Context;
+use crate::contract::registry::{Registry, Route};
+use crate::model::schema::{Field, Role, Writable};
+use crate::words::error::{Error, Result};
+
+/// The prefix of the type of accounts.
+const ACCOUNTS: &str = "user";
+
+/// Checks what `record` names in the fields that clients write, declared as `references`, and that `former`, the state
+/// before a change, did not name already: an account is a member of the record's site, if it has one; anything else is an
+/// entity that the caller may read. The parent of a record is in the same site.
+///
+/// # Errors
+/// Returns an error that names the field if it does not hold, or if the data can't be read.
+pub(super) async fn check<T: Record>(cx: &Context, record: &T, former: Option<&T>) -> Result<()> {
+    let named = named(record, former);
+    if named.is_empty() {
+        return Ok(());
+    }
+    // A test of a type alone has none.
+    let Ok(registry) = cx.service::<Registry>() else {
+        return Ok(());
+    };
+    for (prefix, named) in named {
+        if let (ACCOUNTS, Some(site)) = (prefix, record.site()) {
+            demand_members(cx, site, &named).await?;
+        } else if let Some(route) = registry.route(prefix) {
+            demand_seen(cx, route, &named, record).await?;
+        }
+    }
+    Ok(())
+}
+
+/// A field, and the id that it holds.
+type Named = (&'static Field, String);
+
+/// Returns the ids that `record` names and `former` does not, by the prefix of their type.
+fn named<T: Record>(record: &T, former: Option<&T>) -> BTreeMap<&'static str, Vec<Named>> {
+    let mut named: BTreeMap<_, Vec<Named>> = BTreeMap::new();
+    let fields = T::schema().fields.iter();
+    let is_checked = |it: &&Field| it.writable != Writable::Never && it.role != Some(Role::Site);
+    let mut fields = fields
+        .filter(|it| it.references.is_some() && it.column.is_some())
+        .filter(is_checked)
+        .peekable();
+    if fields.peek().is_none() {
+        return named;
+    }
+    let (values, before) = (record.values(), former.map(T::values).unwrap_or_default());
+    for field in fields {
+        let index = T::COLUMNS.iter().position(|it| Some(it.0) == field.column);
+        let value = index.and_then(|it| values.get(it));
+        let is_new = value != index.and_then(|it| before.get(it));
+        if let (Some(prefix), Some(id), true) = (field.references, value.and_then(id), is_new) {
+            named.entry(prefix).or_default().push((field, id));
+        }
+    }
+    named
+}
+
+/// Returns the id that is stored as `value`, if there is one.
+fn id(value: &Value) -> Option<String> {
+    match value {
+        Value::String(Some(id)) if !id.is_empty() => Some(id.clone()),
+        Value::BigInt(Some(id)) => Some(id.to_string()),
+        _ => None,
+    }
+}
+
+async fn demand_members(cx: &Context, site: &str, named: &[Named]) -> Result<()> {
+    let users: Vec<&str> = named.iter().map(|it| it.1.as_str()).collect();
+    let stranger = cx.authorizer().stranger(cx, site, &users).await?;
+    let field = named.iter().find(|it| Some(&it.1) == stranger.as_ref());
+    field.map_or(Ok(()), |(field, _)| {
+        Err(Error::field(field.name, "must be a member of the site"))
+    })
+}
+
+async fn demand_seen<T: Record>(
+    cx: &Context,
+    route: &Route,
+    named: &[Named],
+    record: &T,
+) -> Result<()> {
+    let Some(load) = route.load else {
+        return Ok(());
+    };
+    let ids: Vec<String> = named.iter().map(|it| it.1.clone()).collect();
+    let found = load(cx, &ids).await?;
+    for (field, id) in named {
+        let Some(item) = found.iter().find(|it| it.id() == *id) else {
+            let message = format!("names no {} that you see", name_of(route));
+            return Err(Error::field(field.name, message));
+        };
+        let is_parent = T::PARENT.is_some_and(|it| Some(it.column) == field.column);
+        if is_parent && item.site().is_some_and(|it| record.site() != Some(it)) {
+            let site = T::schema()
+                .role(Role::Site)
+                .map_or(field.name, |it| it.name);
+            let message = format!("must be the site of the {}", name_of(route));
+            return Err(Error::field(site, message));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the name of one entity of the type, as it stands in a sentence.
+fn name_of(route: &Route) -> String {
+    route.singular().to_lowercase()
+}

@@ -29,6 +29,7 @@ mod stop;
 mod sweep;
 mod table;
 mod transaction;
+mod trial;
 pub mod usage;
 pub(crate) mod veil;
 
@@ -62,3 +63,4 @@ pub use stop::{Stop, Stops};
 pub use sweep::Dated;
 pub use table::Parents;
 pub use transaction::{Transaction, is_at_rest};
+pub use trial::try_tables;

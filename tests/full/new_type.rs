@@ -53,6 +53,14 @@ async fn the_crate_of_a_new_type_is_served() {
     assert!(output.status.success(), "{}", told(&output));
     let readme = fs::read_to_string(made.join("README.md")).expect("a README");
     assert!(readme.lines().count() <= 10, "{readme}");
+    // SQLite is compiled with the flags that the service has.
+    let flags = |path: &Path| {
+        let text = fs::read_to_string(path).expect("a file");
+        let line = text.lines().find(|it| it.starts_with("LIBSQLITE3_FLAGS"));
+        line.expect("the flags").to_owned()
+    };
+    let config = ".cargo/config.toml";
+    assert_eq!(flags(&made.join(config)), flags(&root().join(config)));
 
     let program = link(&made, folder.path());
     let database = Database::on_backend(Backend::Sqlite).await.expect("a file");

@@ -5,6 +5,7 @@ mod folded;
 mod landed;
 mod row_migrations;
 mod schema;
+mod trial;
 
 use std::fs;
 use std::time::Duration;

@@ -8,6 +8,7 @@ use sea_orm::sea_query::{
 
 use super::folded::folded_fields;
 use crate::db::record::definition::Record;
+use crate::db::record::from::trial;
 use crate::model::schema::Role;
 use crate::model::table::ColumnType;
 use crate::model::table::TableSpec;
@@ -44,6 +45,8 @@ impl TableSpec {
             parent: T::PARENT,
             position: T::POSITION,
             children: T::child_tables(),
+            expressions: T::select(),
+            trial: trial::<T>,
             site: column(Role::Site),
             owner: T::OWNER,
         }

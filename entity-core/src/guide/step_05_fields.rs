@@ -64,7 +64,7 @@
 //! - Lists can be filtered and ordered by such a field only if it is also declared as `column`: no index may serve it.
 //! - The version of an entity covers its joined fields, so that its `ETag` changes when the borrower is renamed.
 //! - An entity whose type has such fields is read again after a write.
-//! - Errors in the SQL are found by the first request, not at the start: a test should read and list the type.
+//! - The service does not start with SQL that the database refuses: it names the type, the expression and the cause.
 //!
 //! A join by hand is not needed to follow a reference: `references = "user"` lets clients ask for the whole user with
 //! `_expand=borrower`, under the name `borrowerEntity`, if they may read it.

@@ -86,6 +86,10 @@ pub struct TableSpec {
     pub position: Option<&'static str>,
     /// The tables of the type's children.
     pub children: Vec<TableSpec>,
+    /// The expressions that are read of a row.
+    pub expressions: &'static [&'static str],
+    /// The statement that reads such expressions of no row at all.
+    pub trial: fn(sea_orm::DbBackend, &[&str]) -> sea_orm::Statement,
 }
 
 /// The reference of a row to the row that it belongs to, and with which it is deleted.

@@ -63,6 +63,7 @@ impl Storage {
         entity_providers::storage::db::migrate(&content, migrations).await?;
         entity_providers::storage::db::ensure_tables(&content, registry).await?;
         entity_providers::storage::db::count_tables(&content, registry).await?;
+        entity_core::db::try_tables(&content, registry).await?;
         let reads = match content.writer.get_database_backend() {
             DbBackend::Sqlite => beside(url).await?,
             _ => content.clone(),

@@ -1,5 +1,7 @@
 //! The tables of which a statement about a record reads.
 
+use sea_orm::{DbBackend, Statement};
+
 use super::definition::{PARENT, Record, THIS};
 use crate::contract::context::Context;
 use crate::db::sql::{Sql, Variables};
@@ -7,11 +9,26 @@ use crate::db::sql::{Sql, Variables};
 /// Appends ` FROM …`: the own table, that of the parent, and those that the type joins.
 pub(crate) fn write_from<T: Record>(cx: &Context, sql: &mut Sql) {
     sql.push(" FROM \"").push(T::TABLE).push("\" ").push(THIS);
-    write_joins::<T>(cx, sql);
+    join::<T>(Variables::of(cx), sql);
 }
 
 /// Appends ` JOIN …`: the table of the parent, and those that the type joins.
 pub(crate) fn write_joins<T: Record>(cx: &Context, sql: &mut Sql) {
+    join::<T>(Variables::of(cx), sql);
+}
+
+/// Returns the statement that reads these `expressions` of no row at all, as those do that read records.
+pub(crate) fn trial<T: Record>(backend: DbBackend, expressions: &[&str]) -> Statement {
+    let variables = Variables { caller: "", now: 0 };
+    let mut sql = Sql::new(backend, "SELECT ");
+    sql.expression(&expressions.join(", "), variables);
+    sql.push(" FROM \"").push(T::TABLE).push("\" ").push(THIS);
+    join::<T>(variables, &mut sql);
+    sql.push(" WHERE 1 = 0");
+    sql.into_statement()
+}
+
+fn join<T: Record>(variables: Variables<'_>, sql: &mut Sql) {
     if let Some(parent) = T::PARENT.filter(|it| it.is_joined) {
         sql.push(if parent.is_optional {
             " LEFT JOIN \""
@@ -22,5 +39,5 @@ pub(crate) fn write_joins<T: Record>(cx: &Context, sql: &mut Sql) {
         sql.column(PARENT, parent.key).push(" = ");
         sql.column(THIS, parent.column);
     }
-    sql.expression(T::JOINS, Variables::of(cx));
+    sql.expression(T::JOINS, variables);
 }

@@ -211,7 +211,20 @@ async fn sqlite(options: SqliteConnectOptions, pools: Pools) -> Result<Db> {
         require_pragma(connection, name, "synchronous", "2").await?;
         require_pragma(connection, name, "foreign_keys", "1").await?;
     }
+    warn_of_flags(&db.writer).await?;
     Ok(db)
+}
+
+/// Warns of a program whose SQLite was compiled without the flags with which the service is tested: it works, and slowly.
+async fn warn_of_flags(connection: &DatabaseConnection) -> Result<()> {
+    let sql = "SELECT CAST(sqlite_compileoption_used('ENABLE_QPSG') AS TEXT) AS setting";
+    if setting(connection, sql).await? != "1" {
+        tracing::warn!(
+            "SQLite was compiled without ENABLE_QPSG, so that each list plans its statement anew: build with the \
+             `.cargo/config.toml` that `lectern new-type` writes"
+        );
+    }
+    Ok(())
 }
 
 async fn require_pragma(

@@ -13,6 +13,7 @@ use super::{Failure, say};
 const FILES: &[(&str, &str)] = &[
     ("Cargo.toml", include_str!("new_type/manifest.txt")),
     (".gitignore", include_str!("new_type/ignored.txt")),
+    (".cargo/config.toml", include_str!("new_type/config.txt")),
     ("README.md", include_str!("new_type/readme.txt")),
     ("src/lib.rs", include_str!("new_type/lib.txt")),
     ("src/main.rs", include_str!("new_type/main.txt")),

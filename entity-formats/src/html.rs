@@ -78,8 +78,7 @@ impl Renderer for Html {
                 write(&page)
             }
             Body::Collection(it) => {
-                let trees = it.items.iter().map(|item| list::tree_of(item, view));
-                let trees = trees.collect::<Result<Vec<_>>>()?;
+                let trees = list::trees(&it.items, it.schema)?;
                 let frame = ListPage::frame(it, &trees, view).with_formats(body, view);
                 let feed = Subscribe::of(body, &frame.title, view);
                 let page = ListPage::of(it, &trees, frame, view).with_feed(feed);

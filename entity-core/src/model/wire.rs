@@ -5,6 +5,7 @@ pub(crate) mod decimal;
 
 use std::io;
 
+use chrono::format::{Fixed, Item, Numeric, Pad};
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -138,6 +139,21 @@ impl From<Moment> for DateTime<Utc> {
     }
 }
 
+/// The parts of `%b %-d, %Y, %-I:%M %p`, which is not parsed for each instant.
+const DISPLAY: [Item<'static>; 11] = [
+    Item::Fixed(Fixed::ShortMonthName),
+    Item::Space(" "),
+    Item::Numeric(Numeric::Day, Pad::None),
+    Item::Literal(", "),
+    Item::Numeric(Numeric::Year, Pad::Zero),
+    Item::Literal(", "),
+    Item::Numeric(Numeric::Hour12, Pad::None),
+    Item::Literal(":"),
+    Item::Numeric(Numeric::Minute, Pad::Zero),
+    Item::Space(" "),
+    Item::Fixed(Fixed::UpperAmPm),
+];
+
 /// Reads what validated input has: milliseconds since 1970.
 impl<'de> Deserialize<'de> for Moment {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -151,7 +167,7 @@ impl From<DateTime<Utc>> for Moment {
             epoch_second: instant.timestamp(),
             nano: instant.timestamp_subsec_millis().saturating_mul(1_000_000),
             time: instant.timestamp_millis(),
-            display: instant.format("%b %-d, %Y, %-I:%M %p").to_string(),
+            display: instant.format_with_items(DISPLAY.iter()).to_string(),
         }
     }
 }

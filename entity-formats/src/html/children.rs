@@ -62,13 +62,10 @@ pub(super) fn shown<'a>(item: &Item, tree: &Value, view: &'a View<'_>) -> Vec<Li
 
 /// Returns the fields of the entities of each of the lists, as far as the page shows them.
 pub(super) fn trees(lists: &[List<'_>], view: &View<'_>) -> Result<Vec<Vec<Value>>> {
-    let of_item = |list: &Collection, item: &Item| match content_of(list.schema) {
-        Some(_) => tree::of_entity(item, view.base_url),
-        None => list::tree_of(item, view),
-    };
-    let of_list = |list: &Collection| {
-        let items = list.items.iter();
-        items.map(|it| of_item(list, it)).collect()
+    let whole = |item: &Item| tree::of_entity(item, view.base_url);
+    let of_list = |list: &Collection| match content_of(list.schema) {
+        Some(_) => list.items.iter().map(whole).collect(),
+        None => list::trees(&list.items, list.schema),
     };
     lists.iter().map(|it| of_list(it.1)).collect()
 }

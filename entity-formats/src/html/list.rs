@@ -6,7 +6,7 @@ mod table;
 
 use askama::Template;
 use entity_core::format::View;
-use entity_core::schema::Role;
+use entity_core::schema::{Role, Schema};
 use entity_core::{Collection, Item, Reference, Result, encode_segment};
 use serde_json::Value;
 
@@ -40,15 +40,13 @@ pub(super) struct ListPage<'a> {
     paging: Vec<(&'static str, String)>,
 }
 
-/// The fields of `item` that a list may show, so that long texts are not kept for nothing.
-pub(super) fn tree_of(item: &Item, view: &View<'_>) -> Result<Value> {
-    let mut tree = tree::of_entity(item, view.base_url)?;
-    if let Some(fields) = tree.as_object_mut() {
-        let schema = item.schema();
-        let is_kept = |name: &str| schema.field(name).is_some_and(|it| is_needed(it, schema));
-        fields.retain(|name, _| is_kept(name));
-    }
-    Ok(tree)
+/// Returns the fields of each of `items`, which are of the type with `schema`, that a list may show: long texts are not
+/// written for nothing.
+pub(super) fn trees(items: &[Item], schema: &Schema) -> Result<Vec<Value>> {
+    let fields = schema.fields.iter().filter(|it| is_needed(it, schema));
+    let names: Vec<&'static str> = fields.map(|it| it.name).collect();
+    let tree = |item: &Item| tree::of_value(&item.some_data(&names));
+    items.iter().map(tree).collect()
 }
 
 impl<'a> ListPage<'a> {

@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Serializer;
 
-pub(crate) use self::safe::METADATA;
 use self::safe::Safe;
+pub(crate) use self::safe::{Limits, METADATA};
 use crate::words::buffer::Buffer;
 
 /// Writes JSON.
@@ -163,14 +163,7 @@ pub(crate) fn write_entity(buffer: &mut Buffer, item: &Item, base_url: &str) -> 
     if buffer.pop() != Some(b'}') {
         return Err(Error::internal("an entity must be written as an object"));
     }
-    let reference = item.reference();
-    let values = [
-        Some(reference.to_string()),
-        Some(entity_url(base_url, &reference)),
-        Some(item.id()),
-        item.title(),
-    ];
-    for (name, value) in METADATA.into_iter().zip(values) {
+    for (name, value) in metadata(item, base_url) {
         let Some(value) = value.filter(|_| !written.has(name)) else {
             continue;
         };
@@ -182,6 +175,21 @@ pub(crate) fn write_entity(buffer: &mut Buffer, item: &Item, base_url: &str) -> 
         write_entity(buffer, entity, base_url)?;
     }
     write_raw(buffer, b"}")
+}
+
+/// Returns the keys that the framework adds to an entity, with their values.
+pub(crate) fn metadata(
+    item: &Item,
+    base_url: &str,
+) -> impl Iterator<Item = (&'static str, Option<String>)> {
+    let reference = item.reference();
+    let values = [
+        Some(reference.to_string()),
+        Some(entity_url(base_url, &reference)),
+        Some(item.id()),
+        item.title(),
+    ];
+    METADATA.into_iter().zip(values)
 }
 
 /// Writes `bytes`, which are JSON.
@@ -230,7 +238,7 @@ fn refuse(error: serde_json::Error) -> Error {
     }
 }
 
-fn too_large(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+pub(crate) fn too_large(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
     Error::insufficient_storage(
         "this takes more than one answer may have: ask for parts of it, or for fewer fields",
     )

@@ -1,5 +1,6 @@
 //! Where an answer is written: memory that does not grow beyond what a list may take.
 
+use std::io::Write as _;
 use std::{fmt, io};
 
 use entity_core::format::View;
@@ -70,6 +71,18 @@ impl Buffer {
             true => Err(Error::list_too_large(index.max(1))),
             false => done,
         }
+    }
+
+    /// Puts `bytes` before those at `place`.
+    ///
+    /// # Errors
+    /// Fails if the buffer is full.
+    pub(crate) fn insert(&mut self, place: usize, bytes: &[u8]) -> io::Result<()> {
+        self.write_all(bytes)?;
+        if let Some(moved) = self.bytes.get_mut(place..) {
+            moved.rotate_right(bytes.len());
+        }
+        Ok(())
     }
 
     /// Takes `bytes` in. Where there is no room, there is twice as much next, but no more than there may be.

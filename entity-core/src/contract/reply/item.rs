@@ -172,7 +172,7 @@ impl Item {
     }
 
     /// Returns the id of the entity's site, if it has one.
-    pub(crate) fn site(&self) -> Option<&str> {
+    pub fn site(&self) -> Option<&str> {
         self.entity.site()
     }
 
@@ -235,6 +235,11 @@ impl Item {
         Shown(self)
     }
 
+    /// Returns those of [`data`](Self::data) that have one of the names in `fields`.
+    pub fn some_data<'a>(&'a self, fields: &'a [&'static str]) -> impl Serialize + 'a {
+        Selected(self, fields)
+    }
+
     /// Returns all of the entity's own fields, whatever the projection shows.
     pub(crate) fn whole(&self) -> &(dyn ErasedSerialize + Send + Sync) {
         self.entity.data()
@@ -265,6 +270,15 @@ impl Serialize for Shown<'_> {
             None => data.serialize(serializer),
             Some(fields) => Chosen::new(data, fields).serialize(serializer),
         }
+    }
+}
+
+/// Those of an item's fields that are named, as far as its projection shows them.
+struct Selected<'a>(&'a Item, &'a [&'static str]);
+
+impl Serialize for Selected<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Chosen::new(&self.0.data(), self.1).serialize(serializer)
     }
 }
 

@@ -14,28 +14,21 @@ const MAX_BYTES: usize = 8 << 20;
 /// The keys that the framework adds to an entity: its reference, address, id and title.
 pub(crate) const METADATA: [&str; 4] = ["entityReference", "entityURL", "entityId", "entityTitle"];
 
-/// Writes compact JSON with `<`, `>`, `&`, U+2028 and U+2029 escaped.
+/// What is written of one entity, which has limits.
 ///
-/// The limits hold while the data is walked, so that data without an end can't exhaust the stack.
+/// They hold while the data is walked, so that data without an end can't exhaust the stack.
 #[derive(Debug, Default)]
-pub(super) struct Safe {
+pub(crate) struct Limits {
     depth: usize,
     nodes: usize,
     bytes: usize,
-    /// True if a key of the outermost object is being written, of which nothing was written so far.
-    is_at_root_key: bool,
-    /// The metadata key that the key being written is equal to so far.
-    candidate: Option<&'static str>,
+    /// The metadata keys that the outermost object has.
     found: Vec<&'static str>,
 }
 
-impl Safe {
-    /// Returns whether the outermost object has the metadata key `name`.
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.found.contains(&name)
-    }
-
-    fn enter(&mut self) -> io::Result<()> {
+impl Limits {
+    /// Begins an object or a list.
+    pub(crate) fn enter(&mut self) -> io::Result<()> {
         self.depth += 1;
         match self.depth > MAX_DEPTH {
             true => Err(io::Error::other("the data is nested too deeply")),
@@ -43,24 +36,65 @@ impl Safe {
         }
     }
 
-    fn count(&mut self, bytes: usize) -> io::Result<()> {
+    /// Ends an object or a list.
+    pub(crate) fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    /// Counts a value, of which this many bytes are known.
+    pub(crate) fn count(&mut self, bytes: usize) -> io::Result<()> {
         self.nodes += 1;
+        self.take(bytes)
+    }
+
+    /// Counts bytes of a text.
+    pub(crate) fn take(&mut self, bytes: usize) -> io::Result<()> {
         self.bytes += bytes;
         match self.nodes > MAX_NODES || self.bytes > MAX_BYTES {
             true => Err(io::Error::other("the data is too large")),
             false => Ok(()),
         }
     }
+
+    /// Notes the key of an entry of the object that was entered last.
+    pub(crate) fn note_key(&mut self, name: &str) {
+        if self.depth == 1 {
+            self.found
+                .extend(METADATA.into_iter().find(|it| *it == name));
+        }
+    }
+
+    /// Returns the metadata keys that the outermost object has.
+    pub(crate) fn found(&self) -> &[&'static str] {
+        &self.found
+    }
+}
+
+/// Writes compact JSON with `<`, `>`, `&`, U+2028 and U+2029 escaped.
+#[derive(Debug, Default)]
+pub(super) struct Safe {
+    limits: Limits,
+    /// True if a key of the outermost object is being written, of which nothing was written so far.
+    is_at_root_key: bool,
+    /// The metadata key that the key being written is equal to so far.
+    candidate: Option<&'static str>,
+}
+
+impl Safe {
+    /// Returns whether the outermost object has the metadata key `name`.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.limits.found.contains(&name)
+    }
 }
 
 impl Formatter for &mut Safe {
     fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.enter()?;
+        self.limits.enter()?;
         writer.write_all(b"[")
     }
 
     fn end_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.depth -= 1;
+        self.limits.leave();
         writer.write_all(b"]")
     }
 
@@ -69,7 +103,7 @@ impl Formatter for &mut Safe {
         writer: &mut W,
         is_first: bool,
     ) -> io::Result<()> {
-        self.count(1)?;
+        self.limits.count(1)?;
         match is_first {
             true => Ok(()),
             false => writer.write_all(b","),
@@ -77,12 +111,12 @@ impl Formatter for &mut Safe {
     }
 
     fn begin_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.enter()?;
+        self.limits.enter()?;
         writer.write_all(b"{")
     }
 
     fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.depth -= 1;
+        self.limits.leave();
         writer.write_all(b"}")
     }
 
@@ -91,8 +125,8 @@ impl Formatter for &mut Safe {
         writer: &mut W,
         is_first: bool,
     ) -> io::Result<()> {
-        self.is_at_root_key = self.depth == 1;
-        self.count(1)?;
+        self.is_at_root_key = self.limits.depth == 1;
+        self.limits.count(1)?;
         match is_first {
             true => Ok(()),
             false => writer.write_all(b","),
@@ -101,7 +135,7 @@ impl Formatter for &mut Safe {
 
     fn end_object_key<W: ?Sized + Write>(&mut self, _writer: &mut W) -> io::Result<()> {
         self.is_at_root_key = false;
-        self.found.extend(self.candidate.take());
+        self.limits.found.extend(self.candidate.take());
         Ok(())
     }
 
@@ -116,7 +150,7 @@ impl Formatter for &mut Safe {
                 .find(|it| self.is_at_root_key && *it == fragment);
             self.is_at_root_key = false;
         }
-        self.bytes += fragment.len();
+        self.limits.bytes += fragment.len();
         write_harmless(writer, fragment.as_bytes())
     }
 
@@ -151,8 +185,16 @@ fn write_harmless<W: ?Sized + Write>(writer: &mut W, text: &[u8]) -> io::Result<
     writer.write_all(rest)
 }
 
+/// The length from which searching a text in large steps pays.
+const LONG: usize = 24;
+
 /// Where the first byte is that may begin something to escape.
 fn find_suspect(text: &[u8]) -> Option<usize> {
+    if text.len() < LONG {
+        return text
+            .iter()
+            .position(|it| matches!(it, b'<' | b'>' | b'&' | 0xe2));
+    }
     let markup = memchr::memchr3(b'<', b'>', b'&', text);
     let before = markup.and_then(|it| text.get(..it)).unwrap_or(text);
     memchr::memchr(0xe2, before).or(markup)

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use entity_core::{Context, Result, encode_segment};
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Serialize;
 
 use super::{Site, address};
@@ -84,21 +84,25 @@ fn profile_url(cx: &Context, user: &str) -> Option<String> {
 }
 
 async fn pages(cx: &Context, sites: &[Site]) -> Result<HashMap<String, Vec<PageReference>>> {
-    let rows = site_page::Entity::find()
-        .filter(site_page::Column::SiteId.is_in(sites.iter().map(|it| it.id.as_str())))
-        .order_by_asc(site_page::Column::Position)
-        .order_by_asc(site_page::Column::Id)
+    use site_page::Column::{Id, Position, SiteId, Title};
+    let rows: Vec<(String, String, String)> = site_page::Entity::find()
+        .select_only()
+        .columns([SiteId, Id, Title])
+        .filter(SiteId.is_in(sites.iter().map(|it| it.id.as_str())))
+        .order_by_asc(Position)
+        .order_by_asc(Id)
+        .into_tuple()
         .all(cx.db()?)
         .await?;
     let mut pages: HashMap<String, Vec<PageReference>> = HashMap::new();
-    for row in rows {
+    for (site, id, title) in rows {
         let page = PageReference {
-            url: cx.base_url().to_owned() + &address::of_page(&row.site_id, &row.id),
-            id: row.id,
-            title: row.title,
-            site_id: row.site_id.clone(),
+            url: cx.base_url().to_owned() + &address::of_page(&site, &id),
+            id,
+            title,
+            site_id: site.clone(),
         };
-        pages.entry(row.site_id).or_default().push(page);
+        pages.entry(site).or_default().push(page);
     }
     Ok(pages)
 }
@@ -112,20 +116,22 @@ async fn roles(cx: &Context, sites: &[Site]) -> Result<HashMap<String, Vec<Strin
 }
 
 async fn owner_names(cx: &Context, sites: &[Site]) -> Result<HashMap<String, String>> {
+    use user_account::Column::{Eid, FirstName, Id, LastName};
     let mut ids: Vec<&str> = sites.iter().filter_map(|it| it.owner.as_deref()).collect();
     ids.sort_unstable();
     ids.dedup();
-    let rows = user_account::Entity::find()
-        .filter(user_account::Column::Id.is_in(ids))
+    let rows: Vec<(String, String, String, String)> = user_account::Entity::find()
+        .select_only()
+        .columns([Id, FirstName, LastName, Eid])
+        .filter(Id.is_in(ids))
+        .into_tuple()
         .all(cx.db()?)
         .await?;
-    Ok(rows
-        .into_iter()
-        .map(|it| {
-            let name = display_name(&it.first_name, &it.last_name, &it.eid);
-            (it.id, name)
-        })
-        .collect())
+    let named = rows.into_iter().map(|(id, first_name, last_name, eid)| {
+        let name = display_name(&first_name, &last_name, &eid);
+        (id, name)
+    });
+    Ok(named.collect())
 }
 
 /// The groups of the site `id`, by title.

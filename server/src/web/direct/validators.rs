@@ -1,6 +1,7 @@
 //! Validators of an answer (RFC 9110, section 8.8): its tag and its date, by which clients name it the next time.
 
 use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hasher as _};
 
 use axum::body::Body as HttpBody;
 use axum::http::header::{ETAG, LAST_MODIFIED};
@@ -9,7 +10,6 @@ use axum::response::Response;
 use chrono::{DateTime, Utc};
 use entity_core::format::Format;
 use entity_core::{Body, Bundle, Effect, Freshness, Reply, Result, State, StoredFile, Version};
-use sha2::{Digest as _, Sha256};
 
 use super::etag;
 use super::respond;
@@ -139,14 +139,12 @@ pub(super) fn is_data(format: Format) -> bool {
     format.name != "html"
 }
 
-/// The version of an answer of which nobody keeps count.
+/// The version of an answer of which nobody keeps count: the same on each node that runs the same program. It need not
+/// resist anybody, for who makes two answers alike harms only the readers of their own.
 pub(crate) fn digest(bytes: &[u8]) -> Version {
-    let hash = Sha256::digest(bytes);
-    Version(
-        hash.iter()
-            .take(8)
-            .fold(0, |sum, byte| (sum << 8) | u64::from(*byte)),
-    )
+    let mut hasher = DefaultHasher::new();
+    hasher.write(bytes);
+    Version(hasher.finish())
 }
 
 /// In whole seconds, as HTTP has them; `None` before 1970.

@@ -77,7 +77,7 @@ const JSON: &str = "application/json";
 const XML: &str = "application/xml";
 
 /// What is at `path`, which must be there.
-async fn read(client: &Client, path: &str) -> Value {
+pub(crate) async fn read(client: &Client, path: &str) -> Value {
     let answer = client.get(path).await;
     answer.expect(StatusCode::OK);
     answer.json()

@@ -207,6 +207,40 @@ both! {
     }
 }
 
+/// Words of programs, which no form says about its fields.
+const FOR_PROGRAMS: [&str; 9] = [
+    "null",
+    "internal id",
+    "external id",
+    "The id",
+    "The ids",
+    "as text",
+    "as a number",
+    "since 1970",
+    "milliseconds",
+];
+
+both! {
+    async fn hints_of_forms_speak_to_people(app: TestApp) {
+        let (teacher, admin) = (app.user("instructor1").await, app.user("admin").await);
+        let described = crate::direct::read(&teacher, "/direct/describe.json").await;
+        let (mut forms, mut wrong) = (0, Vec::new());
+        for prefix in described["types"].as_array().expect("types").iter().filter_map(|it| it["prefix"].as_str()) {
+            for client in [&teacher, &admin] {
+                let path = format!("/direct/{prefix}/new.html?siteId=biology-101");
+                let page = client.get(&path).await;
+                let hints = page.text().split("<p class=\"hint\"").skip(1);
+                let hints: Vec<_> = hints.filter_map(|it| it.split("</p>").next()).collect();
+                forms += usize::from(!hints.is_empty());
+                let is_strange = |hint: &&&str| FOR_PROGRAMS.iter().any(|it| hint.contains(it));
+                wrong.extend(hints.iter().filter(is_strange).map(|it| format!("{prefix}{it}")));
+            }
+        }
+        assert!(forms >= 50, "{forms}");
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+}
+
 #[test]
 fn ids_names_and_instants_are_told_from_words() {
     let page = "<html><head><title>aB</title></head><header>dueTime and 0123abcd-0123-4567-89ab-0123456789ab,\

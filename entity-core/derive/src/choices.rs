@@ -12,6 +12,7 @@ use syn::{Expr, LitStr, Token, parenthesized};
 pub(crate) struct Words {
     choices: Option<Choices>,
     label: Option<LitStr>,
+    hint: Option<LitStr>,
     offered: Option<LitStr>,
     is_for_programs: bool,
 }
@@ -34,6 +35,7 @@ impl Words {
             "choices" => self.choices = Some(Choices::parse(meta)?),
             "words" => self.choices = Some(Choices::parse_words(meta)?),
             "label" => self.label = Some(meta.value()?.parse()?),
+            "hint" => self.hint = Some(meta.value()?.parse()?),
             "offered" => self.offered = Some(meta.value()?.parse()?),
             "for_programs" => self.is_for_programs = true,
             _ => return Ok(false),
@@ -47,9 +49,12 @@ impl ToTokens for Words {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         let choices = self.choices.iter();
         let label = self.label.iter();
+        let hint = self.hint.iter();
         let offered = self.offered.iter();
         let for_programs = self.is_for_programs.then(|| quote!(.for_programs()));
-        tokens.extend(quote!(#(#choices)* #(.label(#label))* #(.offered(#offered))* #for_programs));
+        tokens.extend(
+            quote!(#(#choices)* #(.label(#label))* #(.hint(#hint))* #(.offered(#offered))* #for_programs),
+        );
     }
 }
 

@@ -69,6 +69,8 @@ pub struct Field {
     pub offered: Option<&'static str>,
     /// What people call the field, where its name does not say it.
     pub label: Option<&'static str>,
+    /// The sentence of a form about the field, where its meaning is told to programs. If it is empty, the form says nothing.
+    pub hint: Option<&'static str>,
     /// True if the field says nothing to people that others don't say: pages show it among the details for programs.
     pub is_for_programs: bool,
     /// The only texts that clients may write into the field; any text is allowed if this is empty.
@@ -249,6 +251,7 @@ impl Field {
             meaning: None,
             offered: None,
             label: None,
+            hint: None,
             is_for_programs: false,
             choices: &[],
             words: &[],
@@ -382,6 +385,13 @@ impl Field {
     #[must_use]
     pub const fn label(mut self, label: &'static str) -> Self {
         self.label = Some(label);
+        self
+    }
+
+    /// Sets what a form says about the field.
+    #[must_use]
+    pub const fn hint(mut self, hint: &'static str) -> Self {
+        self.hint = Some(hint);
         self
     }
 

@@ -75,7 +75,7 @@ impl Control {
             all: choices.iter().map(tick).collect(),
             has_more: false,
         };
-        self.ticking(ticks, "")
+        self.ticking(ticks)
     }
 
     fn with_parts(self, value: &Value) -> Self {
@@ -95,17 +95,13 @@ impl Control {
             kept: Vec::new(),
             has_more: true,
         };
-        self.ticking(ticks, "Those without a mark are left out.")
+        let hint = "Those without a mark are left out.".to_owned();
+        Self { hint, ..self }.ticking(ticks)
     }
 
-    fn ticking(self, ticks: Ticks, hint: &str) -> Self {
-        let is_hinted = ticks.has_more;
+    fn ticking(self, ticks: Ticks) -> Self {
         Self {
             name: format!("{}[]", self.name),
-            hint: match is_hinted {
-                true => hint.to_owned(),
-                false => self.hint.replace("The ids of the", "The"),
-            },
             is_required: false,
             widget: Widget::Ticks(ticks),
             ..self
@@ -140,7 +136,7 @@ mod tests {
     use crate::html::wall_clock::WallClock;
 
     fn control(kind: Kind, value: &Value, choices: &[(&str, &str)]) -> Control {
-        let mut field = Field::new("x", kind, "The ids of the groups.").writable();
+        let mut field = Field::new("x", kind, "The groups.").writable();
         if !choices.is_empty() {
             field = field.offered("thing");
         }
@@ -153,7 +149,7 @@ mod tests {
     fn groups_are_ticked_and_what_is_not_offered_stays() {
         let choices = [("a", "Lab A"), ("b", "Lab B")];
         let control = control(Kind::List, &json!(["b", "gone"]), &choices);
-        assert_eq!((&*control.name, &*control.hint), ("x[]", "The groups."));
+        assert_eq!(&*control.name, "x[]");
         let Widget::Ticks(ticks) = control.widget else {
             panic!("no boxes");
         };
@@ -162,6 +158,17 @@ mod tests {
             ticks.all.iter().map(|it| it.is_on).collect::<Vec<_>>(),
             [false, true]
         );
+    }
+
+    #[test]
+    fn a_hint_speaks_to_people_where_the_meaning_is_for_programs() {
+        let field =
+            Field::new("x", Kind::Instant, "The end; null for never.").hint("Empty: never.");
+        let asked =
+            |field: &Field| Control::of(field, &[], &Value::Null, WallClock::UTC, None).hint;
+        assert_eq!(asked(&field), "Empty: never. In UTC.");
+        let silent = Field::new("x", Kind::Text(9), "The title.").hint("");
+        assert_eq!(asked(&silent), "");
     }
 
     #[test]

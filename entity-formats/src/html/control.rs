@@ -87,7 +87,6 @@ impl Control {
             true => String::new(),
             false => entered(field, value, clock),
         };
-        let mut widget = Widget::of(field);
         widget.step_to(&value);
         widget.with(&value);
         Self {
@@ -332,17 +331,12 @@ fn hint(field: &Field, fields: &[Field], clock: WallClock<'_>) -> String {
         Kind::Integer if matches!(field.meaning, Some(Meaning::Length(_))) => "In minutes.",
         Kind::Html(_) => "May have HTML.",
         Kind::Instant | Kind::Millis | Kind::Moment => by_clock.as_str(),
+        Kind::List | Kind::Object if field.hint.is_some() => "",
         Kind::List if field.offered.is_none() => "One on each line; one with parts as JSON.",
         Kind::Object => "One on each line, as name=value.",
         _ => "",
     };
-    let mut doc = prose(field.doc, fields);
-    if matches!(field.meaning, Some(Meaning::Length(_))) {
-        // The unit of programs, which is not that of the control.
-        doc = doc
-            .replace(", in milliseconds", "")
-            .replace("The seconds that", "How long");
-    }
+    let doc = prose(field.hint.unwrap_or(field.doc), fields);
     // A box asks, where a description tells.
     let doc = match doc.strip_prefix("True if ") {
         Some(rest) if field.kind == Kind::Boolean => format!("Tick if {rest}"),

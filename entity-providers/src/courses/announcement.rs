@@ -97,6 +97,7 @@ pub struct Announcement {
     pub retract_date: Option<Millis>,
     /// The ids of the groups it is for; none means everybody in the site.
     #[entity(groups = "announcement_group", label = "For the groups")]
+    #[entity(hint = "Those who see it. Without any, everybody in the site sees it.")]
     pub groups: Vec<String>,
     /// Its files, each with `name`, `url` and perhaps `type` and `size`.
     #[entity(files, label = "Files")]

@@ -174,6 +174,7 @@ pub struct Assignment {
     pub author_last_modified: String,
     /// The ids of the groups that it is for; none means everybody in the site.
     #[entity(groups = "assignment_group", label = "For the groups")]
+    #[entity(hint = "Those who see it. Without any, everybody in the site sees it.")]
     pub groups: Vec<String>,
     /// How it is graded.
     #[entity(
@@ -192,6 +193,7 @@ pub struct Assignment {
     pub grade_scale: String,
     /// The points that it is worth, as text: a number above 0. Assignments with points need it.
     #[entity(max = 20, label = "Points")]
+    #[entity(hint = "A number above 0, where it is graded with points.")]
     pub grade_scale_max_points: Option<String>,
     /// The kind of work that is handed in.
     #[entity(
@@ -215,6 +217,7 @@ pub struct Assignment {
         label = "May be handed in again",
         words("0" = "No", "1" = "Once", "2" = "Twice", "3" = "Three times", "-1" = "As often as one likes")
     )]
+    #[entity(hint = "0 for never, -1 for as often as one likes.")]
     pub resubmissions: i64,
     /// True if work may be handed in again.
     #[entity(computed = |it, _| it.resubmissions != 0, for_programs)]

@@ -118,16 +118,22 @@ pub struct CalendarEvent {
     /// When it begins; for an event that recurs, when it first begins. A time that is sent without an offset is by the
     /// clock of `timeZone`.
     #[entity(label = "Begins")]
+    #[entity(hint = "Of an event that recurs, the first time.")]
     pub first_time: Moment,
     /// The time that it takes, in milliseconds.
     #[entity(optional, default = "0", label = "Length", milliseconds)]
+    #[entity(hint = "")]
     pub duration: i64,
     /// When it ends; for an event that recurs, when its first occurrence ends. A new event that is sent with this and
     /// without a `duration` takes that long.
     #[entity(computed = Self::last, on_create, optional, label = "Ends")]
+    #[entity(
+        hint = "Of an event that recurs, the end of the first time. A new event needs this or “Length”."
+    )]
     pub last_time: Moment,
     /// The time zone in which it takes place and recurs: a name of the IANA database.
     #[entity(optional, default = "UTC", max = 64, zone)]
+    #[entity(hint = "The clock by which it takes place, such as Europe/Berlin.")]
     pub time_zone: String,
     /// How it recurs: the value of an iCalendar `RRULE`, such as `FREQ=WEEKLY;COUNT=10`.
     #[entity(max = 300, label = "Repeats")]
@@ -137,6 +143,7 @@ pub struct CalendarEvent {
     pub location: Option<String>,
     /// The ids of the groups that it is for; none means everybody in the site.
     #[entity(groups = "calendar_event_group", label = "For the groups")]
+    #[entity(hint = "Those who see it. Without any, everybody in the site sees it.")]
     pub groups: Vec<String>,
     /// Its files, each with `name`, `url` and perhaps `type` and `size`.
     #[entity(files, label = "Files")]

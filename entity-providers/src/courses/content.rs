@@ -110,6 +110,7 @@ pub struct ContentItem {
     pub container: String,
     /// The id of the folder in which it is. A new entity without one is in the root folder of the site.
     #[entity(on_create, parent = ContentItem, references = "content", label = "Folder")]
+    #[entity(hint = "Where it is. Without one, it is at the top.")]
     pub folder_id: Option<String>,
     /// True if everybody who may read the files of the site sees it now.
     #[entity(computed = |it, cx| it.is_open(cx.now()), for_programs)]

@@ -70,6 +70,7 @@ pub struct Lesson {
     pub site_title: String,
     /// The page to which this subpage belongs; null for a page of the first level.
     #[entity(on_create, references = "lessons", max = 20, label = "Part of")]
+    #[entity(hint = "The page to which this one belongs, if any.")]
     pub parent_id: Option<String>,
     /// The place among the pages of the first level, or among the contents of the page above; a new page comes last unless
     /// it says otherwise.
@@ -82,6 +83,7 @@ pub struct Lesson {
     pub hidden: bool,
     /// The instant from which on students see the page and its subpages; null for always.
     #[entity(label = "Appears")]
+    #[entity(hint = "When students begin to see the page and its subpages; empty for at once.")]
     pub release_date: Option<Millis>,
     /// True if what follows and has prerequisites is locked until the page is completed.
     #[entity(label = "Must be completed")]
@@ -91,6 +93,7 @@ pub struct Lesson {
     pub prerequisite: bool,
     /// The points in the gradebook for whoever completes the page; null for no item in the gradebook.
     #[entity(kind = Number, uncompared, label = "Points in the gradebook")]
+    #[entity(hint = "What whoever completes the page gets in the gradebook; empty for nothing.")]
     pub gradebook_points: Option<Decimal>,
     /// True if the page or one above it is hidden.
     #[entity(read_only, for_programs)]

@@ -92,9 +92,11 @@ pub struct Poll {
     pub max_options: i64,
     /// When voting begins; at once unless it is sent. Before, the poll is invisible to those who only vote.
     #[entity(optional, label = "Voting begins")]
+    #[entity(hint = "Empty for at once.")]
     pub vote_open: Millis,
     /// When voting ends; after a week unless it is sent.
     #[entity(optional, label = "Voting ends")]
+    #[entity(hint = "Empty for after a week.")]
     pub vote_close: Millis,
     /// When members see how many votes each option has: `open` for always, `afterVoting` for those who have voted,
     /// `afterClosing` when voting is over, or `never`. Those who may change the poll also see it when voting is over.
@@ -105,6 +107,9 @@ pub struct Poll {
         choices("open" = "At once", "afterVoting" = "After voting", "afterClosing" = "After the end", "never" = "Never")
     )]
     #[entity(label = "Result shown")]
+    #[entity(
+        hint = "When members see how many votes each option has. Those who may change the poll see it when voting is over, too."
+    )]
     pub display_result: String,
     /// True if a vote stays as it is; otherwise members change theirs as long as the poll is open. It stays as it is once
     /// somebody has voted.

@@ -126,18 +126,22 @@ pub struct Quiz {
     pub draft: bool,
     /// When students begin to see it; null for at once.
     #[entity(label = "Opens")]
+    #[entity(hint = "When students begin to see it; empty for at once.")]
     pub start_date: Option<Millis>,
     /// When it is due; null for never.
     #[entity(label = "Due")]
+    #[entity(hint = "Empty for never.")]
     pub due_date: Option<Millis>,
     /// When students no longer see it, and late work ends; null for never.
     #[entity(label = "Disappears")]
+    #[entity(hint = "When students no longer see it, and late work ends; empty for never.")]
     pub retract_date: Option<Millis>,
     /// The title of the site.
     #[entity(sql = "s.title", category, for_programs)]
     pub release_to: String,
     /// The seconds that an attempt lasts; null for as long as the quiz is open.
     #[entity(label = "Time limit", seconds)]
+    #[entity(hint = "How long an attempt may take; empty for as long as the quiz is open.")]
     pub time_limit: Option<i64>,
     /// The points of all questions together; null without questions.
     #[entity(sql = "(SELECT CAST(sum(q.points) AS bigint) FROM quiz_question q WHERE q.quiz_id = this.id)", kind = Number)]
@@ -145,6 +149,9 @@ pub struct Quiz {
     pub total_score: Option<Decimal>,
     /// The number of attempts each student has; null for as many as there can be: 100.
     #[entity(label = "Attempts")]
+    #[entity(
+        hint = "How often each student may try; empty for as often as possible, which is 100 times."
+    )]
     pub submissions_allowed: Option<i64>,
     /// The number of the caller's own attempts.
     #[entity(
@@ -154,6 +161,7 @@ pub struct Quiz {
     pub submission_size: i64,
     /// 1 if late work is accepted until `retractDate`; 2 or null if nothing is accepted after `dueDate`.
     #[entity(label = "Late work", words("1" = "Accepted", "2" = "Not accepted"))]
+    #[entity(hint = "What is handed in between `dueDate` and `retractDate`.")]
     pub late_handling: Option<i64>,
     /// When students learn their scores and what was right: `IMMEDIATELY` after each attempt, `AFTER_DUE` when it is over
     /// for everybody, extensions included, or `NEVER`. A quiz that never closes is never over.

@@ -67,6 +67,7 @@ pub struct Task {
     #[entity(optional, label = "Shown from")]
     pub starts: Millis,
     /// When it is due; null for no time.
+    #[entity(hint = "Empty for no time.")]
     pub due: Option<Millis>,
     /// From 1, low, to 5, high.
     #[entity(optional, default = "3")]

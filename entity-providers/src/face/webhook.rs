@@ -83,6 +83,7 @@ pub struct Webhook {
     pub url: String,
     /// The kinds of events that are sent, such as `annc.new`; empty for all.
     #[entity(kind = List, sent = Vec<String>)]
+    #[entity(hint = "What is sent, one on each line, such as annc.new; empty for all.")]
     pub kinds: Kinds,
     /// True if events are sent. What happens while it is not is never sent.
     #[entity(default = "true")]

@@ -66,6 +66,7 @@ pub struct Invitation {
     pub member_role: String,
     /// To whom it is: an internal or external id, or an e-mail address that only one account has.
     #[entity(required, on_create, max = 254, column, label = "Invited")]
+    #[entity(hint = "A user name or an e-mail address.")]
     pub invitee: String,
     /// The internal id of who invited.
     #[entity(column = "invited_by", label = "Invited by")]

@@ -63,9 +63,11 @@ pub struct Membership {
     pub id: String,
     /// The internal id of the user.
     #[entity(owner, on_create, column, references = "user", label = "Person")]
+    #[entity(hint = "")]
     pub user_id: String,
     /// The external id of the user; empty for those who may not know it.
     #[entity(on_create, label = "User name")]
+    #[entity(hint = "The name with which the person logs in.")]
     pub user_eid: String,
     /// The external id again, as people are shown it.
     #[entity(for_programs)]
@@ -98,6 +100,7 @@ pub struct Membership {
     pub hidden: bool,
     /// The reference of the site, `/site/site`, or of the group, `/site/site/group/group` or `/group/group`.
     #[entity(required, on_create, for_programs)]
+    #[entity(hint = "")]
     pub location_reference: String,
     /// The site.
     #[entity(site, column, references = "site")]

@@ -41,21 +41,26 @@ pub struct Preference {
     pub user_id: String,
     /// The time zone: a name of the IANA database, such as `Europe/Berlin`; null for that of the service.
     #[entity(max = 64)]
+    #[entity(hint = "The clock by which you read times; empty for that of the service.")]
     pub time_zone: Option<String>,
     /// The language: a tag such as `de` or `pt-BR`; null for that of the service.
     #[entity(max = 35)]
+    #[entity(hint = "Such as de or pt-BR; empty for that of the service.")]
     pub language: Option<String>,
     /// The ids of the sites that the caller keeps at hand, in the caller's order.
     #[entity(computed, writable, kind = List, sent = Vec<String>, label = "Pinned sites")]
     #[entity(offered = "site")]
+    #[entity(hint = "The sites that stand first on your start page.")]
     pub pinned_site_ids: SiteIds,
     /// The kinds of notifications that the caller is not shown, such as `annc.new`.
     #[entity(kind = List, sent = Vec<String>, label = "Notifications that you do not want")]
     #[entity(offered = "notification")]
+    #[entity(hint = "")]
     pub muted_kinds: Kinds,
     /// The ids of the sites of which the caller is shown no notifications.
     #[entity(computed, writable, kind = List, sent = Vec<String>)]
     #[entity(label = "Sites without notifications", offered = "site")]
+    #[entity(hint = "")]
     pub muted_site_ids: SiteIds,
 }
 

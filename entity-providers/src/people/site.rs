@@ -73,6 +73,7 @@ const GROUP: Counted = Counted::new("site_group", &["title", "description"]).wit
 pub struct Site {
     /// The id. Whoever creates a site may choose it.
     #[entity(id, site, on_create, max = 99, column)]
+    #[entity(hint = "A short word for addresses, such as biology-101, which never changes.")]
     pub id: String,
     /// The title.
     #[entity(title, required, writable, search, max = 99, column)]

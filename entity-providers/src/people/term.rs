@@ -25,6 +25,7 @@ pub(crate) use demo::Half;
 pub struct Term {
     /// The id, which sites name as `term_eid`. Whoever creates a term may choose it.
     #[entity(id, on_create, max = 99)]
+    #[entity(hint = "A short word for addresses, such as 2026-fall, which never changes.")]
     pub id: String,
     /// The title.
     #[entity(title, search, max = 99)]

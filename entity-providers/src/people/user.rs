@@ -84,6 +84,7 @@ pub struct User {
     /// The external id, which the user types to log in; null of the user that stands for nobody.
     #[serde(serialize_with = "nobody_as_null")]
     #[entity(on_create, unique, search, max = 99, label = "User name")]
+    #[entity(hint = "The name with which the person logs in. It never changes.")]
     pub eid: String,
     /// The name.
     #[entity(title, computed = |it, _| display_name(&it.first_name, &it.last_name, &it.eid))]
@@ -100,6 +101,7 @@ pub struct User {
     pub last_name: String,
     /// The e-mail address, perhaps empty.
     #[entity(optional, search, email, max = 254, label = "E-mail")]
+    #[entity(hint = "")]
     pub email: String,
     /// True if the e-mail address is known to be the user's, because an administrator set it. Only then it stands for the
     /// account: at a login, in an invitation, where members are named, and as taken. An address that users set themselves
@@ -107,6 +109,9 @@ pub struct User {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[entity(column = "is_email_verified", uncompared, sight = Sight::Holds(VIEW_ANY))]
     #[entity(label = "E-mail is verified")]
+    #[entity(
+        hint = "Tick if it is certain that the address is the person’s. Only then it stands for the account, at a login for example."
+    )]
     pub email_verified: Option<bool>,
     /// The kind of account, such as `registered`. Only administrators change it.
     #[entity(optional, max = 99, default = USUAL_TYPE, label = "Kind of account")]
@@ -117,6 +122,7 @@ pub struct User {
     pub owner: Option<String>,
     /// A new password, 8 to 1024 bytes. It is never shown.
     #[entity(computed, writable, new_password, max = 1024)]
+    #[entity(hint = "At least 8 characters.")]
     pub password: Option<String>,
     /// The present password, which whoever changes their own sends along. It is never shown.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,6 +131,7 @@ pub struct User {
     /// True if the private feeds go on when the password changes. They end unless this is true.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[entity(computed, writable, label = "Private feeds go on")]
+    #[entity(hint = "Tick if addresses of private feeds go on to work when the password changes.")]
     pub keep_feeds: Option<bool>,
     /// Further properties.
     #[entity(kind = Object, for_programs)]

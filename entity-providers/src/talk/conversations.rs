@@ -165,12 +165,14 @@ pub struct Topic {
         choices("SITE" = "Everybody in the site", "INSTRUCTORS" = "Instructors", "GROUP" = "Groups")
     )]
     #[entity(label = "Seen by")]
+    #[entity(hint = "")]
     pub visibility: String,
     /// True if only instructors and the creator see the topic.
     #[entity(read_only, for_programs)]
     pub for_instructors: bool,
     /// The ids of the groups, for the visibility `GROUP`.
     #[entity(groups = "conversation_topic_group", label = "For the groups")]
+    #[entity(hint = "Those who see it, where only groups do.")]
     pub groups: Vec<String>,
     /// True if the topic is not finished; then only its creator sees it.
     #[entity(column = "is_draft")]
@@ -197,21 +199,26 @@ pub struct Topic {
     pub allow_anonymous_posts: bool,
     /// The ids of the tags of the site that the topic has.
     #[entity(kind = List, sent = Vec<String>, offered = "conversations-tag")]
+    #[entity(hint = "")]
     pub tags: TagIds,
     /// True if members read the posts of others only after they have posted themselves.
     #[entity(label = "Write first, then read")]
     pub must_post_before_viewing: bool,
     /// The instant from which on others than moderators see the topic; null for always.
     #[entity(label = "Appears")]
+    #[entity(hint = "When members begin to see the topic; empty for at once.")]
     pub show_date: Option<Millis>,
     /// The instant from which on they no longer see it; null for never.
     #[entity(label = "Disappears")]
+    #[entity(hint = "When they no longer see it; empty for never.")]
     pub hide_date: Option<Millis>,
     /// The instant from which on the topic is locked; null for when it is due.
     #[entity(label = "Locked from")]
+    #[entity(hint = "From when on nobody answers; empty for when it is due.")]
     pub lock_date: Option<Millis>,
     /// The instant at which the topic is due; null for never. The calendar shows it.
     #[entity(label = "Due")]
+    #[entity(hint = "Empty for never. The calendar shows it.")]
     pub due_date: Option<Millis>,
     /// True if an instructor has posted for everybody who sees the topic, or marked a post as the answer.
     #[entity(

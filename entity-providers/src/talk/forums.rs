@@ -97,9 +97,11 @@ pub struct Forum {
     pub is_availability_restricted: bool,
     /// When others than moderators begin to see the forum, in seconds since 1970; null for at once.
     #[entity(label = "Opens", since_1970)]
+    #[entity(hint = "When members begin to see the forum; empty for at once.")]
     pub open_date: Option<i64>,
     /// When they no longer see it, in seconds since 1970; null for never.
     #[entity(label = "Closes", since_1970)]
+    #[entity(hint = "When they no longer see it; empty for never.")]
     pub close_date: Option<i64>,
     /// Its files, each with `name`, `url` and perhaps `type` and `size`.
     #[entity(files, label = "Files")]

@@ -88,6 +88,7 @@ static SCHEMA: Schema = Schema {
             .writable()
             .nullable()
             .absent("never")
+            .hint("Empty for never.")
             .column("expires"),
         Field::new(
             "expired",

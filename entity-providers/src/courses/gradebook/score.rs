@@ -52,6 +52,7 @@ pub struct GradebookScore {
     pub user_name: String,
     /// The points that the student has; null for none yet.
     #[entity(kind = Number, uncompared, label = "Points")]
+    #[entity(hint = "Empty as long as there are none.")]
     pub score: Option<Decimal>,
     /// True if the item does not count for the student.
     pub excused: bool,

@@ -94,6 +94,7 @@ pub struct LessonItem {
     /// a slash.
     #[entity(optional, max = 500, uncompared, label = "What it shows")]
     #[entity(offered = "lesson-content")]
+    #[entity(hint = "For an item that shows something else of the site.")]
     pub sakai_id: String,
     /// The address of an item of the kind `link`, which begins with `http://` or `https://`.
     #[entity(optional, max = 2000, address, uncompared, label = "Address")]

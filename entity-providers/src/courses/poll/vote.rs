@@ -47,7 +47,8 @@ pub struct PollVote {
         column,
         on_create,
         required,
-        for_programs
+        for_programs,
+        hint = ""
     )]
     pub poll_id: i64,
     /// The question of the poll.

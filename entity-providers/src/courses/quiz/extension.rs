@@ -36,15 +36,18 @@ pub struct QuizExtension {
     /// The internal id of the student.
     #[entity(owner, on_create, person, required, references = "user", max = 99)]
     #[entity(label = "Student", offered = "member")]
+    #[entity(hint = "")]
     pub user_id: String,
     /// The name of the student.
     #[entity(name_of = user_id)]
     pub user_name: String,
     /// When the quiz is due and closes for the student; null for as for everybody.
     #[entity(label = "Due")]
+    #[entity(hint = "When the quiz closes for the student; empty for as for everybody.")]
     pub due_date: Option<Millis>,
     /// The seconds that are added to the time limit.
     #[entity(label = "More time", seconds)]
+    #[entity(hint = "How much longer than others the student has.")]
     pub extra_time: Option<i64>,
     /// The number of attempts that are added.
     #[entity(label = "More attempts")]

@@ -52,9 +52,13 @@ pub struct QuizQuestion {
     pub kind: String,
     /// The choices, for `ONE` and `SEVERAL`.
     #[entity(kind = List, sent = Vec<String>)]
+    #[entity(hint = "One on each line.")]
     pub choices: Texts,
     /// The right answer: one of the choices, or several of them, `true` or `false`, or a number.
     #[entity(kind = List, sent = Vec<String>, label = "Right answer")]
+    #[entity(
+        hint = "One of the choices, or several of them, each on a line; true or false; or a number."
+    )]
     pub correct: Texts,
     /// How far from the right number another one may be that is right, too.
     #[entity(kind = Number, uncompared)]

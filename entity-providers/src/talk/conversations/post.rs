@@ -102,6 +102,7 @@ pub struct TopicPost {
         max = 99,
         label = "Answers"
     )]
+    #[entity(hint = "The post that this one answers, if any.")]
     pub parent_post: Option<String>,
     /// The first of the posts that answer each other; null for one that answers the topic.
     #[entity(read_only, references = "conversations-post", for_programs)]

@@ -64,6 +64,7 @@ pub struct ForumMessage {
     pub message_id: i64,
     /// The topic: its id, as text. A message never moves to another topic.
     #[entity(on_create, parent = ForumTopic, references = "forums-topic", column = "topic_id", max = 20)]
+    #[entity(hint = "")]
     pub topic: String,
     /// The id of the topic, as a number.
     #[entity(sql = "CAST(this.topic_id AS bigint)", column, for_programs)]
@@ -88,6 +89,7 @@ pub struct ForumMessage {
     pub attachments: Files,
     /// The id of the message to which this one replies, as a number; null for the first message of a thread.
     #[entity(on_create, reply, label = "Answer to", offered = "forums-message")]
+    #[entity(hint = "The message that this one answers, if any.")]
     pub reply_to: Option<i64>,
     /// The number of messages above this one.
     #[entity(read_only, for_programs)]

@@ -44,6 +44,7 @@ pub struct ForumTopic {
     pub id: i64,
     /// The forum: its id, as text. A topic never moves to another forum.
     #[entity(on_create, parent = Forum, references = "forums", column = "forum_id", max = 20)]
+    #[entity(hint = "")]
     pub forum: String,
     /// The id of the forum, as a number.
     #[entity(sql = "CAST(this.forum_id AS bigint)", column, for_programs)]
@@ -82,14 +83,19 @@ pub struct ForumTopic {
     pub is_availability_restricted: bool,
     /// When others than moderators begin to see the topic, in seconds since 1970; null for at once.
     #[entity(label = "Opens", since_1970)]
+    #[entity(hint = "When members begin to see the topic; empty for at once.")]
     pub open_date: Option<i64>,
     /// When they no longer see it, in seconds since 1970; null for never.
     #[entity(label = "Closes", since_1970)]
+    #[entity(hint = "When they no longer see it; empty for never.")]
     pub close_date: Option<i64>,
     /// The name of the item of the gradebook in which moderators grade what members write here; null for none, and for
     /// others than moderators.
     #[entity(optional, max = 255, sight = Sight::Holds(MODERATE))]
     #[entity(label = "Graded in the gradebook as")]
+    #[entity(
+        hint = "The item of the gradebook in which moderators grade what members write here, if any."
+    )]
     pub assoc_gradebook_item_name: Option<String>,
     /// Its files, each with `name`, `url` and perhaps `type` and `size`.
     #[entity(files, label = "Files")]

@@ -117,7 +117,7 @@ impl<'a> EntityPage<'a> {
     ) {
         let Some(field) = item.schema().field(name) else {
             if !METADATA.contains(&name) {
-                self.push(label(name), Shown::of(value), true);
+                self.push(name, label(name), Shown::of(value), true);
             }
             return;
         };
@@ -147,18 +147,21 @@ impl<'a> EntityPage<'a> {
                     Value::String(text) if is_aside => Shown::of_text(text),
                     _ => Shown::of_field(field, entity, item.schema(), view),
                 };
-                self.push(label_of(field), shown, is_aside);
+                self.push(name, label_of(field), shown, is_aside);
             }
         }
     }
 
-    fn push(&mut self, label: String, shown: Shown<'a>, is_for_few: bool) {
+    /// Shows the field `name`, which people call `words`; by the name, if another one among the same is called so.
+    fn push(&mut self, name: &str, words: String, shown: Shown<'a>, is_for_few: bool) {
         let fields = match is_for_few {
             true => &mut self.further,
             false => &mut self.fields,
         };
+        let is_taken = fields.iter().any(|it| it.0 == words);
+        let words = if is_taken { label(name) } else { words };
         if !matches!(shown, Shown::Nothing) {
-            fields.push((label, shown));
+            fields.push((words, shown));
         }
     }
 }

@@ -3,6 +3,8 @@
 //! A field that refers to entities of a type is offered those of its site. Whatever else there is to choose from has a name,
 //! which fields declare with `#[entity(offered = "group")]`, and a function that finds it.
 
+use std::collections::HashMap;
+
 use futures::future::BoxFuture;
 use serde_json::Value;
 
@@ -111,12 +113,23 @@ pub(crate) async fn add(
         stored.or_else(|| suggested.map(|it| it.1.clone()))
     };
     let site = form.schema.role(Role::Site).and_then(present);
+    let mut known: HashMap<&str, Vec<Choice>> = HashMap::new();
     for field in form.schema.writable(is_new) {
-        if form.left_out.contains(&field.name) {
+        let name = field.offered.or_else(|| leads::declared(field));
+        let Some(name) = name.filter(|_| !form.left_out.contains(&field.name)) else {
             continue;
-        }
-        let present = present(field).filter(|it| !it.is_empty());
-        let choices = choices(cx, registry, field, (site.as_deref(), present)).await?;
+        };
+        // What never changes and is suggested is what it is.
+        let is_settled = field.offered.is_none() && !field.may_be_written(false);
+        let settled = present(field).filter(|it| is_settled && !it.is_empty());
+        let choices = match (settled, known.get(name)) {
+            (Some(id), _) => only(cx, name, &id).await?,
+            (None, Some(choices)) => choices.clone(),
+            (None, None) => {
+                let choices = choices(cx, registry, name, site.as_deref()).await?;
+                known.entry(name).or_insert(choices).clone()
+            }
+        };
         if !choices.is_empty() {
             form.offered.push(Offered {
                 field: field.name,
@@ -127,25 +140,21 @@ pub(crate) async fn add(
     Ok(())
 }
 
-/// Returns what is offered for `field`, which has or is suggested the value `present`.
+/// Returns the entity of the type `prefix` with this id, if the caller may read it.
+async fn only(cx: &Context, prefix: &str, id: &str) -> Result<Vec<Choice>> {
+    let found = leads::find(cx, prefix, &[id.to_owned()]).await?;
+    let found = found.iter().filter_map(Item::title);
+    Ok(found.map(|title| (id.to_owned(), title)).collect())
+}
+
+/// Returns what is offered in `site` under this name, or of the type with this prefix.
 async fn choices(
     cx: &Context,
     registry: &Registry,
-    field: &Field,
-    (site, present): (Option<&str>, Option<String>),
+    name: &str,
+    site: Option<&str>,
 ) -> Result<Vec<Choice>> {
-    let name = field.offered.or_else(|| leads::declared(field));
-    let Some(name) = name else {
-        return Ok(Vec::new());
-    };
     let mut all = inventory::iter::<OptionsRegistration>.into_iter();
-    // What never changes and is suggested is what it is.
-    let is_settled = field.offered.is_none() && !field.may_be_written(false);
-    if let (true, Some(id)) = (is_settled, &present) {
-        let found = leads::find(cx, name, std::slice::from_ref(id)).await?;
-        let found = found.iter().filter_map(Item::title);
-        return Ok(found.map(|title| (id.clone(), title)).collect());
-    }
     // Whom an entity of a site names is a member of it.
     let name = match (name, site) {
         ("user", Some(_)) => "member",

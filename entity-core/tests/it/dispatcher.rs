@@ -14,7 +14,7 @@ use entity_core::{
 };
 use serde_json::json;
 
-use crate::notes::{Notes, Shelf, caller, input, shared_with};
+use crate::notes::{self, Notes, Shelf, caller, input, shared_with};
 
 /// A store that only counts, and whose commits fail as often as it is told.
 #[derive(Debug, Default)]
@@ -181,6 +181,20 @@ fn shape(reply: &Reply) -> &'static str {
         Body::Forward(_) => "forward",
         Body::Form(_) => "form",
     }
+}
+
+#[tokio::test]
+async fn a_form_asks_once_for_what_two_fields_are_offered() {
+    let page = Request {
+        wants_abilities: true,
+        ..request("ada", Verb::Get, "/note/new")
+    };
+    let reply = Service::start().dispatcher.dispatch(&page).await.unwrap();
+    let Body::Form(form) = reply.body else {
+        panic!("no form");
+    };
+    assert_eq!(form.offered("text"), form.offered("mood"));
+    assert_eq!((form.offered.len(), notes::ASKED.get()), (2, 1));
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! A provider that keeps its notes in memory and writes down what it was asked.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
@@ -24,14 +25,24 @@ pub(crate) struct Note {
     pub(crate) site_id: String,
     #[entity(owner)]
     pub(crate) owner: String,
-    #[entity(title, writable, required)]
+    #[entity(title, writable, required, offered = "word")]
     pub(crate) text: String,
-    #[entity(writable)]
+    #[entity(writable, offered = "word")]
     pub(crate) mood: String,
     #[serde(skip)]
     #[entity(skip)]
     pub(crate) changes: u64,
 }
+
+thread_local! {
+    /// The number of times that the words which forms offer were asked for.
+    pub(crate) static ASKED: Cell<usize> = const { Cell::new(0) };
+}
+
+entity_core::register_options!("word", |_cx, _site| {
+    ASKED.set(ASKED.get() + 1);
+    Box::pin(async { Ok(vec![("calm".to_owned(), "Calm".to_owned())]) })
+});
 
 impl Note {
     fn to_version(&self) -> Version {

@@ -214,7 +214,7 @@ pub use contract::look_up::look_up;
 pub use contract::name::check_name;
 pub use contract::notice::{Audience, Notice, NoticeRegistration, PERSON};
 pub use contract::operation::{
-    Content, allowed, content, is_shown, is_told_done, media_types, reception, sample,
+    Content, action, allowed, content, is_shown, is_told_done, media_types, reception, sample,
 };
 pub use contract::patch::Patch;
 pub use contract::preconditions::{Freshness, IfMatch, Preconditions, State, Versions};
@@ -225,7 +225,7 @@ pub use contract::registry::{
 };
 pub use contract::reply::{
     Abilities, Body, Bytes, Choice, Collection, Effect, Form, FormPurpose, Item, Offer, Prompt,
-    Questionnaire, Refusal, Remark, Reply, Sending,
+    Questionnaire, Refusal, Remark, Reply, Said, Sending,
 };
 pub use contract::request::{Origin, Request};
 pub use contract::search::{Filter, MAX_LIMIT, Operator, Order, Page, Search, Window};

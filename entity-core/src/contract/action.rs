@@ -3,6 +3,7 @@
 mod arguments;
 mod outcome;
 mod rest;
+mod words;
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -23,6 +24,7 @@ use crate::words::verb::Verb;
 pub use arguments::Arguments;
 pub use outcome::Outcome;
 pub use rest::Rest;
+pub(crate) use words::Words;
 
 /// The reason why pages don't offer an action on an entity, if there is one.
 pub(crate) type Withheld<E> = dyn Fn(&E) -> Option<&'static str> + Send + Sync;
@@ -72,8 +74,8 @@ pub struct Action<P: Provider> {
     pub is_receiving: bool,
     /// True if the action takes files and a body that is no form is a file as a whole.
     pub(crate) is_whole: bool,
-    /// The label for people, if it is not made from the name.
-    pub(crate) label: Option<&'static str>,
+    /// The words that people read of the action.
+    pub(crate) words: Words,
     /// The fields for which the form of a page asks.
     pub asks: &'static [Field],
     /// The reason why pages don't offer the action on an entity, if there is one: empty if it is not told.
@@ -298,7 +300,7 @@ impl<P: Provider> Action<P> {
             is_prepared: false,
             is_receiving: false,
             is_whole: true,
-            label: None,
+            words: Words::default(),
             asks: &[],
             withheld: None,
             withheld_from: None,
@@ -402,13 +404,6 @@ impl<P: Provider> Action<P> {
     #[must_use]
     pub fn asks(mut self, fields: &'static [Field]) -> Self {
         self.asks = fields;
-        self
-    }
-
-    /// Sets what pages call the action, such as `Hand in`. Without it, the label is made from the name.
-    #[must_use]
-    pub fn label(mut self, label: &'static str) -> Self {
-        self.label = Some(label);
         self
     }
 

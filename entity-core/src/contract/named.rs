@@ -6,8 +6,15 @@ use crate::words::label::{label, plural};
 impl ActionRoute {
     /// Returns what people call the action.
     pub fn label(&self) -> String {
-        self.label
+        self.words
+            .label
             .map_or_else(|| label(self.name), ToOwned::to_owned)
+    }
+
+    /// Returns the sentence that a page says to whoever has run the action: `{}` in it stands for a title.
+    pub fn done(&self) -> String {
+        let made = || format!("Done: {}.", self.label());
+        self.words.done.map_or_else(made, ToOwned::to_owned)
     }
 }
 

@@ -313,15 +313,7 @@ fn find_action<'a>(
     segments: &'a [String],
     verb: Verb,
 ) -> Result<Option<Operation<'a>>> {
-    let candidates: Vec<(&ActionRoute, &str, &[String])> = match segments {
-        [name, arguments @ ..] if has_action(route, name, false) => named(route, name, false)
-            .map(|it| (it, "", arguments))
-            .collect(),
-        [id, name, arguments @ ..] => named(route, name, true)
-            .map(|it| (it, id.as_str(), arguments))
-            .collect(),
-        _ => Vec::new(),
-    };
+    let candidates = candidates(route, segments);
     if candidates.is_empty() {
         return Ok(None);
     }
@@ -357,6 +349,29 @@ fn find_action<'a>(
             candidates.iter().map(|(action, ..)| action.verb).collect(),
         )),
     }
+}
+
+/// An action, the id of the entity on which it runs, and the arguments behind its name.
+type Candidate<'a> = (&'a ActionRoute, &'a str, &'a [String]);
+
+/// Returns the actions that `segments` name, with whatever verb.
+fn candidates<'a>(route: &'a Route, segments: &'a [String]) -> Vec<Candidate<'a>> {
+    match segments {
+        [name, arguments @ ..] if has_action(route, name, false) => named(route, name, false)
+            .map(|it| (it, "", arguments))
+            .collect(),
+        [id, name, arguments @ ..] => named(route, name, true)
+            .map(|it| (it, id.as_str(), arguments))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the name of the action at the address, if it is one.
+pub fn action(registry: &Registry, path: &DirectPath) -> Option<&'static str> {
+    let route = registry.route(&path.prefix)?;
+    let found = candidates(route, &path.segments).into_iter().next();
+    found.map(|it| it.0.name)
 }
 
 /// Returns whether the action on the collection that `segments` name admits callers without a session, whatever arguments

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 
 use crate::contract::access::{Access, Need};
-use crate::contract::action::{Answers, Argument};
+use crate::contract::action::{Answers, Argument, Words};
 use crate::contract::blob::ReceiveRoute;
 use crate::contract::context::Context;
 use crate::contract::demo::FillDemo;
@@ -122,8 +122,8 @@ pub struct ActionRoute {
     pub is_receiving: bool,
     /// True if a body that is no form is a file as a whole.
     pub(crate) is_whole: bool,
-    /// The label for people, if it is not made from the name.
-    pub(crate) label: Option<&'static str>,
+    /// The words that people read of the action.
+    pub(crate) words: Words,
     /// The fields for which the form of a page asks.
     pub asks: &'static [Field],
     /// The reason why pages don't offer the action on an entity, if there is one: empty if it is not told.

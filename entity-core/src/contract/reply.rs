@@ -131,13 +131,32 @@ pub enum Effect {
     Acted(Reference),
 }
 
+/// A sentence about what the caller has just done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// The sentence, in which `{}` stands for the title of an entity.
+    pub sentence: String,
+    /// The prefix of the type of that entity.
+    pub about: String,
+}
+
+impl Said {
+    /// Returns the sentence for a page that shows the entity with this title, if it shows one, of the type `prefix`. A page
+    /// that shows another one says `nameless` in place of a title.
+    pub fn told(&self, shown: Option<(&str, &str)>, nameless: &str) -> String {
+        let title = shown.filter(|(prefix, _)| *prefix == self.about);
+        let title = title.map_or(nameless, |it| it.1);
+        self.sentence.replacen("{}", title, 1)
+    }
+}
+
 /// The operations that a person who sees the reply may run next.
 #[derive(Clone, Debug, Default)]
 pub struct Abilities {
     /// True if the caller may create an entity of this type.
     pub create: bool,
     /// The sentence about what the caller has just done, which a page says once.
-    pub said: Option<String>,
+    pub said: Option<Said>,
     /// The words for deleting this entity, if it is called otherwise.
     pub removal: Option<&'static str>,
     /// The site to which all entities of the list belong, if it is known.

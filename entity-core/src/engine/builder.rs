@@ -220,7 +220,7 @@ fn erase<P: Provider + Read>(action: &Action<P>) -> ActionRoute {
         is_prepared: action.is_prepared,
         is_receiving: action.is_receiving,
         is_whole: action.is_whole,
-        label: action.label,
+        words: action.words,
         asks: action.asks,
         offered_to: action.offered_to,
         withheld_from: action.withheld_from,

@@ -62,7 +62,8 @@ impl<'a> EntityPage<'a> {
         let field = item.schema().role(Role::Site);
         let site = field.and_then(|it| tree.get(it.name)?.as_str());
         let site = site.filter(|_| item.prefix() != "site");
-        Frame::new(title(item, view), view).below_list(item.prefix(), site, view)
+        let frame = Frame::new(title(item, view), view).showing(item.prefix(), view);
+        frame.below_list(item.prefix(), site, view)
     }
 
     /// The page of `item`, which has the fields in `tree`, with the `lists` of what belongs to it, whose entities have the

@@ -24,6 +24,13 @@ pub(super) struct Frame<'a> {
     pub(super) paging: Vec<(&'static str, String)>,
 }
 
+/// Returns the sentence about what the reader has just done: a page that shows an entity, of a type and with a title, may name it.
+fn said(shown: Option<(&str, &str)>, view: &View<'_>) -> Option<String> {
+    let said = view.abilities.said.as_ref()?;
+    let kind = view.registry.singular(&said.about).to_lowercase();
+    Some(said.told(shown, &format!("this {kind}")))
+}
+
 /// A page above this one.
 pub(super) struct Crumb {
     pub(super) href: String,
@@ -46,7 +53,7 @@ impl<'a> Frame<'a> {
             title: title.into(),
             state: None,
             registry: view.registry,
-            said: view.abilities.said.clone(),
+            said: said(None, view),
             user: view.user,
             csrf_token: view.csrf_token,
             crumbs: vec![Crumb {
@@ -59,6 +66,12 @@ impl<'a> Frame<'a> {
             formats: Vec::new(),
             paging: Vec::new(),
         }
+    }
+
+    /// The page shows an entity of the type `prefix`, whose title it has.
+    pub(super) fn showing(mut self, prefix: &str, view: &View<'_>) -> Self {
+        self.said = said(Some((prefix, &self.title)), view);
+        self
     }
 
     /// The page is about the type `prefix`, which has a page of its own: its list where most people may see

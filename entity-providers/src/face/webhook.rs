@@ -197,6 +197,7 @@ impl Actions for Webhook {
     fn actions() -> Vec<Action<Self>> {
         vec![
             Action::entity(Verb::Post, "rotate", MAINTAINS, Self::rotate)
+                .done("There is a new secret; the old one no longer counts.")
                 .doc(
                     "Replaces the secret by a new one, which is told in the answer; the old one signs nothing any \
                      more.",

@@ -195,6 +195,7 @@ impl Actions for Invitations {
             Action::on_entity(post, "accept", session, |cx, invitation, _arguments| {
                 Box::pin(write::accept(cx, invitation))
             })
+            .done("You have joined {}.")
             .doc(
                 "Makes the caller, to whom the invitation is, a member of the site. It is refused with 409 if \
                  whoever invited may not give this role any more.",
@@ -205,6 +206,7 @@ impl Actions for Invitations {
                 Box::pin(write::decline(cx, invitation))
             })
             .offered_if(|it: &Invitation| it.is_own)
+            .done("You have declined the invitation.")
             .doc("Ends the invitation, which is to the caller.")
             .answers(Answers::Nothing),
         ];

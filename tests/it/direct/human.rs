@@ -125,6 +125,35 @@ both! {
         assert_eq!(told.header(CACHE_CONTROL), Some("no-store"));
     }
 
+    async fn who_joins_is_told_what_by_its_title(app: TestApp) {
+        const BUTTON: &str = "action=\"/direct/site/field-trip/join\"";
+        let (student, member) = (browser(&app, "student9").await, browser(&app, "student1").await);
+        let page = "/direct/site/field-trip.html";
+        assert!(student.get(page).await.text().contains(BUTTON) && !member.get(page).await.text().contains(BUTTON));
+        for path in ["site/field-trip/join", "membership/join/field-trip"] {
+            let answer = student.post_form(&format!("/direct/{path}"), "_method=POST").await;
+            assert_eq!(next(&answer), page, "{path}");
+            let cookie = answer.header(SET_COOKIE).expect("a cookie").split(';').next().expect("a pair").to_owned();
+            let both = format!("{}; {cookie}", student.cookie().expect("a session"));
+            let after = app.anonymous().with_header(ACCEPT, "text/html").with_header(COOKIE, &both);
+            for (page, expected) in [
+                (page, "You have joined Field Trip to the Salt Marsh."),
+                ("/direct/announcement/site/field-trip.html", "You have joined this site."),
+            ] {
+                let told = after.get(page).await;
+                assert!(told.text().contains(expected), "{cookie}: {}", told.text());
+            }
+        }
+        assert!(!student.get(page).await.text().contains(BUTTON));
+    }
+
+    async fn a_sentence_names_actions_and_never_what_was_sent(app: TestApp) {
+        let student = browser(&app, "student9").await;
+        let answer = student.post_form("/direct/membership/join/site/field-trip", "_method=POST").await;
+        let cookie = answer.header(SET_COOKIE).expect("a cookie");
+        assert!(cookie.starts_with("lectern-said=acted.membership.join.site;"), "{cookie}");
+    }
+
     async fn who_ends_the_own_membership_leaves(app: TestApp) {
         let (student, admin) = (browser(&app, "student1").await, browser(&app, "admin").await);
         let own = read(&student, "/direct/user/current.json").await;

@@ -116,6 +116,7 @@ fn of_work() -> Vec<Action<Assignment>> {
                 .answers(Answers::Entity),
             Action::entity(Verb::Post, "submit", Need::Site(SUBMIT), submit)
                 .receiving_in_forms()
+                .done("Your work on {} is saved.")
                 .label("Hand in")
                 .asks(WORK_FIELDS)
                 .offered_unless(Assignment::closedness)

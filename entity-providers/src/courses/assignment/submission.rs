@@ -330,6 +330,7 @@ impl Actions for Submission {
                 .argument("assignmentId", "The assignment."),
             Action::entity(Verb::Post, "return", Need::Site(GRADE), give_back)
                 .offered_if(|it| it.grade.is_some() && !it.returned)
+                .done("The work is returned: the student sees grade and comment.")
                 .doc("Shows grade and feedback to whoever handed it in.")
                 .answers(Answers::Entity),
         ]

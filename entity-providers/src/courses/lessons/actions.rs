@@ -56,6 +56,7 @@ impl Actions for Lesson {
                 .answers(Answers::Entity),
             Action::entity(Verb::Post, "done", Need::Site(READ), visit)
                 .offered_if(|it| !it.locked && !it.completed)
+                .done("You have seen {}.")
                 .doc("Completes the page for the caller, unless something required on it is not done.")
                 .answers(Answers::Entity),
         ]
@@ -69,6 +70,7 @@ impl Actions for LessonItem {
                 .doc("The items of a page, in order.")
                 .argument("lessonId", "The page."),
             Action::entity(Verb::Post, "done", Need::Site(READ), do_item)
+                .done("{} is done.")
                 .offered_if(|it| !it.locked && !it.completed && it.kind != "checklist")
                 .doc("Notes that the caller has done the item or, with `done` false, that it is not done.")
                 .answers(Answers::Entity),

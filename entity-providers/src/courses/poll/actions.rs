@@ -43,6 +43,7 @@ impl Actions for Poll {
                 .doc("The options of the poll.")
                 .answers(Answers::CollectionOf(PollOption::PREFIX)),
             Action::entity(Verb::Post, "options", Need::Site(ADD), add_options)
+                .done("The options are added.")
                 .label("Add options")
                 .asks(TEXTS)
                 .doc("Adds options to the poll, as long as nobody has voted: `text`, one text or a list of texts.")
@@ -58,6 +59,7 @@ impl Actions for Poll {
                 .answers(Answers::CollectionOf(PollVote::PREFIX)),
             Action::entity(Verb::Post, "vote", Need::Site(VOTE), vote)
                 .parameters(CHOSEN)
+                .done("Your vote counts.")
                 .doc("Votes for one of the options, or for several where the poll asks for them.")
                 .answers(Answers::Entity),
         ]

@@ -17,10 +17,12 @@ impl Actions for Quiz {
                 .doc("The quizzes of a site, as far as the caller sees them; none where the caller is no member.")
                 .argument("siteId", "The site."),
             Action::entity(Verb::Post, "publish", Need::Site(PUBLISH), publish)
+                .done("{} is published.")
                 .offered_if(|it| it.draft)
                 .doc("Publishes the draft: students see the quiz from `startDate` on.")
                 .answers(Answers::Entity),
             Action::entity(Verb::Post, "begin", Need::Site(TAKE), begin)
+                .done("Your attempt has begun.")
                 .offered_if(|it| !it.draft)
                 .doc("Begins an attempt of the caller or, if there is one that is not finished, goes on with it.")
                 .answers(Answers::Value(shape::of::<Begun>)),

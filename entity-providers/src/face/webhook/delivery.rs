@@ -142,6 +142,7 @@ impl Actions for WebhookDelivery {
     fn actions() -> Vec<Action<Self>> {
         vec![
             Action::entity(Verb::Post, "redeliver", MAINTAINS, Self::redeliver)
+                .done("It is sent again.")
                 .doc(
                     "Sends the event again, with the same `webhook-id`, as soon as the webhook is active.",
                 )

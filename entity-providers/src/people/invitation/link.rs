@@ -23,6 +23,7 @@ const SECRET: &str = "The secret in the link.";
 pub(super) fn actions() -> Vec<Action<Invitations>> {
     vec![
         Action::entity(Verb::Post, "link", Need::Site(MANAGES_MEMBERS), renew)
+            .done("There is a new link; the old one no longer works.")
             .label("Make a new link")
             .doc(
                 "Makes a new link with which whoever is logged in may accept the invitation. It is told in the answer \
@@ -35,6 +36,7 @@ pub(super) fn actions() -> Vec<Action<Invitations>> {
             .doc("Asks whoever has the link of an invitation whether they accept it.")
             .answers(Answers::Value(shape::of::<Questionnaire>)),
         Action::collection(Verb::Post, "claim", Need::Session, claim)
+            .done("You have joined {}.")
             .argument("secret", SECRET)
             .unlinked()
             .doc(

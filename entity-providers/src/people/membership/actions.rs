@@ -105,12 +105,14 @@ fn joining() -> Vec<Action<Memberships>> {
     let (post, session) = (Verb::Post, Need::Session);
     vec![
         Action::collection(post, "join", session, join::join)
+        .done("You have joined {}.")
         .doc("Makes the caller a member of a site that anybody may join.")
         .parameters(SITE)
         .optional_argument("siteId", "The site, or the word `site`.")
         .optional_argument("site", "The site, behind that word.")
         .answers(Answers::Done),
         Action::collection(post, "unjoin", session, join::unjoin)
+        .done("You have left the site.")
         .doc("Ends the caller's membership of a site, unless the student system made it.")
         .parameters(SITE)
         .optional_argument("siteId", "The site, or the word `site`.")

@@ -1,6 +1,6 @@
 //! Coming and going by oneself: joining a site that is open to that, leaving any, and being seen there or not.
 
-use entity_core::{Arguments, Context, Error, Outcome, Result};
+use entity_core::{Arguments, Context, Error, Outcome, Reference, Result};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ActiveModelTrait, EntityTrait, IntoActiveModel};
 
@@ -14,13 +14,20 @@ use crate::storage::db::site;
 /// `POST membership/join/site`: makes the caller a member, in the role that the site gives to those who join.
 /// Nothing happens to those who are members, even to those whose membership does not count.
 pub(super) async fn join(cx: &Context, arguments: Arguments) -> Result<Outcome<Memberships>> {
-    let (site, own) = own(cx, &arguments).await?;
+    let site = named(&arguments)?;
+    become_member(cx, &site).await?;
+    Ok(Outcome::Done.about(Reference::entity("site", site)))
+}
+
+/// Makes the caller a member of `site`, as [`join`] does.
+pub(crate) async fn become_member(cx: &Context, site: &str) -> Result<()> {
+    let (site, own) = own(cx, site).await?;
     let role = joining_role(cx, &site).await?;
     if own.is_none() {
         insert(cx, &site.id, &role, Origin::Joined).await?;
         tell(cx, "membership.join", &site.id)?;
     }
-    Ok(Outcome::Done)
+    Ok(())
 }
 
 /// Makes the caller a member of `site` who accepted an invitation to it. A member keeps the role that they have, and
@@ -60,7 +67,7 @@ async fn insert(cx: &Context, site: &str, role: &str, origin: Origin) -> Result<
 
 /// `POST membership/unjoin/site`: ends the caller's membership of a site, unless the student system made it.
 pub(super) async fn unjoin(cx: &Context, arguments: Arguments) -> Result<Outcome<Memberships>> {
-    let (site, own) = own(cx, &arguments).await?;
+    let (site, own) = own(cx, &named(&arguments)?).await?;
     match own {
         Some(membership) if rules::may_leave(cx, &membership) => {
             write::end(cx, &membership).await?;
@@ -96,16 +103,15 @@ pub(super) async fn hide(
     Ok(Outcome::Done)
 }
 
-/// The site that the request names, and the caller's membership of it.
-async fn own(cx: &Context, arguments: &Arguments) -> Result<(site::Model, Option<Membership>)> {
-    let id = named(arguments)?;
-    let found = site::Entity::find_by_id(&id).one(cx.db()?).await?;
+/// The site with this id, and the caller's membership of it.
+async fn own(cx: &Context, id: &str) -> Result<(site::Model, Option<Membership>)> {
+    let found = site::Entity::find_by_id(id).one(cx.db()?).await?;
     let site = found.ok_or_else(Error::not_found)?;
-    let own = query::one(cx, cx.user_id()?, Location::Site(&id)).await?;
+    let own = query::one(cx, cx.user_id()?, Location::Site(id)).await?;
     Ok((site, own))
 }
 
-/// The site: `…/site`, `…/site/site`, or the parameter `siteId`.
+/// The id of the site: `…/site`, `…/site/site`, or the parameter `siteId`.
 fn named(arguments: &Arguments) -> Result<String> {
     match (arguments.optional("siteId"), arguments.optional("site")) {
         (None, _) => parameters::required(arguments, "siteId"),

@@ -11,7 +11,7 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use serde::Serialize;
 
 use super::{Site, Sites, address, parts};
-use crate::people::authorizer;
+use crate::people::{authorizer, membership};
 use crate::storage::db::{site_page, site_tool};
 
 /// The argument that narrows functions.
@@ -66,12 +66,23 @@ pub(super) fn all() -> Vec<Action<Sites>> {
         Action::entity(Verb::Post, "archive", Need::Superuser, archive)
             .doc("The site with everything in it as one zip archive, which `lectern import` takes in: also what no member may see, such as drafts of others.")
             .answers(Answers::Bytes(&["application/zip"])),
+        Action::entity(Verb::Post, "join", Need::Session, join)
+            .done("You have joined {}.")
+            .offered_if(|site| site.joinable && site.published)
+            .withheld_from("site.visit")
+            .doc("Makes the caller a member of the site, which anybody may join.")
+            .answers(Answers::Done),
         Action::entity(get, "userPerms", Need::Session, user_perms)
             .doc("The caller's functions; only of those that begin so, if the path goes on.")
             .unlinked()
             .optional_argument(PREFIX, "How the functions begin.")
             .answers(Answers::Value(shape::of::<Wrapper<BTreeSet<String>>>)),
     ]
+}
+
+async fn join(cx: &Context, site: Site, _: Arguments) -> Result<Outcome<Sites>> {
+    membership::become_member(cx, &site.id).await?;
+    Ok(Outcome::Done)
 }
 
 async fn archive(_cx: &Context, site: Site, _: Arguments) -> Result<Outcome<Sites>> {

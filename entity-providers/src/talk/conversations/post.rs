@@ -374,11 +374,13 @@ impl Actions for TopicPost {
     fn actions() -> Vec<Action<Self>> {
         vec![
             Action::entity(Verb::Post, "verify", Need::Site(INSTRUCTOR), verify)
+                .done("This is marked as the answer.")
                 .doc("Marks the post as the answer to the question.")
                 .label("Mark as the answer")
                 .offered_if(|it| it.verifier.is_empty() && it.may_be_answer())
                 .answers(Answers::Entity),
             Action::entity(Verb::Post, "unverify", Need::Site(INSTRUCTOR), unverify)
+                .done("This is no longer marked as the answer.")
                 .doc("Takes the mark back that the post is the answer.")
                 .label("No longer the answer")
                 .offered_if(|it| !it.verifier.is_empty())

@@ -50,6 +50,7 @@ impl Actions for ForumTopic {
             Action::entity(Verb::Post, "read", Need::Site(READ), read_topic)
                 .doc("Marks the messages of the topic as read by the caller.")
                 .label("Mark all as read")
+                .done("All messages are marked as read.")
                 .answers(Answers::Entity),
         ]
     }
@@ -61,9 +62,11 @@ impl Actions for ForumMessage {
             Action::entity(Verb::Post, "read", Need::Site(READ), read_message)
                 .doc("Marks the message as read by the caller.")
                 .label("Mark as read")
+                .done("The message is marked as read.")
                 .offered_if(|it| !it.read)
                 .answers(Answers::Entity),
             Action::entity(Verb::Post, "approve", Need::Site(MODERATE), approve)
+                .done("The message is approved: others see it now.")
                 .doc("Approves a message, so that others see it.")
                 .offered_if(|it| !it.is_approved && !it.is_draft)
                 .answers(Answers::Entity),

@@ -362,7 +362,12 @@ impl Performance<'_> {
             response = http::without_session(response, &self.app.cookie, is_secure);
         } else if prepared.preference == Preference::Page {
             let is_secure = self.exchange.arrival(&self.app.config).is_secure;
-            said::note(&mut response, &reply.effect, self.path, is_secure);
+            said::note(
+                &mut response,
+                &reply.effect,
+                (self.path, registry),
+                is_secure,
+            );
         }
         Ok(response)
     }

@@ -1,11 +1,12 @@
 //! One sentence about what a form did, on the page that its sender is shown next and on no other.
 //!
-//! A cookie carries which sentence it is, and no text: whoever can set cookies here can make a page say nothing else.
+//! A cookie carries which sentence it is, and no text: whoever can set cookies here can make a page say nothing else. The
+//! title in a sentence is that of the entity that the page shows.
 
 use axum::http::header::{CONTENT_TYPE, COOKIE, IF_MODIFIED_SINCE, IF_NONE_MATCH, SET_COOKIE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
-use entity_core::{DirectPath, Effect, Registry};
+use entity_core::{ActionRoute, DirectPath, Effect, Registry, Said};
 
 use tower_cookies::Cookie;
 use tower_cookies::cookie::SameSite;
@@ -16,37 +17,49 @@ use crate::base::no_store;
 const NAME: &str = "lectern-said";
 /// The time after which what was not shown is forgotten.
 const LIFE: Duration = Duration::seconds(60);
+/// The most words of a cookie.
+const MOST_WORDS: usize = 4;
 
-/// Returns the sentence that the page says, if its reader comes from a form.
-pub(crate) fn sentence(headers: &HeaderMap, registry: &Registry) -> Option<String> {
+/// Returns what the page says, if its reader comes from a form.
+pub(crate) fn sentence(headers: &HeaderMap, registry: &Registry) -> Option<Said> {
     let code = code(headers)?;
-    let mut words = code.split('.');
-    let (what, prefix) = (words.next()?, words.next()?);
-    match (what, words.next()) {
-        ("created", None) => Some(format!("{} created.", registry.route(prefix)?.singular())),
-        ("updated", None) => Some("Your changes are saved.".to_owned()),
-        ("deleted", None) => Some("Done: it is no longer there.".to_owned()),
-        ("acted", Some(name)) => {
-            let mut actions = registry.route(prefix)?.actions.iter();
-            let action = actions.find(|it| it.name == name)?;
-            Some(format!("Done: {}.", action.label()))
+    let words: Vec<_> = code.split('.').take(MOST_WORDS + 1).collect();
+    let (sentence, about) = match *words {
+        ["created", prefix] => (
+            format!("{} created.", registry.route(prefix)?.singular()),
+            prefix,
+        ),
+        ["updated", prefix] => ("Your changes are saved.".to_owned(), prefix),
+        ["deleted", prefix] => ("Done: it is no longer there.".to_owned(), prefix),
+        ["acted", prefix, name, about] => {
+            let actions = &registry.route(prefix)?.actions;
+            let is_meant = |it: &&ActionRoute| it.name == name && !it.verb.is_safe();
+            (actions.iter().find(is_meant)?.done(), about)
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    let about = about.to_owned();
+    Some(Said { sentence, about })
 }
 
 /// Lets the page to which `response` sends a browser say what has been done at `path`.
-pub(crate) fn note(response: &mut Response, effect: &Effect, path: &DirectPath, is_secure: bool) {
-    let what = match effect {
-        Effect::Created(_) => "created",
-        Effect::Updated(_) => "updated",
-        Effect::Deleted(_) => "deleted",
-        Effect::Acted(_) => "acted",
+pub(crate) fn note(
+    response: &mut Response,
+    effect: &Effect,
+    (path, registry): (&DirectPath, &Registry),
+    is_secure: bool,
+) {
+    let prefix = &path.prefix;
+    let code = match effect {
+        Effect::Created(_) => format!("created.{prefix}"),
+        Effect::Updated(_) => format!("updated.{prefix}"),
+        Effect::Deleted(_) => format!("deleted.{prefix}"),
+        Effect::Acted(on) => match entity_core::action(registry, path) {
+            Some(action) => format!("acted.{prefix}.{action}.{}", on.prefix),
+            None => return,
+        },
         Effect::Read => return,
     };
-    let action = path.segments.last().filter(|_| what == "acted");
-    let action = action.map(|it| format!(".{it}")).unwrap_or_default();
-    let code = format!("{what}.{}{action}", path.prefix);
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     if response.status() == StatusCode::SEE_OTHER && code.chars().all(is_plain) {
         tell(response, &code, LIFE, is_secure);
@@ -108,18 +121,25 @@ mod tests {
                 Some("Your changes are saved."),
             ),
             (
-                "lectern-said=acted.assignment.submit",
-                Some("Done: Hand in."),
+                "lectern-said=acted.calendar.import.calendar",
+                Some("Done: Import events."),
+            ),
+            (
+                "lectern-said=acted.membership.join.site",
+                Some("You have joined {}."),
             ),
             ("lectern-said=created.nothing", None),
-            ("lectern-said=acted.assignment.nothing", None),
+            ("lectern-said=acted.assignment.nothing.site", None),
+            ("lectern-said=acted.membership.join.site.more", None),
             ("lectern-said=<b>", None),
             ("other=created.announcement", None),
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(COOKIE, HeaderValue::from_static(cookie));
             assert_eq!(
-                sentence(&headers, &registry).as_deref(),
+                sentence(&headers, &registry)
+                    .map(|it| it.sentence)
+                    .as_deref(),
                 expected,
                 "{cookie}"
             );

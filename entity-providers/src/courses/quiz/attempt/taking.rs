@@ -36,10 +36,12 @@ impl Actions for QuizAttempt {
                 .doc("The questions of the caller's attempt, as a form that is filled in and handed in.")
                 .answers(Kind::Value(shape::of::<Questionnaire>)),
             Action::entity(Verb::Post, "save", Need::Site(TAKE), save)
+                .done("Your answers are saved.")
                 .doc("Saves answers of the caller's attempt. Those that are not sent stay as they are.")
                 .parameters(ANSWERS)
                 .answers(Kind::Entity),
             Action::entity(Verb::Post, "submit", Need::Site(TAKE), submit)
+                .done("Your answers are handed in.")
                 .doc("Saves the answers that are sent, and hands the caller's attempt in. Handing in again changes nothing.")
                 .parameters(ANSWERS)
                 .answers(Kind::Entity),

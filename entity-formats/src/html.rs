@@ -18,6 +18,7 @@ mod problem;
 mod query;
 mod questionnaire;
 mod reference;
+mod repeats;
 mod shown;
 mod subscribe;
 mod subscription;

@@ -217,6 +217,7 @@ pub(crate) fn meaning(attribute: &Ident) -> Option<TokenStream> {
         "milliseconds" => quote!(Length(1)),
         "seconds" => quote!(Length(1000)),
         "since_1970" => quote!(Seconds),
+        "recurrence" => quote!(Recurrence),
         _ => return None,
     })
 }

@@ -372,7 +372,7 @@ impl Attributes {
             "parent" => self.parent = Some(meta.value()?.parse()?),
             "max" => self.max = Some(meta.value()?.parse::<LitInt>()?.base10_parse()?),
             "email" | "address" | "password" | "new_password" | "zone" | "milliseconds"
-            | "seconds" | "since_1970" => {
+            | "seconds" | "since_1970" | "recurrence" => {
                 self.meaning = attributes::meaning(ident);
             }
             name if self.words.read(name, meta)? => {}

@@ -80,6 +80,7 @@ use crate::field::Fields;
 /// | `zone` | the name of a time zone: times without an offset are by its clock, in all instants that clients write |
 /// | `milliseconds`, `seconds` | a length of time in this unit: forms ask for minutes |
 /// | `since_1970` | an instant in seconds since 1970 |
+/// | `recurrence` | the value of an iCalendar `RRULE`, by the clock of the `zone`: forms ask how often and until when |
 /// | `choices("course", "project")`, `choices = KINDS` | the only texts that clients may write, as they are or as a constant array; `"AFTER_DUE" = "After the due time"` says the words for one |
 /// | `words("DRAFT" = "Draft")` | the words that people read for values of a field that clients don't write |
 /// | `label = "Due"` | what people call the field; without it, the label is made from the name |

@@ -1,18 +1,29 @@
-//! Measures: what people are asked for in minutes or as a time, and programs send as a number.
+//! Measures: what people are asked for in minutes, as a time or in words, and programs send as a number or a rule.
 //!
 //! A type declares them by the [`Meaning`] of a field. Forms send them under a name of their own, so that what programs
-//! send means the same as ever: `duration[minutes]` beside `duration`.
+//! send means the same as ever: `duration[minutes]` beside `duration`. A rule of recurrence is sent in parts: `rule[every]`
+//! is one of [`PERIODS`], nothing or [`RULE`], which stands for the rule beside it, `rule`; `rule[until]` and `rule[times]`
+//! say when the event ends.
 
 use std::borrow::Cow;
 
+use chrono::NaiveDate;
 use serde_json::{Map, Value};
 
 use crate::model::schema::{Field, Meaning, Schema};
 use crate::model::value::instant;
 use crate::words::error::FieldError;
+use crate::words::recurrence::{PERIODS, Plain};
 
 const MINUTES: &str = "[minutes]";
 const TIME: &str = "[time]";
+const EVERY: &str = "[every]";
+/// The name of the part that says the last day of an event that recurs, behind the name of the field.
+pub const UNTIL: &str = "[until]";
+/// The name of the part that says how many times an event recurs, behind the name of the field.
+pub const TIMES: &str = "[times]";
+/// The value of a form that stands for the rule that is sent beside it.
+pub const RULE: &str = "rule";
 /// The milliseconds of a minute.
 const MINUTE: i64 = 60_000;
 
@@ -21,6 +32,7 @@ pub fn form_name(field: &Field) -> String {
     match field.meaning {
         Some(Meaning::Length(_)) => format!("{}{MINUTES}", field.name),
         Some(Meaning::Seconds) => format!("{}{TIME}", field.name),
+        Some(Meaning::Recurrence) => format!("{}{EVERY}", field.name),
         _ => field.name.to_owned(),
     }
 }
@@ -49,14 +61,26 @@ pub(crate) fn read<'a>(
     schema: &Schema,
 ) -> Result<Cow<'a, Map<String, Value>>, Vec<FieldError>> {
     let is_entered = |field: &&Field| fields.contains_key(&form_name(field));
-    let is_measure =
-        |it: &&Field| matches!(it.meaning, Some(Meaning::Length(_) | Meaning::Seconds));
+    let is_measure = |it: &&Field| form_name(it) != it.name;
     let entered = schema.fields.iter().filter(is_measure).filter(is_entered);
     let (mut read, mut errors) = (Cow::Borrowed(fields), Vec::new());
     for field in entered {
-        let text = read.to_mut().remove(&form_name(field));
-        let text = text.as_ref().and_then(Value::as_str).unwrap_or_default();
-        match value(field, text.trim()) {
+        let mut take = |name: &str| match read.to_mut().remove(name) {
+            Some(Value::String(text)) => text.trim().to_owned(),
+            _ => String::new(),
+        };
+        let text = take(&form_name(field));
+        let value = match field.meaning {
+            Some(Meaning::Recurrence) => {
+                let [until, times] = [UNTIL, TIMES].map(|it| take(&format!("{}{it}", field.name)));
+                match text == RULE {
+                    true => continue,
+                    false => rule(&text, &until, &times).map(Value::from),
+                }
+            }
+            _ => value(field, &text),
+        };
+        match value {
             Ok(value) => drop(read.to_mut().insert(field.name.to_owned(), value)),
             Err(message) => errors.push(FieldError {
                 name: field.name.to_owned(),
@@ -83,6 +107,39 @@ fn value(field: &Field, text: &str) -> Result<Value, String> {
     Ok(Value::from(number.to_string()))
 }
 
+/// Returns the rule that a form says; empty for an event that does not recur.
+fn rule(every: &str, until: &str, times: &str) -> Result<String, String> {
+    if every.is_empty() {
+        return Ok(String::new());
+    }
+    let mut periods = PERIODS.iter().map(|it| it.0);
+    let period = periods.find(|it| *it == every);
+    let period = period.ok_or("must be one of the choices")?;
+    let until = match until {
+        "" => None,
+        day => {
+            let day = NaiveDate::parse_from_str(day, "%Y-%m-%d");
+            Some(day.map_err(|_strange| "must end on a day such as 2027-01-31")?)
+        }
+    };
+    let times = match times {
+        "" => None,
+        number => {
+            let number = number.parse();
+            Some(number.map_err(|_strange| "must take place a whole number of times")?)
+        }
+    };
+    if until.is_some() && times.is_some() {
+        return Err("must end on a day or after some times, not both".to_owned());
+    }
+    let plain = Plain {
+        period,
+        until,
+        times,
+    };
+    Ok(plain.to_rule().unwrap_or_default())
+}
+
 /// Returns the milliseconds of a number of minutes, which may have six digits behind a point.
 fn millis(minutes: &str) -> Option<i64> {
     let (whole, part) = minutes.split_once('.').unwrap_or((minutes, ""));
@@ -106,6 +163,7 @@ mod tests {
             Field::new("length", Kind::Integer, "").meaning(Meaning::Length(1)),
             Field::new("limit", Kind::Integer, "").meaning(Meaning::Length(1000)),
             Field::new("opens", Kind::Integer, "").meaning(Meaning::Seconds),
+            Field::new("rule", Kind::Text(300), "").meaning(Meaning::Recurrence),
         ],
         has_feed: false,
         has_events: false,
@@ -141,6 +199,47 @@ mod tests {
             ),
         ] {
             assert_eq!(read_all(&entered), Ok(expected), "{entered}");
+        }
+    }
+
+    #[test]
+    fn how_often_and_until_when_is_read_as_a_rule() {
+        for (entered, expected) in [
+            (
+                json!({"rule[every]": "", "rule": "FREQ=DAILY"}),
+                json!({"rule": ""}),
+            ),
+            (
+                json!({"rule[every]": "week"}),
+                json!({"rule": "FREQ=WEEKLY"}),
+            ),
+            (
+                json!({"rule[every]": "fortnight", "rule[until]": "2027-01-31", "rule[times]": "", "rule": ""}),
+                json!({"rule": "FREQ=WEEKLY;INTERVAL=2;UNTIL=20270131"}),
+            ),
+            (
+                json!({"rule[every]": "day", "rule[until]": "", "rule[times]": "5"}),
+                json!({"rule": "FREQ=DAILY;COUNT=5"}),
+            ),
+            (
+                json!({"rule[every]": "rule", "rule[until]": "", "rule[times]": "", "rule": "FREQ=WEEKLY;BYDAY=TU"}),
+                json!({"rule": "FREQ=WEEKLY;BYDAY=TU"}),
+            ),
+            (json!({"rule": "FREQ=DAILY"}), json!({"rule": "FREQ=DAILY"})),
+        ] {
+            assert_eq!(read_all(&entered), Ok(expected), "{entered}");
+        }
+        for wrong in [
+            json!({"rule[every]": "hour"}),
+            json!({"rule[every]": "day", "rule[times]": "often"}),
+            json!({"rule[every]": "day", "rule[until]": "soon"}),
+            json!({"rule[every]": "day", "rule[until]": "2027-01-31", "rule[times]": "5"}),
+        ] {
+            assert_eq!(
+                read_all(&wrong).expect_err("an error")[0].name,
+                "rule",
+                "{wrong}"
+            );
         }
     }
 

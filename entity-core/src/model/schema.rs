@@ -143,6 +143,8 @@ pub enum Meaning {
     Length(i64),
     /// An instant: a whole number of seconds since 1970.
     Seconds,
+    /// A [recurrence rule](crate::recurrence), by the clock of the entity's [zone](Self::Zone). Forms ask for it in words.
+    Recurrence,
 }
 
 /// The kind of a field's values, in JSON and in a form.
@@ -214,11 +216,12 @@ impl Schema {
         self.fields.iter().find(|it| it.role == Some(role))
     }
 
-    /// Returns the field that names the time zone by whose clock `field` is sent and shown, if `field` is an instant that
-    /// clients may write and the type has such a zone.
+    /// Returns the field that names the time zone by whose clock `field` is sent and shown, if `field` is an instant or a
+    /// recurrence rule that clients may write and the type has such a zone.
     pub fn clock_of(&self, field: &Field) -> Option<&Field> {
         let is_instant = matches!(field.kind, Kind::Instant | Kind::Millis | Kind::Moment);
-        let is_sent = is_instant && field.writable != Writable::Never;
+        let is_timed = is_instant || field.meaning == Some(Meaning::Recurrence);
+        let is_sent = is_timed && field.writable != Writable::Never;
         let mut fields = self.fields.iter().filter(|_| is_sent);
         fields.find(|it| it.meaning == Some(Meaning::Zone))
     }

@@ -20,6 +20,7 @@
 
 #[cfg(test)]
 mod oracle;
+mod plain;
 mod range;
 #[cfg(test)]
 mod tests;
@@ -33,7 +34,8 @@ use rrule::{Frequency, RRule, RRuleSet, Unvalidated};
 
 use crate::DateTimeUtc;
 
-pub use range::{Range, YEAR, in_order};
+pub use plain::{PERIODS, Plain, words};
+pub use range::{FIRST_DAY, LAST_DAY, Range, YEAR, in_order};
 
 /// The parts of a rule that are understood. Parts of a day are left out: an event recurs once a day at most.
 const PARTS: [&str; 11] = [

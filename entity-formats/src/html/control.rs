@@ -6,10 +6,11 @@ use askama::Template;
 use askama::filters::HtmlSafe;
 use chrono::DateTime;
 use entity_core::schema::{Field, Kind, MAX_LINE, Meaning};
-use entity_core::{lines, measure};
+use entity_core::{lines, measure, recurrence};
 use serde_json::Value;
 
 use super::choices::Ticks;
+use super::repeats::Repeats;
 use super::shown::instant;
 use super::wall_clock::WallClock;
 use super::words::{label_of, prose, word_of};
@@ -58,6 +59,8 @@ pub(super) enum Widget {
     Ticks(Ticks),
     /// A line for the name of a time zone, with those that there are.
     Zone(Option<usize>),
+    /// A choice of how often an event takes place, and until when.
+    Repeats(Repeats),
     /// A box that is ticked or not. A browser sends nothing of one that is not, so that `false` is sent in front
     /// of each.
     Tick,
@@ -83,6 +86,10 @@ impl Control {
         clock: WallClock<'_>,
         error: Option<String>,
     ) -> Self {
+        let mut widget = match field.meaning {
+            Some(Meaning::Recurrence) => Widget::Repeats(Repeats::of(field, value, clock.zone)),
+            _ => Widget::of(field),
+        };
         let value = match is_secret(field) {
             true => String::new(),
             false => entered(field, value, clock),
@@ -110,6 +117,13 @@ impl Control {
 
     /// The same, which says besides what is stored now, if that is something else.
     pub(super) fn beside(mut self, field: &Field, stored: &Value, clock: WallClock<'_>) -> Self {
+        if let Widget::Repeats(own) = &self.widget {
+            let rule = stored.as_str().unwrap_or_default();
+            let words = recurrence::words(rule, clock.zone);
+            let is_same = *own == Repeats::of(field, stored, clock.zone);
+            self.present = (!is_same).then(|| words.unwrap_or_else(|| "nothing".to_owned()));
+            return self;
+        }
         let stored = match entered(field, stored, clock) {
             nothing if nothing.is_empty() && self.is_tick() => "false".to_owned(),
             // A browser ends lines in its own way, whoever wrote them.
@@ -151,7 +165,7 @@ impl Control {
 
     /// Returns whether it is a group of boxes, which has a legend instead of a label.
     fn is_group(&self) -> bool {
-        matches!(self.widget, Widget::Ticks(_))
+        matches!(self.widget, Widget::Ticks(_) | Widget::Repeats(_))
     }
 
     fn is_tick(&self) -> bool {
@@ -302,7 +316,8 @@ impl Widget {
                     rows: 3,
                 };
             }
-            Some(Meaning::Zone | Meaning::Length(_) | Meaning::Seconds) | None => ("text", None),
+            Some(Meaning::Zone | Meaning::Length(_) | Meaning::Seconds | Meaning::Recurrence)
+            | None => ("text", None),
         };
         Self::Line {
             kind,

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use entity_core::format::View;
-use entity_core::schema::{Field, Schema};
+use entity_core::schema::{Field, Meaning, Schema};
 use entity_core::{
     ErrorKind, FieldError, Form, FormPurpose, Item, Reference, Refusal, Route, Version, measure,
 };
@@ -12,6 +12,7 @@ use super::control::{Chooser, Control};
 use super::entity::title;
 use super::frame::Frame;
 use super::query::Query;
+use super::repeats::Repeats;
 use super::wall_clock::WallClock;
 use super::words::{label_of, prose};
 use super::{label, sentence};
@@ -157,6 +158,9 @@ fn value(field: &Field, refusal: Option<&Refusal>, tree: &Value, prefilled: &Que
 
 /// What was sent: as people enter it, or as programs send it.
 fn sent(field: &Field, refusal: &Refusal) -> Value {
+    if field.meaning == Some(Meaning::Recurrence) {
+        return Repeats::sent(field, refusal);
+    }
     let name = measure::form_name(field);
     let entered = refusal.sent.get(&name).filter(|_| name != field.name);
     let sent = || refusal.sent.get(field.name).cloned().unwrap_or_default();

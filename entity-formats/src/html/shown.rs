@@ -7,7 +7,7 @@ use askama::filters::HtmlSafe;
 use chrono::{DateTime, Utc};
 use entity_core::format::View;
 use entity_core::schema::{Field, Kind, Meaning, Schema};
-use entity_core::{encode_segment, is_web_address, plain_text, wire};
+use entity_core::{encode_segment, is_web_address, plain_text, recurrence, wire};
 use serde_json::{Map, Value};
 
 use super::label;
@@ -120,6 +120,12 @@ impl<'a> Shown<'a> {
             return shown;
         }
         let clock = WallClock::of(schema, field, Some(entity));
+        let rule = value
+            .as_str()
+            .filter(|_| field.meaning == Some(Meaning::Recurrence));
+        if let Some(words) = rule.and_then(|it| recurrence::words(it, clock.zone)) {
+            return Self::Text(words);
+        }
         let time = |it| Self::of_time(it, clock);
         instant(field.kind, value).map_or_else(|| Self::of(value), time)
     }

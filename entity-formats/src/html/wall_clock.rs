@@ -10,7 +10,7 @@ use super::words::label_of;
 /// The clock of one field.
 #[derive(Clone, Copy)]
 pub(super) struct WallClock<'a> {
-    zone: Tz,
+    pub(super) zone: Tz,
     /// The field that names the zone.
     source: Option<&'a Field>,
 }

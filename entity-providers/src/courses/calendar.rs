@@ -136,7 +136,7 @@ pub struct CalendarEvent {
     #[entity(hint = "The clock by which it takes place, such as Europe/Berlin.")]
     pub time_zone: String,
     /// How it recurs: the value of an iCalendar `RRULE`, such as `FREQ=WEEKLY;COUNT=10`.
-    #[entity(max = 300, label = "Repeats")]
+    #[entity(max = 300, recurrence, label = "Repeats", hint = "")]
     pub recurrence_rule: Option<String>,
     /// Where it takes place.
     #[entity(label = "Place")]

@@ -71,6 +71,36 @@ both! {
         }
     }
 
+    async fn recurrence_is_said_in_words_and_programs_send_rules_as_before(app: TestApp) {
+        let teacher = browser(&app, "instructor1").await;
+        let common = [("siteId", "biology-101"), ("title", "Lab"), ("firstTime", "2027-03-02T10:00"), ("timeZone", "Europe/Berlin")];
+        let weekly = [("recurrenceRule[every]", "week"), ("recurrenceRule[until]", "2027-03-31"), ("recurrenceRule[times]", ""), ("recurrenceRule", "")];
+        let own = [("recurrenceRule", "FREQ=WEEKLY;BYDAY=TU,TH")];
+        for (parts, expected, words, selected) in [
+            (&weekly[..], "FREQ=WEEKLY;UNTIL=20270331T215959Z", "every week, until 31 Mar 2027", "value=\"week\" selected"),
+            (&own[..], "FREQ=WEEKLY;BYDAY=TU,TH", "every week on Tuesday, Thursday", "value=\"rule\" selected"),
+        ] {
+            let answer = app.user("instructor1").await.post_form(EVENTS, &form(&[&common[..], parts].concat())).await;
+            let path = format!("{EVENTS}/{}", created(&answer, "calendar"));
+            let event = read(&teacher, &format!("{path}.json")).await;
+            assert_eq!(event["recurrenceRule"], expected);
+            let (page, edit) = (teacher.get(&format!("{path}.html")).await, teacher.get(&format!("{path}/edit.html")).await);
+            assert!(page.text().contains(words), "{words} in {}", page.text());
+            assert!(edit.text().contains(selected), "{selected} in {}", edit.text());
+            let kept = [("_method", "PUT"), ("recurrenceRule[every]", "rule"), ("recurrenceRule", expected)];
+            next(&teacher.post_form(&path, &form(&kept)).await);
+            assert_eq!(read(&teacher, &format!("{path}.json")).await["recurrenceRule"], expected);
+            next(&teacher.post_form(&path, &form(&[("_method", "PUT"), ("recurrenceRule[every]", "")])).await);
+            assert_eq!(read(&teacher, &format!("{path}.json")).await["recurrenceRule"], Value::Null);
+        }
+        let wrong = [("recurrenceRule[every]", "day"), ("recurrenceRule[until]", "2027-03-31"), ("recurrenceRule[times]", "5")];
+        let answer = teacher.post_form(EVENTS, &form(&[&common[..], &wrong].concat())).await;
+        answer.expect(StatusCode::BAD_REQUEST);
+        for it in ["Repeats must end on a day or after some times, not both.", "value=\"day\" selected", "value=\"2027-03-31\"", "value=\"5\""] {
+            assert!(answer.text().contains(it), "{it} in {}", answer.text());
+        }
+    }
+
     async fn groups_are_ticked_and_files_stay_unless_they_are_left_out(app: TestApp) {
         let teacher = browser(&app, "instructor1").await;
         let page = page_of(&teacher, "assignment", LAB).await;

@@ -90,6 +90,7 @@ fn text(field: &Field, max: usize, number: usize) -> Value {
         Some(Meaning::UserName) => format!("row{number:03}"),
         Some(Meaning::Password | Meaning::NewPassword) => format!("{WORD}-row{number:03}"),
         Some(Meaning::Zone) => "Europe/Berlin".to_owned(),
+        Some(Meaning::Recurrence) => "FREQ=WEEKLY".to_owned(),
         Some(Meaning::Length(_) | Meaning::Seconds) | None => format!("{WORD} row{number:03}"),
     };
     text.chars().take(max).collect::<String>().into()

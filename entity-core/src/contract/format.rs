@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::DateTimeUtc;
 use crate::contract::input::Input;
 use crate::contract::registry::{Registry, RegistryError};
 use crate::contract::reply::{Abilities, Body};
@@ -41,6 +42,8 @@ pub struct View<'a> {
     pub path: &'a str,
     /// The query of the request as it was sent, without the question mark; empty if there is none.
     pub query: &'a str,
+    /// The instant of the request.
+    pub now: DateTimeUtc,
     /// The address of the answer, if it is another one than the path below `/direct`.
     pub own_address: Option<OwnAddress<'a>>,
     /// The operations that the caller may do from here.

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::ask::{Ask, is_asking};
 use super::children::{Children, List};
 use super::frame::Frame;
+use super::list::this_month;
 use super::query::Query;
 use super::shown::{SanitizedHtml, Shown, instant, is_nameless};
 use super::words::{label_of, prose};
@@ -217,13 +218,23 @@ pub(super) fn href_of(list: &Related) -> String {
     query.behind(&path)
 }
 
+/// The address of the page of a list: of this month, where it goes by days.
+fn near(list: &Related, view: &View<'_>) -> String {
+    let href = href_of(list);
+    let name = list.segments.first().map_or("", String::as_str);
+    match this_month(list.prefix, name, view) {
+        Some(days) if list.query.is_empty() => format!("{href}?{days}"),
+        _ => href,
+    }
+}
+
 /// The lists of other types that are about `item`, that the reader may open and that the page does not show.
 fn related(shown: &[List<'_>], view: &View<'_>) -> Vec<Command> {
     let related = view.abilities.related.iter();
     related
         .filter(|it| !shown.iter().any(|shown| std::ptr::eq(shown.0, *it)))
         .map(|it| Command {
-            href: href_of(it),
+            href: near(it, view),
             label: view.registry.plural(it.prefix),
             doc: prose(it.doc, &[]),
         })

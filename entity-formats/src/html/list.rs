@@ -1,5 +1,6 @@
 //! The page of a list.
 
+mod agenda;
 mod column;
 mod filter;
 mod table;
@@ -10,6 +11,8 @@ use entity_core::schema::{Role, Schema};
 use entity_core::{Collection, Item, Reference, Result, encode_segment};
 use serde_json::Value;
 
+use self::agenda::Agenda;
+pub(super) use self::agenda::this_month;
 use self::column::{is_needed, site_of};
 use self::filter::Filter;
 pub(super) use self::table::Table;
@@ -36,6 +39,7 @@ pub(super) struct ListPage<'a> {
     links: Vec<Command>,
     feed: Option<Subscribe>,
     filter: Option<Filter>,
+    agenda: Option<Agenda>,
     table: Table<'a>,
     paging: Vec<(&'static str, String)>,
 }
@@ -101,6 +105,7 @@ impl<'a> ListPage<'a> {
             links: links(&view.abilities.actions),
             feed: None,
             filter: Filter::of(collection.schema, view).filter(|_| collection.is_searched),
+            agenda: Agenda::of(collection, view),
             table: Table::of(collection, &entities, view),
             paging: frame.paging.clone(),
             frame,

@@ -1,6 +1,7 @@
 //! The query of a page's address, to make the links that change it.
 
 use entity_core::format::View;
+use entity_core::recurrence::{FIRST_DAY, LAST_DAY};
 use entity_core::search::Window;
 
 use crate::input::form::{parse_pairs, write_pairs};
@@ -66,7 +67,8 @@ impl Query {
     }
 }
 
-/// Returns whether the parameter says which part of a list is shown, or in which order: nothing about its entities.
+/// Returns whether the parameter says which part of a list is shown, such as which days, or in which order: nothing about
+/// its entities.
 pub(super) fn is_about_list(name: &str) -> bool {
-    Window::is_set_by(name) || PLACE.contains(&name) || name == ORDER
+    Window::is_set_by(name) || PLACE.contains(&name) || [ORDER, FIRST_DAY, LAST_DAY].contains(&name)
 }

@@ -17,7 +17,7 @@ mod write;
 use chrono::TimeDelta;
 use entity_core::db::{Sight, Telling};
 use entity_core::file::Files;
-use entity_core::recurrence::{self, Range, Series, Tz};
+use entity_core::recurrence::{self, FIRST_DAY, LAST_DAY, Range, Series, Tz};
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
     Action, Actions, Answers, Arguments, Context, DateTimeUtc, Entity, Error, ErrorKind,
@@ -371,10 +371,10 @@ impl CalendarEvent {
 /// The parameters by which existing clients choose days and the amount of detail.
 const CHOICE: &[(&str, &str)] = &[
     (
-        "firstDate",
+        FIRST_DAY,
         "the first day, such as 2026-11-21; with a day, each occurrence of an event that recurs is an entity of its own",
     ),
-    ("lastDate", "the last day"),
+    (LAST_DAY, "the last day"),
     ("detailed", "has no effect: all fields are always shown"),
     ("merged", "has no effect: a site has one calendar"),
 ];
@@ -454,7 +454,7 @@ async fn chosen(
 /// Returns the days that the query names, if it names some.
 fn days(arguments: &Arguments) -> Result<Option<Range>> {
     let day = |name| arguments.parameter(name).map(|it| (name, it));
-    Range::of_days(day("firstDate"), day("lastDate"))
+    Range::of_days(day(FIRST_DAY), day(LAST_DAY))
 }
 
 async fn of_site_and_id(cx: &Context, arguments: Arguments) -> Result<Outcome<CalendarEvent>> {

@@ -263,6 +263,7 @@ pub(crate) fn view<'a>(
         base_url: &exchange.base_url,
         path: without_format,
         query: exchange.parts.uri.query().unwrap_or_default(),
+        now: exchange.context.now,
         own_address: None,
         abilities,
         formats: &app.formats,

@@ -11,6 +11,11 @@ use crate::words::error::{Error, Result};
 /// The length of a range of which only one end is named.
 pub const YEAR: TimeDelta = TimeDelta::days(365);
 
+/// The parameter of a list that names the first day.
+pub const FIRST_DAY: &str = "firstDate";
+/// The parameter of a list that names the last day.
+pub const LAST_DAY: &str = "lastDate";
+
 /// A range of time, without its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {

@@ -449,6 +449,7 @@ pub(crate) fn view_of<'a>(path: &'a str, query: &'a str) -> View<'a> {
         base_url: "https://lms.example",
         path,
         query,
+        now: entity_core::DateTimeUtc::UNIX_EPOCH,
         own_address: None,
         abilities: Abilities {
             create: true,

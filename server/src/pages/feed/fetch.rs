@@ -197,6 +197,7 @@ async fn show(
             base_url,
             path: &bound.row.path,
             query: &query,
+            now: exchange.context.now,
             own_address: Some(OwnAddress {
                 url: &url,
                 format: target.format,

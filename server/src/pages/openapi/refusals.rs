@@ -221,6 +221,7 @@ impl Builder<'_> {
             base_url: "",
             path: "",
             query: "",
+            now: entity_core::DateTimeUtc::UNIX_EPOCH,
             own_address: None,
             formats: self.formats,
             registry: self.registry,

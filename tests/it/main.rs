@@ -45,6 +45,7 @@ mod removal;
 mod scale;
 mod shape;
 mod sight;
+mod size;
 mod statements;
 mod storage;
 mod strict;

@@ -1,7 +1,26 @@
 //! The names that people read of a type and of its actions.
 
+use super::action::Action;
+use super::provider::Provider;
 use super::registry::{ActionRoute, Route};
 use crate::words::label::{label, plural};
+
+impl<P: Provider> Action<P> {
+    /// Sets what pages call the action, such as `Hand in`. Without it, the label is made from the name.
+    #[must_use]
+    pub fn label(mut self, label: &'static str) -> Self {
+        self.words.label = Some(label);
+        self
+    }
+
+    /// Sets the sentence that a page says to whoever has run the action by a form, such as `You have joined {}.`, where
+    /// `{}` stands for the title of the entity that the page shows. Without it, the sentence is made from the label.
+    #[must_use]
+    pub fn done(mut self, sentence: &'static str) -> Self {
+        self.words.done = Some(sentence);
+        self
+    }
+}
 
 impl ActionRoute {
     /// Returns what people call the action.

@@ -206,6 +206,8 @@ pub struct Offer {
     pub reason: Option<&'static str>,
     /// The fields that the form asks for.
     pub asks: &'static [Field],
+    /// The things that the form offers to choose from.
+    pub offered: Vec<form::Offered>,
     /// The maximum number of files that the form asks for, if it does.
     pub files: Option<usize>,
     /// True if the answer is bytes or a file, and no page.

@@ -6,6 +6,7 @@ use crate::contract::context::Context;
 use crate::contract::gate;
 use crate::contract::registry::{ActionRoute, Call, Route};
 use crate::contract::reply::Offer;
+use crate::engine::options;
 use crate::model::entity::Entity;
 use crate::words::error::Result;
 use crate::words::path::DirectPath;
@@ -39,6 +40,7 @@ pub(crate) async fn on<E: Entity>(
             let id = entity.map(|it| it.id().into_owned());
             offers.push(Offer {
                 reason,
+                offered: options::of_fields(cx, action.asks, site).await?,
                 ..offer(route, action, id, &[])
             });
         }
@@ -47,7 +49,7 @@ pub(crate) async fn on<E: Entity>(
 }
 
 /// Returns the actions that the caller may run from the page of the action `name` on the collection, which was called
-/// with arguments: the other ones with the same arguments.
+/// with arguments: the other ones with the same arguments that ask for something or have a label.
 pub(crate) async fn beside(cx: &Context, call: Call<'_>, name: &str) -> Result<Vec<Offer>> {
     let mut offers = Vec::new();
     let on_collection = || call.route.actions.iter().filter(|it| !it.is_on_entity);
@@ -64,13 +66,18 @@ pub(crate) async fn beside(cx: &Context, call: Call<'_>, name: &str) -> Result<V
     let site = site.map(|it| it.1.as_str());
     for action in on_collection().filter(has_same) {
         let is_form = action.verb == Verb::Post && !action.asks.is_empty();
+        // One that reads is for people if they have a word for it.
+        let is_link = action.verb == Verb::Get && action.words.label.is_some();
         let need = action.need.unwrap_or(Need::Superuser);
         let is_meant = match action.offered_to {
             Some(function) => gate::may_run_in_site(cx, Need::Site(function), site).await?,
             None => true,
         };
-        if is_form && is_meant && gate::may_run_in_site(cx, need, site).await? {
-            offers.push(offer(call.route, action, None, call.arguments));
+        if (is_form || is_link) && is_meant && gate::may_run_in_site(cx, need, site).await? {
+            offers.push(Offer {
+                offered: options::of_fields(cx, action.asks, site).await?,
+                ..offer(call.route, action, None, call.arguments)
+            });
         }
     }
     Ok(offers)
@@ -101,6 +108,7 @@ fn offer(route: &Route, action: &ActionRoute, id: Option<String>, arguments: &[S
         doc: action.doc,
         reason: None,
         asks: action.asks,
+        offered: Vec::new(),
         files: files.map(|it| it.most),
         answers_bytes: matches!(action.answers, Answers::Bytes(_)),
     }

@@ -140,6 +140,21 @@ pub(crate) async fn add(
     Ok(())
 }
 
+/// Returns what the form of an action offers for those of its `fields` that say so, in `site` if there is one.
+pub(crate) async fn of_fields(
+    cx: &Context,
+    fields: &[Field],
+    site: Option<&str>,
+) -> Result<Vec<Offered>> {
+    let mut offered = Vec::new();
+    for (field, name) in fields.iter().filter_map(|it| Some((it.name, it.offered?))) {
+        let registry = cx.service::<Registry>()?;
+        let choices = choices(cx, &registry, name, site).await?;
+        offered.push(Offered { field, choices });
+    }
+    Ok(offered)
+}
+
 /// Returns the entity of the type `prefix` with this id, if the caller may read it.
 async fn only(cx: &Context, prefix: &str, id: &str) -> Result<Vec<Choice>> {
     let found = leads::find(cx, prefix, &[id.to_owned()]).await?;

@@ -3,6 +3,7 @@
 use askama::Template;
 use askama::filters::HtmlSafe;
 use entity_core::format::View;
+use entity_core::reply::Offered;
 use entity_core::schema::Field;
 use entity_core::{Offer, Verb};
 use serde_json::Value;
@@ -38,6 +39,8 @@ impl<'a> Ask<'a> {
                         None => Value::from(field.default),
                     };
                     let control = Control::of(field, it.asks, &value, WallClock::UTC, None);
+                    let choices = Offered::of(&it.offered, field.name);
+                    let control = control.offering(field, choices, &value);
                     control.of_action(it.name)
                 };
                 Self {

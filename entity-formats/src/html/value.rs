@@ -1,6 +1,7 @@
 //! The page of data that is no entity.
 
 use askama::Template;
+use entity_core::ActionRoute;
 use entity_core::format::View;
 use serde_json::Value;
 
@@ -32,9 +33,10 @@ impl<'a> ValuePage<'a> {
 /// The frame of what the action `name` answers, below the page of its type.
 fn frame<'a>(name: &str, view: &View<'a>) -> Frame<'a> {
     let prefix = view.path.split('/').nth(1).unwrap_or_default();
-    let frame = Frame::new(label(name), view);
-    match view.registry.route(prefix) {
-        Some(route) => frame.below_type(route.prefix),
-        None => frame,
-    }
+    let Some(route) = view.registry.route(prefix) else {
+        return Frame::new(label(name), view);
+    };
+    let action = route.actions.iter().find(|it| it.name == name);
+    let title = action.map_or_else(|| label(name), ActionRoute::label);
+    Frame::new(title, view).below_type(route.prefix)
 }

@@ -141,6 +141,7 @@ impl Actions for Gradebook {
                 .parameters(PART)
                 .answers(Answers::Entity),
             Action::collection(Verb::Get, "course", Need::Site(MEMBER), course_grades)
+                .label("Course grades")
                 .doc(
                     "The course grades in a site, by student: students see their own. The header `Link` leads to further \
                      students, and `X-Total-Count` tells how many there are.",
@@ -152,6 +153,8 @@ impl Actions for Gradebook {
                 ])
                 .answers(Answers::Value(shape::of::<CourseGrades>)),
             Action::collection(Verb::Get, "export", Need::Site(MEMBER), sheet::export)
+                .label("Table for spreadsheets")
+                .offered_to(audience::GRADE_ALL)
                 .doc(
                     "The whole gradebook as a table for spreadsheets: a line for each student whom the caller grades, and \
                      for each item a column with the scores and one with the comments. `EX` stands for an item that does \

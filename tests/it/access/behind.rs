@@ -20,6 +20,7 @@ pub(super) fn behind(kind: &str, operation: &str, subject: &Subject) -> String {
             format!("{name}/{site}")
         }
         ("membership", "POST:site") => format!("site/{site}?userSearchValues={user}"),
+        ("membership", "POST:add") => format!("add/{site}?userSearchValues={user}"),
         ("membership", "POST:sitebyjson") => {
             format!("sitebyjson/{site}?json=%5B%7B%22id%22:%22{user}%22%7D%5D")
         }

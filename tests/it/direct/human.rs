@@ -196,6 +196,40 @@ both! {
         }
     }
 
+    async fn a_gradebook_leads_to_the_course_grades(app: TestApp) {
+        for (eid, links) in [("student1", (true, false)), ("instructor1", (true, true))] {
+            let client = browser(&app, eid).await;
+            let page = client.get("/direct/gradebook/site/biology-101.html").await;
+            let has = |it: &str| page.text().contains(it);
+            let found = (has(">Course grades</a>"), has("/direct/gradebook/export/biology-101\""));
+            assert_eq!(found, links, "{eid}: {}", page.text());
+            let grades = client.get("/direct/gradebook/course/biology-101.html").await;
+            assert!(grades.text().contains("<h1 dir=\"auto\">Course grades</h1>"), "{}", grades.text());
+        }
+    }
+
+    async fn a_teacher_adds_people_by_name_or_address_to_the_course(app: TestApp) {
+        const PEOPLE: &str = "/direct/membership/site/field-trip.html";
+        const ADD: &str = "/direct/membership/add/field-trip";
+        let teacher = browser(&app, "instructor1").await;
+        let page = teacher.get(PEOPLE).await;
+        for it in ["<summary>Add people</summary>", "<option value=\"maintain\">", "<option value=\"access\">"] {
+            assert!(page.text().contains(it), "{it} in {}", page.text());
+        }
+        let named = form(&[("userSearchValues", "student8\r\nstudent9@example.edu\r\nnobody-knows-me"), ("memberRole", "access")]);
+        let told = teacher.post_form(ADD, &named).await;
+        told.expect(StatusCode::OK);
+        assert!(told.text().contains("Invited"), "{}", told.text());
+        let student = browser(&app, "student8").await;
+        assert!(!student.get(PEOPLE).await.text().contains("Add people"));
+        student.post_form(ADD, &named).await.expect(StatusCode::FORBIDDEN);
+        let admin = browser(&app, "admin").await;
+        let told = admin.post_form(ADD, &named).await;
+        for it in ["Added", "Not found", "nobody-knows-me"] {
+            assert!(told.text().contains(it), "{it} in {}", told.text());
+        }
+    }
+
     async fn a_form_offers_groups_to_those_who_may_visit_their_site(app: TestApp) {
         let path = "/direct/announcement/new.html?siteId=biology-101";
         for (eid, is_offered) in [("instructor1", true), ("instructor2", false)] {

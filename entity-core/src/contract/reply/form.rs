@@ -51,6 +51,14 @@ pub struct Refusal {
     pub fields: Vec<FieldError>,
 }
 
+impl Offered {
+    /// Returns what is offered among `all` for the field `name`; nothing where a value is typed.
+    pub fn of<'a>(all: &'a [Self], name: &str) -> &'a [(String, String)] {
+        let found = all.iter().find(|it| it.field == name);
+        found.map_or(&[], |it| &it.choices)
+    }
+}
+
 impl Form {
     /// Returns the version of the entity that the form is about. The form contains it, so that nobody overwrites
     /// changes that they have not seen.
@@ -63,8 +71,7 @@ impl Form {
 
     /// Returns what the form offers for the field `name`; nothing where a value is typed.
     pub fn offered(&self, name: &str) -> &[(String, String)] {
-        let found = self.offered.iter().find(|it| it.field == name);
-        found.map_or(&[], |it| &it.choices)
+        Offered::of(&self.offered, name)
     }
 
     /// Returns whether the form was refused because the entity has changed since the form was filled with it.

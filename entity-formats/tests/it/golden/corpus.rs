@@ -433,6 +433,7 @@ fn offer(name: &'static str, verb: Verb) -> Offer {
         verb,
         doc: "What \"it\" does.",
         reason: None,
+        offered: Vec::new(),
         asks: &[],
         files: None,
         answers_bytes: false,

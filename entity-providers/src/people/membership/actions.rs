@@ -1,5 +1,6 @@
 //! The actions at addresses of their own: the members of a site or group, joining, adding many.
 
+use entity_core::schema::{Field, Kind};
 use entity_core::search::Grammar;
 use entity_core::{
     Action, Actions, Answers, Arguments, Context, List, Need, Outcome, Result, Search, Verb, Window,
@@ -43,6 +44,23 @@ const NAMES: Parameters = &[
         "what they are to be; without it, what those are who join by themselves",
     ),
     ("notificationMessage", "nothing: nobody is told"),
+];
+/// The fields by which a form names those whom it adds.
+const NEWCOMERS: &[Field] = &[
+    Field::new(
+        "userSearchValues",
+        Kind::Text(4_000),
+        "User names or e-mail addresses, one on each line.",
+    )
+    .required()
+    .label("Whom to add"),
+    Field::new(
+        "memberRole",
+        Kind::Text(99),
+        "Without one, that of those who join by themselves.",
+    )
+    .label("Role")
+    .offered("role"),
 ];
 const JSON: Parameters = &[("json", "a list of objects with `id` and `role`")];
 
@@ -88,6 +106,12 @@ fn adding() -> Vec<Action<Memberships>> {
         .parameters(NAMES)
         .argument("siteId", "The site.")
         .answers(Answers::Collection),
+        Action::collection(post, "add", manages, enrol::add)
+        .label("Add people")
+        .asks(NEWCOMERS)
+        .doc("Makes people members of a site, or invites them where the caller may do no more, and tells who they are.")
+        .argument("siteId", "The site.")
+        .answers(Answers::Value(entity_core::shape::of::<enrol::Told>)),
         Action::collection(post, "sitebyjson", manages, enrol::by_json)
         .doc("The same, each with a role of their own; the answer is empty but for the headers.")
         .parameters(JSON)

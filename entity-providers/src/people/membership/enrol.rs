@@ -3,8 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use entity_core::{Arguments, Context, Error, Outcome, Result, encode_segment};
+use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::wanted::Wanted;
@@ -24,6 +25,8 @@ struct Enrolment {
     added: usize,
     not_found: Vec<String>,
     already_members: Vec<String>,
+    /// True if those who were added are only invited.
+    is_invitation: bool,
 }
 
 /// Somebody, by whatever name, and what they are to be.
@@ -37,17 +40,51 @@ struct Newcomer {
 /// may see.
 pub(super) async fn by_names(cx: &Context, arguments: Arguments) -> Result<Outcome<Memberships>> {
     let site = arguments.argument("siteId")?;
-    let names = parameters::texts(&arguments, "userSearchValues")?
+    let enrolment = named(cx, &arguments).await?;
+    let (search, window) = actions::search(&arguments)?;
+    let page = query::list(cx, &search, &Wanted::of_all(cx, site).await?).await?;
+    Ok(enrolment.remark(Outcome::Collection { page, window }))
+}
+
+/// What became of those who were named, for people.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Told {
+    /// The number of those who are members now.
+    added: usize,
+    /// The number of those who are invited now.
+    invited: usize,
+    /// The names of those who were members before.
+    already_members: Vec<String>,
+    /// The names that nobody has.
+    not_found: Vec<String>,
+}
+
+/// `POST membership/add/site`: everybody in one role; answers what became of them.
+pub(super) async fn add(cx: &Context, arguments: Arguments) -> Result<Outcome<Memberships>> {
+    let enrolment = named(cx, &arguments).await?;
+    let (added, invited) = match enrolment.is_invitation {
+        true => (0, enrolment.added),
+        false => (enrolment.added, 0),
+    };
+    Ok(Outcome::value(Told {
+        added,
+        invited,
+        already_members: enrolment.already_members,
+        not_found: enrolment.not_found,
+    }))
+}
+
+/// Makes those whom the request names members of the site in its path, in one role.
+async fn named(cx: &Context, arguments: &Arguments) -> Result<Enrolment> {
+    let names = parameters::texts(arguments, "userSearchValues")?
         .ok_or_else(|| Error::field("userSearchValues", "is required"))?;
-    let role = parameters::text(&arguments, "memberRole")?;
+    let role = parameters::text(arguments, "memberRole")?;
     let newcomers = names.into_iter().map(|id| Newcomer {
         id,
         role: role.clone(),
     });
-    let enrolment = enrol(cx, site, newcomers.collect()).await?;
-    let (search, window) = actions::search(&arguments)?;
-    let page = query::list(cx, &search, &Wanted::of_all(cx, site).await?).await?;
-    Ok(enrolment.remark(Outcome::Collection { page, window }))
+    enrol(cx, arguments.argument("siteId")?, newcomers.collect()).await
 }
 
 /// `POST membership/sitebyjson/site`: each in a role of their own; answers an empty text.
@@ -138,6 +175,7 @@ async fn invite(
     }
     Ok(Enrolment {
         added: made.len(),
+        is_invitation: true,
         ..Enrolment::default()
     })
 }

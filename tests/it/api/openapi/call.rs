@@ -96,6 +96,7 @@ impl Known {
             ("postAnyMembershipJoinWith2" | "postAnyMembershipUnjoinWith2", "siteId") => {
                 "site".to_owned()
             }
+            ("postSiteJoin", _) => JOINABLE.to_owned(),
             (it, _) if it.contains("MembershipJoin") || it.contains("MembershipUnjoin") => {
                 JOINABLE.to_owned()
             }

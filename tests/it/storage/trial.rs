@@ -39,7 +39,7 @@ note!(
     "coalesce(s.title, '')"
 );
 
-/// What is said when a service starts with the type, if it does not.
+/// The reason why a service does not start with the type, if it does not.
 async fn refusal<T: entity_core::Read<Entity = T> + entity_core::List + entity_core::db::Record>(
     database: &Database,
 ) -> Option<String> {

@@ -14,7 +14,7 @@ const MAX_BYTES: usize = 8 << 20;
 /// The keys that the framework adds to an entity: its reference, address, id and title.
 pub(crate) const METADATA: [&str; 4] = ["entityReference", "entityURL", "entityId", "entityTitle"];
 
-/// What is written of one entity, which has limits.
+/// The amount of data that is written of one entity, which has limits.
 ///
 /// They hold while the data is walked, so that data without an end can't exhaust the stack.
 #[derive(Debug, Default)]

@@ -46,7 +46,7 @@ pub(super) async fn by_names(cx: &Context, arguments: Arguments) -> Result<Outco
     Ok(enrolment.remark(Outcome::Collection { page, window }))
 }
 
-/// What became of those who were named, for people.
+/// The fate of each who was named, for people.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Told {

@@ -5,8 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use entity_core::db::{self, Sql};
 use entity_core::{
-    Access, Context, Create, DateTimeUtc, Decision, Delete, Entity, Error, ErrorKind, Fields, List,
-    Need, Operation, Page, Permit, Provider, Read, Result, Route, Search, Update,
+    Access, Action, Actions, Arguments, Context, Create, DateTimeUtc, Decision, Delete, Entity,
+    Error, ErrorKind, Fields, List, Need, Operation, Outcome, Page, Permit, Provider, Read, Result,
+    Route, Scope, Search, Update,
 };
 use lectern_testing::conformance::{self, Check, Held, Suite};
 use lectern_testing::{Backend, TestApp};
@@ -30,6 +31,8 @@ const WRONG_STATUS: u8 = 12;
 const UNNAMED_FIELD: u8 = 13;
 const QUERY_PER_ROW: u8 = 14;
 const OUTLIVED_SITE: u8 = 15;
+const FAILING_ACTION: u8 = 16;
+const LEAK_IN_ACTION: u8 = 17;
 
 /// Something that a site collects.
 #[derive(Clone, Debug, Serialize, Entity)]
@@ -69,8 +72,10 @@ async fn is_seen(cx: &Context, specimen: &Specimen) -> Result<bool> {
 
 impl<const FAULT: u8> Flawed<FAULT> {
     /// True if the rule is where the gate does not know of it.
-    const IS_BESIDE_THE_GATE: bool =
-        matches!(FAULT, LEAK_IN_LIST | LEAK_BY_EXPAND | LEAK_IN_REFUSAL);
+    const IS_BESIDE_THE_GATE: bool = matches!(
+        FAULT,
+        LEAK_IN_LIST | LEAK_BY_EXPAND | LEAK_IN_REFUSAL | LEAK_IN_ACTION
+    );
 }
 
 impl<const FAULT: u8> Provider for Flawed<FAULT> {
@@ -134,7 +139,7 @@ impl<const FAULT: u8> List for Flawed<FAULT> {
         };
         for specimen in page.items {
             let is_kept = match FAULT {
-                LEAK_BY_EXPAND | LEAK_IN_REFUSAL => is_seen(cx, &specimen).await?,
+                LEAK_BY_EXPAND | LEAK_IN_REFUSAL | LEAK_IN_ACTION => is_seen(cx, &specimen).await?,
                 LACK_IN_LIST => specimen.weight.is_none(),
                 _ => true,
             };
@@ -221,10 +226,44 @@ impl<const FAULT: u8> Delete for Flawed<FAULT> {
     }
 }
 
+impl<const FAULT: u8> Actions for Flawed<FAULT> {
+    fn actions() -> Vec<Action<Self>> {
+        vec![
+            Action::list("all", Self::ACCESS.read, Self::all)
+                .doc("The specimens of a site.")
+                .argument("siteId", "The site."),
+        ]
+    }
+}
+
+impl<const FAULT: u8> Flawed<FAULT> {
+    async fn all(cx: &Context, arguments: Arguments) -> Result<Outcome<Self>> {
+        let mut search = arguments.search()?.clone();
+        search.narrow_to_site::<Specimen>(arguments.argument("siteId")?)?;
+        match FAULT {
+            FAILING_ACTION => Err(Error::internal("there is no such table")),
+            LEAK_IN_ACTION => {
+                let mut search = search.clone();
+                search.scope = Scope::Everything;
+                let (page, window) = (db::list(cx, &search).await?, search.window());
+                Ok(Outcome::Collection { page, window })
+            }
+            _ => Ok(Outcome::List(search)),
+        }
+    }
+}
+
 /// The type with `FAULT` on a service; `None` where this kind of storage is not installed.
 async fn planted<const FAULT: u8>(backend: Backend) -> Option<Suite> {
     let route = Route::of::<Flawed<FAULT>>(("tests", "1.0.0"));
-    let route = route.read().list().create().update().delete().table();
+    let route = route
+        .read()
+        .list()
+        .create()
+        .update()
+        .delete()
+        .actions()
+        .table();
     let app = TestApp::with_type(backend, route.build()).await?;
     let suite = Suite::on(app, "specimen", json!({})).await;
     Some(suite.expect("entities of the type can be made"))
@@ -246,6 +285,7 @@ async fn is_found<const FAULT: u8>(backend: Backend, check: &str, word: &str) {
 }
 
 const AGREEMENT: &str = "callers_see_the_same_in_every_way";
+const ACTIONS: &str = "actions_answer_everybody";
 const SECRECY: &str = "hidden_entities_leave_no_trace";
 const ROUND_TRIP: &str = "fields_come_back_as_they_were_sent";
 const INPUT: &str = "wrong_input_is_refused";
@@ -268,6 +308,8 @@ async fn all_faults_are_found(backend: Backend) {
     is_found::<WRONG_STATUS>(backend, INPUT, "404").await;
     is_found::<UNNAMED_FIELD>(backend, INPUT, "Error::field").await;
     is_found::<QUERY_PER_ROW>(backend, COST, "by one statement for all").await;
+    is_found::<FAILING_ACTION>(backend, ACTIONS, "gets 500").await;
+    is_found::<LEAK_IN_ACTION>(backend, ACTIONS, "but not by its id").await;
     is_found::<OUTLIVED_SITE>(backend, LIFETIME, "is still there").await;
 }
 

@@ -35,6 +35,7 @@ pub async fn callers_see_the_same_in_every_way(suite: &Suite) -> Verdict {
         list_agrees(suite, who, &list, &seen).await?;
         narrowed_lists_agree(suite, who, &seen).await?;
         formats_agree(suite, who, &list).await?;
+        table_agrees(suite, who, &list).await?;
     }
     Ok(Held::Passed)
 }
@@ -142,6 +143,40 @@ async fn formats_agree(suite: &Suite, who: &Person, list: &Listed) -> Result<(),
         }
     }
     Ok(())
+}
+
+/// Checks the list as a table, if it is one with a line for each entity, against the one in JSON.
+async fn table_agrees(suite: &Suite, who: &Person, list: &Listed) -> Result<(), String> {
+    if suite
+        .route
+        .schema
+        .fields
+        .iter()
+        .any(|it| it.pivot.is_some())
+    {
+        return Ok(());
+    }
+    let path = format!("{}.csv?_limit=100", suite.path());
+    let answer = who.client.get(&path).await;
+    if answer.status != StatusCode::OK {
+        return Ok(());
+    }
+    // A line break within quotation marks is one of a text.
+    let mut is_quoted = false;
+    let mut ends_line = |c: char| {
+        is_quoted ^= c == '"';
+        c == '\n' && !is_quoted
+    };
+    let lines = answer.text().chars().filter(|it| ends_line(*it)).count();
+    // The first line has the names of the columns.
+    let (shown, expected) = (lines.saturating_sub(1), list.items.len().min(100));
+    match shown == expected {
+        true => Ok(()),
+        false => Err(format!(
+            "{} gets {shown} entities from {path} and {expected} from the list in JSON: {ADVICE}",
+            who.role
+        )),
+    }
 }
 
 async fn batch_agrees(suite: &Suite, who: &Person, seen: &BTreeSet<String>) -> Result<(), String> {

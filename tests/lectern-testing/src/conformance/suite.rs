@@ -135,7 +135,11 @@ impl Suite {
     }
 
     fn around(&self, site: &str, number: usize, own: &[Row]) -> Surroundings {
-        let roles = [Role::Student, Role::OtherStudent, Role::Instructor];
+        // An entity of a site names members of it.
+        let roles = match site {
+            OTHER_SITE => [Role::OtherStudent, Role::Outsider, Role::OtherStudent],
+            _ => [Role::Student, Role::OtherStudent, Role::Instructor],
+        };
         let id = |role| self.people.iter().find(|it| it.role == role)?.id.clone();
         let table = self.route.table.map(|it| it());
         let has_groups = table.is_some_and(|it| it.groups.is_some());

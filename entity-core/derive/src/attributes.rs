@@ -110,8 +110,9 @@ impl TypeAttributes {
     }
 
     fn read(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
-        let name = meta.path.require_ident()?.to_string();
-        match name.as_str() {
+        let name = meta.path.require_ident()?;
+        names::demand(name, names::OF_TYPE, "a type")?;
+        match name.to_string().as_str() {
             "prefix" => self.prefix = Some(meta.value()?.parse()?),
             "table" => self.table = Some(meta.value()?.parse()?),
             "migrated" => self.is_migrated = true,
@@ -150,7 +151,7 @@ impl TypeAttributes {
                     .into_iter()
                     .collect();
             }
-            _ => return Err(meta.error(names::unknown(&name, names::OF_TYPE, "a type"))),
+            _ => return Err(meta.error("this attribute is listed and has no meaning")),
         }
         Ok(())
     }

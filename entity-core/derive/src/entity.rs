@@ -250,15 +250,15 @@ fn made(fields: &Fields, title: &Field, updated: &Field) -> TokenStream {
     };
     quote! {
         {
-                    let updated = ::entity_core::wire::Instant::instant(&self.#updated).unwrap_or_default();
-        let mut entry = ::entity_core::FeedEntry::new(self.#title.clone(), updated);
-        entry.published = #published;
-        entry.author = #author;
-        entry.content = #content;
-        entry.categories = ::std::vec![#(self.#category.clone()),*];
-        entry.enclosures = #enclosures;
-        entry.in_reply_to = #in_reply_to;
-        entry
+            let updated = ::entity_core::wire::Instant::instant(&self.#updated).unwrap_or_default();
+            let mut entry = ::entity_core::FeedEntry::new(self.#title.clone(), updated);
+            entry.published = #published;
+            entry.author = #author;
+            entry.content = #content;
+            entry.categories = ::std::vec![#(self.#category.clone()),*];
+            entry.enclosures = #enclosures;
+            entry.in_reply_to = #in_reply_to;
+            entry
         }
     }
 }

@@ -328,6 +328,7 @@ impl Attributes {
 
     fn read(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
         let ident = meta.path.require_ident()?;
+        names::demand(ident, names::OF_FIELD, "a field")?;
         let span = ident.span();
         match ident.to_string().as_str() {
             "id" => self.role = Some(Ident::new("Id", span)),
@@ -385,10 +386,7 @@ impl Attributes {
                 self.column = ColumnName::Named(meta.value()?.parse::<LitStr>()?.value());
             }
             "column" => self.column = ColumnName::OfField,
-            name => {
-                let words = names::unknown(name, names::OF_FIELD, "a field");
-                return Err(syn::Error::new(span, words));
-            }
+            _ => return Err(meta.error("this attribute is listed and has no meaning")),
         }
         Ok(())
     }

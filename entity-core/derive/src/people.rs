@@ -31,12 +31,10 @@ pub(crate) fn joins(fields: &Fields) -> syn::Result<String> {
     shown.map(join).collect()
 }
 
-fn names_account(field: &Field) -> bool {
-    let is_account = field
-        .references
-        .as_ref()
-        .is_some_and(|it| it.value() == "user");
-    is_account && field.is_stored()
+/// Returns whether the field is a column with the id of an account.
+pub(crate) fn names_account(field: &Field) -> bool {
+    let prefix = field.references.as_ref();
+    field.is_stored() && prefix.is_some_and(|it| it.value() == "user")
 }
 
 /// The name of the row of the account in the field `account`, in statements.

@@ -226,10 +226,9 @@ fn further_columns(attributes: &TypeAttributes, fields: &Fields) -> syn::Result<
     let written = written.map(Field::column_name);
     let html = stored(fields).filter(|it| it.kind_name().starts_with("Html"));
     let html = html.map(Field::column_name);
-    let is_user = |it: &LitStr| it.value() == "user";
     let persons = fields.0.iter().filter(|it| it.plays("person"));
     let persons = persons.map(Field::column_name);
-    let accounts = stored(fields).filter(|it| it.references.as_ref().is_some_and(is_user));
+    let accounts = fields.0.iter().filter(|it| people::names_account(it));
     let accounts = accounts.map(Field::column_name);
     Ok(quote! {
         const RENAMED: &'static [(&'static str, &'static str)] = &[#(#renamed),*];

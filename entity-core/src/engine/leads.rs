@@ -29,22 +29,12 @@ const SHOWN: usize = 25;
 
 /// Returns the entity that `value`, the value of `field`, refers to, if that is of a type whose entities can be read.
 pub fn reference_of(field: &Field, value: &str, registry: &Registry) -> Option<Reference> {
-    let found = match declared(field).filter(|it| can_be_read(registry, it)) {
+    let found = match field.refers_to().filter(|it| can_be_read(registry, it)) {
         Some(prefix) => (prefix, value.strip_prefix("/user/").unwrap_or(value)),
         None => written_out(value, registry)?,
     };
     let (prefix, id) = found;
     (!id.is_empty()).then(|| Reference::entity(prefix, id))
-}
-
-/// Returns the prefix of the type whose ids `field` is declared to hold.
-pub fn declared(field: &Field) -> Option<&'static str> {
-    match field.role {
-        Some(Role::Site) => Some("site"),
-        Some(Role::Owner) => Some("user"),
-        Some(_) => None,
-        None => field.references,
-    }
 }
 
 /// Returns the type and the id in a text of the form `/prefix/id`, which names an entity wherever it stands.

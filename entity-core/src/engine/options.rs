@@ -12,7 +12,7 @@ use crate::contract::context::Context;
 use crate::contract::registry::Registry;
 use crate::contract::reply::{Body, FormPurpose, Item, Offered};
 use crate::engine::leads;
-use crate::model::schema::{Field, Role};
+use crate::model::schema::{ACCOUNTS, Field, Role};
 use crate::words::error::{Error, Result};
 
 /// The maximum number of things that a form offers for one field. Where there are more, an id is typed.
@@ -115,7 +115,7 @@ pub(crate) async fn add(
     let site = form.schema.role(Role::Site).and_then(present);
     let mut known: HashMap<&str, Vec<Choice>> = HashMap::new();
     for field in form.schema.writable(is_new) {
-        let name = field.offered.or_else(|| leads::declared(field));
+        let name = field.offered.or_else(|| field.refers_to());
         let Some(name) = name.filter(|_| !form.left_out.contains(&field.name)) else {
             continue;
         };
@@ -172,7 +172,7 @@ async fn choices(
     let mut all = inventory::iter::<OptionsRegistration>.into_iter();
     // Whom an entity of a site names is a member of it.
     let name = match (name, site) {
-        ("user", Some(_)) => "member",
+        (ACCOUNTS, Some(_)) => "member",
         _ => name,
     };
     match all.find(|it| it.name == name) {

@@ -31,6 +31,9 @@ pub struct Schema {
 /// The ending of the name of a column with folded text, behind the name of the field's own column.
 pub const FOLDED: &str = "_folded";
 
+/// The prefix of the type of accounts.
+pub(crate) const ACCOUNTS: &str = "user";
+
 /// The description of one field.
 #[derive(Debug, PartialEq, Eq)]
 #[expect(
@@ -389,6 +392,16 @@ impl Field {
     pub const fn label(mut self, label: &'static str) -> Self {
         self.label = Some(label);
         self
+    }
+
+    /// Returns the prefix of the type whose ids the field holds, as its role or its declaration says.
+    pub fn refers_to(&self) -> Option<&'static str> {
+        match self.role {
+            Some(Role::Site) => Some("site"),
+            Some(Role::Owner) => Some(ACCOUNTS),
+            Some(_) => None,
+            None => self.references,
+        }
     }
 
     /// Sets what a form says about the field.

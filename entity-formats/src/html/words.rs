@@ -1,7 +1,6 @@
 //! The words of a type, as pages show them: for its fields, for what is in them, and what is said about them.
 
 use entity_core::label;
-use entity_core::leads::declared;
 use entity_core::schema::{Field, Kind, Role};
 
 /// What people are told that a field is: one that refers to a site is not its id but the site.
@@ -14,7 +13,7 @@ pub(super) fn label_of(field: &Field) -> String {
     match field.name.strip_suffix("Id") {
         None if is_site && !field.name.eq_ignore_ascii_case("id") => "Site".to_owned(),
         None if is_truth => label(truth(field.name)),
-        Some(stem) if !stem.is_empty() && declared(field).is_some() => label(stem),
+        Some(stem) if !stem.is_empty() && field.refers_to().is_some() => label(stem),
         _ => label(field.name),
     }
 }

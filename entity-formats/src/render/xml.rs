@@ -11,13 +11,11 @@ use entity_core::schema::Schema;
 use entity_core::{Body, Collection, EXPANDED, Error, Item, Result};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
-use serde::Serialize as _;
-use serde_json::Value;
+use serde::Serialize;
 
 use self::element::{Element, Failure};
 use self::naming::Name;
 use crate::render::json::{Limits, ProblemFacts, metadata};
-use crate::render::tree;
 use crate::words::buffer::Buffer;
 use crate::words::text::{escape, repair_name};
 
@@ -51,14 +49,9 @@ impl Renderer for Xml {
                 write_collection(out, it, view)
             }),
             Body::Value(value) => {
-                let data = tree::of_value(&value.data)?;
-                let buffer = Buffer::of(body, view);
-                document(buffer, |out| {
-                    let name = match &data {
-                        Value::Array(_) => Name::Of(value.prefix, &value.name),
-                        _ => Name::Own(value.prefix),
-                    };
-                    write_value(out, name, &data)
+                let name = Name::Of(value.prefix, &value.name);
+                document(Buffer::of(body, view), |out| {
+                    write_value(out, name, &value.data)
                 })
             }
             _ => Err(Error::not_acceptable(&["html"])),
@@ -66,9 +59,9 @@ impl Renderer for Xml {
     }
 
     fn render_problem(&self, problem: &Problem, _view: &View<'_>) -> Option<Vec<u8>> {
-        let data = tree::of_value(&ProblemFacts::of(problem)).ok()?;
-        let buffer = Buffer::unlimited();
-        document(buffer, |out| write_value(out, Name::Own("error"), &data)).ok()
+        let facts = ProblemFacts::of(problem);
+        let write = |out: &mut Out| write_value(out, Name::Own("error"), &facts);
+        document(Buffer::unlimited(), write).ok()
     }
 }
 
@@ -87,7 +80,11 @@ fn document(
     Ok(out.into_inner().into_bytes())
 }
 
-fn write_value(out: &mut Out, name: Name<'_>, value: &Value) -> Result<(), Failure> {
+fn write_value<T: Serialize + ?Sized>(
+    out: &mut Out,
+    name: Name<'_>,
+    value: &T,
+) -> Result<(), Failure> {
     let mut limits = Limits::default();
     value
         .serialize(Element::of(out, &mut limits, name))

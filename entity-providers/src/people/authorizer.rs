@@ -23,13 +23,11 @@ use async_trait::async_trait;
 use entity_core::db::Session;
 use entity_core::{Authorizer, Context, Decision, Event, Result, Scope};
 
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
-
 use epoch::Epoch;
 use grants::Grants;
 use kept::Kept;
 
-use crate::storage::db::membership;
+use crate::people::membership::active_members;
 
 pub(crate) use grants::{OF_SITE, realm_of, stem};
 pub(crate) use maintained::keep_maintained;
@@ -369,15 +367,7 @@ impl Authorizer for RoleAuthorizer {
     }
 
     async fn stranger(&self, cx: &Context, site: &str, users: &[&str]) -> Result<Option<String>> {
-        let found: Vec<String> = membership::Entity::find()
-            .select_only()
-            .column(membership::Column::UserId)
-            .filter(membership::Column::SiteId.eq(site))
-            .filter(membership::Column::UserId.is_in(users.iter().copied()))
-            .filter(membership::Column::IsActive.eq(true))
-            .into_tuple()
-            .all(cx.db()?)
-            .await?;
+        let found = active_members(cx, site, users).await?;
         let is_stranger = |it: &&&str| !found.iter().any(|member| member == **it);
         Ok(users.iter().find(is_stranger).map(|it| (*it).to_owned()))
     }

@@ -7,11 +7,8 @@ use sea_orm::Value;
 use super::definition::Record;
 use crate::contract::context::Context;
 use crate::contract::registry::{Registry, Route};
-use crate::model::schema::{Field, Role, Writable};
+use crate::model::schema::{ACCOUNTS, Field, Role, Writable};
 use crate::words::error::{Error, Result};
-
-/// The prefix of the type of accounts.
-const ACCOUNTS: &str = "user";
 
 /// Checks what `record` names in the fields that clients write, declared as `references`, and that `former`, the state
 /// before a change, did not name already: an account is a member of the record's site, if it has one; anything else is an
@@ -44,21 +41,22 @@ type Named = (&'static Field, String);
 /// Returns the ids that `record` names and `former` does not, by the prefix of their type.
 fn named<T: Record>(record: &T, former: Option<&T>) -> BTreeMap<&'static str, Vec<Named>> {
     let mut named: BTreeMap<_, Vec<Named>> = BTreeMap::new();
-    let fields = T::schema().fields.iter();
-    let is_checked = |it: &&Field| it.writable != Writable::Never && it.role != Some(Role::Site);
+    let is_checked = |it: &&Field| {
+        it.writable != Writable::Never && it.role != Some(Role::Site) && it.column.is_some()
+    };
+    let fields = T::schema().fields.iter().filter(is_checked);
     let mut fields = fields
-        .filter(|it| it.references.is_some() && it.column.is_some())
-        .filter(is_checked)
+        .filter_map(|it| Some((it, it.refers_to()?)))
         .peekable();
     if fields.peek().is_none() {
         return named;
     }
     let (values, before) = (record.values(), former.map(T::values).unwrap_or_default());
-    for field in fields {
+    for (field, prefix) in fields {
         let index = T::COLUMNS.iter().position(|it| Some(it.0) == field.column);
         let value = index.and_then(|it| values.get(it));
         let is_new = value != index.and_then(|it| before.get(it));
-        if let (Some(prefix), Some(id), true) = (field.references, value.and_then(id), is_new) {
+        if let (Some(id), true) = (value.and_then(id), is_new) {
             named.entry(prefix).or_default().push((field, id));
         }
     }

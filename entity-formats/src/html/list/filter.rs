@@ -1,7 +1,6 @@
 //! The form by which a list is searched and filtered. Made from the schema.
 
 use entity_core::format::View;
-use entity_core::leads::declared;
 use entity_core::schema::{Field, Kind, Meaning, Role, Schema};
 
 use crate::html::control::{Control, Widget};
@@ -65,7 +64,7 @@ fn is_id(field: &Field) -> bool {
     is_own
         || is_measure
         || field.is_for_programs
-        || declared(field).is_some()
+        || field.refers_to().is_some()
         || field.name.ends_with("Id")
 }
 

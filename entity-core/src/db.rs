@@ -6,6 +6,8 @@ pub mod blobs;
 mod column;
 mod decimal;
 mod driver;
+#[doc(hidden)]
+pub mod entity;
 mod error;
 mod expression;
 mod failure;
@@ -38,6 +40,7 @@ pub use crate::model::migration::Migration;
 pub use crate::model::table::{ColumnType, TableSpec, Unique};
 pub use attached::{AttachedFile, AttachedFileService, AttachedFiles};
 pub use column::Column;
+pub use entity::Values;
 pub use entity_core_derive::Row;
 pub use faults::Faults;
 pub use file::File;
@@ -47,9 +50,9 @@ pub use lane::{Lane, LaneCounts, Lanes, Take, overrun, refusal};
 pub use page::Measure;
 pub use quota::{Quota, Quotas, check as check_quotas};
 pub use record::{
-    Followed, GroupTable, Kept, MOST_PASSED, Parent, Record, Secret, THIS, add, children, computed,
-    count, create, delete, delete_of_person, find, follow, insert, insert_many, json_value,
-    large_number, later, list, list_statement, load, load_by, lock, new_key, new_number, note,
+    Followed, GroupTable, Kept, MOST_PASSED, Parent, Record, Secret, THIS, add, among, children,
+    computed, count, create, delete, delete_of_person, find, follow, insert, insert_many,
+    json_value, large_number, later, list, list_statement, load, lock, new_key, new_number, note,
     owner, pin, put, put_many, read, read_json, read_many, replace, row, sent_list, store, update,
 };
 pub use row::{FromRow, Row, columns};

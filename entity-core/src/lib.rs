@@ -195,7 +195,6 @@ pub type DateTimeUtc = chrono::DateTime<chrono::Utc>;
 pub use inventory;
 pub use schemars;
 #[cfg(feature = "sea-orm")]
-#[doc(hidden)]
 pub use sea_orm;
 #[doc(hidden)]
 pub use serde_json;

@@ -3,6 +3,7 @@
 mod derived;
 mod folded;
 mod landed;
+mod queries;
 mod row_migrations;
 mod schema;
 mod trial;

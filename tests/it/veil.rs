@@ -10,7 +10,7 @@ use entity_core::{
     Caller, Context, Dispatcher, Effect, Entity, ErrorKind, Fields, Registry, Result, Scope,
     Version,
 };
-use sea_orm::{ConnectionTrait as _, DatabaseConnection};
+use sea_orm::{ConnectionTrait as _, DatabaseConnection, EntityTrait as _};
 use serde::Serialize;
 use serde_json::json;
 use tests::{Database, both};
@@ -175,7 +175,7 @@ async fn check_all(cx: &Context, held: Held) -> Result<()> {
         check(pupil, held);
     }
     // What the service itself reads is whole.
-    let whole = db::load::<Pupil>(cx, |sql| Ok(sql.push("this.id = ").bind("c"))).await?;
+    let whole = db::load::<Pupil>(cx, pupil::Entity::find_by_id("c")).await?;
     assert_eq!(whole.first().map(|it| it.remark.as_str()), Some("remarkc"));
     Ok(())
 }
@@ -194,7 +194,7 @@ async fn overwrite(cx: &Context, held: Held) -> Result<()> {
             !remark.is_empty()
         );
         assert!(sends(cx, id, json!({"phone": null, "remark": "", "shoe": 40})).await);
-        let stored = db::load::<Pupil>(cx, |sql| Ok(sql.push("this.id = ").bind(id))).await?;
+        let stored = db::load::<Pupil>(cx, pupil::Entity::find_by_id(id)).await?;
         let stored = stored.into_iter().next().expect("it is there");
         assert_eq!(stored.phone.is_none(), phone.is_some());
         assert_eq!(stored.remark.is_empty(), !remark.is_empty());

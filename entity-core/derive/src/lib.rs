@@ -11,7 +11,9 @@ mod choices;
 mod computed;
 mod entity;
 mod field;
+mod hooks;
 mod names;
+mod orm;
 mod people;
 mod record;
 mod row;
@@ -37,7 +39,7 @@ use crate::field::Fields;
 /// | attribute | meaning |
 /// |---|---|
 /// | `prefix = "poll"` | the type's prefix; makes the struct its own provider |
-/// | `table = "poll"` | the table: each entity is a row of it. The service creates the table and adds the columns that it lacks; rows go with their site |
+/// | `table = "poll"` | the table: each entity is a row of it. The service creates the table and adds the columns that it lacks; rows go with their site. The module `poll`, called as the struct is, in small letters, is the table as an entity of sea-orm, for queries and conditions |
 /// | `migrated` | migrations create and change the table, not the service |
 /// | `dropped("hint")` | columns that the type had in a former version: the service removes them with what is in them |
 /// | `join = "site s ON s.id = this.site_id"`, `left_join = "…"` | a table that is joined in every statement; the own row is called `this`, that of a `parent` is there as `parent`, and `{caller}` and `{now}` stand for the caller's internal id and for the present instant in milliseconds |

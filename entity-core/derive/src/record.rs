@@ -3,23 +3,27 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{Ident, LitStr};
+use syn::{DeriveInput, Ident, LitStr};
 
 use crate::attributes::TypeAttributes;
 use crate::children;
 use crate::computed::computing;
 use crate::field::{Field, Fields, Storage};
+use crate::hooks;
+use crate::orm;
 use crate::people;
 use crate::unique;
 use crate::veiled::veiled;
 
 pub(crate) fn implement(
-    name: &Ident,
+    input: &DeriveInput,
     table: &LitStr,
     attributes: &TypeAttributes,
     fields: &Fields,
 ) -> syn::Result<TokenStream> {
+    let name = &input.ident;
     let key = key(name, fields)?;
+    let (entity, module) = (orm::implement(input, table, key, fields), orm::module(name));
     let (key_ident, key_column) = (&key.ident, key.column_name());
     let is_managed = !attributes.is_migrated;
     let joins = attributes.joins.concat() + &people::joins(fields)?;
@@ -43,13 +47,15 @@ pub(crate) fn implement(
         children::parent(attributes, fields)?,
     );
     let child_types = children::types(name, fields)?;
-    let touch = touch(fields);
-    let settle = settle(attributes);
-    let complete = complete(attributes);
+    let touch = hooks::touch(fields);
+    let settle = hooks::settle(attributes);
+    let complete = hooks::complete(attributes);
     let is_expression = |it: &Field| matches!(it.storage, Storage::Joined(_));
     let is_derived = attributes.complete.is_some() || fields.0.iter().any(is_expression);
     Ok(quote! {
+        #entity
         impl ::entity_core::db::Record for #name {
+            type Table = #module::Entity;
             const TABLE: &'static str = #table;
             const IS_MANAGED: bool = #is_managed;
             const COLUMNS: &'static [(&'static str, ::entity_core::db::ColumnType, bool)] = &[#columns];
@@ -159,7 +165,7 @@ fn owner(fields: &Fields) -> TokenStream {
     option(owner.map(Field::column_name).map(|it| quote!(#it)))
 }
 
-fn stored(fields: &Fields) -> impl Iterator<Item = &Field> {
+pub(crate) fn stored(fields: &Fields) -> impl Iterator<Item = &Field> {
     fields.0.iter().filter(|it| it.is_stored())
 }
 
@@ -435,65 +441,4 @@ fn groups(table: &LitStr, fields: &Fields) -> TokenStream {
             self.#ident = groups;
         }
     }
-}
-
-fn touch(fields: &Fields) -> Option<TokenStream> {
-    let is_counted = |it: &&Field| it.is_stored();
-    let has_version = fields.role("Version").is_some();
-    let updated = fields.role("Updated").filter(is_counted).map(|it| {
-        let ident = &it.ident;
-        if has_version {
-            quote!(self.#ident = cx.now().into();)
-        } else {
-            // Nothing else tells the states of the entity apart.
-            quote!(self.#ident = ::entity_core::db::later(cx, &self.#ident);)
-        }
-    });
-    let version = fields.role("Version").filter(is_counted).map(|it| {
-        let ident = &it.ident;
-        quote!(self.#ident = self.#ident.saturating_add(1);)
-    });
-    (updated.is_some() || version.is_some()).then(|| {
-        quote! {
-            fn touch(&mut self, cx: &::entity_core::Context) {
-                let _ = cx;
-                #updated #version
-            }
-        }
-    })
-}
-
-fn settle(attributes: &TypeAttributes) -> Option<TokenStream> {
-    let check = attributes
-        .check
-        .as_ref()
-        .map(|it| quote!(#it(self, cx, before)?;));
-    let settle = attributes
-        .settle
-        .as_ref()
-        .map(|it| quote!(#it(self, cx, before).await?;));
-    (check.is_some() || settle.is_some()).then(|| {
-        quote! {
-            async fn settle(
-                &mut self,
-                cx: &::entity_core::Context,
-                before: ::std::option::Option<&Self>,
-            ) -> ::entity_core::Result<()> {
-                #check #settle
-                ::std::result::Result::Ok(())
-            }
-        }
-    })
-}
-
-fn complete(attributes: &TypeAttributes) -> Option<TokenStream> {
-    let path = attributes.complete.as_ref()?;
-    Some(quote! {
-        async fn complete(
-            cx: &::entity_core::Context,
-            records: &mut [Self],
-        ) -> ::entity_core::Result<()> {
-            #path(cx, records).await
-        }
-    })
 }

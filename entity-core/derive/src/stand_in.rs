@@ -2,8 +2,10 @@
 //! what is wrong with the declaration, and not as well that the struct is no entity.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::quote;
-use syn::DeriveInput;
+use quote::{format_ident, quote};
+use syn::{Data, DeriveInput};
+
+use crate::orm;
 
 pub(crate) fn stand_in(input: &DeriveInput) -> TokenStream {
     let name = &input.ident;
@@ -20,7 +22,7 @@ pub(crate) fn stand_in(input: &DeriveInput) -> TokenStream {
         .into_iter()
         .filter(|it| is_said("verbs") && is_said(it));
     let verbs = verbs.map(|it| verb(name, it));
-    let record = (is_said("table") || is_said("verbs")).then(|| record(name));
+    let record = (is_said("table") || is_said("verbs")).then(|| record(input));
     quote! {
         #[automatically_derived]
         impl ::entity_core::Entity for #name {
@@ -103,12 +105,31 @@ fn verb(name: &Ident, verb: &str) -> TokenStream {
     }
 }
 
-fn record(name: &Ident) -> TokenStream {
+fn record(input: &DeriveInput) -> TokenStream {
+    let (vis, name) = (&input.vis, &input.ident);
+    let module = orm::module(name);
+    let mut columns: Vec<Ident> = match &input.data {
+        Data::Struct(data) => data
+            .fields
+            .iter()
+            .flat_map(|it| &it.ident)
+            .map(orm::column)
+            .collect(),
+        _ => Vec::new(),
+    };
+    if columns.is_empty() {
+        columns.push(format_ident!("Id"));
+    }
+    let key = columns.first();
     let none = quote!(::std::option::Option::None);
     let fields = quote!(_: &::entity_core::Context, _: ::entity_core::Fields);
     quote! {
+        ::entity_core::sea_orm_entity! {
+            #vis mod #module of #name, "", key #key, columns { #(#columns ""),* }, parents {}
+        }
         #[automatically_derived]
         impl ::entity_core::db::Record for #name {
+            type Table = #module::Entity;
             const TABLE: &'static str = "";
             const IS_MANAGED: bool = false;
             const COLUMNS: &'static [(&'static str, ::entity_core::db::ColumnType, bool)] = &[];

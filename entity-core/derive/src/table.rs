@@ -26,7 +26,7 @@ pub(crate) fn implement(
     let table = attributes
         .table
         .as_ref()
-        .map(|it| record::implement(name, it, attributes, fields))
+        .map(|it| record::implement(input, it, attributes, fields))
         .transpose()?;
     let Some(prefix) = &attributes.prefix else {
         return Ok(quote!(#table));

@@ -3,6 +3,7 @@
 //! [`Record`] is what `#[derive(Entity)]` writes for a struct with `#[entity(table = "…")]`: how a row is read and
 //! written. The functions here read, list, count, create, change and delete records of any type.
 
+mod asked;
 mod by_site;
 pub mod children;
 pub(super) mod definition;
@@ -21,6 +22,7 @@ mod secret;
 mod write;
 
 pub use crate::model::table::{GroupTable, Parent};
+pub use asked::among;
 pub use definition::{Record, THIS};
 pub use follow::{Followed, follow};
 pub use json::{json_value, read_json};
@@ -29,6 +31,6 @@ pub use lock::{lock, pin};
 pub use number::{large_number, new_number};
 pub use person::delete_of_person;
 pub use put::{insert_many, put, put_many};
-pub use read::{MOST_PASSED, count, find, list, list_statement, load, load_by, read, read_many};
+pub use read::{MOST_PASSED, count, find, list, list_statement, load, read, read_many};
 pub use secret::Secret;
 pub use write::{add, create, delete, insert, note, replace, row, store, update};

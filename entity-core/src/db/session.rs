@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use sea_orm::{
-    ConnectionTrait, DatabaseConnection, DbBackend, DbErr, ExecResult, QueryResult, Statement,
+    ConnectionTrait, DatabaseConnection, DbBackend, DbErr, ExecResult, QueryResult, QueryTrait,
+    Statement,
 };
 
 use crate::contract::context::Context;
@@ -14,7 +15,7 @@ use crate::db::faults::Faults;
 use crate::db::file::File;
 use crate::db::group::Groups;
 use crate::db::lane::Lanes;
-use crate::db::row::Row;
+use crate::db::row::{FromRow, Row, columns};
 use crate::db::sql::Sql;
 use crate::db::stop::Stops;
 use crate::db::transaction::Transaction;
@@ -117,6 +118,35 @@ impl Session {
             Some(rows) => Ok(rows),
             None => self.scan(statement, read).await,
         }
+    }
+
+    /// Runs `query` as [`rows`](Self::rows) runs a statement, and returns what it selects for each row.
+    ///
+    /// ```
+    /// # use entity_core::{Context, Entity, Result};
+    /// use entity_core::sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
+    /// # /// A piece of equipment that somebody has borrowed.
+    /// # #[derive(Clone, Debug, serde::Serialize, Entity)]
+    /// # #[entity(table = "loan")]
+    /// # struct Loan { #[entity(id)] loan_id: String, #[entity(site)] site_id: String, item: String }
+    ///
+    /// async fn items(cx: &Context, site: &str) -> Result<Vec<(String, String)>> {
+    ///     let loans = loan::Entity::find()
+    ///         .select_only()
+    ///         .columns([loan::Column::LoanId, loan::Column::Item])
+    ///         .filter(loan::Column::SiteId.eq(site));
+    ///     cx.db()?.select(&loans).await
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if the database can't be read, or if a column holds a value of another type.
+    pub fn select<T: FromRow + Send>(
+        &self,
+        query: &impl QueryTrait,
+    ) -> impl Future<Output = Result<Vec<T>>> + Send {
+        let statement = query.build(self.get_database_backend());
+        self.rows(statement, columns)
     }
 
     /// Runs a statement that may look at any number of rows, and otherwise does the same as [`rows`](Self::rows).

@@ -99,15 +99,22 @@ impl Sql {
 
     /// Appends a placeholder and binds `value` to it.
     pub fn bind(&mut self, value: impl Into<Value>) -> &mut Self {
-        self.values.push(value.into());
+        let mut text = std::mem::take(&mut self.text);
+        self.bind_in(&mut text, value.into());
+        self.text = text;
+        self
+    }
+
+    /// Appends a placeholder to `text`, which becomes a part of this statement, and binds `value` to it.
+    pub(super) fn bind_in(&mut self, text: &mut String, value: Value) {
+        self.values.push(value);
         match self.backend {
             DbBackend::Postgres => {
-                self.text.push('$');
-                self.text.push_str(&self.values.len().to_string());
+                text.push('$');
+                text.push_str(&self.values.len().to_string());
             }
-            _ => self.text.push('?'),
+            _ => text.push('?'),
         }
-        self
     }
 
     /// Appends ` IN (…)` with `items`, which are bound as one value however many they are.

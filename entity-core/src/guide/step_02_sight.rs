@@ -89,21 +89,38 @@
 //! which stores a record as it is.
 //!
 //! ```
-//! # use entity_core::{Context, Error, Result, db};
-//! # struct Loan { item: String, site_id: String }
+//! # use entity_core::{Context, DateTimeUtc, Entity, Error, Result};
+//! use entity_core::sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
+//! # /// A piece of equipment that somebody has borrowed.
+//! # #[derive(Clone, Debug, serde::Serialize, Entity)]
+//! # #[entity(table = "loan")]
+//! # struct Loan {
+//! #     #[entity(id)] loan_id: String,
+//! #     #[entity(site)] site_id: String,
+//! #     item: String,
+//! #     returned: Option<DateTimeUtc>,
+//! # }
 //! # impl Loan {
+//!
 //! async fn settle(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
-//!     let db = cx.db()?;
-//!     let mut sql = db.sql("SELECT count(*) FROM loan this WHERE this.returned IS NULL AND this.site_id = ");
-//!     sql.bind(self.site_id.as_str()).push(" AND this.item = ").bind(self.item.as_str());
-//!     let lent: Vec<i64> = db.rows(sql.into_statement(), db::columns).await?;
+//!     let lent = loan::Entity::find()
+//!         .filter(loan::Column::SiteId.eq(&self.site_id))
+//!         .filter(loan::Column::Item.eq(&self.item))
+//!         .filter(loan::Column::Returned.is_null());
 //!     match before {
-//!         None if lent != [0] => Err(Error::conflict("this item is lent already")),
+//!         None if lent.count(cx.db()?).await? > 0 => Err(Error::conflict("this item is lent already")),
 //!         _ => Ok(()),
 //!     }
 //! }
 //! # }
 //! ```
+//!
+//! The module `loan` is the table as an entity of [`sea_orm`](crate::sea_orm), which the derive makes of the struct: it
+//! is called as the struct is, in small letters, and its columns are called as the fields are. A misspelt column does
+//! not compile, and instants are compared as the column holds them. [`db::find`](crate::db::find) returns the records of
+//! such a query as the caller sees them, [`db::load`](crate::db::load) whole, [`db::among`](crate::db::among) is the
+//! condition for a list of values, and `loan::Relation` joins the `parent`. Records are written by the functions of
+//! [`db`](crate::db) alone, because these check them, count versions and follow files.
 //!
 //! The gate decides about permissions, before and after the write, and neither function repeats that. A permission that
 //! depends on the values that are written is decided here: the function fails with

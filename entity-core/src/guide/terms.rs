@@ -12,7 +12,7 @@
 //! | [`new_id`](crate::Context::new_id) | a new unique id, which sorts after earlier ones |
 //! | [`caller`](crate::Context::caller), [`user_id`](crate::Context::user_id) | the caller; `user_id` fails with 401 for an anonymous one |
 //! | [`authorizer`](crate::Context::authorizer) | decides about functions, where code asks beyond `access` |
-//! | [`db`](crate::Context::db) | the database session: [`sql`](crate::db::Session::sql), [`rows`](crate::db::Session::rows) for short statements by an index, [`scan`](crate::db::Session::scan) for all others; it also implements the trait `ConnectionTrait` of sea-orm |
+//! | [`db`](crate::Context::db) | the database session: [`select`](crate::db::Session::select) for queries of sea-orm by an index; it also implements the trait `ConnectionTrait` of sea-orm. For SQL as text, [`sql`](crate::db::Session::sql) with [`rows`](crate::db::Session::rows) for short statements and [`scan`](crate::db::Session::scan) for all others |
 //! | [`emit`](crate::Context::emit) | adds an event, which is stored in the same transaction |
 //! | [`remark`](crate::Context::remark) | adds a header to the answer |
 //! | [`service`](crate::Context::service) | a value that the service shares, such as the [`Registry`](crate::Registry) |

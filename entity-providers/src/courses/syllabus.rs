@@ -5,12 +5,13 @@ mod demo;
 pub mod redirect;
 mod whole;
 
-use entity_core::db::{self, Sight};
+use entity_core::db::Sight;
 use entity_core::file::Files;
 use entity_core::wire::Millis;
 use entity_core::{
     Access, Action, Actions, Answers, Context, Entity, Error, Need, Result, Verb, shape, standard,
 };
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _};
 use serde::Serialize;
 
 /// Whoever holds it writes the items and sees drafts.
@@ -88,11 +89,12 @@ impl SyllabusItem {
         if before.is_some() || self.order != 0 {
             return Ok(());
         }
-        let db = cx.db()?;
-        let mut sql = db.sql("SELECT coalesce(max(place), 0) FROM syllabus WHERE site_id = ");
-        sql.bind(self.site_id.as_str());
-        let last: Vec<i64> = db.rows(sql.into_statement(), db::columns).await?;
-        self.order = last.first().map_or(1, |it| it.saturating_add(1));
+        let last = syllabus_item::Entity::find()
+            .select_only()
+            .expr(syllabus_item::Column::Order.max())
+            .filter(syllabus_item::Column::SiteId.eq(self.site_id.as_str()));
+        let last: Vec<Option<i64>> = cx.db()?.select(&last).await?;
+        self.order = last.into_iter().flatten().sum::<i64>().saturating_add(1);
         Ok(())
     }
 }

@@ -18,7 +18,8 @@ use sea_orm::{ActiveModelTrait, ColumnTrait, EntityTrait, IntoActiveModel, Query
 use crate::courses::announcement::MOTD_SITE;
 use crate::people::authorizer::ADMIN_SITE;
 use crate::people::user::known;
-use crate::storage::db::{site, user_account};
+use crate::people::user::user;
+use crate::storage::db::site;
 
 pub use people::{Cast, Person};
 
@@ -40,7 +41,7 @@ pub struct Summary {
 /// # Errors
 /// The database can't be read.
 pub async fn is_empty(cx: &Context) -> Result<bool> {
-    let user = user_account::Entity::find().one(cx.db()?).await?;
+    let user = user::Entity::find().one(cx.db()?).await?;
     let sites = site::Entity::find().filter(site::Column::Id.is_not_in([ADMIN_SITE, MOTD_SITE]));
     Ok(user.is_none() && sites.one(cx.db()?).await?.is_none())
 }

@@ -16,6 +16,7 @@ use entity_core::{
     Access, Action, Actions, Answers, Arguments, Context, Create, DateTimeUtc, Entity, Error,
     Fields, Need, Outcome, Result, Verb, standard,
 };
+use sea_orm::{ColumnTrait as _, EntityTrait as _, PaginatorTrait as _, QueryFilter as _};
 use serde::Serialize;
 
 use crate::base::limits;
@@ -29,7 +30,7 @@ const ACCESS: Access = Access::new(MAINTAINS, MAINTAINS);
 const MAINTAINS: Need = Need::Site("site.upd");
 
 /// The maximum number of webhooks of a site.
-const MOST_PER_SITE: i64 = 100;
+const MOST_PER_SITE: u64 = 100;
 
 /// The part of the service that knows addresses and makes secrets.
 pub trait WebhookRules: Send + Sync {
@@ -148,11 +149,9 @@ impl Webhook {
 
     async fn demand_room(&self, cx: &Context) -> Result<()> {
         limits::lock_site(cx, &self.site_id).await?;
-        let db = cx.db()?;
-        let mut sql = db.sql("SELECT count(*) FROM webhook WHERE site_id = ");
-        sql.bind(self.site_id.as_str());
-        let count = db.rows(sql.into_statement(), db::columns::<i64>).await?;
-        match count.first().is_some_and(|it| *it >= MOST_PER_SITE) {
+        let of_site = webhook::Column::SiteId.eq(self.site_id.as_str());
+        let count = webhook::Entity::find().filter(of_site).count(cx.db()?);
+        match count.await? >= MOST_PER_SITE {
             true => Err(Error::limit_reached(format!(
                 "a site has at most {MOST_PER_SITE} webhooks: delete one first"
             ))),

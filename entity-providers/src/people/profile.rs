@@ -14,6 +14,7 @@ use entity_core::{
     Access, Action, Actions, Answers, Blob, Context, Entity, Error, ErrorKind, Fields, Need,
     Operation, Permit, Read, Result, Update, Verb, Version, encode_segment, standard,
 };
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use serde::Serialize;
 
 use self::known::Known;
@@ -124,7 +125,9 @@ impl Profile {
     /// Adds what the accounts of the people tell, and takes out what the caller may not know.
     async fn complete(cx: &Context, profiles: &mut [Self]) -> Result<()> {
         let ids: Vec<String> = profiles.iter().map(|it| it.user_uuid.clone()).collect();
-        let accounts: Vec<User> = db::load(cx, |sql| sql.push("this.id").bind_list(&ids)).await?;
+        let accounts = db::among(cx, user::user::Column::Id.into_expr(), &ids)?;
+        let accounts = user::user::Entity::find().filter(accounts);
+        let accounts: Vec<User> = db::load(cx, accounts).await?;
         let known = known::of(cx, &ids, None).await?;
         for profile in profiles {
             let id = profile.user_uuid.as_str();

@@ -7,6 +7,8 @@ use chrono::TimeDelta;
 use entity_core::db::{self, Dated, Migration, Sight};
 use entity_core::wire::Millis;
 use entity_core::{Access, Context, DateTimeUtc, Entity, Need, Result, standard};
+use sea_orm::sea_query::Expr;
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _};
 use serde::Serialize;
 
 /// Nobody writes these events but the service.
@@ -117,16 +119,17 @@ pub async fn note(cx: &Context, kind: &str, user_id: &str) -> Result<()> {
 /// # Errors
 /// Returns an error if the database can't be read.
 pub async fn was_noted(cx: &Context, kind: &str, user_id: &str, within: TimeDelta) -> Result<bool> {
-    let begin = cx.now() - within;
-    let db = cx.db()?;
-    let mut sql = db.sql("SELECT 1 FROM session_event WHERE user_id = ");
-    sql.bind(user_id).push(" AND kind = ").bind(kind);
-    sql.push(" AND address = ")
-        .bind(cx.origin().address.to_string());
-    sql.push(" AND time > ").bind(begin.timestamp_millis());
-    sql.push(" LIMIT 1");
-    let found = db.rows(sql.into_statement(), db::columns::<i64>).await?;
-    Ok(!found.is_empty())
+    use session_event::Column::{Address, Kind, Time, UserId};
+    let noted = session_event::Entity::find()
+        .select_only()
+        .expr(Expr::val(1_i64))
+        .filter(UserId.eq(user_id))
+        .filter(Kind.eq(kind))
+        .filter(Address.eq(cx.origin().address.to_string()))
+        .filter(Time.gt(cx.now() - within))
+        .limit(1);
+    let noted: Vec<i64> = cx.db()?.select(&noted).await?;
+    Ok(!noted.is_empty())
 }
 
 /// Removes events that are over half a year old, at most `most` at once, and returns how many those are.

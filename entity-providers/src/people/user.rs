@@ -25,7 +25,7 @@ use serde::{Serialize, Serializer};
 
 use crate::base::fields::Properties;
 
-pub(crate) use find::{by_eid, by_names};
+pub(crate) use find::{by_eid, by_names, lower};
 pub use find::{credentials, find, keep_hash, note_login};
 pub(crate) use name::{FULL_NAME, NAME_OR_NOTHING, SORT_NAME};
 pub use name::{display_name, full_name, sort_name};

@@ -26,7 +26,6 @@ pub mod site_group;
 pub mod site_likeness;
 pub mod site_page;
 pub mod site_tool;
-pub mod user_account;
 
 #[cfg(test)]
 mod tests;

@@ -14,16 +14,15 @@ use entity_providers::courses::task::Task;
 use entity_providers::people::session_event::SessionEvent;
 use entity_providers::people::site::Site;
 use entity_providers::people::term::Term;
-use entity_providers::people::user::User;
+use entity_providers::people::user::{User, user};
 use entity_providers::storage::db::{
     group_member, invitation, membership, realm_grant, site, site_group, site_page, site_tool,
-    user_account,
 };
 use entity_providers::talk::conversations::{
     self, Topic, TopicComment, TopicMark, TopicPost, TopicTag,
 };
 use entity_providers::talk::notification::Notification;
-use sea_orm::{ActiveModelTrait, EntityTrait, IntoActiveModel};
+use sea_orm::{ActiveModelTrait, EntityTrait, IntoActiveModel, QuerySelect as _};
 use server::pages::feed::{Feed, table as feed};
 
 use super::chat::Talk;
@@ -35,7 +34,7 @@ use super::quiz::Paper;
 /// Rows to add.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
-    pub(super) users: Vec<user_account::Model>,
+    pub(super) users: Vec<User>,
     pub(super) sites: Vec<site::Model>,
     pub(super) pages: Vec<site_page::Model>,
     pub(super) tools: Vec<site_tool::Model>,
@@ -76,13 +75,13 @@ pub(super) struct Rows {
 impl Rows {
     pub(super) async fn insert(self, cx: &Context) -> Result<()> {
         // Hashing is slow on purpose: everybody has the hash of the demo.
-        let known = user_account::Entity::find().one(cx.db()?).await?;
-        let hash = known.and_then(|it| it.password_hash);
-        let users = self.users.into_iter().map(|it| user_account::Model {
-            password_hash: hash.clone(),
+        let known: Vec<User> = db::load(cx, user::Entity::find().limit(1)).await?;
+        let hash = known.into_iter().map(|it| it.password_hash).next();
+        let users = self.users.into_iter().map(|it| User {
+            password_hash: hash.clone().unwrap_or_default(),
             ..it
         });
-        insert(cx, folded(users.collect(), User::schema())?).await?;
+        records(cx, &users.collect::<Vec<_>>()).await?;
         insert(cx, folded(self.sites, Site::schema())?).await?;
         insert(cx, self.pages).await?;
         insert(cx, self.tools).await?;

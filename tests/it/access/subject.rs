@@ -322,7 +322,9 @@ impl World {
             _ => self.plan_user(&mut rows),
         };
         if state == "shut" {
-            rows.users.iter_mut().for_each(|it| it.is_disabled = true);
+            rows.users
+                .iter_mut()
+                .for_each(|it| it.disabled = Some(true));
         }
         let course = &self.sites["course"];
         rows.members = rows

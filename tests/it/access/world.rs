@@ -6,9 +6,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use chrono::TimeDelta;
-use entity_core::{Caller as Who, Effect, Origin, Reading, Reference};
+use entity_core::wire::Millis;
+use entity_core::{Caller as Who, DateTimeUtc, Effect, Origin, Reading, Reference};
+use entity_providers::people::user::User;
 use entity_providers::storage::db::{
-    group_member, membership, site, site_group, site_page, site_tool, user_account,
+    group_member, membership, site, site_group, site_page, site_tool,
 };
 use http::StatusCode;
 use serde_json::json;
@@ -173,26 +175,19 @@ impl World {
             id: format!("{marker}-id"),
             eid: marker,
         };
-        rows.users.push(user_account::Model {
+        let made = DateTimeUtc::from_timestamp_millis(MADE).map(Millis);
+        rows.users.push(User {
             id: person.id.clone(),
             eid: person.eid.clone(),
             email: format!("{}@example.edu", person.eid),
-            is_email_verified: true,
-            first_name: String::new(),
+            email_verified: Some(true),
             last_name: person.eid.clone(),
             r#type: "registered".to_owned(),
-            password_hash: None,
-            is_disabled: false,
-            props: "{}".to_owned(),
-            last_login: None,
-            created: MADE,
-            created_by: None,
-            modified: MADE,
+            disabled: Some(false),
+            created_date: made,
+            last_modified: made,
             version: 1,
-            eid_folded: None,
-            email_folded: None,
-            first_name_folded: None,
-            last_name_folded: None,
+            ..User::default()
         });
         person
     }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use entity_providers::storage::db::{group_member, membership, user_account};
+use entity_providers::people::user::user;
+use entity_providers::storage::db::{group_member, membership};
 use http::StatusCode;
 use lectern_testing::counting::Counter;
-use sea_orm::{EntityTrait as _, IntoActiveModel as _};
+use sea_orm::{ActiveModelTrait, EntityTrait as _, IntoActiveModel as _};
 use serde_json::{Value, json};
 use tests::{Client, TestApp, both};
 
@@ -175,10 +176,7 @@ both! {
 /// Adds students to the course, past the service, every tenth of them to a group.
 async fn add(app: &TestApp, count: usize) {
     let writer = &app.service().storage.content.writer;
-    let user = user_account::Entity::find()
-        .one(writer)
-        .await
-        .expect("rows");
+    let user = user::Entity::find().one(writer).await.expect("rows");
     let member = membership::Entity::find().one(writer).await.expect("rows");
     let group = entity_providers::storage::db::site_group::Entity::find();
     let group = group.one(writer).await.expect("rows").expect("a group");
@@ -186,15 +184,11 @@ async fn add(app: &TestApp, count: usize) {
     let (mut users, mut members, mut inside) = (Vec::new(), Vec::new(), Vec::new());
     for number in 0..count {
         let id = format!("many-{number:05}");
-        users.push(
-            user_account::Model {
-                id: id.clone(),
-                eid: id.clone(),
-                email: format!("{id}@example.edu"),
-                ..user.clone()
-            }
-            .into_active_model(),
-        );
+        let mut user = user.clone();
+        for column in [user::Column::Id, user::Column::Eid, user::Column::Email] {
+            ActiveModelTrait::set(&mut user, column, id.as_str().into());
+        }
+        users.push(user);
         if number % 10 == 0 {
             let row = group_member::Model {
                 group_id: group.id.clone(),
@@ -214,7 +208,7 @@ async fn add(app: &TestApp, count: usize) {
         members.push(row.into_active_model());
     }
     for users in users.chunks(500) {
-        user_account::Entity::insert_many(users.to_vec())
+        user::Entity::insert_many(users.to_vec())
             .exec_without_returning(writer)
             .await
             .expect("users");

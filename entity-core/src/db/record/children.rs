@@ -7,10 +7,10 @@ use std::collections::{HashMap, HashSet};
 use sea_orm::{ConnectionTrait as _, Value};
 use serde_json::{Map, Value as Json};
 
-use crate::db::record::definition::{Record, THIS};
-
+use super::read::load_as;
 use crate::contract::context::Context;
 use crate::contract::input::{Fields, Input};
+use crate::db::record::definition::{Record, THIS};
 use crate::model::schema::Writable;
 use crate::words::error::{Error, FieldError, Result};
 
@@ -171,13 +171,16 @@ pub async fn read<T: Record, C: Record>(
         return Err(Error::internal("the children have no field with `parent`"));
     };
     let keys: Vec<&str> = records.iter().map(Record::key).collect();
-    let found: Vec<C> = super::load(cx, |sql| {
-        sql.column(THIS, parent.column).bind_list(&keys)?;
-        sql.push(" ORDER BY ").column(THIS, parent.column);
+    let found = load_as(cx, |sql| {
+        sql.push(" WHERE ").column(THIS, parent.column);
+        sql.bind_list(&keys)?.push(" ORDER BY ");
         let place = C::POSITION.unwrap_or(C::KEY);
-        Ok(sql.push(", ").column(THIS, place))
-    })
-    .await?;
+        sql.column(THIS, parent.column)
+            .push(", ")
+            .column(THIS, place);
+        Ok(())
+    });
+    let found: Vec<C> = found.await?;
     let mut by_parent: HashMap<String, Vec<C>> = HashMap::new();
     for child in found {
         let parent = child.parent().unwrap_or_default().to_owned();

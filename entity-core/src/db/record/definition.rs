@@ -26,6 +26,9 @@ pub(crate) const PARENT: &str = "parent";
     note = "derive `Entity` with `#[entity(table = \"…\")]`"
 )]
 pub trait Record: Entity + Clone {
+    /// The table as an entity of sea-orm, in which queries and conditions are written.
+    type Table: sea_orm::EntityTrait<PrimaryKey: Default>;
+
     /// The name of the table.
     const TABLE: &'static str;
 

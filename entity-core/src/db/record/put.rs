@@ -2,8 +2,9 @@
 
 use sea_orm::ConnectionTrait;
 
+use super::read::load_one;
 use super::write::{row, store, taken};
-use super::{groups, load_by, lock};
+use super::{groups, lock};
 use crate::contract::context::Context;
 use crate::db::record::definition::Record;
 use crate::db::{Sql, attached};
@@ -30,12 +31,12 @@ pub async fn put<T: Record + PartialEq>(
     change(&mut made);
     let key = blank.key();
     lock::<T>(cx, &[key]).await?;
-    let current = match find::<T>(cx, key).await? {
+    let current = match load_one::<T>(cx, key).await? {
         Some(current) => current,
         None if add_row(cx, &made).await? => return Ok((made, true)),
         None => {
             lock::<T>(cx, &[key]).await?;
-            let added_meanwhile = find::<T>(cx, key).await?;
+            let added_meanwhile = load_one::<T>(cx, key).await?;
             added_meanwhile.ok_or_else(|| Error::internal("a row that is there can't be read"))?
         }
     };
@@ -45,10 +46,6 @@ pub async fn put<T: Record + PartialEq>(
         true => Ok((current, false)),
         false => Ok((store(cx, current, changed).await?, true)),
     }
-}
-
-async fn find<T: Record>(cx: &Context, key: &str) -> Result<Option<T>> {
-    Ok(load_by(cx, T::KEY, key).await?.pop())
 }
 
 /// Stores a row unless there is one with its key, and returns whether there was none.

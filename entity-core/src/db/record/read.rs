@@ -1,7 +1,8 @@
 //! Reading records: one, several, lists and counts, each with one statement and, for groups, one more.
 
-use sea_orm::{ConnectionTrait as _, DbBackend, Statement, Value};
+use sea_orm::{ConnectionTrait as _, DbBackend, Select, Statement};
 
+use super::asked::write_asked;
 use super::{by_site, groups};
 use crate::contract::access::Scope;
 use crate::contract::context::Context;
@@ -26,7 +27,12 @@ pub const MOST_PASSED: u64 = 1000;
 /// Returns an error if the database can't be read.
 pub async fn read<T: Record>(cx: &Context, id: &str) -> Result<Option<T>> {
     let key = T::key_of(id);
-    let found = find(cx, |sql| Ok(sql.column(THIS, T::KEY).push(" = ").bind(key))).await?;
+    let found = find_as(cx, |sql| {
+        sql.push(" WHERE ").column(THIS, T::KEY).push(" = ");
+        sql.bind(key);
+        Ok(())
+    });
+    let found = found.await?;
     Ok(found.into_iter().find(|it| is_named(it, id)))
 }
 
@@ -36,23 +42,32 @@ pub async fn read<T: Record>(cx: &Context, id: &str) -> Result<Option<T>> {
 /// Returns an error if the database can't be read.
 pub async fn read_many<T: Record>(cx: &Context, ids: &[String]) -> Result<Vec<T>> {
     let keys: Vec<&str> = ids.iter().map(|it| T::key_of(it)).collect();
-    let mut found: Vec<T> = find(cx, |sql| sql.column(THIS, T::KEY).bind_list(&keys)).await?;
+    let found = find_as(cx, |sql| {
+        sql.push(" WHERE ").column(THIS, T::KEY).bind_list(&keys)?;
+        Ok(())
+    });
+    let mut found: Vec<T> = found.await?;
     found.retain(|record| ids.iter().any(|id| is_named(record, id)));
     Ok(found)
 }
 
-/// Returns the entities for which a condition holds, as [`read`] does. `condition` appends it; the row is called `this`.
+/// Returns the entities that `select` asks for, as [`read`] does: which rows, in which order, and how many.
 ///
 /// # Errors
 /// Returns an error if the database can't be read.
-pub async fn find<T: Record>(
+pub async fn find<T: Record>(cx: &Context, select: Select<T::Table>) -> Result<Vec<T>> {
+    find_as(cx, |sql| write_asked::<T>(sql, &select)).await
+}
+
+/// Returns the entities of the statement to which `rest` appends what follows the joins, as [`read`] does.
+async fn find_as<T: Record>(
     cx: &Context,
-    condition: impl for<'s> FnOnce(&'s mut Sql) -> Result<&'s mut Sql>,
+    rest: impl FnOnce(&mut Sql) -> Result<()>,
 ) -> Result<Vec<T>> {
     let mut sql = selecting::<T>(cx, &Columns::all(cx))?;
     veil::write_answers::<T>(cx, &mut sql).await?;
     write_from::<T>(cx, &mut sql);
-    condition(sql.push(" WHERE "))?;
+    rest(&mut sql)?;
     let read = |row: &mut Row<'_>| {
         let mut record = T::from_row(cx, row)?;
         let is_restricted = record.facts().is_restricted;
@@ -75,37 +90,37 @@ pub async fn find<T: Record>(
     Ok(records)
 }
 
-/// Returns the entities for which a condition holds, whole and whoever asks: for what the service itself has to know.
-/// The answers to clients come from the other functions. `condition` appends the condition; the row is called `this`.
+/// Returns the entities that `select` asks for, whole and whoever asks: for what the service itself has to know. The
+/// answers to clients come from the other functions.
 ///
 /// # Errors
 /// Returns an error if the database can't be read.
-pub async fn load<T: Record>(
+pub async fn load<T: Record>(cx: &Context, select: Select<T::Table>) -> Result<Vec<T>> {
+    load_as(cx, |sql| write_asked::<T>(sql, &select)).await
+}
+
+/// Returns the entity whose primary key is `key`, as [`load`] does.
+pub(super) async fn load_one<T: Record>(cx: &Context, key: &str) -> Result<Option<T>> {
+    let found = load_as(cx, |sql| {
+        sql.push(" WHERE ").column(THIS, T::KEY).push(" = ");
+        sql.bind(key);
+        Ok(())
+    });
+    Ok(found.await?.pop())
+}
+
+/// Returns the entities of the statement to which `rest` appends what follows the joins, as [`load`] does.
+pub(super) async fn load_as<T: Record>(
     cx: &Context,
-    condition: impl for<'s> FnOnce(&'s mut Sql) -> Result<&'s mut Sql>,
+    rest: impl FnOnce(&mut Sql) -> Result<()>,
 ) -> Result<Vec<T>> {
     let mut sql = selecting::<T>(cx, &Columns::all(cx))?;
     write_from::<T>(cx, &mut sql);
-    condition(sql.push(" WHERE "))?;
+    rest(&mut sql)?;
     let read = |row: &mut Row<'_>| T::from_row(cx, row);
     let mut records = cx.db()?.rows(sql.into_statement(), read).await?;
     complete(cx, &mut records).await?;
     Ok(records)
-}
-
-/// Returns the entities with `value` in `column`, as [`load`] does.
-///
-/// # Errors
-/// Returns an error if the database can't be read.
-pub async fn load_by<T: Record>(
-    cx: &Context,
-    column: &str,
-    value: impl Into<Value> + Send,
-) -> Result<Vec<T>> {
-    load(cx, |sql| {
-        Ok(sql.column(THIS, column).push(" = ").bind(value))
-    })
-    .await
 }
 
 /// Returns the entities that `search` asks for and that the caller sees, within the scope of the search.

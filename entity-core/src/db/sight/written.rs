@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use sea_orm::sea_query::Expr;
+
 use super::{Asking, Held};
 use crate::contract::context::Context;
 use crate::db::Sql;
-use crate::db::record::definition::Record;
+use crate::db::record::definition::{Record, THIS};
 use crate::db::rule::Sight;
 use crate::words::error::Result;
 
@@ -61,5 +63,15 @@ impl<'a> WrittenSight<'a> {
     pub fn write(&self, sql: &mut Sql, row: &'static str) -> Result<()> {
         let asking = self.asking.about_row(row);
         self.rule.write(sql, &asking, &self.held)
+    }
+
+    /// Returns the rule as a condition of a query for records, in which the row is called `this`.
+    ///
+    /// # Errors
+    /// Returns an error if the rule can't be asked about rows of the type.
+    pub fn condition(&self, cx: &Context) -> Result<Expr> {
+        let mut sql = cx.db()?.sql("");
+        self.write(&mut sql, THIS)?;
+        Ok(sql.into_expression())
     }
 }

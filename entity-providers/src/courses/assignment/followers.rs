@@ -1,10 +1,12 @@
 //! The followers of an assignment elsewhere: its event in the calendar, and its item in the gradebook.
 
-use entity_core::db::{self, Row};
+use entity_core::db;
 use entity_core::wire::{Decimal, Instant as _};
 use entity_core::{Context, Delete, Error, Provider as _, Reference, Result};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _};
 
 use super::scale::score as score_of;
+use super::submission::submission;
 use super::{Assignment, Submission};
 use crate::courses::calendar::{self, Deadline};
 use crate::courses::gradebook::{self, ItemSpec};
@@ -104,21 +106,19 @@ impl Assignment {
 
     /// Tells the gradebook, where the item is new, all grades that are shown and are scores.
     pub(super) async fn tell_scores(&self, cx: &Context) -> Result<()> {
-        let db = cx.db()?;
+        use submission::Column::{AssignmentId, Grade, Returned, Submitter};
         // Texts and feedback of a large class are not read for this.
-        let mut sql = db.sql(
-            "SELECT this.submitter, this.grade FROM assignment_submission this \
-             WHERE this.returned AND this.grade IS NOT NULL AND this.assignment_id = ",
-        );
-        sql.bind(self.id.as_str());
-        let read = |row: &mut Row<'_>| {
-            let (submitter, grade): (String, String) = db::columns(row)?;
-            let score = score_of(&grade).ok();
-            Ok(score.map(|it| (submitter, it)))
-        };
-        let told = db.rows(sql.into_statement(), read).await?;
-        let told = told.into_iter().flatten().collect();
-        gradebook::set_scores_of_cause(cx, &self.cause(), told).await
+        let returned = submission::Entity::find()
+            .select_only()
+            .columns([Submitter, Grade])
+            .filter(AssignmentId.eq(self.id.as_str()))
+            .filter(Returned.eq(true))
+            .filter(Grade.is_not_null());
+        let returned: Vec<(String, String)> = cx.db()?.select(&returned).await?;
+        let told = returned
+            .into_iter()
+            .filter_map(|(submitter, grade)| Some((submitter, score_of(&grade).ok()?)));
+        gradebook::set_scores_of_cause(cx, &self.cause(), told.collect()).await
     }
 }
 

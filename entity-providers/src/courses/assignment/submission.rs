@@ -8,6 +8,7 @@ use entity_core::{
     Access, Action, Actions, Answers, Arguments, Audience, Context, DateTimeUtc, Entity, Error,
     Input, Need, Notice, Outcome, Preconditions, Result, Verb, gate, standard,
 };
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use serde::Serialize;
 
 use super::{ACCESS as OF_ASSIGNMENTS, Assignment, GRADE, SUBMIT};
@@ -251,9 +252,8 @@ impl Submission {
         assignment: &Assignment,
         submitter: &str,
     ) -> Result<Option<Self>> {
-        let place = place(&assignment.id, submitter);
-        let found: Vec<Self> =
-            db::find(cx, |sql| Ok(sql.push("this.place = ").bind(place))).await?;
+        let place = submission::Column::Place.eq(place(&assignment.id, submitter));
+        let found: Vec<Self> = db::find(cx, submission::Entity::find().filter(place)).await?;
         gate::retain::<Self>(cx, entity_core::Page::whole(found))
             .await
             .map(|page| page.items.into_iter().next())

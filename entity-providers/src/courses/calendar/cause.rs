@@ -3,8 +3,9 @@
 use entity_core::db::{self, Followed};
 use entity_core::wire::Millis;
 use entity_core::{Context, DateTimeUtc, Result};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 
-use super::CalendarEvent;
+use super::{CalendarEvent, calendar_event};
 
 /// The fields of an event that follow from the instant of a deadline.
 const FOLLOWING: [&str; 3] = ["firstTime", "lastTime", "duration"];
@@ -42,9 +43,9 @@ pub async fn follow_cause(
     deadline: Option<Deadline>,
 ) -> Result<Option<String>> {
     let field = deadline.as_ref().map_or("", |it| it.field);
-    let current = db::load_by::<CalendarEvent>(cx, "cause", cause)
-        .await?
-        .pop();
+    let of_cause = calendar_event::Column::Cause.eq(cause);
+    let current = calendar_event::Entity::find().filter(of_cause);
+    let current = db::load::<CalendarEvent>(cx, current).await?.pop();
     let wanted = deadline.map(|it| match &current {
         Some(event) => it.onto(event.clone()),
         None => it.to_event(cx, cause),

@@ -12,10 +12,12 @@ use entity_core::{
     Arguments, Context, DateTimeUtc, Entity as _, Error, Input, Outcome, Result, gate,
 };
 use schemars::JsonSchema;
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::CalendarEvent;
+use super::calendar_event;
 use super::occurrence::{MOST_EXCLUDED, to_column};
 use crate::base::html::escape;
 use crate::base::parameters;
@@ -133,11 +135,17 @@ async fn known(
 ) -> Result<HashSet<String>> {
     let uids = events.iter().filter_map(|it| it.1.as_ref().ok());
     let uids: Vec<&str> = uids.map(|it| it.uid.as_str()).collect();
-    let db = cx.db()?;
-    let mut sql = db.sql("SELECT uid FROM calendar_event WHERE site_id = ");
-    sql.bind(site).push(" AND uid").bind_list(&uids)?;
-    let found = db.rows(sql.into_statement(), db::columns::<String>).await?;
-    Ok(found.into_iter().collect())
+    let known = calendar_event::Entity::find()
+        .select_only()
+        .column(calendar_event::Column::Uid)
+        .filter(calendar_event::Column::SiteId.eq(site))
+        .filter(db::among(
+            cx,
+            calendar_event::Column::Uid.into_expr(),
+            &uids,
+        )?);
+    let known: Vec<String> = cx.db()?.select(&known).await?;
+    Ok(known.into_iter().collect())
 }
 
 impl Plan {

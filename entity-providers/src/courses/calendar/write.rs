@@ -2,9 +2,10 @@
 
 use entity_core::db::{self, Record as _};
 use entity_core::{Context, Delete, Error, Fields, Read, Result, Update, recurrence};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 
-use super::CalendarEvent;
 use super::occurrence::{MOST_EXCLUDED, parse_id, to_column};
+use super::{CalendarEvent, calendar_event};
 
 impl Read for CalendarEvent {
     async fn read(cx: &Context, id: &str) -> Result<Option<Self>> {
@@ -30,7 +31,7 @@ impl Update for CalendarEvent {
             return take_out(cx, current, changes).await;
         }
         let updated: Self = db::update(cx, current.clone(), changes).await?;
-        for single in db::load_by::<CalendarEvent>(cx, "series", updated.event_id.as_str()).await? {
+        for single in singles(cx, &updated).await? {
             if current.has_other_times(&updated) {
                 db::delete(cx, single).await?;
             } else if current.groups != updated.groups {
@@ -51,7 +52,7 @@ impl Delete for CalendarEvent {
         if current.is_computed {
             return exclude(cx, &current).await;
         }
-        for single in db::load_by::<CalendarEvent>(cx, "series", current.event_id.as_str()).await? {
+        for single in singles(cx, &current).await? {
             db::delete(cx, single).await?;
         }
         db::delete(cx, current).await
@@ -97,13 +98,17 @@ async fn take_out(
     db::add(cx, single).await
 }
 
+/// Returns the events that were single occurrences of this series.
+async fn singles(cx: &Context, series: &CalendarEvent) -> Result<Vec<CalendarEvent>> {
+    let of_series = calendar_event::Column::Series.eq(series.event_id.as_str());
+    db::load(cx, calendar_event::Entity::find().filter(of_series)).await
+}
+
 /// Takes an occurrence from its series.
 async fn exclude(cx: &Context, occurrence: &CalendarEvent) -> Result<()> {
     let id = occurrence.series.as_deref().unwrap_or_default();
-    let series = db::load_by::<CalendarEvent>(cx, "event_id", id)
-        .await?
-        .pop();
-    let series = series.ok_or_else(Error::not_found)?;
+    let series = db::load::<CalendarEvent>(cx, calendar_event::Entity::find_by_id(id));
+    let series = series.await?.pop().ok_or_else(Error::not_found)?;
     let mut excluded = series.excluded();
     excluded.insert(occurrence.start().timestamp_millis());
     if excluded.len() > MOST_EXCLUDED {

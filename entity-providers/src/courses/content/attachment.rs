@@ -5,9 +5,10 @@ use entity_core::db::{self, AttachedFile, AttachedFiles};
 use entity_core::file::ATTACHED_FILES;
 use entity_core::{Context, Result};
 use schemars::JsonSchema;
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use serde::Serialize;
 
-use super::{ContentItem, path, tree};
+use super::{ContentItem, content_item, path, tree};
 
 /// The depth of files that are in no folder.
 const NOWHERE: i64 = -1;
@@ -69,14 +70,9 @@ pub struct Attached;
 #[async_trait]
 impl AttachedFiles for Attached {
     async fn find(&self, cx: &Context, id: &str) -> Result<Option<AttachedFile>> {
-        let found = db::load::<ContentItem>(cx, |sql| {
-            let sql = sql.column("this", "id").push(" = ").bind(id);
-            Ok(sql
-                .push(" AND ")
-                .column("this", "depth")
-                .push(" = ")
-                .bind(NOWHERE))
-        });
+        let nowhere = content_item::Column::Depth.eq(NOWHERE);
+        let found = content_item::Entity::find_by_id(id).filter(nowhere);
+        let found = db::load::<ContentItem>(cx, found);
         Ok(found.await?.first().map(ContentItem::to_attached))
     }
 }

@@ -3,10 +3,11 @@
 use entity_core::search::{Cell, Test};
 use entity_core::{
     Arguments, Context, Error, ErrorKind, Operation, Outcome, Provider as _, Result, Search,
-    StoredFile, gate,
+    StoredFile, db, gate,
 };
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 
-use super::{ContentItem, attachment, path, tree};
+use super::{ContentItem, attachment, content_item, path, tree};
 
 pub use super::path::MOUNT;
 
@@ -82,9 +83,8 @@ pub async fn open(cx: &Context, path: &str) -> Result<Opened> {
 async fn named(cx: &Context, path: &str) -> Result<Option<ContentItem>> {
     let own = path.trim_end_matches('/');
     let paths = [own.to_owned(), format!("{own}/")];
-    let found = entity_core::db::find::<ContentItem>(cx, |sql| {
-        sql.column("this", "resource_id").bind_list(&paths)
-    });
+    let named = content_item::Column::ResourceId.is_in(paths);
+    let found = db::find::<ContentItem>(cx, content_item::Entity::find().filter(named));
     Ok(found.await?.pop())
 }
 

@@ -1,8 +1,10 @@
 //! The quota of the files of a site, in bytes.
 
-use entity_core::db;
 use entity_core::{Context, Error, Result};
+use sea_orm::sea_query::ExprTrait as _;
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _};
 
+use super::content_item;
 use crate::base::limits;
 
 /// Returns the number of bytes that the files of one site may have; 0 for any number.
@@ -16,12 +18,12 @@ pub(super) async fn room(cx: &Context, site: &str) -> Result<u64> {
     if most == 0 {
         return Ok(u64::MAX);
     }
-    let db = cx.db()?;
-    let mut sql =
-        db.sql("SELECT CAST(coalesce(sum(size), 0) AS bigint) FROM content WHERE site_id = ");
-    sql.bind(site);
-    let used: Vec<i64> = db.rows(sql.into_statement(), db::columns).await?;
-    let used = used.into_iter().sum::<i64>();
+    let used = content_item::Entity::find()
+        .select_only()
+        .expr(content_item::Column::Size.sum().cast_as("bigint"))
+        .filter(content_item::Column::SiteId.eq(site));
+    let used: Vec<Option<i64>> = cx.db()?.select(&used).await?;
+    let used = used.into_iter().flatten().sum::<i64>();
     Ok(most.saturating_sub(u64::try_from(used).unwrap_or_default()))
 }
 

@@ -1,13 +1,17 @@
 //! The tree of folders: where an item is, what it inherits from the folders in which it is, and what follows it when it
 //! moves.
 
-use entity_core::db::{self, Row};
 use entity_core::wire::Millis;
-use entity_core::{Context, Error, Operation, Result, gate};
-use sea_orm::ConnectionTrait as _;
+use entity_core::{Context, Error, Operation, Result, db, gate};
+use sea_orm::sea_query::{BinOper, Expr, ExprTrait as _};
+use sea_orm::{
+    ColumnTrait as _, ConnectionTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _,
+};
 
+use super::content_item::{self, Column};
 use super::path::{self, MAX_DEPTH, MAX_PATH};
 use super::{ContentItem, FOLDER, quota};
+use crate::storage::db::site;
 
 /// The end of time, for what is never retracted.
 const NEVER: i64 = i64::MAX;
@@ -48,11 +52,8 @@ impl ContentItem {
         };
         let is_kept = before.is_some_and(|it| it.folder_id == self.folder_id);
         let found = if is_kept {
-            db::load::<Self>(cx, |sql| {
-                Ok(sql.column("this", "id").push(" = ").bind(id.as_str()))
-            })
-            .await?
-            .pop()
+            let folder = content_item::Entity::find_by_id(id.as_str());
+            db::load::<Self>(cx, folder).await?.pop()
         } else {
             seen(cx, id).await?
         };
@@ -87,9 +88,8 @@ impl ContentItem {
     async fn refuse_clash(&self, cx: &Context) -> Result<()> {
         let own = self.resource_id.trim_end_matches('/');
         let paths = [own.to_owned(), format!("{own}/")];
-        let found = db::load::<Self>(cx, |sql| {
-            sql.column("this", "resource_id").bind_list(&paths)
-        });
+        let named = Column::ResourceId.is_in(paths);
+        let found = db::load::<Self>(cx, content_item::Entity::find().filter(named));
         if found.await?.iter().all(|it| it.id == self.id) {
             return Ok(());
         }
@@ -107,8 +107,8 @@ impl ContentItem {
             self.retract_date.map_or(NEVER, millis),
         );
         self.is_shut = self.hidden || folder.is_some_and(|it| it.is_shut);
-        self.opens_at = folder.map_or(opens, |it| it.opens_at.max(opens));
-        self.closes_at = folder.map_or(closes, |it| it.closes_at.min(closes));
+        self.opens_at = folder.map_or(opens, |it| Ord::max(it.opens_at, opens));
+        self.closes_at = folder.map_or(closes, |it| Ord::min(it.closes_at, closes));
     }
 
     /// Lets what is in the folder follow its change from the state `before`.
@@ -126,13 +126,13 @@ impl ContentItem {
     /// Gives everything in the folder the path that follows from the folder's.
     async fn move_content(&self, cx: &Context, before: &Self) -> Result<()> {
         let db = cx.db()?;
-        let mut sql = db.sql("SELECT resource_id, depth FROM content WHERE resource_id > ");
-        sql.bind(before.resource_id.as_str());
-        sql.push(" AND resource_id < ")
-            .bind(path::end(&before.resource_id));
-        let read = |row: &mut Row<'_>| Ok((row.take::<String>()?, row.take::<i64>()?));
+        let content = content_item::Entity::find()
+            .select_only()
+            .columns([Column::ResourceId, Column::Depth])
+            .filter(is_in(&before.resource_id));
         let sinks = self.depth.saturating_sub(before.depth);
-        for (path, depth) in db.scan(sql.into_statement(), read).await? {
+        let content: Vec<(String, i64)> = content.into_tuple().all(db).await?;
+        for (path, depth) in content {
             let rest = path.strip_prefix(&before.resource_id).unwrap_or_default();
             check_place(
                 &format!("{}{rest}", self.resource_id),
@@ -140,30 +140,28 @@ impl ContentItem {
             )?;
         }
         let from = before.resource_id.chars().count().saturating_add(1);
-        let mut sql = db.sql("UPDATE content SET version = version + 1, depth = depth + ");
-        sql.bind(sinks)
-            .push(", resource_id = ")
-            .bind(self.resource_id.as_str());
-        sql.push(&format!(
-            " || substr(resource_id, {from}) WHERE resource_id > "
-        ));
-        sql.bind(before.resource_id.as_str());
-        sql.push(" AND resource_id < ")
-            .bind(path::end(&before.resource_id));
-        db.execute_raw(sql.into_statement()).await?;
+        let rest = Expr::cust(format!("substr(resource_id, {from})"));
+        let path = Expr::val(self.resource_id.as_str()).binary(BinOper::Custom("||"), rest);
+        content_item::Entity::update_many()
+            .col_expr(Column::Version, Column::Version.into_expr().add(1))
+            .col_expr(Column::Depth, Column::Depth.into_expr().add(sinks))
+            .col_expr(Column::ResourceId, path)
+            .filter(is_in(&before.resource_id))
+            .exec(db)
+            .await?;
         Ok(())
     }
 
     /// Gives everything in the folder what it inherits, one level after the other.
     async fn pass_on(&self, cx: &Context) -> Result<()> {
         let db = cx.db()?;
-        let mut sql = db.sql("UPDATE content SET is_shut = ");
-        sql.bind(self.is_shut)
-            .push(", opens_at = ")
-            .bind(self.opens_at);
-        sql.push(", closes_at = ").bind(self.closes_at);
-        sql.push(" WHERE id = ").bind(self.id.as_str());
-        db.execute_raw(sql.into_statement()).await?;
+        content_item::Entity::update_many()
+            .col_expr(Column::IsShut, self.is_shut.into())
+            .col_expr(Column::OpensAt, self.opens_at.into())
+            .col_expr(Column::ClosesAt, self.closes_at.into())
+            .filter(Column::Id.eq(self.id.as_str()))
+            .exec(db)
+            .await?;
         for depth in self.depth.saturating_add(1)..=MAX_DEPTH {
             let mut sql = db.sql(INHERITED);
             sql.push(" AND content.depth = ").bind(depth);
@@ -215,9 +213,8 @@ pub(super) async fn root(cx: &Context, site: &str) -> Result<ContentItem> {
     if let Some(found) = found {
         return Ok(found);
     }
-    let mut sql = cx.db()?.sql("SELECT title FROM site WHERE id = ");
-    sql.bind(site);
-    let titles: Vec<String> = cx.db()?.rows(sql.into_statement(), db::columns).await?;
+    let titles = site::Entity::find_by_id(site).select_only();
+    let titles: Vec<String> = cx.db()?.select(&titles.column(site::Column::Title)).await?;
     let mut folder = ContentItem {
         id: cx.new_id(),
         title: titles.into_iter().next().ok_or_else(Error::not_found)?,
@@ -235,12 +232,18 @@ pub(super) async fn root(cx: &Context, site: &str) -> Result<ContentItem> {
     Ok(folder)
 }
 
+/// Returns the condition that an item is in the folder at `path`, at any depth.
+fn is_in(path: &str) -> Expr {
+    let ends = Column::ResourceId.lt(path::end(path));
+    Column::ResourceId.gt(path).and(ends)
+}
+
 /// Returns the item at `path`, whoever asks.
 pub(super) async fn at(cx: &Context, path: &str) -> Result<Option<ContentItem>> {
-    let found = db::load::<ContentItem>(cx, |sql| {
-        Ok(sql.column("this", "resource_id").push(" = ").bind(path))
-    });
-    Ok(found.await?.pop())
+    let at = Column::ResourceId.eq(path);
+    Ok(db::load(cx, content_item::Entity::find().filter(at))
+        .await?
+        .pop())
 }
 
 /// Checks that the caller may delete `item` with everything in it.
@@ -257,15 +260,13 @@ pub(super) async fn demand_whole(cx: &Context, item: &ContentItem) -> Result<()>
     if !item.is_folder() || deletes_any {
         return Ok(());
     }
-    let db = cx.db()?;
-    let mut sql = db.sql("SELECT id FROM content WHERE resource_id > ");
-    sql.bind(item.resource_id.as_str());
-    sql.push(" AND resource_id < ")
-        .bind(path::end(&item.resource_id));
-    sql.push(" AND author_id <> ")
-        .bind(cx.user_id()?)
-        .push(" LIMIT 1");
-    let foreign: Vec<String> = db.rows(sql.into_statement(), db::columns).await?;
+    let foreign = content_item::Entity::find()
+        .select_only()
+        .column(Column::Id)
+        .filter(is_in(&item.resource_id))
+        .filter(Column::AuthorId.ne(cx.user_id()?))
+        .limit(1);
+    let foreign: Vec<String> = cx.db()?.select(&foreign).await?;
     match foreign.is_empty() {
         true => Ok(()),
         false => Err(Error::forbidden()),

@@ -3,10 +3,12 @@
 use entity_core::db;
 use entity_core::wire::{Decimal, Millis};
 use entity_core::{Access, Context, Delete, Entity, Error, Need, Result, standard};
-use sea_orm::ConnectionTrait as _;
+use sea_orm::sea_query::{Expr, ExprTrait as _};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use serde::Serialize;
 
 use super::audience::{EDIT, MEMBER, SEES_GRADEBOOK};
+use super::item::gradebook_item;
 
 /// The largest weight.
 const MOST_WEIGHT: Decimal = Decimal::of_units(10_000_000);
@@ -81,15 +83,15 @@ impl GradebookCategory {
 impl Delete for GradebookCategory {
     /// Deletes the category; its items stay, without a category.
     async fn delete(cx: &Context, current: Self) -> Result<()> {
-        let db = cx.db()?;
-        let mut sql = db.sql(
-            "UPDATE gradebook_item SET category_id = NULL, version = version + 1, modified_on = ",
-        );
-        sql.bind(cx.now().timestamp_millis());
-        sql.push(" WHERE site_id = ").bind(current.site_id.as_str());
-        sql.push(" AND category_id = ")
-            .bind(current.category_id.as_str());
-        db.execute_raw(sql.into_statement()).await?;
+        use gradebook_item::Column::{CategoryId, ModifiedOn, SiteId, Version};
+        gradebook_item::Entity::update_many()
+            .col_expr(CategoryId, Expr::val(None::<String>))
+            .col_expr(Version, Version.into_expr().add(1))
+            .col_expr(ModifiedOn, cx.now().timestamp_millis().into())
+            .filter(SiteId.eq(current.site_id.as_str()))
+            .filter(CategoryId.eq(current.category_id.as_str()))
+            .exec(cx.db()?)
+            .await?;
         db::delete(cx, current).await
     }
 }

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use entity_core::db::{self, Followed};
 use entity_core::wire::{Decimal, Millis};
 use entity_core::{Context, DateTimeUtc, Error, Result};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 
 use super::audience::{Audience, EDIT};
-use super::item::GradebookItem;
+use super::item::{GradebookItem, gradebook_item};
 use super::marking::{self, Mark};
 use super::score::check_points;
 use crate::people::membership::active_members;
@@ -148,7 +149,9 @@ pub async fn is_student(cx: &Context, site: &str, user: &str) -> Result<bool> {
 }
 
 async fn find(cx: &Context, cause: &str) -> Result<Option<GradebookItem>> {
-    Ok(db::load_by(cx, "external_reference", cause).await?.pop())
+    let of_cause = gradebook_item::Column::ExternalReference.eq(cause);
+    let found = db::load(cx, gradebook_item::Entity::find().filter(of_cause));
+    Ok(found.await?.pop())
 }
 
 impl ItemSpec {

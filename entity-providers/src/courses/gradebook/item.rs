@@ -3,9 +3,11 @@
 use entity_core::db::{self, Migration, Record as _};
 use entity_core::wire::{Decimal, Millis};
 use entity_core::{Access, Context, Delete, Entity, Error, Fields, Need, Result, Update, standard};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, PaginatorTrait as _, QueryFilter as _};
 use serde::Serialize;
 
 use super::audience::{EDIT, MEMBER, SEES_ITEM};
+use super::category::gradebook_category;
 
 /// The largest number of points of an item, and of a score.
 pub(super) const MOST_POINTS: Decimal = Decimal::of_units(10_000_000_000);
@@ -126,18 +128,11 @@ impl GradebookItem {
     }
 
     async fn demand_category(&self, cx: &Context, category: &str) -> Result<()> {
-        let db = cx.db()?;
-        let mut sql = db.sql("SELECT count(*) FROM gradebook_category WHERE category_id = ");
-        sql.bind(category)
-            .push(" AND site_id = ")
-            .bind(self.site_id.as_str());
-        match db
-            .rows(sql.into_statement(), db::columns::<i64>)
-            .await?
-            .contains(&1)
-        {
-            true => Ok(()),
-            false => Err(Error::field("categoryId", "must be a category of the site")),
+        let found = gradebook_category::Entity::find_by_id(category)
+            .filter(gradebook_category::Column::SiteId.eq(self.site_id.as_str()));
+        match found.count(cx.db()?).await? {
+            1 => Ok(()),
+            _ => Err(Error::field("categoryId", "must be a category of the site")),
         }
     }
 

@@ -5,11 +5,12 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use entity_core::db;
 use entity_core::wire::{Decimal, Millis};
 use entity_core::{Context, Error, ErrorKind, Provider as _, Result, gate};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 
 use super::audience::{Audience, student_roles, write_students};
 use super::change;
-use super::item::GradebookItem;
-use super::score::{GradebookScore, check_points};
+use super::item::{GradebookItem, gradebook_item};
+use super::score::{GradebookScore, check_points, gradebook_score};
 use crate::people::authorizer;
 
 /// The columns of a score that a change sets.
@@ -55,7 +56,9 @@ pub(super) async fn admit(cx: &Context, site: &str, pairs: &[(&str, &str)]) -> R
 pub(super) async fn hold_items(cx: &Context, site: &str, items: &BTreeSet<&str>) -> Result<()> {
     let items: Vec<&str> = items.iter().copied().collect();
     db::pin::<GradebookItem>(cx, &items).await?;
-    let found = db::load::<GradebookItem>(cx, |sql| sql.push("this.item_id").bind_list(&items));
+    let found = db::among(cx, gradebook_item::Column::ItemId.into_expr(), &items)?;
+    let found = gradebook_item::Entity::find().filter(found);
+    let found = db::load::<GradebookItem>(cx, found);
     let found = found.await?.into_iter();
     let found: Vec<_> = found.filter(|it| it.site_id == site).collect();
     if found.len() != items.len() {
@@ -170,7 +173,9 @@ pub(super) async fn store(
 async fn known(cx: &Context, ids: &[String]) -> Result<HashMap<String, GradebookScore>> {
     let keys: Vec<&str> = ids.iter().map(String::as_str).collect();
     db::lock::<GradebookScore>(cx, &keys).await?;
-    let found = db::load::<GradebookScore>(cx, |sql| sql.push("this.score_id").bind_list(ids));
+    let found = db::among(cx, gradebook_score::Column::ScoreId.into_expr(), ids)?;
+    let found = gradebook_score::Entity::find().filter(found);
+    let found = db::load::<GradebookScore>(cx, found);
     let found = found.await?.into_iter();
     Ok(found.map(|it| (it.score_id.clone(), it)).collect())
 }

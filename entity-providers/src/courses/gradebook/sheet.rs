@@ -4,10 +4,11 @@ use async_trait::async_trait;
 use entity_core::db;
 use entity_core::sheet::{self, Sheet};
 use entity_core::{Answers, Arguments, Context, Error, Outcome, Piece, Pieces, Result, Streaming};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _};
 
 use super::Gradebook;
 use super::audience::{Audience, sees_grades};
-use super::item::GradebookItem;
+use super::item::{GradebookItem, gradebook_item};
 use super::result::{self, Book, Listed};
 use super::stored::{self, Scores};
 
@@ -82,14 +83,12 @@ impl Pieces for Export {
 /// Returns the items of a site in which the caller grades, as far as they may know of them, in their order.
 pub(super) async fn items(cx: &Context, site: &str) -> Result<Vec<GradebookItem>> {
     let seen = sees_grades(cx, &[site]).await?;
-    let found = db::load(cx, |sql| {
-        sql.push("this.site_id = ").bind(site).push(" AND ");
-        seen.write(sql, "this")?;
-        Ok(sql)
-    });
-    let mut items: Vec<GradebookItem> = found.await?;
-    items.sort_by(|one, other| (one.position, &one.item_id).cmp(&(other.position, &other.item_id)));
-    Ok(items)
+    let items = gradebook_item::Entity::find()
+        .filter(gradebook_item::Column::SiteId.eq(site))
+        .filter(seen.condition(cx)?)
+        .order_by_asc(gradebook_item::Column::Position)
+        .order_by_asc(gradebook_item::Column::ItemId);
+    db::load(cx, items).await
 }
 
 /// Returns the title of the column with the scores of `item`.

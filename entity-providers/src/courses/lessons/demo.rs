@@ -4,10 +4,17 @@ use chrono::TimeDelta;
 use entity_core::db;
 use entity_core::wire::Millis;
 use entity_core::{Context, Demo, Result};
+use sea_orm::sea_query::Expr;
+use sea_orm::{
+    ColumnTrait as _, EntityTrait, QueryFilter as _, QueryOrder as _, QuerySelect as _, Select,
+};
 
 use self::Mark::{Below, Hidden, In, Locked, Required};
+use super::lesson;
 use super::{ChecklistEntry, Lesson, LessonItem};
 use crate::base::university::{BIOLOGY, HISTORY};
+use crate::courses::assignment::assignment;
+use crate::courses::content::content_item;
 
 /// The feature of a page or an item.
 #[derive(PartialEq)]
@@ -206,11 +213,14 @@ impl Thing {
 /// Adds the quiz `id` to the first page of the lessons of `site`, behind its other items. Quizzes do it themselves, because
 /// they are made after the lessons.
 pub(crate) async fn add_quiz(cx: &Context, site: &str, id: &str) -> Result<()> {
-    let db = cx.db()?;
-    let mut sql =
-        db.sql("SELECT lesson_id FROM lesson_page WHERE parent_id IS NULL AND site_id = ");
-    sql.bind(site).push(" ORDER BY place, lesson_id LIMIT 1");
-    let lesson_id = first(cx, sql.into_statement()).await?;
+    let pages = lesson::Entity::find()
+        .select_only()
+        .column(lesson::Column::LessonId)
+        .filter(lesson::Column::ParentId.is_null())
+        .filter(lesson::Column::SiteId.eq(site))
+        .order_by_asc(lesson::Column::Position)
+        .order_by_asc(lesson::Column::LessonId);
+    let lesson_id = first(cx, pages).await?;
     if lesson_id.is_empty() {
         return Ok(());
     }
@@ -232,33 +242,39 @@ pub(crate) async fn add_quiz(cx: &Context, site: &str, id: &str) -> Result<()> {
 
 /// Returns the id of a document of the site that everybody sees, or nothing.
 async fn file(cx: &Context, site: &str) -> Result<String> {
-    let db = cx.db()?;
-    let now = cx.now().timestamp_millis();
-    let mut sql =
-        db.sql("SELECT id FROM content WHERE depth >= 0 AND NOT is_shut AND opens_at <= ");
-    sql.bind(now).push(" AND closes_at > ").bind(now);
-    sql.push(" AND media_type = ").bind("application/pdf");
-    sql.push(" AND site_id = ")
-        .bind(site)
-        .push(" ORDER BY resource_id LIMIT 1");
-    first(cx, sql.into_statement()).await
+    use content_item::Column::{
+        ClosesAt, Depth, Id, IsShut, MediaType, OpensAt, ResourceId, SiteId,
+    };
+    let documents = content_item::Entity::find()
+        .select_only()
+        .column(Id)
+        .filter(SiteId.eq(site))
+        .filter(Depth.gte(0))
+        .filter(IsShut.eq(false))
+        .filter(OpensAt.lte(cx.now()))
+        .filter(ClosesAt.gt(cx.now()))
+        .filter(MediaType.eq("application/pdf"))
+        .order_by_asc(ResourceId);
+    first(cx, documents).await
 }
 
 /// Returns the id of an assignment of the site that everybody sees, or nothing: types add their data in the order of their
 /// names.
 async fn assignment(cx: &Context, site: &str) -> Result<String> {
-    let db = cx.db()?;
-    let mut sql = db.sql("SELECT id FROM assignment WHERE NOT is_draft AND NOT is_restricted");
-    sql.push(" AND open_time <= ")
-        .bind(cx.now().timestamp_millis());
-    sql.push(" AND site_id = ")
-        .bind(site)
-        .push(" ORDER BY id LIMIT 1");
-    first(cx, sql.into_statement()).await
+    use assignment::Column::{Draft, Id, OpenTime, SiteId};
+    let assignments = assignment::Entity::find()
+        .select_only()
+        .column(Id)
+        .filter(SiteId.eq(site))
+        .filter(Draft.eq(false))
+        .filter(Expr::cust("NOT is_restricted"))
+        .filter(OpenTime.lte(cx.now()))
+        .order_by_asc(Id);
+    first(cx, assignments).await
 }
 
-/// Returns the first text that the statement finds, or nothing.
-async fn first(cx: &Context, statement: sea_orm::Statement) -> Result<String> {
-    let found = cx.db()?.rows(statement, db::columns::<String>).await?;
+/// Returns the first text that the query finds, or nothing.
+async fn first<E: EntityTrait>(cx: &Context, query: Select<E>) -> Result<String> {
+    let found: Vec<String> = cx.db()?.select(&query.limit(1)).await?;
     Ok(found.into_iter().next().unwrap_or_default())
 }

@@ -9,6 +9,7 @@ use entity_core::{
     Context, Delete, Entity, Error, List, Operation, Page, Permit, Result, Search, is_web_address,
     register_options, standard,
 };
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use serde::Serialize;
 
 use super::outline::{Outline, item_key, titles};
@@ -264,7 +265,7 @@ impl LessonItem {
             return Err(Error::field("lessonId", "must be a page of the same site"));
         }
         let id = self.lesson_id.as_str();
-        let others: Vec<Self> = db::load_by(cx, "lesson_id", id).await?;
+        let others = of_page(cx, id).await?;
         if others.len() >= MOST_ITEMS {
             let message = format!("a page has at most {MOST_ITEMS} items");
             return Err(Error::limit_reached(message));
@@ -335,4 +336,10 @@ impl Delete for LessonItem {
         tree::forget(cx, &current.item_id).await?;
         db::delete(cx, current).await
     }
+}
+
+/// Returns all that is on a page, whoever asks.
+pub(super) async fn of_page(cx: &Context, page: &str) -> Result<Vec<LessonItem>> {
+    let of_page = lesson_item::Column::LessonId.eq(page);
+    db::load(cx, lesson_item::Entity::find().filter(of_page)).await
 }

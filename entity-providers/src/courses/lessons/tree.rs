@@ -5,9 +5,10 @@ use std::collections::{BTreeSet, HashMap};
 use entity_core::db::{self, Record as _};
 use entity_core::wire::Decimal;
 use entity_core::{Context, Error, Provider as _, Reference, Result};
-use sea_orm::ConnectionTrait as _;
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 
-use super::{Lesson, LessonItem};
+use super::progress::lesson_progress;
+use super::{Lesson, LessonItem, item, lesson};
 use crate::base::limits;
 use crate::courses::gradebook::{self, ItemSpec};
 
@@ -18,7 +19,8 @@ const DEEPEST: usize = 5;
 
 /// Returns all pages of a site, whoever asks.
 async fn pages(cx: &Context, site: &str) -> Result<Vec<Lesson>> {
-    db::load_by(cx, "site_id", site).await
+    let of_site = lesson::Column::SiteId.eq(site);
+    db::load(cx, lesson::Entity::find().filter(of_site)).await
 }
 
 /// Checks that `page`, which is new, is not one too many and not too deep.
@@ -157,7 +159,7 @@ pub(super) async fn arrange(
             there.push((it.position, false, it.lesson_id));
         }
     }
-    let items: Vec<LessonItem> = db::load_by(cx, "lesson_id", page).await?;
+    let items = item::of_page(cx, page).await?;
     there.extend(items.into_iter().map(|it| (it.position, true, it.item_id)));
     there.sort();
     let is_there = |id: &String| there.iter().any(|it| it.2 == *id);
@@ -184,9 +186,8 @@ pub(super) async fn arrange(
 
 /// Deletes what members have done with the item `id`.
 pub(super) async fn forget(cx: &Context, id: &str) -> Result<()> {
-    let db = cx.db()?;
-    let mut sql = db.sql("DELETE FROM lesson_progress WHERE item_id = ");
-    sql.bind(id);
-    db.execute_raw(sql.into_statement()).await?;
+    let of_item = lesson_progress::Column::ItemId.eq(id);
+    let done = lesson_progress::Entity::delete_many().filter(of_item);
+    done.exec(cx.db()?).await?;
     Ok(())
 }

@@ -1,9 +1,11 @@
 //! Ballots: the bodies by which members vote, and the rules by which polls accept them.
 
 use entity_core::{Context, Error, ErrorKind, Result, db, gate};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
+use super::vote::poll_vote;
 use super::{Chosen, Poll, PollVote, VOTE, no_number};
 
 /// The options that somebody chooses in a poll.
@@ -51,8 +53,9 @@ impl Ballot {
         let chosen = Chosen::of(self.poll_option);
         poll.demand_open(cx)?;
         let place = format!("{}:{}", poll.key, cx.user_id()?);
-        let former = db::load_by::<PollVote>(cx, "place", place.as_str()).await?;
-        let former = former.into_iter().next();
+        let of_caller = poll_vote::Column::Place.eq(place.as_str());
+        let former = db::load::<PollVote>(cx, poll_vote::Entity::find().filter(of_caller));
+        let former = former.await?.pop();
         if former.is_some() && poll.limit_voting {
             return Err(refused("you have voted, and a vote stays as it is here"));
         }

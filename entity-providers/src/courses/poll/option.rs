@@ -6,9 +6,10 @@ use entity_core::db::{self, Sight};
 use entity_core::{
     Access, Context, Delete, Entity, Error, Need, Operation, Read, Result, gate, standard,
 };
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _};
 use serde::Serialize;
 
-use super::{ACCESS as OF_POLLS, ADD, MOST_OPTIONS, Poll, demand_number};
+use super::{ACCESS as OF_POLLS, ADD, MOST_OPTIONS, Poll, demand_number, poll};
 use crate::base::fields::seen;
 
 /// Whoever changes a poll changes and deletes its options.
@@ -107,18 +108,19 @@ impl PollOption {
 
     /// Puts a new option behind the others, unless it has a place or there are too many.
     async fn find_place(&mut self, cx: &Context) -> Result<()> {
-        let db = cx.db()?;
-        let mut sql =
-            db.sql("SELECT count(*), coalesce(max(place), 0) FROM poll_option WHERE poll_id = ");
-        sql.bind(self.poll.as_str());
-        let found: Vec<(i64, i64)> = db.rows(sql.into_statement(), db::columns).await?;
+        let others = poll_option::Entity::find()
+            .select_only()
+            .expr(poll_option::Column::Key.count())
+            .expr(poll_option::Column::OptionOrder.max())
+            .filter(poll_option::Column::Poll.eq(self.poll.as_str()));
+        let found: Vec<(i64, Option<i64>)> = cx.db()?.select(&others).await?;
         let (count, last) = found.into_iter().next().unwrap_or_default();
         if count >= MOST_OPTIONS {
             let message = format!("a poll has at most {MOST_OPTIONS} options");
             return Err(Error::limit_reached(message));
         }
         if self.option_order == 0 {
-            self.option_order = last.saturating_add(1);
+            self.option_order = last.unwrap_or_default().saturating_add(1);
         }
         Ok(())
     }
@@ -131,8 +133,8 @@ impl PollOption {
         if keys.is_empty() {
             return Ok(());
         }
-        let polls: Vec<Poll> =
-            db::load(cx, |sql| sql.push("this.poll_id").bind_list(&keys)).await?;
+        let polls = db::among(cx, poll::Column::Key.into_expr(), &keys)?;
+        let polls: Vec<Poll> = db::load(cx, poll::Entity::find().filter(polls)).await?;
         let choices = polls.into_iter().flat_map(|it| it.options);
         let votes: HashMap<_, _> = choices.map(|it| (it.option_id, it.votes)).collect();
         for it in options {

@@ -3,7 +3,9 @@
 use entity_core::db;
 use entity_core::wire::Millis;
 use entity_core::{Context, DateTimeUtc, Error, ErrorKind, Result, gate};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, PaginatorTrait as _, QueryFilter as _};
 
+use super::vote::poll_vote;
 use super::{DAYS_OPEN, MOST_OPTIONS, Poll};
 
 impl Poll {
@@ -60,12 +62,10 @@ impl Poll {
     /// Refuses a change of what is asked if somebody has voted, and keeps others from voting until the unit of work ends.
     pub(super) async fn demand_unvoted(cx: &Context, key: &str) -> Result<()> {
         db::lock::<Self>(cx, &[key]).await?;
-        let db = cx.db()?;
-        let mut sql = db.sql("SELECT count(*) FROM poll_vote WHERE poll_id = ");
-        sql.bind(key);
-        match db.rows(sql.into_statement(), db::columns::<i64>).await? == [0] {
-            true => Ok(()),
-            false => Err(Error::conflict(
+        let votes = poll_vote::Entity::find().filter(poll_vote::Column::Poll.eq(key));
+        match votes.count(cx.db()?).await? {
+            0 => Ok(()),
+            _ => Err(Error::conflict(
                 "somebody has voted: the question, its rules and its options stay as they are",
             )),
         }

@@ -5,17 +5,20 @@ mod taking;
 use entity_core::db::{self, Facts, Migration, Sight};
 use entity_core::wire::{Decimal, Millis};
 use entity_core::{Access, Context, Entity, Error, Need, Result, scattered, standard};
-use sea_orm::ConnectionTrait as _;
+use sea_orm::{
+    ColumnTrait as _, ConnectionTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _,
+    QuerySelect as _, QueryTrait as _,
+};
 use serde::Serialize;
 
 use super::answers::Answers;
 use super::question::QuizQuestion;
-use super::{ACCESS as OF_QUIZZES, GRADE, Quiz, scoring, times};
+use super::{ACCESS as OF_QUIZZES, GRADE, Quiz, quiz, scoring, times};
 use crate::base::fields::seen;
 use crate::courses::gradebook::SEES_STUDENT;
 
 /// The number of attempts that are in memory at once where all of a quiz are looked at.
-const PART: usize = 200;
+const PART: u64 = 200;
 
 /// An attempt is for the student, and for those who grade the student.
 const SIGHT: Sight = Sight::Any(&[Sight::Own, Sight::All(&[Sight::Holds(GRADE), SEES_STUDENT])]);
@@ -212,7 +215,8 @@ impl QuizAttempt {
     }
 
     async fn is_shuffled(&self, cx: &Context) -> Result<bool> {
-        let quizzes = db::load_by::<Quiz>(cx, "id", self.quiz_id.as_str());
+        let quizzes = quiz::Entity::find_by_id(self.quiz_id.as_str());
+        let quizzes = db::load::<Quiz>(cx, quizzes);
         Ok(quizzes.await?.iter().any(|it| it.shuffled))
     }
 
@@ -228,12 +232,11 @@ impl QuizAttempt {
 
     /// Returns the attempts of `user` at a quiz, whole, for what the service has to know.
     pub(super) async fn of_user(cx: &Context, quiz: &str, user: &str) -> Result<Vec<Self>> {
-        db::load(cx, |sql| {
-            sql.push("this.quiz_id = ").bind(quiz);
-            sql.push(" AND this.user_id = ").bind(user);
-            Ok(sql.push(" ORDER BY this.number"))
-        })
-        .await
+        let attempts = quiz_attempt::Entity::find()
+            .filter(quiz_attempt::Column::QuizId.eq(quiz))
+            .filter(quiz_attempt::Column::UserId.eq(user))
+            .order_by_asc(quiz_attempt::Column::Number);
+        db::load(cx, attempts).await
     }
 
     /// Returns some of the attempts at a quiz, or of one user: those behind `after`, an id. A large class has many, each with
@@ -244,15 +247,15 @@ impl QuizAttempt {
         user: Option<&str>,
         after: &str,
     ) -> Result<Vec<Self>> {
-        db::load(cx, |sql| {
-            sql.push("this.quiz_id = ").bind(quiz);
-            sql.push(" AND this.id > ").bind(after);
-            if let Some(user) = user {
-                sql.push(" AND this.user_id = ").bind(user);
-            }
-            Ok(sql.push(&format!(" ORDER BY this.id LIMIT {PART}")))
-        })
-        .await
+        let attempts = quiz_attempt::Entity::find()
+            .filter(quiz_attempt::Column::QuizId.eq(quiz))
+            .filter(quiz_attempt::Column::Id.gt(after))
+            .apply_if(user, |them, user| {
+                them.filter(quiz_attempt::Column::UserId.eq(user))
+            })
+            .order_by_asc(quiz_attempt::Column::Id)
+            .limit(PART);
+        db::load(cx, attempts).await
     }
 
     /// Notes of these attempts which ended by themselves, and when, as if they had been handed in then.

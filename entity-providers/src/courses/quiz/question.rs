@@ -5,6 +5,9 @@ use entity_core::wire::Decimal;
 use entity_core::{
     Access, Context, Create, Delete, Entity, Error, Fields, Need, Result, Update, standard,
 };
+use sea_orm::{
+    ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _,
+};
 use serde::Serialize;
 
 use super::answers::Texts;
@@ -136,18 +139,19 @@ impl QuizQuestion {
         if before.is_some() {
             return Ok(());
         }
-        let db = cx.db()?;
-        let mut sql = db
-            .sql("SELECT count(*), coalesce(max(position), 0) FROM quiz_question WHERE quiz_id = ");
-        sql.bind(self.quiz_id.as_str());
-        let found: Vec<(i64, i64)> = db.rows(sql.into_statement(), db::columns).await?;
+        let others = quiz_question::Entity::find()
+            .select_only()
+            .expr(quiz_question::Column::Id.count())
+            .expr(quiz_question::Column::Position.max())
+            .filter(quiz_question::Column::QuizId.eq(self.quiz_id.as_str()));
+        let found: Vec<(i64, Option<i64>)> = cx.db()?.select(&others).await?;
         let (count, last) = found.into_iter().next().unwrap_or_default();
         if count >= MOST {
             let message = format!("a quiz has at most {MOST} questions");
             return Err(Error::limit_reached(message));
         }
         if self.position == 0 {
-            self.position = last.saturating_add(1);
+            self.position = last.unwrap_or_default().saturating_add(1);
         }
         Ok(())
     }
@@ -165,11 +169,12 @@ impl QuizQuestion {
 
     /// Returns the questions of these quizzes, in order.
     pub(super) async fn of_quizzes(cx: &Context, quizzes: &[&str]) -> Result<Vec<Self>> {
-        db::load(cx, |sql| {
-            sql.push("this.quiz_id").bind_list(quizzes)?;
-            Ok(sql.push(" ORDER BY this.position, this.id"))
-        })
-        .await
+        let of_these = db::among(cx, quiz_question::Column::QuizId.into_expr(), quizzes)?;
+        let questions = quiz_question::Entity::find()
+            .filter(of_these)
+            .order_by_asc(quiz_question::Column::Position)
+            .order_by_asc(quiz_question::Column::Id);
+        db::load(cx, questions).await
     }
 }
 

@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 
 use entity_core::wire::Millis;
 use entity_core::{Context, DateTimeUtc, Result, db};
-use sea_orm::ConnectionTrait as _;
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 
-use super::Task;
 use super::hand_out::{MOST_PEOPLE, To, people};
+use super::{Task, task};
 
 /// The columns that are written again when the entity changes; the rest of a task is its user's.
 const FOLLOWING: [&str; 4] = ["description", "description_folded", "starts", "due"];
@@ -37,7 +37,8 @@ pub struct Duty {
 /// # Errors
 /// Returns an error if the database can't be written.
 pub async fn follow_cause(cx: &Context, cause: &str, duty: &Duty) -> Result<()> {
-    let mut tasks = db::load_by::<Task>(cx, "cause", cause).await?;
+    let of_cause = task::Column::Cause.eq(cause);
+    let mut tasks: Vec<Task> = db::load(cx, task::Entity::find().filter(of_cause)).await?;
     let number = match tasks.first() {
         Some(task) => task.task_id,
         None => i64::try_from(db::large_number(cx)).unwrap_or_default(),
@@ -76,11 +77,11 @@ pub async fn follow_cause(cx: &Context, cause: &str, duty: &Duty) -> Result<()> 
 /// # Errors
 /// Returns an error if the database can't be written.
 pub async fn complete_cause(cx: &Context, cause: &str, user: &str) -> Result<()> {
-    let tasks = db::load::<Task>(cx, |sql| {
-        sql.push("this.cause = ").bind(cause);
-        Ok(sql.push(" AND this.user_id = ").bind(user))
-    });
-    for task in tasks.await?.into_iter().filter(|it| !it.complete) {
+    let tasks = task::Entity::find()
+        .filter(task::Column::Cause.eq(cause))
+        .filter(task::Column::UserId.eq(user));
+    let tasks: Vec<Task> = db::load(cx, tasks).await?;
+    for task in tasks.into_iter().filter(|it| !it.complete) {
         let done = Task {
             complete: true,
             ..task.clone()
@@ -95,10 +96,8 @@ pub async fn complete_cause(cx: &Context, cause: &str, user: &str) -> Result<()>
 /// # Errors
 /// Returns an error if the database can't be written.
 pub async fn forget_cause(cx: &Context, cause: &str) -> Result<()> {
-    let db = cx.db()?;
-    let mut sql = db.sql("DELETE FROM task WHERE cause = ");
-    sql.bind(cause);
-    db.execute_raw(sql.into_statement()).await?;
+    let tasks = task::Entity::delete_many().filter(task::Column::Cause.eq(cause));
+    tasks.exec(cx.db()?).await?;
     Ok(())
 }
 

@@ -2,9 +2,13 @@
 
 use entity_core::db;
 use entity_core::{Context, Error, Need, Result, gate};
+use sea_orm::{
+    ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _,
+};
 
 use super::Task;
 use crate::courses::gradebook::student_roles;
+use crate::storage::db::site_group;
 
 /// The function of those who hand out tasks.
 pub(super) const CREATE: &str = "task.create";
@@ -73,13 +77,14 @@ async fn titles(cx: &Context, site: &str, groups: &[String]) -> Result<String> {
         let message = format!("`{unknown}` is no group of the site");
         return Err(Error::field("selectedGroups", message));
     }
-    let db = cx.db()?;
-    let mut sql = db.sql("SELECT title FROM site_group WHERE id");
-    sql.bind_list(groups)?.push(" ORDER BY title, id");
-    Ok(db
-        .rows(sql.into_statement(), db::columns::<String>)
-        .await?
-        .join(", "))
+    let titles = site_group::Entity::find()
+        .select_only()
+        .column(site_group::Column::Title)
+        .filter(db::among(cx, site_group::Column::Id.into_expr(), groups)?)
+        .order_by_asc(site_group::Column::Title)
+        .order_by_asc(site_group::Column::Id);
+    let titles: Vec<String> = cx.db()?.select(&titles).await?;
+    Ok(titles.join(", "))
 }
 
 /// Returns the internal ids of the students, one more than may be at most.

@@ -1,11 +1,11 @@
 //! The people of the demo university.
 
 use chrono::TimeDelta;
-use entity_core::{Context, Entity as _, Error, Result};
+use entity_core::db::{self, Secret};
+use entity_core::wire::Millis;
+use entity_core::{Context, Error, Result};
 
-use super::{ago, folded, insert};
 use crate::people::user::{TEACHING_TYPE, USUAL_TYPE, User};
-use crate::storage::db::user_account;
 
 /// The name that each person logs in by, the first name and the last name.
 const PEOPLE: &[(&str, &str, &str)] = &[
@@ -87,31 +87,25 @@ fn email(eid: &str) -> String {
 }
 
 pub(super) async fn fill(cx: &Context, password_hash: &str) -> Result<Cast> {
-    let created = ago(cx, TimeDelta::days(60));
+    let created = cx.now().checked_sub_signed(TimeDelta::days(60)).map(Millis);
     let mut cast = Vec::with_capacity(PEOPLE.len());
-    let mut rows = Vec::with_capacity(PEOPLE.len());
+    let mut users = Vec::with_capacity(PEOPLE.len());
     for (eid, first_name, last_name) in PEOPLE {
         let id = cx.new_id();
-        rows.push(user_account::Model {
+        users.push(User {
             id: id.clone(),
             eid: (*eid).to_owned(),
             email: email(eid),
-            is_email_verified: true,
+            email_verified: Some(true),
             first_name: (*first_name).to_owned(),
             last_name: (*last_name).to_owned(),
             r#type: account_type(eid).to_owned(),
-            password_hash: Some(password_hash.to_owned()),
-            is_disabled: false,
-            props: "{}".to_owned(),
-            last_login: None,
-            created,
-            created_by: None,
-            modified: created,
+            password_hash: Secret::new(password_hash),
+            disabled: Some(false),
+            created_date: created,
+            last_modified: created,
             version: 1,
-            eid_folded: None,
-            email_folded: None,
-            first_name_folded: None,
-            last_name_folded: None,
+            ..User::default()
         });
         cast.push(Person {
             id,
@@ -119,6 +113,6 @@ pub(super) async fn fill(cx: &Context, password_hash: &str) -> Result<Cast> {
             name: format!("{first_name} {last_name}"),
         });
     }
-    insert(cx, folded(rows, User::schema())?).await?;
+    db::insert_many(cx, &users).await?;
     Ok(Cast(cast))
 }

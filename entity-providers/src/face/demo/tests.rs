@@ -5,7 +5,8 @@ use sea_orm::{EntityTrait, PaginatorTrait};
 
 use crate::base::university::NEWS;
 use crate::base::university::{BIOLOGY, FIELD_TRIP, HISTORY};
-use crate::storage::db::{membership, site_tool, user_account};
+use crate::people::user::user;
+use crate::storage::db::{membership, site_tool};
 use crate::testbed::{Testbed, texts};
 
 #[tokio::test]
@@ -16,13 +17,10 @@ async fn an_empty_database_is_filled_once() {
     let summary = bed.fill().await.unwrap();
     assert_eq!(summary.sites, [BIOLOGY, HISTORY, FIELD_TRIP, NEWS]);
     assert!(!super::is_empty(&cx).await.unwrap());
-    let users = user_account::Entity::find().count(&bed.db.reader).await;
+    let users = user::Entity::find().count(&bed.db.reader).await;
     let error = bed.fill().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict);
-    assert_eq!(
-        user_account::Entity::find().count(&bed.db.reader).await,
-        users
-    );
+    assert_eq!(user::Entity::find().count(&bed.db.reader).await, users);
 }
 
 #[tokio::test]

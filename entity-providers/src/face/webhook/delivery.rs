@@ -10,7 +10,8 @@ use entity_core::{
     Access, Action, Actions, Answers, Arguments, Context, DateTimeUtc, Entity, Error, Need,
     Outcome, Reference, Result, Verb, db, read_references,
 };
-use sea_orm::ConnectionTrait as _;
+use sea_orm::sea_query::Expr;
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use serde::Serialize;
 
 use super::turn::{TURNS, take_turn};
@@ -123,13 +124,15 @@ impl WebhookDelivery {
     }
 
     async fn redeliver(cx: &Context, delivery: Self, _: Arguments) -> Result<Outcome<Self>> {
-        let now = cx.now().timestamp_millis();
-        let db = cx.db()?;
-        let mut sql = db.sql("UPDATE webhook_delivery SET attempts = 0, state = ");
-        sql.bind(PENDING).push(", next_attempt = ").bind(now);
-        sql.push(", delivered = NULL WHERE id = ")
-            .bind(delivery.id.as_str());
-        db.execute_raw(sql.into_statement()).await?;
+        use webhook_delivery::Column::{Attempts, Delivered, Id, NextAttempt, State};
+        webhook_delivery::Entity::update_many()
+            .col_expr(Attempts, Expr::val(0))
+            .col_expr(State, Expr::val(PENDING))
+            .col_expr(NextAttempt, cx.now().timestamp_millis().into())
+            .col_expr(Delivered, Expr::val(None::<i64>))
+            .filter(Id.eq(delivery.id.as_str()))
+            .exec(cx.db()?)
+            .await?;
         take_turn(cx, &delivery.webhook_id).await?;
         let found = db::read(cx, &delivery.id).await?;
         found

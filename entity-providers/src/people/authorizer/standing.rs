@@ -6,7 +6,8 @@ use entity_core::{Context, Result};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 
 use super::{ADMIN_SITE, SiteFacts};
-use crate::storage::db::{group_member, membership, user_account};
+use crate::people::user::user;
+use crate::storage::db::{group_member, membership};
 
 /// The facts of a user that decisions need.
 #[derive(Clone, Debug, Default)]
@@ -67,11 +68,11 @@ pub(super) async fn load(cx: &Context, id: &str, admin: Option<&SiteFacts>) -> R
 
 /// Returns whether the account is shut, and its type.
 async fn account(cx: &Context, id: &str) -> Result<Option<(bool, String)>> {
-    let statement = user_account::Entity::find()
+    let statement = user::Entity::find()
         .select_only()
-        .column(user_account::Column::IsDisabled)
-        .column(user_account::Column::Type)
-        .filter(user_account::Column::Id.eq(id));
+        .column(user::Column::Disabled)
+        .column(user::Column::Type)
+        .filter(user::Column::Id.eq(id));
     Ok(statement.into_tuple().one(cx.db()?).await?)
 }
 

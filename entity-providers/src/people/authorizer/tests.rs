@@ -7,7 +7,8 @@ use sea_orm::sea_query::Expr;
 use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 
 use super::RoleAuthorizer;
-use crate::storage::db::{membership, realm_grant, site, user_account};
+use crate::people::user::user;
+use crate::storage::db::{membership, realm_grant, site};
 use crate::testbed::Testbed;
 
 async fn decide(bed: &Testbed, eid: &str, function: &str, site: &str) -> Decision {
@@ -282,8 +283,8 @@ async fn nothing_is_asked_of_the_database_when_all_is_known() {
         .exec(&bed.db.writer)
         .await
         .unwrap();
-    user_account::Entity::update_many()
-        .col_expr(user_account::Column::IsDisabled, Expr::val(true))
+    user::Entity::update_many()
+        .col_expr(user::Column::Disabled, Expr::val(true))
         .exec(&bed.db.writer)
         .await
         .unwrap();

@@ -2,11 +2,10 @@
 
 use entity_core::db::Sql;
 use entity_core::{Context, Result};
-use sea_orm::{ColumnTrait, Condition, EntityTrait};
+use sea_orm::{ColumnTrait, Condition};
 
 use crate::people::user;
 use crate::storage::db::invitation::Column;
-use crate::storage::db::user_account;
 
 /// The names that the caller and nobody else has at this moment.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +20,7 @@ impl Names {
     /// The names of the caller. A name that stands for somebody else, or an address that several accounts have, is none.
     pub(super) async fn of_caller(cx: &Context) -> Result<Self> {
         let id = cx.user_id()?;
-        let Some(account) = user_account::Entity::find_by_id(id).one(cx.db()?).await? else {
+        let Some(account) = user::find(cx, id).await? else {
             return Ok(Self::default());
         };
         let candidates = [

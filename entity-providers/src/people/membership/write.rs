@@ -3,7 +3,7 @@
 use entity_core::db::Sql;
 use entity_core::{Context, Create, Delete, Error, Need, Result, Update, gate};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::{Expr, ExprTrait, Func};
+use sea_orm::sea_query::ExprTrait;
 use sea_orm::{
     ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, QueryFilter, QuerySelect,
 };
@@ -13,8 +13,8 @@ use super::location::Location;
 use super::{Membership, Memberships, of_group, pending, query, rules};
 use crate::people::authorizer::{self, keep_maintained};
 use crate::people::invitation::{self, Invited};
+use crate::people::user;
 use crate::storage::db::membership::{self, Origin};
-use crate::storage::db::user_account;
 
 /// The fields that name the user.
 const USER_ID: &str = "userId";
@@ -177,14 +177,13 @@ pub(super) async fn end(cx: &Context, current: &Membership) -> Result<()> {
 pub(super) async fn user(cx: &Context, draft: &Draft) -> Result<String> {
     let (field, name) = named(draft)?;
     let condition = if field == USER_ID {
-        user_account::Column::Id.eq(name)
+        user::user::Column::Id.eq(name)
     } else {
-        let column = Expr::col(user_account::Column::Eid);
-        Expr::expr(Func::lower(column)).eq(name.to_lowercase())
+        user::lower(user::user::Column::Eid).eq(name.to_lowercase())
     };
-    let found: Option<String> = user_account::Entity::find()
+    let found: Option<String> = user::user::Entity::find()
         .select_only()
-        .column(user_account::Column::Id)
+        .column(user::user::Column::Id)
         .filter(condition)
         .into_tuple()
         .one(cx.db()?)

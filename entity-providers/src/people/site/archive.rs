@@ -4,17 +4,18 @@ use std::collections::{BTreeMap, HashMap};
 
 use entity_core::db::archive::{self, Archived, ArchivedTable, Belonging};
 use entity_core::db::{self, ColumnType};
+use entity_core::wire::Millis;
 use entity_core::{Context, Entity as _, Registry, Result};
-use sea_orm::ActiveValue::Set;
 use sea_orm::{
     ColumnTrait as _, ConnectionTrait, EntityTrait as _, QueryFilter as _, QueryOrder as _,
+    QuerySelect as _,
 };
 use serde::{Deserialize, Serialize};
 
 use super::{Site, id};
 use crate::people::authorizer;
-use crate::people::user::User;
-use crate::storage::db::{PARENTS, user_account};
+use crate::people::user::{self, User};
+use crate::storage::db::PARENTS;
 
 const TEXT: ColumnType = ColumnType::Text;
 const INTEGER: ColumnType = ColumnType::Integer;
@@ -149,18 +150,24 @@ pub fn tables(registry: &Registry) -> Vec<ArchivedTable> {
 /// # Errors
 /// The database can't be read.
 pub async fn people(connection: &impl ConnectionTrait, ids: &[String]) -> Result<Vec<Account>> {
-    let found = user_account::Entity::find()
-        .filter(user_account::Column::Id.is_in(ids))
-        .order_by_asc(user_account::Column::Id)
+    use user::user::Column::{Eid, FirstName, Id, LastName, Type};
+    let found: Vec<(String, String, String, String, String)> = user::user::Entity::find()
+        .select_only()
+        .columns([Id, Eid, FirstName, LastName, Type])
+        .filter(Id.is_in(ids))
+        .order_by_asc(Id)
+        .into_tuple()
         .all(connection)
         .await?;
-    let told = found.into_iter().map(|it| Account {
-        there: it.id,
-        eid: it.eid,
-        first_name: it.first_name,
-        last_name: it.last_name,
-        kind: it.r#type,
-    });
+    let told = found
+        .into_iter()
+        .map(|(there, eid, first_name, last_name, kind)| Account {
+            there,
+            eid,
+            first_name,
+            last_name,
+            kind,
+        });
     Ok(told.collect())
 }
 
@@ -292,7 +299,8 @@ pub async fn accounts(
         .iter()
         .map(|it| it.eid.to_ascii_lowercase())
         .collect();
-    let found: Vec<User> = db::load(cx, |sql| sql.push("lower(this.eid)").bind_list(&eids)).await?;
+    let named = db::among(cx, user::lower(user::user::Column::Eid), &eids)?;
+    let found: Vec<User> = db::load(cx, user::user::Entity::find().filter(named)).await?;
     let found = found
         .into_iter()
         .map(|it| (it.eid.to_ascii_lowercase(), it.id));
@@ -315,26 +323,21 @@ pub async fn accounts(
 
 /// Makes an account that is shut.
 async fn add(cx: &Context, person: &Account) -> Result<String> {
-    let (id, now) = (cx.new_id(), cx.now().timestamp_millis());
-    let row = user_account::ActiveModel {
-        id: Set(id.clone()),
-        eid: Set(person.eid.clone()),
-        email: Set(String::new()),
-        is_email_verified: Set(false),
-        first_name: Set(person.first_name.clone()),
-        last_name: Set(person.last_name.clone()),
-        r#type: Set(person.kind.clone()),
-        is_disabled: Set(true),
-        props: Set("{}".to_owned()),
-        created: Set(now),
-        modified: Set(now),
-        version: Set(1),
-        ..Default::default()
+    let (id, now) = (cx.new_id(), Some(Millis(cx.now())));
+    let account = User {
+        id: id.clone(),
+        eid: person.eid.clone(),
+        email_verified: Some(false),
+        first_name: person.first_name.clone(),
+        last_name: person.last_name.clone(),
+        r#type: person.kind.clone(),
+        disabled: Some(true),
+        created_date: now,
+        last_modified: now,
+        version: 1,
+        ..User::default()
     };
-    let row: user_account::ActiveModel = db::folded(row, User::schema())?;
-    user_account::Entity::insert(row)
-        .exec_without_returning(cx.db()?)
-        .await?;
+    db::insert(cx, &account).await?;
     cx.emit("user.add", format!("/user/{id}"), None);
     Ok(id)
 }

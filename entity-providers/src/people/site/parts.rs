@@ -10,8 +10,8 @@ use serde::Serialize;
 use super::{Site, address};
 use crate::people::authorizer;
 use crate::people::group;
-use crate::people::user::display_name;
-use crate::storage::db::{site_group, site_page, user_account};
+use crate::people::user::{display_name, user};
+use crate::storage::db::{site_group, site_page};
 
 /// Whom a site belongs to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, JsonSchema)]
@@ -116,11 +116,11 @@ async fn roles(cx: &Context, sites: &[Site]) -> Result<HashMap<String, Vec<Strin
 }
 
 async fn owner_names(cx: &Context, sites: &[Site]) -> Result<HashMap<String, String>> {
-    use user_account::Column::{Eid, FirstName, Id, LastName};
+    use user::Column::{Eid, FirstName, Id, LastName};
     let mut ids: Vec<&str> = sites.iter().filter_map(|it| it.owner.as_deref()).collect();
     ids.sort_unstable();
     ids.dedup();
-    let rows: Vec<(String, String, String, String)> = user_account::Entity::find()
+    let rows: Vec<(String, String, String, String)> = user::Entity::find()
         .select_only()
         .columns([Id, FirstName, LastName, Eid])
         .filter(Id.is_in(ids))

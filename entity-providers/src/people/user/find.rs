@@ -2,27 +2,25 @@
 
 use std::collections::HashMap;
 
-use entity_core::db::{self, Sql, THIS};
-use entity_core::{Context, Result};
+use entity_core::{Context, Result, db};
+use sea_orm::sea_query::{Expr, ExprTrait as _, Func};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 
-use super::{User, known};
+use super::{User, known, user};
 
 /// The account with the internal id `id`, whole and whoever asks.
 ///
 /// # Errors
 /// The database can't be read.
 pub async fn find(cx: &Context, id: &str) -> Result<Option<User>> {
-    let mut found = db::load(cx, |sql| Ok(sql.push("this.id = ").bind(id))).await?;
-    Ok(found.pop())
+    let found = db::load(cx, user::Entity::find_by_id(id)).await?;
+    Ok(found.into_iter().next())
 }
 
 /// By external id or else by internal id, as the caller sees it.
 pub(super) async fn by_any_id(cx: &Context, id: &str) -> Result<Option<User>> {
-    let mut found: Vec<User> = db::find(cx, |sql| {
-        is_of(sql, "eid", id);
-        Ok(sql.push(" OR this.id = ").bind(id))
-    })
-    .await?;
+    let named = is(user::Column::Eid, id).or(user::Column::Id.eq(id));
+    let mut found: Vec<User> = db::find(cx, user::Entity::find().filter(named)).await?;
     // The external one comes last.
     found.sort_by_key(|it| it.eid.eq_ignore_ascii_case(id));
     Ok(found.pop())
@@ -30,22 +28,26 @@ pub(super) async fn by_any_id(cx: &Context, id: &str) -> Result<Option<User>> {
 
 /// By the external id, whole and whoever asks.
 pub(crate) async fn by_eid(cx: &Context, eid: &str) -> Result<Option<User>> {
-    let mut found = db::load(cx, |sql| Ok(is_of(sql, "eid", eid))).await?;
-    Ok(found.pop())
+    let named = is(user::Column::Eid, eid);
+    Ok(db::load(cx, user::Entity::find().filter(named))
+        .await?
+        .pop())
 }
 
 /// All that have this e-mail address, whole and whoever asks; nobody has an empty one.
 pub(super) async fn by_email(cx: &Context, email: &str) -> Result<Vec<User>> {
-    db::load(cx, |sql| {
-        Ok(is_of(sql, "email", email).push(" AND this.email <> ''"))
-    })
-    .await
+    let addressed = is(user::Column::Email, email).and(user::Column::Email.ne(""));
+    db::load(cx, user::Entity::find().filter(addressed)).await
 }
 
-/// Appends the condition that `column` is `word`, whatever the case; an index serves it.
-fn is_of<'s>(sql: &'s mut Sql, column: &str, word: &str) -> &'s mut Sql {
-    sql.push("lower(").column(THIS, column).push(") = ");
-    sql.bind(word.to_ascii_lowercase())
+/// Returns the condition that `column` is `word`, whatever the case; an index serves it.
+pub(super) fn is(column: user::Column, word: &str) -> Expr {
+    lower(column).eq(word.to_ascii_lowercase())
+}
+
+/// Returns a column in small letters, as its index has it.
+pub(crate) fn lower(column: user::Column) -> Expr {
+    Func::lower(column.into_expr()).into()
 }
 
 /// The account that `username` names for a login: an external id, or a verified e-mail address that only one account has.
@@ -74,13 +76,11 @@ fn has_verified_email(user: &User) -> bool {
 /// The internal ids of those accounts that `names` name: by external id or else by internal id or else by a verified
 /// e-mail address that no other account has. Names of nobody are left out.
 pub(crate) async fn by_names(cx: &Context, names: &[String]) -> Result<HashMap<String, String>> {
-    let lower: Vec<String> = names.iter().map(|it| it.to_ascii_lowercase()).collect();
-    let accounts: Vec<User> = db::load(cx, |sql| {
-        sql.push("this.id").bind_list(names)?;
-        sql.push(" OR lower(this.eid)").bind_list(&lower)?;
-        sql.push(" OR lower(this.email)").bind_list(&lower)
-    })
-    .await?;
+    let small: Vec<String> = names.iter().map(|it| it.to_ascii_lowercase()).collect();
+    let is_named = db::among(cx, user::Column::Id.into_expr(), names)?
+        .or(db::among(cx, lower(user::Column::Eid), &small)?)
+        .or(db::among(cx, lower(user::Column::Email), &small)?);
+    let accounts: Vec<User> = db::load(cx, user::Entity::find().filter(is_named)).await?;
     let chosen = names
         .iter()
         .filter_map(|it| Some((it.clone(), choose(&accounts, it)?)));

@@ -3,10 +3,13 @@
 use entity_core::db;
 use entity_core::wire::Millis;
 use entity_core::{Context, Error, Result, check_name};
+use sea_orm::sea_query::ExprTrait as _;
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _};
 use serde_json::{Map, Value};
 
+use super::find::is;
 use super::tries::{Guess, TryService};
-use super::{CREDENTIALS, ENDS_FEEDS, USUAL_TYPE, User, password};
+use super::{CREDENTIALS, ENDS_FEEDS, USUAL_TYPE, User, password, user};
 
 impl User {
     pub(super) async fn settle(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
@@ -151,15 +154,14 @@ async fn require_free(cx: &Context, field: &str, word: &str, own: &str) -> Resul
     let tries = cx.service::<TryService>()?;
     let account = cx.caller().user_id().unwrap_or_default();
     tries.0.ask(Guess::Address, account, cx.steady())?;
-    let word = word.to_ascii_lowercase();
-    let others: Vec<User> = db::load(cx, |sql| {
-        sql.push("this.id <> ").bind(own);
-        sql.push(" AND ((this.is_email_verified AND lower(this.email) = ");
-        sql.bind(word.as_str());
-        sql.push(") OR lower(this.eid) = ").bind(word.as_str());
-        Ok(sql.push(") LIMIT 1"))
-    })
-    .await?;
+    let addressed = user::Column::EmailVerified
+        .eq(true)
+        .and(is(user::Column::Email, word));
+    let others = user::Entity::find()
+        .filter(user::Column::Id.ne(own))
+        .filter(addressed.or(is(user::Column::Eid, word)))
+        .limit(1);
+    let others: Vec<User> = db::load(cx, others).await?;
     match others.is_empty() {
         true => Ok(()),
         false => Err(Error::taken(

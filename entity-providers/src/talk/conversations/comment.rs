@@ -6,9 +6,10 @@ use entity_core::{
     Access, Context, Create, Delete, Entity, Error, Fields, Need, Provider as _, Reference, Result,
     Update, standard,
 };
+use sea_orm::EntityTrait as _;
 use serde::Serialize;
 
-use super::post::MAY_VIEW;
+use super::post::{MAY_VIEW, topic_post};
 use super::{INSTRUCTOR, MODERATE, Topic, TopicPost};
 use crate::base::personal;
 
@@ -137,7 +138,8 @@ impl Create for TopicComment {
     async fn create(cx: &Context, draft: Fields) -> Result<Self> {
         let comment: Self = db::create(cx, draft).await?;
         // The caller may not know who has written the post.
-        let posts: Vec<TopicPost> = db::load_by(cx, "id", comment.post_id.as_str()).await?;
+        let posts = topic_post::Entity::find_by_id(comment.post_id.as_str());
+        let posts: Vec<TopicPost> = db::load(cx, posts).await?;
         let author: String = posts.into_iter().map(|it| it.creator).collect();
         let reference = Reference::entity(Self::PREFIX, comment.id.as_str());
         personal::emit_to(cx, CREATED, &reference, &comment.site_id, &author, false);

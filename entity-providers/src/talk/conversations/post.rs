@@ -6,12 +6,14 @@ use entity_core::{
     Access, Action, Actions, Answers, Arguments, Context, Create, Delete, Entity, Error, Fields,
     Need, Outcome, Provider as _, Reference, Result, Update, Verb, gate, standard,
 };
-use sea_orm::ConnectionTrait as _;
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use serde::Serialize;
 
+use super::comment::topic_comment;
+use super::mark::topic_mark;
 use super::reaction::{OWN, TOTALS, VOTES};
 use super::{
-    AUTHOR, INSTRUCTOR, MODERATE, NOBODY, REPLY, Topic, check_draft, is_moderator, locked,
+    AUTHOR, INSTRUCTOR, MODERATE, NOBODY, REPLY, Topic, check_draft, is_moderator, locked, topic,
 };
 use super::{ConversationSettings, OwnReactions, ReactionTotals};
 use crate::base::fields::{named, seen};
@@ -293,7 +295,8 @@ impl TopicPost {
     async fn join(&mut self, cx: &Context, topic: &Topic) -> Result<bool> {
         let Some(id) = &self.parent_post else {
             self.depth = 1;
-            let topics: Vec<Topic> = db::load_by(cx, "id", topic.id.as_str()).await?;
+            let topics = topic::Entity::find_by_id(topic.id.as_str());
+            let topics: Vec<Topic> = db::load(cx, topics).await?;
             let creators = topics.into_iter().map(|it| it.creator);
             self.answers_to = creators.collect();
             return Ok(false);
@@ -311,7 +314,8 @@ impl TopicPost {
         self.depth = above.depth + 1;
         self.private_post |= above.private_post;
         // The caller may not know who has written what is answered.
-        let answered: Vec<Self> = db::load_by(cx, "id", above.id.as_str()).await?;
+        let answered = topic_post::Entity::find_by_id(above.id.as_str());
+        let answered: Vec<Self> = db::load(cx, answered).await?;
         self.answers_to = answered.into_iter().map(|it| it.creator).collect();
         self.parent_thread = Some(above.parent_thread.unwrap_or(above.id));
         Ok(above.locked)
@@ -434,17 +438,23 @@ impl Delete for TopicPost {
     async fn delete(cx: &Context, current: Self) -> Result<()> {
         current.demand_open(cx).await?;
         db::lock::<Self>(cx, &[&current.id]).await?;
-        let answers: Vec<Self> = db::load_by(cx, "parent_post", current.id.as_str()).await?;
+        let answers = topic_post::Column::ParentPost.eq(current.id.as_str());
+        let answers = topic_post::Entity::find().filter(answers);
+        let answers: Vec<Self> = db::load(cx, answers).await?;
         if !answers.is_empty() {
             return Err(Error::conflict("other posts answer this one"));
         }
-        let db = cx.db()?;
-        for table in ["conversation_comment", "conversation_mark"] {
-            let mut sql = db.sql("DELETE FROM ");
-            sql.push(table).push(" WHERE post_id = ");
-            sql.bind(current.id.as_str());
-            db.execute_raw(sql.into_statement()).await?;
-        }
+        let (db, id) = (cx.db()?, current.id.as_str());
+        let comments = topic_comment::Column::PostId.eq(id);
+        topic_comment::Entity::delete_many()
+            .filter(comments)
+            .exec(db)
+            .await?;
+        let marks = topic_mark::Column::PostId.eq(id);
+        topic_mark::Entity::delete_many()
+            .filter(marks)
+            .exec(db)
+            .await?;
         cx.emit_about::<Self>("conversations.post.deleted", &current);
         db::delete(cx, current).await
     }

@@ -2,10 +2,12 @@
 
 use entity_core::db;
 use entity_core::{Access, Context, Delete, Entity, Error, Need, Result, standard};
-use sea_orm::ConnectionTrait as _;
+use sea_orm::sea_query::{ExprTrait as _, Func};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, PaginatorTrait as _, QueryFilter as _};
 use serde::Serialize;
 
 use super::settings::ConversationSettings;
+use super::topic;
 
 /// The function of those who write the tags of a site.
 pub(super) const CREATE: &str = "conversations.tag.create";
@@ -15,7 +17,7 @@ pub(super) const TAG: &str = "conversations.topic.tag";
 const ACCESS: Access = Access::new(Need::Site("site.visit"), Need::Site(CREATE));
 
 /// The maximum number of tags of a site.
-const MOST: i64 = 200;
+const MOST: u64 = 200;
 
 /// A word by which topics are sorted.
 #[standard(version)]
@@ -48,11 +50,9 @@ impl TopicTag {
         if before.is_some() {
             return Ok(());
         }
-        let db = cx.db()?;
-        let mut sql = db.sql("SELECT count(*) FROM conversation_tag WHERE site_id = ");
-        sql.bind(self.site_id.as_str());
-        let counts = db.rows(sql.into_statement(), db::columns::<i64>).await?;
-        match counts.iter().any(|it| *it >= MOST) {
+        let of_site = topic_tag::Column::SiteId.eq(self.site_id.as_str());
+        let count = topic_tag::Entity::find().filter(of_site).count(cx.db()?);
+        match count.await? >= MOST {
             true => Err(Error::limit_reached(format!(
                 "a site has at most {MOST} tags"
             ))),
@@ -64,18 +64,23 @@ impl TopicTag {
 impl Delete for TopicTag {
     /// Deletes the tag, and takes it off all topics.
     async fn delete(cx: &Context, current: Self) -> Result<()> {
+        use topic::Column::{SiteId, Tags, Version};
         let settings = ConversationSettings::of(cx, &current.site_id).await?;
         settings.demand_open(cx).await?;
         let (id, site) = (current.id.clone(), current.site_id.clone());
         // Whoever tags a topic keeps the tag until that is done: afterwards no topic gets it any more.
         db::delete(cx, current).await?;
-        let db = cx.db()?;
-        let mut sql = db.sql("UPDATE conversation_topic SET tags = replace(tags, ");
-        sql.bind(format!(",{id},")).push(", ',')");
-        sql.push(", version = version + 1 WHERE site_id = ");
-        sql.bind(site).push(" AND tags LIKE ");
-        sql.bind(format!("%,{id},%"));
-        db.execute_raw(sql.into_statement()).await?;
+        let without = Func::cust("replace")
+            .arg(Tags.into_expr())
+            .arg(format!(",{id},"))
+            .arg(",");
+        topic::Entity::update_many()
+            .col_expr(Tags, without.into())
+            .col_expr(Version, Version.into_expr().add(1))
+            .filter(SiteId.eq(site))
+            .filter(Tags.contains(format!(",{id},")))
+            .exec(cx.db()?)
+            .await?;
         Ok(())
     }
 }

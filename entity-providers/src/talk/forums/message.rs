@@ -9,6 +9,7 @@ use entity_core::{
     Access, Audience, Context, Delete, Entity, Error, Need, Notice, Provider as _, Reference,
     Result, gate, standard,
 };
+use sea_orm::{EntityTrait as _, QuerySelect as _};
 use serde::Serialize;
 
 use super::contents::{self, Post};
@@ -248,11 +249,10 @@ impl ForumMessage {
         let Some(above) = self.reply_to else {
             return Ok(());
         };
-        let db = cx.db()?;
-        let mut sql = db.sql("SELECT author_id FROM forum_message WHERE message_id = ");
-        sql.bind(above.to_string());
         let reference = Reference::entity(Self::PREFIX, self.key.as_str());
-        let authors: Vec<String> = db.rows(sql.into_statement(), db::columns).await?;
+        let authors = forum_message::Entity::find_by_id(above.to_string()).select_only();
+        let authors = authors.column(forum_message::Column::AuthorId);
+        let authors: Vec<String> = cx.db()?.select(&authors).await?;
         for author in authors {
             personal::emit_to(cx, REPLY, &reference, &self.site_id, &author, false);
         }

@@ -1,10 +1,11 @@
 //! The notifications of the demo university: the members of the first site are told of its announcements.
 
 use entity_core::{Context, Demo, Entity as _, Event, Provider as _, Reference, Result, db};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use serde_json::Map;
 
 use super::follow;
-use crate::courses::announcement::Announcement;
+use crate::courses::announcement::{Announcement, announcement};
 
 /// The maximum number of people who are told of an announcement.
 const MOST_PEOPLE: usize = 200;
@@ -14,7 +15,9 @@ pub(super) async fn fill(cx: &Context, demo: &Demo) -> Result<usize> {
     let Some(site) = demo.sites.first() else {
         return Ok(0);
     };
-    let announcements = db::load_by::<Announcement>(cx, "site_id", site.as_str()).await?;
+    let of_site = announcement::Column::SiteId.eq(site.as_str());
+    let announcements = announcement::Entity::find().filter(of_site);
+    let announcements: Vec<Announcement> = db::load(cx, announcements).await?;
     for announcement in &announcements {
         let event = Event {
             kind: "annc.new".to_owned(),

@@ -3,10 +3,11 @@
 use entity_core::db;
 use entity_core::wire::Millis;
 use entity_core::{Audience, Context, Event, Notice, PERSON, Result};
-use sea_orm::ConnectionTrait as _;
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use serde_json::Value;
 
 use super::Notification;
+use super::notification;
 use crate::base::personal::ANONYMOUS;
 
 /// Makes the notifications of `event`, of at most `most` people: in the order of their internal ids, beginning behind
@@ -37,10 +38,9 @@ pub async fn follow(
 
 /// Removes the notifications of the entity with this reference.
 async fn remove(cx: &Context, reference: &str) -> Result<()> {
-    let db = cx.db()?;
-    let mut sql = db.sql("DELETE FROM notification WHERE reference = ");
-    sql.bind(reference);
-    db.execute_raw(sql.into_statement()).await?;
+    let of_entity = notification::Column::Reference.eq(reference);
+    let gone = notification::Entity::delete_many().filter(of_entity);
+    gone.exec(cx.db()?).await?;
     Ok(())
 }
 

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use entity_core::db;
 use entity_core::search::{Cell, Test};
 use entity_core::{Context, Result};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _};
 
+use super::notification;
 use super::view::walk;
 
 /// The number of notifications that are looked at together: most often the first of them tell of every tool.
@@ -44,10 +46,14 @@ pub(crate) async fn news(cx: &Context, sites: &[&str]) -> Result<BTreeSet<Place>
 
 /// Returns the tools of `sites` of which there are such notifications, whether the list shows these or not.
 async fn unviewed(cx: &Context, sites: &[&str]) -> Result<BTreeSet<Place>> {
-    let db = cx.db()?;
-    let mut sql = db.sql("SELECT DISTINCT site_id, tool FROM notification WHERE to_user = ");
-    sql.bind(cx.user_id()?);
-    sql.push(" AND NOT viewed AND site_id").bind_list(sites)?;
-    let found: Vec<Place> = db.rows(sql.into_statement(), db::columns).await?;
+    use notification::Column::{SiteId, ToUser, Tool, Viewed};
+    let unviewed = notification::Entity::find()
+        .select_only()
+        .distinct()
+        .columns([SiteId, Tool])
+        .filter(ToUser.eq(cx.user_id()?))
+        .filter(Viewed.eq(false))
+        .filter(db::among(cx, SiteId.into_expr(), sites)?);
+    let found: Vec<Place> = cx.db()?.select(&unviewed).await?;
     Ok(found.into_iter().collect())
 }

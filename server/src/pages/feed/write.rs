@@ -7,12 +7,9 @@ use entity_core::search::Grammar;
 use entity_core::{
     Context, DateTimeUtc, Entity as _, Error, Event, Reference, Registry, Result, db,
 };
-use entity_providers::people::user;
-use entity_providers::storage::db::user_account;
+use entity_providers::people::user::{self, User};
 use sea_orm::ActiveValue::Set;
-use sea_orm::{
-    ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _,
-};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _};
 use serde::{Deserialize, Deserializer};
 
 use super::address::{Address, name};
@@ -244,11 +241,9 @@ fn check_expiry(cx: &Context, expires: Option<DateTimeUtc>) -> Result<()> {
 ///
 /// The row of the user is locked, so that two requests at once can't both be the last one.
 async fn make_room(cx: &Context, user_id: &str) -> Result<()> {
-    user_account::Entity::find_by_id(user_id)
-        .lock_exclusive()
-        .one(cx.db()?)
-        .await?
-        .ok_or_else(Error::unauthenticated)?;
+    db::lock::<User>(cx, &[user_id]).await?;
+    let user = user::find(cx, user_id).await?;
+    user.ok_or_else(Error::unauthenticated)?;
     let feeds = table::Entity::find()
         .filter(table::Column::UserId.eq(user_id))
         .order_by_asc(table::Column::Expires)

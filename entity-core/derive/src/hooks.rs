@@ -1,0 +1,69 @@
+//! Generates what is called when a record is written or was read: the date and the number of a change, and the functions
+//! of the type.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::attributes::TypeAttributes;
+use crate::field::{Field, Fields};
+
+pub(crate) fn touch(fields: &Fields) -> Option<TokenStream> {
+    let is_counted = |it: &&Field| it.is_stored();
+    let has_version = fields.role("Version").is_some();
+    let updated = fields.role("Updated").filter(is_counted).map(|it| {
+        let ident = &it.ident;
+        if has_version {
+            quote!(self.#ident = cx.now().into();)
+        } else {
+            // Nothing else tells the states of the entity apart.
+            quote!(self.#ident = ::entity_core::db::later(cx, &self.#ident);)
+        }
+    });
+    let version = fields.role("Version").filter(is_counted).map(|it| {
+        let ident = &it.ident;
+        quote!(self.#ident = self.#ident.saturating_add(1);)
+    });
+    (updated.is_some() || version.is_some()).then(|| {
+        quote! {
+            fn touch(&mut self, cx: &::entity_core::Context) {
+                let _ = cx;
+                #updated #version
+            }
+        }
+    })
+}
+
+pub(crate) fn settle(attributes: &TypeAttributes) -> Option<TokenStream> {
+    let check = attributes
+        .check
+        .as_ref()
+        .map(|it| quote!(#it(self, cx, before)?;));
+    let settle = attributes
+        .settle
+        .as_ref()
+        .map(|it| quote!(#it(self, cx, before).await?;));
+    (check.is_some() || settle.is_some()).then(|| {
+        quote! {
+            async fn settle(
+                &mut self,
+                cx: &::entity_core::Context,
+                before: ::std::option::Option<&Self>,
+            ) -> ::entity_core::Result<()> {
+                #check #settle
+                ::std::result::Result::Ok(())
+            }
+        }
+    })
+}
+
+pub(crate) fn complete(attributes: &TypeAttributes) -> Option<TokenStream> {
+    let path = attributes.complete.as_ref()?;
+    Some(quote! {
+        async fn complete(
+            cx: &::entity_core::Context,
+            records: &mut [Self],
+        ) -> ::entity_core::Result<()> {
+            #path(cx, records).await
+        }
+    })
+}

@@ -1,0 +1,87 @@
+//! Queries for records that are written with sea-orm: their conditions, order and part, in a statement of the framework.
+
+use std::fmt::{self, Write};
+
+use sea_orm::sea_query::{Expr, PostgresQueryBuilder, QueryBuilder, SqlWriter, SqliteQueryBuilder};
+use sea_orm::{ConnectionTrait as _, DbBackend, QueryTrait as _, Select, Value};
+
+use crate::contract::context::Context;
+use crate::db::Sql;
+use crate::db::record::definition::{Record, THIS};
+use crate::words::error::{Error, Result};
+
+/// Appends the joins, conditions, order and part of `select` to a statement in which the row is called `this`.
+///
+/// # Errors
+/// Returns an error if a subquery of `select` has the table of the record under its own name: a defect.
+pub(super) fn write_asked<T: Record>(sql: &mut Sql, select: &Select<T::Table>) -> Result<()> {
+    let backend = sql.backend();
+    let mut rendered = Rendered {
+        sql,
+        text: String::with_capacity(512),
+    };
+    match backend {
+        DbBackend::Postgres => {
+            PostgresQueryBuilder.prepare_select_statement(select.as_query(), &mut rendered);
+        }
+        _ => SqliteQueryBuilder.prepare_select_statement(select.as_query(), &mut rendered),
+    }
+    let text = rendered.text;
+    let table = format!("\"{}\"", T::TABLE);
+    let from = format!(" FROM {table}");
+    let Some((_, behind)) = text.split_once(&from) else {
+        return Err(Error::internal(format!("no query for {table}: {text}")));
+    };
+    let mut others = behind.split(&from).skip(1);
+    if others.any(|it| !it.starts_with(" AS ")) {
+        return Err(Error::internal(format!(
+            "a subquery must give {table} an alias: {text}"
+        )));
+    }
+    sql.push(&behind.replace(&format!("{table}."), &format!("{THIS}.")));
+    Ok(())
+}
+
+/// Returns the condition that `expression`, such as a column, has one of the values `items`, which are bound as one value however many they are:
+/// the statement is the same for any number, so that the database plans it once.
+///
+/// # Errors
+/// Returns an error if the service has no database.
+pub fn among<T: AsRef<str>>(cx: &Context, expression: Expr, items: &[T]) -> Result<Expr> {
+    let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
+    let list = serde_json::to_string(&items).map_err(Error::internal)?;
+    let text = match cx.db()?.get_database_backend() {
+        DbBackend::Postgres => "$1 IN (SELECT jsonb_array_elements_text($2::jsonb))",
+        _ => "? IN (SELECT value FROM json_each(?))",
+    };
+    Ok(Expr::cust_with_exprs(text, [expression, Expr::val(list)]))
+}
+
+/// The text of a query, whose values are bound in the statement of which it becomes a part.
+struct Rendered<'a> {
+    sql: &'a mut Sql,
+    text: String,
+}
+
+impl Write for Rendered<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.text.push_str(text);
+        Ok(())
+    }
+}
+
+impl fmt::Display for Rendered<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl SqlWriter for Rendered<'_> {
+    fn push_param<B: QueryBuilder>(&mut self, value: Value, _builder: &B) {
+        self.sql.bind_in(&mut self.text, value);
+    }
+
+    fn as_writer(&mut self) -> &mut dyn Write {
+        self
+    }
+}

@@ -5,7 +5,8 @@
 //! The crate `lectern-testing` is a harness for the crates of entity types: a service on a throw-away database, users by
 //! role, a client, and a clock that tests move. Its macro `conformance!(Loan)`, one line in a module of tests, makes a
 //! test for SQLite and one for PostgreSQL. They show that item, list, count, search, feeds, tables and batch agree about
-//! who sees an entity, that the actions that read answer every role and list nothing that is hidden from it, that every
+//! who sees an entity, that the actions that read and the views below `/api` answer every role and show nothing that is hidden from it, that
+//! every
 //! field survives JSON, XML and forms, that wrong input is refused by name, that versions and conditional requests hold,
 //! that a list takes a constant number of statements, that nothing leaks through parameters, and that the rows go with
 //! their site. A check for which the type has nothing is skipped; a type for which all are has not passed.

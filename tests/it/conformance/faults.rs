@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use entity_core::db::{self, Sql};
+use entity_core::endpoint::{Call, Endpoint};
+use entity_core::schemars::{self, JsonSchema};
 use entity_core::{
     Access, Action, Actions, Arguments, Context, Create, DateTimeUtc, Decision, Delete, Entity,
     Error, ErrorKind, Fields, List, Need, Operation, Outcome, Page, Permit, Provider, Read, Result,
-    Route, Scope, Search, Update,
+    Route, Scope, Search, Update, gate,
 };
 use lectern_testing::conformance::{self, Check, Held, Suite};
 use lectern_testing::{Backend, TestApp};
@@ -33,6 +35,9 @@ const QUERY_PER_ROW: u8 = 14;
 const OUTLIVED_SITE: u8 = 15;
 const FAILING_ACTION: u8 = 16;
 const LEAK_IN_ACTION: u8 = 17;
+const FAILING_VIEW: u8 = 18;
+const LEAK_IN_VIEW: u8 = 19;
+const VIEW_OF_ALL_SITES: u8 = 20;
 
 /// Something that a site collects.
 #[derive(Clone, Debug, Serialize, Entity)]
@@ -74,7 +79,7 @@ impl<const FAULT: u8> Flawed<FAULT> {
     /// True if the rule is where the gate does not know of it.
     const IS_BESIDE_THE_GATE: bool = matches!(
         FAULT,
-        LEAK_IN_LIST | LEAK_BY_EXPAND | LEAK_IN_REFUSAL | LEAK_IN_ACTION
+        LEAK_IN_LIST | LEAK_BY_EXPAND | LEAK_IN_REFUSAL | LEAK_IN_ACTION | LEAK_IN_VIEW
     );
 }
 
@@ -139,7 +144,9 @@ impl<const FAULT: u8> List for Flawed<FAULT> {
         };
         for specimen in page.items {
             let is_kept = match FAULT {
-                LEAK_BY_EXPAND | LEAK_IN_REFUSAL | LEAK_IN_ACTION => is_seen(cx, &specimen).await?,
+                LEAK_BY_EXPAND | LEAK_IN_REFUSAL | LEAK_IN_ACTION | LEAK_IN_VIEW => {
+                    is_seen(cx, &specimen).await?
+                }
                 LACK_IN_LIST => specimen.weight.is_none(),
                 _ => true,
             };
@@ -253,6 +260,44 @@ impl<const FAULT: u8> Flawed<FAULT> {
     }
 }
 
+/// A specimen on the board of a site.
+#[derive(Serialize, JsonSchema)]
+struct Shown {
+    /// The id.
+    id: String,
+}
+
+impl<const FAULT: u8> Flawed<FAULT> {
+    const VIEWS: &'static [Endpoint] =
+        &[
+            Endpoint::get("/api/sites/{siteId}/specimens", "listSpecimens")
+                .doc("The specimens of a site.")
+                .tag("specimen")
+                .variable("siteId", "The site.")
+                .answers::<Vec<Shown>>(&Self::of_site),
+        ];
+
+    async fn of_site(cx: &Context, call: Call) -> Result<Vec<Shown>> {
+        let mut search = Search::all();
+        if FAULT != VIEW_OF_ALL_SITES {
+            search.narrow_to_site::<Specimen>(call.variable("siteId")?)?;
+        }
+        let page = match FAULT {
+            FAILING_VIEW => return Err(Error::internal("there is no such table")),
+            LEAK_IN_VIEW => {
+                search.scope = Scope::Everything;
+                db::list(cx, &search).await?
+            }
+            _ => gate::list::<Self>(cx, search).await?,
+        };
+        let shown = page
+            .items
+            .into_iter()
+            .map(|it: Specimen| Shown { id: it.id });
+        Ok(shown.collect())
+    }
+}
+
 /// The type with `FAULT` on a service; `None` where this kind of storage is not installed.
 async fn planted<const FAULT: u8>(backend: Backend) -> Option<Suite> {
     let route = Route::of::<Flawed<FAULT>>(("tests", "1.0.0"));
@@ -264,7 +309,8 @@ async fn planted<const FAULT: u8>(backend: Backend) -> Option<Suite> {
         .delete()
         .actions()
         .table();
-    let app = TestApp::with_type(backend, route.build()).await?;
+    let app =
+        TestApp::with_type_and_endpoints(backend, route.build(), Flawed::<FAULT>::VIEWS).await?;
     let suite = Suite::on(app, "specimen", json!({})).await;
     Some(suite.expect("entities of the type can be made"))
 }
@@ -286,6 +332,7 @@ async fn is_found<const FAULT: u8>(backend: Backend, check: &str, word: &str) {
 
 const AGREEMENT: &str = "callers_see_the_same_in_every_way";
 const ACTIONS: &str = "actions_answer_everybody";
+const VIEWS: &str = "views_show_what_the_list_shows";
 const SECRECY: &str = "hidden_entities_leave_no_trace";
 const ROUND_TRIP: &str = "fields_come_back_as_they_were_sent";
 const INPUT: &str = "wrong_input_is_refused";
@@ -310,6 +357,9 @@ async fn all_faults_are_found(backend: Backend) {
     is_found::<QUERY_PER_ROW>(backend, COST, "by one statement for all").await;
     is_found::<FAILING_ACTION>(backend, ACTIONS, "gets 500").await;
     is_found::<LEAK_IN_ACTION>(backend, ACTIONS, "but not by its id").await;
+    is_found::<FAILING_VIEW>(backend, VIEWS, "gets 500").await;
+    is_found::<LEAK_IN_VIEW>(backend, VIEWS, "but not by its id").await;
+    is_found::<VIEW_OF_ALL_SITES>(backend, VIEWS, "of another site").await;
     is_found::<OUTLIVED_SITE>(backend, LIFETIME, "is still there").await;
 }
 

@@ -13,6 +13,7 @@ mod sample;
 mod secrecy;
 mod suite;
 mod versions;
+mod views;
 
 use entity_core::Provider;
 use futures::future::BoxFuture;
@@ -29,6 +30,7 @@ pub use roundtrip::fields_come_back_as_they_were_sent;
 pub use secrecy::hidden_entities_leave_no_trace;
 pub use suite::{Person, Row, Suite};
 pub use versions::versions_hold;
+pub use views::views_show_what_the_list_shows;
 
 /// The outcome of a check: how it held, or what is wrong and what to do about it.
 pub type Verdict = Result<Held, String>;
@@ -46,12 +48,15 @@ pub enum Held {
 pub type Check = for<'a> fn(&'a Suite) -> BoxFuture<'a, Verdict>;
 
 /// All checks by their names, in the order in which they run.
-pub const CHECKS: [(&str, Check); 8] = [
+pub const CHECKS: [(&str, Check); 9] = [
     ("callers_see_the_same_in_every_way", |it| {
         Box::pin(callers_see_the_same_in_every_way(it))
     }),
     ("actions_answer_everybody", |it| {
         Box::pin(actions_answer_everybody(it))
+    }),
+    ("views_show_what_the_list_shows", |it| {
+        Box::pin(views_show_what_the_list_shows(it))
     }),
     ("hidden_entities_leave_no_trace", |it| {
         Box::pin(hidden_entities_leave_no_trace(it))

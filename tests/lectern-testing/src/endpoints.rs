@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use entity_core::endpoint::{Endpoint, EndpointRegistration};
 use entity_core::testing::FixedClock;
+use entity_core::{Registry, Route};
 use server::web::api::Endpoints;
 use server::{App, Parts};
 
@@ -34,6 +35,26 @@ impl TestApp {
         let database = template::copy(backend).await?;
         let parts = |clock| with(clock, added);
         Some(Self::start_parts(database, settings, parts).await)
+    }
+}
+
+impl TestApp {
+    /// Starts the service as [`with_type`](Self::with_type) does, with the endpoints `endpoints` beside its own.
+    pub async fn with_type_and_endpoints(
+        backend: Backend,
+        added: Route,
+        endpoints: &'static [Endpoint],
+    ) -> Option<Self> {
+        let database = template::copy(backend).await?;
+        let parts = |clock| {
+            let parts = with(clock, endpoints);
+            let routes = parts.registry.routes().cloned().chain([added]);
+            Parts {
+                registry: Registry::new(routes).expect("types that go together"),
+                ..parts
+            }
+        };
+        Some(Self::start_parts(database, &[], parts).await)
     }
 }
 

@@ -202,7 +202,9 @@ pub use serde_json;
 pub use contract::access::{
     Access, Authorizer, Caller, Decision, Need, Operation, Permit, Scope, User,
 };
-pub use contract::action::{Action, Answers, Argument, Arguments, Outcome, Rest};
+pub use contract::action::{
+    Action, Answer, Answers, Argument, Arguments, Created, Data, Done, Outcome, Rest,
+};
 pub use contract::blob::{Blob, Blobs, Bundle, Receive, Reception, StoredFile, Upload};
 pub use contract::context::{Clock, Context, Ids, Services, Shared};
 pub use contract::demo::{Demo, FillDemo};

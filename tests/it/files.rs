@@ -109,10 +109,10 @@ impl Receive for Drawing {
     }
 }
 
-async fn put(cx: &Context, drawing: Drawing, arguments: Arguments) -> Result<Outcome<Drawing>> {
+async fn put(cx: &Context, drawing: Drawing, arguments: Arguments) -> Result<Drawing> {
     let mut changed = drawing.clone();
     changed.take(arguments.upload()?)?;
-    db::replace(cx, drawing, changed).await.map(Outcome::Entity)
+    db::replace(cx, drawing, changed).await
 }
 
 async fn show(_cx: &Context, drawing: Drawing, arguments: Arguments) -> Result<Outcome<Drawing>> {
@@ -138,8 +138,7 @@ impl Actions for Drawing {
                 .answers(Answers::Bytes(&["*/*"])),
             Action::entity(Verb::Put, "picture", Need::Site("drawing.revise.any"), put)
                 .doc("Draws it anew.")
-                .receiving()
-                .answers(Answers::Entity),
+                .receiving(),
         ]
     }
 }

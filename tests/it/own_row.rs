@@ -2,8 +2,8 @@
 
 use entity_core::db::{self, Followed};
 use entity_core::{
-    Access, Action, Actions, Answers, Arguments, Context, Entity, Error, Need, Outcome, Result,
-    Route, Verb, standard,
+    Access, Action, Actions, Arguments, Context, Done, Entity, Error, Need, Result, Route, Verb,
+    standard,
 };
 use futures::future::join_all;
 use http::StatusCode;
@@ -41,9 +41,9 @@ impl Actions for Opinion {
     fn actions() -> Vec<Action<Self>> {
         let action = |name, run| Action::collection(Verb::Post, name, Need::Session, run);
         vec![
-            action("tell", tell).answers(Answers::Done),
-            Action::collection(Verb::Post, "many", Need::Session, many).answers(Answers::Done),
-            Action::collection(Verb::Post, "follow", Need::Session, follow).answers(Answers::Done),
+            action("tell", tell),
+            Action::collection(Verb::Post, "many", Need::Session, many),
+            Action::collection(Verb::Post, "follow", Need::Session, follow),
         ]
     }
 }
@@ -53,7 +53,7 @@ fn sent<'a>(arguments: &'a Arguments, name: &str) -> Option<&'a str> {
 }
 
 /// Tells an opinion of the caller's own.
-async fn tell(cx: &Context, arguments: Arguments) -> Result<Outcome<Opinion>> {
+async fn tell(cx: &Context, arguments: Arguments) -> Result<Done> {
     let text = sent(&arguments, "text").unwrap_or_default();
     let blank = Opinion::blank("own", cx.user_id()?);
     let change = |it: &mut Opinion| {
@@ -67,11 +67,11 @@ async fn tell(cx: &Context, arguments: Arguments) -> Result<Outcome<Opinion>> {
         true => cx.emit_about::<Opinion>("opinion.told", &stored),
         false => return Err(Error::conflict("this was told before")),
     }
-    Ok(Outcome::Done)
+    Ok(Done)
 }
 
 /// Stores the opinions of a thousand people, new or not.
-async fn many(cx: &Context, arguments: Arguments) -> Result<Outcome<Opinion>> {
+async fn many(cx: &Context, arguments: Arguments) -> Result<Done> {
     let text = sent(&arguments, "text").unwrap_or_default();
     let all = (0..1_000).map(|number| Opinion {
         text: text.to_owned(),
@@ -86,11 +86,11 @@ async fn many(cx: &Context, arguments: Arguments) -> Result<Outcome<Opinion>> {
         db::pin::<Opinion>(cx, &keys).await?;
         db::put_many(cx, &all, &["text"]).await?;
     }
-    Ok(Outcome::Done)
+    Ok(Done)
 }
 
 /// Lets the opinion `follow` be the text that was sent, if any.
-async fn follow(cx: &Context, arguments: Arguments) -> Result<Outcome<Opinion>> {
+async fn follow(cx: &Context, arguments: Arguments) -> Result<Done> {
     let current = db::read::<Opinion>(cx, "follow:x").await?;
     let wanted = sent(&arguments, "text").map(|text| Opinion {
         text: text.to_owned(),
@@ -104,7 +104,7 @@ async fn follow(cx: &Context, arguments: Arguments) -> Result<Outcome<Opinion>> 
         Followed::Deleted(_) => "deleted",
     };
     match sent(&arguments, "expected") == Some(done) {
-        true => Ok(Outcome::Done),
+        true => Ok(Done),
         false => Err(Error::conflict(done)),
     }
 }

@@ -1,12 +1,12 @@
 //! Actions: named operations of a type, on one entity or on the collection.
 
+mod answers;
 mod arguments;
 mod outcome;
 mod rest;
 mod words;
 
 use std::fmt;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -17,12 +17,12 @@ use crate::contract::context::Context;
 use crate::contract::provider::{List, Provider, RunSearch, run_search};
 use crate::contract::search::Grammar;
 use crate::model::schema::Field;
-use crate::model::shape::Shape;
 use crate::words::error::Result;
 use crate::words::verb::Verb;
 
+pub use answers::{Answers, Argument};
 pub use arguments::Arguments;
-pub use outcome::Outcome;
+pub use outcome::{Answer, Created, Data, Done, Outcome};
 pub use rest::Rest;
 pub(crate) use words::Words;
 
@@ -33,15 +33,15 @@ pub(crate) type Withheld<E> = dyn Fn(&E) -> Option<&'static str> + Send + Sync;
 /// `async fn`.
 ///
 /// ```
-/// use entity_core::{Action, Arguments, Context, Need, Outcome, Provider, Result, Verb};
+/// use entity_core::{Action, Arguments, Context, Data, Need, Provider, Result, Verb};
 ///
-/// async fn shout<P: Provider>(_cx: &Context, _entity: P::Entity, _arguments: Arguments) -> Result<Outcome<P>> {
-///     Ok(Outcome::value("HELLO"))
+/// async fn shout<E>(_cx: &Context, _entity: E, _arguments: Arguments) -> Result<Data<String>> {
+///     Ok(Data("HELLO".to_owned()))
 /// }
 ///
 /// fn actions<P: Provider>() -> Vec<Action<P>> {
 ///     vec![
-///         Action::entity(Verb::Get, "shout", Need::Session, shout::<P>)
+///         Action::entity(Verb::Get, "shout", Need::Session, shout::<P::Entity>)
 ///             .argument("name", "Whom to say hello to.")
 ///             .doc("Says hello, loudly."),
 ///     ]
@@ -96,78 +96,6 @@ pub struct Action<P: Provider> {
     pub handler: Handler<P>,
 }
 
-/// A path segment that follows the name of an action.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Argument {
-    /// The name of the segment, such as `siteId`.
-    pub name: &'static str,
-    /// The description of the segment.
-    pub doc: &'static str,
-    /// True if the segment is required. Optional segments follow all required ones.
-    pub is_required: bool,
-    /// True if the argument is the rest of the path: one segment or more, joined by slashes. Only the last argument is.
-    pub is_rest: bool,
-}
-
-impl Argument {
-    /// Returns the smallest and the largest number of path segments that an action with `arguments` takes.
-    pub(crate) fn count(arguments: &[Self]) -> RangeInclusive<usize> {
-        let required = arguments.iter().filter(|it| it.is_required).count();
-        required..=arguments.len()
-    }
-
-    /// Returns whether an action with `arguments` takes so many path segments.
-    pub(crate) fn take(arguments: &[Self], count: usize) -> bool {
-        let has_rest = arguments.last().is_some_and(|it| it.is_rest);
-        let segments = Self::count(arguments);
-        segments.contains(&count) || (has_rest && count > *segments.end())
-    }
-
-    /// Returns the value of each of `arguments` that the path has, in whose `segments` it stands.
-    pub(crate) fn values(arguments: &[Self], segments: &[String]) -> Vec<(&'static str, String)> {
-        let value = |(index, it): (usize, &Self)| {
-            let own = segments.get(index..).filter(|own| !own.is_empty())?;
-            let end = if it.is_rest { own.len() } else { 1 };
-            Some((it.name, own.get(..end)?.join("/")))
-        };
-        arguments.iter().enumerate().filter_map(value).collect()
-    }
-}
-
-/// The declared kind of an action's successful answer.
-#[derive(Clone, Copy, Debug)]
-pub enum Answers {
-    /// The action declares nothing.
-    Unsaid,
-    /// An answer without content: 204.
-    Nothing,
-    /// The same as 200, where existing clients expect that.
-    Done,
-    /// One entity of the type.
-    Entity,
-    /// One entity of the type with this other prefix, to whose address the action forwards.
-    EntityOf(&'static str),
-    /// An entity of the type, which the action created.
-    Created,
-    /// Entities of the type. Under a need of the [public's view](Need::PublicView), an anonymous caller is not refused
-    /// in a site that shows the public nothing, but gets an empty list.
-    Collection,
-    /// Entities of the type with this other prefix, to whose list or searched action the action forwards.
-    CollectionOf(&'static str),
-    /// Data of this shape that is no entity.
-    Value(Shape),
-    /// Bytes or a file of one of these media types; `*/*` if the media type is known only once the bytes exist.
-    Bytes(&'static [&'static str]),
-}
-
-impl Answers {
-    /// Returns whether the answer is a list of entities of the type: of only those that the caller may read, however
-    /// few they are.
-    pub(crate) fn are_a_list(self) -> bool {
-        matches!(self, Self::Collection)
-    }
-}
-
 /// The function that carries out an action.
 pub enum Handler<P: Provider> {
     /// The handler of an action on one entity, which the gate has loaded and checked.
@@ -193,6 +121,9 @@ pub type CollectionHandler<P> =
 
 /// An `async fn` that carries out an action on one entity.
 pub trait RunOnEntity<'a, P: Provider>: Copy + Send + Sync + 'static {
+    /// The kind of a successful answer.
+    const ANSWERS: Answers;
+
     /// Calls the function.
     fn run(
         self,
@@ -202,34 +133,45 @@ pub trait RunOnEntity<'a, P: Provider>: Copy + Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<Outcome<P>>>;
 }
 
-impl<'a, P: Provider, F, R> RunOnEntity<'a, P> for F
+impl<'a, P: Provider, F, R, A> RunOnEntity<'a, P> for F
 where
     F: Fn(&'a Context, P::Entity, Arguments) -> R + Copy + Send + Sync + 'static,
-    R: Future<Output = Result<Outcome<P>>> + Send + 'a,
+    R: Future<Output = Result<A>> + Send + 'a,
+    A: Answer<P>,
 {
+    const ANSWERS: Answers = A::ANSWERS;
+
     fn run(
         self,
         cx: &'a Context,
         entity: P::Entity,
         arguments: Arguments,
     ) -> BoxFuture<'a, Result<Outcome<P>>> {
-        Box::pin(self(cx, entity, arguments))
+        let answer = self(cx, entity, arguments);
+        Box::pin(async move { Ok(answer.await?.into_outcome()) })
     }
 }
 
 /// An `async fn` that carries out an action on the collection.
 pub trait RunOnCollection<'a, P: Provider>: Copy + Send + Sync + 'static {
+    /// The kind of a successful answer.
+    const ANSWERS: Answers;
+
     /// Calls the function.
     fn run(self, cx: &'a Context, arguments: Arguments) -> BoxFuture<'a, Result<Outcome<P>>>;
 }
 
-impl<'a, P: Provider, F, R> RunOnCollection<'a, P> for F
+impl<'a, P: Provider, F, R, A> RunOnCollection<'a, P> for F
 where
     F: Fn(&'a Context, Arguments) -> R + Copy + Send + Sync + 'static,
-    R: Future<Output = Result<Outcome<P>>> + Send + 'a,
+    R: Future<Output = Result<A>> + Send + 'a,
+    A: Answer<P>,
 {
+    const ANSWERS: Answers = A::ANSWERS;
+
     fn run(self, cx: &'a Context, arguments: Arguments) -> BoxFuture<'a, Result<Outcome<P>>> {
-        Box::pin(self(cx, arguments))
+        let answer = self(cx, arguments);
+        Box::pin(async move { Ok(answer.await?.into_outcome()) })
     }
 }
 
@@ -264,6 +206,7 @@ impl<P: Provider> Action<P> {
         let handler: EntityHandler<P> =
             Arc::new(move |cx, entity, arguments| run.run(cx, entity, arguments));
         Self::new(verb, name, need, Handler::Entity(handler))
+            .answers(<F as RunOnEntity<'static, P>>::ANSWERS)
     }
 
     /// Creates an action on the collection: `/prefix/name`.
@@ -275,6 +218,7 @@ impl<P: Provider> Action<P> {
     ) -> Self {
         let handler: CollectionHandler<P> = Arc::new(move |cx, arguments| run.run(cx, arguments));
         Self::new(verb, name, need, Handler::Collection(handler))
+            .answers(<F as RunOnCollection<'static, P>>::ANSWERS)
     }
 
     /// Creates a `GET` action on the collection that lists entities: one that narrows [`Arguments::search`] and returns
@@ -362,7 +306,7 @@ impl<P: Provider> Action<P> {
         self
     }
 
-    /// Declares the kind of a successful answer.
+    /// Declares the kind of a successful answer, where the function returns an [`Outcome`], which does not tell it.
     #[must_use]
     pub fn answers(mut self, answers: Answers) -> Self {
         self.answers = answers;

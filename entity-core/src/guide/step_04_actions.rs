@@ -8,8 +8,8 @@
 //! use entity_core::db::{self, Facts, Sight};
 //! use entity_core::search::{Cell, Test};
 //! use entity_core::{
-//!     Action, Actions, Answers, Arguments, Context, DateTimeUtc, Entity, Error, Need, Outcome, Provider as _,
-//!     Reference, Result, Search, Verb, gate, shape,
+//!     Action, Actions, Arguments, Context, Data, DateTimeUtc, Entity, Error, Need, Provider as _, Reference, Result,
+//!     Search, Verb, gate,
 //! };
 //! # use serde::Serialize;
 //! # const SIGHT: Sight = Sight::Any(&[Sight::Own, Sight::Holds("loan.read.any")]);
@@ -42,12 +42,10 @@
 //!     fn actions() -> Vec<Action<Self>> {
 //!         vec![
 //!             Action::entity(Verb::Post, "return", Need::Site("loan.revise.any"), give_back)
-//!                 .doc("Notes that the equipment came back.")
-//!                 .answers(Answers::Entity),
+//!                 .doc("Notes that the equipment came back."),
 //!             Action::collection(Verb::Get, "statistics", Need::Site("loan.read.any"), statistics)
 //!                 .doc("The number of loans of a site.")
-//!                 .argument("siteId", "The site.")
-//!                 .answers(Answers::Value(shape::of::<u64>)),
+//!                 .argument("siteId", "The site."),
 //!             Action::list("overdue", Self::ACCESS.read, overdue)
 //!                 .doc("The loans of a site that should have come back.")
 //!                 .argument("siteId", "The site."),
@@ -55,7 +53,7 @@
 //!     }
 //! }
 //!
-//! async fn give_back(cx: &Context, loan: Loan, _: Arguments) -> Result<Outcome<Loan>> {
+//! async fn give_back(cx: &Context, loan: Loan, _: Arguments) -> Result<Loan> {
 //!     if loan.returned.is_some() {
 //!         return Err(Error::conflict("the equipment is back already"));
 //!     }
@@ -66,23 +64,23 @@
 //!     let returned = db::replace(cx, loan, returned).await?;
 //!     let reference = Reference::entity(Loan::PREFIX, returned.id());
 //!     cx.emit("loan.return", reference.to_string(), returned.site());
-//!     Ok(Outcome::Entity(returned))
+//!     Ok(returned)
 //! }
 //!
-//! async fn statistics(cx: &Context, arguments: Arguments) -> Result<Outcome<Loan>> {
+//! async fn statistics(cx: &Context, arguments: Arguments) -> Result<Data<u64>> {
 //!     let mut search = Search::all();
 //!     search.narrow_to_site::<Loan>(arguments.argument("siteId")?)?;
 //!     let count = gate::count::<Loan>(cx, search).await?;
-//!     Ok(Outcome::value(count.unwrap_or_default()))
+//!     Ok(Data(count.unwrap_or_default()))
 //! }
 //!
-//! async fn overdue(cx: &Context, arguments: Arguments) -> Result<Outcome<Loan>> {
+//! async fn overdue(cx: &Context, arguments: Arguments) -> Result<Search> {
 //!     let now = Cell::Integer(cx.now().timestamp_millis());
 //!     let mut search = arguments.search()?.clone();
 //!     search.narrow_to_site::<Loan>(arguments.argument("siteId")?)?;
 //!     search.narrow::<Loan>("due", Test::Less(now))?;
 //!     search.narrow::<Loan>("returned", Test::Null(true))?;
-//!     Ok(Outcome::List(search))
+//!     Ok(search)
 //! }
 //! # fn main() {
 //! #     entity_core::Registry::from_inventory().unwrap();
@@ -111,10 +109,19 @@
 //!
 //! # Answers
 //!
-//! An action returns an [`Outcome`](crate::Outcome). Its declaration by [`answers`](crate::Action::answers) tells
-//! clients and the negotiation of formats about the answer in advance. Entities in an outcome are checked like those of
-//! a read, so that a caller gets no entity that the caller may not read; [`Outcome::List`](crate::Outcome::List) runs
-//! the search with the permissions, the page and the count of the type's own list.
+//! The type that the function returns tells clients and the negotiation of formats what the action answers:
+//!
+//! | returned | answer |
+//! |---|---|
+//! | the entity | the entity |
+//! | [`Created`](crate::Created)`(entity)` | the same, with the status 201 |
+//! | a [`Search`](crate::Search) | the list that it asks for, with the permissions, the page and the count of the type's own list |
+//! | [`Data`](crate::Data)`(value)` | data that is no entity |
+//! | `()` | nothing, with the status 204 |
+//! | [`Done`](crate::Done) | nothing, with the status 200, where existing clients expect that |
+//! | an [`Outcome`](crate::Outcome) | whatever the function decides, such as a file; the action declares it by [`answers`](crate::Action::answers) |
+//!
+//! Entities are checked like those of a read, so that a caller gets no entity that the caller may not read.
 //!
 //! An action that answers with a table for spreadsheets, or takes one, uses [`sheet`](crate::sheet): cells are never
 //! formulas, faults name their line and column, and a [`Report`](crate::sheet::Report) tells as a preview what an import

@@ -58,8 +58,7 @@
 //!                 .answers(Answers::Bytes(&["*/*"])),
 //!             Action::entity(Verb::Put, "file", Need::Site("manual.revise.any"), replace)
 //!                 .doc("Replaces the manual by the body of the request.")
-//!                 .receiving()
-//!                 .answers(Answers::Entity),
+//!                 .receiving(),
 //!         ]
 //!     }
 //! }
@@ -69,10 +68,10 @@
 //!     Ok(Outcome::File(StoredFile::named(bytes, manual.name).inline()))
 //! }
 //!
-//! async fn replace(cx: &Context, manual: Manual, arguments: Arguments) -> Result<Outcome<Manual>> {
+//! async fn replace(cx: &Context, manual: Manual, arguments: Arguments) -> Result<Manual> {
 //!     let mut changed = manual.clone();
 //!     changed.bytes = Some(arguments.upload()?.blob);
-//!     db::replace(cx, manual, changed).await.map(Outcome::Entity)
+//!     db::replace(cx, manual, changed).await
 //! }
 //! # fn main() {
 //! #     entity_core::Registry::from_inventory().unwrap();

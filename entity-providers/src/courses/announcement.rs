@@ -11,8 +11,8 @@ use entity_core::file::Files;
 use entity_core::search::{Cell, Test};
 use entity_core::wire::Millis;
 use entity_core::{
-    Action, Actions, Answers, Arguments, Audience, Context, Entity, Error, Need, Notice, Outcome,
-    Provider as _, Result, Search, Verb, flag, standard,
+    Action, Actions, Arguments, Audience, Context, Entity, Error, Need, Notice, Provider as _,
+    Result, Search, Verb, flag, standard,
 };
 use serde::Serialize;
 
@@ -170,50 +170,45 @@ impl Actions for Announcement {
             Action::collection(Verb::Get, "message", read, message)
                 .doc("One announcement, by its site and its id within the channel.")
                 .argument("siteId", "The site.")
-                .argument("announcementId", "Its id within the channel.")
-                .answers(Answers::Entity),
+                .argument("announcementId", "Its id within the channel."),
             Action::collection(Verb::Get, "msg", read, message)
                 .doc("One announcement, by its site, its channel and its id within the channel.")
                 .argument("siteId", "The site.")
                 .argument("channel", "The channel: `main`, or `motd` for messages of the day.")
-                .argument("announcementId", "Its id within the channel.")
-                .answers(Answers::Entity),
+                .argument("announcementId", "Its id within the channel."),
         ]
     }
 }
 
-async fn of_one_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Announcement>> {
+async fn of_one_site(cx: &Context, arguments: Arguments) -> Result<Search> {
     let mut search = asked(cx, &arguments)?;
     search.narrow_to_site::<Announcement>(arguments.argument("siteId")?)?;
-    Ok(Outcome::List(search))
+    Ok(search)
 }
 
-async fn of_user(cx: &Context, arguments: Arguments) -> Result<Outcome<Announcement>> {
+async fn of_user(cx: &Context, arguments: Arguments) -> Result<Search> {
     if cx.caller().is_anonymous() {
         return of_the_day(cx, arguments).await;
     }
     let mut search = asked(cx, &arguments)?;
     search.narrow_to_sites::<Announcement>(cx.authorizer().own_sites(cx).await?)?;
-    Ok(Outcome::List(search))
+    Ok(search)
 }
 
-async fn of_the_day(cx: &Context, arguments: Arguments) -> Result<Outcome<Announcement>> {
+async fn of_the_day(cx: &Context, arguments: Arguments) -> Result<Search> {
     let mut search = asked(cx, &arguments)?;
     search.narrow_to_site::<Announcement>(MOTD_SITE)?;
-    Ok(Outcome::List(search))
+    Ok(search)
 }
 
-async fn message(cx: &Context, arguments: Arguments) -> Result<Outcome<Announcement>> {
+async fn message(cx: &Context, arguments: Arguments) -> Result<Announcement> {
     let site = arguments.argument("siteId")?;
     let channel = arguments.optional("channel");
     let found = db::read(cx, arguments.argument("announcementId")?).await?;
     let is_there = |it: &Announcement| {
         it.site_id == site && channel.is_none_or(|channel| it.channel == channel)
     };
-    found
-        .filter(is_there)
-        .map(Outcome::Entity)
-        .ok_or_else(Error::not_found)
+    found.filter(is_there).ok_or_else(Error::not_found)
 }
 
 /// Parses the query, with the numbers by which existing clients shorten lists. They send these in many ways: a value

@@ -20,9 +20,9 @@ use entity_core::file::Files;
 use entity_core::recurrence::{self, FIRST_DAY, LAST_DAY, Range, Series, Tz};
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
-    Action, Actions, Answers, Arguments, Context, DateTimeUtc, Entity, Error, ErrorKind,
-    EventEntry, FeedEntry, Need, Occurrence, Outcome, Reference, Result, Search, Verb,
-    encode_segment, gate, plain_text, shape, standard,
+    Action, Actions, Arguments, Context, DateTimeUtc, Entity, Error, ErrorKind, EventEntry,
+    FeedEntry, Need, Occurrence, Outcome, Reference, Result, Search, Verb, encode_segment, gate,
+    plain_text, standard,
 };
 use serde::Serialize;
 
@@ -392,8 +392,7 @@ impl Actions for CalendarEvent {
             Action::collection(Verb::Get, "event", Need::Public, of_site_and_id)
                 .doc("One event, by its site and its id.")
                 .argument("siteId", "The site.")
-                .argument("eventId", "The id of the event.")
-                .answers(Answers::Entity),
+                .argument("eventId", "The id of the event."),
             Action::collection(Verb::Post, "import", Need::Site("calendar.new"), import::import)
                 .label("Import events")
                 .asks(import::ASKS)
@@ -403,8 +402,7 @@ impl Actions for CalendarEvent {
                      what would be made, what is there already, and what is wrong.",
                 )
                 .argument("siteId", "The site.")
-                .parameters(&[("preview", "whether to tell only what would be made")])
-                .answers(Answers::Value(shape::of::<import::Imported>)),
+                .parameters(&[("preview", "whether to tell only what would be made")]),
         ]
     }
 }
@@ -457,11 +455,11 @@ fn days(arguments: &Arguments) -> Result<Option<Range>> {
     Range::of_days(day(FIRST_DAY), day(LAST_DAY))
 }
 
-async fn of_site_and_id(cx: &Context, arguments: Arguments) -> Result<Outcome<CalendarEvent>> {
+async fn of_site_and_id(cx: &Context, arguments: Arguments) -> Result<CalendarEvent> {
     let site = arguments.argument("siteId")?;
     let found = gate::read::<CalendarEvent>(cx, arguments.argument("eventId")?).await;
     match found.map_err(Error::hide) {
-        Ok(event) if event.site_id == site => Ok(Outcome::Entity(event)),
+        Ok(event) if event.site_id == site => Ok(event),
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         // Strangers are not told what is there.
         _ if cx.caller().is_anonymous() => Err(Error::unauthenticated()),

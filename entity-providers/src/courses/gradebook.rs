@@ -26,7 +26,6 @@ mod tests;
 pub(crate) mod view;
 
 use entity_core::schema::Pivot;
-use entity_core::sheet::Report;
 use entity_core::wire::Decimal;
 use entity_core::{
     Access, Action, Actions, Answers, Arguments, Context, Entity, Error, Need, Outcome, Read, Rest,
@@ -172,8 +171,7 @@ impl Actions for Gradebook {
                      tells what would, and which cells are wrong.",
                 )
                 .argument("siteId", "The site.")
-                .parameters(&[("preview", "whether to tell only what would change")])
-                .answers(Answers::Value(shape::of::<Report<import::Changed>>)),
+                .parameters(&[("preview", "whether to tell only what would change")]),
             Action::collection(Verb::Get, "my", Need::Session, mine)
                 .doc("The grades of each of the caller's sites that has a gradebook, by title.")
                 .parameters(&[

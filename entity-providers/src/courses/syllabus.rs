@@ -8,9 +8,7 @@ mod whole;
 use entity_core::db::Sight;
 use entity_core::file::Files;
 use entity_core::wire::Millis;
-use entity_core::{
-    Access, Action, Actions, Answers, Context, Entity, Error, Need, Result, Verb, shape, standard,
-};
+use entity_core::{Access, Action, Actions, Context, Entity, Error, Need, Result, Verb, standard};
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _};
 use serde::Serialize;
 
@@ -104,8 +102,7 @@ impl Actions for SyllabusItem {
         vec![
             Action::collection(Verb::Get, "site", Need::Session, whole::of_site)
                 .doc("The syllabus of a site as a whole, with all items that the caller may read, in order.")
-                .argument("siteId", "The site.")
-                .answers(Answers::Value(shape::of::<whole::Syllabus>)),
+                .argument("siteId", "The site."),
             Action::collection(Verb::Post, "bulk", Need::Site(WRITES), bulk::bulk)
                 .label("Make many items")
                 .asks(bulk::ASKS)
@@ -122,8 +119,7 @@ impl Actions for SyllabusItem {
                     ("startTime", "the time of day at which an item begins, such as 10:15"),
                     ("endTime", "the time of day at which it ends"),
                     ("draft", "whether only those see the items who write the syllabus"),
-                ])
-                .answers(Answers::Value(shape::of::<bulk::Made>)),
+                ]),
         ]
     }
 }

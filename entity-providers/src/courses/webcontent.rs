@@ -3,8 +3,8 @@
 //! The service keeps addresses. It never fetches what is there.
 
 use entity_core::{
-    Access, Action, Actions, Arguments, Context, Demo, Entity, Error, Need, Outcome, Provider as _,
-    Result, db, is_web_address, standard,
+    Access, Action, Actions, Arguments, Context, Demo, Entity, Error, Need, Provider as _, Result,
+    Search, db, is_web_address, standard,
 };
 use serde::Serialize;
 
@@ -55,9 +55,9 @@ macro_rules! entries {
                 }
             }
 
-            async fn of_site(_cx: &Context, arguments: Arguments) -> Result<Outcome<Self>> {
+            async fn of_site(_cx: &Context, arguments: Arguments) -> Result<Search> {
                 let search = arguments.search_in_site::<Self>(arguments.argument("siteId")?)?;
-                Ok(Outcome::List(search))
+                Ok(search)
             }
 
             async fn fill(cx: &Context, _demo: &Demo) -> Result<usize> {

@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use entity_core::db::{self, Secret};
 use entity_core::{
-    Access, Action, Actions, Answers, Arguments, Context, Create, DateTimeUtc, Entity, Error,
-    Fields, Need, Outcome, Result, Verb, standard,
+    Access, Action, Actions, Arguments, Context, Create, DateTimeUtc, Entity, Error, Fields, Need,
+    Result, Verb, standard,
 };
 use sea_orm::{ColumnTrait as _, EntityTrait as _, PaginatorTrait as _, QueryFilter as _};
 use serde::Serialize;
@@ -159,17 +159,17 @@ impl Webhook {
         }
     }
 
-    async fn rotate(cx: &Context, webhook: Self, _: Arguments) -> Result<Outcome<Self>> {
+    async fn rotate(cx: &Context, webhook: Self, _: Arguments) -> Result<Self> {
         let secret = rules(cx)?.0.secret()?;
         let changed = Self {
             key: Secret::new(secret.as_str()),
             ..webhook.clone()
         };
         let stored = db::store(cx, webhook, changed).await?;
-        Ok(Outcome::Entity(Self {
+        Ok(Self {
             secret: Some(secret),
             ..stored
-        }))
+        })
     }
 }
 
@@ -200,8 +200,7 @@ impl Actions for Webhook {
                 .doc(
                     "Replaces the secret by a new one, which is told in the answer; the old one signs nothing any \
                      more.",
-                )
-                .answers(Answers::Entity),
+                ),
         ]
     }
 }

@@ -10,9 +10,8 @@ mod sites;
 use entity_core::db;
 use entity_core::recurrence::Tz;
 use entity_core::{
-    Access, Action, Actions, Answers, Arguments, Context, Entity, Error, Fields, List, Need,
-    Operation, Outcome, Page, Permit, Read, Result, Search, Update, Verb, Version, search, shape,
-    standard,
+    Access, Action, Actions, Arguments, Context, Data, Entity, Error, Fields, List, Need,
+    Operation, Page, Permit, Read, Result, Search, Update, Verb, Version, search, standard,
 };
 use serde::Serialize;
 
@@ -205,14 +204,13 @@ impl Actions for Preference {
     fn actions() -> Vec<Action<Self>> {
         vec![
             Action::collection(Verb::Get, "kinds", Need::Session, kinds)
-                .doc("The kinds of notifications that `mutedKinds` can name.")
-                .answers(Answers::Value(shape::of::<Vec<&'static str>>)),
+                .doc("The kinds of notifications that `mutedKinds` can name."),
         ]
     }
 }
 
-async fn kinds(_cx: &Context, _: Arguments) -> Result<Outcome<Preference>> {
-    Ok(Outcome::value(known_kinds()))
+async fn kinds(_cx: &Context, _: Arguments) -> Result<Data<Vec<&'static str>>> {
+    Ok(Data(known_kinds()))
 }
 
 #[cfg(test)]

@@ -249,8 +249,7 @@ impl Actions for Profile {
                 .receiving()
                 .answers(Answers::Entity),
             Action::entity(Verb::Delete, "image", Need::Session, file::remove_picture)
-                .doc("Removes the caller's picture.")
-                .answers(Answers::Entity),
+                .doc("Removes the caller's picture."),
             Action::entity(Verb::Get, "pronunciation", Need::Session, file::recording)
                 .doc("The recording of the person's name.")
                 .offered_if(|it| it.has_pronunciation_recording)
@@ -261,8 +260,7 @@ impl Actions for Profile {
                 .receiving()
                 .answers(Answers::Entity),
             Action::entity(Verb::Delete, "pronunciation", Need::Session, file::remove_recording)
-                .doc("Removes the recording of the caller's name.")
-                .answers(Answers::Entity),
+                .doc("Removes the recording of the caller's name."),
         ]
     }
 }

@@ -18,8 +18,8 @@ use entity_core::db::{self, Secret, Sight};
 use entity_core::search::{Cell, Test};
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
-    Access, Action, Actions, Answers, Arguments, Context, Delete, Entity, Error, Need, Operation,
-    Outcome, Permit, Read, Result, Search, Verb, standard,
+    Access, Action, Actions, Arguments, Context, Delete, Done, Entity, Error, Need, Operation,
+    Permit, Read, Result, Search, Verb, standard,
 };
 use serde::{Serialize, Serializer};
 
@@ -270,25 +270,21 @@ impl Actions for User {
     fn actions() -> Vec<Action<Self>> {
         vec![
             Action::collection(Verb::Get, "current", Need::Public, current)
-                .doc("The user who asks; one without an id if nobody is logged in.")
-                .answers(Answers::Entity),
+                .doc("The user who asks; one without an id if nobody is logged in."),
             Action::entity(Verb::Get, "exists", Need::Session, exists)
-                .doc("Whether there is such a user.")
-                .answers(Answers::Done),
+                .doc("Whether there is such a user."),
         ]
     }
 }
 
-async fn current(cx: &Context, _arguments: Arguments) -> Result<Outcome<User>> {
+async fn current(cx: &Context, _arguments: Arguments) -> Result<User> {
     let Some(id) = cx.caller().user_id() else {
-        return Ok(Outcome::Entity(User::default()));
+        return Ok(User::default());
     };
     let found = db::read(cx, id).await?;
-    found
-        .map(Outcome::Entity)
-        .ok_or_else(Error::unauthenticated)
+    found.ok_or_else(Error::unauthenticated)
 }
 
-async fn exists(_cx: &Context, _user: User, _: Arguments) -> Result<Outcome<User>> {
-    Ok(Outcome::Done)
+async fn exists(_cx: &Context, _user: User, _: Arguments) -> Result<Done> {
+    Ok(Done)
 }

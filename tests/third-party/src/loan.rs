@@ -3,10 +3,7 @@
 use entity_core::db::{self, Migration, Sight};
 use entity_core::endpoint::{Call, Endpoint, Part};
 use entity_core::schemars::JsonSchema;
-use entity_core::{
-    Action, Actions, Answers, Arguments, Context, DateTimeUtc, Entity, Error, ErrorKind, Input,
-    Need, Outcome, Result, Search, Verb, View, gate, standard,
-};
+use entity_core::{Action, Actions, Arguments, Context, DateTimeUtc, Entity, Error, ErrorKind, Input, Need, Result, Search, Verb, View, gate, standard};
 use serde::{Deserialize, Serialize};
 
 const SIGHT: Sight = Sight::Any(&[
@@ -103,18 +100,17 @@ impl Actions for Loan {
         let need = Need::Site("loan.revise.any");
         vec![
             Action::entity(Verb::Post, "return", need, give_back)
-                .doc("Notes that the equipment came back.")
-                .answers(Answers::Entity),
+                .doc("Notes that the equipment came back."),
         ]
     }
 }
 
-async fn give_back(cx: &Context, loan: Loan, _: Arguments) -> Result<Outcome<Loan>> {
+async fn give_back(cx: &Context, loan: Loan, _: Arguments) -> Result<Loan> {
     let returned = Loan {
         returned: Some(cx.now()),
         ..loan.clone()
     };
-    db::replace(cx, loan, returned).await.map(Outcome::Entity)
+    db::replace(cx, loan, returned).await
 }
 
 const OF_SITE: Endpoint = Endpoint::get("/api/sites/{siteId}/loans", "listLoansOfSite")

@@ -3,14 +3,14 @@
 use entity_core::db;
 use entity_core::schema::{Field, Kind};
 use entity_core::{
-    Action, Actions, Answers, Arguments, Context, Error, Input, Need, Outcome, Preconditions,
-    Result, Verb, gate, shape,
+    Action, Actions, Arguments, Context, Data, Error, Input, Need, Preconditions, Result, Search,
+    Verb, gate,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::link::{DeepLink, VIEWS, deep_link, deep_link_for};
+use super::link::{VIEWS, deep_link, deep_link_for};
 use super::{Assignment, GRADE, READ, SUBMIT, Submission, overview, sheet};
 use crate::{base::parameters, courses::content, people::authorizer};
 
@@ -39,7 +39,6 @@ fn link(name: &'static str) -> Action<Assignment> {
     Action::collection(Verb::Get, name, Need::Session, deep_link)
         .argument("siteId", "The site.")
         .argument("assignmentId", "The assignment.")
-        .answers(Answers::Value(shape::of::<DeepLink>))
 }
 
 /// The fields for which the page of an assignment asks before work is handed in.
@@ -67,8 +66,7 @@ fn by_path() -> Vec<Action<Assignment>> {
         ),
         Action::collection(Verb::Get, "item", Need::Session, item)
             .doc("One assignment.")
-            .argument("assignmentId", "The assignment.")
-            .answers(Answers::Entity),
+            .argument("assignmentId", "The assignment."),
         link("deepLink").doc("What is needed for a link to an assignment."),
         link("annc").doc("What an announcement needs for a link to an assignment."),
         Action::collection(
@@ -80,8 +78,7 @@ fn by_path() -> Vec<Action<Assignment>> {
         .doc("What is needed for a link to an assignment, to the page that the parameters say.")
         .argument("siteId", "The site.")
         .argument("assignmentId", "The assignment.")
-        .parameters(VIEWS)
-        .answers(Answers::Value(shape::of::<DeepLink>)),
+        .parameters(VIEWS),
     ]
 }
 
@@ -90,30 +87,25 @@ fn of_work() -> Vec<Action<Assignment>> {
     vec![
             Action::collection(Verb::Get, "gradable", Need::Session, gradable)
                 .doc("One assignment for graders, with the work that the parameters name or with all of it.")
-                .parameters(WORK)
-                .answers(Answers::Entity),
+                .parameters(WORK),
             Action::collection(Verb::Get, "fullSubmissions", Need::Session, full_submissions)
                 .doc("One assignment, with those pieces of work that the parameters name and that the caller may read.")
                 .parameters(&[
                     ("gradableId", "the assignment"),
                     ("submissionIds", "the pieces of work, with commas between them"),
-                ])
-                .answers(Answers::Entity),
+                ]),
             Action::collection(Verb::Get, "itemSubmission", Need::Session, item_submission)
                 .doc("One assignment, with the work that the parameters name or with the caller's own.")
-                .parameters(WORK)
-                .answers(Answers::Entity),
+                .parameters(WORK),
             Action::collection(Verb::Get, "getGrade", Need::Session, get_grade)
                 .doc("The grade and feedback of the work that the parameters name.")
-                .parameters(WORK)
-                .answers(Answers::Value(shape::of::<Mark>)),
+                .parameters(WORK),
             Action::collection(Verb::Post, "setGrade", Need::Session, set_grade)
                 .doc(
                     "Grades the work that `gradableId` and `submissionId` or `studentId` in the body name, by the fields \
                      of `assignment-submission`, and answers the assignment with that work.",
                 )
-                .parameters(WORK)
-                .answers(Answers::Entity),
+                .parameters(WORK),
             Action::entity(Verb::Post, "submit", Need::Site(SUBMIT), submit)
                 .receiving_in_forms()
                 .done("Your work on {} is saved.")
@@ -124,31 +116,28 @@ fn of_work() -> Vec<Action<Assignment>> {
                 .doc(
                     "Hands in the caller's work, or keeps it as a draft if `draft` is true: `submittedText` and \
                      `submittedAttachments`.",
-                )
-                .answers(Answers::Entity),
+                ),
         ]
 }
 
-async fn of_one_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Assignment>> {
+async fn of_one_site(cx: &Context, arguments: Arguments) -> Result<Search> {
     let site = arguments.argument("siteId")?;
     match gate::holds(cx, READ, site).await? {
-        true => arguments
-            .search_in_site::<Assignment>(site)
-            .map(Outcome::List),
+        true => arguments.search_in_site::<Assignment>(site),
         false => Err(Error::not_found()),
     }
 }
 
-async fn of_own_sites(cx: &Context, arguments: Arguments) -> Result<Outcome<Assignment>> {
+async fn of_own_sites(cx: &Context, arguments: Arguments) -> Result<Search> {
     let mut search = arguments.search()?.clone();
     search.narrow_to_sites::<Assignment>(cx.authorizer().own_sites(cx).await?)?;
-    Ok(Outcome::List(search))
+    Ok(search)
 }
 
-async fn item(cx: &Context, arguments: Arguments) -> Result<Outcome<Assignment>> {
+async fn item(cx: &Context, arguments: Arguments) -> Result<Assignment> {
     let id = arguments.argument("assignmentId")?;
     let found = gate::read::<Assignment>(cx, id).await;
-    found.map(Outcome::Entity).map_err(Error::hide)
+    found.map_err(Error::hide)
 }
 
 /// The names of work, out of a query or a body.
@@ -215,7 +204,7 @@ impl Named {
     }
 }
 
-async fn gradable(cx: &Context, arguments: Arguments) -> Result<Outcome<Assignment>> {
+async fn gradable(cx: &Context, arguments: Arguments) -> Result<Assignment> {
     let named = Named::of_query(&arguments)?;
     let mut assignment = named.to_grade(cx).await?;
     if named.submission.is_none() && named.student.is_none() {
@@ -223,10 +212,10 @@ async fn gradable(cx: &Context, arguments: Arguments) -> Result<Outcome<Assignme
     } else {
         assignment.submissions = Vec::from_iter(named.work(cx, &assignment).await?);
     }
-    Ok(Outcome::Entity(assignment))
+    Ok(assignment)
 }
 
-async fn full_submissions(cx: &Context, arguments: Arguments) -> Result<Outcome<Assignment>> {
+async fn full_submissions(cx: &Context, arguments: Arguments) -> Result<Assignment> {
     let id = parameters::required(&arguments, "gradableId")?;
     let ids = parameters::texts(&arguments, "submissionIds")?.unwrap_or_default();
     if ids.is_empty() {
@@ -236,14 +225,14 @@ async fn full_submissions(cx: &Context, arguments: Arguments) -> Result<Outcome<
     let mut found = gate::read_many::<Submission>(cx, &ids).await?;
     found.retain(|it| it.assignment_id == assignment.id);
     assignment.submissions = found;
-    Ok(Outcome::Entity(assignment))
+    Ok(assignment)
 }
 
-async fn item_submission(cx: &Context, arguments: Arguments) -> Result<Outcome<Assignment>> {
+async fn item_submission(cx: &Context, arguments: Arguments) -> Result<Assignment> {
     let named = Named::of_query(&arguments)?;
     let mut assignment = named.assignment(cx).await?;
     assignment.submissions = vec![named.demand_work(cx, &assignment).await?];
-    Ok(Outcome::Entity(assignment))
+    Ok(assignment)
 }
 
 /// A grade with its feedback.
@@ -264,11 +253,11 @@ struct Mark {
     returned: bool,
 }
 
-async fn get_grade(cx: &Context, arguments: Arguments) -> Result<Outcome<Assignment>> {
+async fn get_grade(cx: &Context, arguments: Arguments) -> Result<Data<Mark>> {
     let named = Named::of_query(&arguments)?;
     let assignment = named.assignment(cx).await?;
     let work = named.demand_work(cx, &assignment).await?;
-    Ok(Outcome::value(Mark {
+    Ok(Data(Mark {
         submission_id: work.id,
         student_id: work.submitter,
         grade: work.grade,
@@ -278,7 +267,7 @@ async fn get_grade(cx: &Context, arguments: Arguments) -> Result<Outcome<Assignm
     }))
 }
 
-async fn set_grade(cx: &Context, arguments: Arguments) -> Result<Outcome<Assignment>> {
+async fn set_grade(cx: &Context, arguments: Arguments) -> Result<Assignment> {
     let sent = |name: &str| arguments.input.fields.get(name)?.as_str();
     let named = |name: &str| sent(name).or_else(|| arguments.parameter(name));
     let named = Named::of(|name| named(name).map(ToOwned::to_owned))?;
@@ -299,7 +288,7 @@ async fn set_grade(cx: &Context, arguments: Arguments) -> Result<Outcome<Assignm
     let graded =
         gate::update::<Submission>(cx, &work.id, &input, &Preconditions::default()).await?;
     assignment.submissions = vec![graded];
-    Ok(Outcome::Entity(assignment))
+    Ok(assignment)
 }
 
 /// Adds work of `student`, who has handed in nothing, so that it can be graded.
@@ -315,11 +304,7 @@ pub(super) async fn add_blank(
     db::add(cx, Submission::blank(cx.new_id(), assignment, student)).await
 }
 
-async fn submit(
-    cx: &Context,
-    assignment: Assignment,
-    arguments: Arguments,
-) -> Result<Outcome<Assignment>> {
+async fn submit(cx: &Context, assignment: Assignment, arguments: Arguments) -> Result<Assignment> {
     let mut input: Input = arguments.input;
     input.fields.entry("draft").or_insert(Value::Bool(false));
     let uploads = std::mem::take(&mut input.uploads);
@@ -343,7 +328,5 @@ async fn submit(
         }
         gate::create::<Submission>(cx, &input).await?;
     }
-    gate::read::<Assignment>(cx, &assignment.id)
-        .await
-        .map(Outcome::Entity)
+    gate::read::<Assignment>(cx, &assignment.id).await
 }

@@ -1,6 +1,6 @@
 //! Links to assignments, as announcements, dashboards and other programs show them.
 
-use entity_core::{Arguments, Context, Error, Outcome, Result, encode_segment};
+use entity_core::{Arguments, Context, Data, Error, Result, encode_segment};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -56,19 +56,16 @@ impl DeepLink {
 }
 
 /// Answers what is needed for a link to the assignment that the path names with its site.
-pub(super) async fn deep_link(cx: &Context, arguments: Arguments) -> Result<Outcome<Assignment>> {
+pub(super) async fn deep_link(cx: &Context, arguments: Arguments) -> Result<Data<DeepLink>> {
     let found = named(cx, &arguments).await?;
-    Ok(Outcome::value(DeepLink::of(cx, found, false)))
+    Ok(Data(DeepLink::of(cx, found, false)))
 }
 
 /// Answers the same for a link that leads to where the parameters say. They give no permission: the page asks again.
-pub(super) async fn deep_link_for(
-    cx: &Context,
-    arguments: Arguments,
-) -> Result<Outcome<Assignment>> {
+pub(super) async fn deep_link_for(cx: &Context, arguments: Arguments) -> Result<Data<DeepLink>> {
     let is_to_change = parameters::truth(&arguments, "allowAddAssignment")?;
     let found = named(cx, &arguments).await?;
-    Ok(Outcome::value(DeepLink::of(cx, found, is_to_change)))
+    Ok(Data(DeepLink::of(cx, found, is_to_change)))
 }
 
 async fn named(cx: &Context, arguments: &Arguments) -> Result<Assignment> {

@@ -1,7 +1,7 @@
 //! The overview of an assignment: the students who have handed in work, and those who have not.
 
 use entity_core::db::{self, Row};
-use entity_core::{Action, Answers, Arguments, Context, Error, Need, Outcome, Result, Verb, shape};
+use entity_core::{Action, Arguments, Context, Data, Error, Need, Result, Verb};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -53,14 +53,9 @@ pub(super) fn action() -> Action<Assignment> {
         .doc(
             "How many students have handed in, late or not, how many wait for a grade, and who has not handed in.",
         )
-        .answers(Answers::Value(shape::of::<Overview>))
 }
 
-async fn overview(
-    cx: &Context,
-    assignment: Assignment,
-    _: Arguments,
-) -> Result<Outcome<Assignment>> {
+async fn overview(cx: &Context, assignment: Assignment, _: Arguments) -> Result<Data<Overview>> {
     let roles = student_roles(cx, &assignment.site_id).await?;
     let db = cx.db()?;
     let mut sql = db.sql(
@@ -91,7 +86,7 @@ async fn overview(
     for work in found {
         told.add(work);
     }
-    Ok(Outcome::value(told))
+    Ok(Data(told))
 }
 
 /// A student with their work, if there is some.

@@ -7,8 +7,8 @@ use entity_core::search::{Cell, Test};
 use entity_core::sheet::{self, Faults, Line, Report, Sheet};
 use entity_core::wire::iso;
 use entity_core::{
-    Action, Answers, Arguments, Context, Error, Input, Need, Outcome, Preconditions, Result,
-    Search, Verb, Window, gate, shape,
+    Action, Answers, Arguments, Context, Data, Error, Input, Need, Outcome, Preconditions, Result,
+    Search, Verb, Window, gate,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -47,8 +47,7 @@ pub(super) fn actions() -> Vec<Action<Assignment>> {
                  once they are returned. With `preview`, nothing changes, and the answer tells what would, and which \
                  cells are wrong.",
             )
-            .parameters(&[("preview", "whether to tell only what would change")])
-            .answers(Answers::Value(shape::of::<Report<Changed>>)),
+            .parameters(&[("preview", "whether to tell only what would change")]),
     ]
 }
 
@@ -112,7 +111,7 @@ async fn import(
     cx: &Context,
     assignment: Assignment,
     arguments: Arguments,
-) -> Result<Outcome<Assignment>> {
+) -> Result<Data<Report<Changed>>> {
     let is_preview = parameters::truth(&arguments, "preview")?;
     let lines = sheet::read(&parameters::whole(&arguments, "csv")?)?;
     let mut faults = Faults::default();
@@ -127,7 +126,7 @@ async fn import(
             grade(cx, &assignment, change).await?;
         }
     }
-    Ok(Outcome::value(report))
+    Ok(Data(report))
 }
 
 /// Returns what the lines change.

@@ -5,8 +5,8 @@ use entity_core::file::Files;
 use entity_core::search::{Cell, Test};
 use entity_core::wire::Moment;
 use entity_core::{
-    Access, Action, Actions, Answers, Arguments, Audience, Context, DateTimeUtc, Entity, Error,
-    Input, Need, Notice, Outcome, Preconditions, Result, Verb, gate, standard,
+    Access, Action, Actions, Arguments, Audience, Context, DateTimeUtc, Entity, Error, Input, Need,
+    Notice, Preconditions, Result, Search, Verb, gate, standard,
 };
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use serde::Serialize;
@@ -343,26 +343,21 @@ impl Actions for Submission {
             Action::entity(Verb::Post, "return", Need::Site(GRADE), give_back)
                 .offered_if(|it| it.grade.is_some() && !it.returned)
                 .done("The work is returned: the student sees grade and comment.")
-                .doc("Shows grade and feedback to whoever handed it in.")
-                .answers(Answers::Entity),
+                .doc("Shows grade and feedback to whoever handed it in."),
         ]
     }
 }
 
-async fn of_assignment(cx: &Context, arguments: Arguments) -> Result<Outcome<Submission>> {
+async fn of_assignment(cx: &Context, arguments: Arguments) -> Result<Search> {
     let assignment = Assignment::find(cx, arguments.argument("assignmentId")?).await?;
     let mut search = arguments.search_in_site::<Submission>(&assignment.site_id)?;
     search.narrow::<Submission>("gradableId", Test::Equal(Cell::Text(assignment.id)))?;
-    Ok(Outcome::List(search))
+    Ok(search)
 }
 
-async fn give_back(
-    cx: &Context,
-    submission: Submission,
-    _: Arguments,
-) -> Result<Outcome<Submission>> {
+async fn give_back(cx: &Context, submission: Submission, _: Arguments) -> Result<Submission> {
     let input = Input::from_iter([("returned", true)]);
     let returned =
         gate::update::<Submission>(cx, &submission.id, &input, &Preconditions::default()).await?;
-    Ok(Outcome::Entity(returned))
+    Ok(returned)
 }

@@ -8,9 +8,7 @@ use entity_core::db::{self, Record as _};
 use entity_core::ics::{self, IcsEvent};
 use entity_core::schema::Field;
 use entity_core::sheet::{Fault, Faults, Report};
-use entity_core::{
-    Arguments, Context, DateTimeUtc, Entity as _, Error, Input, Outcome, Result, gate,
-};
+use entity_core::{Arguments, Context, Data, DateTimeUtc, Entity as _, Error, Input, Result, gate};
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _};
 use serde::Serialize;
@@ -64,7 +62,7 @@ struct Plan {
 }
 
 /// Imports a file, or answers what that would make.
-pub(super) async fn import(cx: &Context, arguments: Arguments) -> Result<Outcome<CalendarEvent>> {
+pub(super) async fn import(cx: &Context, arguments: Arguments) -> Result<Data<Imported>> {
     let site = arguments.argument("siteId")?;
     let is_preview = parameters::truth(&arguments, "preview")?;
     let file = parameters::whole(&arguments, "ics")?;
@@ -90,7 +88,7 @@ pub(super) async fn import(cx: &Context, arguments: Arguments) -> Result<Outcome
             plan.carry_out(cx).await?;
         }
     }
-    Ok(Outcome::value(Imported { report, doubles }))
+    Ok(Data(Imported { report, doubles }))
 }
 
 /// Returns the events of a file, in which the occurrences that are changed by themselves stand apart: each has a UID of its

@@ -7,7 +7,6 @@ use entity_core::{
     Outcome, Provider as _, Reference, Result, Search, Verb, gate, shape,
 };
 
-use super::attachment::Uploaded;
 use super::{ACCESS, ContentItem, READ, copy, node, open, path, tree, upload, zip};
 use crate::people::user;
 
@@ -49,8 +48,7 @@ impl Actions for ContentItem {
                 .answers(Answers::Value(shape::of::<node::Trees>)),
             Action::collection(Verb::Get, "htmlForRef", Need::Session, open::html)
                 .doc("A file as a piece of HTML that shows it or leads to it.")
-                .parameters(&[("ref", "the reference, such as `/content/group/{siteId}/a.png`")])
-                .answers(Answers::Value(shape::of::<String>)),
+                .parameters(&[("ref", "the reference, such as `/content/group/{siteId}/a.png`")]),
             Action::entity(Verb::Get, "zip", read, zip::pack)
                 .doc("A folder as a zip archive with all files in it that the caller may open, or one file in such an archive. Links are left out.")
                 .answers(Answers::Bytes(&["application/zip"])),
@@ -58,26 +56,21 @@ impl Actions for ContentItem {
                 .doc("Puts a file into a folder of a site: the body as a whole, or the file of a form.")
                 .argument("siteId", "The site.")
                 .parameters(UPLOAD)
-                .receiving()
-                .answers(Answers::Created),
+                .receiving(),
             Action::collection(Verb::Post, "attachment", Need::Site("site.visit"), upload::attach)
                 .doc("Stores a file to be attached to other entities of the site, and answers what their `attachments` take. Until then only the caller can open it.")
                 .argument("siteId", "The site.")
                 .parameters(&[("name", "the name of the file, unless it comes with the file")])
-                .receiving()
-                .answers(Answers::Value(shape::of::<Uploaded>)),
+                .receiving(),
             Action::entity(Verb::Put, "bytes", update, upload::replace)
                 .doc("Replaces the bytes of a file, whose id and address stay.")
-                .receiving()
-                .answers(Answers::Entity),
+                .receiving(),
             Action::entity(Verb::Post, "move", update, move_to)
                 .doc("Moves a file, folder or link into another folder of the site, or gives it another name there.")
-                .parameters(PLACE)
-                .answers(Answers::Entity),
+                .parameters(PLACE),
             Action::entity(Verb::Post, "copy", read, copy::copy)
                 .doc("Copies a file, link or folder with what the caller sees in it, into a folder of any site.")
-                .parameters(PLACE)
-                .answers(Answers::Created),
+                .parameters(PLACE),
         ]
     }
 }
@@ -120,11 +113,7 @@ fn of_author(mut search: Search, author: &str) -> Result<Outcome<ContentItem>> {
     Ok(Outcome::List(search))
 }
 
-async fn move_to(
-    cx: &Context,
-    item: ContentItem,
-    arguments: Arguments,
-) -> Result<Outcome<ContentItem>> {
+async fn move_to(cx: &Context, item: ContentItem, arguments: Arguments) -> Result<ContentItem> {
     let place = Place::of(&arguments)?;
     let mut moved = item.clone();
     if let Some(folder) = place.folder
@@ -138,7 +127,7 @@ async fn move_to(
     }
     let moved = db::replace(cx, item, moved).await?;
     tell(cx, "content.revise", &moved);
-    Ok(Outcome::Entity(moved))
+    Ok(moved)
 }
 
 /// Emits an event of an action about `item`.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use entity_core::db;
-use entity_core::{Arguments, Context, Error, Outcome, Result};
+use entity_core::{Arguments, Context, Created, Error, Result};
 
 use super::actions::{Place, demand_new, folder, tell};
 use super::path::MAX_DEPTH;
@@ -14,7 +14,7 @@ pub(super) async fn copy(
     cx: &Context,
     item: ContentItem,
     arguments: Arguments,
-) -> Result<Outcome<ContentItem>> {
+) -> Result<Created<ContentItem>> {
     let place = Place::of(&arguments)?;
     let target = place.folder.or_else(|| item.folder_id.clone());
     let target = target.ok_or_else(|| Error::field("folderId", "must be the id of a folder"))?;
@@ -56,7 +56,7 @@ pub(super) async fn copy(
     let made = tree::seen(cx, &made.id)
         .await?
         .ok_or_else(Error::forbidden)?;
-    Ok(Outcome::Created(made))
+    Ok(Created(made))
 }
 
 impl ContentItem {

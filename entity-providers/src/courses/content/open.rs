@@ -2,7 +2,7 @@
 
 use entity_core::search::{Cell, Test};
 use entity_core::{
-    Arguments, Context, Error, ErrorKind, Operation, Outcome, Provider as _, Result, Search,
+    Arguments, Context, Data, Error, ErrorKind, Operation, Provider as _, Result, Search,
     StoredFile, db, gate,
 };
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
@@ -104,7 +104,7 @@ async fn folder(cx: &Context, item: ContentItem) -> Result<Folder> {
 }
 
 /// Answers a piece of HTML that shows the file that the query names, or leads to it.
-pub(super) async fn html(cx: &Context, arguments: Arguments) -> Result<Outcome<ContentItem>> {
+pub(super) async fn html(cx: &Context, arguments: Arguments) -> Result<Data<String>> {
     let reference = arguments.parameter("ref").unwrap_or_default();
     let path = reference.strip_prefix("/content/").ok_or_else(|| {
         Error::field(
@@ -123,7 +123,7 @@ pub(super) async fn html(cx: &Context, arguments: Arguments) -> Result<Outcome<C
         ammonia::clean_text(&item.title),
     );
     let is_image = item.media_type.starts_with("image/");
-    Ok(Outcome::value(if is_image {
+    Ok(Data(if is_image {
         format!("<img src=\"{url}\" alt=\"{title}\">")
     } else {
         format!("<a href=\"{url}\">{title}</a>")

@@ -3,7 +3,7 @@
 use entity_core::blob::Target;
 use entity_core::db;
 use entity_core::{
-    Arguments, Context, Error, Fields, Outcome, Receive, Result, StoredFile, Upload,
+    Arguments, Context, Created, Data, Error, Fields, Receive, Result, StoredFile, Upload,
 };
 
 use super::actions::{folder, tell};
@@ -66,7 +66,7 @@ impl ContentItem {
 }
 
 /// Puts a file that came as the whole body, or in a form, into a folder of a site.
-pub(super) async fn add(cx: &Context, arguments: Arguments) -> Result<Outcome<ContentItem>> {
+pub(super) async fn add(cx: &Context, arguments: Arguments) -> Result<Created<ContentItem>> {
     let site = arguments.argument("siteId")?;
     let upload = arguments.upload()?;
     let name = arguments.parameter("name").or(upload.name.as_deref());
@@ -82,7 +82,7 @@ pub(super) async fn add(cx: &Context, arguments: Arguments) -> Result<Outcome<Co
     made.media_type = entity_core::blob::media_type(title).to_owned();
     let made = db::add(cx, made).await?;
     tell(cx, "content.new", &made);
-    Ok(Outcome::Created(made))
+    Ok(Created(made))
 }
 
 /// Replaces the bytes of a file, whose id and address stay.
@@ -90,12 +90,12 @@ pub(super) async fn replace(
     cx: &Context,
     item: ContentItem,
     arguments: Arguments,
-) -> Result<Outcome<ContentItem>> {
+) -> Result<ContentItem> {
     arguments.upload()?;
     // The bytes are taken when the item is settled.
     let replaced = db::replace(cx, item.clone(), item).await?;
     tell(cx, "content.revise", &replaced);
-    Ok(Outcome::Entity(replaced))
+    Ok(replaced)
 }
 
 /// Returns how many bytes of files may still come into `site`.
@@ -138,11 +138,11 @@ async fn keep(cx: &Context, site: &str, name: &str, upload: &Upload) -> Result<C
 }
 
 /// Stores a file that shall be attached to other entities of a site.
-pub(super) async fn attach(cx: &Context, arguments: Arguments) -> Result<Outcome<ContentItem>> {
+pub(super) async fn attach(cx: &Context, arguments: Arguments) -> Result<Data<Uploaded>> {
     let site = arguments.argument("siteId")?;
     let upload = arguments.upload()?;
     let name = arguments.parameter("name").or(upload.name.as_deref());
     let name = name.ok_or_else(|| Error::field("name", "must be the name of the file"))?;
     let file = keep(cx, site, name, upload).await?;
-    Ok(Outcome::value(Uploaded::of(cx, &file)))
+    Ok(Data(Uploaded::of(cx, &file)))
 }

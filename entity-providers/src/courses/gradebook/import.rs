@@ -5,11 +5,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use entity_core::schema::Field;
 use entity_core::sheet::{self, Faults, Line, Report};
 use entity_core::wire::Decimal;
-use entity_core::{Arguments, Context, Error, Outcome, Result};
+use entity_core::{Arguments, Context, Data, Error, Result};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Gradebook;
 use super::audience::Audience;
 use super::bulk::check_comment;
 use super::item::GradebookItem;
@@ -70,7 +69,7 @@ struct Plan {
 }
 
 /// Imports a table, or answers what that would change.
-pub(super) async fn import(cx: &Context, arguments: Arguments) -> Result<Outcome<Gradebook>> {
+pub(super) async fn import(cx: &Context, arguments: Arguments) -> Result<Data<Report<Changed>>> {
     let site = arguments.argument("siteId")?;
     let audience = Audience::demand_grader(cx, site).await?;
     let is_preview = parameters::truth(&arguments, "preview")?;
@@ -87,7 +86,7 @@ pub(super) async fn import(cx: &Context, arguments: Arguments) -> Result<Outcome
     if !is_preview {
         marking::set(cx, site, marks).await?;
     }
-    Ok(Outcome::value(report))
+    Ok(Data(report))
 }
 
 /// Returns what each column of the table has, by the titles in its first line.

@@ -6,8 +6,8 @@ use std::collections::HashSet;
 
 use entity_core::wire::{Decimal, size_in_json};
 use entity_core::{
-    Access, Action, Actions, Answers, Arguments, Context, Entity, Error, Need, Outcome, Read, Rest,
-    Result, Verb, Window, encode_segment, shape,
+    Access, Action, Actions, Answers, Arguments, Context, Data, Entity, Error, Need, Outcome, Read,
+    Rest, Result, Verb, Window, encode_segment, shape,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -137,8 +137,7 @@ impl Actions for Grades {
                 .parameters(&[
                     ("_start", "how many sites to leave out at the beginning"),
                     ("_limit", "how many sites at most"),
-                ])
-                .answers(Answers::Value(shape::of::<Vec<Course>>)),
+                ]),
             Action::collection(Verb::Get, "students", Need::Site(MEMBER), students)
                 .doc("The students of a site whom the caller grades, by name.")
                 .argument("siteId", "The site.")
@@ -156,8 +155,7 @@ impl Actions for Grades {
                 .doc("One item of a site, with the scores.")
                 .argument("siteId", "The site.")
                 .argument("itemName", "The name of the item.")
-                .parameters(PART)
-                .answers(Answers::Value(shape::of::<Item>)),
+                .parameters(PART),
             Action::collection(Verb::Post, "gradeitem", Need::Site(MEMBER), set_grade_item)
                 .doc(
                     "Makes an item with `name`, `pointsPossible` and `dueDate`, or changes the one with this name, and \
@@ -165,13 +163,12 @@ impl Actions for Grades {
                      `comment`. All of it or nothing.",
                 )
                 .argument("siteId", "The site.")
-                .optional_argument("itemName", "The name of the item, if the body has none.")
-                .answers(Answers::Value(shape::of::<Item>)),
+                .optional_argument("itemName", "The name of the item, if the body has none."),
         ]
     }
 }
 
-async fn courses(cx: &Context, arguments: Arguments) -> Result<Outcome<Grades>> {
+async fn courses(cx: &Context, arguments: Arguments) -> Result<Data<Vec<Course>>> {
     let window = Window::parse(&arguments.query, entity_core::search::MAX_LIMIT)?;
     let mut seen = Audience::of_own_sites(cx).await?;
     seen.retain(|it| it.1.is_grader());
@@ -183,7 +180,7 @@ async fn courses(cx: &Context, arguments: Arguments) -> Result<Outcome<Grades>> 
         id: it.id,
         title: it.title,
     });
-    Ok(Outcome::value(courses.items))
+    Ok(Data(courses.items))
 }
 
 async fn students(cx: &Context, arguments: Arguments) -> Result<Outcome<Grades>> {
@@ -215,7 +212,7 @@ async fn gradebook(cx: &Context, arguments: Arguments) -> Result<Outcome<Grades>
     Ok(Outcome::Entity(found).part_of(rest))
 }
 
-async fn grade_item(cx: &Context, arguments: Arguments) -> Result<Outcome<Grades>> {
+async fn grade_item(cx: &Context, arguments: Arguments) -> Result<Data<Item>> {
     let window = Window::parse(&arguments.query, MOST_STUDENTS)?;
     let (site, name) = (
         arguments.argument("siteId")?,
@@ -223,7 +220,7 @@ async fn grade_item(cx: &Context, arguments: Arguments) -> Result<Outcome<Grades
     );
     let class = Class::of(cx, site, window).await?;
     let item = find(cx, site, name).await?.ok_or_else(Error::not_found)?;
-    Ok(Outcome::value(class.item(cx, item).await?))
+    Ok(Data(class.item(cx, item).await?))
 }
 
 /// Returns the gradebook with this part of the students, or with as many of them as an answer holds.
@@ -377,7 +374,7 @@ impl Score {
     }
 }
 
-async fn set_grade_item(cx: &Context, arguments: Arguments) -> Result<Outcome<Grades>> {
+async fn set_grade_item(cx: &Context, arguments: Arguments) -> Result<Data<Item>> {
     let site = arguments.argument("siteId")?;
     Audience::demand_grader(cx, site).await?;
     let sent: SentItem = shape::decode(Value::Object(arguments.input.fields.clone()))?;
@@ -395,5 +392,5 @@ async fn set_grade_item(cx: &Context, arguments: Arguments) -> Result<Outcome<Gr
         limit: MOST_STUDENTS,
     };
     let class = Class::of(cx, site, window).await?;
-    Ok(Outcome::value(class.item(cx, item).await?))
+    Ok(Data(class.item(cx, item).await?))
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use entity_core::db::{self, Migration, Record as _};
 use entity_core::wire::{Decimal, Millis};
 use entity_core::{
-    Access, Action, Actions, Answers, Arguments, Context, Create, Delete, Entity, Error, Fields,
-    Need, Operation, Outcome, Permit, Result, Update, Verb, standard,
+    Access, Action, Actions, Arguments, Context, Create, Data, Delete, Entity, Error, Fields, Need,
+    Operation, Permit, Result, Update, Verb, standard,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -184,8 +184,7 @@ impl Actions for GradebookScore {
                     "Sets many scores of a site, all or none: a list `scores` of objects with `itemId`, `userId` and any of \
                      `score`, `excused` and `comment`. What is not sent stays as it is. Answers how many changed.",
                 )
-                .argument("siteId", "The site.")
-                .answers(Answers::Value(entity_core::shape::of::<Changed>)),
+                .argument("siteId", "The site."),
         ]
     }
 }
@@ -197,10 +196,10 @@ struct Changed {
     changed: usize,
 }
 
-async fn set_many(cx: &Context, arguments: Arguments) -> Result<Outcome<GradebookScore>> {
+async fn set_many(cx: &Context, arguments: Arguments) -> Result<Data<Changed>> {
     let site = arguments.argument("siteId")?;
     Audience::demand_grader(cx, site).await?;
     let marks = bulk::read(&arguments.input)?;
     let changed = marking::set(cx, site, marks).await?;
-    Ok(Outcome::value(Changed { changed }))
+    Ok(Data(Changed { changed }))
 }

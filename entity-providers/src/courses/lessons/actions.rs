@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use entity_core::search::{Cell, Test};
 use entity_core::{
-    Action, Actions, Answers, Arguments, Choice, Context, Error, ErrorKind, Input, Need, Operation,
-    Outcome, Prompt, Questionnaire, Read as _, Result, Search, Sending, Verb, gate, shape,
+    Action, Actions, Answers, Arguments, Choice, Context, Data, Done, Error, ErrorKind, Input,
+    Need, Operation, Outcome, Prompt, Questionnaire, Read as _, Result, Search, Sending, Verb,
+    gate, shape,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,26 +40,21 @@ impl Actions for Lesson {
                 .parameters(&[
                     ("type", "`simple` to leave out the texts"),
                     ("fullTree", "`true` for the contents of all subpages, too"),
-                ])
-                .answers(Answers::Value(shape::of::<Content>)),
+                ]),
             Action::collection(Verb::Get, "progress", Need::Site(READ), own_progress)
                 .doc("How far the caller has come with the lessons of a site.")
-                .argument("siteId", "The site.")
-                .answers(Answers::Value(shape::of::<Progress>)),
+                .argument("siteId", "The site."),
             Action::collection(Verb::Post, "orderPages", Need::Site(WRITE), order_pages)
                 .doc("Puts the pages of the first level in the order of the ids in `order`.")
                 .parameters(ORDER)
-                .argument("siteId", "The site.")
-                .answers(Answers::Done),
+                .argument("siteId", "The site."),
             Action::entity(Verb::Post, "order", Need::Site(WRITE), order_contents)
                 .doc("Puts the items and subpages of the page in the order of the ids in `order`.")
-                .parameters(ORDER)
-                .answers(Answers::Entity),
+                .parameters(ORDER),
             Action::entity(Verb::Post, "done", Need::Site(READ), visit)
                 .offered_if(|it| !it.locked && !it.completed)
                 .done("You have seen {}.")
-                .doc("Completes the page for the caller, unless something required on it is not done.")
-                .answers(Answers::Entity),
+                .doc("Completes the page for the caller, unless something required on it is not done."),
         ]
     }
 }
@@ -72,8 +68,7 @@ impl Actions for LessonItem {
             Action::entity(Verb::Post, "done", Need::Site(READ), do_item)
                 .done("{} is done.")
                 .offered_if(|it| !it.locked && !it.completed && it.kind != "checklist")
-                .doc("Notes that the caller has done the item or, with `done` false, that it is not done.")
-                .answers(Answers::Entity),
+                .doc("Notes that the caller has done the item or, with `done` false, that it is not done."),
             Action::entity(Verb::Get, "entries", Need::Site(READ), entries)
                 .doc("The entries of a checklist, as a form in which the caller ticks them.")
                 .label("Tick off")
@@ -81,8 +76,7 @@ impl Actions for LessonItem {
                 .answers(Answers::Value(shape::of::<Questionnaire>)),
             Action::entity(Verb::Post, "tick", Need::Site(READ), tick)
                 .parameters(ENTRIES)
-                .doc("Ticks those entries of a checklist whose ids are in `entries`, and no others. The item is done when all are ticked.")
-                .answers(Answers::Entity),
+                .doc("Ticks those entries of a checklist whose ids are in `entries`, and no others. The item is done when all are ticked."),
         ]
     }
 }
@@ -110,29 +104,29 @@ async fn enter(cx: &Context, site: &str) -> Result<()> {
     }
 }
 
-async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Lesson>> {
+async fn of_site(cx: &Context, arguments: Arguments) -> Result<Search> {
     let site = arguments.argument("siteId")?;
     enter(cx, site).await?;
     let mut search = arguments.search_in_site::<Lesson>(site)?;
     search.narrow::<Lesson>("parentId", Test::Null(true))?;
-    Ok(Outcome::List(search))
+    Ok(search)
 }
 
-async fn of_page(_cx: &Context, arguments: Arguments) -> Result<Outcome<LessonItem>> {
+async fn of_page(_cx: &Context, arguments: Arguments) -> Result<Search> {
     let mut search = arguments.search()?.clone();
     let page = Cell::Text(arguments.argument("lessonId")?.to_owned());
     search.narrow::<LessonItem>("lessonId", Test::Equal(page))?;
-    Ok(Outcome::List(search))
+    Ok(search)
 }
 
-async fn of_user(cx: &Context, arguments: Arguments) -> Result<Outcome<Lesson>> {
+async fn of_user(cx: &Context, arguments: Arguments) -> Result<Search> {
     let mut search = arguments.search()?.clone();
     search.narrow_to_sites::<Lesson>(cx.authorizer().own_sites(cx).await?)?;
     search.narrow::<Lesson>("parentId", Test::Null(true))?;
-    Ok(Outcome::List(search))
+    Ok(search)
 }
 
-async fn whole(cx: &Context, arguments: Arguments) -> Result<Outcome<Lesson>> {
+async fn whole(cx: &Context, arguments: Arguments) -> Result<Data<Content>> {
     let id = arguments.argument("lessonId")?;
     let is_simple = match arguments.parameter("type") {
         None | Some("") => false,
@@ -153,15 +147,15 @@ async fn whole(cx: &Context, arguments: Arguments) -> Result<Outcome<Lesson>> {
     if is_simple {
         content.simplify();
     }
-    Ok(Outcome::value(content))
+    Ok(Data(content))
 }
 
-async fn own_progress(cx: &Context, arguments: Arguments) -> Result<Outcome<Lesson>> {
+async fn own_progress(cx: &Context, arguments: Arguments) -> Result<Data<Progress>> {
     let site = arguments.argument("siteId")?;
     let mut search = Search::all();
     search.narrow_to_site::<Lesson>(site)?;
     let pages = gate::list::<Lesson>(cx, search).await?.items;
-    Ok(Outcome::value(Progress {
+    Ok(Data(Progress {
         site_id: site.to_owned(),
         pages: pages.len(),
         completed: pages.iter().filter(|it| it.completed).count(),
@@ -209,24 +203,18 @@ impl Id {
     }
 }
 
-async fn order_pages(cx: &Context, arguments: Arguments) -> Result<Outcome<Lesson>> {
+async fn order_pages(cx: &Context, arguments: Arguments) -> Result<Done> {
     let site = arguments.argument("siteId")?.to_owned();
     tree::arrange(cx, &site, None, &ids(arguments.input, "order")?).await?;
     cx.emit("lessonbuilder.upd", format!("/site/{site}"), Some(&site));
-    Ok(Outcome::Done)
+    Ok(Done)
 }
 
-async fn order_contents(
-    cx: &Context,
-    page: Lesson,
-    arguments: Arguments,
-) -> Result<Outcome<Lesson>> {
+async fn order_contents(cx: &Context, page: Lesson, arguments: Arguments) -> Result<Lesson> {
     let order = ids(arguments.input, "order")?;
     tree::arrange(cx, &page.site_id, Some(&page.lesson_id), &order).await?;
     cx.emit_about::<Lesson>("lessonbuilder.upd", &page);
-    gate::read::<Lesson>(cx, &page.lesson_id)
-        .await
-        .map(Outcome::Entity)
+    gate::read::<Lesson>(cx, &page.lesson_id).await
 }
 
 /// Refuses to do what is locked.
@@ -239,7 +227,7 @@ fn check_open(is_locked: bool) -> Result<()> {
     Ok(())
 }
 
-async fn visit(cx: &Context, page: Lesson, _: Arguments) -> Result<Outcome<Lesson>> {
+async fn visit(cx: &Context, page: Lesson, _: Arguments) -> Result<Lesson> {
     check_open(page.locked)?;
     let outline = Outline::of(cx, &BTreeSet::from([&*page.site_id])).await?;
     if !outline.is_done_but(&page.site_id, &page.lesson_id, "") {
@@ -248,16 +236,10 @@ async fn visit(cx: &Context, page: Lesson, _: Arguments) -> Result<Outcome<Lesso
         ));
     }
     progress::complete(cx, &page, &outline).await?;
-    gate::read::<Lesson>(cx, &page.lesson_id)
-        .await
-        .map(Outcome::Entity)
+    gate::read::<Lesson>(cx, &page.lesson_id).await
 }
 
-async fn do_item(
-    cx: &Context,
-    item: LessonItem,
-    arguments: Arguments,
-) -> Result<Outcome<LessonItem>> {
+async fn do_item(cx: &Context, item: LessonItem, arguments: Arguments) -> Result<LessonItem> {
     check_open(item.locked)?;
     if item.kind == "checklist" {
         return Err(Error::new(
@@ -275,9 +257,7 @@ async fn do_item(
         Some(done) => done.ok_or_else(|| Error::field("done", "must be true or false"))?,
     };
     progress::do_item(cx, &item, is_done, Ticks::default()).await?;
-    gate::read::<LessonItem>(cx, &item.item_id)
-        .await
-        .map(Outcome::Entity)
+    gate::read::<LessonItem>(cx, &item.item_id).await
 }
 
 async fn entries(_cx: &Context, item: LessonItem, _: Arguments) -> Result<Outcome<LessonItem>> {
@@ -307,7 +287,7 @@ async fn entries(_cx: &Context, item: LessonItem, _: Arguments) -> Result<Outcom
     }))
 }
 
-async fn tick(cx: &Context, item: LessonItem, arguments: Arguments) -> Result<Outcome<LessonItem>> {
+async fn tick(cx: &Context, item: LessonItem, arguments: Arguments) -> Result<LessonItem> {
     check_open(item.locked)?;
     let sent = ids(arguments.input, "entries")?;
     let is_there = |id: &String| item.entries.iter().any(|it| it.id == *id);
@@ -325,7 +305,5 @@ async fn tick(cx: &Context, item: LessonItem, arguments: Arguments) -> Result<Ou
         .collect();
     let is_done = ticked.len() == item.entries.len();
     progress::do_item(cx, &item, is_done, Ticks(ticked)).await?;
-    gate::read::<LessonItem>(cx, &item.item_id)
-        .await
-        .map(Outcome::Entity)
+    gate::read::<LessonItem>(cx, &item.item_id).await
 }

@@ -5,7 +5,7 @@ use entity_core::search::{Cell, Test};
 use entity_core::shape;
 use entity_core::{
     Action, Actions, Answers, Arguments, Choice, Context, DirectPath, Error, Input, Need, Outcome,
-    Prompt, Provider as _, Questionnaire, Result, Sending, Verb, gate,
+    Prompt, Provider as _, Questionnaire, Result, Search, Sending, Verb, gate,
 };
 use serde_json::{Map, Value as Json};
 
@@ -84,15 +84,14 @@ impl Actions for PollVote {
                 .argument("pollId", "The poll."),
             Action::collection(Verb::Post, "vote", Need::Session, vote_in_poll)
                 .parameters(BALLOT)
-                .doc("Votes in a poll, as a creation does.")
-                .answers(Answers::Entity),
+                .doc("Votes in a poll, as a creation does."),
         ]
     }
 }
 
-async fn of_site(_cx: &Context, arguments: Arguments) -> Result<Outcome<Poll>> {
+async fn of_site(_cx: &Context, arguments: Arguments) -> Result<Search> {
     let site = arguments.argument("siteId")?;
-    Ok(Outcome::List(arguments.search_in_site::<Poll>(site)?))
+    arguments.search_in_site::<Poll>(site)
 }
 
 async fn options(_cx: &Context, poll: Poll, _: Arguments) -> Result<Outcome<Poll>> {
@@ -105,18 +104,18 @@ async fn own_vote(_cx: &Context, poll: Poll, _: Arguments) -> Result<Outcome<Pol
     Ok(Outcome::Forward(path))
 }
 
-async fn options_of_poll(cx: &Context, arguments: Arguments) -> Result<Outcome<PollOption>> {
+async fn options_of_poll(cx: &Context, arguments: Arguments) -> Result<Search> {
     let poll = gate::read::<Poll>(cx, arguments.argument("pollId")?).await?;
     let mut search = arguments.search_in_site::<PollOption>(&poll.site_id)?;
     search.narrow::<PollOption>("poll", Test::Equal(Cell::Text(poll.key)))?;
-    Ok(Outcome::List(search))
+    Ok(search)
 }
 
-async fn own_vote_in_poll(cx: &Context, arguments: Arguments) -> Result<Outcome<PollVote>> {
+async fn own_vote_in_poll(cx: &Context, arguments: Arguments) -> Result<Search> {
     let poll = gate::read::<Poll>(cx, arguments.argument("pollId")?).await?;
     let mut search = arguments.search_in_site::<PollVote>(&poll.site_id)?;
     search.narrow::<PollVote>("poll", Test::Equal(Cell::Text(poll.key)))?;
-    Ok(Outcome::List(search))
+    Ok(search)
 }
 
 async fn add_options(cx: &Context, poll: Poll, arguments: Arguments) -> Result<Outcome<Poll>> {
@@ -191,10 +190,10 @@ async fn vote(cx: &Context, poll: Poll, arguments: Arguments) -> Result<Outcome<
     shown(cx, &poll.key).await
 }
 
-async fn vote_in_poll(cx: &Context, arguments: Arguments) -> Result<Outcome<PollVote>> {
+async fn vote_in_poll(cx: &Context, arguments: Arguments) -> Result<PollVote> {
     let vote = Ballot::sent(&arguments.input.fields)?.cast(cx).await?;
     cx.emit_about::<PollVote>(VOTE, &vote);
-    Ok(Outcome::Entity(vote))
+    Ok(vote)
 }
 
 /// Answers with the poll as it is now.

@@ -19,8 +19,7 @@ impl Actions for Quiz {
             Action::entity(Verb::Post, "publish", Need::Site(PUBLISH), publish)
                 .done("{} is published.")
                 .offered_if(|it| it.draft)
-                .doc("Publishes the draft: students see the quiz from `startDate` on.")
-                .answers(Answers::Entity),
+                .doc("Publishes the draft: students see the quiz from `startDate` on."),
             Action::entity(Verb::Post, "begin", Need::Site(TAKE), begin)
                 .done("Your attempt has begun.")
                 .offered_if(|it| !it.draft)
@@ -32,8 +31,7 @@ impl Actions for Quiz {
                 .doc(
                     "Notes the attempts whose time is over as handed in, and sends the scores to the gradebook. Without \
                      it, that happens from time to time.",
-                )
-                .answers(Answers::Entity),
+                ),
         ]
     }
 }
@@ -46,7 +44,7 @@ async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Quiz>> {
     })
 }
 
-async fn publish(cx: &Context, quiz: Quiz, _: Arguments) -> Result<Outcome<Quiz>> {
+async fn publish(cx: &Context, quiz: Quiz, _: Arguments) -> Result<Quiz> {
     db::lock::<Quiz>(cx, &[&quiz.id]).await?;
     if !quiz.draft {
         return Err(Error::conflict("the quiz is published already"));
@@ -61,7 +59,7 @@ async fn publish(cx: &Context, quiz: Quiz, _: Arguments) -> Result<Outcome<Quiz>
     let published = db::replace(cx, quiz, published).await?;
     published.follow(cx).await?;
     cx.emit_about::<Quiz>(PUBLISH, &published);
-    Ok(Outcome::Entity(published))
+    Ok(published)
 }
 
 /// The attempt that was begun, or that is running.
@@ -104,10 +102,10 @@ async fn begin(cx: &Context, quiz: Quiz, _: Arguments) -> Result<Outcome<Quiz>> 
     Ok(Outcome::value(begun).about(reference))
 }
 
-async fn collect(cx: &Context, quiz: Quiz, _: Arguments) -> Result<Outcome<Quiz>> {
+async fn collect(cx: &Context, quiz: Quiz, _: Arguments) -> Result<Quiz> {
     Quiz::collect(cx, &quiz.id).await?;
     let found = gate::read::<Quiz>(cx, &quiz.id).await?;
-    Ok(Outcome::Entity(found))
+    Ok(found)
 }
 
 /// The facts that decide whether a student may begin: when the quiz opens and closes for them, how many attempts were

@@ -2,7 +2,7 @@
 
 use chrono::{Datelike as _, NaiveDate, NaiveTime, Weekday};
 use entity_core::schema::{Field, Kind};
-use entity_core::{Arguments, Context, Error, Input, Outcome, Result, gate};
+use entity_core::{Arguments, Context, Data, Error, Input, Result, gate};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -64,7 +64,7 @@ pub(super) struct Made {
 }
 
 /// Makes an item for each day.
-pub(super) async fn bulk(cx: &Context, arguments: Arguments) -> Result<Outcome<SyllabusItem>> {
+pub(super) async fn bulk(cx: &Context, arguments: Arguments) -> Result<Data<Made>> {
     let site = arguments.argument("siteId")?;
     let title = parameters::required(&arguments, "title")?;
     let is_draft = parameters::truth(&arguments, "draft")?;
@@ -81,7 +81,7 @@ pub(super) async fn bulk(cx: &Context, arguments: Arguments) -> Result<Outcome<S
         let made = gate::create::<SyllabusItem>(cx, &Input::from_iter(fields)).await?;
         ids.push(made.id);
     }
-    Ok(Outcome::value(Made { ids }))
+    Ok(Data(Made { ids }))
 }
 
 /// Returns the days on which there is an item, in order.

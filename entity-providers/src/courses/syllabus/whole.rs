@@ -1,7 +1,7 @@
 //! The syllabus of a site as one object, as existing clients read it.
 
 use entity_core::file::Attachment;
-use entity_core::{Arguments, Context, Error, Outcome, Result, Search, gate};
+use entity_core::{Arguments, Context, Data, Error, Result, Search, gate};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -52,7 +52,7 @@ struct FileEntry {
 }
 
 /// Answers the syllabus. Where there is none, or none for the caller, it does not exist.
-pub(super) async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<SyllabusItem>> {
+pub(super) async fn of_site(cx: &Context, arguments: Arguments) -> Result<Data<Syllabus>> {
     let site = arguments.argument("siteId")?;
     let mut search = Search::all();
     search.narrow_to_site::<SyllabusItem>(site)?;
@@ -70,7 +70,7 @@ pub(super) async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcom
             "the syllabus is too large for one answer: read its items in parts",
         ));
     }
-    Ok(Outcome::value(Syllabus {
+    Ok(Data(Syllabus {
         site_id: site.to_owned(),
         redirect_url,
         items: page.items,

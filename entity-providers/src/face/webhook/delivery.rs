@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use entity_core::db::Migration;
 use entity_core::{
-    Access, Action, Actions, Answers, Arguments, Context, DateTimeUtc, Entity, Error, Need,
-    Outcome, Reference, Result, Verb, db, read_references,
+    Access, Action, Actions, Arguments, Context, DateTimeUtc, Entity, Error, Need, Reference,
+    Result, Verb, db, read_references,
 };
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
@@ -123,7 +123,7 @@ impl WebhookDelivery {
         Ok(())
     }
 
-    async fn redeliver(cx: &Context, delivery: Self, _: Arguments) -> Result<Outcome<Self>> {
+    async fn redeliver(cx: &Context, delivery: Self, _: Arguments) -> Result<Self> {
         use webhook_delivery::Column::{Attempts, Delivered, Id, NextAttempt, State};
         webhook_delivery::Entity::update_many()
             .col_expr(Attempts, Expr::val(0))
@@ -135,9 +135,7 @@ impl WebhookDelivery {
             .await?;
         take_turn(cx, &delivery.webhook_id).await?;
         let found = db::read(cx, &delivery.id).await?;
-        found
-            .map(Outcome::Entity)
-            .ok_or_else(|| Error::internal("a delivery that was just changed is not there"))
+        found.ok_or_else(|| Error::internal("a delivery that was just changed is not there"))
     }
 }
 
@@ -148,8 +146,7 @@ impl Actions for WebhookDelivery {
                 .done("It is sent again.")
                 .doc(
                     "Sends the event again, with the same `webhook-id`, as soon as the webhook is active.",
-                )
-                .answers(Answers::Entity),
+                ),
         ]
     }
 }

@@ -110,8 +110,7 @@ fn adding() -> Vec<Action<Memberships>> {
         .label("Add people")
         .asks(NEWCOMERS)
         .doc("Makes people members of a site, or invites them where the caller may do no more, and tells who they are.")
-        .argument("siteId", "The site.")
-        .answers(Answers::Value(entity_core::shape::of::<enrol::Told>)),
+        .argument("siteId", "The site."),
         Action::collection(post, "sitebyjson", manages, enrol::by_json)
         .doc("The same, each with a role of their own; the answer is empty but for the headers.")
         .parameters(JSON)
@@ -120,8 +119,7 @@ fn adding() -> Vec<Action<Memberships>> {
         Action::collection(post, "group", Need::Session, of_group::change)
         .doc("Changes who is in a group; for those who change groups or the site.")
         .parameters(CHANGE)
-        .argument("groupId", "The group.")
-        .answers(Answers::Done),
+        .argument("groupId", "The group."),
     ]
 }
 
@@ -140,8 +138,7 @@ fn joining() -> Vec<Action<Memberships>> {
         .doc("Ends the caller's membership of a site, unless the student system made it.")
         .parameters(SITE)
         .optional_argument("siteId", "The site, or the word `site`.")
-        .optional_argument("site", "The site, behind that word.")
-        .answers(Answers::Done),
+        .optional_argument("site", "The site, behind that word."),
         Action::on_entity(Verb::Put, "hidden", session, |cx, membership, _arguments| {
             Box::pin(join::hide(cx, membership, true))
         })

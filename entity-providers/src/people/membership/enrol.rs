@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use entity_core::{Arguments, Context, Error, Outcome, Result, encode_segment};
+use entity_core::{Arguments, Context, Data, Error, Outcome, Result, encode_segment};
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter};
 use serde::{Deserialize, Serialize};
@@ -61,13 +61,13 @@ pub(super) struct Told {
 }
 
 /// `POST membership/add/site`: everybody in one role; answers what became of them.
-pub(super) async fn add(cx: &Context, arguments: Arguments) -> Result<Outcome<Memberships>> {
+pub(super) async fn add(cx: &Context, arguments: Arguments) -> Result<Data<Told>> {
     let enrolment = named(cx, &arguments).await?;
     let (added, invited) = match enrolment.is_invitation {
         true => (0, enrolment.added),
         false => (enrolment.added, 0),
     };
-    Ok(Outcome::value(Told {
+    Ok(Data(Told {
         added,
         invited,
         already_members: enrolment.already_members,

@@ -1,6 +1,6 @@
 //! Coming and going by oneself: joining a site that is open to that, leaving any, and being seen there or not.
 
-use entity_core::{Arguments, Context, Error, Outcome, Reference, Result};
+use entity_core::{Arguments, Context, Done, Error, Outcome, Reference, Result};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ActiveModelTrait, EntityTrait, IntoActiveModel};
 
@@ -66,7 +66,7 @@ async fn insert(cx: &Context, site: &str, role: &str, origin: Origin) -> Result<
 }
 
 /// `POST membership/unjoin/site`: ends the caller's membership of a site, unless the student system made it.
-pub(super) async fn unjoin(cx: &Context, arguments: Arguments) -> Result<Outcome<Memberships>> {
+pub(super) async fn unjoin(cx: &Context, arguments: Arguments) -> Result<Done> {
     let (site, own) = own(cx, &named(&arguments)?).await?;
     match own {
         Some(membership) if rules::may_leave(cx, &membership) => {
@@ -76,7 +76,7 @@ pub(super) async fn unjoin(cx: &Context, arguments: Arguments) -> Result<Outcome
         None if site.is_joinable => {}
         _ => return Err(Error::forbidden()),
     }
-    Ok(Outcome::Done)
+    Ok(Done)
 }
 
 /// `PUT membership/id/hidden` and `DELETE membership/id/hidden`.

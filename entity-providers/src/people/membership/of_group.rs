@@ -1,10 +1,10 @@
 //! The members of a group: adding and removing one, or many at once.
 
-use entity_core::{Arguments, Context, Error, Outcome, Result};
+use entity_core::{Arguments, Context, Done, Error, Result};
 
 use super::location::Location;
 use super::write::{self, Draft};
-use super::{Membership, Memberships, query};
+use super::{Membership, query};
 use crate::storage::db::site_group;
 use crate::{
     base::parameters,
@@ -70,7 +70,7 @@ pub(super) async fn delete(cx: &Context, current: &Membership) -> Result<()> {
 }
 
 /// `POST membership/group/group`: adds or removes users, or lets the group have exactly these.
-pub(super) async fn change(cx: &Context, arguments: Arguments) -> Result<Outcome<Memberships>> {
+pub(super) async fn change(cx: &Context, arguments: Arguments) -> Result<Done> {
     let group = group::find(cx, None, arguments.argument("groupId")?).await?;
     group::demand_manager(cx, &group.site_id).await?;
     let action = parameters::required(&arguments, "action")?;
@@ -90,7 +90,7 @@ pub(super) async fn change(cx: &Context, arguments: Arguments) -> Result<Outcome
         _ => return Err(Error::field("action", "must be add, update or remove")),
     }
     group::tell(cx, &group);
-    Ok(Outcome::Done)
+    Ok(Done)
 }
 
 /// Puts those whom `names` name into `group`. All must be members of its site.

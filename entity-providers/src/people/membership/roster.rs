@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, HashMap};
 use entity_core::db;
 use entity_core::search::{Cell, Grammar, Test};
 use entity_core::{
-    Access, Action, Actions, Answers, Arguments, Context, Entity, Error, Need, Operation, Outcome,
-    Page, Permit, Provider, Read, Result, Search, Verb, View, Window, flag, gate, shape,
+    Access, Action, Actions, Answers, Arguments, Context, Data, Entity, Error, Need, Operation,
+    Outcome, Page, Permit, Provider, Read, Result, Search, Verb, View, Window, flag, gate, shape,
 };
 use schemars::JsonSchema;
 use sea_orm::EntityTrait;
@@ -94,8 +94,7 @@ impl Actions for Rosters {
                 .answers(of_members),
             Action::entity(Verb::Get, "get-site", Need::Session, get_site)
                 .doc("The roles and groups of the site, and how many members there are of each.")
-                .label("Roles and groups")
-                .answers(Answers::Value(shape::of::<RosterSite>)),
+                .label("Roles and groups"),
         ]
     }
 }
@@ -221,7 +220,7 @@ async fn get_membership(
     }))
 }
 
-async fn get_site(cx: &Context, roster: Roster, _: Arguments) -> Result<Outcome<Rosters>> {
+async fn get_site(cx: &Context, roster: Roster, _: Arguments) -> Result<Data<RosterSite>> {
     let Roster { id, title } = roster;
     let search = counting(Window {
         start: 0,
@@ -241,7 +240,7 @@ async fn get_site(cx: &Context, roster: Roster, _: Arguments) -> Result<Outcome<
         id,
         title,
     });
-    Ok(Outcome::value(RosterSite {
+    Ok(Data(RosterSite {
         site_groups: site_groups.collect(),
         user_roles: roles.into_keys().collect(),
         site_enrollment_sets: Vec::new(),

@@ -184,18 +184,18 @@ pub(super) async fn remove_picture(
     cx: &Context,
     profile: Profile,
     _: Arguments,
-) -> Result<Outcome<Profile>> {
+) -> Result<Profile> {
     let changed = File::Picture.put(cx, &profile, None).await?;
-    Ok(Outcome::Entity(changed))
+    Ok(changed)
 }
 
 pub(super) async fn remove_recording(
     cx: &Context,
     profile: Profile,
     _: Arguments,
-) -> Result<Outcome<Profile>> {
+) -> Result<Profile> {
     let changed = File::Recording.put(cx, &profile, None).await?;
-    Ok(Outcome::Entity(changed))
+    Ok(changed)
 }
 
 #[cfg(test)]

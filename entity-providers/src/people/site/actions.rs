@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use entity_core::{
-    Action, Answers, Arguments, Context, DirectPath, Error, Need, Outcome, Result, Verb,
-    encode_segment, shape,
+    Action, Answers, Arguments, Context, Data, DirectPath, Done, Error, Need, Outcome, Result,
+    Verb, encode_segment, shape,
 };
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
@@ -68,21 +68,19 @@ pub(super) fn all() -> Vec<Action<Sites>> {
             .answers(Answers::Bytes(&["application/zip"])),
         Action::entity(Verb::Post, "join", Need::Session, join)
             .done("You have joined {}.")
-            .offered_if(|site| site.joinable && site.published)
+            .offered_if(|site: &Site| site.joinable && site.published)
             .withheld_from("site.visit")
-            .doc("Makes the caller a member of the site, which anybody may join.")
-            .answers(Answers::Done),
+            .doc("Makes the caller a member of the site, which anybody may join."),
         Action::entity(get, "userPerms", Need::Session, user_perms)
             .doc("The caller's functions; only of those that begin so, if the path goes on.")
             .unlinked()
-            .optional_argument(PREFIX, "How the functions begin.")
-            .answers(Answers::Value(shape::of::<Wrapper<BTreeSet<String>>>)),
+            .optional_argument(PREFIX, "How the functions begin."),
     ]
 }
 
-async fn join(cx: &Context, site: Site, _: Arguments) -> Result<Outcome<Sites>> {
+async fn join(cx: &Context, site: Site, _: Arguments) -> Result<Done> {
     membership::become_member(cx, &site.id).await?;
-    Ok(Outcome::Done)
+    Ok(Done)
 }
 
 async fn archive(_cx: &Context, site: Site, _: Arguments) -> Result<Outcome<Sites>> {
@@ -259,17 +257,16 @@ async fn perms(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcome
     Ok(Outcome::value(Wrapper::new(cx, site, "perms", roles)))
 }
 
-async fn user_perms(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcome<Sites>> {
+async fn user_perms(
+    cx: &Context,
+    site: Site,
+    arguments: Arguments,
+) -> Result<Data<Wrapper<BTreeSet<String>>>> {
     let prefix = prefix(&arguments);
     let authorizer = authorizer::of(cx)?;
     let mut functions = authorizer.functions_of_caller(cx, &site.id).await?;
     functions.retain(|it| it.starts_with(prefix));
-    Ok(Outcome::value(Wrapper::new(
-        cx,
-        site,
-        "userPerms",
-        functions,
-    )))
+    Ok(Data(Wrapper::new(cx, site, "userPerms", functions)))
 }
 
 fn prefix(arguments: &Arguments) -> &str {

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use chrono::{Days, NaiveDate};
 use entity_core::{
-    Access, Action, Actions, Answers, Arguments, Context, Entity, Error, Need, Outcome, Provider,
-    Read, Result, Verb, gate, shape,
+    Access, Action, Actions, Arguments, Context, Data, Entity, Error, Need, Provider, Read, Result,
+    Verb, gate,
 };
 use schemars::JsonSchema;
 use sea_orm::EntityTrait as _;
@@ -85,8 +85,7 @@ impl Actions for Activities {
                 )
                 .label("Activity")
                 .argument("siteId", "The site.")
-                .parameters(DATES)
-                .answers(Answers::Value(shape::of::<Listed>)),
+                .parameters(DATES),
         ]
     }
 }
@@ -116,7 +115,7 @@ struct Day {
     kinds: BTreeMap<String, i64>,
 }
 
-async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Activities>> {
+async fn of_site(cx: &Context, arguments: Arguments) -> Result<Data<Listed>> {
     let site = arguments.argument("siteId")?;
     gate::demand_in_site(cx, Need::Site(VIEWS), Some(site)).await?;
     let (from, to) = dates(cx, &arguments)?;
@@ -137,7 +136,7 @@ async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Activitie
         })
         .collect();
     collection.reverse();
-    Ok(Outcome::value(Listed {
+    Ok(Data(Listed {
         prefix: Activities::PREFIX,
         collection,
     }))

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use entity_core::{
-    Action, Answers, Arguments, Context, Error, Need, Outcome, Result, Verb, encode_segment, shape,
+    Action, Answers, Arguments, Context, Done, Error, Need, Outcome, Result, Verb, encode_segment,
+    shape,
 };
 use schemars::JsonSchema;
 use sea_orm::ActiveValue::Set;
@@ -53,8 +54,7 @@ pub(super) fn actions() -> Vec<Action<Sites>> {
         .answers(bean),
         Action::entity(Verb::Delete, "group", manages, delete)
         .doc("Deletes a group. What was for its members only is then for nobody but those who wrote it.")
-        .argument("groupId", "The group.")
-        .answers(Answers::Done),
+        .argument("groupId", "The group."),
     ]
 }
 
@@ -141,13 +141,13 @@ async fn update(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcom
     Ok(Outcome::value(GroupView::new(cx, site, group)))
 }
 
-async fn delete(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcome<Sites>> {
+async fn delete(cx: &Context, site: Site, arguments: Arguments) -> Result<Done> {
     let group = find(cx, &site, &arguments).await?;
     site_group::Entity::delete_by_id(&group.id)
         .exec(cx.db()?)
         .await?;
     group::tell(cx, &group);
-    Ok(Outcome::Done)
+    Ok(Done)
 }
 
 async fn find(cx: &Context, site: &Site, arguments: &Arguments) -> Result<site_group::Model> {

@@ -7,8 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use entity_core::{
-    Action, Answers, Arguments, Context, Error, Need, Outcome, Registry, Result, Verb, flag,
-    nearest, shape,
+    Action, Arguments, Context, Data, Done, Error, Need, Registry, Result, Verb, flag, nearest,
 };
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter};
@@ -35,23 +34,20 @@ pub(super) fn actions() -> Vec<Action<Sites>> {
         Action::entity(verb, "setPerms", needed, set)
         .doc("Grants functions to roles and takes them away, none that the caller does not hold; answers SUCCESS.")
         .parameters(PAIRS)
-        .answers(Answers::Value(shape::of::<String>))
     };
     vec![
         set(Verb::Post),
         set(Verb::Put),
         Action::entity(Verb::Post, "role", needed, add)
         .doc("Adds a role, which holds nothing yet unless it is one of those that such sites begin with.")
-        .argument("role", "The role.")
-        .answers(Answers::Done),
+        .argument("role", "The role."),
         Action::entity(Verb::Delete, "role", needed, remove)
         .doc("Removes a role that no member has.")
-        .argument("role", "The role.")
-        .answers(Answers::Done),
+        .argument("role", "The role."),
     ]
 }
 
-async fn set(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcome<Sites>> {
+async fn set(cx: &Context, site: Site, arguments: Arguments) -> Result<Data<&'static str>> {
     let facts = facts(cx, &site).await?;
     let roles = authorizer::of(cx)?.roles_of_realm(cx, &site.id).await?;
     let declared = declared(cx);
@@ -81,7 +77,7 @@ async fn set(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcome<S
     if !changes.is_empty() {
         tell(cx, &site);
     }
-    Ok(Outcome::value("SUCCESS"))
+    Ok(Data("SUCCESS"))
 }
 
 /// A function that a role is to hold, or to hold no more.
@@ -186,7 +182,7 @@ fn sent(arguments: &Arguments) -> Result<Vec<(String, bool)>> {
     }
 }
 
-async fn add(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcome<Sites>> {
+async fn add(cx: &Context, site: Site, arguments: Arguments) -> Result<Done> {
     let role = arguments.argument("role")?;
     check_name(role)?;
     if facts(cx, &site).await?.has_role(role) {
@@ -198,10 +194,10 @@ async fn add(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcome<S
     let functions = roles.get(role).into_iter().flatten();
     demand_held(cx, &site, functions.map(String::as_str)).await?;
     tell(cx, &site);
-    Ok(Outcome::Done)
+    Ok(Done)
 }
 
-async fn remove(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcome<Sites>> {
+async fn remove(cx: &Context, site: Site, arguments: Arguments) -> Result<Done> {
     let role = arguments.argument("role")?;
     let roles = authorizer::of(cx)?.roles_of_realm(cx, &site.id).await?;
     let functions = roles.get(role).ok_or_else(Error::not_found)?;
@@ -226,7 +222,7 @@ async fn remove(cx: &Context, site: Site, arguments: Arguments) -> Result<Outcom
         .await?;
     write(cx, &site, role, "", false).await?;
     tell(cx, &site);
-    Ok(Outcome::Done)
+    Ok(Done)
 }
 
 fn check_name(role: &str) -> Result<()> {

@@ -3,8 +3,8 @@
 use entity_core::db::{self, Record};
 use entity_core::search::{Cell, Test};
 use entity_core::{
-    Action, Actions, Answers, Arguments, Context, DirectPath, Entity as _, Error, ErrorKind, Need,
-    Operation, Order, Outcome, Provider as _, Read, Result, Search, Verb, Window, gate, shape,
+    Action, Actions, Answers, Arguments, Context, Data, DirectPath, Entity as _, Error, ErrorKind,
+    Need, Operation, Order, Outcome, Provider as _, Read, Result, Search, Verb, Window, gate,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -25,8 +25,7 @@ impl Actions for Forum {
                 .argument("siteId", "The site."),
             Action::collection(Verb::Get, "forum", Need::Session, forum)
                 .doc("A forum with its topics.")
-                .argument("forumId", "The forum.")
-                .answers(Answers::Entity),
+                .argument("forumId", "The forum."),
             Action::collection(Verb::Get, "topic", Need::Session, topic)
                 .doc("A topic with its threads of messages.")
                 .argument("topicId", "The topic.")
@@ -38,8 +37,7 @@ impl Actions for Forum {
             Action::collection(Verb::Get, "messages", Need::Session, newest)
                 .doc("The newest messages in the forums of a site.")
                 .argument("siteId", "The site.")
-                .parameters(&[("n", "how many, 100 at most; 10 without it")])
-                .answers(Answers::Value(shape::of::<Newest>)),
+                .parameters(&[("n", "how many, 100 at most; 10 without it")]),
         ]
     }
 }
@@ -50,8 +48,7 @@ impl Actions for ForumTopic {
             Action::entity(Verb::Post, "read", Need::Site(READ), read_topic)
                 .doc("Marks the messages of the topic as read by the caller.")
                 .label("Mark all as read")
-                .done("All messages are marked as read.")
-                .answers(Answers::Entity),
+                .done("All messages are marked as read."),
         ]
     }
 }
@@ -63,13 +60,11 @@ impl Actions for ForumMessage {
                 .doc("Marks the message as read by the caller.")
                 .label("Mark as read")
                 .done("The message is marked as read.")
-                .offered_if(|it| !it.read)
-                .answers(Answers::Entity),
+                .offered_if(|it| !it.read),
             Action::entity(Verb::Post, "approve", Need::Site(MODERATE), approve)
                 .done("The message is approved: others see it now.")
                 .doc("Approves a message, so that others see it.")
-                .offered_if(|it| !it.is_approved && !it.is_draft)
-                .answers(Answers::Entity),
+                .offered_if(|it| !it.is_approved && !it.is_draft),
             grading::action(),
         ]
     }
@@ -114,15 +109,15 @@ fn number<'a>(arguments: &'a Arguments, name: &str) -> Result<&'a str> {
     }
 }
 
-async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Forum>> {
+async fn of_site(cx: &Context, arguments: Arguments) -> Result<Search> {
     let site = arguments.argument("siteId")?;
     enter(cx, site).await?;
-    Ok(Outcome::List(arguments.search_in_site::<Forum>(site)?))
+    arguments.search_in_site::<Forum>(site)
 }
 
-async fn forum(cx: &Context, arguments: Arguments) -> Result<Outcome<Forum>> {
+async fn forum(cx: &Context, arguments: Arguments) -> Result<Forum> {
     let found = gate::read::<Forum>(cx, number(&arguments, "forumId")?).await;
-    found.map(Outcome::Entity).map_err(unauthenticated)
+    found.map_err(unauthenticated)
 }
 
 async fn topic(cx: &Context, arguments: Arguments) -> Result<Outcome<Forum>> {
@@ -142,7 +137,7 @@ async fn forward<T: Record + Read<Entity = T>>(cx: &Context, id: &str) -> Result
     Ok(Outcome::Forward(DirectPath::new(T::PREFIX, [id])))
 }
 
-async fn newest(cx: &Context, arguments: Arguments) -> Result<Outcome<Forum>> {
+async fn newest(cx: &Context, arguments: Arguments) -> Result<Data<Newest>> {
     let site = arguments.argument("siteId")?;
     enter(cx, site).await?;
     let limit = match arguments.parameter("n") {
@@ -158,13 +153,13 @@ async fn newest(cx: &Context, arguments: Arguments) -> Result<Outcome<Forum>> {
     search.order = Order::parse("created_desc,key_desc", ForumMessage::schema())?;
     let page = gate::list::<ForumMessage>(cx, search).await?;
     let page = page.map(|it| Post::shown(it, Vec::new()));
-    Ok(Outcome::value(Newest {
+    Ok(Data(Newest {
         prefix: Forum::PREFIX,
         forums_collection: page.within(cx.answer_bytes())?.items,
     }))
 }
 
-async fn read_topic(cx: &Context, topic: ForumTopic, _: Arguments) -> Result<Outcome<ForumTopic>> {
+async fn read_topic(cx: &Context, topic: ForumTopic, _: Arguments) -> Result<ForumTopic> {
     let mut search = Search::all();
     search.narrow_to_site::<ForumMessage>(&topic.site_id)?;
     let of_topic = Test::Equal(Cell::Text(topic.key.clone()));
@@ -174,25 +169,17 @@ async fn read_topic(cx: &Context, topic: ForumTopic, _: Arguments) -> Result<Out
     ForumReading::mark(cx, &unread.items).await?;
     cx.emit_about::<ForumTopic>("forums.read", &topic);
     let found = gate::read::<ForumTopic>(cx, &topic.key).await?;
-    Ok(Outcome::Entity(found))
+    Ok(found)
 }
 
-async fn read_message(
-    cx: &Context,
-    message: ForumMessage,
-    _: Arguments,
-) -> Result<Outcome<ForumMessage>> {
+async fn read_message(cx: &Context, message: ForumMessage, _: Arguments) -> Result<ForumMessage> {
     ForumReading::mark(cx, std::slice::from_ref(&message)).await?;
     cx.emit_about::<ForumMessage>("forums.read", &message);
     let found = gate::read::<ForumMessage>(cx, &message.key).await?;
-    Ok(Outcome::Entity(found))
+    Ok(found)
 }
 
-async fn approve(
-    cx: &Context,
-    message: ForumMessage,
-    _: Arguments,
-) -> Result<Outcome<ForumMessage>> {
+async fn approve(cx: &Context, message: ForumMessage, _: Arguments) -> Result<ForumMessage> {
     if message.is_approved || message.is_draft {
         return Err(Error::conflict(
             "the message is a draft, or approved already",
@@ -205,5 +192,5 @@ async fn approve(
     let approved = db::replace(cx, message, approved).await?;
     cx.emit_about::<ForumMessage>("forums.approve", &approved);
     let found = gate::read::<ForumMessage>(cx, &approved.key).await?;
-    Ok(Outcome::Entity(found))
+    Ok(found)
 }

@@ -2,9 +2,7 @@
 
 use entity_core::schema::{Field, Kind};
 use entity_core::wire::Decimal;
-use entity_core::{
-    Action, Answers, Arguments, Context, Error, Fields, Need, Outcome, Result, Verb, gate,
-};
+use entity_core::{Action, Arguments, Context, Error, Fields, Need, Result, Verb, gate};
 use serde_json::Value;
 
 use super::{ForumMessage, ForumTopic, MODERATE};
@@ -31,14 +29,9 @@ pub(super) fn action() -> Action<ForumMessage> {
         .label("Grade the author")
         .asks(ASKS)
         .offered_if(|it| it.is_graded && !it.is_draft && !it.is_deleted)
-        .answers(Answers::Entity)
 }
 
-async fn grade(
-    cx: &Context,
-    message: ForumMessage,
-    arguments: Arguments,
-) -> Result<Outcome<ForumMessage>> {
+async fn grade(cx: &Context, message: ForumMessage, arguments: Arguments) -> Result<ForumMessage> {
     let topic = gate::read::<ForumTopic>(cx, &message.topic).await?;
     let Some(name) = topic.assoc_gradebook_item_name else {
         return Err(Error::conflict("the topic is not graded"));
@@ -60,7 +53,7 @@ async fn grade(
         comment,
     )
     .await?;
-    Ok(Outcome::Entity(message))
+    Ok(message)
 }
 
 impl ForumTopic {

@@ -7,7 +7,7 @@ use entity_core::search::{Cell, Test};
 use entity_core::wire::{Decimal, Millis};
 use entity_core::{
     Action, Actions, Answers as Kind, Arguments, Choice, Context, Error, FieldError, Need, Outcome,
-    Prompt, Questionnaire, Result, Sending, Verb, gate, shape,
+    Prompt, Questionnaire, Result, Search, Sending, Verb, gate, shape,
 };
 use serde_json::{Map, Value as Json};
 
@@ -49,11 +49,11 @@ impl Actions for QuizAttempt {
     }
 }
 
-async fn of_quiz(cx: &Context, arguments: Arguments) -> Result<Outcome<QuizAttempt>> {
+async fn of_quiz(cx: &Context, arguments: Arguments) -> Result<Search> {
     let quiz = gate::read::<Quiz>(cx, arguments.argument("quizId")?).await?;
     let mut search = arguments.search_in_site::<QuizAttempt>(&quiz.site_id)?;
     search.narrow::<QuizAttempt>("quizId", Test::Equal(Cell::Text(quiz.id)))?;
-    Ok(Outcome::List(search))
+    Ok(search)
 }
 
 async fn take(cx: &Context, attempt: QuizAttempt, _: Arguments) -> Result<Outcome<QuizAttempt>> {

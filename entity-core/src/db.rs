@@ -18,6 +18,7 @@ mod group;
 mod lane;
 mod page;
 pub(crate) mod quota;
+mod recent;
 mod record;
 mod row;
 mod rule;

@@ -18,6 +18,9 @@ pub trait Stop: fmt::Debug + Send + Sync {
     /// needs one.
     fn name(&self) -> Option<&str>;
 
+    /// Notes that a statement of the transaction begins.
+    fn see(&self) {}
+
     /// Stops the statement that runs now, without waiting for its end.
     fn stop(&self);
 }

@@ -24,6 +24,7 @@ use super::failure;
 use super::faults::Faults;
 use super::group::{Groups, Member};
 use super::lane::Take;
+use super::recent::Recent;
 use super::stop::{Stop, Stops};
 use crate::words::error::{Error, Result};
 use crate::words::unit::{End, Ended};
@@ -36,6 +37,7 @@ const COMMIT_TIMEOUT: Duration = Duration::from_secs(10);
 pub struct Transaction {
     kind: Kind,
     is_joined: bool,
+    pub(super) recent: Recent,
 }
 
 #[derive(Debug)]
@@ -127,7 +129,11 @@ impl Transaction {
     }
 
     fn of(kind: Kind, is_joined: bool) -> Self {
-        Self { kind, is_joined }
+        Self {
+            kind,
+            is_joined,
+            recent: Recent::default(),
+        }
     }
 
     fn of_member(member: Member) -> Self {
@@ -170,6 +176,7 @@ impl Transaction {
         statement: &Statement,
         take: &mut Take<'_>,
     ) -> Result<(), DbErr> {
+        self.recent.see(&statement.sql);
         match &self.kind {
             Kind::Sqlite(it) => it.lock().await.open()?.each(statement, take).await,
             Kind::Postgres(it) => it.lock().await.each(statement, take).await,
@@ -283,6 +290,9 @@ impl<D: Driver> Open<D> {
     fn start(&mut self) -> Result<(), DbErr> {
         if self.state == State::Open {
             self.state = State::Running;
+            if let Some(stop) = &self.stop {
+                stop.see();
+            }
             return Ok(());
         }
         Err(DbErr::Custom(
@@ -360,6 +370,7 @@ impl ConnectionTrait for Transaction {
     }
 
     async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
+        self.recent.see(&statement.sql);
         match &self.kind {
             Kind::Sqlite(it) => it.lock().await.open()?.execute(&statement).await,
             Kind::Postgres(it) => it.lock().await.execute(&statement).await,
@@ -367,6 +378,7 @@ impl ConnectionTrait for Transaction {
     }
 
     async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
+        self.recent.see(sql);
         match &self.kind {
             Kind::Sqlite(it) => it.lock().await.open()?.execute_unprepared(sql).await,
             Kind::Postgres(it) => it.lock().await.execute_unprepared(sql).await,
@@ -374,6 +386,7 @@ impl ConnectionTrait for Transaction {
     }
 
     async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
+        self.recent.see(&statement.sql);
         match &self.kind {
             Kind::Sqlite(it) => it.lock().await.open()?.query_one(&statement).await,
             Kind::Postgres(it) => it.lock().await.query_one(&statement).await,
@@ -381,6 +394,7 @@ impl ConnectionTrait for Transaction {
     }
 
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
+        self.recent.see(&statement.sql);
         match &self.kind {
             Kind::Sqlite(it) => it.lock().await.open()?.query_all(&statement).await,
             Kind::Postgres(it) => it.lock().await.query_all(&statement).await,

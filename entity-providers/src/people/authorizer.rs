@@ -118,7 +118,7 @@ impl RoleAuthorizer {
         });
         match uses_kept {
             true => self.standings.load(id, load).await,
-            false => load.await,
+            false => cx.db()?.recent(id, load).await,
         }
     }
 
@@ -137,7 +137,7 @@ impl RoleAuthorizer {
         });
         match uses_kept {
             true => self.sites.load(id, load).await,
-            false => load.await,
+            false => cx.db()?.recent(id, load).await,
         }
     }
 

@@ -1,6 +1,8 @@
 //! Making many people members of a site at once.
 
+use entity_core::Caller;
 use http::{Method, StatusCode};
+use lectern_testing::counting::Counter;
 use serde_json::json;
 use tests::{Answer, Client, TestApp, both};
 
@@ -70,6 +72,24 @@ both! {
         assert_eq!(role_of(&admin, "student1").await.as_deref(), Some("access"));
         let again = teacher.post(BY_JSON, &json!({ "json": people })).await;
         assert_eq!(told(&again)[0], Some("0"));
+    }
+
+    async fn adding_somebody_by_name_takes_the_same_however_many_members_there_are(app: TestApp) {
+        let counter = Counter::of(app.service());
+        let caller = Caller::user(id_of(&app.user("instructor1").await).await, "instructor1");
+        let fields = |sent: serde_json::Value| sent.as_object().cloned().expect("fields");
+        let named = |name: &str| fields(json!({"userSearchValues": name, "memberRole": "access"}));
+        let path = "/membership/site/field-trip";
+        let nobody = counter.post(&caller, path, named("nobody")).await.expect("an answer");
+        let one = counter.post(&caller, path, named("student9")).await.expect("an answer");
+        let all = (1..=20).map(|it| format!("student{it}")).collect::<Vec<_>>();
+        let many = counter.post(&caller, path, named(&all.join(","))).await.expect("an answer");
+        let again = counter.post(&caller, path, named("nobody")).await.expect("an answer");
+        assert!(again.shown > nobody.shown + 10, "{again:?}");
+        assert_eq!((nobody.statements, one.statements), (again.statements, many.statements));
+        let place = json!({"userEid": "instructor2", "locationReference": "/site/field-trip", "memberRole": "access"});
+        let created = counter.post(&caller, "/membership", fields(place)).await.expect("an answer");
+        assert!(one.statements <= created.statements + 4, "{one:?}, and {created:?}");
     }
 
     async fn a_long_list_is_read_to_its_end(app: TestApp) {

@@ -1,36 +1,55 @@
-//! A database that counts the statements that read it.
+//! A database that counts the statements that read it and those of what writes to it.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::mem::take;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use entity_core::db::{Db, Lane, LaneCounts, Lanes, Take};
+use entity_core::db::{Db, Lane, LaneCounts, Lanes, Stop, Stops, Take};
 use entity_core::testing::{KeptEvents, origin};
 use entity_core::{
     Body, Caller, DirectPath, Dispatcher, Input, Origin, Piece, Preconditions, Reply, Request, Verb,
 };
 use sea_orm::{ConnectionTrait, DatabaseConnection, DbErr, QueryResult, Statement};
+use serde_json::{Map, Value};
 use server::App;
 
 /// The number of statements so far.
 #[derive(Clone, Debug, Default)]
-pub struct Count(Arc<AtomicUsize>);
+pub struct Count(Arc<Mutex<Noted>>);
+
+#[derive(Debug, Default)]
+struct Noted {
+    number: usize,
+    /// Those of them that read on their own.
+    reads: Vec<Statement>,
+}
 
 impl Count {
+    fn note(&self, read: Option<&Statement>) {
+        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.number += 1;
+        noted.reads.extend(read.cloned());
+    }
+
     /// Returns the number, and begins anew.
     pub fn take(&self) -> usize {
-        self.0.swap(0, Ordering::SeqCst)
+        self.take_all().number
+    }
+
+    fn take_all(&self) -> Noted {
+        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        take(&mut noted)
     }
 }
 
-/// Reads a service as a caller does, and counts the statements that this takes.
+/// Asks a service as a caller does, and counts the statements that this takes.
 #[derive(Debug)]
 pub struct Counter {
     dispatcher: Dispatcher,
     count: Count,
 }
 
-/// What reading something took.
+/// What a request took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
     /// The number of statements.
@@ -60,11 +79,55 @@ impl Counter {
         path: &str,
         query: &[(String, String)],
     ) -> entity_core::Result<Cost> {
+        let asked = self.ask(caller, Verb::Get, path, (query, Input::default()));
+        Ok(asked.await?.0)
+    }
+
+    /// Returns the statements that it takes to read `path` with `query` on behalf of `caller`, without those of which the
+    /// result is remembered from request to request.
+    ///
+    /// # Errors
+    /// Fails as [`read`](Self::read) does.
+    pub async fn statements(
+        &self,
+        caller: &Caller,
+        path: &str,
+        query: &[(String, String)],
+    ) -> entity_core::Result<Vec<Statement>> {
+        self.read(caller, path, query).await?;
+        let again = self.ask(caller, Verb::Get, path, (query, Input::default()));
+        Ok(again.await?.1)
+    }
+
+    /// Returns what it takes to post `fields` to `path` on behalf of `caller`.
+    ///
+    /// # Errors
+    /// Fails as the request does.
+    pub async fn post(
+        &self,
+        caller: &Caller,
+        path: &str,
+        fields: Map<String, Value>,
+    ) -> entity_core::Result<Cost> {
+        let input = Input {
+            fields,
+            ..Input::default()
+        };
+        Ok(self.ask(caller, Verb::Post, path, (&[], input)).await?.0)
+    }
+
+    async fn ask(
+        &self,
+        caller: &Caller,
+        verb: Verb,
+        path: &str,
+        (query, input): (&[(String, String)], Input),
+    ) -> entity_core::Result<(Cost, Vec<Statement>)> {
         let request = Request {
             path: DirectPath::parse(path, |_| false)?,
-            verb: Verb::Get,
+            verb,
             query: query.to_vec(),
-            input: Input::default(),
+            input,
             preconditions: Preconditions::default(),
             is_dry_run: false,
             wants_abilities: false,
@@ -77,8 +140,12 @@ impl Counter {
             _ => 1,
         };
         drained(&self.dispatcher, &request.origin, reply).await?;
-        let statements = self.count.take();
-        Ok(Cost { statements, shown })
+        let noted = self.count.take_all();
+        let cost = Cost {
+            statements: noted.number,
+            shown,
+        };
+        Ok((cost, noted.reads))
     }
 }
 
@@ -140,6 +207,10 @@ fn counted(db: &Db, count: &Count) -> Db {
             scans: lane(&db.lanes.scans),
             probe: db.lanes.probe.clone(),
         },
+        stops: Some(Arc::new(CountingStops {
+            inner: db.stops.clone(),
+            count: count.clone(),
+        })),
         ..db.clone()
     }
 }
@@ -152,16 +223,10 @@ struct Counting {
     count: Count,
 }
 
-impl Counting {
-    fn note(&self) {
-        self.count.0.fetch_add(1, Ordering::SeqCst);
-    }
-}
-
 #[async_trait]
 impl Lane for Counting {
     async fn query_all(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
-        self.note();
+        self.count.note(Some(&statement));
         match &self.inner {
             Some(inner) => inner.query_all(statement).await,
             None => self.reader.query_all_raw(statement).await,
@@ -169,7 +234,7 @@ impl Lane for Counting {
     }
 
     async fn each(&self, statement: Statement, take: &mut Take<'_>) -> Result<(), DbErr> {
-        self.note();
+        self.count.note(Some(&statement));
         if let Some(inner) = &self.inner {
             return inner.each(statement, take).await;
         }
@@ -183,5 +248,43 @@ impl Lane for Counting {
 
     fn counts(&self) -> LaneCounts {
         LaneCounts::default()
+    }
+}
+
+/// Counts the statements of transactions.
+#[derive(Debug)]
+struct CountingStops {
+    inner: Option<Arc<dyn Stops>>,
+    count: Count,
+}
+
+impl Stops for CountingStops {
+    fn begin(&self) -> Box<dyn Stop> {
+        Box::new(CountingStop {
+            inner: self.inner.as_ref().map(|it| it.begin()),
+            count: self.count.clone(),
+        })
+    }
+}
+
+#[derive(Debug)]
+struct CountingStop {
+    inner: Option<Box<dyn Stop>>,
+    count: Count,
+}
+
+impl Stop for CountingStop {
+    fn name(&self) -> Option<&str> {
+        self.inner.as_ref().and_then(|it| it.name())
+    }
+
+    fn see(&self) {
+        self.count.note(None);
+    }
+
+    fn stop(&self) {
+        if let Some(inner) = &self.inner {
+            inner.stop();
+        }
     }
 }

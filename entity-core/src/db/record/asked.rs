@@ -51,7 +51,8 @@ pub fn among<T: AsRef<str>>(cx: &Context, expression: Expr, items: &[T]) -> Resu
     let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
     let list = serde_json::to_string(&items).map_err(Error::internal)?;
     let text = match cx.db()?.get_database_backend() {
-        DbBackend::Postgres => "$1 IN (SELECT jsonb_array_elements_text($2::jsonb))",
+        // With `IN (SELECT …)` the whole table is read for several such conditions with `OR` between them.
+        DbBackend::Postgres => "$1 = ANY (ARRAY(SELECT jsonb_array_elements_text($2::jsonb)))",
         _ => "? IN (SELECT value FROM json_each(?))",
     };
     Ok(Expr::cust_with_exprs(text, [expression, Expr::val(list)]))

@@ -161,12 +161,12 @@ impl Testbed {
 
     /// The same with the demo university in it.
     pub(crate) async fn filled(mut self) -> Self {
-        self.summary = Some(self.fill().await.unwrap());
+        self.summary = self.fill().await.unwrap();
         self
     }
 
-    /// Fills in the demo university.
-    pub(crate) async fn fill(&self) -> Result<Summary> {
+    /// Fills in the demo university, if there is nothing yet.
+    pub(crate) async fn fill(&self) -> Result<Option<Summary>> {
         self.write(Caller::anonymous(), |cx| {
             Box::pin(async move {
                 let registry = Registry::from_inventory().unwrap();

@@ -29,6 +29,7 @@ mod known_passwords;
 mod leaks;
 mod links;
 mod lost_update;
+mod nodes;
 mod operator;
 mod own_row;
 mod parity;

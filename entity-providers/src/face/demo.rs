@@ -12,13 +12,14 @@ use std::collections::BTreeMap;
 
 use chrono::TimeDelta;
 use entity_core::schema::Schema;
-use entity_core::{Context, Demo, Error, Registry, Result, db};
+use entity_core::{Context, Demo, Registry, Result, db};
 use sea_orm::{ActiveModelTrait, ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter};
 
 use crate::courses::announcement::MOTD_SITE;
 use crate::people::authorizer::ADMIN_SITE;
 use crate::people::user::known;
 use crate::people::user::user;
+use crate::storage::db::migrate::stand_alone;
 use crate::storage::db::site;
 
 pub use people::{Cast, Person};
@@ -46,16 +47,19 @@ pub async fn is_empty(cx: &Context) -> Result<bool> {
     Ok(user.is_none() && sites.one(cx.db()?).await?.is_none())
 }
 
-/// Fills an empty database, with what the types in `registry` add. Everybody has the password of which `password_hash`
-/// is the hash.
+/// Fills an empty database, with what the types in `registry` add, and returns `None` if it is not empty. Everybody has the
+/// password of which `password_hash` is the hash. Of several nodes that start at once, one does it while the others wait.
 ///
 /// # Errors
-/// Returns an error if the database is not empty or can't be written.
-pub async fn fill(cx: &Context, password_hash: &str, registry: &Registry) -> Result<Summary> {
+/// Returns an error if the database can't be written.
+pub async fn fill(
+    cx: &Context,
+    password_hash: &str,
+    registry: &Registry,
+) -> Result<Option<Summary>> {
+    stand_alone(cx.db()?).await?;
     if !is_empty(cx).await? {
-        return Err(Error::conflict(
-            "the database is not empty: demo data goes into an empty one only",
-        ));
+        return Ok(None);
     }
     known::note(cx, password_hash).await?;
     let cast = people::fill(cx, password_hash).await?;
@@ -64,12 +68,12 @@ pub async fn fill(cx: &Context, password_hash: &str, registry: &Registry) -> Res
     for site in &sites {
         cx.emit("site.add", format!("/site/{site}"), Some(site));
     }
-    Ok(Summary {
+    Ok(Some(Summary {
         cast,
         sites,
         groups,
         added,
-    })
+    }))
 }
 
 /// Lets each type add its data. Returns the number of entities that each has added.

@@ -102,11 +102,12 @@ impl TestApp {
         let work = dispatcher.write(&origin, move |cx| {
             let (hash, registry) = (hash.clone(), registry.clone());
             Box::pin(async move {
-                demo::fill(cx, &hash, &registry).await?;
-                Ok(((), Effect::Acted(Reference::collection("site"))))
+                let summary = demo::fill(cx, &hash, &registry).await?;
+                Ok((summary, Effect::Acted(Reference::collection("site"))))
             })
         });
-        work.await.expect("the demo data fit");
+        let filled = work.await.expect("the demo data fit");
+        filled.expect("an empty database");
     }
 
     /// Returns a client that is not logged in.

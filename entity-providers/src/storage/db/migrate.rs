@@ -108,16 +108,26 @@ pub(super) async fn begin_alone(db: &Db) -> Result<(DatabaseTransaction, Watch)>
         return Ok((transaction, Watch::default()));
     }
     let watch = Watch::of(db, &transaction).await?;
-    let sql = format!(
-        "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock({LOCK}); \
-         SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'"
-    );
     let alone = async {
+        stand_alone(&transaction).await?;
+        let sql = format!("SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'");
         transaction.execute_unprepared(&sql).await?;
         Ok(())
     };
     watch.over(alone).await?;
     Ok((transaction, watch))
+}
+
+/// Waits, as long as it takes, until no other process changes tables or fills the database, and keeps others from it until
+/// the transaction of `connection` ends. On SQLite whoever writes is alone anyway.
+pub(crate) async fn stand_alone(connection: &impl ConnectionTrait) -> Result<(), DbErr> {
+    if connection.get_database_backend() == DbBackend::Postgres {
+        let sql = format!(
+            "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock({LOCK})"
+        );
+        connection.execute_unprepared(&sql).await?;
+    }
+    Ok(())
 }
 
 /// Begins a transaction that has the right to write from its first statement on. It is one of sea-orm's, as

@@ -28,7 +28,9 @@ pub(super) async fn demo(
         return Err("demo data have a known password: they do not go into production".into());
     }
     let app = start(config).await?;
-    let summary = fill(&app, &options.demo_password).await?;
+    let filled = fill(&app, &options.demo_password).await?;
+    let summary =
+        filled.ok_or("the database is not empty: demo data goes into an empty one only")?;
     say(&format!(
         "made {} users in {} sites",
         summary.cast.0.len(),
@@ -76,8 +78,11 @@ async fn enlarge(app: &App, thousands: u32) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Fills the database of `app`, which must be empty.
-pub(super) async fn fill(app: &App, password: &str) -> Result<Summary, Failure> {
+/// Fills the database of `app`, unless it is not empty. Another node may be filling it: then this waits until it has.
+pub(super) async fn fill(app: &App, password: &str) -> Result<Option<Summary>, Failure> {
+    if !is_empty(app).await? {
+        return Ok(None);
+    }
     let hash = app.passwords.hash(password).await?;
     let origin = origin("demo");
     // Nobody else writes yet, whatever time this takes.

@@ -61,14 +61,10 @@ pub(super) async fn run(
     refuse_exposed(&app).await?;
     let _asked_for_health = listen_for_health(&app)?;
     if options.demo {
-        if operator::is_empty(&app).await? {
-            greet(
-                &app.config.server_url(),
-                &operator::fill(&app, &options.demo_password).await?,
-                &options.demo_password,
-            );
-        } else {
-            say("the database is not empty: it is served as it is");
+        let password = &options.demo_password;
+        match operator::fill(&app, password).await? {
+            Some(summary) => greet(&app.config.server_url(), &summary, password),
+            None => say("the database is not empty: it is served as it is"),
         }
     } else if operator::is_empty(&app).await? {
         tracing::warn!(

@@ -15,6 +15,7 @@ pub mod bench;
 pub mod bucket;
 pub mod cgroup;
 pub mod clock;
+pub mod crowd;
 pub mod fault;
 pub mod instructions;
 pub mod long_table;
@@ -24,6 +25,7 @@ pub mod proxy;
 pub mod rows;
 pub mod server;
 pub mod trial;
+pub mod visited;
 
 use std::env;
 

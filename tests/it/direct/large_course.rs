@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use entity_core::search::Grammar;
 use entity_core::testing::origin;
-use entity_core::{Audit, Caller, List, Scope, Search, Window, db};
+use entity_core::{Caller, List, Scope, Search, Window, db};
 use entity_providers::courses::assignment::Submission;
 use entity_providers::courses::gradebook::score::GradebookScore;
-use entity_providers::face::demo::scale::{self, Part};
+use entity_providers::face::demo::scale::Part;
 use http::StatusCode;
 use sea_orm::{ConnectionTrait as _, DbBackend, TransactionTrait as _};
 use serde_json::{Value, json};
+use tests::crowd;
 use tests::{Answer, Backend, Client, OnBackend, TestApp, both};
 
 use super::{created, id_of, link};
@@ -39,14 +40,7 @@ impl OnBackend for Course {
     async fn on_backend(backend: Backend) -> Option<Self> {
         let settings = [("limits.answerBytes", "64KiB")];
         let app = TestApp::with_settings(backend, &settings).await?;
-        let dispatcher = app.service().dispatcher.clone().with_write_limit(None);
-        let origin = origin(Caller::anonymous());
-        let work = dispatcher.write(&origin, |cx| {
-            Box::pin(async move { Ok((scale::add(cx, &PART).await?, Audit::Later)) })
-        });
-        work.await.expect("the database takes it");
-        let writer = &app.service().storage.content.writer;
-        writer.execute_unprepared("ANALYZE").await.expect("numbers");
+        crowd::add(&app, PART).await;
         Some(Self(app))
     }
 }

@@ -1,43 +1,75 @@
-//! The statement for a list of several sites on PostgreSQL, which takes the first rows of each site off that site's index.
+//! The statement for a list of several sites, which takes the first rows of each site off that site's index.
 //!
-//! No index has the entities of several sites in order. Without this, PostgreSQL either sorts all that one may see, or
-//! walks the index of the order through the entities of everybody: it guesses which of these is less, and the latter has
-//! no end where the caller's sites are quiet. By this statement a list costs as much as it shows, for each site.
+//! No index has the entities of several sites in order. Without this, a database sorts all that one may see, or walks
+//! the index of the order through the entities of everybody, which has no end where the caller's sites are quiet:
+//! PostgreSQL guesses which of these is less. By this statement a list costs as much as it shows, for each site.
+
+use std::borrow::Cow;
 
 use sea_orm::{ConnectionTrait as _, DbBackend, Statement};
 
-use super::read::{MOST_PASSED, selecting, to_bound};
+use super::read::{MOST_PASSED, begin_chosen, end_chosen, selecting, to_bound};
 use crate::contract::access::Scope;
 use crate::contract::context::Context;
-use crate::contract::search::Search;
+use crate::contract::search::{Cell, Search, Test};
 use crate::db::record::definition::{Record, THIS};
-use crate::db::record::from::{write_from, write_joins};
+use crate::db::record::from::write_from;
 use crate::db::search::{write_behind, write_matches, write_order, write_order_of};
+use crate::db::sql::Sql;
 use crate::db::veil::Columns;
 use crate::model::schema::{Field, Role};
 use crate::words::error::{Error, Result};
+
+/// Sites, and the field that names them.
+pub(super) type Sites<'s> = (Cow<'s, [String]>, &'static Field);
 
 /// Returns the sites, and the field that names them, if a list is to be read site by site.
 pub(super) fn sites<'s, T: Record>(
     cx: &Context,
     search: &'s Search,
     columns: &Columns<'_>,
-) -> Result<Option<(&'s [String], &'static Field)>> {
-    let site = T::schema().role(Role::Site);
-    let (Scope::Sites(sites), Some(site)) = (&search.scope, site) else {
+) -> Result<Option<Sites<'s>>> {
+    let Some(site) = T::schema().role(Role::Site) else {
         return Ok(None);
     };
+    let sites = match &search.scope {
+        Scope::Sites(sites) => Cow::Borrowed(sites.as_slice()),
+        // Who may see everything asks for some sites.
+        Scope::Everything => match named(search, site) {
+            Some(sites) => Cow::Owned(sites),
+            None => return Ok(None),
+        },
+    };
     let first = search.order.first().and_then(|it| it.field.role);
-    let is_served = cx.db()?.get_database_backend() == DbBackend::Postgres
-        && site.column.is_some()
+    let is_postgres = cx.db()?.get_database_backend() == DbBackend::Postgres;
+    let is_veiled = |name: &str| T::VEILED.iter().any(|it| it.field == name);
+    let is_served = site.column.is_some()
         && search.site().is_none()
         && search.start <= MOST_PASSED
         && !search.order.is_empty()
-        && !matches!(first, Some(Role::Id | Role::Site))
+        && first != Some(Role::Site)
         && search.order.iter().all(|it| it.field.sql.is_none())
+        && (is_postgres || !search.order.iter().any(|it| is_veiled(it.field.name)))
         // An index of the owner leads to fewer rows, in all sites at once.
         && !T::SIGHT.is_some_and(|it| columns.is_of_owner(&it));
-    Ok(is_served.then_some((sites.as_slice(), site)))
+    Ok(is_served.then_some((sites, site)))
+}
+
+/// Returns the sites to one of which a filter narrows a list, if there is such a filter.
+fn named(search: &Search, site: &Field) -> Option<Vec<String>> {
+    let mut filters = search
+        .filters
+        .iter()
+        .filter(|it| it.field.name == site.name);
+    let cells = filters.find_map(|it| match &it.test {
+        Test::In(cells) => Some(cells),
+        _ => None,
+    });
+    let texts = cells?.iter().map(|it| match it {
+        Cell::Text(text) => Some(text.clone()),
+        _ => None,
+    });
+    texts.collect()
 }
 
 /// Returns the statement for the list of `sites`, which `site` names.
@@ -47,43 +79,68 @@ pub(super) fn statement<T: Record>(
     cx: &Context,
     search: &Search,
     columns: &Columns<'_>,
-    (sites, site): (&[String], &Field),
+    (sites, site): Sites<'_>,
 ) -> Result<Statement> {
+    let list = serde_json::to_string(&sites).map_err(Error::internal)?;
     let mut sql = selecting::<T>(cx, columns)?;
-    let list = serde_json::to_string(sites).map_err(Error::internal)?;
-    sql.push(" FROM (SELECT near.key, row_number() OVER (");
-    write_order_of(&mut sql, &search.order, |sql, place, _| {
-        sql.push(&format!("near.o{place}"));
-        Ok(())
-    })?;
-    sql.push(") AS place FROM (SELECT DISTINCT jsonb_array_elements_text(")
-        .bind(list);
+    begin_chosen(&mut sql);
     // A site that is named twice has its entities once.
-    sql.push("::jsonb) AS site) AS own CROSS JOIN LATERAL (SELECT ");
-    sql.column(THIS, T::KEY).push(" AS key");
-    for (place, key) in search.order.iter().enumerate() {
-        columns.write(sql.push(", "), key.field)?;
-        sql.push(&format!(" AS o{place}"));
+    if sql.backend() == DbBackend::Postgres {
+        // By a place that it sorts by itself, PostgreSQL knows that the rows come in order.
+        sql.push("near.key, row_number() OVER (");
+        write_order_of(&mut sql, &search.order, |sql, place, _| {
+            sql.push(&format!("near.o{place}"));
+            Ok(())
+        })?;
+        sql.push(") AS place FROM (SELECT DISTINCT jsonb_array_elements_text(");
+        sql.bind(list);
+        sql.push("::jsonb) AS site) AS own CROSS JOIN LATERAL (");
+        write_nearest::<T>(cx, &mut sql, search, columns, site)?;
+        sql.push(") AS near ORDER BY place");
+    } else {
+        sql.column(THIS, T::KEY);
+        sql.push(" AS key FROM (SELECT DISTINCT value AS site FROM json_each(");
+        sql.bind(list).push(")) AS own");
+        // What SQLite has for `LATERAL`: the argument of a function that makes a table follows from the row before.
+        sql.push(" CROSS JOIN json_each((SELECT json_group_array(one.key) FROM (");
+        write_nearest::<T>(cx, &mut sql, search, columns, site)?;
+        sql.push(") AS one)) AS near CROSS JOIN \"").push(T::TABLE);
+        sql.push("\" ").push(THIS).push(" ON ");
+        sql.column(THIS, T::KEY).push(" = near.value");
+        write_order(&mut sql, &search.order, columns)?;
     }
-    write_from::<T>(cx, &mut sql);
+    sql.push(" LIMIT ").bind(to_bound(search.fetch()));
+    sql.push(" OFFSET ").bind(to_bound(search.start));
+    end_chosen::<T>(cx, &mut sql);
+    Ok(sql.into_statement())
+}
+
+/// Appends the statement that chooses the keys of the first rows of the site `own.site` and, on PostgreSQL, what they are
+/// sorted by.
+fn write_nearest<T: Record>(
+    cx: &Context,
+    sql: &mut Sql,
+    search: &Search,
+    columns: &Columns<'_>,
+    site: &Field,
+) -> Result<()> {
+    sql.push("SELECT ").column(THIS, T::KEY).push(" AS key");
+    if sql.backend() == DbBackend::Postgres {
+        for (place, key) in search.order.iter().enumerate() {
+            columns.write(sql.push(", "), key.field)?;
+            sql.push(&format!(" AS o{place}"));
+        }
+    }
+    write_from::<T>(cx, sql);
     columns.write_plain(sql.push(" WHERE "), site);
     sql.push(" = own.site");
     if let Some(sight) = T::SIGHT {
         columns.write_sight(sql.push(" AND "), &sight)?;
     }
-    write_matches(&mut sql, search, T::schema(), columns)?;
-    write_behind(&mut sql, search, columns)?;
-    write_order(&mut sql, &search.order, columns)?;
+    write_matches(sql, search, T::schema(), columns)?;
+    write_behind(sql, search, columns)?;
+    write_order(sql, &search.order, columns)?;
     let most = search.fetch().saturating_add(search.start);
-    sql.push(" LIMIT ").bind(to_bound(most)).push(") AS near");
-    sql.push(" ORDER BY place LIMIT ")
-        .bind(to_bound(search.fetch()));
-    sql.push(" OFFSET ").bind(to_bound(search.start));
-    sql.push(") AS chosen JOIN \"").push(T::TABLE).push("\" ");
-    sql.push(THIS).push(" ON ");
-    sql.column(THIS, T::KEY).push(" = chosen.key");
-    write_joins::<T>(cx, &mut sql);
-    // By the order itself, an index would be walked through everybody's entities again.
-    sql.push(" ORDER BY chosen.place");
-    Ok(sql.into_statement())
+    sql.push(" LIMIT ").bind(to_bound(most));
+    Ok(())
 }

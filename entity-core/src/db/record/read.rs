@@ -128,8 +128,8 @@ pub(super) async fn load_as<T: Record>(
 /// # Errors
 /// Returns an error if the database can't be read.
 pub async fn list<T: Record>(cx: &Context, search: &Search) -> Result<Page<T>> {
-    let statement = list_statement::<T>(cx, search).await?;
-    let page = rows_of_list::<T>(cx, search, statement, sorts_keys::<T>(cx, search)?).await?;
+    let (statement, have_places) = placed_statement::<T>(cx, search).await?;
+    let page = rows_of_list::<T>(cx, search, statement, have_places).await?;
     let mut page = if let Some(page) = page {
         page
     } else {
@@ -149,7 +149,6 @@ async fn rows_of_list<T: Record>(
     statement: Statement,
     have_places: bool,
 ) -> Result<Option<Page<T>>> {
-    let first = to_bound(search.start).saturating_add(1);
     let (mut last, mut is_in_order) = (0, true);
     let read = |row: &mut Row<'_>| {
         let mut record = T::from_row(cx, row)?;
@@ -158,7 +157,7 @@ async fn rows_of_list<T: Record>(
         if have_places {
             let place: i64 = row.take()?;
             // What takes long is begun again elsewhere.
-            is_in_order &= place == first || place > last;
+            is_in_order &= place == 1 || place > last;
             last = place;
         }
         Ok(record)
@@ -173,30 +172,41 @@ async fn rows_of_list<T: Record>(
 /// # Errors
 /// Returns an error if it can't be decided what the caller holds.
 pub async fn list_statement<T: Record>(cx: &Context, search: &Search) -> Result<Statement> {
+    Ok(placed_statement::<T>(cx, search).await?.0)
+}
+
+/// Returns the statement for a list, and whether its rows come with their places.
+async fn placed_statement<T: Record>(cx: &Context, search: &Search) -> Result<(Statement, bool)> {
+    let is_sqlite = cx.db()?.get_database_backend() == DbBackend::Sqlite;
     let columns = Columns::of::<T>(cx, search).await?;
     if let Some(sites) = by_site::sites::<T>(cx, search, &columns)? {
-        return by_site::statement::<T>(cx, search, &columns, sites);
+        let statement = by_site::statement::<T>(cx, search, &columns, sites)?;
+        return Ok((statement, is_sqlite));
     }
-    match sorts_keys::<T>(cx, search)? {
-        true => by_sorted_keys::<T>(cx, search, &columns),
-        false => by_order::<T>(cx, search, &columns),
-    }
+    let chooses_keys = match is_sqlite {
+        true => sorts_keys::<T>(search),
+        // PostgreSQL joins what is to be sorted, and reads all accounts for the names in fifty rows.
+        false => !T::JOINS.is_empty() && !search.order.is_empty(),
+    };
+    Ok(match chooses_keys {
+        true => (by_sorted_keys::<T>(cx, search, &columns)?, is_sqlite),
+        false => (by_order::<T>(cx, search, &columns)?, false),
+    })
 }
 
 /// Returns whether a list is to sort the keys of its rows, and then to read the rows one by one. SQLite sorts rows with
 /// all that is selected of them, so that long texts are copied of all rows to show some. No index has the entities of
 /// several sites in order. PostgreSQL keeps long texts elsewhere, and sorts what leads to them.
-fn sorts_keys<T: Record>(cx: &Context, search: &Search) -> Result<bool> {
+fn sorts_keys<T: Record>(search: &Search) -> bool {
     let has_site = T::schema()
         .role(Role::Site)
         .is_some_and(|it| it.column.is_some());
     let first = search.order.first().and_then(|it| it.field.role);
-    Ok(cx.db()?.get_database_backend() == DbBackend::Sqlite
-        && !T::HTML.is_empty()
+    !T::HTML.is_empty()
         && has_site
         && search.site().is_none()
         && !search.order.is_empty()
-        && first != Some(Role::Id))
+        && first != Some(Role::Id)
 }
 
 /// Returns the statement for a list in one step.
@@ -207,28 +217,52 @@ fn by_order<T: Record>(cx: &Context, search: &Search, columns: &Columns<'_>) -> 
     Ok(sql.into_statement())
 }
 
-/// Returns the statement for a list that first chooses and sorts the keys alone. Each row comes with its place behind the
-/// columns: the database need not keep the order of what is chosen, but has no reason to leave it.
+/// Returns the statement for a list that first chooses and sorts the keys alone. On SQLite each row comes with its place
+/// behind the columns: the database need not keep the order of what is chosen, but has no reason to leave it.
 fn by_sorted_keys<T: Record>(
     cx: &Context,
     search: &Search,
     columns: &Columns<'_>,
 ) -> Result<Statement> {
     let mut sql = selecting::<T>(cx, columns)?;
-    sql.push(", chosen.place FROM (SELECT ");
-    sql.column(THIS, T::KEY)
-        .push(" AS key, row_number() OVER (");
-    write_order(&mut sql, &search.order, columns)?;
-    sql.push(") AS place");
+    begin_chosen(&mut sql);
+    sql.column(THIS, T::KEY).push(" AS key");
+    if sql.backend() == DbBackend::Postgres {
+        sql.push(", row_number() OVER (");
+        write_order(&mut sql, &search.order, columns)?;
+        sql.push(") AS place");
+    }
     write_from::<T>(cx, &mut sql);
     write_part::<T>(&mut sql, search, columns)?;
-    sql.push(") AS chosen CROSS JOIN \"")
-        .push(T::TABLE)
-        .push("\" ");
-    sql.push(THIS).push(" ON ");
-    sql.column(THIS, T::KEY).push(" = chosen.key");
-    write_joins::<T>(cx, &mut sql);
+    end_chosen::<T>(cx, &mut sql);
     Ok(sql.into_statement())
+}
+
+/// Appends ` FROM (SELECT `: what chooses keys, as `key` and in their order, follows. On SQLite the rows come with their
+/// places; on PostgreSQL it chooses the places as well, as `place`.
+pub(super) fn begin_chosen(sql: &mut Sql) {
+    sql.push(match sql.backend() {
+        DbBackend::Postgres => " FROM (SELECT ",
+        // What is left out gets no number.
+        _ => ", chosen.place FROM (SELECT kept.key, row_number() OVER () AS place FROM (SELECT ",
+    });
+}
+
+/// Appends the end of what chooses keys, and the rows to these keys.
+pub(super) fn end_chosen<T: Record>(cx: &Context, sql: &mut Sql) {
+    let is_sqlite = sql.backend() == DbBackend::Sqlite;
+    // SQLite keeps the order of tables that are joined so.
+    sql.push(match is_sqlite {
+        true => ") AS kept) AS chosen CROSS JOIN \"",
+        false => ") AS chosen JOIN \"",
+    });
+    sql.push(T::TABLE).push("\" ").push(THIS).push(" ON ");
+    sql.column(THIS, T::KEY).push(" = chosen.key");
+    write_joins::<T>(cx, sql);
+    if !is_sqlite {
+        // By the order itself, an index would be walked through everybody's entities again.
+        sql.push(" ORDER BY chosen.place");
+    }
 }
 
 /// Appends which rows a list has, in which order, and which part of them is wanted.

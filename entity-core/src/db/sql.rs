@@ -122,10 +122,36 @@ impl Sql {
     /// # Errors
     /// Returns an error if `items` can't be written as JSON: a defect.
     pub fn bind_list<T: AsRef<str>>(&mut self, items: &[T]) -> Result<&mut Self> {
+        self.bind_items(
+            items,
+            (" IN (SELECT jsonb_array_elements_text(", "::jsonb))"),
+        )
+    }
+
+    /// Does the same for `items` that are few, where an index is to lead to them from each of several conditions with
+    /// `OR` between them: PostgreSQL reads the whole table for such a condition with [`bind_list`](Self::bind_list).
+    ///
+    /// # Errors
+    /// Fails as [`bind_list`](Self::bind_list) does.
+    pub fn bind_few<T: AsRef<str>>(&mut self, items: &[T]) -> Result<&mut Self> {
+        self.bind_items(
+            items,
+            (
+                " = ANY (ARRAY(SELECT jsonb_array_elements_text(",
+                "::jsonb)))",
+            ),
+        )
+    }
+
+    fn bind_items<T: AsRef<str>>(
+        &mut self,
+        items: &[T],
+        on_postgres: (&str, &str),
+    ) -> Result<&mut Self> {
         let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
         let list = serde_json::to_string(&items).map_err(Error::internal)?;
         let (before, after) = match self.backend {
-            DbBackend::Postgres => (" IN (SELECT jsonb_array_elements_text(", "::jsonb))"),
+            DbBackend::Postgres => on_postgres,
             _ => (" IN (SELECT value FROM json_each(", "))"),
         };
         self.push(before).bind(list);

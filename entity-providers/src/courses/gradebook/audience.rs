@@ -212,6 +212,10 @@ pub(super) async fn write_classes(
         sql.push("FALSE");
         return Ok(());
     }
+    // Follows from the rest: SQLite may take the order of an index of all memberships for less than the conditions of many
+    // sites.
+    let ids: Vec<&str> = sites.iter().map(|it| it.0).collect();
+    sql.push("this.site_id").bind_few(&ids)?.push(" AND ");
     if sites.iter().all(|it| it.1 == Audience::Oneself) {
         Audience::Oneself.write(cx, sql);
         sql.push(" AND ");

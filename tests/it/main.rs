@@ -23,6 +23,7 @@ mod event_stream;
 mod events;
 mod feeds;
 mod files;
+mod growth;
 mod hostile;
 mod identity;
 mod known_passwords;

@@ -26,7 +26,7 @@ const PARTS: [(&str, &str); 4] = [
 ];
 
 /// All lists, and all actions that answer with something of a site or of the caller.
-fn addresses() -> Vec<(String, Vec<(String, String)>)> {
+pub(crate) fn addresses() -> Vec<(String, Vec<(String, String)>)> {
     let registry = Registry::from_inventory().expect("types that go together");
     let mut all = Vec::new();
     for route in registry.routes() {
@@ -148,7 +148,7 @@ async fn multiply(app: &TestApp) {
     }
 }
 
-async fn caller_of(client: &Client) -> Caller {
+pub(crate) async fn caller_of(client: &Client) -> Caller {
     let own = client.get("/direct/user/current.json").await.json();
     let text = |name: &str| own[name].as_str().expect("a text").to_owned();
     Caller::user(text("id"), text("eid"))

@@ -1,6 +1,6 @@
 //! The traits that the author of an entity type implements: [`Provider`] and one trait for each capability.
 //!
-//! A provider is called only through the [`gate`](crate::gate), which checks permissions around each call. None of
+//! A provider is called only through the [`gate`], which checks permissions around each call. None of
 //! these methods checks a permission itself.
 
 use std::borrow::Cow;

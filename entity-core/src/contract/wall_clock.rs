@@ -1,6 +1,6 @@
 //! Local times: what clients send without an offset for an entity that names a time zone.
 //!
-//! A type declares the field that names the zone with [`Meaning::Zone`](crate::schema::Meaning::Zone). The instants that
+//! A type declares the field that names the zone with [`Meaning::Zone`]. The instants that
 //! clients write are then by the clock of that zone: of the zone that is sent with them, else of the one that the entity
 //! has. What has an offset, and milliseconds, are instants whatever the zone is.
 

@@ -115,7 +115,7 @@
 //! # }
 //! ```
 //!
-//! The module `loan` is the table as an entity of [`sea_orm`](crate::sea_orm), which the derive makes of the struct: it
+//! The module `loan` is the table as an entity of [`sea_orm`], which the derive makes of the struct: it
 //! is called as the struct is, in small letters, and its columns are called as the fields are. A misspelt column does
 //! not compile, and instants are compared as the column holds them. [`db::find`](crate::db::find) returns the records of
 //! such a query as the caller sees them, [`db::load`](crate::db::load) whole, [`db::among`](crate::db::among) is the

@@ -84,7 +84,7 @@ impl std::fmt::Debug for Address {
     }
 }
 
-/// Answers a request below [`PORTAL`], [`USERS`] or [`FILES`].
+/// Answers a request below [`PORTAL`], [`USERS`](crate::base::mount::USERS) or [`FILES`].
 pub(crate) async fn handle(app: &App, mut exchange: Box<Exchange>) -> Response {
     match answer(app, &mut exchange).await {
         Ok(response) => response,

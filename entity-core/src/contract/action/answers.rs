@@ -57,7 +57,7 @@ pub enum Answers {
     EntityOf(&'static str),
     /// An entity of the type, which the action created.
     Created,
-    /// Entities of the type. Under a need of the [public's view](Need::PublicView), an anonymous caller is not refused
+    /// Entities of the type. Under a need of the [public's view](crate::Need::PublicView), an anonymous caller is not refused
     /// in a site that shows the public nothing, but gets an empty list.
     Collection,
     /// Entities of the type with this other prefix, to whose list or searched action the action forwards.

@@ -7,6 +7,7 @@ use quote::quote;
 use crate::attributes::TypeAttributes;
 use crate::field::{Field, Fields};
 
+/// Generates `touch`, if the type has a date or a number of its changes.
 pub(crate) fn touch(fields: &Fields) -> Option<TokenStream> {
     let is_counted = |it: &&Field| it.is_stored();
     let has_version = fields.role("Version").is_some();
@@ -33,6 +34,7 @@ pub(crate) fn touch(fields: &Fields) -> Option<TokenStream> {
     })
 }
 
+/// Generates `settle`, if the type names functions that check what is written.
 pub(crate) fn settle(attributes: &TypeAttributes) -> Option<TokenStream> {
     let check = attributes
         .check
@@ -56,6 +58,7 @@ pub(crate) fn settle(attributes: &TypeAttributes) -> Option<TokenStream> {
     })
 }
 
+/// Generates `complete`, if the type names a function that computes fields.
 pub(crate) fn complete(attributes: &TypeAttributes) -> Option<TokenStream> {
     let path = attributes.complete.as_ref()?;
     Some(quote! {

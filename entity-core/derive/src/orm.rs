@@ -26,14 +26,12 @@ pub(crate) fn implement(
     let parent = fields.0.iter().find_map(|it| {
         let parent = it.parent.as_ref()?;
         let is_own = last_segment(parent).is_some_and(|it| it == "Self");
-        let (parent, reference) = (
-            if is_own {
-                quote!(#name)
-            } else {
-                quote!(#parent)
-            },
-            column(&it.ident),
-        );
+        let reference = column(&it.ident);
+        let parent = if is_own {
+            quote!(#name)
+        } else {
+            quote!(#parent)
+        };
         Some(quote!(#parent, #reference))
     });
     quote! {

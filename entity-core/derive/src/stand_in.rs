@@ -26,8 +26,8 @@ pub(crate) fn stand_in(input: &DeriveInput) -> TokenStream {
     quote! {
         #[automatically_derived]
         impl ::entity_core::Entity for #name {
-            fn schema() -> &'static ::entity_core::schema::Schema { ::std::unimplemented!() }
-            fn id(&self) -> ::std::borrow::Cow<'_, str> { ::std::unimplemented!() }
+            fn schema() -> &'static ::entity_core::schema::Schema { ::std::unreachable!() }
+            fn id(&self) -> ::std::borrow::Cow<'_, str> { ::std::unreachable!() }
         }
         #provider #(#verbs)* #record
     }
@@ -62,7 +62,7 @@ fn verb(name: &Ident, verb: &str) -> TokenStream {
             #[automatically_derived]
             impl ::entity_core::Read for #name {
                 async fn read(#cx, _: &str) -> ::entity_core::Result<::std::option::Option<Self>> {
-                    ::std::unimplemented!()
+                    ::std::unreachable!()
                 }
             }
         },
@@ -73,7 +73,7 @@ fn verb(name: &Ident, verb: &str) -> TokenStream {
                     #cx,
                     _: &::entity_core::Search,
                 ) -> ::entity_core::Result<::entity_core::Page<Self>> {
-                    ::std::unimplemented!()
+                    ::std::unreachable!()
                 }
             }
         },
@@ -81,9 +81,9 @@ fn verb(name: &Ident, verb: &str) -> TokenStream {
             #[automatically_derived]
             impl ::entity_core::Create for #name {
                 type Draft = ::entity_core::Fields;
-                fn site(_: &Self::Draft) -> ::std::option::Option<&str> { ::std::unimplemented!() }
+                fn site(_: &Self::Draft) -> ::std::option::Option<&str> { ::std::unreachable!() }
                 async fn create(#cx, _: Self::Draft) -> ::entity_core::Result<Self> {
-                    ::std::unimplemented!()
+                    ::std::unreachable!()
                 }
             }
         },
@@ -92,14 +92,14 @@ fn verb(name: &Ident, verb: &str) -> TokenStream {
             impl ::entity_core::Update for #name {
                 type Changes = ::entity_core::Fields;
                 async fn update(#cx, _: Self, _: Self::Changes) -> ::entity_core::Result<Self> {
-                    ::std::unimplemented!()
+                    ::std::unreachable!()
                 }
             }
         },
         _ => quote! {
             #[automatically_derived]
             impl ::entity_core::Delete for #name {
-                async fn delete(#cx, _: Self) -> ::entity_core::Result<()> { ::std::unimplemented!() }
+                async fn delete(#cx, _: Self) -> ::entity_core::Result<()> { ::std::unreachable!() }
             }
         },
     }
@@ -150,12 +150,12 @@ fn record(input: &DeriveInput) -> TokenStream {
                 _: &::entity_core::Context,
                 _: &mut ::entity_core::db::Row<'_>,
             ) -> ::entity_core::Result<Self> {
-                ::std::unimplemented!()
+                ::std::unreachable!()
             }
-            fn make(#fields) -> ::entity_core::Result<Self> { ::std::unimplemented!() }
-            fn change(&mut self, #fields) -> ::entity_core::Result<()> { ::std::unimplemented!() }
-            fn values(&self) -> ::std::vec::Vec<::entity_core::sea_orm::Value> { ::std::unimplemented!() }
-            fn key(&self) -> &str { ::std::unimplemented!() }
+            fn make(#fields) -> ::entity_core::Result<Self> { ::std::unreachable!() }
+            fn change(&mut self, #fields) -> ::entity_core::Result<()> { ::std::unreachable!() }
+            fn values(&self) -> ::std::vec::Vec<::entity_core::sea_orm::Value> { ::std::unreachable!() }
+            fn key(&self) -> &str { ::std::unreachable!() }
         }
     }
 }

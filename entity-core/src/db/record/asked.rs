@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use sea_orm::sea_query::{Expr, PostgresQueryBuilder, QueryBuilder, SqlWriter, SqliteQueryBuilder};
-use sea_orm::{ConnectionTrait as _, DbBackend, QueryTrait as _, Select, Value};
+use sea_orm::{DbBackend, QueryTrait as _, Select, Value};
 
 use crate::contract::context::Context;
 use crate::db::Sql;
@@ -48,14 +48,16 @@ pub(super) fn write_asked<T: Record>(sql: &mut Sql, select: &Select<T::Table>) -
 /// # Errors
 /// Returns an error if the service has no database.
 pub fn among<T: AsRef<str>>(cx: &Context, expression: Expr, items: &[T]) -> Result<Expr> {
-    let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
-    let list = serde_json::to_string(&items).map_err(Error::internal)?;
-    let text = match cx.db()?.get_database_backend() {
-        // With `IN (SELECT …)` the whole table is read for several such conditions with `OR` between them.
-        DbBackend::Postgres => "$1 = ANY (ARRAY(SELECT jsonb_array_elements_text($2::jsonb)))",
-        _ => "? IN (SELECT value FROM json_each(?))",
+    let mut list = cx.db()?.sql("");
+    list.bind_few(items)?;
+    let text = match list.backend() {
+        DbBackend::Postgres => "$1 $2",
+        _ => "? ?",
     };
-    Ok(Expr::cust_with_exprs(text, [expression, Expr::val(list)]))
+    Ok(Expr::cust_with_exprs(
+        text,
+        [expression, list.into_expression()],
+    ))
 }
 
 /// The text of a query, whose values are bound in the statement of which it becomes a part.

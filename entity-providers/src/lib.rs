@@ -12,6 +12,7 @@ pub mod base {
     pub mod limits;
     pub(crate) mod parameters;
     pub(crate) mod personal;
+    pub(crate) mod place;
     pub(crate) mod search;
     pub mod university;
     pub(crate) mod when;

@@ -16,7 +16,6 @@ pub mod instructor;
 pub mod item;
 mod marking;
 mod named;
-mod place;
 mod result;
 pub mod score;
 mod sheet;

@@ -9,8 +9,10 @@ use entity_core::db::Sight;
 use entity_core::file::Files;
 use entity_core::wire::Millis;
 use entity_core::{Access, Action, Actions, Context, Entity, Error, Need, Result, Verb, standard};
-use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _};
+use sea_orm::ColumnTrait as _;
 use serde::Serialize;
+
+use crate::base::place;
 
 /// Whoever holds it writes the items and sees drafts.
 const WRITES: &str = "syllabus.add.item";
@@ -84,15 +86,13 @@ impl SyllabusItem {
 
     /// Puts a new item that names no place behind the others.
     async fn settle(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
+        use syllabus_item::Column::{Order, SiteId};
         if before.is_some() || self.order != 0 {
             return Ok(());
         }
-        let last = syllabus_item::Entity::find()
-            .select_only()
-            .expr(syllabus_item::Column::Order.max())
-            .filter(syllabus_item::Column::SiteId.eq(self.site_id.as_str()));
-        let last: Vec<Option<i64>> = cx.db()?.select(&last).await?;
-        self.order = last.into_iter().flatten().sum::<i64>().saturating_add(1);
+        let beside = SiteId.eq(self.site_id.as_str());
+        let (_, last) = place::last::<syllabus_item::Entity>(cx, Order, beside).await?;
+        self.order = last.saturating_add(1);
         Ok(())
     }
 }

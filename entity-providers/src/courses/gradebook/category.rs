@@ -4,18 +4,19 @@ use entity_core::db;
 use entity_core::wire::{Decimal, Millis};
 use entity_core::{Access, Context, Delete, Entity, Error, Need, Result, standard};
 use sea_orm::sea_query::{Expr, ExprTrait as _};
-use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, PaginatorTrait as _, QueryFilter as _};
 use serde::Serialize;
 
 use super::audience::{EDIT, MEMBER, SEES_GRADEBOOK};
 use super::item::gradebook_item;
+use crate::base::limits;
 
 /// The largest weight.
 const MOST_WEIGHT: Decimal = Decimal::of_units(10_000_000);
 /// The maximum number of scores that a category drops.
 const MOST_DROPPED: i64 = 100;
 /// The maximum number of categories of a site.
-const MOST_CATEGORIES: i64 = 100;
+const MOST_CATEGORIES: u64 = 100;
 
 /// A kind of gradebook items, with its weight in the course grade.
 #[standard(facts)]
@@ -74,7 +75,13 @@ impl GradebookCategory {
 
     async fn settle(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
         if before.is_none() {
-            super::place::next::<Self>(cx, &self.site_id, MOST_CATEGORIES).await?;
+            limits::lock_site(cx, &self.site_id).await?;
+            let of_site = gradebook_category::Column::SiteId.eq(self.site_id.as_str());
+            let others = gradebook_category::Entity::find().filter(of_site);
+            if others.count(cx.db()?).await? >= MOST_CATEGORIES {
+                let message = format!("a gradebook has at most {MOST_CATEGORIES} categories");
+                return Err(Error::limit_reached(message));
+            }
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::audience::{EDIT, MEMBER, SEES_ITEM};
 use super::category::gradebook_category;
+use crate::base::{limits, place};
 
 /// The largest number of points of an item, and of a score.
 pub(super) const MOST_POINTS: Decimal = Decimal::of_units(10_000_000_000);
@@ -115,7 +116,14 @@ impl GradebookItem {
 
     async fn settle(&mut self, cx: &Context, before: Option<&Self>) -> Result<()> {
         if before.is_none() {
-            let last = super::place::next::<Self>(cx, &self.site_id, MOST_ITEMS).await?;
+            limits::lock_site(cx, &self.site_id).await?;
+            let beside = gradebook_item::Column::SiteId.eq(self.site_id.as_str());
+            let place = gradebook_item::Column::Position;
+            let (count, last) = place::last::<gradebook_item::Entity>(cx, place, beside).await?;
+            if count >= MOST_ITEMS {
+                let message = format!("a gradebook has at most {MOST_ITEMS} items");
+                return Err(Error::limit_reached(message));
+            }
             if self.position == 0 {
                 self.position = last.saturating_add(1);
             }

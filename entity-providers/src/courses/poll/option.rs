@@ -6,11 +6,12 @@ use entity_core::db::{self, Sight};
 use entity_core::{
     Access, Context, Delete, Entity, Error, Need, Operation, Read, Result, gate, standard,
 };
-use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use serde::Serialize;
 
 use super::{ACCESS as OF_POLLS, ADD, MOST_OPTIONS, Poll, demand_number, poll};
 use crate::base::fields::seen;
+use crate::base::place;
 
 /// Whoever changes a poll changes and deletes its options.
 const ACCESS: Access = Access {
@@ -108,19 +109,15 @@ impl PollOption {
 
     /// Puts a new option behind the others, unless it has a place or there are too many.
     async fn find_place(&mut self, cx: &Context) -> Result<()> {
-        let others = poll_option::Entity::find()
-            .select_only()
-            .expr(poll_option::Column::Key.count())
-            .expr(poll_option::Column::OptionOrder.max())
-            .filter(poll_option::Column::Poll.eq(self.poll.as_str()));
-        let found: Vec<(i64, Option<i64>)> = cx.db()?.select(&others).await?;
-        let (count, last) = found.into_iter().next().unwrap_or_default();
+        let beside = poll_option::Column::Poll.eq(self.poll.as_str());
+        let place = poll_option::Column::OptionOrder;
+        let (count, last) = place::last::<poll_option::Entity>(cx, place, beside).await?;
         if count >= MOST_OPTIONS {
             let message = format!("a poll has at most {MOST_OPTIONS} options");
             return Err(Error::limit_reached(message));
         }
         if self.option_order == 0 {
-            self.option_order = last.unwrap_or_default().saturating_add(1);
+            self.option_order = last.saturating_add(1);
         }
         Ok(())
     }

@@ -5,13 +5,12 @@ use entity_core::wire::Decimal;
 use entity_core::{
     Access, Context, Create, Delete, Entity, Error, Fields, Need, Result, Update, standard,
 };
-use sea_orm::{
-    ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _,
-};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _};
 use serde::Serialize;
 
 use super::answers::Texts;
 use super::{EDIT, GRADE, Quiz};
+use crate::base::place;
 
 /// The questions of a draft are for those who write quizzes.
 const SIGHT: Sight = Sight::Any(&[
@@ -139,19 +138,15 @@ impl QuizQuestion {
         if before.is_some() {
             return Ok(());
         }
-        let others = quiz_question::Entity::find()
-            .select_only()
-            .expr(quiz_question::Column::Id.count())
-            .expr(quiz_question::Column::Position.max())
-            .filter(quiz_question::Column::QuizId.eq(self.quiz_id.as_str()));
-        let found: Vec<(i64, Option<i64>)> = cx.db()?.select(&others).await?;
-        let (count, last) = found.into_iter().next().unwrap_or_default();
+        let beside = quiz_question::Column::QuizId.eq(self.quiz_id.as_str());
+        let place = quiz_question::Column::Position;
+        let (count, last) = place::last::<quiz_question::Entity>(cx, place, beside).await?;
         if count >= MOST {
             let message = format!("a quiz has at most {MOST} questions");
             return Err(Error::limit_reached(message));
         }
         if self.position == 0 {
-            self.position = last.unwrap_or_default().saturating_add(1);
+            self.position = last.saturating_add(1);
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use quote::quote;
 use syn::{DeriveInput, LitStr};
 
 use crate::attributes::TypeAttributes;
+use crate::compared;
 use crate::field::{Field, Fields, Storage};
 
 pub(crate) fn implement(
@@ -39,29 +40,34 @@ pub(crate) fn implement(
         .or_else(own_account)
         .map(|it| borrowed(it, &quote!(owner)));
     let listed = listed(attributes, fields)?;
+    let (comparisons, compared) = compared::implement(input, fields);
     let version = version(attributes, fields);
     let updated = updated(fields);
     let told_once = attributes.told_once.as_ref().map(told_once);
     let asked = attributes.asked.as_ref().map(asked);
     let removal = attributes.removal.as_ref().map(removal);
     Ok(quote! {
-        impl ::entity_core::Entity for #name {
-            fn schema() -> &'static ::entity_core::schema::Schema {
-                static SCHEMA: ::entity_core::schema::Schema = ::entity_core::schema::Schema {
-                    doc: #doc,
-                    fields: &[#(#schema),*],
-                    has_feed: #has_feed,
-                    has_events: #has_events,
-                    has_site: #has_site,
-                    listed: &[#(#listed),*],
-                };
-                &SCHEMA
+        #comparisons
+        const _: () = {
+            static SCHEMA: ::entity_core::schema::Schema = ::entity_core::schema::Schema {
+                doc: #doc,
+                fields: &[#(#schema),*],
+                has_feed: #has_feed,
+                has_events: #has_events,
+                has_site: #has_site,
+                listed: &[#(#listed),*],
+            };
+            impl ::entity_core::Entity for #name {
+                fn schema() -> &'static ::entity_core::schema::Schema {
+                    &SCHEMA
+                }
+                fn id(&self) -> ::std::borrow::Cow<'_, str> {
+                    ::std::borrow::Cow::Borrowed(&self.#id)
+                }
+                #title #site #owner #version #updated #told_once #asked #removal #feed #event
             }
-            fn id(&self) -> ::std::borrow::Cow<'_, str> {
-                ::std::borrow::Cow::Borrowed(&self.#id)
-            }
-            #title #site #owner #version #updated #told_once #asked #removal #feed #event
-        }
+            #compared
+        };
     })
 }
 

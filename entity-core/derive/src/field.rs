@@ -46,13 +46,13 @@ pub(crate) struct Field {
     /// True if no two entities of a site have the same value in the field.
     pub(crate) is_unique_in_site: bool,
     /// True if lists can't be filtered and ordered by the field, although it has a column.
-    is_uncompared: bool,
-    doc: String,
+    pub(crate) is_uncompared: bool,
+    pub(crate) doc: String,
     kind: TokenStream,
     pub(crate) is_required: bool,
     is_searchable: bool,
     writable: Option<Ident>,
-    column: Option<String>,
+    pub(crate) column: Option<String>,
     pub(crate) references: Option<LitStr>,
     meaning: Option<TokenStream>,
     words: Words,
@@ -277,15 +277,14 @@ impl Field {
         let required = self.is_required.then(|| quote!(.required()));
         let nullable = self.is_optional.then(|| quote!(.nullable()));
         let searchable = self.is_searchable.then(|| quote!(.searchable()));
-        let kind_name = kind.to_string();
-        let is_compared = kind_name != "List" && kind_name != "Object";
-        let column = match &self.storage {
-            Storage::Joined(sql) if self.column.is_some() => Some(quote!(.joined(#sql))),
-            Storage::Shown | Storage::Key if is_compared && !self.is_uncompared => {
-                self.column.as_ref().map(|it| quote!(.column(#it)))
+        let column = self.column.as_ref().filter(|_| self.is_compared());
+        let column = column.map(|name| {
+            if let Storage::Joined(sql) = &self.storage {
+                quote!(.joined(#sql))
+            } else {
+                quote!(.column(#name))
             }
-            _ => None,
-        };
+        });
         let not_null = (!self.is_optional).then(|| quote!(.not_null()));
         let references = self.references.iter().map(|it| quote!(.references(#it)));
         let role = self

@@ -8,6 +8,7 @@
 mod attributes;
 mod children;
 mod choices;
+mod compared;
 mod computed;
 mod entity;
 mod field;
@@ -33,6 +34,9 @@ use crate::attributes::TypeAttributes;
 use crate::field::Fields;
 
 /// Implements `entity_core::Entity`, and a table-backed provider if the struct names a prefix and a table.
+///
+/// The constant `FIELD` of the struct has the fields that lists compare, each with the type of its values: functions narrow
+/// and order lists by `Poll::FIELD.closes.lt(cx.now())` and `Poll::FIELD.closes.desc()`.
 ///
 /// On the struct, `#[entity(…)]`:
 ///

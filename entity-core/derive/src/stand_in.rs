@@ -5,6 +5,7 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 use syn::{Data, DeriveInput};
 
+use crate::compared;
 use crate::orm;
 
 pub(crate) fn stand_in(input: &DeriveInput) -> TokenStream {
@@ -23,7 +24,9 @@ pub(crate) fn stand_in(input: &DeriveInput) -> TokenStream {
         .filter(|it| is_said("verbs") && is_said(it));
     let verbs = verbs.map(|it| verb(name, it));
     let record = (is_said("table") || is_said("verbs")).then(|| record(input));
+    let compared = compared::stand_in(input);
     quote! {
+        #compared
         #[automatically_derived]
         impl ::entity_core::Entity for #name {
             fn schema() -> &'static ::entity_core::schema::Schema { ::std::unreachable!() }

@@ -30,6 +30,7 @@
 
 mod cell;
 mod cursor;
+mod field_of;
 mod filter;
 mod needle;
 mod order;
@@ -41,13 +42,14 @@ use crate::contract::access::Scope;
 use crate::contract::provider::List;
 use crate::contract::registry::Route;
 use crate::model::projection::Projection;
-use crate::model::schema::{Role, Schema};
+use crate::model::schema::{Field, Role, Schema};
 use crate::words::error::{Error, Result};
 use crate::{model::entity::Entity, words::version::Version};
 
 pub use crate::words::fold::fold;
 pub use cell::Cell;
 pub use cursor::Cursor;
+pub use field_of::{Comparable, FieldOf};
 pub use filter::{Filter, Operator, Test};
 pub use needle::Needle;
 pub use order::Order;
@@ -301,16 +303,10 @@ impl Search {
         }
     }
 
-    /// Narrows the search to the entities whose field `name` passes `test`.
-    ///
-    /// # Errors
-    /// Returns an error if `E` has no such field with a column: a defect.
-    pub fn narrow<E: Entity>(&mut self, name: &str, test: Test) -> Result<()> {
-        let field = E::schema().field(name).filter(|it| it.column.is_some());
-        let field = field.ok_or_else(|| Error::internal(format!("no column for `{name}`")))?;
+    /// Narrows the search to the entities that pass `filter`, such as `Loan::FIELD.due.lt(cx.now())`: see [`FieldOf`].
+    pub fn narrow(&mut self, filter: Filter) {
         // In front of what the client asked: a site that is named here is the one in which permissions are looked up.
-        self.filters.insert(0, Filter { field, test });
-        Ok(())
+        self.filters.insert(0, filter);
     }
 
     /// Narrows the search to the entities of `site`.
@@ -318,8 +314,9 @@ impl Search {
     /// # Errors
     /// Returns an error if the entities belong to no site: a defect.
     pub fn narrow_to_site<E: Entity>(&mut self, site: &str) -> Result<()> {
-        let test = Test::Equal(Cell::Text(site.to_owned()));
-        self.narrow::<E>(site_field::<E>(), test)
+        let site = FieldOf::<String>::new(site_field::<E>()?).eq(site);
+        self.narrow(site);
+        Ok(())
     }
 
     /// Narrows the search to the entities of these sites, of which there may be none. If the client named a site, that
@@ -334,8 +331,9 @@ impl Search {
             self.filters
                 .retain(|it| !(is_of_site(it) && matches!(it.test, Test::Equal(_))));
         }
-        let sites = sites.into_iter().map(Cell::Text).collect();
-        self.narrow::<E>(site_field::<E>(), Test::In(sites))
+        let sites = FieldOf::<String>::new(site_field::<E>()?).is_in(sites);
+        self.narrow(sites);
+        Ok(())
     }
 
     /// Returns the value that the field must have, if a filter requires equality.
@@ -434,9 +432,11 @@ impl Search {
     }
 }
 
-/// Returns the name of the field with the site of an entity.
-fn site_field<E: Entity>() -> &'static str {
-    E::schema().role(Role::Site).map_or("", |it| it.name)
+/// Returns the field with the site of an entity.
+fn site_field<E: Entity>() -> Result<&'static Field> {
+    let field = E::schema().role(Role::Site);
+    let field = field.filter(|it| it.column.is_some());
+    field.ok_or_else(|| Error::internal("the entities belong to no site that lists compare"))
 }
 
 /// Returns the values of the order's keys for an entity with these fields.
@@ -446,7 +446,7 @@ fn keys(order: &[Order], data: &serde_json::Value) -> Vec<Cell> {
 }
 
 /// Returns whether `_search` looks into the field.
-pub(crate) fn is_searched(field: &crate::model::schema::Field) -> bool {
+pub(crate) fn is_searched(field: &Field) -> bool {
     field.is_searchable && field.column.is_some()
 }
 

@@ -196,6 +196,10 @@ fn write_filter(sql: &mut Sql, filter: &Filter, columns: &Columns<'_>) -> Result
 }
 
 fn write_in(sql: &mut Sql, field: &Field, cells: &[Cell], columns: &Columns<'_>) -> Result<()> {
+    if cells.is_empty() {
+        sql.push("FALSE");
+        return Ok(());
+    }
     columns.write(sql, field)?;
     let texts: Option<Vec<&str>> = cells.iter().map(text).collect();
     if let Some(texts) = texts {

@@ -6,7 +6,6 @@
 //!
 //! ```standalone_crate
 //! use entity_core::db::{self, Facts, Sight};
-//! use entity_core::search::{Cell, Test};
 //! use entity_core::{
 //!     Action, Actions, Arguments, Context, Data, DateTimeUtc, Entity, Error, Need, Provider as _, Reference, Result,
 //!     Search, Verb, gate,
@@ -75,11 +74,10 @@
 //! }
 //!
 //! async fn overdue(cx: &Context, arguments: Arguments) -> Result<Search> {
-//!     let now = Cell::Integer(cx.now().timestamp_millis());
 //!     let mut search = arguments.search()?.clone();
 //!     search.narrow_to_site::<Loan>(arguments.argument("siteId")?)?;
-//!     search.narrow::<Loan>("due", Test::Less(now))?;
-//!     search.narrow::<Loan>("returned", Test::Null(true))?;
+//!     search.narrow(Loan::FIELD.due.lt(cx.now()));
+//!     search.narrow(Loan::FIELD.returned.is_null());
 //!     Ok(search)
 //! }
 //! # fn main() {

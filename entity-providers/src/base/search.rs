@@ -1,11 +1,35 @@
-//! Parameters of lists that existing clients send beside those of the grammar.
+//! Lists that are read to their end, and parameters of lists that existing clients send beside those of the grammar.
 
-use entity_core::{Error, Result, Search};
+use entity_core::search::Filter;
+use entity_core::{Context, Entity, Error, List, Result, Search, Window, gate};
 
 /// Most words that a list looks for.
 const MOST_WORDS: usize = 5;
 /// Most characters of a text to look for.
 const MOST_CHARACTERS: usize = 200;
+
+/// Returns all entities that the caller sees and that pass `filter`, page by page in the order of the type's lists.
+pub(crate) async fn all<P: List<Entity = P> + Entity>(
+    cx: &Context,
+    filter: &Filter,
+) -> Result<Vec<P>> {
+    let mut window = Window {
+        start: 0,
+        limit: P::MAX,
+    };
+    let mut all = Vec::new();
+    loop {
+        let mut search = Search::part(window);
+        search.narrow(filter.clone());
+        let page = gate::list::<P>(cx, search).await?;
+        let next = page.next_start(window);
+        all.extend(page.items);
+        match next {
+            Some(start) if start > window.start => window.start = start,
+            _ => return Ok(all),
+        }
+    }
+}
 
 /// Adds the words of the parameters `names` to those that `search` looks for.
 pub(crate) fn add_words(search: &mut Search, names: &[&str]) -> Result<()> {

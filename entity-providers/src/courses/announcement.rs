@@ -8,7 +8,6 @@ pub(crate) mod view;
 use chrono::TimeDelta;
 use entity_core::db::{self, Sight};
 use entity_core::file::Files;
-use entity_core::search::{Cell, Test};
 use entity_core::wire::Millis;
 use entity_core::{
     Action, Actions, Arguments, Audience, Context, Entity, Error, Need, Notice, Provider as _,
@@ -221,8 +220,7 @@ fn asked(cx: &Context, arguments: &Arguments) -> Result<Search> {
     let mut search = arguments.search()?.clone();
     let days = number("d").and_then(|it| TimeDelta::try_days(i64::try_from(it).ok()?));
     if let Some(since) = days.and_then(|it| cx.now().checked_sub_signed(it)) {
-        let since = Cell::Integer(since.timestamp_millis());
-        search.narrow::<Announcement>("createdOn", Test::GreaterOrEqual(since))?;
+        search.narrow(Announcement::FIELD.created_on.gte(since));
     }
     if let Some(most) = number("n") {
         search.cut(most);

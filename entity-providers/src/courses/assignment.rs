@@ -18,7 +18,6 @@ pub(crate) mod view;
 use entity_core::blob::Target;
 use entity_core::db::{self, Sight};
 use entity_core::file::Files;
-use entity_core::search::{Cell, Test};
 use entity_core::wire::Moment;
 use entity_core::{
     Access, Audience, Context, DateTimeUtc, Decision, Entity, Error, Need, Notice, Operation,
@@ -319,11 +318,10 @@ impl Assignment {
         let Some(caller) = cx.caller().user_id() else {
             return Ok(());
         };
-        let ids = assignments.iter().map(|it| Cell::Text(it.id.clone()));
+        let ids = assignments.iter().map(|it| &it.id);
         let mut search = Search::all();
-        let own = Test::Equal(Cell::Text(caller.to_owned()));
-        search.narrow::<Submission>("submitter", own)?;
-        search.narrow::<Submission>("gradableId", Test::In(ids.collect()))?;
+        search.narrow(Submission::FIELD.submitter.eq(caller));
+        search.narrow(Submission::FIELD.assignment_id.is_in(ids));
         let page = gate::list::<Submission>(cx, search).await?;
         for submission in page.items {
             let of = |it: &&mut Self| it.id == submission.assignment_id;
@@ -347,8 +345,7 @@ impl Assignment {
             return Ok(());
         }
         let mut search = Search::all();
-        let of_this = Test::Equal(Cell::Text(self.id.clone()));
-        search.narrow::<Submission>("gradableId", of_this)?;
+        search.narrow(Submission::FIELD.assignment_id.eq(&self.id));
         let window = search.window();
         let page = gate::list::<Submission>(cx, search).await?;
         let next = page.next_start(window);

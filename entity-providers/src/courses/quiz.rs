@@ -16,7 +16,6 @@ mod tests;
 mod times;
 
 use entity_core::db::{self, Sight};
-use entity_core::search::{Cell, Test};
 use entity_core::wire::{Decimal, Millis};
 use entity_core::{
     Access, Audience, Context, Delete, Entity, Error, Fields, Need, Notice, Result, Search, Update,
@@ -214,12 +213,12 @@ async fn narrow(cx: &Context, search: &mut Search) -> Result<()> {
     for name in ["context", "siteId"] {
         let named = search.parameter(name).map(ToOwned::to_owned);
         if let Some(site) = named.filter(|it| !it.is_empty()) {
-            search.narrow::<Quiz>("ownerSiteId", Test::Equal(Cell::Text(site)))?;
+            search.narrow(Quiz::FIELD.site_id.eq(site));
         }
     }
     let is_other = |it: &str| cx.caller().user_id() != Some(it);
     if search.site().is_none() || search.parameter("userId").is_some_and(is_other) {
-        search.narrow::<Quiz>("ownerSiteId", Test::In(Vec::new()))?;
+        search.narrow(Quiz::FIELD.site_id.is_in::<&str>([]));
     }
     Ok(())
 }

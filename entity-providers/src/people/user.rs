@@ -15,7 +15,6 @@ mod view;
 mod write;
 
 use entity_core::db::{self, Secret, Sight};
-use entity_core::search::{Cell, Test};
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
     Access, Action, Actions, Arguments, Context, Delete, Done, Entity, Error, Need, Operation,
@@ -247,8 +246,7 @@ async fn narrow(cx: &Context, search: &mut Search) -> Result<()> {
     if let Some(email) = search.parameter("email") {
         let email = crate::base::search::plain("email", email)?;
         let found = find::by_email(cx, &email).await?;
-        let ids = found.into_iter().map(|it| Cell::Text(it.id)).collect();
-        search.narrow::<User>("id", Test::In(ids))?;
+        search.narrow(User::FIELD.id.is_in(found.into_iter().map(|it| it.id)));
     }
     Ok(())
 }

@@ -3,18 +3,18 @@
 use std::collections::{HashMap, HashSet};
 
 use entity_core::schema::Field;
-use entity_core::search::{Cell, Test};
 use entity_core::sheet::{self, Faults, Line, Report, Sheet};
 use entity_core::wire::iso;
 use entity_core::{
     Action, Answers, Arguments, Context, Data, Error, Input, Need, Outcome, Preconditions, Result,
-    Search, Verb, Window, gate,
+    Verb, gate,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Assignment, GRADE, Submission};
 use crate::base::parameters;
+use crate::base::search::all;
 use crate::people::membership::members_named;
 
 /// The title of the column with the external ids, by which an import finds students.
@@ -88,23 +88,7 @@ async fn export(cx: &Context, assignment: Assignment, _: Arguments) -> Result<Ou
 
 /// Returns all work for the assignment that the caller sees.
 async fn work(cx: &Context, assignment: &Assignment) -> Result<Vec<Submission>> {
-    let mut all = Vec::new();
-    let mut window = Window {
-        start: 0,
-        limit: entity_core::search::MAX_LIMIT,
-    };
-    loop {
-        let mut search = Search::part(window);
-        let of_this = Test::Equal(Cell::Text(assignment.id.clone()));
-        search.narrow::<Submission>("gradableId", of_this)?;
-        let page = gate::list::<Submission>(cx, search).await?;
-        let next = page.next_start(window);
-        all.extend(page.items);
-        match next {
-            Some(start) => window.start = start,
-            None => return Ok(all),
-        }
-    }
+    all(cx, &Submission::FIELD.assignment_id.eq(&assignment.id)).await
 }
 
 async fn import(

@@ -2,7 +2,6 @@
 
 use entity_core::db::{self, Migration, Sight};
 use entity_core::file::Files;
-use entity_core::search::{Cell, Test};
 use entity_core::wire::Moment;
 use entity_core::{
     Access, Action, Actions, Arguments, Audience, Context, DateTimeUtc, Entity, Error, Input, Need,
@@ -351,7 +350,7 @@ impl Actions for Submission {
 async fn of_assignment(cx: &Context, arguments: Arguments) -> Result<Search> {
     let assignment = Assignment::find(cx, arguments.argument("assignmentId")?).await?;
     let mut search = arguments.search_in_site::<Submission>(&assignment.site_id)?;
-    search.narrow::<Submission>("gradableId", Test::Equal(Cell::Text(assignment.id)))?;
+    search.narrow(Submission::FIELD.assignment_id.eq(assignment.id));
     Ok(search)
 }
 

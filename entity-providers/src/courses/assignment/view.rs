@@ -1,8 +1,7 @@
 //! Assignments on the dashboard.
 
 use chrono::TimeDelta;
-use entity_core::search::{Cell, Test};
-use entity_core::{Context, DateTimeUtc, Page, Result, Search, View, Window, gate};
+use entity_core::{Context, Page, Result, Search, View, Window, gate};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -47,23 +46,21 @@ pub(crate) async fn due_outside_of_calendars(
     period: TimeDelta,
     limit: u64,
 ) -> Result<Page<Assignment>> {
-    let millis = |it: DateTimeUtc| Cell::Integer(it.timestamp_millis());
     let mut search = Search::part(Window { start: 0, limit });
     search.narrow_to_sites::<Assignment>(sites)?;
-    search.narrow::<Assignment>("dueTime", Test::GreaterOrEqual(millis(cx.now())))?;
-    search.narrow::<Assignment>("dueTime", Test::Less(millis(cx.now() + period)))?;
-    search.narrow::<Assignment>("inCalendar", Test::Equal(Cell::Boolean(false)))?;
-    search.narrow::<Assignment>("draft", Test::Equal(Cell::Boolean(false)))?;
+    search.narrow(Assignment::FIELD.due_time.gte(cx.now()));
+    search.narrow(Assignment::FIELD.due_time.lt(cx.now() + period));
+    search.narrow(Assignment::FIELD.in_calendar.eq(false));
+    search.narrow(Assignment::FIELD.draft.eq(false));
     gate::list::<Assignment>(cx, search).await
 }
 
 /// Returns the assignments of the caller's sites that are due next, the first of them first.
 pub(crate) async fn due_next(cx: &Context, window: Window) -> Result<Page<AssignmentView>> {
     let sites = PinnedSites::all_of_caller(cx, READ, TOOL).await?;
-    let now = Cell::Integer(cx.now().timestamp_millis());
     let mut search = Search::part(window);
     search.narrow_to_sites::<Assignment>(sites.ids())?;
-    search.narrow::<Assignment>("dueTime", Test::GreaterOrEqual(now))?;
+    search.narrow(Assignment::FIELD.due_time.gte(cx.now()));
     let page = gate::list::<Assignment>(cx, search).await?;
     Ok(page.map(|it| {
         let url = sites.path(&it.site_id);

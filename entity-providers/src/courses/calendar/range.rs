@@ -6,7 +6,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use entity_core::recurrence::{self, MOST_STEPS, Range};
 use entity_core::schema::{Field, Kind};
-use entity_core::search::{Cell, Filter, Page, Test};
+use entity_core::search::{FieldOf, Page};
 use entity_core::{Context, Error, Reading, Result, Search, gate};
 use tokio::task::spawn_blocking;
 
@@ -42,8 +42,7 @@ pub(super) async fn list(
         is_first: true,
     };
     for _ in 0..MOST_STRETCHES {
-        let stored =
-            gate::list::<CalendarEvent>(cx, stored_in(search.clone(), rest.range)?).await?;
+        let stored = gate::list::<CalendarEvent>(cx, stored_in(search.clone(), rest.range)).await?;
         let last = stored.items.last().filter(|_| stored.has_more);
         let end = last.map_or(range.to, CalendarEvent::start);
         if last.is_some() && end <= rest.range.from {
@@ -110,7 +109,7 @@ pub(crate) async fn next(
         from: cx.now(),
         to: cx.now() + period,
     };
-    let mut search = stored_in(Search::all(), range)?;
+    let mut search = stored_in(Search::all(), range);
     search.narrow_to_sites::<CalendarEvent>(sites)?;
     let page = gate::list::<CalendarEvent>(cx, search).await?;
     let whole = Stretch {
@@ -201,20 +200,16 @@ impl Part {
 }
 
 /// Narrows `search` to the events of which some occurrence may be in `range`.
-fn stored_in(search: Search, range: Range) -> Result<Search> {
+fn stored_in(search: Search, range: Range) -> Search {
     let mut search = Search {
         start: 0,
         limit: MOST_EVENTS,
         ..search
     };
     search.order.clear();
-    let millis = |it: DateTime<Utc>| Cell::Integer(it.timestamp_millis());
-    search.narrow::<CalendarEvent>("firstTime", Test::Less(millis(range.to)))?;
-    search.filters.push(Filter {
-        field: &OVER_AT,
-        test: Test::GreaterOrEqual(millis(range.from)),
-    });
-    Ok(search)
+    search.narrow(CalendarEvent::FIELD.first_time.lt(range.to));
+    search.narrow(FieldOf::<DateTime<Utc>>::new(&OVER_AT).gte(range.from));
+    search
 }
 
 fn to_size(count: u64) -> usize {

@@ -1,7 +1,6 @@
 //! The actions on files: the lists that existing clients read, and what moves and copies.
 
 use entity_core::db;
-use entity_core::search::{Cell, Test};
 use entity_core::{
     Access, Action, Actions, Answers, Arguments, Context, Entity as _, Error, Need, Operation,
     Outcome, Provider as _, Reference, Result, Search, Verb, gate, shape,
@@ -88,29 +87,29 @@ pub(super) async fn may_read(cx: &Context, site: &str) -> Result<bool> {
     gate::holds(cx, READ, site).await
 }
 
-async fn of_caller(cx: &Context, arguments: Arguments) -> Result<Outcome<ContentItem>> {
+async fn of_caller(cx: &Context, arguments: Arguments) -> Result<Search> {
     let own = cx.caller().user_id().ok_or_else(Error::forbidden)?;
-    of_author(arguments.search()?.clone(), own)
+    Ok(of_author(arguments.search()?.clone(), own))
 }
 
 /// Tells only those who may view people whether there is somebody.
-async fn of_user(cx: &Context, arguments: Arguments) -> Result<Outcome<ContentItem>> {
+async fn of_user(cx: &Context, arguments: Arguments) -> Result<Search> {
     let name = arguments.argument("userId")?;
     let search = arguments.search()?.clone();
     if user::is_caller(cx, name) {
-        return of_author(search, cx.user_id()?);
+        return Ok(of_author(search, cx.user_id()?));
     }
     let found = match user::may_view(cx).await? {
         true => user::find(cx, name).await?,
         false => None,
     };
-    of_author(search, &found.ok_or_else(Error::not_found)?.id)
+    let found = found.ok_or_else(Error::not_found)?;
+    Ok(of_author(search, &found.id))
 }
 
-fn of_author(mut search: Search, author: &str) -> Result<Outcome<ContentItem>> {
-    let is_author = Test::Equal(Cell::Text(author.to_owned()));
-    search.narrow::<ContentItem>("authorId", is_author)?;
-    Ok(Outcome::List(search))
+fn of_author(mut search: Search, author: &str) -> Search {
+    search.narrow(ContentItem::FIELD.author_id.eq(author));
+    search
 }
 
 async fn move_to(cx: &Context, item: ContentItem, arguments: Arguments) -> Result<ContentItem> {

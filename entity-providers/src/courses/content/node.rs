@@ -1,7 +1,6 @@
 //! Folders as trees.
 
 use chrono::NaiveDateTime;
-use entity_core::search::{Cell, Test};
 use entity_core::wire::Millis;
 use entity_core::{
     Arguments, Context, Error, Outcome, Page, Provider as _, Rest, Result, Search, Window, gate,
@@ -164,14 +163,14 @@ async fn around(
     let mut paths = Vec::new();
     for name in below.split('/') {
         path = format!("{path}{name}/");
-        paths.push(Cell::Text(path.clone()));
+        paths.push(path.clone());
     }
     paths.pop();
     if paths.is_empty() {
         return Ok(Vec::new());
     }
     let mut search = Search::all();
-    search.narrow::<ContentItem>("resourceId", Test::In(paths))?;
+    search.narrow(ContentItem::FIELD.resource_id.is_in(paths));
     search.narrow_to_site::<ContentItem>(&folder.site_id)?;
     Ok(gate::list::<ContentItem>(cx, search).await?.items)
 }
@@ -202,11 +201,10 @@ async fn part(
     window: Window,
 ) -> Result<Page<ContentItem>> {
     let mut search = Search::part(window);
-    let text = |it: &str| Cell::Text(it.to_owned());
     let end = path::end(&folder.resource_id);
-    search.narrow::<ContentItem>("depth", Test::LessOrEqual(Cell::Integer(most)))?;
-    search.narrow::<ContentItem>("resourceId", Test::Less(text(&end)))?;
-    search.narrow::<ContentItem>("resourceId", Test::Greater(text(&folder.resource_id)))?;
+    search.narrow(ContentItem::FIELD.depth.lte(most));
+    search.narrow(ContentItem::FIELD.resource_id.lt(&end));
+    search.narrow(ContentItem::FIELD.resource_id.gt(&folder.resource_id));
     search.narrow_to_site::<ContentItem>(&folder.site_id)?;
     let page = gate::list::<ContentItem>(cx, search).await?;
     page.within(cx.answer_bytes())

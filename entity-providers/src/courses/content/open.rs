@@ -1,6 +1,5 @@
 //! Files at their own addresses, below `/access/content`.
 
-use entity_core::search::{Cell, Test};
 use entity_core::{
     Arguments, Context, Data, Error, ErrorKind, Operation, Provider as _, Result, Search,
     StoredFile, db, gate,
@@ -90,7 +89,7 @@ async fn named(cx: &Context, path: &str) -> Result<Option<ContentItem>> {
 
 async fn folder(cx: &Context, item: ContentItem) -> Result<Folder> {
     let mut search = Search::all();
-    search.narrow::<ContentItem>("folderId", Test::Equal(Cell::Text(item.id.clone())))?;
+    search.narrow(ContentItem::FIELD.folder_id.eq(&item.id));
     search.narrow_to_site::<ContentItem>(&item.site_id)?;
     let page = gate::list::<ContentItem>(cx, search).await?;
     let page = page.within(cx.answer_bytes())?;

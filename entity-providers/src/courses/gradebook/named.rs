@@ -1,6 +1,5 @@
 //! Items that other types name by their names, as forums do: what is graded there stays an item of its own.
 
-use entity_core::search::{Cell, Test};
 use entity_core::wire::Decimal;
 use entity_core::{Context, Error, Result, Search, gate};
 
@@ -53,6 +52,6 @@ pub(crate) async fn grade(
 async fn find(cx: &Context, site: &str, name: &str) -> Result<Option<GradebookItem>> {
     let mut search = Search::all();
     search.narrow_to_site::<GradebookItem>(site)?;
-    search.narrow::<GradebookItem>("name", Test::Equal(Cell::Text(name.to_owned())))?;
+    search.narrow(GradebookItem::FIELD.name.eq(name));
     Ok(gate::list::<GradebookItem>(cx, search).await?.items.pop())
 }

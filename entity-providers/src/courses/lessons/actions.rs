@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use entity_core::search::{Cell, Test};
 use entity_core::{
     Action, Actions, Answers, Arguments, Choice, Context, Data, Done, Error, ErrorKind, Input,
     Need, Operation, Outcome, Prompt, Questionnaire, Read as _, Result, Search, Sending, Verb,
@@ -108,21 +107,21 @@ async fn of_site(cx: &Context, arguments: Arguments) -> Result<Search> {
     let site = arguments.argument("siteId")?;
     enter(cx, site).await?;
     let mut search = arguments.search_in_site::<Lesson>(site)?;
-    search.narrow::<Lesson>("parentId", Test::Null(true))?;
+    search.narrow(Lesson::FIELD.parent_id.is_null());
     Ok(search)
 }
 
 async fn of_page(_cx: &Context, arguments: Arguments) -> Result<Search> {
     let mut search = arguments.search()?.clone();
-    let page = Cell::Text(arguments.argument("lessonId")?.to_owned());
-    search.narrow::<LessonItem>("lessonId", Test::Equal(page))?;
+    let page = arguments.argument("lessonId")?;
+    search.narrow(LessonItem::FIELD.lesson_id.eq(page));
     Ok(search)
 }
 
 async fn of_user(cx: &Context, arguments: Arguments) -> Result<Search> {
     let mut search = arguments.search()?.clone();
     search.narrow_to_sites::<Lesson>(cx.authorizer().own_sites(cx).await?)?;
-    search.narrow::<Lesson>("parentId", Test::Null(true))?;
+    search.narrow(Lesson::FIELD.parent_id.is_null());
     Ok(search)
 }
 

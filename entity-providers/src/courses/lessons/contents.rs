@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use entity_core::search::{Cell, Test};
 use entity_core::{Context, Error, Page, Result, Search, encode_segment, gate};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -94,8 +93,7 @@ pub(super) async fn of(cx: &Context, page: &Lesson, is_whole: bool) -> Result<Ve
     let mut search = Search::all();
     search.narrow_to_site::<Lesson>(&page.site_id)?;
     if !is_whole {
-        let of_page = Test::Equal(Cell::Text(page.lesson_id.clone()));
-        search.narrow::<Lesson>("parentId", of_page)?;
+        search.narrow(Lesson::FIELD.parent_id.eq(&page.lesson_id));
     }
     let mut shelf = Shelf::default();
     for below in all(cx, gate::list::<Lesson>(cx, search).await)? {
@@ -110,8 +108,7 @@ pub(super) async fn of(cx: &Context, page: &Lesson, is_whole: bool) -> Result<Ve
     } else {
         vec![page.lesson_id.clone()]
     };
-    let ids = ids.into_iter().map(Cell::Text);
-    search.narrow::<LessonItem>("lessonId", Test::In(ids.collect()))?;
+    search.narrow(LessonItem::FIELD.lesson_id.is_in(ids));
     for item in all(cx, gate::list::<LessonItem>(cx, search).await)? {
         shelf
             .items

@@ -1,7 +1,6 @@
 //! `/api/sites/{siteId}/lessons`: the pages of a site with the union of the keys that clients read.
 
 use entity_core::endpoint::{Call, Endpoint, Part};
-use entity_core::search::Test;
 use entity_core::wire::Decimal;
 use entity_core::{Context, ErrorKind, Result, Search, View, encode_segment, gate};
 use schemars::JsonSchema;
@@ -71,7 +70,7 @@ async fn of_site(cx: &Context, call: Call) -> Result<Part<SiteLessons>> {
     let window = call.window()?;
     let mut search = Search::part(window);
     search.narrow_to_site::<Lesson>(call.variable("siteId")?)?;
-    search.narrow::<Lesson>("parentId", Test::Null(true))?;
+    search.narrow(Lesson::FIELD.parent_id.is_null());
     let page = gate::list::<Lesson>(cx, search).await?.map(|it| {
         let url = format!("/direct/lessons/{}.html", encode_segment(&it.lesson_id));
         let release_date = it.release_date.map(|it| it.0.timestamp_millis());

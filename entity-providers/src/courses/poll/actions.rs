@@ -1,7 +1,6 @@
 //! The addresses of polls, options and votes besides those that every type has.
 
 use entity_core::schema::{Field, Kind};
-use entity_core::search::{Cell, Test};
 use entity_core::shape;
 use entity_core::{
     Action, Actions, Answers, Arguments, Choice, Context, DirectPath, Error, Input, Need, Outcome,
@@ -107,14 +106,14 @@ async fn own_vote(_cx: &Context, poll: Poll, _: Arguments) -> Result<Outcome<Pol
 async fn options_of_poll(cx: &Context, arguments: Arguments) -> Result<Search> {
     let poll = gate::read::<Poll>(cx, arguments.argument("pollId")?).await?;
     let mut search = arguments.search_in_site::<PollOption>(&poll.site_id)?;
-    search.narrow::<PollOption>("poll", Test::Equal(Cell::Text(poll.key)))?;
+    search.narrow(PollOption::FIELD.poll.eq(poll.key));
     Ok(search)
 }
 
 async fn own_vote_in_poll(cx: &Context, arguments: Arguments) -> Result<Search> {
     let poll = gate::read::<Poll>(cx, arguments.argument("pollId")?).await?;
     let mut search = arguments.search_in_site::<PollVote>(&poll.site_id)?;
-    search.narrow::<PollVote>("poll", Test::Equal(Cell::Text(poll.key)))?;
+    search.narrow(PollVote::FIELD.poll.eq(poll.key));
     Ok(search)
 }
 

@@ -1,7 +1,6 @@
 //! `/api/users/me/tasks`, `/api/sites/{siteId}/tasks` and `/api/tasks`.
 
 use entity_core::endpoint::{Call, Endpoint, Part};
-use entity_core::search::{Cell, Test};
 use entity_core::{
     Context, Error, ErrorKind, Input, Need, Page, Preconditions, Result, Scope, Search, View,
     Window, gate,
@@ -201,10 +200,7 @@ fn view(task: Task) -> TaskView {
 async fn mine(cx: &Context, call: Call) -> Result<Part<Tasks>> {
     let window = call.window()?;
     let mut search = Search::part(window);
-    search.narrow::<Task>(
-        "starts",
-        Test::LessOrEqual(Cell::Integer(cx.now().timestamp_millis())),
-    )?;
+    search.narrow(Task::FIELD.starts.lte(cx.now()));
     let page = gate::list::<Task>(cx, search).await?;
     let can_add_task = match cx.authorizer().scope(cx, CREATE).await? {
         Scope::Everything => true,

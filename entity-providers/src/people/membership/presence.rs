@@ -5,7 +5,6 @@
 
 mod kept;
 
-use entity_core::search::{Cell, Test};
 use entity_core::{
     Access, Action, Actions, Answers, Arguments, Context, Entity, Need, Operation, Outcome, Permit,
     Provider, Read, Result, Verb, View, Window, note_visit, shape,
@@ -128,8 +127,7 @@ async fn of_site(cx: &Context, arguments: Arguments) -> Result<Outcome<Presences
     let window = Window::parse(&arguments.query, MOST)?;
     let seen = visits(cx, site).await?;
     let mut search = counting(window)?;
-    let ids = seen.keys().map(|it| Cell::Text(it.clone()));
-    search.narrow::<Membership>("userId", Test::In(ids.collect()))?;
+    search.narrow(Membership::FIELD.user_id.is_in(seen.keys()));
     let members = match seen.is_empty() {
         true => Vec::new(),
         false => listed(cx, &search, &Wanted::of_all(cx, site).await?).await?,

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use entity_core::db;
-use entity_core::search::{Cell, Grammar, Test};
+use entity_core::search::Grammar;
 use entity_core::{
     Access, Action, Actions, Answers, Arguments, Context, Data, Entity, Error, Need, Operation,
     Outcome, Page, Permit, Provider, Read, Result, Search, Verb, View, Window, flag, gate, shape,
@@ -279,7 +279,7 @@ fn number(arguments: &Arguments, name: &str) -> Result<Option<u64>> {
 pub(super) fn counting(window: Window) -> Result<Search> {
     let mut search = Search::part(window);
     Grammar::of::<Memberships>()?.complete(&mut search);
-    search.narrow::<Membership>("active", Test::Equal(Cell::Boolean(true)))?;
+    search.narrow(Membership::FIELD.active.eq(true));
     Ok(search)
 }
 

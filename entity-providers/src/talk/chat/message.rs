@@ -1,7 +1,6 @@
 //! `/direct/chat-message`: what is said in the rooms of a site.
 
 use entity_core::db::{self, Migration};
-use entity_core::search::{Cell, Test};
 use entity_core::wire::Millis;
 use entity_core::{
     Access, Context, Entity, Error, ErrorKind, List, Need, Operation, Page, Permit, Result, Search,
@@ -114,7 +113,7 @@ impl ChatMessage {
         let mut narrowed = search.clone();
         if let Some(id) = search.parameter("channelId") {
             let channel = gate::read::<ChatChannel>(cx, id).await?;
-            narrowed.narrow::<Self>("chatChannelId", Test::Equal(Cell::Text(channel.id)))?;
+            narrowed.narrow(Self::FIELD.chat_channel_id.eq(channel.id));
             narrowed.narrow_to_site::<Self>(&channel.site_id)?;
         }
         let items = search.parameter("items").map(|it| {

@@ -1,10 +1,9 @@
 //! The actions of forums: the addresses that existing clients read, marks on what was read, and approval.
 
 use entity_core::db::{self, Record};
-use entity_core::search::{Cell, Test};
 use entity_core::{
-    Action, Actions, Answers, Arguments, Context, Data, DirectPath, Entity as _, Error, ErrorKind,
-    Need, Operation, Order, Outcome, Provider as _, Read, Result, Search, Verb, Window, gate,
+    Action, Actions, Answers, Arguments, Context, Data, DirectPath, Error, ErrorKind, Need,
+    Operation, Outcome, Provider as _, Read, Result, Search, Verb, Window, gate,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -149,8 +148,11 @@ async fn newest(cx: &Context, arguments: Arguments) -> Result<Data<Newest>> {
     };
     let mut search = Search::part(Window { start: 0, limit });
     search.narrow_to_site::<ForumMessage>(site)?;
-    search.narrow::<ForumMessage>("isDeleted", Test::Equal(Cell::Boolean(false)))?;
-    search.order = Order::parse("created_desc,key_desc", ForumMessage::schema())?;
+    search.narrow(ForumMessage::FIELD.is_deleted.eq(false));
+    search.order = vec![
+        ForumMessage::FIELD.created.desc(),
+        ForumMessage::FIELD.key.desc(),
+    ];
     let page = gate::list::<ForumMessage>(cx, search).await?;
     let page = page.map(|it| Post::shown(it, Vec::new()));
     Ok(Data(Newest {
@@ -162,9 +164,8 @@ async fn newest(cx: &Context, arguments: Arguments) -> Result<Data<Newest>> {
 async fn read_topic(cx: &Context, topic: ForumTopic, _: Arguments) -> Result<ForumTopic> {
     let mut search = Search::all();
     search.narrow_to_site::<ForumMessage>(&topic.site_id)?;
-    let of_topic = Test::Equal(Cell::Text(topic.key.clone()));
-    search.narrow::<ForumMessage>("topic", of_topic)?;
-    search.narrow::<ForumMessage>("read", Test::Equal(Cell::Boolean(false)))?;
+    search.narrow(ForumMessage::FIELD.topic.eq(&topic.key));
+    search.narrow(ForumMessage::FIELD.read.eq(false));
     let unread = gate::list::<ForumMessage>(cx, search).await?;
     ForumReading::mark(cx, &unread.items).await?;
     cx.emit_about::<ForumTopic>("forums.read", &topic);

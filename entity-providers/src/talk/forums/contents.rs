@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use entity_core::file::Attachment;
-use entity_core::search::{Cell, Test};
 use entity_core::{Context, ErrorKind, List, Page, Result, Search, View, gate};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -148,8 +147,7 @@ async fn first<P: List>(cx: &Context, search: Search) -> Result<Vec<P::Entity>> 
 pub(super) async fn topics(cx: &Context, forum: &Forum) -> Result<Vec<TopicView>> {
     let mut search = Search::all();
     search.narrow_to_site::<ForumTopic>(&forum.site_id)?;
-    let of_forum = Test::Equal(Cell::Text(forum.key.clone()));
-    search.narrow::<ForumTopic>("forum", of_forum)?;
+    search.narrow(ForumTopic::FIELD.forum.eq(&forum.key));
     let topics = first::<ForumTopic>(cx, search).await?;
     Ok(topics.into_iter().map(TopicView::shown).collect())
 }
@@ -163,8 +161,7 @@ pub(super) async fn threads(cx: &Context, topic: &ForumTopic) -> Result<Vec<Post
 /// Returns the replies to `message` that the caller sees.
 pub(super) async fn replies(cx: &Context, message: &ForumMessage) -> Result<Vec<Post>> {
     let mut search = in_topic(&message.site_id, &message.topic)?;
-    let of_thread = Test::Equal(Cell::Integer(message.thread_id));
-    search.narrow::<ForumMessage>("threadId", of_thread)?;
+    search.narrow(ForumMessage::FIELD.thread_id.eq(message.thread_id));
     let thread = first::<ForumMessage>(cx, search).await?;
     Ok(below(thread, Some(message.message_id)))
 }
@@ -172,8 +169,7 @@ pub(super) async fn replies(cx: &Context, message: &ForumMessage) -> Result<Vec<
 fn in_topic(site: &str, topic: &str) -> Result<Search> {
     let mut search = Search::all();
     search.narrow_to_site::<ForumMessage>(site)?;
-    let of_topic = Test::Equal(Cell::Text(topic.to_owned()));
-    search.narrow::<ForumMessage>("topic", of_topic)?;
+    search.narrow(ForumMessage::FIELD.topic.eq(topic));
     Ok(search)
 }
 

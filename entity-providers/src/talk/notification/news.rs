@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 
 use entity_core::db;
-use entity_core::search::{Cell, Test};
 use entity_core::{Context, Result};
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _};
 
-use super::notification;
 use super::view::walk;
+use super::{Notification, notification};
 
 /// The number of notifications that are looked at together: most often the first of them tell of every tool.
 const STEP: u64 = 50;
@@ -27,12 +26,11 @@ pub(crate) async fn news(cx: &Context, sites: &[&str]) -> Result<BTreeSet<Place>
         return Ok(found);
     }
     let sites: BTreeSet<_> = awaited.iter().map(|it| it.0.clone()).collect();
-    let sites = sites.into_iter().map(Cell::Text).collect();
-    let tests = [
-        ("viewed", Test::Equal(Cell::Boolean(false))),
-        ("siteId", Test::In(sites)),
+    let filters = [
+        Notification::FIELD.viewed.eq(false),
+        Notification::FIELD.site_id.is_in(sites),
     ];
-    walk(cx, &tests, STEP, |page| {
+    walk(cx, &filters, STEP, |page| {
         for notification in page {
             let place = (notification.site_id, notification.tool);
             awaited.remove(&place);

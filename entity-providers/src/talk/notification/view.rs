@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use entity_core::endpoint::{Call, Endpoint, Part};
-use entity_core::search::{Cell, Test};
+use entity_core::search::Filter;
 use entity_core::{Context, ErrorKind, Input, Preconditions, Result, Search, View, Window, gate};
 use schemars::JsonSchema;
 use sea_orm::ConnectionTrait as _;
@@ -146,30 +146,28 @@ async fn mark_as_read(cx: &Context, call: Call) -> Result<NotificationView> {
 }
 
 async fn mark_viewed(cx: &Context, call: Call) -> Result<Changed> {
-    let mut narrowing = vec![("viewed", Cell::Boolean(false))];
-    for (parameter, field) in [("siteId", "siteId"), ("toolId", "tool")] {
-        let value = call.parameter(parameter);
-        narrowing.extend(value.map(|it| (field, Cell::Text(it.to_owned()))));
-    }
-    let ids = seen(cx, narrowing).await?;
+    let site = call.parameter("siteId");
+    let tool = call.parameter("toolId");
+    let mut filters = vec![Notification::FIELD.viewed.eq(false)];
+    filters.extend(site.map(|it| Notification::FIELD.site_id.eq(it)));
+    filters.extend(tool.map(|it| Notification::FIELD.tool.eq(it)));
+    let ids = seen(cx, &filters).await?;
     change(cx, "UPDATE notification SET viewed = TRUE", &ids).await
 }
 
 async fn clear(cx: &Context, _: Call) -> Result<Changed> {
-    let ids = seen(cx, Vec::new()).await?;
+    let ids = seen(cx, &[]).await?;
     change(cx, "DELETE FROM notification", &ids).await
 }
 
 /// The maximum number of notifications that one request looks at: for each, an entity is read.
 const MOST_SEEN: u64 = 1_000;
 
-/// Returns the ids of the newest notifications with these values that the caller sees: nobody changes others, and the number
-/// of changes tells of no others.
-async fn seen(cx: &Context, narrowing: Vec<(&str, Cell)>) -> Result<Vec<String>> {
-    let narrowing = narrowing.into_iter();
-    let narrowing: Vec<_> = narrowing.map(|it| (it.0, Test::Equal(it.1))).collect();
+/// Returns the ids of the newest notifications that pass the filters and that the caller sees: nobody changes others, and
+/// the number of changes tells of no others.
+async fn seen(cx: &Context, filters: &[Filter]) -> Result<Vec<String>> {
     let mut ids = Vec::new();
-    walk(cx, &narrowing, MOST_LISTED, |page| {
+    walk(cx, filters, MOST_LISTED, |page| {
         ids.extend(page.into_iter().map(|it| it.notification_id));
         true
     })
@@ -181,7 +179,7 @@ async fn seen(cx: &Context, narrowing: Vec<(&str, Cell)>) -> Result<Vec<String>>
 /// it returns false.
 pub(super) async fn walk(
     cx: &Context,
-    tests: &[(&str, Test)],
+    filters: &[Filter],
     step: u64,
     mut take: impl FnMut(Vec<Notification>) -> bool,
 ) -> Result<()> {
@@ -192,8 +190,8 @@ pub(super) async fn walk(
             limit: step,
         };
         let mut search = Search::part(window);
-        for (field, test) in tests {
-            search.narrow::<Notification>(field, test.clone())?;
+        for filter in filters {
+            search.narrow(filter.clone());
         }
         let page = gate::list::<Notification>(cx, search).await?;
         let next = page.next_start(window);

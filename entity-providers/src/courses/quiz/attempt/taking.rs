@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use entity_core::db;
-use entity_core::search::{Cell, Test};
 use entity_core::wire::{Decimal, Millis};
 use entity_core::{
     Action, Actions, Answers as Kind, Arguments, Choice, Context, Error, FieldError, Need, Outcome,
@@ -52,7 +51,7 @@ impl Actions for QuizAttempt {
 async fn of_quiz(cx: &Context, arguments: Arguments) -> Result<Search> {
     let quiz = gate::read::<Quiz>(cx, arguments.argument("quizId")?).await?;
     let mut search = arguments.search_in_site::<QuizAttempt>(&quiz.site_id)?;
-    search.narrow::<QuizAttempt>("quizId", Test::Equal(Cell::Text(quiz.id)))?;
+    search.narrow(QuizAttempt::FIELD.quiz_id.eq(quiz.id));
     Ok(search)
 }
 

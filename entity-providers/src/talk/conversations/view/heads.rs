@@ -2,12 +2,11 @@
 
 use entity_core::db::{self, WrittenSight};
 use entity_core::endpoint::Call;
-use entity_core::search::{Cell, Test};
 use entity_core::{Context, Error, Result};
 
 use super::super::post::IN_TOPIC;
 use super::super::{AUTHOR, NOBODY, Topic, TopicPost};
-use super::posts::all_with;
+use crate::base::search::all;
 
 /// The number of threads of a page.
 const PAGE: i64 = 10;
@@ -62,12 +61,11 @@ impl Heads {
 
     /// Returns the posts of the threads that the caller sees, the oldest first.
     pub(super) async fn posts(&self, cx: &Context) -> Result<Vec<TopicPost>> {
-        let cells = |of: fn(&(String, String)) -> &String| {
-            let cells = self.all.iter().map(|it| Cell::Text(of(it).clone()));
-            Test::In(cells.collect())
-        };
-        let mut posts = all_with::<TopicPost>(cx, "id", cells(|it| &it.0)).await?;
-        let below = all_with::<TopicPost>(cx, "parentThread", cells(|it| &it.1)).await?;
+        let is_head = TopicPost::FIELD.id.is_in(self.all.iter().map(|it| &it.0));
+        let threads = self.all.iter().map(|it| &it.1);
+        let is_below = TopicPost::FIELD.parent_thread.is_in(threads);
+        let mut posts = all::<TopicPost>(cx, &is_head).await?;
+        let below = all::<TopicPost>(cx, &is_below).await?;
         posts.extend(below.into_iter().filter(|it| self.place(&it.id).is_none()));
         Ok(posts)
     }

@@ -3,10 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use entity_core::endpoint::{Call, Endpoint};
-use entity_core::search::{Cell, Test};
-use entity_core::{
-    Context, Entity, Error, ErrorKind, List, Result, Search, Window, encode_segment, gate,
-};
+use entity_core::{Context, Error, ErrorKind, Result, encode_segment};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -14,6 +11,7 @@ use super::super::{INSTRUCTOR, MODERATE, Topic, TopicComment, TopicPost, comment
 use super::heads::Heads;
 use super::topics::topic_of;
 use super::{Link, Reader, formatted, path_of_topics, seconds};
+use crate::base::search::all;
 
 pub(super) const POSTS: &str = "/api/sites/{siteId}/topics/{topicId}/posts";
 
@@ -295,30 +293,6 @@ impl CommentView {
     }
 }
 
-/// Returns all entities that the caller sees and whose field `name` passes `test`.
-pub(super) async fn all_with<P: List<Entity = P> + Entity>(
-    cx: &Context,
-    name: &str,
-    test: Test,
-) -> Result<Vec<P>> {
-    let mut window = Window {
-        start: 0,
-        limit: P::MAX,
-    };
-    let mut all = Vec::new();
-    loop {
-        let mut search = Search::part(window);
-        search.narrow::<P>(name, test.clone())?;
-        let page = gate::list::<P>(cx, search).await?;
-        let next = page.next_start(window);
-        all.extend(page.items);
-        match next {
-            Some(start) if start > window.start => window.start = start,
-            _ => return Ok(all),
-        }
-    }
-}
-
 async fn list(cx: &Context, call: Call) -> Result<Vec<PostView>> {
     let Ok(page) = call.parameter("page").unwrap_or("0").parse::<u32>() else {
         return Err(Error::field("page", "must be a whole number, 0 or more"));
@@ -349,10 +323,11 @@ async fn threads(
 ) -> Result<Vec<PostView>> {
     let ids: HashSet<String> = posts.iter().map(|it| it.id.clone()).collect();
     let commented = posts.iter().filter(|it| it.number_of_comments > 0);
-    let commented: Vec<_> = commented.map(|it| Cell::Text(it.id.clone())).collect();
+    let commented: Vec<_> = commented.map(|it| &it.id).collect();
     let mut comments: HashMap<String, Vec<TopicComment>> = HashMap::new();
     if !commented.is_empty() {
-        for it in all_with::<TopicComment>(cx, "postId", Test::In(commented)).await? {
+        let of_posts = TopicComment::FIELD.post_id.is_in(commented);
+        for it in all::<TopicComment>(cx, &of_posts).await? {
             comments.entry(it.post_id.clone()).or_default().push(it);
         }
     }
@@ -377,9 +352,8 @@ async fn threads(
 /// Returns a post with the comments and posts below it.
 pub(super) async fn view(cx: &Context, topic: &Topic, post: TopicPost) -> Result<PostView> {
     let reader = Reader::of(cx, &topic.site_id).await?;
-    let is_of_post = || Test::Equal(Cell::Text(post.id.clone()));
-    let posts = all_with::<TopicPost>(cx, "parentPost", is_of_post()).await?;
-    let comments = all_with::<TopicComment>(cx, "postId", is_of_post()).await?;
+    let posts = all(cx, &TopicPost::FIELD.parent_post.eq(&post.id)).await?;
+    let comments = all(cx, &TopicComment::FIELD.post_id.eq(&post.id)).await?;
     let id = post.id.clone();
     let mut thread = Thread {
         cx,

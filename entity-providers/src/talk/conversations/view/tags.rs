@@ -1,7 +1,6 @@
 //! `/api/sites/{siteId}/conversations/tags`: the tags of a site.
 
 use entity_core::endpoint::{Call, Endpoint};
-use entity_core::search::{Cell, Test};
 use entity_core::{Context, Error, Input, Need, Preconditions, Provider as _, Result, gate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,8 +9,8 @@ use serde_json::Value;
 use super::super::TopicTag;
 use super::super::tag::TAG;
 use super::Nothing;
-use super::posts::all_with;
 use super::topics::in_site;
+use crate::base::search::all;
 
 const TAGS: &str = "/api/sites/{siteId}/conversations/tags";
 const ONE: &str = "/api/sites/{siteId}/conversations/tags/{tagId}";
@@ -90,8 +89,7 @@ impl SentTag {
 
 /// Returns all tags of a site.
 pub(super) async fn of_site(cx: &Context, site: &str) -> Result<Vec<TagView>> {
-    let of_site = Test::Equal(Cell::Text(site.to_owned()));
-    let tags = all_with::<TopicTag>(cx, "siteId", of_site).await?;
+    let tags = all(cx, &TopicTag::FIELD.site_id.eq(site)).await?;
     tags.into_iter().map(TagView::of).collect()
 }
 

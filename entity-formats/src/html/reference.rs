@@ -50,10 +50,23 @@ pub(super) fn target<'a>(
     })
 }
 
+/// The ends of the names of fields in which an entity tells the name of what another field refers to.
+const NAMING: [&str; 3] = ["Title", "DisplayName", "Name"];
+
+/// Returns the beginning of the names of the fields with the name of what the field `name` refers to.
+fn stem(name: &str) -> &str {
+    name.strip_suffix("Id").unwrap_or(name)
+}
+
 /// The fields in which an entity may tell what is called that which the field `name` refers to.
 pub(super) fn naming_fields(name: &str) -> [String; 3] {
-    let stem = name.strip_suffix("Id").unwrap_or(name);
-    ["Title", "DisplayName", "Name"].map(|it| format!("{stem}{it}"))
+    NAMING.map(|it| format!("{}{it}", stem(name)))
+}
+
+/// Returns whether the field `naming` tells the name of what the field `name` refers to, if that refers to something.
+pub(super) fn names_target(naming: &str, name: &str) -> bool {
+    let end = naming.strip_prefix(stem(name));
+    end.is_some_and(|it| NAMING.contains(&it))
 }
 
 /// The names of what `entity` refers to besides its site, of which a list makes a headline for one that has none.
@@ -88,8 +101,6 @@ pub(super) fn is_naming(
     entity: &Map<String, Value>,
     registry: &Registry,
 ) -> bool {
-    fields.iter().any(|it| {
-        naming_fields(it.name).iter().any(|naming| naming == name)
-            && target(it, entity, registry).is_some()
-    })
+    let mut named = fields.iter().filter(|it| names_target(name, it.name));
+    named.any(|it| target(it, entity, registry).is_some())
 }

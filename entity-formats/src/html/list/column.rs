@@ -75,10 +75,7 @@ pub(super) fn columns(
     // The page of a site's list says which site it is.
     let site = site_of(entities, schema, view).and_then(|_| schema.role(Role::Site));
     let is_told = |it: &&'static Field| {
-        site.is_some_and(|site| {
-            let mut naming = reference::naming_fields(site.name).into_iter();
-            it.name == site.name || naming.any(|name| name == it.name)
-        })
+        site.is_some_and(|site| it.name == site.name || reference::names_target(it.name, site.name))
     };
     let kept = kept.into_iter().filter(|it| !is_told(it));
     let others = kept.map(|field| Column {
@@ -128,14 +125,11 @@ fn chosen(
     entities: &[&Map<String, Value>],
     registry: &Registry,
 ) -> Vec<&'static Field> {
-    let (mut kept, mut computed): (Vec<_>, Vec<_>) = schema
-        .fields
-        .iter()
-        .filter(|it| is_shown(it, schema, entities, registry))
-        .partition(|it| it.column.is_some());
-    kept.append(&mut computed);
-    kept.truncate(MAX_COLUMNS);
-    kept
+    let (ordered, computed): (Vec<_>, Vec<_>) =
+        schema.fields.iter().partition(|it| it.column.is_some());
+    let fields = ordered.into_iter().chain(computed);
+    let shown = fields.filter(|it| is_shown(it, schema, entities, registry));
+    shown.take(MAX_COLUMNS).collect()
 }
 
 /// The first key of the order that the address asks for.
@@ -185,15 +179,14 @@ fn is_shown(
     registry: &Registry,
 ) -> bool {
     let has_place = matches!(field.role, Some(Role::Id | Role::Title | Role::Version));
-    let title = schema.role(Role::Title).map(|it| it.name.to_owned());
-    let names_title = title.is_some_and(|it| reference::naming_fields(field.name).contains(&it));
+    let title = schema.role(Role::Title);
+    let names_title = title.is_some_and(|it| reference::names_target(it.name, field.name));
     // The bare id of a person tells people nothing.
+    let mut others = schema.fields.iter();
     let is_nameless = field.role == Some(Role::Owner)
-        && !reference::naming_fields(field.name)
-            .iter()
-            .any(|naming| schema.fields.iter().any(|it| it.name == naming));
+        && !others.any(|it| reference::names_target(it.name, field.name));
     let text = |entity: &&Map<String, Value>| entity.get(field.name)?.as_str().map(str::len);
-    let is_short = entities.iter().filter_map(text).all(|it| it <= MAX_CELL);
+    let is_short = || entities.iter().filter_map(text).all(|it| it <= MAX_CELL);
     let says_something = |entity: &&Map<String, Value>| {
         let value = entity.get(field.name);
         let is_word = |it: &Value| it.is_null() && field.absent.is_some();
@@ -207,8 +200,8 @@ fn is_shown(
         && !field.is_for_programs
         && field.name != "id"
         && (field.offered.is_none() || field.kind != Kind::Integer)
-        && is_short
         && !has_place
         && !names_title
+        && is_short()
         && entities.iter().any(says_something)
 }

@@ -3,13 +3,12 @@
 use std::pin::pin;
 
 use futures::TryStreamExt as _;
-use sea_orm::sea_query::SelectStatement;
 use sea_orm::{
-    ConnectionTrait as _, DatabaseConnection, DbErr, FromQueryResult, QueryResult, Statement,
+    ConnectionTrait as _, DatabaseConnection, DbErr, QueryResult, QueryTrait, Statement,
     StreamTrait as _,
 };
 
-use super::{Row, Take};
+use super::{FromRow, Row, Take, columns};
 use crate::contract::context::Context;
 use crate::contract::search::{Page, Search};
 use crate::db::session::Session;
@@ -193,20 +192,18 @@ impl Session {
         Ok(self.page(statement, all, read).await?.items)
     }
 
-    /// Returns a page of the rows of `select`, which sea-orm decodes, and otherwise does the same as
-    /// [`page`](Self::page).
+    /// Runs `query` as [`page`](Self::page) runs a statement, and returns the part of a list with what it selects for each
+    /// row.
     ///
     /// # Errors
-    /// Returns an error if the database can't be read.
-    pub async fn models<M: FromQueryResult + Send>(
+    /// Returns an error if the database can't be read, or if a column holds a value of another type.
+    pub fn select_page<T: FromRow + Send>(
         &self,
-        select: &SelectStatement,
+        query: &impl QueryTrait,
         measure: Measure,
-    ) -> Result<Page<M>> {
-        let statement = self.get_database_backend().build(select);
-        let read = |row: &QueryResult| Ok((M::from_query_result(row, "")?, bytes(row)));
-        let collected = self.collect(&statement, measure.clone(), read).await?;
-        measure.accept(collected).await
+    ) -> impl Future<Output = Result<Page<T>>> + Send {
+        let statement = query.build(self.get_database_backend());
+        self.page(statement, measure, columns)
     }
 
     /// Reads rows and, as for other reads, tries once more when the connection to the server is lost.
@@ -272,14 +269,4 @@ async fn each(
         }
     }
     Ok(())
-}
-
-/// Returns the number of bytes of text in a row.
-fn bytes(row: &QueryResult) -> usize {
-    let texts = row.column_names().into_iter().enumerate();
-    let length = |(index, _)| {
-        let text: Option<String> = row.try_get_by_index(index).ok()?;
-        Some(text?.len())
-    };
-    texts.filter_map(length).sum()
 }

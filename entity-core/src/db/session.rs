@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use sea_orm::{
-    ConnectionTrait, DatabaseConnection, DbBackend, DbErr, ExecResult, QueryResult, QueryTrait,
-    Statement,
+    ConnectionTrait, DatabaseConnection, DbBackend, DbErr, ExecResult, QueryResult, QuerySelect,
+    QueryTrait, Statement,
 };
 
 use crate::contract::context::Context;
@@ -147,6 +147,20 @@ impl Session {
     ) -> impl Future<Output = Result<Vec<T>>> + Send {
         let statement = query.build(self.get_database_backend());
         self.rows(statement, columns)
+    }
+
+    /// Returns what `query` selects for the first row in its order, if there is one. It is run as
+    /// [`select`](Self::select) runs it.
+    ///
+    /// # Errors
+    /// Returns an error if the database can't be read, or if a column holds a value of another type.
+    pub fn first<T: FromRow + Send>(
+        &self,
+        query: impl QueryTrait + QuerySelect,
+    ) -> impl Future<Output = Result<Option<T>>> + Send {
+        let query = QuerySelect::limit(query, 1);
+        let statement = query.build(self.get_database_backend());
+        async move { Ok(self.rows(statement, columns).await?.pop()) }
     }
 
     /// Runs a statement that may look at any number of rows, and otherwise does the same as [`rows`](Self::rows).

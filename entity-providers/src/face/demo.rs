@@ -13,7 +13,9 @@ use std::collections::BTreeMap;
 use chrono::TimeDelta;
 use entity_core::schema::Schema;
 use entity_core::{Context, Demo, Registry, Result, db};
-use sea_orm::{ActiveModelTrait, ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter};
+use sea_orm::{
+    ActiveModelTrait, ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter, QuerySelect,
+};
 
 use crate::courses::announcement::MOTD_SITE;
 use crate::people::authorizer::ADMIN_SITE;
@@ -42,9 +44,11 @@ pub struct Summary {
 /// # Errors
 /// The database can't be read.
 pub async fn is_empty(cx: &Context) -> Result<bool> {
-    let user = user::Entity::find().one(cx.db()?).await?;
+    let users = user::Entity::find().select_only().column(user::Column::Id);
+    let user: Option<String> = cx.db()?.first(users).await?;
     let sites = site::Entity::find().filter(site::Column::Id.is_not_in([ADMIN_SITE, MOTD_SITE]));
-    Ok(user.is_none() && sites.one(cx.db()?).await?.is_none())
+    let site: Option<site::Model> = cx.db()?.first(sites).await?;
+    Ok(user.is_none() && site.is_none())
 }
 
 /// Fills an empty database, with what the types in `registry` add, and returns `None` if it is not empty. Everybody has the

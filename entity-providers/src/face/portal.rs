@@ -284,26 +284,31 @@ fn is_closed(error: &Error) -> bool {
 
 /// Returns the kind of the first tool on a page.
 async fn tool_of_page(cx: &Context, site_id: &str, page: &str) -> Result<Option<String>> {
-    let is_there = site_page::Entity::find_by_id(page)
-        .filter(site_page::Column::SiteId.eq(site_id))
-        .one(cx.db()?)
+    let is_there: Option<site_page::Model> = cx
+        .db()?
+        .first(site_page::Entity::find_by_id(page).filter(site_page::Column::SiteId.eq(site_id)))
         .await?;
     is_there.ok_or_else(Error::not_found)?;
-    let tool = site_tool::Entity::find()
-        .filter(site_tool::Column::SiteId.eq(site_id))
-        .filter(site_tool::Column::PageId.eq(page))
-        .order_by_asc(site_tool::Column::Position)
-        .order_by_asc(site_tool::Column::Id)
-        .one(cx.db()?)
+    let tool: Option<site_tool::Model> = cx
+        .db()?
+        .first(
+            site_tool::Entity::find()
+                .filter(site_tool::Column::SiteId.eq(site_id))
+                .filter(site_tool::Column::PageId.eq(page))
+                .order_by_asc(site_tool::Column::Position)
+                .order_by_asc(site_tool::Column::Id),
+        )
         .await?;
     Ok(tool.map(|it| it.tool_id))
 }
 
 /// Returns the kind of the tool with the id `placement`.
 async fn tool(cx: &Context, site_id: &str, placement: &str) -> Result<String> {
-    let tool = site_tool::Entity::find_by_id(placement)
-        .filter(site_tool::Column::SiteId.eq(site_id))
-        .one(cx.db()?)
+    let tool: Option<site_tool::Model> = cx
+        .db()?
+        .first(
+            site_tool::Entity::find_by_id(placement).filter(site_tool::Column::SiteId.eq(site_id)),
+        )
         .await?;
     tool.map(|it| it.tool_id).ok_or_else(Error::not_found)
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use entity_core::endpoint::{Call, Endpoint, Part};
-use entity_core::{Context, Error, ErrorKind, Page, Result, Window, gate};
+use entity_core::{Context, ErrorKind, Page, Result, Window, gate};
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select};
 use serde::Serialize;
@@ -212,7 +212,7 @@ async fn sites(
         .limit(window.limit.saturating_add(1))
         .offset(window.start);
     let measure = cx.measure_items(window.limit);
-    let page: Page<table::Model> = cx.db()?.models(select.as_query(), measure).await?;
+    let page: Page<table::Model> = cx.db()?.select_page(&select, measure).await?;
     gate::retain::<Sites>(cx, page.map(|it| Site::new(it, cx.base_url()))).await
 }
 
@@ -223,19 +223,15 @@ async fn tools(
     news: &BTreeSet<Place>,
 ) -> Result<HashMap<String, Vec<ToolEntry>>> {
     let ids = sites.iter().map(|it| it.site.id.as_str());
-    let pages = site_page::Entity::find()
-        .filter(site_page::Column::SiteId.is_in(ids.clone()))
-        .all(cx.db()?)
-        .await?;
+    let pages = site_page::Entity::find().filter(site_page::Column::SiteId.is_in(ids.clone()));
+    let pages: Vec<site_page::Model> = cx.db()?.select(&pages).await?;
     let positions: HashMap<String, i64> =
         pages.into_iter().map(|it| (it.id, it.position)).collect();
-    let mut rows = site_tool::Entity::find()
+    let rows = site_tool::Entity::find()
         .filter(site_tool::Column::SiteId.is_in(ids))
         .order_by_asc(site_tool::Column::Position)
-        .order_by_asc(site_tool::Column::Id)
-        .all(cx.db()?)
-        .await
-        .map_err(Error::from)?;
+        .order_by_asc(site_tool::Column::Id);
+    let mut rows: Vec<site_tool::Model> = cx.db()?.select(&rows).await?;
     // The sort is stable: on one page the tools stay in their own order.
     rows.sort_by_key(|it| positions.get(&it.page_id).copied());
     let mut tools: HashMap<String, Vec<ToolEntry>> = HashMap::new();

@@ -20,7 +20,8 @@ const MANAGES_SITE: &str = "site.upd";
 /// # Errors
 /// There is none, or none in the site `site`, if that is said.
 pub(crate) async fn find(cx: &Context, site: Option<&str>, id: &str) -> Result<site_group::Model> {
-    let found = site_group::Entity::find_by_id(id).one(cx.db()?).await?;
+    let found: Option<site_group::Model> =
+        cx.db()?.first(site_group::Entity::find_by_id(id)).await?;
     found
         .filter(|it| site.is_none_or(|site| it.site_id == site))
         .ok_or_else(Error::not_found)
@@ -76,20 +77,23 @@ pub(crate) async fn unknown(cx: &Context, site: &str, groups: &[String]) -> Resu
 
 /// The internal ids of those who are in the group `id`.
 pub(crate) async fn members(cx: &Context, id: &str) -> Result<Vec<String>> {
-    let rows = group_member::Entity::find()
-        .filter(group_member::Column::GroupId.eq(id))
-        .all(cx.db()?)
+    let rows: Vec<group_member::Model> = cx
+        .db()?
+        .select(&group_member::Entity::find().filter(group_member::Column::GroupId.eq(id)))
         .await?;
     Ok(rows.into_iter().map(|it| it.user_id).collect())
 }
 
 /// Returns the groups of `site`, each as its id and its title, by title.
 pub(crate) async fn titles(cx: &Context, site: &str) -> Result<Vec<(String, String)>> {
-    let groups = site_group::Entity::find()
-        .filter(site_group::Column::SiteId.eq(site))
-        .order_by_asc(site_group::Column::Title)
-        .order_by_asc(site_group::Column::Id)
-        .all(cx.db()?)
+    let groups: Vec<site_group::Model> = cx
+        .db()?
+        .select(
+            &site_group::Entity::find()
+                .filter(site_group::Column::SiteId.eq(site))
+                .order_by_asc(site_group::Column::Title)
+                .order_by_asc(site_group::Column::Id),
+        )
         .await?;
     Ok(groups.into_iter().map(|it| (it.id, it.title)).collect())
 }

@@ -346,7 +346,8 @@ impl Read for Sites {
 /// The database can't be read.
 pub async fn find(cx: &Context, id: &str) -> Result<Option<Site>> {
     use sea_orm::EntityTrait;
-    let Some(row) = table::Entity::find_by_id(id).one(cx.db()?).await? else {
+    let row: Option<table::Model> = cx.db()?.first(table::Entity::find_by_id(id)).await?;
+    let Some(row) = row else {
         return Ok(None);
     };
     let mut sites = [Site::new(row, cx.base_url())];

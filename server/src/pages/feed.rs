@@ -22,7 +22,7 @@ use entity_core::{
     Error, List, Need, Operation, Outcome, Page, Permit, Provider, Read, Result, Search, Update,
     Verb, Version, gate, shape,
 };
-use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect, QueryTrait as _};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect};
 use serde::Serialize;
 
 use crate::base::own;
@@ -202,7 +202,7 @@ impl Provider for Feeds {
 
 impl Read for Feeds {
     async fn read(cx: &Context, id: &str) -> Result<Option<Feed>> {
-        let row = table::Entity::find_by_id(id).one(cx.db()?).await?;
+        let row: Option<table::Model> = cx.db()?.first(table::Entity::find_by_id(id)).await?;
         row.map(|it| Feed::of(cx, it)).transpose()
     }
 }
@@ -221,7 +221,7 @@ impl List for Feeds {
         let backend = sea_orm::ConnectionTrait::get_database_backend(cx.db()?);
         entity_core::db::apply(backend, select, search, &SCHEMA, "feed")?;
         let measure = cx.measure(search);
-        let page: Page<table::Model> = cx.db()?.models(statement.as_query(), measure).await?;
+        let page: Page<table::Model> = cx.db()?.select_page(&statement, measure).await?;
         let feeds = page.items.into_iter().map(|it| Feed::of(cx, it));
         Ok(Page {
             items: feeds.collect::<Result<_>>()?,

@@ -59,7 +59,7 @@ impl Epoch {
 /// The number as the unit of work of `cx` sees it.
 pub(super) async fn read(cx: &Context) -> Result<i64> {
     let statement = Entity::find().select_only().column(Column::Number);
-    let found: Option<i64> = statement.into_tuple().one(cx.db()?).await?;
+    let found: Option<i64> = cx.db()?.first(statement).await?;
     Ok(found.unwrap_or_default())
 }
 

@@ -193,10 +193,13 @@ fn declared(cx: &Context, stored: &[Model]) -> Vec<Model> {
 /// Reads the templates.
 pub(super) async fn load(cx: &Context) -> Result<Grants> {
     // Realms of sites begin with a slash, those of templates with `!`: the index finds them as one range.
-    let rows = Entity::find()
-        .filter(Column::Realm.gte("!"))
-        .filter(Column::Realm.lt("\""))
-        .all(cx.db()?)
+    let rows: Vec<Model> = cx
+        .db()?
+        .select(
+            &Entity::find()
+                .filter(Column::Realm.gte("!"))
+                .filter(Column::Realm.lt("\"")),
+        )
         .await?;
     let mut rows = rows;
     let declared = declared(cx, &rows);

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use entity_core::db::Row;
 use entity_core::{Context, Result};
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 
 use super::grants::{Grants, Roles, realm_of};
 use crate::storage::db::{realm_grant, site};
@@ -52,8 +53,8 @@ impl SiteFacts {
     }
 }
 
-#[derive(Debug, FromQueryResult)]
-struct Row {
+#[derive(Debug, Row)]
+struct SiteRow {
     id: String,
     title: String,
     r#type: Option<String>,
@@ -87,21 +88,21 @@ pub(super) async fn load(
     Ok(found)
 }
 
-async fn rows(cx: &Context, ids: &[&str]) -> Result<Vec<Row>> {
+async fn rows(cx: &Context, ids: &[&str]) -> Result<Vec<SiteRow>> {
     use site::Column::{Id, IsPubView, IsPublished, Title, Type};
     let statement = site::Entity::find()
         .select_only()
         .columns([Id, Title, Type, IsPublished, IsPubView])
         .filter(Id.is_in(ids.iter().copied()));
-    Ok(statement.into_model().all(cx.db()?).await?)
+    cx.db()?.select(&statement).await
 }
 
 /// Returns the changes that each of the sites makes to its template's grants, by realm.
 async fn changes(cx: &Context, ids: &[&str]) -> Result<HashMap<String, Vec<realm_grant::Model>>> {
     let realms = ids.iter().map(|id| realm_of(id));
-    let rows = realm_grant::Entity::find()
-        .filter(realm_grant::Column::Realm.is_in(realms))
-        .all(cx.db()?)
+    let rows: Vec<realm_grant::Model> = cx
+        .db()?
+        .select(&realm_grant::Entity::find().filter(realm_grant::Column::Realm.is_in(realms)))
         .await?;
     let mut changes: HashMap<String, Vec<realm_grant::Model>> = HashMap::new();
     for row in rows {

@@ -73,17 +73,19 @@ async fn account(cx: &Context, id: &str) -> Result<Option<(bool, String)>> {
         .column(user::Column::Disabled)
         .column(user::Column::Type)
         .filter(user::Column::Id.eq(id));
-    Ok(statement.into_tuple().one(cx.db()?).await?)
+    cx.db()?.first(statement).await
 }
 
 async fn members(cx: &Context, id: &str) -> Result<HashMap<String, Member>> {
     use membership::Column::{IsActive, Role, SiteId, UserId};
-    let rows: Vec<(String, String, bool)> = membership::Entity::find()
-        .select_only()
-        .columns([SiteId, Role, IsActive])
-        .filter(UserId.eq(id))
-        .into_tuple()
-        .all(cx.db()?)
+    let rows: Vec<(String, String, bool)> = cx
+        .db()?
+        .select(
+            &membership::Entity::find()
+                .select_only()
+                .columns([SiteId, Role, IsActive])
+                .filter(UserId.eq(id)),
+        )
         .await?;
     Ok(rows
         .into_iter()
@@ -92,12 +94,14 @@ async fn members(cx: &Context, id: &str) -> Result<HashMap<String, Member>> {
 }
 
 async fn groups(cx: &Context, id: &str) -> Result<HashSet<String>> {
-    let rows: Vec<String> = group_member::Entity::find()
-        .select_only()
-        .column(group_member::Column::GroupId)
-        .filter(group_member::Column::UserId.eq(id))
-        .into_tuple()
-        .all(cx.db()?)
+    let rows: Vec<String> = cx
+        .db()?
+        .select(
+            &group_member::Entity::find()
+                .select_only()
+                .column(group_member::Column::GroupId)
+                .filter(group_member::Column::UserId.eq(id)),
+        )
         .await?;
     Ok(rows.into_iter().collect())
 }

@@ -100,12 +100,14 @@ async fn claim(cx: &Context, arguments: Arguments) -> Result<Outcome<Invitations
 /// The invitation to whose link the secret belongs, as one to the caller.
 async fn of_secret(cx: &Context, arguments: &Arguments) -> Result<Invitation> {
     let hash = token::hash(arguments.argument("secret")?);
-    let id: Option<String> = Rows::find()
-        .select_only()
-        .column(Column::Id)
-        .filter(Column::SecretHash.eq(hash))
-        .into_tuple()
-        .one(cx.db()?)
+    let id: Option<String> = cx
+        .db()?
+        .first(
+            Rows::find()
+                .select_only()
+                .column(Column::Id)
+                .filter(Column::SecretHash.eq(hash)),
+        )
         .await?;
     let found = match id {
         Some(id) => query::one(cx, &id).await?,

@@ -188,10 +188,13 @@ pub(crate) async fn end(cx: &Context, id: &str) -> Result<bool> {
 /// Removes all other invitations of the caller to `site`.
 async fn end_others(cx: &Context, site: &str) -> Result<()> {
     let names = Names::of_caller(cx).await?;
-    let rows = Rows::find()
-        .filter(Column::SiteId.eq(site))
-        .filter(names.condition())
-        .all(cx.db()?)
+    let rows: Vec<Model> = cx
+        .db()?
+        .select(
+            &Rows::find()
+                .filter(Column::SiteId.eq(site))
+                .filter(names.condition()),
+        )
         .await?;
     let ids = rows.into_iter().map(|it| it.id);
     Rows::delete_many()
@@ -206,13 +209,15 @@ async fn end_others(cx: &Context, site: &str) -> Result<()> {
 /// # Errors
 /// The database can't be written.
 pub async fn sweep(cx: &Context, now: DateTimeUtc) -> Result<u64> {
-    let over: Vec<String> = Rows::find()
-        .select_only()
-        .column(Column::Id)
-        .filter(Column::Expires.lte(now.timestamp_millis()))
-        .limit(SWEEP)
-        .into_tuple()
-        .all(cx.db()?)
+    let over: Vec<String> = cx
+        .db()?
+        .select(
+            &Rows::find()
+                .select_only()
+                .column(Column::Id)
+                .filter(Column::Expires.lte(now.timestamp_millis()))
+                .limit(SWEEP),
+        )
         .await?;
     let done = Rows::delete_many()
         .filter(Column::Id.is_in(over))

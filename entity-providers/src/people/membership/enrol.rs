@@ -202,10 +202,13 @@ async fn present(
     site: &str,
     users: impl Iterator<Item = &String>,
 ) -> Result<BTreeSet<String>> {
-    let rows = membership::Entity::find()
-        .filter(membership::Column::SiteId.eq(site))
-        .filter(membership::Column::UserId.is_in(users))
-        .all(cx.db()?)
+    let rows: Vec<membership::Model> = cx
+        .db()?
+        .select(
+            &membership::Entity::find()
+                .filter(membership::Column::SiteId.eq(site))
+                .filter(membership::Column::UserId.is_in(users)),
+        )
         .await?;
     Ok(rows.into_iter().map(|it| it.user_id).collect())
 }

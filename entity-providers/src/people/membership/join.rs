@@ -34,7 +34,8 @@ pub(crate) async fn become_member(cx: &Context, site: &str) -> Result<()> {
 /// has now agreed to be one.
 pub(crate) async fn admit(cx: &Context, site: &str, role: &str) -> Result<()> {
     let id = (cx.user_id()?.to_owned(), site.to_owned());
-    let present = membership::Entity::find_by_id(id).one(cx.db()?).await?;
+    let present: Option<membership::Model> =
+        cx.db()?.first(membership::Entity::find_by_id(id)).await?;
     match present {
         None => {
             insert(cx, site, role, Origin::Accepted).await?;
@@ -53,7 +54,8 @@ pub(crate) async fn admit(cx: &Context, site: &str, role: &str) -> Result<()> {
 /// Returns whether the caller is a member of `site`, also one whose membership does not count at present.
 pub(crate) async fn is_member(cx: &Context, site: &str) -> Result<bool> {
     let id = (cx.user_id()?.to_owned(), site.to_owned());
-    let present = membership::Entity::find_by_id(id).one(cx.db()?).await?;
+    let present: Option<membership::Model> =
+        cx.db()?.first(membership::Entity::find_by_id(id)).await?;
     Ok(present.is_some())
 }
 
@@ -105,7 +107,7 @@ pub(super) async fn hide(
 
 /// The site with this id, and the caller's membership of it.
 async fn own(cx: &Context, id: &str) -> Result<(site::Model, Option<Membership>)> {
-    let found = site::Entity::find_by_id(id).one(cx.db()?).await?;
+    let found: Option<site::Model> = cx.db()?.first(site::Entity::find_by_id(id)).await?;
     let site = found.ok_or_else(Error::not_found)?;
     let own = query::one(cx, cx.user_id()?, Location::Site(id)).await?;
     Ok((site, own))

@@ -63,7 +63,7 @@ impl Provider for Presences {
 
 impl Read for Presences {
     async fn read(cx: &Context, id: &str) -> Result<Option<Presence>> {
-        let found = site::Entity::find_by_id(id).one(cx.db()?).await?;
+        let found: Option<site::Model> = cx.db()?.first(site::Entity::find_by_id(id)).await?;
         Ok(found.map(|it| Presence {
             id: it.id,
             title: it.title,

@@ -7,7 +7,7 @@ use entity_core::db::Sql;
 use entity_core::wire::Millis;
 use entity_core::{Context, DateTimeUtc, Entity, Error, Page, Result, Search, db};
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, JoinType, Query, SelectStatement, UnionType};
-use sea_orm::{ActiveEnum, ConnectionTrait, DbErr};
+use sea_orm::{ConnectionTrait, DbErr};
 
 use super::location::Location;
 use super::wanted::{Place, Wanted};
@@ -208,8 +208,7 @@ fn from_row(columns: &mut Row<'_>) -> Result<Membership> {
     let user_sort_name = columns.take()?;
     let last_login: Option<i64> = columns.take()?;
     let site_type = columns.take()?;
-    let origin: String = columns.take()?;
-    let origin = Origin::try_from_value(&origin).map_err(Error::internal)?;
+    let origin: Origin = columns.take()?;
     let (id, location_reference) = match &group_id {
         None => (
             format!("{user_id}::site:{site_id}"),

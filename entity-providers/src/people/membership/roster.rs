@@ -75,7 +75,7 @@ impl Provider for Rosters {
 
 impl Read for Rosters {
     async fn read(cx: &Context, id: &str) -> Result<Option<Roster>> {
-        let found = site::Entity::find_by_id(id).one(cx.db()?).await?;
+        let found: Option<site::Model> = cx.db()?.first(site::Entity::find_by_id(id)).await?;
         Ok(found.map(|it| Roster {
             id: it.id,
             title: it.title,

@@ -114,11 +114,13 @@ pub(super) async fn may_enrol(cx: &Context) -> Result<bool> {
 
 /// The role of those who join the site by themselves, if it has one.
 pub(super) async fn joiner_role(cx: &Context, site_id: &str) -> Result<Option<String>> {
-    let found: Option<Option<String>> = site::Entity::find_by_id(site_id)
-        .select_only()
-        .column(site::Column::JoinerRole)
-        .into_tuple()
-        .one(cx.db()?)
+    let found: Option<Option<String>> = cx
+        .db()?
+        .first(
+            site::Entity::find_by_id(site_id)
+                .select_only()
+                .column(site::Column::JoinerRole),
+        )
         .await?;
     Ok(found.flatten())
 }

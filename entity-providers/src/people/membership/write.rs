@@ -181,12 +181,14 @@ pub(super) async fn user(cx: &Context, draft: &Draft) -> Result<String> {
     } else {
         user::lower(user::user::Column::Eid).eq(name.to_lowercase())
     };
-    let found: Option<String> = user::user::Entity::find()
-        .select_only()
-        .column(user::user::Column::Id)
-        .filter(condition)
-        .into_tuple()
-        .one(cx.db()?)
+    let found: Option<String> = cx
+        .db()?
+        .first(
+            user::user::Entity::find()
+                .select_only()
+                .column(user::user::Column::Id)
+                .filter(condition),
+        )
         .await?;
     found.ok_or_else(|| Error::field(field, "must be that of a user"))
 }

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use entity_core::db::Row;
-use entity_core::{Context, Error, Result, Scope};
-use sea_orm::ActiveEnum;
+use entity_core::{Context, Result, Scope};
 
 use crate::people::user;
 use crate::storage::db::membership::Origin;
@@ -117,8 +116,7 @@ async fn places(cx: &Context, people: &[String], site: Option<&str>) -> Result<V
     sql.push(" AND m.site_id").bind_list(&visited)?;
     let read = |row: &mut Row<'_>| {
         let (user, site, is_hidden) = (row.take()?, row.take()?, row.take()?);
-        let origin: String = row.take()?;
-        let origin = Origin::try_from_value(&origin).map_err(Error::internal)?;
+        let origin: Origin = row.take()?;
         Ok(Place {
             user,
             site,

@@ -131,11 +131,14 @@ async fn pages(cx: &Context, site: Site) -> Result<Outcome<Sites>> {
     if standing.role_in(&site.id).is_none() && !standing.is_superuser {
         return Err(Error::forbidden());
     }
-    let pages = site_page::Entity::find()
-        .filter(site_page::Column::SiteId.eq(&site.id))
-        .order_by_asc(site_page::Column::Position)
-        .order_by_asc(site_page::Column::Id)
-        .all(cx.db()?)
+    let pages: Vec<site_page::Model> = cx
+        .db()?
+        .select(
+            &site_page::Entity::find()
+                .filter(site_page::Column::SiteId.eq(&site.id))
+                .order_by_asc(site_page::Column::Position)
+                .order_by_asc(site_page::Column::Id),
+        )
         .await?;
     let mut tools = tools(cx, &site.id).await?;
     let views = pages.into_iter().map(|it| {
@@ -147,11 +150,14 @@ async fn pages(cx: &Context, site: Site) -> Result<Outcome<Sites>> {
 
 /// The tools of the site `id`, by page.
 async fn tools(cx: &Context, id: &str) -> Result<HashMap<String, Vec<ToolView>>> {
-    let rows = site_tool::Entity::find()
-        .filter(site_tool::Column::SiteId.eq(id))
-        .order_by_asc(site_tool::Column::Position)
-        .order_by_asc(site_tool::Column::Id)
-        .all(cx.db()?)
+    let rows: Vec<site_tool::Model> = cx
+        .db()?
+        .select(
+            &site_tool::Entity::find()
+                .filter(site_tool::Column::SiteId.eq(id))
+                .order_by_asc(site_tool::Column::Position)
+                .order_by_asc(site_tool::Column::Id),
+        )
         .await?;
     let mut tools: HashMap<String, Vec<ToolView>> = HashMap::new();
     for row in rows {

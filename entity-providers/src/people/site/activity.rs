@@ -67,7 +67,7 @@ impl Provider for Activities {
 
 impl Read for Activities {
     async fn read(cx: &Context, id: &str) -> Result<Option<Activity>> {
-        let found = site::Entity::find_by_id(id).one(cx.db()?).await?;
+        let found: Option<site::Model> = cx.db()?.first(site::Entity::find_by_id(id)).await?;
         Ok(found.map(|it| Activity {
             id: it.id,
             title: it.title,

@@ -2,8 +2,7 @@
 
 use entity_core::{Context, Entity, Error, Page, Result, Scope, Search, db};
 use sea_orm::{
-    ColumnTrait, Condition, ConnectionTrait as _, EntityTrait, QueryFilter, QuerySelect,
-    QueryTrait, Select,
+    ColumnTrait, Condition, ConnectionTrait as _, EntityTrait, QueryFilter, QuerySelect, Select,
 };
 
 use super::{Site, parts};
@@ -27,7 +26,7 @@ async fn part(cx: &Context, mut statement: Select<Sites>, search: &Search) -> Re
     let backend = cx.db()?.get_database_backend();
     db::apply(backend, query, search, Site::schema(), TABLE)?;
     let measure = cx.measure(search);
-    let page: Page<Model> = cx.db()?.models(statement.as_query(), measure).await?;
+    let page: Page<Model> = cx.db()?.select_page(&statement, measure).await?;
     Ok(Page {
         items: complete(cx, page.items).await?,
         has_more: page.has_more,
@@ -50,7 +49,7 @@ pub(super) async fn count(cx: &Context, search: &Search) -> Result<Option<u64>> 
 /// The sites with these ids, as lists show them.
 pub(super) async fn by_ids(cx: &Context, ids: &[String]) -> Result<Vec<Site>> {
     let statement = Sites::find().filter(Column::Id.is_in(ids));
-    complete(cx, statement.all(cx.db()?).await?).await
+    complete(cx, cx.db()?.select(&statement).await?).await
 }
 
 async fn complete(cx: &Context, rows: Vec<Model>) -> Result<Vec<Site>> {

@@ -85,14 +85,16 @@ fn profile_url(cx: &Context, user: &str) -> Option<String> {
 
 async fn pages(cx: &Context, sites: &[Site]) -> Result<HashMap<String, Vec<PageReference>>> {
     use site_page::Column::{Id, Position, SiteId, Title};
-    let rows: Vec<(String, String, String)> = site_page::Entity::find()
-        .select_only()
-        .columns([SiteId, Id, Title])
-        .filter(SiteId.is_in(sites.iter().map(|it| it.id.as_str())))
-        .order_by_asc(Position)
-        .order_by_asc(Id)
-        .into_tuple()
-        .all(cx.db()?)
+    let rows: Vec<(String, String, String)> = cx
+        .db()?
+        .select(
+            &site_page::Entity::find()
+                .select_only()
+                .columns([SiteId, Id, Title])
+                .filter(SiteId.is_in(sites.iter().map(|it| it.id.as_str())))
+                .order_by_asc(Position)
+                .order_by_asc(Id),
+        )
         .await?;
     let mut pages: HashMap<String, Vec<PageReference>> = HashMap::new();
     for (site, id, title) in rows {
@@ -120,12 +122,14 @@ async fn owner_names(cx: &Context, sites: &[Site]) -> Result<HashMap<String, Str
     let mut ids: Vec<&str> = sites.iter().filter_map(|it| it.owner.as_deref()).collect();
     ids.sort_unstable();
     ids.dedup();
-    let rows: Vec<(String, String, String, String)> = user::Entity::find()
-        .select_only()
-        .columns([Id, FirstName, LastName, Eid])
-        .filter(Id.is_in(ids))
-        .into_tuple()
-        .all(cx.db()?)
+    let rows: Vec<(String, String, String, String)> = cx
+        .db()?
+        .select(
+            &user::Entity::find()
+                .select_only()
+                .columns([Id, FirstName, LastName, Eid])
+                .filter(Id.is_in(ids)),
+        )
         .await?;
     let named = rows.into_iter().map(|(id, first_name, last_name, eid)| {
         let name = display_name(&first_name, &last_name, &eid);
@@ -136,11 +140,14 @@ async fn owner_names(cx: &Context, sites: &[Site]) -> Result<HashMap<String, Str
 
 /// The groups of the site `id`, by title.
 pub(crate) async fn groups(cx: &Context, id: &str) -> Result<Vec<Group>> {
-    let rows = site_group::Entity::find()
-        .filter(site_group::Column::SiteId.eq(id))
-        .order_by_asc(site_group::Column::Title)
-        .order_by_asc(site_group::Column::Id)
-        .all(cx.db()?)
+    let rows: Vec<site_group::Model> = cx
+        .db()?
+        .select(
+            &site_group::Entity::find()
+                .filter(site_group::Column::SiteId.eq(id))
+                .order_by_asc(site_group::Column::Title)
+                .order_by_asc(site_group::Column::Id),
+        )
         .await?;
     let groups = rows.into_iter().map(|row| Group {
         reference: group::reference(&row.site_id, &row.id),

@@ -1,12 +1,13 @@
 //! `authorization_epoch`: one row, whose number goes up when what decisions are made of changes.
 
+use entity_core::db::Row;
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait,
     EnumIter, PrimaryKeyTrait,
 };
 
 /// The row.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel, Row)]
 #[sea_orm(table_name = "authorization_epoch")]
 pub struct Model {
     /// Always 1.

@@ -1,12 +1,13 @@
 //! `invitation`: who is asked to become a member of which site, and as what.
 
+use entity_core::db::Row;
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait,
     EnumIter, PrimaryKeyTrait,
 };
 
 /// One row.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel, Row)]
 #[sea_orm(table_name = "invitation")]
 pub struct Model {
     /// The id.

@@ -1,10 +1,12 @@
 //! `membership`: who belongs to which site, and as what.
 
 use entity_core::DateTimeUtc;
+use entity_core::db::{self, ColumnType, Row};
 use sea_orm::entity::prelude::{
-    ActiveModelBehavior, DeriveActiveEnum, DeriveEntityModel, DerivePrimaryKey, DeriveRelation,
-    EntityTrait, EnumIter, PrimaryKeyTrait,
+    ActiveEnum, ActiveModelBehavior, DeriveActiveEnum, DeriveEntityModel, DerivePrimaryKey,
+    DeriveRelation, EntityTrait, EnumIter, PrimaryKeyTrait,
 };
+use sea_orm::{DbErr, Value};
 
 /// How somebody came to be a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumIter, DeriveActiveEnum)]
@@ -35,12 +37,24 @@ impl Origin {
     }
 }
 
+impl db::Column for Origin {
+    const TYPE: ColumnType = ColumnType::Text;
+
+    fn to_value(&self) -> Value {
+        ActiveEnum::to_value(self).into()
+    }
+
+    fn read(row: &mut Row<'_>) -> Result<Self, DbErr> {
+        Self::try_from_value(&db::Column::read(row)?)
+    }
+}
+
 /// One row.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "a membership is described by independent truths"
 )]
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel, Row)]
 #[sea_orm(table_name = "membership")]
 pub struct Model {
     /// The internal id of the user.

@@ -1,12 +1,13 @@
 //! `realm_grant`: which role holds which function in which realm.
 
+use entity_core::db::Row;
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait,
     EnumIter, PrimaryKeyTrait,
 };
 
 /// One row.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel, Row)]
 #[sea_orm(table_name = "realm_grant")]
 pub struct Model {
     /// A template such as `!site.template.course`, or `/site/<id>` for what one site changes.

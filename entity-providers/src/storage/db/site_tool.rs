@@ -1,12 +1,13 @@
 //! `site_tool`: a tool placed on a page.
 
+use entity_core::db::Row;
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait,
     EnumIter, PrimaryKeyTrait,
 };
 
 /// One row.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel, Row)]
 #[sea_orm(table_name = "site_tool")]
 pub struct Model {
     /// The id of the placement.

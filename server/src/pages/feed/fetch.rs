@@ -131,9 +131,10 @@ async fn find(app: &App, exchange: &Exchange, target: &Target<'_>) -> Result<Opt
 }
 
 async fn by_hash(cx: &Context, hash: String) -> Result<Option<Bound>> {
-    let row = table::Entity::find()
-        .filter(table::Column::TokenHash.eq(hash))
-        .one(cx.db()?)
+    let is_meant = table::Column::TokenHash.eq(hash);
+    let row: Option<table::Model> = cx
+        .db()?
+        .first(table::Entity::find().filter(is_meant))
         .await?;
     let Some(row) = row.filter(|it| !it.is_over(cx.now())) else {
         return Ok(None);

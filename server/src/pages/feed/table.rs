@@ -1,10 +1,11 @@
 //! The table `feed`.
 
 use entity_core::DateTimeUtc;
+use entity_core::db::Row;
 use sea_orm::entity::prelude::*;
 
 /// A row: one private feed, known by the hash of its token.
-#[derive(Clone, PartialEq, Eq, DeriveEntityModel)]
+#[derive(Clone, PartialEq, Eq, DeriveEntityModel, Row)]
 #[sea_orm(table_name = "feed")]
 pub struct Model {
     /// The id.

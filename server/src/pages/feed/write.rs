@@ -158,7 +158,10 @@ async fn store(cx: &Context, current: &Feed, changes: table::ActiveModel) -> Res
     if done.rows_affected == 0 {
         return Err(Error::precondition_failed());
     }
-    let row = table::Entity::find_by_id(&current.id).one(cx.db()?).await?;
+    let row: Option<table::Model> = cx
+        .db()?
+        .first(table::Entity::find_by_id(&current.id))
+        .await?;
     Feed::of(cx, row.ok_or_else(Error::not_found)?)
 }
 
@@ -247,9 +250,8 @@ async fn make_room(cx: &Context, user_id: &str) -> Result<()> {
     let feeds = table::Entity::find()
         .filter(table::Column::UserId.eq(user_id))
         .order_by_asc(table::Column::Expires)
-        .order_by_asc(table::Column::Id)
-        .all(cx.db()?)
-        .await?;
+        .order_by_asc(table::Column::Id);
+    let feeds: Vec<table::Model> = cx.db()?.select(&feeds).await?;
     if feeds.len() < MAX_FEEDS {
         return Ok(());
     }

@@ -312,6 +312,8 @@ pub(super) fn quiet(options: PgConnectOptions, time: Duration, wait: Duration) -
             ("idle_in_transaction_session_timeout", "60s".to_owned()),
             // No statement may run for so long that compiling it pays.
             ("jit", "off".to_owned()),
+            // What is read by an index is in memory or on flash: else a whole table is read where a few rows are wanted.
+            ("random_page_cost", "1.1".to_owned()),
         ])
         .disable_statement_logging()
 }

@@ -43,7 +43,7 @@ provider must do whose data are stored elsewhere. [`derive(Entity)`](macro@Entit
 //! | an instance of a type, and its schema | [`Entity`], [`schema`] |
 //! | a type with its capabilities | [`Provider`], [`Read`], [`List`], [`Create`], [`Update`], [`Delete`], [`Actions`] |
 //! | registration, and the checks at the start | [`register!`], [`Registry`] |
-//! | who may do what | [`Access`], [`Need`], [`Authorizer`], [`gate`] |
+//! | who may do what | [`Access`], [`Need`], [`Authorizer`](access::Authorizer), [`gate`] |
 //! | lists | [`search`], [`Search`], [`Page`] |
 //! | the unit of work | [`Context`], [`mod@unit`] |
 //! | errors | [`Error`], [`ErrorKind`] |
@@ -56,10 +56,14 @@ provider must do whose data are stored elsewhere. [`derive(Entity)`](macro@Entit
 //! | addresses below `/api` | [`endpoint`], [`mod@view`] |
 //!
 //! The modules of this crate are floors, from the bottom up: a file imports from its own floor and from those below it.
-//! A request passes through these stages: [`DirectPath`] parses the URL, [`Dispatcher`] finds the operation of the
-//! [`Route`] and opens a unit of work, the [`gate`] loads, checks and acts, and a [`Renderer`](format::Renderer) writes
-//! the [`Reply`]. An [`Endpoint`] answers with a [view](mod@view) of entities at an address of its own. This crate is
-//! independent of HTTP, and defines no format and no table of its own.
+//! A request passes through these stages: [`DirectPath`](engine::DirectPath) parses the URL, the
+//! [`Dispatcher`](engine::Dispatcher) finds the operation of the [`Route`](engine::Route) and opens a unit of work, the
+//! [`gate`] loads, checks and acts, and a [`Renderer`](format::Renderer) writes the [`Reply`](reply::Reply). An
+//! [`Endpoint`] answers with a [view](mod@view) of entities at an address of its own. This crate is independent of HTTP,
+//! and defines no format and no table of its own.
+//!
+//! The root holds what authors of entity types write. What else belongs to a subject is in its module, and what servers,
+//! formats and stores are written with is in [`engine`].
 //!
 //! # Features
 //!
@@ -72,7 +76,7 @@ provider must do whose data are stored elsewhere. [`derive(Entity)`](macro@Entit
 #![cfg_attr(not(feature = "sea-orm"), allow(rustdoc::broken_intra_doc_links))]
 
 /// Values that know nobody: errors, paths, texts, credentials, rules of recurrence, the unit of work.
-mod words {
+pub mod words {
     pub(crate) mod error;
     pub(crate) mod fold;
     pub(crate) mod label;
@@ -89,6 +93,13 @@ mod words {
     pub(crate) mod verb;
     pub(crate) mod version;
     pub(crate) mod web;
+
+    pub use label::label;
+    pub use nearest::nearest;
+    pub use scatter::scattered;
+    pub use text::plain_text;
+    pub use uri::{to_uri, to_uri_part};
+    pub use web::is_web_address;
 }
 
 /// The description of an entity: its schema, the shape of what is sent, its form on the wire.
@@ -159,7 +170,10 @@ mod contract {
 pub mod db;
 
 /// The engine, which runs a request: routes, transactions with their events, batches, forms.
-mod engine {
+///
+/// Servers, formats and stores are written with it, not entity types. It is no part of the stable interface: any of it may
+/// change with any version.
+pub mod engine {
     pub(crate) mod atomic;
     pub(crate) mod builder;
     pub(crate) mod dispatch;
@@ -171,6 +185,34 @@ mod engine {
     #[doc(hidden)]
     pub mod probe;
     pub(crate) mod route;
+
+    pub use crate::contract::demo::FillDemo;
+    pub use crate::contract::event::{Audit, Event, EventSink};
+    pub use crate::contract::look_up::look_up;
+    pub use crate::contract::notice::NoticeRegistration;
+    pub use crate::contract::operation::{
+        Content, action, allowed, content, is_shown, is_told_done, media_types, reception, sample,
+    };
+    pub use crate::contract::patch::Patch;
+    pub use crate::contract::preconditions::{Freshness, State, Versions};
+    pub use crate::contract::prepare::{Preparation, Prepare};
+    pub use crate::contract::registry::{
+        ActionRoute, Grant, RESERVED_PREFIXES, Registration, RegistryError, Route,
+    };
+    pub use crate::contract::request::{Origin, Request};
+    pub use crate::contract::sighted::{Sighted, read_references};
+    pub use crate::contract::start::{StartHook, StartRegistration};
+    pub use crate::contract::stream::{Piece, Pieces, Streaming};
+    pub use crate::contract::turn::{Right, Turn, Turns};
+    pub use crate::contract::visits::{Visit, Visits, note_visit};
+    pub use crate::model::projection::{EXPANDED, Projection};
+    pub use crate::words::error::{OUTCOME_UNKNOWN, QUOTA_EXCEEDED};
+    pub use crate::words::large::{LargeAnswer, Reading, SMALL};
+    pub use crate::words::path::{DirectPath, MAX_PATH, MAX_SEGMENT, MAX_SEGMENTS};
+    pub use atomic::Atomic;
+    pub use builder::RouteBuilder;
+    pub use dispatch::{Dispatcher, Finish};
+    pub use hold::{Timer, WriteLimit};
 }
 
 pub use contract::{
@@ -199,60 +241,24 @@ pub use sea_orm;
 #[doc(hidden)]
 pub use serde_json;
 
-pub use contract::access::{
-    Access, Authorizer, Caller, Decision, Need, Operation, Permit, Scope, User,
-};
-pub use contract::action::{
-    Action, Answer, Answers, Argument, Arguments, Created, Data, Done, Outcome, Rest,
-};
-pub use contract::blob::{Blob, Blobs, Bundle, Receive, Reception, StoredFile, Upload};
-pub use contract::context::{Clock, Context, Ids, Services, Shared};
-pub use contract::demo::{Demo, FillDemo};
+pub use contract::access::{Access, Caller, Decision, Need, Operation, Permit, Scope};
+pub use contract::action::{Action, Answers, Arguments, Created, Data, Done, Outcome};
+pub use contract::context::Context;
+pub use contract::demo::Demo;
 pub use contract::endpoint::Endpoint;
-pub use contract::event::{Audit, Event, EventSink};
 pub use contract::input::{Fields, Input};
-pub use contract::look_up::look_up;
 pub use contract::name::check_name;
-pub use contract::notice::{Audience, Notice, NoticeRegistration, PERSON};
-pub use contract::operation::{
-    Content, action, allowed, content, is_shown, is_told_done, media_types, reception, sample,
-};
-pub use contract::patch::Patch;
-pub use contract::preconditions::{Freshness, IfMatch, Preconditions, State, Versions};
-pub use contract::prepare::{Preparation, Prepare};
+pub use contract::notice::{Audience, Notice, PERSON};
+pub use contract::preconditions::{IfMatch, Preconditions};
 pub use contract::provider::{Actions, Create, Delete, List, Provider, Read, Update};
-pub use contract::registry::{
-    ActionRoute, Grant, RESERVED_PREFIXES, Registration, Registry, RegistryError, Route,
-};
-pub use contract::reply::{
-    Abilities, Body, Bytes, Choice, Collection, Effect, Form, FormPurpose, Item, Offer, Prompt,
-    Questionnaire, Refusal, Remark, Reply, Said, Sending,
-};
-pub use contract::request::{Origin, Request};
-pub use contract::search::{Filter, MAX_LIMIT, Operator, Order, Page, Search, Window};
-pub use contract::setting::{Setting, SettingRegistration, Settings};
-pub use contract::sighted::{Sighted, read_references};
-pub use contract::start::{Start, StartHook, StartRegistration};
-pub use contract::stream::{Piece, Pieces, Streaming};
-pub use contract::turn::{Right, Turn, Turns};
-pub use contract::visits::{Visit, Visits, note_visit};
-pub use engine::atomic::Atomic;
-pub use engine::builder::RouteBuilder;
-pub use engine::dispatch::{Dispatcher, Finish};
-pub use engine::hold::{Timer, WriteLimit};
+pub use contract::registry::Registry;
+pub use contract::search::{Page, Search, Window};
+pub use contract::start::Start;
 pub use entity_core_derive::{Entity, View, standard};
 pub use model::entity::{Enclosure, Entity, EventEntry, FeedEntry, Occurrence};
-pub use model::projection::{EXPANDED, Projection};
 pub use model::value::flag;
-pub use words::error::{Error, ErrorKind, FieldError, OUTCOME_UNKNOWN, QUOTA_EXCEEDED, Result};
-pub use words::label::label;
-pub use words::large::{LargeAnswer, Reading, SMALL};
-pub use words::nearest::nearest;
-pub use words::path::{DirectPath, MAX_PATH, MAX_SEGMENT, MAX_SEGMENTS, encode_segment};
+pub use words::error::{Error, ErrorKind, FieldError, Result};
+pub use words::path::encode_segment;
 pub use words::reference::Reference;
-pub use words::scatter::scattered;
-pub use words::text::plain_text;
-pub use words::uri::{to_uri, to_uri_part};
 pub use words::verb::Verb;
 pub use words::version::Version;
-pub use words::web::is_web_address;

@@ -29,8 +29,9 @@ mod words;
 use askama::Template;
 use askama::filters::{Escaper as _, Html as Markup};
 use entity_core::format::{Format, Problem, Renderer, View};
-use entity_core::reply::Value;
-use entity_core::{Body, Error, Form, FormPurpose, Result, label};
+use entity_core::reply::{Body, Form, FormPurpose, Value};
+use entity_core::words::label;
+use entity_core::{Error, Result};
 
 use self::done::DonePage;
 use self::entity::EntityPage;

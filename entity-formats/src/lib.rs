@@ -5,11 +5,11 @@
 //! content of feed entries are written as markup: they were sanitised on their way in. This crate does not
 //! choose a format and knows no HTTP; the server does.
 //!
-//! What comes in is a [`Reply`](entity_core::Reply) or the bytes of a body, what goes out are bytes or an
+//! What comes in is a [`Reply`](entity_core::reply::Reply) or the bytes of a body, what goes out are bytes or an
 //! [`Input`](entity_core::Input). The modules below are floors, from the bottom up: a file imports from its own floor
 //! and from those below it.
 
-use entity_core::RegistryError;
+use entity_core::engine::RegistryError;
 use entity_core::format::Formats;
 
 /// Texts, which all formats write.

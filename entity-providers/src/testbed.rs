@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use entity_core::blob::{BlobStore, BlobWriter, ByteStream};
+use entity_core::blob::{Blob, BlobStore, BlobWriter, Blobs, ByteStream};
+use entity_core::context::Shared;
 use entity_core::db::{AttachedFileService, Db};
+use entity_core::engine::{DirectPath, Dispatcher, Request};
+use entity_core::reply::{Body, Effect, Item};
 use entity_core::testing::{KeptEvents, origin, shared};
 use entity_core::unit::{Mode, Store};
-use entity_core::{
-    Blob, Blobs, Body, Caller, Context, DateTimeUtc, DirectPath, Dispatcher, Effect, Error,
-    IfMatch, Input, Item, Registry, Request, Result, Shared, Verb,
-};
+use entity_core::{Caller, Context, DateTimeUtc, Error, IfMatch, Input, Registry, Result, Verb};
 use futures::future::BoxFuture;
 use sea_orm::{EntityTrait, IntoActiveModel};
 use serde_json::{Map, Value, json};

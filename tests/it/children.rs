@@ -1,6 +1,7 @@
 //! Children: rows of further tables that clients read and write as lists inside an entity, at any depth.
 
-use entity_core::{Access, Entity, Need, Route};
+use entity_core::engine::Route;
+use entity_core::{Access, Entity, Need};
 use http::{Method, StatusCode};
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -10,10 +10,10 @@ mod upload;
 use std::fs;
 use std::path::PathBuf;
 
-use entity_core::blob::{Disposition, Target};
+use entity_core::blob::{Blob, Disposition, Receive, StoredFile, Target, Upload};
+use entity_core::engine::Route;
 use entity_core::{
-    Action, Actions, Answers, Arguments, Blob, Context, Entity, Error, Need, Outcome, Receive,
-    Result, Route, StoredFile, Upload, Verb, db,
+    Action, Actions, Answers, Arguments, Context, Entity, Error, Need, Outcome, Result, Verb, db,
 };
 use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use http::{Method, Request, StatusCode};

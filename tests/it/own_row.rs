@@ -1,9 +1,9 @@
 //! Rows that are there or not: a caller's own, many at once, and those that follow something else.
 
 use entity_core::db::{self, Followed};
+use entity_core::engine::Route;
 use entity_core::{
-    Access, Action, Actions, Arguments, Context, Done, Entity, Error, Need, Result, Route, Verb,
-    standard,
+    Access, Action, Actions, Arguments, Context, Done, Entity, Error, Need, Result, Verb, standard,
 };
 use futures::future::join_all;
 use http::StatusCode;

@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
-use entity_core::{
-    Access, Context, Entity, Error, Fields, Need, Prepare, Provider, Read, Result, Route, Shared,
-    Update,
-};
+use entity_core::context::Shared;
+use entity_core::engine::{Prepare, Route};
+use entity_core::{Access, Context, Entity, Error, Fields, Need, Provider, Read, Result, Update};
 use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Value, json};

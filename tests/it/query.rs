@@ -6,12 +6,11 @@ mod sample;
 use std::sync::Arc;
 
 use entity_core::db::{Db, File, Groups, Lanes, Parents, Record, TableSpec, row};
+use entity_core::engine::{DirectPath, Dispatcher, Request, Route};
+use entity_core::reply::{Body, Collection};
 use entity_core::search::Window;
 use entity_core::testing::{KeptEvents, ToldAuthorizer, origin, shared};
-use entity_core::{
-    Body, Caller, Collection, DirectPath, Dispatcher, Error, ErrorKind, Input, Preconditions,
-    Registry, Request, Route, Verb,
-};
+use entity_core::{Caller, Error, ErrorKind, Input, Preconditions, Registry, Verb};
 use sea_orm::ConnectionTrait;
 use sea_orm::sea_query::{Alias, Expr, Query};
 use tests::{Backend, Database, both};
@@ -101,7 +100,7 @@ async fn is_cut(
 }
 
 fn ids(collection: &Collection) -> Vec<String> {
-    let ids = collection.items.iter().map(entity_core::Item::id);
+    let ids = collection.items.iter().map(entity_core::reply::Item::id);
     ids.collect()
 }
 

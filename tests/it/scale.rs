@@ -1,7 +1,8 @@
 //! Many users beside the demo university: they are like its own, and counted like them.
 
+use entity_core::Caller;
+use entity_core::engine::Audit;
 use entity_core::testing::origin;
-use entity_core::{Audit, Caller};
 use entity_providers::face::demo::scale::{self, Part};
 use http::StatusCode;
 use tests::{TestApp, both};

@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use chrono::TimeDelta;
+use entity_core::context::Clock as _;
 use entity_core::db::{self, Facts, Parents, Sight, TableSpec, Telling};
+use entity_core::engine::Dispatcher;
 use entity_core::search::Grammar;
 use entity_core::testing::{FixedClock, KeptEvents, ToldAuthorizer, database_on, origin, shared};
 use entity_core::{
-    Caller, Clock as _, Context, DateTimeUtc, Dispatcher, Entity, Operation, Permit, Provider,
-    Registry, Result, Scope, Search,
+    Caller, Context, DateTimeUtc, Entity, Operation, Permit, Provider, Registry, Result, Scope,
+    Search,
 };
 use sea_orm::{ConnectionTrait as _, DatabaseConnection};
 use serde::Serialize;
@@ -265,9 +267,9 @@ async fn make_tables(connection: &DatabaseConnection) {
 }
 
 fn dispatcher(connection: &DatabaseConnection, powers: Powers) -> Dispatcher {
-    let leaflets = entity_core::Route::of::<Leaflet>(("tests", "1.0.0"));
-    let remarks = entity_core::Route::of::<Remark>(("tests", "1.0.0"));
-    let echoes = entity_core::Route::of::<Echo>(("tests", "1.0.0"));
+    let leaflets = entity_core::engine::Route::of::<Leaflet>(("tests", "1.0.0"));
+    let remarks = entity_core::engine::Route::of::<Remark>(("tests", "1.0.0"));
+    let echoes = entity_core::engine::Route::of::<Echo>(("tests", "1.0.0"));
     let leaflets = leaflets.read().list().table().build();
     let remarks = remarks.read().list().table().build();
     let echoes = echoes.read().list().table().build();
@@ -398,7 +400,7 @@ both! {
                 for echo in &echoes {
                     db::insert(cx, echo).await?;
                 }
-                Ok(((), entity_core::Effect::Read))
+                Ok(((), entity_core::reply::Effect::Read))
             })
         });
         written.await.expect("rows");

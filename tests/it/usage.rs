@@ -5,7 +5,8 @@ mod people;
 
 use std::collections::BTreeMap;
 
-use entity_core::{Entity, Route};
+use entity_core::Entity;
+use entity_core::engine::Route;
 use entity_providers::storage::db::{connect, count_tables, mend_usage, miscounted};
 use sea_orm::{ConnectionTrait, DatabaseConnection, Statement};
 use serde::{Deserialize, Serialize};

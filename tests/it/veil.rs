@@ -4,12 +4,11 @@
 use std::sync::Arc;
 
 use entity_core::db::{self, Parents, Sight, TableSpec};
+use entity_core::engine::Dispatcher;
+use entity_core::reply::Effect;
 use entity_core::search::Grammar;
 use entity_core::testing::{KeptEvents, ToldAuthorizer, database_on, origin, shared};
-use entity_core::{
-    Caller, Context, Dispatcher, Effect, Entity, ErrorKind, Fields, Registry, Result, Scope,
-    Version,
-};
+use entity_core::{Caller, Context, Entity, ErrorKind, Fields, Registry, Result, Scope, Version};
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, EntityTrait as _};
 use serde::Serialize;
 use serde_json::json;
@@ -94,7 +93,7 @@ fn dispatcher(connection: &DatabaseConnection, (phones, remarks): Held) -> Dispa
             told = told.grant(function, site);
         }
     }
-    let route = entity_core::Route::of::<Pupil>(("tests", "1.0.0"));
+    let route = entity_core::engine::Route::of::<Pupil>(("tests", "1.0.0"));
     Dispatcher::new(
         Arc::new(Registry::new([route.read().list().table().build()]).expect("a type")),
         Arc::new(database_on(connection.clone())),

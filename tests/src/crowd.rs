@@ -1,7 +1,8 @@
 //! Many people and courses beside the demo university of a service.
 
+use entity_core::Caller;
+use entity_core::engine::Audit;
 use entity_core::testing::origin;
-use entity_core::{Audit, Caller};
 use entity_providers::face::demo::scale::{self, Part};
 use sea_orm::ConnectionTrait as _;
 

@@ -68,9 +68,9 @@ pub struct Action<P: Provider> {
     pub arguments: Vec<Argument>,
     /// The kind of a successful answer.
     pub answers: Answers,
-    /// True if the body is [prepared](crate::Prepare) before the unit of work opens.
+    /// True if the body is [prepared](crate::engine::Prepare) before the unit of work opens.
     pub is_prepared: bool,
-    /// True if the action takes [files](crate::Receive).
+    /// True if the action takes [files](crate::blob::Receive).
     pub is_receiving: bool,
     /// True if the action takes files and a body that is no form is a file as a whole.
     pub(crate) is_whole: bool,
@@ -313,14 +313,14 @@ impl<P: Provider> Action<P> {
         self
     }
 
-    /// Lets the body be prepared before the unit of work opens, as the type [declares](crate::Prepare).
+    /// Lets the body be prepared before the unit of work opens, as the type [declares](crate::engine::Prepare).
     #[must_use]
     pub fn prepared(mut self) -> Self {
         self.is_prepared = true;
         self
     }
 
-    /// Lets the action take files, as the type [declares](crate::Receive): the files of a form, `multipart/form-data`,
+    /// Lets the action take files, as the type [declares](crate::blob::Receive): the files of a form, `multipart/form-data`,
     /// or the body as a whole if it is of any other type.
     #[must_use]
     pub fn receiving(mut self) -> Self

@@ -73,6 +73,6 @@ impl Notice {
 #[macro_export]
 macro_rules! register_notice {
     ($notice:expr) => {
-        $crate::inventory::submit! { $crate::NoticeRegistration($notice) }
+        $crate::inventory::submit! { $crate::engine::NoticeRegistration($notice) }
     };
 }

@@ -24,7 +24,8 @@ use crate::words::error::{Error, Result};
 /// A provider that converts something that clients send, which takes long: for example a password into its hash.
 ///
 /// ```
-/// use entity_core::{Context, Fields, Prepare, Result};
+/// use entity_core::engine::Prepare;
+/// use entity_core::{Context, Fields, Result};
 ///
 /// async fn update<P: Prepare<Raw = String, Prepared = u64>>(cx: &Context, changes: &Fields) -> Result<()> {
 ///     if let Some(text) = P::raw(changes) {

@@ -225,12 +225,12 @@ impl Route {
         columns.collect()
     }
 
-    /// Returns whether something of what clients send is [prepared](crate::Prepare) before a unit of work opens.
+    /// Returns whether something of what clients send is [prepared](crate::engine::Prepare) before a unit of work opens.
     pub fn prepares(&self) -> bool {
         self.ahead.work.is_some()
     }
 
-    /// Returns whether entities are created and changed by forms with [files](crate::Receive).
+    /// Returns whether entities are created and changed by forms with [files](crate::blob::Receive).
     pub fn receives_in_forms(&self) -> bool {
         self.receive.is_some_and(|it| it.in_forms)
     }
@@ -423,10 +423,10 @@ macro_rules! register {
         $(,)?
     ) => {
         $crate::inventory::submit! {
-            $crate::Registration(|| {
+            $crate::engine::Registration(|| {
                 use $crate::probe::{Fallback, Probe};
                 let probe = Probe::<$provider>::default();
-                let route = $crate::Route::of::<$provider>((env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")));
+                let route = $crate::engine::Route::of::<$provider>((env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")));
                 let route = probe.with_read(route);
                 let route = probe.with_list(route);
                 let route = probe.with_create(route);

@@ -154,12 +154,12 @@ macro_rules! register_setting {
         $visibility:vis static $constant:ident: $type:ty = $name:literal, $default:literal;
     ) => {
         $(#[doc = $doc])+
-        $visibility static $constant: $crate::Setting<$type> = $crate::Setting::new(
+        $visibility static $constant: $crate::setting::Setting<$type> = $crate::setting::Setting::new(
             concat!("ext.", env!("CARGO_PKG_NAME"), ".", $name),
             $default,
         );
         $crate::inventory::submit! {
-            $crate::SettingRegistration {
+            $crate::setting::SettingRegistration {
                 key: concat!("ext.", env!("CARGO_PKG_NAME"), ".", $name),
                 default: $default,
                 doc: concat!($($doc),+),

@@ -142,7 +142,7 @@ impl fmt::Debug for StartRegistration {
 macro_rules! register_start {
     ($hook:path) => {
         $crate::inventory::submit! {
-            $crate::StartRegistration {
+            $crate::engine::StartRegistration {
                 origin: env!("CARGO_PKG_NAME"),
                 hook: |start| ::std::boxed::Box::pin($hook(start)),
             }

@@ -12,7 +12,7 @@ use crate::words::error::Result;
 /// Bytes with a media type of their own, such as a long table, as the answer of an operation that reads. They are made
 /// and sent one piece after the other.
 ///
-/// An answer that is whole after its first piece is sent as [`Bytes`](crate::Bytes) are.
+/// An answer that is whole after its first piece is sent as [`Bytes`](crate::reply::Bytes) are.
 pub struct Streaming {
     /// The media type, without parameters.
     pub media_type: Cow<'static, str>,

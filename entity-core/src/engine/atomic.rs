@@ -16,7 +16,7 @@ use crate::words::error::{Error, Result};
 use crate::words::unit::{End, Ended};
 
 /// A unit of work in which requests run one after another. Each request sees what the earlier ones wrote; dropping the
-/// unit of work rolls all of it back. Where the dispatcher has a [limit](crate::WriteLimit), everything must be done
+/// unit of work rolls all of it back. Where the dispatcher has a [limit](crate::engine::WriteLimit), everything must be done
 /// within that time.
 ///
 /// After an error the unit of work can only be rolled back: the database may have done so already.
@@ -112,7 +112,7 @@ impl<'d> Atomic<'d> {
     /// over, because its outcome would be unknown.
     ///
     /// # Errors
-    /// Returns an error if nothing was written or, with the code [`OUTCOME_UNKNOWN`](crate::OUTCOME_UNKNOWN), if it is
+    /// Returns an error if nothing was written or, with the code [`OUTCOME_UNKNOWN`](crate::engine::OUTCOME_UNKNOWN), if it is
     /// unknown whether anything was written. If the time was over before the commit, nothing was written.
     pub async fn commit(mut self) -> Result<()> {
         if self.has_failed {

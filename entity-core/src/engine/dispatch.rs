@@ -150,7 +150,7 @@ impl Dispatcher {
     ///
     /// # Errors
     /// Returns an error if the request is wrong or the service fails. Nothing was written then, unless the code of the
-    /// error is [`OUTCOME_UNKNOWN`](crate::OUTCOME_UNKNOWN).
+    /// error is [`OUTCOME_UNKNOWN`](crate::engine::OUTCOME_UNKNOWN).
     pub async fn dispatch(&self, request: &Request) -> Result<Reply> {
         self.dispatch_and(request, &Unconditional).await
     }
@@ -196,7 +196,7 @@ impl Dispatcher {
     }
 
     /// Does the slow work for `request` before a unit of work opens for it: sanitises its long HTML and does the work
-    /// that its type [declares](crate::Prepare), once it is clear that the caller may do what the request asks for.
+    /// that its type [declares](crate::engine::Prepare), once it is clear that the caller may do what the request asks for.
     /// Returns an empty preparation if there is no such work.
     ///
     /// # Errors
@@ -373,7 +373,7 @@ impl Dispatcher {
     ///
     /// # Errors
     /// Fails as `work` does, and when the store can't be reached. Nothing was written then, unless the code of the
-    /// error is [`OUTCOME_UNKNOWN`](crate::OUTCOME_UNKNOWN).
+    /// error is [`OUTCOME_UNKNOWN`](crate::engine::OUTCOME_UNKNOWN).
     pub async fn write<T, A, W>(&self, origin: &Origin, work: W) -> Result<T>
     where
         T: Send,

@@ -91,7 +91,7 @@
 //! of a template, and a site can change what its own roles hold (`setPerms`); both win over the letters. A type that
 //! declares any function declares all that its `access`, its actions and its `sight` ask for, otherwise the service
 //! does not start; `""` declares a function that no role holds by default. A function that the code asks the
-//! [`Authorizer`](crate::Authorizer) for is not checked and should be declared too.
+//! [`Authorizer`](crate::access::Authorizer) for is not checked and should be declared too.
 //!
 //! # Without declared functions
 //!

@@ -6,7 +6,8 @@
 //!
 //! ```standalone_crate
 //! use entity_core::format::{Format, Renderer, View};
-//! use entity_core::{Body, Item, Result};
+//! use entity_core::reply::{Body, Item};
+//! use entity_core::Result;
 //!
 //! /// Writes the titles of entities, one on each line.
 //! struct Outline;
@@ -54,7 +55,7 @@
 //! - [`accepts`](crate::format::Renderer::accepts) says which answers the format can write. It is also called with
 //!   empty samples of answers, to describe addresses in advance, so it must depend on the kind of the answer only. For
 //!   any other answer the status is 406.
-//! - Entities arrive after the permission checks, as [`Item`](crate::Item)s of any type, with their schema.
+//! - Entities arrive after the permission checks, as [`Item`](crate::reply::Item)s of any type, with their schema.
 //!   [`Item::data`](crate::Item::data) is what the request wants to be shown, and
 //!   [`Item::feed_entry`](crate::Item::feed_entry) the entry in feeds.
 //! - [`View::check_list`](crate::format::View::check_list) bounds the size of an answer. When it fails, the service

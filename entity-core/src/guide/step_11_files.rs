@@ -1,14 +1,11 @@
 //! Step 11: files that people upload and download.
 //!
-//! A row keeps of a file what identifies its bytes, a [`Blob`](crate::Blob): digest and size. The bytes are in the store
+//! A row keeps of a file what identifies its bytes, a [`Blob`](crate::blob::Blob): digest and size. The bytes are in the store
 //! of the service, a folder that all its nodes share, and are never in memory as a whole.
 //!
 //! ```standalone_crate
-//! use entity_core::blob::Target;
-//! use entity_core::{
-//!     Action, Actions, Answers, Arguments, Blob, Context, Entity, Error, Need, Outcome, Receive, Result, StoredFile,
-//!     Verb, db,
-//! };
+//! use entity_core::blob::{Blob, Receive, StoredFile, Target};
+//! use entity_core::{Action, Actions, Answers, Arguments, Context, Entity, Error, Need, Outcome, Result, Verb, db};
 //! # use serde::Serialize;
 //!
 //! /// A manual of a piece of equipment.
@@ -80,7 +77,7 @@
 //!
 //! # Taking files
 //!
-//! A type that takes files implements [`Receive`](crate::Receive). From then on,
+//! A type that takes files implements [`Receive`](crate::blob::Receive). From then on,
 //!
 //! - `POST /manual` and `PUT /manual/ID` also take forms with files, `multipart/form-data`, whose fields are those of
 //!   any other form;
@@ -102,12 +99,12 @@
 //!
 //! # Serving files
 //!
-//! An action that reads answers with a [`StoredFile`](crate::StoredFile), after the gate has checked who may read the
+//! An action that reads answers with a [`StoredFile`](crate::blob::StoredFile), after the gate has checked who may read the
 //! entity. The service streams it, with a tag, a date if the file has [one](crate::StoredFile::modified), and answers to
 //! requests for a part. A browser saves the file, unless it is declared [`inline`](crate::StoredFile::inline) and of a type
 //! that can't run code: the common images, audio, video, PDF and plain text. Several files are one answer as a
-//! [`Bundle`](crate::Bundle): a zip archive, which is written while it is sent. Other bytes that are too many for the memory
-//! are [`Pieces`](crate::Pieces), each of which is read when the one before it was sent.
+//! [`Bundle`](crate::blob::Bundle): a zip archive, which is written while it is sent. Other bytes that are too many for the memory
+//! are [`Pieces`](crate::engine::Pieces), each of which is read when the one before it was sent.
 //!
 //! # Fields
 //!

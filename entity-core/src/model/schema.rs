@@ -321,7 +321,7 @@ impl Field {
     }
 
     /// Returns the name of the column beside the field's own that holds its text [folded](crate::search::fold()), for
-    /// HTML the folded [plain text](crate::plain_text). Text searches look there. Whoever writes the one column must
+    /// HTML the folded [plain text](crate::words::plain_text). Text searches look there. Whoever writes the one column must
     /// write the other: tables that the service manages do so by themselves, and [`db::folded`](crate::db::folded())
     /// sets it in a row of any other table. Returns `None` if the field is not searched as text.
     pub fn folded_column(&self) -> Option<String> {

@@ -4,8 +4,8 @@
 /// stays as it is, with every version of the service. Whoever knows `text` knows the number, so it keeps no secret.
 ///
 /// ```
-/// assert_eq!(entity_core::scattered("a"), entity_core::scattered("a"));
-/// assert_ne!(entity_core::scattered("a"), entity_core::scattered("b"));
+/// assert_eq!(entity_core::words::scattered("a"), entity_core::words::scattered("a"));
+/// assert_ne!(entity_core::words::scattered("a"), entity_core::words::scattered("b"));
 /// ```
 pub fn scattered(text: &str) -> u64 {
     // FNV-1a, whose lower bits are scattered best: the remainder of a division takes all of them into account.

@@ -66,7 +66,7 @@ pub trait Unit: Send + Sync {
     ///
     /// # Errors
     /// Returns an error if nothing was written. If the code of the error is
-    /// [`OUTCOME_UNKNOWN`](crate::OUTCOME_UNKNOWN), it is unknown whether anything was written. A transient error means
+    /// [`OUTCOME_UNKNOWN`](crate::engine::OUTCOME_UNKNOWN), it is unknown whether anything was written. A transient error means
     /// that the same work may succeed when it is run again.
     async fn commit(self: Box<Self>) -> Result<()>;
 

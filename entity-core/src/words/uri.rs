@@ -21,7 +21,7 @@ const FORBIDDEN_IN_PARTS: &AsciiSet = &FORBIDDEN.add(b'#').add(b'[').add(b']');
 /// percent-encoded, and what is percent-encoded already stays so.
 ///
 /// ```
-/// let uri = entity_core::to_uri("HTTPS://example.org/{x}|y%20z");
+/// let uri = entity_core::words::to_uri("HTTPS://example.org/{x}|y%20z");
 /// assert_eq!(uri, "https://example.org/%7Bx%7D%7Cy%20z");
 /// ```
 pub fn to_uri(url: &str) -> String {

@@ -4,8 +4,8 @@
 /// and has no character that would end it in HTML, in a header or in text.
 ///
 /// ```
-/// assert!(entity_core::is_web_address("https://example.org/a?b=c"));
-/// assert!(!entity_core::is_web_address("javascript:alert(1)"));
+/// assert!(entity_core::words::is_web_address("https://example.org/a?b=c"));
+/// assert!(!entity_core::words::is_web_address("javascript:alert(1)"));
 /// ```
 pub fn is_web_address(url: &str) -> bool {
     let is_scheme = |it: &str| {

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use entity_core::reply::Body;
+use entity_core::engine::{
+    Audit, DirectPath, Dispatcher, Event, EventSink, Request, Route, allowed,
+};
+use entity_core::reply::{Body, Effect, Reply};
 use entity_core::testing::{KeptEvents, ToldAuthorizer, origin};
 use entity_core::unit::{Mode, Store, Unit};
-use entity_core::{
-    Audit, Context, DirectPath, Dispatcher, Effect, Error, ErrorKind, Event, EventSink,
-    Preconditions, Reference, Registry, Reply, Request, Result, Route, Verb, allowed,
-};
+use entity_core::{Context, Error, ErrorKind, Preconditions, Reference, Registry, Result, Verb};
 use serde_json::json;
 
 use crate::notes::{self, Notes, Shelf, caller, input, shared_with};

@@ -1,7 +1,8 @@
 //! Two crates that register a format of the same name can't be in one service.
 
+use entity_core::Result;
 use entity_core::format::{Format, Formats, Renderer, View};
-use entity_core::{Body, Result};
+use entity_core::reply::Body;
 
 /// Claims the same name each time that it is registered.
 struct Again;

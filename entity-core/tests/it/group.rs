@@ -168,7 +168,7 @@ fn assert_lost(outcome: &Result<()>) {
     let error = outcome.as_ref().unwrap_err();
     assert!(error.is_transient(), "{error:?}");
     assert_eq!(error.kind(), ErrorKind::Unavailable);
-    assert_ne!(error.code(), Some(entity_core::OUTCOME_UNKNOWN));
+    assert_ne!(error.code(), Some(entity_core::engine::OUTCOME_UNKNOWN));
 }
 
 #[tokio::test]

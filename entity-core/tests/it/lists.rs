@@ -2,12 +2,14 @@
 
 use std::sync::{Arc, Mutex};
 
+use entity_core::engine::{DirectPath, Dispatcher, Request, Route};
+use entity_core::reply::{Body, Collection, Item, Reply};
 use entity_core::testing::{KeptEvents, ToldAuthorizer, origin, shared};
 use entity_core::unit::NoStore;
 use entity_core::{
-    Access, Action, Actions, Arguments, Body, Caller, Collection, Context, DirectPath, Dispatcher,
-    Entity, Input, Item, List, Need, Operation, Outcome, Page, Permit, Preconditions, Provider,
-    Read, Registry, Reply, Request, Result, Route, Search, Verb, Version, search,
+    Access, Action, Actions, Arguments, Caller, Context, Entity, Input, List, Need, Operation,
+    Outcome, Page, Permit, Preconditions, Provider, Read, Registry, Result, Search, Verb, Version,
+    search,
 };
 use serde::Serialize;
 

@@ -4,12 +4,15 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use entity_core::access::Authorizer;
+use entity_core::context::Shared;
+use entity_core::engine::DirectPath;
 use entity_core::testing::{origin, shared};
 use entity_core::unit::NoStore;
 use entity_core::{
-    Access, Action, Actions, Arguments, Authorizer, Caller, Context, Create, Delete, DirectPath,
-    Entity, Input, List, Need, Operation, Outcome, Page, Permit, Provider, Read, Result, Search,
-    Shared, Update, Verb, Version, Window,
+    Access, Action, Actions, Arguments, Caller, Context, Create, Delete, Entity, Input, List, Need,
+    Operation, Outcome, Page, Permit, Provider, Read, Result, Search, Update, Verb, Version,
+    Window,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -7,12 +7,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use entity_core::context::Shared;
+use entity_core::engine::{DirectPath, Dispatcher, Patch, Prepare, Request, Route};
+use entity_core::reply::Reply;
 use entity_core::testing::{KeptEvents, ToldAuthorizer, origin, shared};
 use entity_core::unit::{Mode, Store, Unit};
 use entity_core::{
-    Access, Action, Actions, Context, Create, DirectPath, Dispatcher, Entity, Error, ErrorKind,
-    Fields, IfMatch, Input, Need, Operation, Outcome, Patch, Permit, Preconditions, Prepare,
-    Provider, Read, Registry, Reply, Request, Result, Route, Shared, Update, Verb, Version,
+    Access, Action, Actions, Context, Create, Entity, Error, ErrorKind, Fields, IfMatch, Input,
+    Need, Operation, Outcome, Permit, Preconditions, Provider, Read, Registry, Result, Update,
+    Verb, Version,
 };
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -1,9 +1,9 @@
 //! What a service refuses to start with.
 
 use entity_core::db::Sight;
+use entity_core::engine::{Grant, Route};
 use entity_core::{
-    Access, Action, Actions, Context, Entity, Grant, Need, Outcome, Provider, Read, Registry,
-    Result, Route, Verb,
+    Access, Action, Actions, Context, Entity, Need, Outcome, Provider, Read, Registry, Result, Verb,
 };
 use serde::Serialize;
 

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 use entity_core::db::{Db, Groups, Lanes, Parents, TableSpec};
-use entity_core::reply::{Body, Item};
+use entity_core::engine::{DirectPath, Dispatcher, Request, Route};
+use entity_core::reply::{Body, Item, Reply};
 use entity_core::testing::{FixedClock, KeptEvents, ToldAuthorizer, origin, shared};
 use entity_core::{
-    Caller, DateTimeUtc, DirectPath, Dispatcher, Entity, ErrorKind, IfMatch, Registry, Reply,
-    Request, Result, Route, Search, Verb,
+    Caller, DateTimeUtc, Entity, ErrorKind, IfMatch, Registry, Result, Search, Verb,
 };
 use sea_orm::sea_query::{Alias, Table};
 use sea_orm::{ConnectionTrait, Database, DatabaseConnection, DbBackend};
@@ -277,7 +277,7 @@ async fn an_update_of_what_somebody_else_changed_meanwhile_is_refused() {
                 };
                 entity_core::db::update(cx, current, fields("first")).await?;
                 entity_core::db::update(cx, stale, fields("second")).await?;
-                Ok(((), entity_core::Effect::Read))
+                Ok(((), entity_core::reply::Effect::Read))
             })
         })
         .await;

@@ -2,10 +2,10 @@
 
 use askama::Template;
 use askama::filters::HtmlSafe;
+use entity_core::Verb;
 use entity_core::format::View;
-use entity_core::reply::Offered;
+use entity_core::reply::{Offer, Offered};
 use entity_core::schema::Field;
-use entity_core::{Offer, Verb};
 use serde_json::Value;
 
 use super::control::{Chooser, Control};

@@ -3,10 +3,10 @@
 
 use askama::Template;
 use askama::filters::HtmlSafe;
+use entity_core::Result;
 use entity_core::format::View;
-use entity_core::reply::Related;
+use entity_core::reply::{Collection, Item, Related};
 use entity_core::schema::{Field, Kind, Role, Schema, Writable};
-use entity_core::{Collection, Item, Result};
 use serde_json::{Map, Value};
 
 use super::entity::href_of;

@@ -2,9 +2,9 @@
 
 use askama::Template;
 use entity_core::format::View;
-use entity_core::reply::Related;
+use entity_core::reply::{Item, Offer, Related};
 use entity_core::schema::{Field, Kind, Role, Writable};
-use entity_core::{Item, Offer, Verb, encode_segment};
+use entity_core::{Verb, encode_segment};
 use serde_json::{Map, Value};
 
 use super::ask::{Ask, is_asking};

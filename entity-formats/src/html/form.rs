@@ -1,11 +1,11 @@
 //! The pages on which an entity is created, changed and deleted. They are made from the schema.
 
 use askama::Template;
+use entity_core::engine::Route;
 use entity_core::format::View;
+use entity_core::reply::{Form, FormPurpose, Item, Refusal};
 use entity_core::schema::{Field, Meaning, Schema};
-use entity_core::{
-    ErrorKind, FieldError, Form, FormPurpose, Item, Reference, Refusal, Route, Version, measure,
-};
+use entity_core::{ErrorKind, FieldError, Reference, Version, measure};
 use serde_json::Value;
 
 use super::control::{Chooser, Control};

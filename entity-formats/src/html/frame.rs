@@ -1,7 +1,9 @@
 //! The frame of every page: head, navigation, foot.
 
+use entity_core::engine::DirectPath;
 use entity_core::format::{Format, View};
-use entity_core::{Body, DirectPath, Need, Reference, Registry, Verb, encode_segment};
+use entity_core::reply::Body;
+use entity_core::{Need, Reference, Registry, Verb, encode_segment};
 
 use crate::render::calendar;
 use crate::render::paging::{list_url, view_url_with_query};

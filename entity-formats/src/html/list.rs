@@ -7,8 +7,9 @@ mod table;
 
 use askama::Template;
 use entity_core::format::View;
+use entity_core::reply::{Collection, Item};
 use entity_core::schema::{Role, Schema};
-use entity_core::{Collection, Item, Reference, Result, encode_segment};
+use entity_core::{Reference, Result, encode_segment};
 use serde_json::Value;
 
 use self::agenda::Agenda;

@@ -2,8 +2,9 @@
 
 use askama::Template;
 use chrono::{DateTime, Utc};
+use entity_core::Result;
+use entity_core::engine::{DirectPath, Route};
 use entity_core::format::View;
-use entity_core::{DirectPath, Result, Route};
 
 use super::frame::{Crumb, Frame};
 use super::sentence;

@@ -1,8 +1,9 @@
 //! The page of an error: what is wrong, and what to do.
 
 use askama::Template;
+use entity_core::engine::OUTCOME_UNKNOWN;
 use entity_core::format::{Problem, View};
-use entity_core::{ErrorKind, FieldError, OUTCOME_UNKNOWN};
+use entity_core::{ErrorKind, FieldError};
 
 use super::frame::Frame;
 use super::sentence;

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use entity_core::format::View;
-use entity_core::{Prompt, Questionnaire};
+use entity_core::reply::{Prompt, Questionnaire};
 
 use super::frame::Frame;
 use super::shown::Shown;

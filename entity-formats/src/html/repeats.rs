@@ -1,10 +1,11 @@
 //! Recurrence as people are asked for it: how often, and until when or how many times. A rule that can't be said so stays as
 //! it is, and may be typed.
 
+use entity_core::measure;
 use entity_core::measure::{RULE, TIMES, UNTIL};
 use entity_core::recurrence::{self, PERIODS, Plain, Tz};
+use entity_core::reply::Refusal;
 use entity_core::schema::Field;
-use entity_core::{Refusal, measure};
 use serde_json::{Value, json};
 
 /// The contents of the controls for a rule.

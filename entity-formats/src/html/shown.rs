@@ -7,7 +7,8 @@ use askama::filters::HtmlSafe;
 use chrono::{DateTime, Utc};
 use entity_core::format::View;
 use entity_core::schema::{Field, Kind, Meaning, Schema};
-use entity_core::{encode_segment, is_web_address, plain_text, recurrence, wire};
+use entity_core::words::{is_web_address, plain_text};
+use entity_core::{encode_segment, recurrence, wire};
 use serde_json::{Map, Value};
 
 use super::label;

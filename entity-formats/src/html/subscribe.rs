@@ -1,7 +1,7 @@
 //! The button by which people make a private feed of the list that they look at.
 
-use entity_core::Body;
 use entity_core::format::View;
+use entity_core::reply::Body;
 
 use super::query::{Query, is_about_list};
 use crate::render::calendar;

@@ -3,7 +3,8 @@
 use askama::Template;
 use chrono::{DateTime, Utc};
 use entity_core::format::{OwnAddress, View};
-use entity_core::{Body, Error, EventEntry, Item, Result};
+use entity_core::reply::{Body, Item};
+use entity_core::{Error, EventEntry, Result};
 
 use super::frame::Frame;
 use super::shown::{SanitizedHtml, Shown};

@@ -1,7 +1,7 @@
 //! The page of data that is no entity.
 
 use askama::Template;
-use entity_core::ActionRoute;
+use entity_core::engine::ActionRoute;
 use entity_core::format::View;
 use serde_json::Value;
 

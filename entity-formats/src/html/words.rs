@@ -1,7 +1,7 @@
 //! The words of a type, as pages show them: for its fields, for what is in them, and what is said about them.
 
-use entity_core::label;
 use entity_core::schema::{Field, Kind, Role};
+use entity_core::words::label;
 
 /// What people are told that a field is: one that refers to a site is not its id but the site.
 pub(super) fn label_of(field: &Field) -> String {

@@ -10,7 +10,8 @@ use std::fmt::Write as _;
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use entity_core::format::{Format, Renderer, View};
-use entity_core::{Body, Error, EventEntry, Item, Result};
+use entity_core::reply::{Body, Item};
+use entity_core::{Error, EventEntry, Result};
 use icalendar::{
     Calendar, Component as _, Event, EventLike as _, EventStatus, Property, ValueType,
 };

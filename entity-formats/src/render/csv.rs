@@ -11,10 +11,12 @@ mod pivot;
 use std::borrow::Cow;
 
 use csv::{Terminator, Writer, WriterBuilder};
+use entity_core::engine::{EXPANDED, Projection};
 use entity_core::format::{Format, Renderer, View};
+use entity_core::reply::{Body, Item};
 use entity_core::schema::Schema;
 use entity_core::sheet::is_formula;
-use entity_core::{Body, EXPANDED, Error, Item, Projection, Result};
+use entity_core::{Error, Result};
 use serde_json::Value;
 
 use crate::render::feed::clean;

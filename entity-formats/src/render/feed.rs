@@ -6,10 +6,10 @@ pub mod rss;
 
 use chrono::{DateTime, Utc};
 use entity_core::format::View;
+use entity_core::reply::{Body, Collection, Item};
 use entity_core::schema::Schema;
-use entity_core::{
-    Body, Collection, Enclosure, Error, FeedEntry, Item, Reference, Result, is_web_address, to_uri,
-};
+use entity_core::words::{is_web_address, to_uri};
+use entity_core::{Enclosure, Error, FeedEntry, Reference, Result};
 use uuid::Uuid;
 
 use crate::render::json::entity_url;

@@ -4,8 +4,10 @@ mod safe;
 
 use std::io::Write as _;
 
+use entity_core::engine::EXPANDED;
 use entity_core::format::{Format, Problem, Renderer, View};
-use entity_core::{Body, Collection, EXPANDED, Error, FieldError, Item, Reference, Result};
+use entity_core::reply::{Body, Collection, Item};
+use entity_core::{Error, FieldError, Reference, Result};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Serializer;

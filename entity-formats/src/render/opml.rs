@@ -3,7 +3,8 @@
 use std::io;
 
 use entity_core::format::View;
-use entity_core::{Body, Error, Result};
+use entity_core::reply::Body;
+use entity_core::{Error, Result};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 

@@ -1,6 +1,7 @@
 //! Answers as trees, for the formats that need to look at data before they write it.
 
-use entity_core::{Error, Item, Result};
+use entity_core::reply::Item;
+use entity_core::{Error, Result};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -6,9 +6,11 @@ mod description;
 mod element;
 mod naming;
 
+use entity_core::engine::EXPANDED;
 use entity_core::format::{Format, Problem, Renderer, View};
+use entity_core::reply::{Body, Collection, Item};
 use entity_core::schema::Schema;
-use entity_core::{Body, Collection, EXPANDED, Error, Item, Result};
+use entity_core::{Error, Result};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 use serde::Serialize;

@@ -4,7 +4,8 @@ use std::io::Write as _;
 use std::{fmt, io};
 
 use entity_core::format::View;
-use entity_core::{Body, Error, Result};
+use entity_core::reply::Body;
+use entity_core::{Error, Result};
 
 use crate::words::text::replace_forbidden;
 

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use entity_core::format::View;
+use entity_core::reply::{Body, Collection, Item};
 use entity_core::schema::Role;
-use entity_core::{Body, Collection, Item, Registry, encode_segment};
+use entity_core::{Registry, encode_segment};
 
 /// What the answer `body` of the address `path` below `/direct` is called, if it is an entity or a list.
 pub fn title(registry: &Registry, path: &str, body: &Body) -> Option<String> {

@@ -144,7 +144,7 @@ fn a_list_that_is_a_byte_too_large_is_refused_by_whatever_writes_it() {
 #[test]
 fn paging_links_keep_the_query_and_replace_its_window() {
     let (_, body) = answers().swap_remove(0);
-    let entity_core::Body::Collection(list) = body else {
+    let entity_core::reply::Body::Collection(list) = body else {
         panic!("a list")
     };
     let links = entity_formats::paging_links(&list, &view(), None);

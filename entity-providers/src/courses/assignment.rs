@@ -15,13 +15,13 @@ mod submission;
 mod tests;
 pub(crate) mod view;
 
-use entity_core::blob::Target;
+use entity_core::blob::{Receive, Target};
 use entity_core::db::{self, Sight};
 use entity_core::file::Files;
 use entity_core::wire::Moment;
 use entity_core::{
     Access, Audience, Context, DateTimeUtc, Decision, Entity, Error, Need, Notice, Operation,
-    Receive, Result, Search, encode_segment, gate, standard,
+    Result, Search, encode_segment, gate, standard,
 };
 use serde::Serialize;
 

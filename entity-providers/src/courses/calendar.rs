@@ -19,10 +19,11 @@ use entity_core::db::{Sight, Telling};
 use entity_core::file::Files;
 use entity_core::recurrence::{self, FIRST_DAY, LAST_DAY, Range, Series, Tz};
 use entity_core::wire::{Millis, Moment};
+use entity_core::words::plain_text;
 use entity_core::{
     Action, Actions, Arguments, Context, DateTimeUtc, Entity, Error, ErrorKind, EventEntry,
     FeedEntry, Need, Occurrence, Outcome, Reference, Result, Search, Verb, encode_segment, gate,
-    plain_text, standard,
+    standard,
 };
 use serde::Serialize;
 

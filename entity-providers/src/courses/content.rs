@@ -14,11 +14,12 @@ mod zip;
 
 use std::collections::HashMap;
 
+use entity_core::blob::Blob;
 use entity_core::db::{self, Sight};
 use entity_core::wire::Millis;
+use entity_core::words::is_web_address;
 use entity_core::{
-    Access, Blob, Context, DateTimeUtc, Delete, Entity, Error, FieldError, Need, Result, Scope,
-    is_web_address, standard,
+    Access, Context, DateTimeUtc, Delete, Entity, Error, FieldError, Need, Result, Scope, standard,
 };
 use sea_orm::Value;
 use serde::Serialize;

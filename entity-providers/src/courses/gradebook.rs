@@ -24,10 +24,11 @@ mod stored;
 mod tests;
 pub(crate) mod view;
 
+use entity_core::action::Rest;
 use entity_core::schema::Pivot;
 use entity_core::wire::Decimal;
 use entity_core::{
-    Access, Action, Actions, Answers, Arguments, Context, Entity, Error, Need, Outcome, Read, Rest,
+    Access, Action, Actions, Answers, Arguments, Context, Entity, Error, Need, Outcome, Read,
     Result, Verb, Window, shape,
 };
 use schemars::JsonSchema;

@@ -2,9 +2,10 @@
 //!
 //! The service keeps addresses. It never fetches what is there.
 
+use entity_core::words::is_web_address;
 use entity_core::{
     Access, Action, Actions, Arguments, Context, Demo, Entity, Error, Need, Provider as _, Result,
-    Search, db, is_web_address, standard,
+    Search, db, standard,
 };
 use serde::Serialize;
 

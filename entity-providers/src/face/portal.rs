@@ -2,9 +2,10 @@
 //! pages and of their tools lead.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use entity_core::engine::{DirectPath, look_up};
 use entity_core::{
-    Context, DirectPath, Entity as _, Error, ErrorKind, Page, Provider as _, Reference, Registry,
-    Result, Search, Window, gate, look_up,
+    Context, Entity as _, Error, ErrorKind, Page, Provider as _, Reference, Registry, Result,
+    Search, Window, gate,
 };
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _};
 use serde::Serialize;

@@ -20,8 +20,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use entity_core::access::Authorizer;
 use entity_core::db::Session;
-use entity_core::{Authorizer, Context, Decision, Event, Result, Scope};
+use entity_core::engine::Event;
+use entity_core::{Context, Decision, Result, Scope};
 
 use epoch::Epoch;
 use grants::Grants;

@@ -9,10 +9,11 @@ mod file;
 mod known;
 mod view;
 
+use entity_core::blob::Blob;
 use entity_core::db;
 use entity_core::{
-    Access, Action, Actions, Answers, Blob, Context, Entity, Error, ErrorKind, Fields, Need,
-    Operation, Permit, Read, Result, Update, Verb, Version, encode_segment, standard,
+    Access, Action, Actions, Answers, Context, Entity, Error, ErrorKind, Fields, Need, Operation,
+    Permit, Read, Result, Update, Verb, Version, encode_segment, standard,
 };
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use serde::Serialize;

@@ -4,9 +4,10 @@ mod demo;
 
 use std::collections::BTreeMap;
 
+use entity_core::engine::DirectPath;
 use entity_core::{
-    Context, DateTimeUtc, DirectPath, Entity, Error, Provider as _, Result, Search, Window,
-    check_name, gate, standard,
+    Context, DateTimeUtc, Entity, Error, Provider as _, Result, Search, Window, check_name, gate,
+    standard,
 };
 use serde::Serialize;
 

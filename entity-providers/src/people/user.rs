@@ -213,7 +213,7 @@ async fn demand_view(cx: &Context) -> Result<()> {
 
 /// The internal id of the caller, if `id` names them: an internal or external id or `id=` and the internal id.
 fn own_id<'a>(cx: &'a Context, id: &str) -> Option<&'a str> {
-    let is_named = |it: &&entity_core::User| {
+    let is_named = |it: &&entity_core::access::User| {
         it.id == id || id.strip_prefix("id=") == Some(&it.id) || it.eid.eq_ignore_ascii_case(id)
     };
     let caller = cx.caller().user.as_deref().filter(is_named);

@@ -12,10 +12,11 @@ mod view;
 use std::collections::BTreeSet;
 
 use entity_core::db::{self, Migration, Sight};
+use entity_core::engine::read_references;
 use entity_core::wire::Millis;
 use entity_core::{
     Access, Context, Entity, List, Need, Operation, Page, Permit, Reference, Result, Search,
-    read_references, standard,
+    standard,
 };
 use serde::Serialize;
 

@@ -6,7 +6,8 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use chrono::{DateTime, Utc};
 use entity_core::format::Problem;
-use entity_core::{Effect, Error, ErrorKind, FieldError, Verb, wire};
+use entity_core::reply::Effect;
+use entity_core::{Error, ErrorKind, FieldError, Verb, wire};
 use schemars::JsonSchema;
 use serde::Serialize;
 

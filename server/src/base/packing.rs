@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use entity_core::{Blob, Blobs, Error, ErrorKind, Result};
+use entity_core::blob::{Blob, Blobs};
+use entity_core::{Error, ErrorKind, Result};
 use futures::{Stream, StreamExt as _, stream};
 use tokio::sync::mpsc::{Sender, channel};
 use tokio_util::task::TaskTracker;

@@ -4,7 +4,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use entity_core::{Clock, Ids, Timer};
+use entity_core::context::{Clock, Ids};
+use entity_core::engine::Timer;
 use futures::future::BoxFuture;
 use uuid::{ContextV7, Timestamp, Uuid};
 

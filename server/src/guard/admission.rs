@@ -23,7 +23,8 @@ use std::time::Duration;
 
 use axum::response::Response;
 use chrono::{DateTime, Utc};
-use entity_core::{Error, Origin};
+use entity_core::Error;
+use entity_core::engine::Origin;
 
 use crate::base::capacity::Capacity;
 use crate::base::class::Class;

@@ -16,7 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use entity_core::{Error, Origin, Result};
+use entity_core::engine::Origin;
+use entity_core::{Error, Result};
 use http::StatusCode;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
@@ -206,7 +207,8 @@ mod tests {
     use std::borrow::Cow;
     use std::net::{IpAddr, Ipv4Addr};
 
-    use entity_core::{Caller, ErrorKind, Reading};
+    use entity_core::engine::Reading;
+    use entity_core::{Caller, ErrorKind};
 
     use super::*;
 

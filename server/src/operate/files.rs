@@ -9,7 +9,8 @@ pub(crate) mod sweep;
 
 use std::path::PathBuf;
 
-use entity_core::{Blobs, Error, Result};
+use entity_core::blob::Blobs;
+use entity_core::{Error, Result};
 
 use crate::base::config::Config;
 use crate::operate::storage;

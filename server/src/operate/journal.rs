@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use entity_core::db::Session;
-use entity_core::{Audit, Context, Error, Event, EventSink, Result};
+use entity_core::engine::{Audit, Event, EventSink};
+use entity_core::{Context, Error, Result};
 use entity_providers::people::authorizer::RoleAuthorizer;
 use futures::future::BoxFuture;
 use http::StatusCode;

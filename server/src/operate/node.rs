@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Weak};
 
 use chrono::{DateTime, Utc};
-use entity_core::Dispatcher;
+use entity_core::engine::Dispatcher;
 use tokio::sync::{Semaphore, watch};
 use tokio_util::task::TaskTracker;
 

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use entity_core::{Origin, Result, Visit, Visits};
+use entity_core::Result;
+use entity_core::engine::{Origin, Visit, Visits};
 use entity_providers::people::membership::presence;
 use tokio::time::sleep;
 

@@ -11,8 +11,10 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
+use entity_core::context::Clock;
 use entity_core::db::{Faults, Transaction};
-use entity_core::{Audit, Caller, Clock, Context, Origin, Reading, Result};
+use entity_core::engine::{Audit, Origin, Reading};
+use entity_core::{Caller, Context, Result};
 use entity_providers::people::membership::presence;
 use entity_providers::people::site::activity;
 use entity_providers::{

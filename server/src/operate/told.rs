@@ -1,7 +1,8 @@
 //! The events that somebody is told: those of entities of their sites which they may read now. Streams and webhooks tell
 //! the same.
 
-use entity_core::{Context, Event, Reference, Result, Scope, Sighted, read_references, wire};
+use entity_core::engine::{Event, Sighted, read_references};
+use entity_core::{Context, Reference, Result, Scope, wire};
 use serde::Serialize;
 
 /// The permission in a site whose events a caller follows.

@@ -14,8 +14,10 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, LOCATION};
 use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
+use entity_core::engine::DirectPath;
 use entity_core::format::View;
-use entity_core::{Abilities, DirectPath, Error, Result, Verb};
+use entity_core::reply::Abilities;
+use entity_core::{Error, Result, Verb};
 use futures::future::BoxFuture;
 
 use crate::base::error;

@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use entity_core::blob::Blobs;
+use entity_core::context::{Services, Shared};
 use entity_core::db::{AttachedFileService, Quota, Quotas};
-use entity_core::{Blobs, Dispatcher, Result, Services, Shared, Start, Turns, Visits, WriteLimit};
+use entity_core::engine::{Dispatcher, Turns, Visits, WriteLimit};
+use entity_core::{Result, Start};
 use entity_providers::base::limits::Limits;
 use entity_providers::courses::content::Attached;
 use entity_providers::face::server_config::ServerFacts;

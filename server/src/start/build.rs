@@ -6,8 +6,9 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use chrono::TimeDelta;
+use entity_core::context::{Clock, Ids};
 use entity_core::format::Formats;
-use entity_core::{Clock, Error, Ids, Registry, Result};
+use entity_core::{Error, Registry, Result};
 use entity_providers::people::authorizer::RoleAuthorizer;
 use tokio::sync::{Semaphore, watch as watched};
 use tokio::time::timeout;

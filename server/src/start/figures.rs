@@ -1,7 +1,7 @@
 //! Figures that are asked of the parts of the service, for the program that watches it.
 
-use entity_core::Dispatcher;
 use entity_core::db::Quotas;
+use entity_core::engine::Dispatcher;
 
 use crate::base::health::{Counters, Health};
 use crate::base::metrics::Figures;

@@ -15,7 +15,8 @@ use axum::http::header::{CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use entity_core::{Error, Origin, Registry, Result, Verb};
+use entity_core::engine::Origin;
+use entity_core::{Error, Registry, Result, Verb};
 use entity_formats::STYLESHEET_PATH;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;

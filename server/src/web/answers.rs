@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::response::Response;
-use entity_core::{Error, Origin, Result, SMALL};
+use entity_core::engine::{Origin, SMALL};
+use entity_core::{Error, Result};
 use http_body_util::BodyExt as _;
 use hyper::body::{Frame, SizeHint};
 use tokio::runtime::{Handle, RuntimeFlavor};

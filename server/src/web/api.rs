@@ -13,7 +13,8 @@ use std::future::ready;
 use axum::http::{Method, Uri};
 use axum::response::Response;
 use entity_core::endpoint::{Call, Endpoint, MOUNT};
-use entity_core::{Audit, DirectPath, Error, Result, Verb, db};
+use entity_core::engine::{Audit, DirectPath};
+use entity_core::{Error, Result, Verb, db};
 use futures::future::BoxFuture;
 
 pub(crate) use call::{ENVELOPE, OwnAnswer, OwnCall, envelope_schema};

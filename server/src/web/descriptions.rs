@@ -12,7 +12,8 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
 use entity_core::format::{Format, View};
-use entity_core::{Effect, Result, Version};
+use entity_core::reply::Effect;
+use entity_core::{Result, Version};
 
 use crate::web::coding::{self, Coded, GZIP};
 use crate::web::direct::validators::{Validators, digest};

@@ -27,10 +27,10 @@ use std::sync::Arc;
 use axum::http::header::ETAG;
 use axum::http::{HeaderName, Method, Uri};
 use axum::response::Response;
+use entity_core::engine::{Atomic, DirectPath, Preparation};
 use entity_core::format::{Format, View};
-use entity_core::{
-    Abilities, Atomic, Body, DirectPath, Effect, Error, Preparation, Reply, Result, Verb,
-};
+use entity_core::reply::{Abilities, Body, Effect, Reply};
+use entity_core::{Error, Result, Verb};
 
 use crate::base::error;
 use crate::web::app::App;
@@ -179,7 +179,7 @@ fn offered(app: &App, exchange: &Exchange, path: &DirectPath) -> Result<Vec<Verb
             || is_login(path, *verb)
     };
     let own: Vec<Verb> = Verb::ALL.into_iter().filter(is_own).collect();
-    match entity_core::allowed(app.dispatcher.registry(), path) {
+    match entity_core::engine::allowed(app.dispatcher.registry(), path) {
         Err(_) if own.is_empty() && exchange.origin.caller.is_anonymous() => {
             Err(Error::unauthenticated())
         }

@@ -12,7 +12,8 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
 use entity_core::endpoint::{Endpoint, Success};
-use entity_core::{DirectPath, Error, ErrorKind, Result, Verb};
+use entity_core::engine::DirectPath;
+use entity_core::{Error, ErrorKind, Result, Verb};
 
 use crate::web::answers::Streamed;
 use crate::web::api::{OwnAnswer, OwnCall};

@@ -3,7 +3,8 @@
 use std::future::pending;
 use std::time::{Duration, Instant};
 
-use entity_core::{Access, Context, Create, Entity, Fields, Need, Provider, Read, Result, Route};
+use entity_core::engine::Route;
+use entity_core::{Access, Context, Create, Entity, Fields, Need, Provider, Read, Result};
 use http::StatusCode;
 use http::header::RETRY_AFTER;
 use sea_orm::{ConnectionTrait as _, Database as Connection, DbBackend, Statement};

@@ -10,8 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use entity_core::engine::{ActionRoute, Route};
 use entity_core::schema::{Field, Kind, Role};
-use entity_core::{ActionRoute, Registry, Route, Verb};
+use entity_core::{Registry, Verb};
 use http::Method;
 use sea_orm::ConnectionTrait as _;
 use tests::{Answer, Backend, TestApp, both, is_full};

@@ -6,8 +6,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use chrono::TimeDelta;
+use entity_core::engine::{Origin, Reading};
+use entity_core::reply::Effect;
 use entity_core::wire::Millis;
-use entity_core::{Caller as Who, DateTimeUtc, Effect, Origin, Reading, Reference};
+use entity_core::{Caller as Who, DateTimeUtc, Reference};
 use entity_providers::people::user::User;
 use entity_providers::storage::db::{
     group_member, membership, site, site_group, site_page, site_tool,

@@ -1,9 +1,10 @@
 //! Calendars below `/api`
 
 use chrono::TimeDelta;
+use entity_core::engine::Audit;
 use entity_core::testing::origin;
 use entity_core::wire::Millis;
-use entity_core::{Audit, Caller, DateTimeUtc, db};
+use entity_core::{Caller, DateTimeUtc, db};
 use entity_providers::courses::calendar::CalendarEvent;
 use http::StatusCode;
 use serde_json::Value;

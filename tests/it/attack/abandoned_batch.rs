@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
-use entity_core::{Access, Context, Entity, Need, Provider, Read, Result, Route};
+use entity_core::engine::Route;
+use entity_core::{Access, Context, Entity, Need, Provider, Read, Result};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tests::{Backend, OnBackend, TestApp, both};

@@ -5,11 +5,12 @@ use std::sync::{Mutex, PoisonError};
 
 use entity_core::db::{self, Sql};
 use entity_core::endpoint::{Call, Endpoint};
+use entity_core::engine::Route;
 use entity_core::schemars::{self, JsonSchema};
 use entity_core::{
     Access, Action, Actions, Arguments, Context, Create, DateTimeUtc, Decision, Delete, Entity,
     Error, ErrorKind, Fields, List, Need, Operation, Outcome, Page, Permit, Provider, Read, Result,
-    Route, Scope, Search, Update, gate,
+    Scope, Search, Update, gate,
 };
 use lectern_testing::conformance::{self, Check, Held, Suite};
 use lectern_testing::{Backend, TestApp};

@@ -3,7 +3,9 @@
 //! The service has no such action of its own yet, so that these tests bring one.
 
 use axum::body;
-use entity_core::{Action, Actions, Answers, Bytes, Entity, Need, Outcome, Route, Verb};
+use entity_core::engine::Route;
+use entity_core::reply::Bytes;
+use entity_core::{Action, Actions, Answers, Entity, Need, Outcome, Verb};
 use http::header::{
     ACCEPT, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
     IF_NONE_MATCH,

@@ -3,7 +3,8 @@
 //! The service has no such type of its own yet, so that these tests bring one.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use entity_core::{DateTimeUtc, Entity, EventEntry, Route};
+use entity_core::engine::Route;
+use entity_core::{DateTimeUtc, Entity, EventEntry};
 use http::header::{ACCEPT, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use http::{StatusCode, header};
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 use chrono::TimeDelta;
-use entity_core::{DateTimeUtc, Entity, Route};
+use entity_core::engine::Route;
+use entity_core::{DateTimeUtc, Entity};
 use http::header::{ETAG, LAST_MODIFIED};
 use http::{Method, StatusCode};
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use entity_core::{Blob, Blobs};
+use entity_core::blob::{Blob, Blobs};
 use server::operate::files::{DiskStore, copy};
 use server::operate::storage;
 use tests::{Backend, OnBackend as _};

@@ -4,8 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use bytes::Bytes;
-use entity_core::blob::BlobStore as _;
-use entity_core::{Blob, Blobs};
+use entity_core::blob::{Blob, BlobStore as _, Blobs};
 use futures::TryStreamExt as _;
 use http::StatusCode;
 use object_store::aws::AmazonS3Builder;

@@ -79,7 +79,7 @@ async fn nobody_names_the_bytes_of_others() {
     let app = Gallery::with(Backend::Sqlite, &[]).await.expect("SQLite");
     let teacher = app.teacher().await;
     drawn(&teacher, "a.png", b"secret").await;
-    let blob = entity_core::Blob::of(b"secret").to_column();
+    let blob = entity_core::blob::Blob::of(b"secret").to_column();
     let fields = serde_json::json!({"siteId": SITE, "picture": blob});
     let named = teacher.post("/direct/drawing.json", &fields).await;
     assert_ne!(named.status, StatusCode::CREATED);

@@ -1,7 +1,7 @@
 //! Files that no row names are removed after a while, and no other ones.
 
 use chrono::TimeDelta;
-use entity_core::Blob;
+use entity_core::blob::Blob;
 use entity_core::db::blobs;
 use http::{Method, StatusCode};
 use sea_orm::ConnectionTrait as _;
@@ -81,13 +81,13 @@ async fn a_file_that_is_noted_again_before_it_is_removed_stays(app: Gallery) {
     teacher.delete(&path).await.expect(StatusCode::NO_CONTENT);
     app.0.advance(TimeDelta::minutes(61));
     let dispatcher = &app.0.service().dispatcher;
-    let origin = entity_core::Origin {
+    let origin = entity_core::engine::Origin {
         caller: entity_core::Caller::anonymous(),
         address: std::net::IpAddr::from([127, 0, 0, 1]),
         request_id: "test".into(),
         method: "SWEEP".into(),
         path: "/".into(),
-        reading: entity_core::Reading::default(),
+        reading: entity_core::engine::Reading::default(),
     };
     let now = app.0.service().now().timestamp_millis();
     let blob = Blob::of(b"bytes");
@@ -101,7 +101,7 @@ async fn a_file_that_is_noted_again_before_it_is_removed_stays(app: Gallery) {
             assert_eq!(over, [blob.to_column()]);
             blobs::note(cx, &blob).await?;
             let removed = blobs::remove(cx, &columns, &over, now - 1).await?;
-            Ok((removed, entity_core::Audit::Later))
+            Ok((removed, entity_core::engine::Audit::Later))
         })
     });
     assert_eq!(removed.await.expect("a unit of work"), 0);

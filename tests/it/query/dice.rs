@@ -1,6 +1,7 @@
 //! Random values and random queries, the same in every run.
 
-use entity_core::{DateTimeUtc, Entity, Operator};
+use entity_core::search::Operator;
+use entity_core::{DateTimeUtc, Entity};
 
 use super::sample::Sample;
 

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use entity_core::db::{Db, Migration, Record};
+use entity_core::engine::{DirectPath, Dispatcher, Request, Route};
 use entity_core::reply::Body;
 use entity_core::testing::{KeptEvents, ToldAuthorizer, origin, shared};
-use entity_core::{
-    Caller, DirectPath, Dispatcher, Entity, Input, Preconditions, Registry, Request, Route, Verb,
-};
+use entity_core::{Caller, Entity, Input, Preconditions, Registry, Verb};
 use entity_providers::storage::db::{connect, ensure_tables};
 use sea_orm::{ConnectionTrait, DbBackend, Statement};
 use serde::{Deserialize, Serialize};

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use chrono::TimeZone as _;
 use entity_core::db::{self, Parents, TableSpec};
+use entity_core::engine::Dispatcher;
+use entity_core::reply::Effect;
 use entity_core::testing::{KeptEvents, ToldAuthorizer, database_on, origin, shared};
 use entity_core::wire::Millis;
-use entity_core::{Caller, Context, DateTimeUtc, Dispatcher, Effect, Entity, Registry, Result};
+use entity_core::{Caller, Context, DateTimeUtc, Entity, Registry, Result};
 use sea_orm::sea_query::{Expr, ExprTrait as _};
 use sea_orm::{
     ColumnTrait as _, ConnectionTrait as _, EntityTrait, JoinType, ModelTrait as _,

@@ -1,7 +1,8 @@
 //! Migrations of rows that come with other changes of the same type.
 
 use entity_core::db::{Db, Migration};
-use entity_core::{Entity, Read, Registry, Route};
+use entity_core::engine::Route;
+use entity_core::{Entity, Read, Registry};
 use entity_providers::storage::db::{connect, ensure_tables, run_again};
 use sea_orm::ConnectionTrait;
 use serde::Serialize;

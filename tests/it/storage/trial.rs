@@ -2,7 +2,8 @@
 
 use std::error::Error as _;
 
-use entity_core::{Entity, Registry, Route};
+use entity_core::engine::Route;
+use entity_core::{Entity, Registry};
 use serde::Serialize;
 use server::operate::storage::Storage;
 use tests::{Database, both};

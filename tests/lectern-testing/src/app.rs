@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
+use entity_core::engine::{Origin, Reading, Route};
+use entity_core::reply::Effect;
 use entity_core::testing::FixedClock;
-use entity_core::{Caller, Effect, Origin, Reading, Reference, Registry, Route};
+use entity_core::{Caller, Reference, Registry};
 use entity_providers::face::demo;
 use server::base::config::{self, Config, Given};
 use server::base::system::UuidIds;

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use entity_core::db::{Db, Lane, LaneCounts, Lanes, Stop, Stops, Take};
+use entity_core::engine::{DirectPath, Dispatcher, Origin, Piece, Request};
+use entity_core::reply::{Body, Reply};
 use entity_core::testing::{KeptEvents, origin};
-use entity_core::{
-    Body, Caller, DirectPath, Dispatcher, Input, Origin, Piece, Preconditions, Reply, Request, Verb,
-};
+use entity_core::{Caller, Input, Preconditions, Verb};
 use sea_orm::{ConnectionTrait, DatabaseConnection, DbErr, QueryResult, Statement};
 use serde_json::{Map, Value};
 use server::App;

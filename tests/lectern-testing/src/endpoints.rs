@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use entity_core::Registry;
 use entity_core::endpoint::{Endpoint, EndpointRegistration};
+use entity_core::engine::Route;
 use entity_core::testing::FixedClock;
-use entity_core::{Registry, Route};
 use server::web::api::Endpoints;
 use server::{App, Parts};
 

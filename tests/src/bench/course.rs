@@ -7,8 +7,9 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
+use entity_core::Caller;
+use entity_core::engine::Audit;
 use entity_core::testing::origin;
-use entity_core::{Audit, Caller};
 use entity_providers::face::demo::scale::{self, Part};
 use lectern_testing::counting::Counter;
 use sea_orm::{ConnectionTrait as _, DbBackend};

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use axum::body::Body;
+use entity_core::Caller;
+use entity_core::engine::Audit;
 use entity_core::testing::origin;
-use entity_core::{Audit, Caller};
 use entity_providers::face::demo::scale::{self, Part};
 use http::Request;
 use http::header::COOKIE;

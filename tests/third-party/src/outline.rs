@@ -1,7 +1,8 @@
 //! A format of a third party: answers as lines of text, a title on each.
 
+use entity_core::Result;
 use entity_core::format::{Format, Renderer, View};
-use entity_core::{Body, Item, Result};
+use entity_core::reply::{Body, Item};
 
 /// Writes titles.
 struct Outline;

@@ -1,9 +1,8 @@
 //! Scans of pages: a type whose entities are files.
 
-use entity_core::blob::Target;
+use entity_core::blob::{Blob, Receive, StoredFile, Target};
 use entity_core::{
-    Action, Actions, Answers, Arguments, Blob, Context, Entity, Error, Need, Outcome, Receive,
-    Result, StoredFile, Verb,
+    Action, Actions, Answers, Arguments, Context, Entity, Error, Need, Outcome, Result, Verb,
 };
 use serde::Serialize;
 

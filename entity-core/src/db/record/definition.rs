@@ -47,7 +47,7 @@ pub trait Record: Entity + Clone {
     /// The columns that the type had in a former version, and that the service removes.
     const DROPPED: &'static [&'static str] = &[];
 
-    /// The columns, each with whether it holds [blobs](crate::Blob).
+    /// The columns, each with whether it holds [blobs](crate::blob::Blob).
     const BLOBS: &'static [(&'static str, bool)] = &[];
 
     /// The columns of text that clients write: their bytes count towards the usage of accounts and sites.

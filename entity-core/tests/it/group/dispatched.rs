@@ -7,11 +7,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use entity_core::db::{Quota, Quotas};
+use entity_core::engine::{
+    Audit, DirectPath, Dispatcher, Origin, QUOTA_EXCEEDED, Request, Right, Route, Timer, Turn,
+    Turns, WriteLimit,
+};
 use entity_core::testing::{KeptEvents, ToldAuthorizer, origin, shared};
 use entity_core::{
-    Access, Audit, Context, Create, DirectPath, Dispatcher, Entity, Error, ErrorKind, Fields, Need,
-    Origin, Preconditions, Provider, QUOTA_EXCEEDED, Read, Registry, Request, Result, Right, Route,
-    Timer, Turn, Turns, Verb, WriteLimit,
+    Access, Context, Create, Entity, Error, ErrorKind, Fields, Need, Preconditions, Provider, Read,
+    Registry, Result, Verb,
 };
 use futures::future::{BoxFuture, join_all};
 use sea_orm::ConnectionTrait as _;

@@ -6,7 +6,8 @@ use askama::filters::HtmlSafe;
 use chrono::{DateTime, Datelike as _, Days, Months, NaiveDate, Utc};
 use entity_core::format::View;
 use entity_core::recurrence::{FIRST_DAY, LAST_DAY, Tz};
-use entity_core::{Collection, Item, Registry, Verb};
+use entity_core::reply::{Collection, Item};
+use entity_core::{Registry, Verb};
 
 use super::column::site_of;
 use crate::html::query::{Query, is_about_list};

@@ -2,7 +2,8 @@
 
 use entity_core::format::View;
 use entity_core::schema::{Field, Kind, Role, Schema};
-use entity_core::{Order, Registry, encode_segment};
+use entity_core::search::Order;
+use entity_core::{Registry, encode_segment};
 use serde_json::{Map, Value};
 
 use crate::html::query::{ORDER, Query};

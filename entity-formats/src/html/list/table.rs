@@ -3,8 +3,8 @@
 use askama::Template;
 use askama::filters::HtmlSafe;
 use entity_core::format::View;
+use entity_core::reply::{Collection, Item};
 use entity_core::schema::Role;
-use entity_core::{Collection, Item};
 use serde_json::{Map, Value};
 
 use super::column::{Column, columns};

@@ -8,9 +8,10 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
+use entity_core::EventEntry;
 use entity_core::format::View;
 use entity_core::recurrence::{self, Tz};
-use entity_core::{EventEntry, Item};
+use entity_core::reply::Item;
 use icalendar::{Component as _, Event, EventLike as _, Property};
 
 use super::zone::{Definition, offset_at};

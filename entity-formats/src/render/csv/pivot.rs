@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
+use entity_core::engine::Projection;
 use entity_core::format::View;
+use entity_core::reply::Item;
 use entity_core::schema::{Field, Pivot, Role, Schema};
-use entity_core::{Error, Item, Projection, Result};
+use entity_core::{Error, Result};
 use serde_json::Value;
 
 use super::{cell, end, lines};

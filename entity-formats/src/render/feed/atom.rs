@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use atom_syndication as atom;
 use atom_syndication::extension::{Extension, ExtensionMap};
 use entity_core::format::{Format, Renderer, View};
-use entity_core::{Body, Enclosure, Error, Result};
+use entity_core::reply::Body;
+use entity_core::{Enclosure, Error, Result};
 
 use super::{Entry, Feed, GENERATOR, is_feed};
 use crate::render::feed;

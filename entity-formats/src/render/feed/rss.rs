@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use entity_core::format::{Format, Renderer, View};
-use entity_core::{Body, Enclosure, Error, Result};
+use entity_core::reply::Body;
+use entity_core::{Enclosure, Error, Result};
 use rss::extension::dublincore::DublinCoreExtension;
 use rss::extension::{Extension, ExtensionMap};
 use rss::{Category, Channel, Guid, Item};

@@ -9,12 +9,14 @@ use entity_core::catalog::{
     PermissionEntry, Place, TypeEntry,
 };
 use entity_core::format::{Formats, Problem, View};
-use entity_core::reply::Value;
+use entity_core::reply::{
+    Abilities, Body, Collection, Form, FormPurpose, Item, Offer, Refusal, Value,
+};
 use entity_core::schema::{Field, Kind, Meaning, Role, Schema};
 use entity_core::wire::{Millis, Moment};
 use entity_core::{
-    Abilities, Body, Collection, Enclosure, Entity, ErrorKind, EventEntry, FeedEntry, FieldError,
-    Form, FormPurpose, Item, Offer, Reference, Refusal, Registry, Verb, Version,
+    Enclosure, Entity, ErrorKind, EventEntry, FeedEntry, FieldError, Reference, Registry, Verb,
+    Version,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -429,7 +431,7 @@ fn offer(name: &'static str, verb: Verb) -> Offer {
     Offer {
         path: format!("/note/x/{name}"),
         name,
-        label: entity_core::label(name),
+        label: entity_core::words::label(name),
         verb,
         doc: "What \"it\" does.",
         reason: None,

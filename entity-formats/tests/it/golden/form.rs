@@ -1,6 +1,7 @@
 //! Forms: which control asks for what, and that a form which nobody touched changes nothing.
 
-use entity_core::{Body, Entity as _, Form, FormPurpose, Item};
+use entity_core::Entity as _;
+use entity_core::reply::{Body, Form, FormPurpose, Item};
 use entity_formats::standard;
 use html5ever::tokenizer::{Tag, TagKind};
 use serde_json::{Value, json, to_value};

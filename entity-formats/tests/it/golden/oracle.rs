@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use entity_core::{Body, Item};
+use entity_core::reply::{Body, Item};
 use entity_formats::standard;
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{

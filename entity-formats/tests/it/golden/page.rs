@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use entity_core::Body;
 use entity_core::format::View;
+use entity_core::reply::Body;
 use entity_formats::{parse_pairs, standard};
 use html5ever::tokenizer::{Tag, TagKind};
 use proptest::prelude::*;
@@ -186,8 +186,8 @@ fn a_refused_form_says_at_each_field_what_is_wrong_and_keeps_what_was_sent() {
 
 #[test]
 fn a_password_is_never_written_into_a_page() {
+    use entity_core::reply::{Form, FormPurpose};
     use entity_core::schema::{Field, Kind, Meaning, Schema};
-    use entity_core::{Form, FormPurpose};
 
     static SCHEMA: Schema = Schema {
         doc: "",

@@ -4,10 +4,11 @@
 //! each request, and no thread that serves others takes them.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use entity_core::engine::Reading;
 use entity_core::recurrence::{self, MOST_STEPS, Range};
 use entity_core::schema::{Field, Kind};
 use entity_core::search::{FieldOf, Page};
-use entity_core::{Context, Error, Reading, Result, Search, gate};
+use entity_core::{Context, Error, Result, Search, gate};
 use tokio::task::spawn_blocking;
 
 use super::CalendarEvent;

@@ -1,9 +1,10 @@
 //! Folders as trees.
 
 use chrono::NaiveDateTime;
+use entity_core::action::Rest;
 use entity_core::wire::Millis;
 use entity_core::{
-    Arguments, Context, Error, Outcome, Page, Provider as _, Rest, Result, Search, Window, gate,
+    Arguments, Context, Error, Outcome, Page, Provider as _, Result, Search, Window, gate,
 };
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,8 +1,8 @@
 //! Files at their own addresses, below `/access/content`.
 
+use entity_core::blob::StoredFile;
 use entity_core::{
-    Arguments, Context, Data, Error, ErrorKind, Operation, Provider as _, Result, Search,
-    StoredFile, db, gate,
+    Arguments, Context, Data, Error, ErrorKind, Operation, Provider as _, Result, Search, db, gate,
 };
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 

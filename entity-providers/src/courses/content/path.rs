@@ -1,8 +1,9 @@
 //! The paths of files: `/group/{site}/folder/name`, where that of a folder ends with a slash.
 
+use entity_core::engine::{DirectPath, MAX_SEGMENT};
 use entity_core::file::{ATTACHED_FILES, OWN_FILES};
 use entity_core::wire::Millis;
-use entity_core::{Context, DirectPath, Error, MAX_SEGMENT, Result, encode_segment};
+use entity_core::{Context, Error, Result, encode_segment};
 use unicode_normalization::UnicodeNormalization as _;
 
 /// The address below which the bytes of files are.

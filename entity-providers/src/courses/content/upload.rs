@@ -1,10 +1,8 @@
 //! The bytes of files: how they come in, and how much there may be of them.
 
-use entity_core::blob::Target;
+use entity_core::blob::{Receive, StoredFile, Target, Upload};
 use entity_core::db;
-use entity_core::{
-    Arguments, Context, Created, Data, Error, Fields, Receive, Result, StoredFile, Upload,
-};
+use entity_core::{Arguments, Context, Created, Data, Error, Fields, Result};
 
 use super::actions::{folder, tell};
 use super::attachment::Uploaded;

@@ -1,6 +1,7 @@
 //! A folder as one file: a zip archive with all files in it that the caller may open.
 
-use entity_core::{Arguments, Bundle, Context, Outcome, Result};
+use entity_core::blob::Bundle;
+use entity_core::{Arguments, Context, Outcome, Result};
 
 use super::path::MAX_DEPTH;
 use super::{ContentItem, node};

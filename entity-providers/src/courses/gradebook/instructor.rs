@@ -4,10 +4,11 @@ mod sent;
 
 use std::collections::HashSet;
 
+use entity_core::action::Rest;
 use entity_core::wire::{Decimal, size_in_json};
 use entity_core::{
     Access, Action, Actions, Answers, Arguments, Context, Data, Entity, Error, Need, Outcome, Read,
-    Rest, Result, Verb, Window, encode_segment, shape,
+    Result, Verb, Window, encode_segment, shape,
 };
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -2,8 +2,9 @@
 
 use async_trait::async_trait;
 use entity_core::db;
+use entity_core::engine::{Piece, Pieces, Streaming};
 use entity_core::sheet::{self, Sheet};
-use entity_core::{Answers, Arguments, Context, Error, Outcome, Piece, Pieces, Result, Streaming};
+use entity_core::{Answers, Arguments, Context, Error, Outcome, Result};
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _};
 
 use super::Gradebook;

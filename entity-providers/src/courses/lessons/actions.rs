@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use entity_core::reply::{Choice, Prompt, Questionnaire, Sending};
 use entity_core::{
-    Action, Actions, Answers, Arguments, Choice, Context, Data, Done, Error, ErrorKind, Input,
-    Need, Operation, Outcome, Prompt, Questionnaire, Read as _, Result, Search, Sending, Verb,
-    gate, shape,
+    Action, Actions, Answers, Arguments, Context, Data, Done, Error, ErrorKind, Input, Need,
+    Operation, Outcome, Read as _, Result, Search, Verb, gate, shape,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

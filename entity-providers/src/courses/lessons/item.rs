@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use entity_core::db::{self, Sight};
 use entity_core::options::{self, Choice};
 use entity_core::wire::Millis;
+use entity_core::words::is_web_address;
 use entity_core::{
-    Context, Delete, Entity, Error, List, Operation, Page, Permit, Result, Search, is_web_address,
+    Context, Delete, Entity, Error, List, Operation, Page, Permit, Result, Search,
     register_options, standard,
 };
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};

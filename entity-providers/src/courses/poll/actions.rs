@@ -1,10 +1,12 @@
 //! The addresses of polls, options and votes besides those that every type has.
 
+use entity_core::engine::DirectPath;
+use entity_core::reply::{Choice, Prompt, Questionnaire, Sending};
 use entity_core::schema::{Field, Kind};
 use entity_core::shape;
 use entity_core::{
-    Action, Actions, Answers, Arguments, Choice, Context, DirectPath, Error, Input, Need, Outcome,
-    Prompt, Provider as _, Questionnaire, Result, Search, Sending, Verb, gate,
+    Action, Actions, Answers, Arguments, Context, Error, Input, Need, Outcome, Provider as _,
+    Result, Search, Verb, gate,
 };
 use serde_json::{Map, Value as Json};
 

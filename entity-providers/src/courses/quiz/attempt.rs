@@ -4,7 +4,8 @@ mod taking;
 
 use entity_core::db::{self, Facts, Migration, Sight};
 use entity_core::wire::{Decimal, Millis};
-use entity_core::{Access, Context, Entity, Error, Need, Result, scattered, standard};
+use entity_core::words::scattered;
+use entity_core::{Access, Context, Entity, Error, Need, Result, standard};
 use sea_orm::{
     ColumnTrait as _, ConnectionTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _,
     QuerySelect as _, QueryTrait as _,

@@ -1,7 +1,8 @@
 //! `/direct/syllabus-redirect`: the address of a syllabus elsewhere, which takes the place of that of the site.
 
 use entity_core::wire::Millis;
-use entity_core::{Context, Entity, Error, Result, Search, gate, is_web_address, standard};
+use entity_core::words::is_web_address;
+use entity_core::{Context, Entity, Error, Result, Search, gate, standard};
 use serde::Serialize;
 
 use super::ACCESS;

@@ -6,9 +6,10 @@
 use std::collections::BTreeSet;
 
 use entity_core::db::Migration;
+use entity_core::engine::read_references;
 use entity_core::{
     Access, Action, Actions, Arguments, Context, DateTimeUtc, Entity, Error, Need, Reference,
-    Result, Verb, db, read_references,
+    Result, Verb, db,
 };
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};

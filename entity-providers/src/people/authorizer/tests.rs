@@ -1,8 +1,9 @@
 //! Tests of who may do what, in the demo university.
 
 use Decision::{Denied, Granted, UnknownSite};
+use entity_core::engine::Event;
 use entity_core::unit::{Mode, Store};
-use entity_core::{Caller, Context, Decision, Event, Scope};
+use entity_core::{Caller, Context, Decision, Scope};
 use sea_orm::sea_query::Expr;
 use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 

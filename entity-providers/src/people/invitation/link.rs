@@ -4,9 +4,9 @@
 //! address that nobody verified finds no invitation. It is told once, to those who look after the members, and the
 //! table keeps a hash of it.
 
+use entity_core::reply::{Questionnaire, Sending};
 use entity_core::{
-    Action, Answers, Arguments, Context, Error, Need, Outcome, Questionnaire, Result, Sending,
-    Verb, shape, token,
+    Action, Answers, Arguments, Context, Error, Need, Outcome, Result, Verb, shape, token,
 };
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};

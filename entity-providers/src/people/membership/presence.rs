@@ -5,9 +5,10 @@
 
 mod kept;
 
+use entity_core::engine::note_visit;
 use entity_core::{
     Access, Action, Actions, Answers, Arguments, Context, Entity, Need, Operation, Outcome, Permit,
-    Provider, Read, Result, Verb, View, Window, note_visit, shape,
+    Provider, Read, Result, Verb, View, Window, shape,
 };
 use schemars::JsonSchema;
 use sea_orm::EntityTrait as _;

@@ -1,7 +1,8 @@
 //! Kinds of notifications that somebody is not shown.
 
 use entity_core::db::{ColumnType, Kept, Row};
-use entity_core::{Context, Error, NoticeRegistration, Result, inventory};
+use entity_core::engine::NoticeRegistration;
+use entity_core::{Context, Error, Result, inventory};
 use serde::Serialize;
 
 /// The separator in the column, which also stands in front of the first kind and behind the last one.

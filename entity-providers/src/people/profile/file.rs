@@ -3,10 +3,9 @@
 //! Their bytes are never looked at. They are sent with the media type that follows from the name, and no other: a browser
 //! takes them for an image or for sound, or for nothing.
 
-use entity_core::blob::{self, Blob, Target};
-use entity_core::{
-    Arguments, Bytes, Context, Error, Operation, Outcome, Receive, Result, StoredFile, db, gate,
-};
+use entity_core::blob::{self, Blob, Receive, StoredFile, Target};
+use entity_core::reply::Bytes;
+use entity_core::{Arguments, Context, Error, Operation, Outcome, Result, db, gate};
 
 use super::Profile;
 

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use entity_core::engine::DirectPath;
 use entity_core::{
-    Action, Answers, Arguments, Context, Data, DirectPath, Done, Error, Need, Outcome, Result,
-    Verb, encode_segment, shape,
+    Action, Answers, Arguments, Context, Data, Done, Error, Need, Outcome, Result, Verb,
+    encode_segment, shape,
 };
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};

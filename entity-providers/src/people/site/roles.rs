@@ -6,8 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use entity_core::words::nearest;
 use entity_core::{
-    Action, Arguments, Context, Data, Done, Error, Need, Registry, Result, Verb, flag, nearest,
+    Action, Arguments, Context, Data, Done, Error, Need, Registry, Result, Verb, flag,
 };
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter};

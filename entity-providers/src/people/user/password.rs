@@ -4,8 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use entity_core::context::Shared;
 use entity_core::db::Secret;
-use entity_core::{Context, Error, ErrorKind, Fields, Prepare, Result, Shared};
+use entity_core::engine::Prepare;
+use entity_core::{Context, Error, ErrorKind, Fields, Result};
 
 use super::tries::{Guess, TryService};
 use super::{User, find, known, own_id};

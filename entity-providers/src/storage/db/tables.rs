@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashSet};
 
 use entity_core::db::{Db, Parents, TableSpec};
+use entity_core::engine::Route;
 use entity_core::schema::{FOLDED, Field};
-use entity_core::{Error, ErrorKind, Registry, Result, Route};
+use entity_core::{Error, ErrorKind, Registry, Result};
 use sea_orm::sea_query::{Alias, Table};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, Statement};
 

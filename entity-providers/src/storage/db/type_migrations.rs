@@ -3,7 +3,8 @@
 use std::collections::{BTreeSet, HashSet};
 
 use entity_core::db::{Db, Migration};
-use entity_core::{Error, ErrorKind, Registry, Result, Route};
+use entity_core::engine::Route;
+use entity_core::{Error, ErrorKind, Registry, Result};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbErr, Statement};
 use sea_orm_migration::SchemaManager;
 

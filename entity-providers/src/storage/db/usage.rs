@@ -114,7 +114,9 @@ async fn missing(connection: &impl ConnectionTrait, registry: &Registry) -> Resu
     let known = definitions(connection).await?;
     let catalog = Catalog::read(connection).await?;
     let mut missing = Vec::new();
-    let counted = registry.routes().flat_map(entity_core::Route::counted);
+    let counted = registry
+        .routes()
+        .flat_map(entity_core::engine::Route::counted);
     for source in counted.filter_map(|it| Source::of(&it, backend)) {
         let is_known = known.get(source.table) == Some(&source.definition);
         let present = &catalog.table(source.table).triggers;

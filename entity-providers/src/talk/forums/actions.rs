@@ -1,9 +1,10 @@
 //! The actions of forums: the addresses that existing clients read, marks on what was read, and approval.
 
 use entity_core::db::{self, Record};
+use entity_core::engine::DirectPath;
 use entity_core::{
-    Action, Actions, Answers, Arguments, Context, Data, DirectPath, Error, ErrorKind, Need,
-    Operation, Outcome, Provider as _, Read, Result, Search, Verb, Window, gate,
+    Action, Actions, Answers, Arguments, Context, Data, Error, ErrorKind, Need, Operation, Outcome,
+    Provider as _, Read, Result, Search, Verb, Window, gate,
 };
 use schemars::JsonSchema;
 use serde::Serialize;

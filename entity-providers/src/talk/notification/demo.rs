@@ -1,6 +1,7 @@
 //! The notifications of the demo university: the members of the first site are told of its announcements.
 
-use entity_core::{Context, Demo, Entity as _, Event, Provider as _, Reference, Result, db};
+use entity_core::engine::Event;
+use entity_core::{Context, Demo, Entity as _, Provider as _, Reference, Result, db};
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use serde_json::Map;
 

@@ -1,8 +1,9 @@
 //! Making notifications of events.
 
 use entity_core::db;
+use entity_core::engine::Event;
 use entity_core::wire::Millis;
-use entity_core::{Audience, Context, Event, Notice, PERSON, Result};
+use entity_core::{Audience, Context, Notice, PERSON, Result};
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use serde_json::Value;
 

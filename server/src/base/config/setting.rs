@@ -47,7 +47,7 @@ macro_rules! settings {
                 pub $field: $type,
             )*
             /// The settings of the linked crates: `ext.<crate>.<name>`.
-            pub extensions: entity_core::Settings,
+            pub extensions: entity_core::setting::Settings,
         }
 
         /// All settings, in the order in which `lectern doctor` lists them.

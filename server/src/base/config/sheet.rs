@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 
-use entity_core::{SettingRegistration, Settings, nearest};
+use entity_core::setting::{SettingRegistration, Settings};
+use entity_core::words::nearest;
 
 use super::orchestrator;
 use super::problem::Problem;

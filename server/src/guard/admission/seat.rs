@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use async_trait::async_trait;
-use entity_core::{LargeAnswer, Result};
+use entity_core::Result;
+use entity_core::engine::LargeAnswer;
 
 use super::known_large::KnownLarge;
 use super::lane::{Lane, Place};

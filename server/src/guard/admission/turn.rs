@@ -16,7 +16,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use entity_core::{Error, Origin, Result, Right, Turn, Turns};
+use entity_core::engine::{Origin, Right, Turn, Turns};
+use entity_core::{Error, Result};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::sleep;

@@ -10,7 +10,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use entity_core::{Caller, Origin, Reading};
+use entity_core::Caller;
+use entity_core::engine::{Origin, Reading};
 use tokio::time::Instant;
 
 use super::AuditRow;

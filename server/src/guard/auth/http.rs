@@ -1,7 +1,8 @@
 //! Answers to logins and logouts: the objects and texts, the cookie, the headers.
 
 use axum::response::{IntoResponse as _, Response};
-use entity_core::{Error, ErrorKind, Origin, Result};
+use entity_core::engine::Origin;
+use entity_core::{Error, ErrorKind, Result};
 use http::header::{CONTENT_TYPE, RETRY_AFTER, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use schemars::JsonSchema;

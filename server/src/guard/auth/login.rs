@@ -5,9 +5,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use entity_core::{
-    Audit, Caller, Context, Dispatcher, Error, ErrorKind, Origin, Reference, Result, User,
-};
+use entity_core::access::User;
+use entity_core::engine::{Audit, Dispatcher, Origin};
+use entity_core::{Caller, Context, Error, ErrorKind, Reference, Result};
 use entity_providers::people::session_event::{self, LOGIN, LOGIN_FAILED, LOGOUT};
 use entity_providers::people::user::known;
 use http::StatusCode;

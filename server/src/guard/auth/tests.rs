@@ -9,12 +9,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
-use entity_core::reply::Body;
+use entity_core::engine::{DirectPath, Dispatcher, Origin, Request, Route};
+use entity_core::reply::{Body, Reply};
 use entity_core::testing::{FixedClock, KeptEvents, ToldAuthorizer, origin, shared};
-use entity_core::{
-    Caller, Context, DirectPath, Dispatcher, Input, Origin, Preconditions, Registry, Reply,
-    Request, Result, Route, Verb,
-};
+use entity_core::{Caller, Context, Input, Preconditions, Registry, Result, Verb};
 use entity_providers::storage::db::{connect, ensure_tables, migrate};
 use http::StatusCode;
 use secrecy::SecretString;
@@ -188,7 +186,7 @@ impl Service {
 }
 
 fn data(reply: &Reply) -> serde_json::Value {
-    let of = |item: &entity_core::Item| serde_json::to_value(item.data()).unwrap();
+    let of = |item: &entity_core::reply::Item| serde_json::to_value(item.data()).unwrap();
     match &reply.body {
         Body::Entity(item) => of(item),
         Body::Collection(collection) => collection.items.iter().map(of).collect(),

@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use entity_core::{Clock, Context, Event, Result};
+use entity_core::context::Clock;
+use entity_core::engine::Event;
+use entity_core::{Context, Result};
 use moka::sync::Cache;
 use tokio::sync::mpsc;
 

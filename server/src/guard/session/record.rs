@@ -4,7 +4,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use entity_core::{Caller, Error, Result, User};
+use entity_core::access::User;
+use entity_core::{Caller, Error, Result};
 
 use super::attributes::Attributes;
 use super::id::{IdHash, new_csrf_token, new_handle};

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::body::Body;
+use entity_core::blob::Blob;
 use entity_core::db::archive::{ArchivedTable, Entry, Reading};
-use entity_core::{Blob, Error, ErrorKind, Result};
+use entity_core::{Error, ErrorKind, Result};
 use entity_providers::people::site::archive as stored;
 use futures::StreamExt as _;
 use sea_orm::{DatabaseTransaction, DbBackend, IsolationLevel, TransactionTrait as _};

@@ -8,9 +8,12 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use entity_core::blob::Blob;
 use entity_core::db::archive::{self, AccountIds, ArchivedTable, Entry, ROWS};
+use entity_core::engine::Origin;
 use entity_core::html::SentHtml;
-use entity_core::{Blob, Context, Effect, Error, Origin, Reference, Result};
+use entity_core::reply::Effect;
+use entity_core::{Context, Error, Reference, Result};
 use entity_providers::people::site::archive::{self as progress, Account, Progress};
 use futures::future::BoxFuture;
 use serde_json::Value as Json;

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use entity_core::{Blob, Blobs, Error, ErrorKind, Result};
+use entity_core::blob::{Blob, Blobs};
+use entity_core::{Error, ErrorKind, Result};
 use entity_providers::storage::db::offline;
 use futures::TryStreamExt as _;
 

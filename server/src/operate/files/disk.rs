@@ -12,8 +12,8 @@ use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
-use entity_core::blob::{BlobStore, BlobWriter, ByteStream};
-use entity_core::{Blob, Error, Result};
+use entity_core::blob::{Blob, BlobStore, BlobWriter, ByteStream};
+use entity_core::{Error, Result};
 use futures::stream;
 use rustix::io::Errno;
 use tokio::fs::{File, OpenOptions};
@@ -348,7 +348,8 @@ pub(super) fn unwritable(error: io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use entity_core::{Blobs, ErrorKind};
+    use entity_core::ErrorKind;
+    use entity_core::blob::Blobs;
     use futures::TryStreamExt as _;
 
     use super::*;

@@ -1,6 +1,6 @@
 //! The names of stored files: the digest, a dot and the size.
 
-use entity_core::Blob;
+use entity_core::blob::Blob;
 
 /// The separator between the digest and the size.
 const DOT: char = '.';

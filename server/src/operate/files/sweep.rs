@@ -4,8 +4,9 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use entity_core::blob::Blob;
 use entity_core::db::blobs::{self, BlobColumn};
-use entity_core::{Blob, Context, Result};
+use entity_core::{Context, Result};
 use futures::future::BoxFuture;
 
 use crate::operate::node::Node;

@@ -1,7 +1,8 @@
 //! One attempt to deliver an event, and when the next one is.
 
 use chrono::TimeDelta;
-use entity_core::{Caller, DateTimeUtc, Error, Origin, Result, wire};
+use entity_core::engine::Origin;
+use entity_core::{Caller, DateTimeUtc, Error, Result, wire};
 use rand::RngExt as _;
 use serde_json::json;
 

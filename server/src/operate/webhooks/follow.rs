@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use entity_core::db::{self, Row};
-use entity_core::{Caller, Context, Event, Origin, Result};
+use entity_core::engine::{Event, Origin};
+use entity_core::{Caller, Context, Result};
 use entity_providers::face::webhook::{DEAD, Kinds, PENDING, WebhookDelivery, take_turn};
 use sea_orm::{ConnectionTrait as _, DbBackend};
 

@@ -5,7 +5,8 @@
 
 use chrono::{DateTime, TimeDelta};
 use entity_core::db::{self, Row};
-use entity_core::{Context, DateTimeUtc, Event, Result};
+use entity_core::engine::Event;
+use entity_core::{Context, DateTimeUtc, Result};
 use entity_providers::face::webhook::{DEAD, DELIVERED, PENDING};
 use sea_orm::ConnectionTrait as _;
 use serde_json::Map;

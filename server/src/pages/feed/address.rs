@@ -1,7 +1,9 @@
 //! The source of a private feed: an address below `/direct`, as people write it and as it is kept.
 
+use entity_core::engine::DirectPath;
 use entity_core::format::Formats;
-use entity_core::{Body, Collection, DirectPath, Error, Registry, Result, Verb};
+use entity_core::reply::{Body, Collection};
+use entity_core::{Error, Registry, Result, Verb};
 
 /// Words behind a prefix that stand for forms and descriptions.
 const NO_CONTENT: [&str; 4] = ["new", "edit", "delete", "describe"];
@@ -53,8 +55,8 @@ impl Address {
         let Some(route) = registry.route(&self.path.prefix) else {
             return refuse("is no address of a type: it must begin like `/announcement`");
         };
-        let is_read =
-            entity_core::allowed(registry, &self.path).is_ok_and(|it| it.contains(&Verb::Get));
+        let is_read = entity_core::engine::allowed(registry, &self.path)
+            .is_ok_and(|it| it.contains(&Verb::Get));
         let last = self.path.segments.last();
         if !is_read || last.is_some_and(|it| NO_CONTENT.contains(&it.as_str())) {
             return refuse("is no address of a list or an entity");

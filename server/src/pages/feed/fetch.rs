@@ -7,12 +7,11 @@ use axum::http::header::{CACHE_CONTROL, UPGRADE_INSECURE_REQUESTS};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::response::Response;
 use chrono::TimeDelta;
+use entity_core::engine::{DirectPath, Request};
 use entity_core::format::{OwnAddress, Renderer, View};
+use entity_core::reply::Abilities;
 use entity_core::unit::{Mode, Store as _};
-use entity_core::{
-    Abilities, Caller, Context, DirectPath, Error, ErrorKind, Input, Preconditions, Request,
-    Result, Verb,
-};
+use entity_core::{Caller, Context, Error, ErrorKind, Input, Preconditions, Result, Verb};
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait as _, Condition, EntityTrait as _, QueryFilter as _};
 

@@ -1,7 +1,8 @@
 //! Options of the form for a private feed: the lists of one's sites, and the formats.
 
+use entity_core::engine::Route;
 use entity_core::options::{self, Choice};
-use entity_core::{Context, Registry, Result, Route, Verb, register_options};
+use entity_core::{Context, Registry, Result, Verb, register_options};
 
 /// The formats in which feeds are made, with what people call them.
 const FORMATS: [(&str, &str); 3] = [

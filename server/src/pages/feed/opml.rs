@@ -4,7 +4,8 @@
 //! that the feeds read, at which a reader that can log in finds the same.
 
 use entity_core::format::{Format, Renderer, View};
-use entity_core::{Body, Error, Item, Provider as _, Result};
+use entity_core::reply::{Body, Item};
+use entity_core::{Error, Provider as _, Result};
 use entity_formats::opml::{Outline, write};
 use serde_json::Value;
 

@@ -1,6 +1,8 @@
 //! The check that a user may read at an address now: a feed that shows nothing is refused when it is made.
 
-use entity_core::{Body, Context, Error, ErrorKind, Registry, Reply, Result, look_up};
+use entity_core::engine::look_up;
+use entity_core::reply::{Body, Reply};
+use entity_core::{Context, Error, ErrorKind, Registry, Result};
 
 use super::address::Address;
 

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
+use entity_core::engine::Event;
 use entity_core::format::Formats;
 use entity_core::search::Grammar;
-use entity_core::{
-    Context, DateTimeUtc, Entity as _, Error, Event, Reference, Registry, Result, db,
-};
+use entity_core::{Context, DateTimeUtc, Entity as _, Error, Reference, Registry, Result, db};
 use entity_providers::people::user::{self, User};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _};

@@ -1,6 +1,8 @@
 //! The actions of a type: one operation for each number of further segments that an action takes.
 
-use entity_core::{ActionRoute, Answers, Argument, ErrorKind, Need, Verb};
+use entity_core::action::Argument;
+use entity_core::engine::ActionRoute;
+use entity_core::{Answers, ErrorKind, Need, Verb};
 use entity_formats::openapi::{Answer, Operation, Parameter, Response};
 
 use super::bodies;
@@ -147,7 +149,8 @@ impl Builder<'_> {
     /// The formats that data are written in which are no entities.
     pub(super) fn formats_of_data(&self) -> Vec<&'static str> {
         let sample = entity_core::reply::Value::sample();
-        self.formats.offered(&entity_core::Body::Value(sample))
+        self.formats
+            .offered(&entity_core::reply::Body::Value(sample))
     }
 }
 

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use entity_core::catalog::{Address, LIST_PARAMETERS, ListParameter, Place, TypeEntry};
+use entity_core::engine::{Projection, Route};
 use entity_core::format::Formats;
 use entity_core::schema::Schema as Fields;
 use entity_core::schemars::json_schema;
-use entity_core::{Access, ErrorKind, Need, Projection, Route, Verb};
+use entity_core::{Access, ErrorKind, Need, Verb};
 use entity_formats::openapi::{Answer, Content, Link, Location, Operation, Parameter, Response};
 
 use super::forms::form;

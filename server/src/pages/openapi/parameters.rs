@@ -1,9 +1,9 @@
 //! Parameters that many operations have.
 
-use entity_core::Operator;
 use entity_core::catalog::ListParameter;
 use entity_core::schema::{Field, Schema as Fields};
 use entity_core::schemars::{Schema, json_schema};
+use entity_core::search::Operator;
 use entity_formats::openapi::{Location, Parameter};
 use serde_json::Value;
 

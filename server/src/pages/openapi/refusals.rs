@@ -2,7 +2,8 @@
 
 use axum::http::StatusCode;
 use entity_core::format::{Problem, View};
-use entity_core::{Abilities, ErrorKind, Need, Verb, shape};
+use entity_core::reply::Abilities;
+use entity_core::{ErrorKind, Need, Verb, shape};
 use entity_formats::json::ProblemBody;
 use entity_formats::openapi::{Answer, Content, Response};
 

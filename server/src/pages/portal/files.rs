@@ -3,7 +3,8 @@
 use axum::http::header::LOCATION;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use entity_core::{Error, Result, encode_segment, is_web_address, to_uri};
+use entity_core::words::{is_web_address, to_uri};
+use entity_core::{Error, Result, encode_segment};
 use entity_formats::html::folder::{FileLink, Folder, folder_page};
 use entity_formats::write_pairs;
 use entity_providers::courses::content::ContentItem;

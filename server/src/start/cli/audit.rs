@@ -1,6 +1,6 @@
 //! `lectern audit`: what the audit log tells, while the service may go on.
 
-use entity_core::Clock as _;
+use entity_core::context::Clock as _;
 use entity_core::db::{Db, Row, Sql};
 use entity_core::sheet::Sheet;
 use sea_orm::ConnectionTrait as _;

@@ -4,7 +4,8 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use entity_core::{RESERVED_PREFIXES, Registry};
+use entity_core::Registry;
+use entity_core::engine::RESERVED_PREFIXES;
 
 use super::arguments::NewType;
 use super::{Failure, say};

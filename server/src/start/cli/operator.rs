@@ -5,7 +5,9 @@ use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use entity_core::db::Transaction;
-use entity_core::{Caller, Effect, ErrorKind, Origin, Reading, Reference};
+use entity_core::engine::{Origin, Reading};
+use entity_core::reply::Effect;
+use entity_core::{Caller, ErrorKind, Reference};
 use entity_providers::face::demo::scale::{self, Added, Part};
 use entity_providers::face::demo::{self, Summary};
 use entity_providers::people::user::{NewPassword, PasswordHash, User, operator};

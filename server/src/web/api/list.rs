@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use entity_core::Registry;
 use entity_core::endpoint::{Endpoint, EndpointRegistration};
-use entity_core::{Registry, RegistryError};
+use entity_core::engine::RegistryError;
 use entity_formats::openapi::Document;
 use matchit::{InsertError, Router};
 

@@ -14,7 +14,8 @@ use axum::body::{Body, Bytes, HttpBody as _};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::response::Response;
-use entity_core::{Audit, DirectPath, Error, ErrorKind, Preparation, Result, Route, Verb};
+use entity_core::engine::{Audit, DirectPath, Preparation, Route};
+use entity_core::{Error, ErrorKind, Result, Verb};
 use percent_encoding::percent_decode_str;
 
 use crate::guard::admission::rate::MAX_PARTS;

@@ -6,7 +6,9 @@ use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{HeaderValue, Method};
 use axum::response::Response;
-use entity_core::{Blobs, Bundle, Effect, Error, Result};
+use entity_core::blob::{Blobs, Bundle};
+use entity_core::reply::Effect;
+use entity_core::{Error, Result};
 
 use super::bytes::disposition;
 use super::respond;

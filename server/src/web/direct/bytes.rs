@@ -4,7 +4,8 @@ use axum::body::Body;
 use axum::http::HeaderValue;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::Response;
-use entity_core::{Bytes, Error, Reply, Result};
+use entity_core::reply::{Bytes, Reply};
+use entity_core::{Error, Result};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::negotiate;

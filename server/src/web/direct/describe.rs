@@ -3,9 +3,10 @@
 use axum::http::Method;
 use axum::response::Response;
 use entity_core::catalog::{Address, Catalog, Place, TypeEntry};
+use entity_core::engine::{DirectPath, Route};
 use entity_core::format::{Format, Formats, View};
-use entity_core::reply::Value;
-use entity_core::{Abilities, Body, DirectPath, Error, Result, Route, Verb, encode_segment};
+use entity_core::reply::{Abilities, Body, Value};
+use entity_core::{Error, Result, Verb, encode_segment};
 use entity_formats::xml::{Described, write_description};
 
 use super::negotiate::format_among;

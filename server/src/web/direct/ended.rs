@@ -1,7 +1,9 @@
 //! A form that was sent after its session had ended: it is shown again with a link to log in. It has what was typed, and
 //! nothing of the entity.
 
-use entity_core::{DirectPath, Error, ErrorKind, Form, FormPurpose, Verb};
+use entity_core::engine::DirectPath;
+use entity_core::reply::{Form, FormPurpose};
+use entity_core::{Error, ErrorKind, Verb};
 
 use crate::web::app::App;
 use crate::web::exchange::Exchange;

@@ -6,7 +6,8 @@
 use axum::http::header::{IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_UNMODIFIED_SINCE};
 use axum::http::{HeaderMap, HeaderName};
 use chrono::{DateTime, Utc};
-use entity_core::{Error, IfMatch, Preconditions, Result, Version, Versions};
+use entity_core::engine::Versions;
+use entity_core::{Error, IfMatch, Preconditions, Result, Version};
 
 use crate::web::coding;
 
@@ -118,7 +119,7 @@ fn tags<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<Vec<&'a str>> {
 #[cfg(test)]
 mod tests {
     use axum::http::HeaderValue;
-    use entity_core::{Freshness, State};
+    use entity_core::engine::{Freshness, State};
 
     use super::*;
 

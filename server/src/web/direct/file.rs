@@ -10,8 +10,9 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::Response;
-use entity_core::blob::{ByteStream, Disposition, OCTETS};
-use entity_core::{Effect, Error, Result, StoredFile};
+use entity_core::blob::{ByteStream, Disposition, OCTETS, StoredFile};
+use entity_core::reply::Effect;
+use entity_core::{Error, Result};
 use hyper::body::{Frame, SizeHint};
 
 use super::bytes::{disposition, is_media_type};

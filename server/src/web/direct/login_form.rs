@@ -2,8 +2,10 @@
 //! provider's business, and neither is its form.
 
 use axum::response::Response;
+use entity_core::engine::DirectPath;
+use entity_core::reply::{Body, Form, FormPurpose};
 use entity_core::schema::{Field, Kind, Meaning, Schema};
-use entity_core::{Body, DirectPath, Form, FormPurpose, Result, Verb};
+use entity_core::{Result, Verb};
 
 use crate::web::app::App;
 use crate::web::exchange::Exchange;

@@ -3,7 +3,8 @@
 use axum::http::header::LOCATION;
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
-use entity_core::{DirectPath, Result, Verb, encode_segment};
+use entity_core::engine::DirectPath;
+use entity_core::{Result, Verb, encode_segment};
 
 use crate::web::app::App;
 use crate::web::exchange::Exchange;

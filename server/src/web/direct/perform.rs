@@ -7,11 +7,12 @@ use std::sync::{Mutex, PoisonError};
 use async_trait::async_trait;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use entity_core::format::Format;
-use entity_core::{
-    Atomic, Audit, Body, Content, Context, DirectPath, Effect, Error, ErrorKind, Finish, Input,
-    Preconditions, Preparation, Reply, Request, Result, Streaming, Verb,
+use entity_core::engine::{
+    Atomic, Audit, Content, DirectPath, Finish, Preparation, Request, Streaming,
 };
+use entity_core::format::Format;
+use entity_core::reply::{Body, Effect, Reply};
+use entity_core::{Context, Error, ErrorKind, Input, Preconditions, Result, Verb};
 
 use super::idempotency::{self, Again, Key};
 use super::prefer::{Preferences, Returned};
@@ -127,12 +128,14 @@ fn prepare(app: &App, exchange: &mut Exchange, path: &DirectPath, sent: Verb) ->
         _ => sent,
     };
     let query = exchange.query()?;
-    let content = entity_core::content(app.dispatcher.registry(), path, verb);
+    let content = entity_core::engine::content(app.dispatcher.registry(), path, verb);
     let has_body = !exchange.body.is_empty() || exchange.uploaded.is_some();
     request::check_write(verb, content, &query, has_body)?;
     let registry = app.dispatcher.registry();
     let preference = match preference(headers, preferences, &input) {
-        Preference::Page if entity_core::is_shown(registry, path, verb) => Preference::Usual,
+        Preference::Page if entity_core::engine::is_shown(registry, path, verb) => {
+            Preference::Usual
+        }
         other => other,
     };
     let preconditions = match verb.is_safe() {
@@ -170,12 +173,12 @@ fn format(app: &App, headers: &HeaderMap, path: &DirectPath, sent: Verb) -> Resu
         return negotiate::format(extension, headers, formats);
     }
     let registry = app.dispatcher.registry();
-    let expected = match entity_core::sample(registry, path, sent) {
+    let expected = match entity_core::engine::sample(registry, path, sent) {
         Some(body) => negotiate::format_among(&formats.offered(&body), None, headers, formats),
         None => negotiate::format(None, headers, formats),
     };
     expected.or_else(|error| {
-        let own = entity_core::media_types(registry, path, sent);
+        let own = entity_core::engine::media_types(registry, path, sent);
         match own.iter().any(|it| negotiate::accepts(headers, it)) {
             true => negotiate::format(Some("json"), headers, formats),
             false => negotiate::format(None, headers, formats).or(Err(error)),
@@ -186,7 +189,7 @@ fn format(app: &App, headers: &HeaderMap, path: &DirectPath, sent: Verb) -> Resu
 /// The body, and what a form says besides its fields.
 fn read_input(app: &App, exchange: &Exchange, path: &DirectPath, sent: Verb) -> Result<Parsed> {
     let (headers, body) = (&exchange.parts.headers, &exchange.body);
-    let content = entity_core::content(app.dispatcher.registry(), path, sent);
+    let content = entity_core::engine::content(app.dispatcher.registry(), path, sent);
     if sent.is_safe() || (sent == Verb::Delete && content == Content::Nothing) {
         // A body has no meaning where something is read or deleted, whatever it is.
         return Ok(Parsed::default());
@@ -342,7 +345,7 @@ impl Performance<'_> {
         respond::remark(response.headers_mut(), &reply.remarks);
         let registry = self.app.dispatcher.registry();
         if response.status() == StatusCode::NO_CONTENT
-            && entity_core::is_told_done(registry, self.path, prepared.request.verb)
+            && entity_core::engine::is_told_done(registry, self.path, prepared.request.verb)
         {
             *response.status_mut() = StatusCode::OK;
         }

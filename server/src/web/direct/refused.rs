@@ -5,12 +5,11 @@
 //! came with: nobody has told its reader of what others wrote meanwhile.
 
 use axum::response::Response;
+use entity_core::engine::{DirectPath, Request};
 use entity_core::format::Format;
+use entity_core::reply::{Abilities, Body, Form, Item, Refusal};
 use entity_core::schema::MAX_LINE;
-use entity_core::{
-    Abilities, Body, DirectPath, Error, ErrorKind, Form, Input, Item, Preconditions, Refusal,
-    Request, Verb, Version,
-};
+use entity_core::{Error, ErrorKind, Input, Preconditions, Verb, Version};
 
 use super::request::Parsed;
 use super::{ended, is_login, login_form, negotiate, request, tell_version, view};

@@ -1,8 +1,9 @@
-//! HTTP → [`entity_core::Request`]: verb, query, body, preconditions.
+//! HTTP → [`entity_core::engine::Request`]: verb, query, body, preconditions.
 
 use axum::http::{HeaderMap, Method, Uri};
+use entity_core::engine::{Content, Patch};
 use entity_core::format::Formats;
-use entity_core::{Content, Error, ErrorKind, FieldError, Input, Patch, Result, Verb};
+use entity_core::{Error, ErrorKind, FieldError, Input, Result, Verb};
 use serde_json::Value;
 
 use crate::base::media;

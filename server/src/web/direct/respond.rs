@@ -6,9 +6,8 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use axum::response::Response;
 use chrono::{DateTime, Utc};
 use entity_core::format::{Format, Formats, Renderer, View};
-use entity_core::{
-    Body, Collection, Effect, Error, Reference, Remark, Reply, Result, Version, encode_segment,
-};
+use entity_core::reply::{Body, Collection, Effect, Remark, Reply};
+use entity_core::{Error, Reference, Result, Version, encode_segment};
 
 use super::etag;
 use super::validators::{Validators, digest, is_data};

@@ -6,7 +6,9 @@
 use axum::http::header::{CONTENT_TYPE, COOKIE, IF_MODIFIED_SINCE, IF_NONE_MATCH, SET_COOKIE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
-use entity_core::{ActionRoute, DirectPath, Effect, Registry, Said};
+use entity_core::Registry;
+use entity_core::engine::{ActionRoute, DirectPath};
+use entity_core::reply::{Effect, Said};
 
 use tower_cookies::Cookie;
 use tower_cookies::cookie::SameSite;
@@ -54,7 +56,7 @@ pub(crate) fn note(
         Effect::Created(_) => format!("created.{prefix}"),
         Effect::Updated(_) => format!("updated.{prefix}"),
         Effect::Deleted(_) => format!("deleted.{prefix}"),
-        Effect::Acted(on) => match entity_core::action(registry, path) {
+        Effect::Acted(on) => match entity_core::engine::action(registry, path) {
             Some(action) => format!("acted.{prefix}.{action}.{}", on.prefix),
             None => return,
         },

@@ -6,7 +6,9 @@ use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{HeaderValue, Method};
 use axum::response::Response;
-use entity_core::{Bytes, Dispatcher, Error, Origin, Piece, Pieces, Result, Streaming};
+use entity_core::engine::{Dispatcher, Origin, Piece, Pieces, Streaming};
+use entity_core::reply::Bytes;
+use entity_core::{Error, Result};
 use futures::{StreamExt as _, stream};
 use tokio::sync::OwnedSemaphorePermit;
 

@@ -12,11 +12,9 @@ use axum::http::Uri;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH};
 use axum::http::request::Parts;
 use bytes::Bytes;
-use entity_core::blob::Received;
-use entity_core::{
-    Blob, DirectPath, Error, ErrorKind, Input, Origin, Preconditions, Reception, Request, Result,
-    Upload, Verb,
-};
+use entity_core::blob::{Blob, Received, Reception, Upload};
+use entity_core::engine::{DirectPath, Origin, Request};
+use entity_core::{Error, ErrorKind, Input, Preconditions, Result, Verb};
 use futures::{Stream, stream};
 use http_body_util::BodyExt as _;
 
@@ -57,7 +55,7 @@ pub(super) fn reception(
     path: &DirectPath,
     sent: Verb,
 ) -> Option<Reception> {
-    let reception = entity_core::reception(app.dispatcher.registry(), path, sent)?;
+    let reception = entity_core::engine::reception(app.dispatcher.registry(), path, sent)?;
     let is_form = media::boundary(&parts.headers).is_some();
     (is_form || reception.is_whole).then_some(reception)
 }

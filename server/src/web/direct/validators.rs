@@ -8,8 +8,11 @@ use axum::http::header::{ETAG, LAST_MODIFIED};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use chrono::{DateTime, Utc};
+use entity_core::blob::{Bundle, StoredFile};
+use entity_core::engine::{Freshness, State};
 use entity_core::format::Format;
-use entity_core::{Body, Bundle, Effect, Freshness, Reply, Result, State, StoredFile, Version};
+use entity_core::reply::{Body, Effect, Reply};
+use entity_core::{Result, Version};
 
 use super::etag;
 use super::respond;

@@ -5,7 +5,8 @@ use std::sync::Weak;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use entity_core::{Context, Event, Origin, Reading, Result};
+use entity_core::engine::{Event, Origin, Reading};
+use entity_core::{Context, Result};
 use futures::stream::{self, Stream};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};

@@ -3,9 +3,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use entity_core::{
-    Access, Context, Entity, List, Need, Page, Provider, Read, Result, Route, Search,
-};
+use entity_core::engine::Route;
+use entity_core::{Access, Context, Entity, List, Need, Page, Provider, Read, Result, Search};
 use http::StatusCode;
 use http::header::LINK;
 use serde::Serialize;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use entity_core::{ActionRoute, Answers, Verb};
+use entity_core::engine::ActionRoute;
+use entity_core::{Answers, Verb};
 use http::StatusCode;
 
 use super::suite::{Listed, Person, Suite};

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use chrono::TimeDelta;
+use entity_core::encode_segment;
+use entity_core::engine::{ActionRoute, EXPANDED};
 use entity_core::schema::Field;
-use entity_core::{ActionRoute, EXPANDED, encode_segment};
 use http::header::{ETAG, IF_MATCH, IF_NONE_MATCH, LAST_MODIFIED};
 use http::{Method, StatusCode};
 use serde_json::{Value, json};

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use entity_core::encode_segment;
+use entity_core::engine::Route;
 use entity_core::schema::{self, Field, Kind};
-use entity_core::{Route, encode_segment};
 use http::{Method, StatusCode};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use entity_core::db;
+use entity_core::reply::{Choice, Prompt, Questionnaire, Sending};
 use entity_core::wire::{Decimal, Millis};
 use entity_core::{
-    Action, Actions, Answers as Kind, Arguments, Choice, Context, Error, FieldError, Need, Outcome,
-    Prompt, Questionnaire, Result, Search, Sending, Verb, gate, shape,
+    Action, Actions, Answers as Kind, Arguments, Context, Error, FieldError, Need, Outcome, Result,
+    Search, Verb, gate, shape,
 };
 use serde_json::{Map, Value as Json};
 

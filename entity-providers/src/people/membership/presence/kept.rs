@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use chrono::DateTime;
 use entity_core::db::{self, Dated, Row};
-use entity_core::{Context, DateTimeUtc, Result, Visit, Visits};
+use entity_core::engine::{Visit, Visits};
+use entity_core::{Context, DateTimeUtc, Result};
 use sea_orm::ConnectionTrait as _;
 
 const VISITS: Dated = Dated {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use chrono::{Days, NaiveDate};
 use entity_core::db::{Dated, Row};
-use entity_core::{Context, DateTimeUtc, Event, Result};
+use entity_core::engine::Event;
+use entity_core::{Context, DateTimeUtc, Result};
 use sea_orm::ConnectionTrait as _;
 
 /// The number of days whose figures are kept.

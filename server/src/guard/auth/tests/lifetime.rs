@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use entity_core::Clock;
+use entity_core::context::Clock;
 
 use super::{Service, from_address};
 use crate::base::supervise::Task as _;
@@ -92,7 +92,7 @@ async fn sess_11_all_sessions_of_a_user_end_at_once() {
             Box::pin(async move {
                 cx.emit("user.credentials", "/user/u-ada", None);
                 sessions.follow(cx, &cx.events()).await?;
-                Ok(((), entity_core::Effect::Read))
+                Ok(((), entity_core::reply::Effect::Read))
             })
         })
         .await
@@ -163,7 +163,7 @@ async fn an_attribute_is_kept_with_its_session() {
                 sessions
                     .set_attribute(cx, &session, area, "a", 5.into())
                     .await?;
-                Ok(((), entity_core::Effect::Read))
+                Ok(((), entity_core::reply::Effect::Read))
             })
         })
         .await

@@ -8,7 +8,8 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::response::Response;
-use entity_core::{Error, ErrorKind, Preparation, Result, Verb, shape};
+use entity_core::engine::Preparation;
+use entity_core::{Error, ErrorKind, Result, Verb, shape};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,6 +1,7 @@
 //! The limit of the results of a batch, in bytes.
 
-use entity_core::{Error, Origin, Result};
+use entity_core::engine::Origin;
+use entity_core::{Error, Result};
 
 use super::Part;
 use super::result::Outcome;

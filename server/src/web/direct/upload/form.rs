@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use entity_core::blob::Received;
-use entity_core::{Error, ErrorKind, Input, Result, Upload};
+use entity_core::blob::{Received, Upload};
+use entity_core::{Error, ErrorKind, Input, Result};
 use futures::Stream;
 use futures::stream::BoxStream;
 use multer::{Field, Multipart};

@@ -139,7 +139,15 @@ pub(crate) async fn announcements(url: &str) -> HashSet<String> {
 
 /// The titles of all announcements that were written by a test.
 pub(crate) async fn titles(url: &str) -> Vec<String> {
-    let connection = open(url).await;
+    titles_on(open(url).await).await
+}
+
+/// The titles of all announcements that the tests made, while services are at work.
+pub(crate) async fn titles_meanwhile(url: &str) -> Vec<String> {
+    titles_on(connect(url).await).await
+}
+
+async fn titles_on(connection: DatabaseConnection) -> Vec<String> {
     let sql = "SELECT title FROM announcement WHERE title LIKE 'round %'";
     let titles = column(&connection, sql).await;
     connection.close().await.expect("the connection closes");
@@ -148,17 +156,21 @@ pub(crate) async fn titles(url: &str) -> Vec<String> {
 
 /// Connects, and waits until nothing of a killed service is at work in a server any more.
 async fn open(url: &str) -> DatabaseConnection {
-    let mut options = ConnectOptions::new(url);
-    options.max_connections(1).sqlx_logging(false);
-    let connection = sea_orm::Database::connect(options)
-        .await
-        .expect("a database of the service's making");
+    let connection = connect(url).await;
     if connection.get_database_backend() == DbBackend::Postgres {
         while !column(&connection, OTHERS).await.is_empty() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
     connection
+}
+
+async fn connect(url: &str) -> DatabaseConnection {
+    let mut options = ConnectOptions::new(url);
+    options.max_connections(1).sqlx_logging(false);
+    sea_orm::Database::connect(options)
+        .await
+        .expect("a database of the service's making")
 }
 
 /// The first column of what `sql` finds.

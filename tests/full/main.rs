@@ -25,5 +25,6 @@ mod idle;
 mod library_shelf;
 mod listen;
 mod new_type;
+mod nodes;
 mod sanitizer;
 mod third_party;

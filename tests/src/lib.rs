@@ -10,6 +10,7 @@
 
 pub mod advisories;
 pub mod artefacts;
+pub mod balancer;
 pub mod bare;
 pub mod bench;
 pub mod bucket;

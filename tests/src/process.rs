@@ -282,7 +282,7 @@ pub fn without_settings(command: &mut Command) {
 }
 
 /// A port that nobody listens on, each time another one: it is free until the service listens there.
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     static TAKEN: AtomicU16 = AtomicU16::new(0);
     let number = PORTS.end - PORTS.start;
     // Programs that run at the same time begin elsewhere.

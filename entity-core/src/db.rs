@@ -4,6 +4,7 @@ pub mod archive;
 mod attached;
 pub mod blobs;
 mod column;
+mod contains;
 mod decimal;
 mod driver;
 #[doc(hidden)]
@@ -16,6 +17,7 @@ mod file;
 mod folded;
 mod group;
 mod lane;
+mod lead;
 mod page;
 pub(crate) mod quota;
 mod recent;
@@ -48,6 +50,7 @@ pub use file::File;
 pub use folded::folded;
 pub use group::Groups;
 pub use lane::{Lane, LaneCounts, Lanes, Take, overrun, refusal};
+pub use lead::{SEARCHES, TextIndex};
 pub use page::Measure;
 pub use quota::{Quota, Quotas, check as check_quotas};
 pub use record::{

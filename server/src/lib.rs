@@ -53,6 +53,7 @@ pub mod operate {
     pub mod files;
     pub(crate) mod follower;
     pub(crate) mod idempotency;
+    pub(crate) mod indexing;
     pub(crate) mod janitor;
     pub(crate) mod journal;
     pub mod migration;

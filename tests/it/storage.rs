@@ -6,6 +6,7 @@ mod landed;
 mod queries;
 mod row_migrations;
 mod schema;
+mod search_index;
 mod trial;
 
 use std::fs;

@@ -10,6 +10,7 @@ use sea_orm::sea_query::{
 };
 use sea_orm::{ConnectionTrait, DbBackend, Value};
 
+use super::contains::{Reach, write_contains};
 use super::veil::Columns;
 use super::{Sql, Variables};
 use crate::contract::context::Context;
@@ -98,16 +99,17 @@ pub(super) fn write_matches(
     schema: &Schema,
     columns: &Columns<'_>,
 ) -> Result<()> {
+    let reach = Reach::of(search);
     for filter in &search.filters {
         sql.push(" AND ");
-        write_filter(sql, filter, columns)?;
+        write_filter(sql, filter, columns, reach)?;
     }
     for word in &search.words {
         let needle = Needle::new(word);
         let mut before = " AND (";
         for field in schema.fields.iter().filter(|it| is_searched(it)) {
             sql.push(before);
-            write_contains(sql, &needle, field, columns)?;
+            write_contains(sql, &needle, field, columns, reach)?;
             before = " OR ";
         }
         sql.push(match before {
@@ -115,6 +117,7 @@ pub(super) fn write_matches(
             _nothing_is_searched => " AND FALSE",
         });
     }
+    reach.write_choice(sql, search);
     Ok(())
 }
 
@@ -179,7 +182,7 @@ pub(super) fn write_order_of(
     Ok(())
 }
 
-fn write_filter(sql: &mut Sql, filter: &Filter, columns: &Columns<'_>) -> Result<()> {
+fn write_filter(sql: &mut Sql, filter: &Filter, columns: &Columns<'_>, reach: Reach) -> Result<()> {
     let field = filter.field;
     match &filter.test {
         Test::Equal(it) => write_equal(sql, field, it, columns),
@@ -188,7 +191,7 @@ fn write_filter(sql: &mut Sql, filter: &Filter, columns: &Columns<'_>) -> Result
         Test::GreaterOrEqual(it) => write_comparison(sql, field, ">=", it, columns),
         Test::Less(it) => write_comparison(sql, field, "<", it, columns),
         Test::LessOrEqual(it) => write_comparison(sql, field, "<=", it, columns),
-        Test::Like(text) => write_contains(sql, &Needle::new(text), field, columns),
+        Test::Like(text) => write_contains(sql, &Needle::new(text), field, columns, reach),
         Test::In(cells) => write_in(sql, field, cells, columns),
         Test::Null(true) => write_then(sql, field, " IS NULL", columns),
         Test::Null(false) => write_then(sql, field, " IS NOT NULL", columns),
@@ -276,55 +279,6 @@ fn write_or_null(
     write_comparison(sql, field, operator, cell, columns)?;
     sql.push(" OR ");
     write_then(sql, field, " IS NULL)", columns)
-}
-
-/// Appends the condition that the field contains the needle, whatever the case of the letters and their accents. If the
-/// field's text is not stored folded, the letters that are searched for are folded row by row, and accents count: the
-/// grammar of lists bounds their number.
-fn write_contains(
-    sql: &mut Sql,
-    needle: &Needle,
-    field: &Field,
-    columns: &Columns<'_>,
-) -> Result<()> {
-    if let Some(name) = field.folded_column() {
-        columns.write_beside(sql, field, &name)?;
-        write_like(sql, needle.text());
-        return Ok(());
-    }
-    let mut before = "(";
-    for form in needle.forms() {
-        let replacements = needle.replacements();
-        sql.push(before)
-            .push(&"replace(".repeat(replacements.len()));
-        columns.write(sql.push("lower("), field)?;
-        sql.push(")");
-        for (variant, letter) in replacements {
-            sql.push(", ").bind(variant.to_string());
-            sql.push(", ").bind(letter.to_string()).push(")");
-        }
-        write_like(sql, form);
-        before = " OR ";
-    }
-    sql.push(")");
-    Ok(())
-}
-
-fn write_like(sql: &mut Sql, text: &str) {
-    let pattern = format!("%{}%", escape_like(text));
-    sql.push(" LIKE ").bind(pattern).push(" ESCAPE '!'");
-}
-
-/// Escapes `%`, `_` and the escape character `!`, so that they stand for themselves.
-fn escape_like(text: &str) -> String {
-    text.chars()
-        .fold(String::with_capacity(text.len()), |mut escaped, c| {
-            if matches!(c, '%' | '_' | '!') {
-                escaped.push('!');
-            }
-            escaped.push(c);
-            escaped
-        })
 }
 
 fn text(cell: &Cell) -> Option<&str> {

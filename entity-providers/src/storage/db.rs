@@ -10,6 +10,7 @@ mod pool;
 mod pooler;
 mod stop;
 mod tables;
+mod trigrams;
 mod type_migrations;
 mod usage;
 mod watch;
@@ -36,6 +37,7 @@ pub use migrate::{lacks, migrate};
 pub use pool::Pools;
 pub(crate) use tables::PARENTS;
 pub use tables::ensure_tables;
+pub use trigrams::{Unindexed, begin_index, finish_index, mend_index, unindexed};
 pub use type_migrations::run_again;
 pub use usage::{count_tables, mend_usage, miscounted};
 

@@ -11,7 +11,7 @@ use std::str::FromStr as _;
 
 use entity_core::db::{Db, Faults, Groups, Lanes, is_at_rest};
 use entity_core::{Error, ErrorKind, Registry, Result};
-use entity_providers::storage::db::{Pools, offline};
+use entity_providers::storage::db::{Pools, begin_index, offline};
 use sea_orm::sqlx::Sqlite;
 use sea_orm::sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
@@ -64,6 +64,10 @@ impl Storage {
         entity_providers::storage::db::ensure_tables(&content, registry).await?;
         entity_providers::storage::db::count_tables(&content, registry).await?;
         entity_core::db::try_tables(&content, registry).await?;
+        if let Err(error) = begin_index(&content, registry).await {
+            let cause = crate::base::telemetry::cause(&error);
+            tracing::warn!(error = cause, "the index of searches can't be made");
+        }
         let reads = match content.writer.get_database_backend() {
             DbBackend::Sqlite => beside(url).await?,
             _ => content.clone(),

@@ -88,6 +88,10 @@ both! {
         // As the version before left it: without the columns, the index and the steps that made them.
         let mut sql = vec!["DROP INDEX announcement_by_position".to_owned()];
         for (table, schema) in searched() {
+            if connection.get_database_backend() == DbBackend::Sqlite {
+                let triggers = ["insert", "update", "delete"].map(|it| format!("DROP TRIGGER IF EXISTS search_of_{table}_{it}"));
+                sql.extend(triggers);
+            }
             let columns = schema.fields.iter().filter_map(Field::folded_column);
             sql.extend(columns.map(|it| format!("ALTER TABLE {table} DROP COLUMN {it}")));
         }

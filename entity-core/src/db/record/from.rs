@@ -4,12 +4,24 @@ use sea_orm::{DbBackend, Statement};
 
 use super::definition::{PARENT, Record, THIS};
 use crate::contract::context::Context;
+use crate::db::lead::Lead;
 use crate::db::sql::{Sql, Variables};
 
 /// Appends ` FROM …`: the own table, that of the parent, and those that the type joins.
 pub(crate) fn write_from<T: Record>(cx: &Context, sql: &mut Sql) {
     sql.push(" FROM \"").push(T::TABLE).push("\" ").push(THIS);
     join::<T>(Variables::of(cx), sql);
+}
+
+/// Appends ` FROM …` as [`write_from`] does: of the own table only the rows to which `lead` leads, if there is one.
+pub(super) fn write_from_led<T: Record>(cx: &Context, sql: &mut Sql, lead: Option<&Lead>) {
+    match lead {
+        Some(lead) => {
+            lead.write_from::<T>(sql);
+            write_joins::<T>(cx, sql);
+        }
+        None => write_from::<T>(cx, sql),
+    }
 }
 
 /// Appends ` JOIN …`: the table of the parent, and those that the type joins.

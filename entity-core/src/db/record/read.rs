@@ -7,9 +7,10 @@ use super::{by_site, groups};
 use crate::contract::access::Scope;
 use crate::contract::context::Context;
 use crate::contract::search::{Filter, Page, Search, Test};
+use crate::db::lead::Lead;
 use crate::db::record::definition::{Record, THIS};
 use crate::db::record::from::write_from;
-use crate::db::record::from::write_joins;
+use crate::db::record::from::{write_from_led, write_joins};
 use crate::db::rule::Facts;
 use crate::db::search::{counted, write_behind, write_matches, write_order};
 use crate::db::veil::{self, Columns};
@@ -133,7 +134,7 @@ pub async fn list<T: Record>(cx: &Context, search: &Search) -> Result<Page<T>> {
     let mut page = if let Some(page) = page {
         page
     } else {
-        let statement = by_order::<T>(cx, search, &Columns::of::<T>(cx, search).await?)?;
+        let statement = by_order::<T>(cx, search, &Columns::of::<T>(cx, search).await?, None)?;
         let page = rows_of_list::<T>(cx, search, statement, false).await?;
         page.unwrap_or_else(|| Page::whole(Vec::new()))
     };
@@ -183,14 +184,18 @@ async fn placed_statement<T: Record>(cx: &Context, search: &Search) -> Result<(S
         let statement = by_site::statement::<T>(cx, search, &columns, sites)?;
         return Ok((statement, is_sqlite));
     }
+    let lead = Lead::of::<T>(cx, search).await?;
     let chooses_keys = match is_sqlite {
         true => sorts_keys::<T>(search),
         // PostgreSQL joins what is to be sorted, and reads all accounts for the names in fifty rows.
         false => !T::JOINS.is_empty() && !search.order.is_empty(),
     };
     Ok(match chooses_keys {
-        true => (by_sorted_keys::<T>(cx, search, &columns)?, is_sqlite),
-        false => (by_order::<T>(cx, search, &columns)?, false),
+        true => (
+            by_sorted_keys::<T>(cx, search, &columns, lead.as_ref())?,
+            is_sqlite,
+        ),
+        false => (by_order::<T>(cx, search, &columns, lead.as_ref())?, false),
     })
 }
 
@@ -210,9 +215,14 @@ fn sorts_keys<T: Record>(search: &Search) -> bool {
 }
 
 /// Returns the statement for a list in one step.
-fn by_order<T: Record>(cx: &Context, search: &Search, columns: &Columns<'_>) -> Result<Statement> {
+fn by_order<T: Record>(
+    cx: &Context,
+    search: &Search,
+    columns: &Columns<'_>,
+    lead: Option<&Lead>,
+) -> Result<Statement> {
     let mut sql = selecting::<T>(cx, columns)?;
-    write_from::<T>(cx, &mut sql);
+    write_from_led::<T>(cx, &mut sql, lead);
     write_part::<T>(&mut sql, search, columns)?;
     Ok(sql.into_statement())
 }
@@ -223,6 +233,7 @@ fn by_sorted_keys<T: Record>(
     cx: &Context,
     search: &Search,
     columns: &Columns<'_>,
+    lead: Option<&Lead>,
 ) -> Result<Statement> {
     let mut sql = selecting::<T>(cx, columns)?;
     begin_chosen(&mut sql);
@@ -232,7 +243,7 @@ fn by_sorted_keys<T: Record>(
         write_order(&mut sql, &search.order, columns)?;
         sql.push(") AS place");
     }
-    write_from::<T>(cx, &mut sql);
+    write_from_led::<T>(cx, &mut sql, lead);
     write_part::<T>(&mut sql, search, columns)?;
     end_chosen::<T>(cx, &mut sql);
     Ok(sql.into_statement())
@@ -282,8 +293,9 @@ fn write_part<T: Record>(sql: &mut Sql, search: &Search, columns: &Columns<'_>) 
 /// Returns an error if the database can't be read.
 pub async fn count<T: Record>(cx: &Context, search: &Search) -> Result<u64> {
     let columns = Columns::of::<T>(cx, search).await?;
+    let lead = Lead::of::<T>(cx, search).await?;
     let mut sql = cx.db()?.sql("SELECT count(*)");
-    write_from::<T>(cx, &mut sql);
+    write_from_led::<T>(cx, &mut sql, lead.as_ref());
     write_seen::<T>(&mut sql, search, &columns)?;
     counted(cx, sql.into_statement()).await
 }

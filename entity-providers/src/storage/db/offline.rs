@@ -5,6 +5,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
+use entity_core::db::TextIndex;
 use entity_core::{Error, ErrorKind, Result};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, NotADatabase};
@@ -150,7 +151,7 @@ pub fn is_in_use(path: &Path) -> bool {
 }
 
 /// Returns the faults of the SQLite file at `path`, which is only read: every page of it and, if it `is_thorough`,
-/// whether every index tells the same as its table.
+/// whether every index tells the same as its table. Those of searches are left out: what is damaged of them is made anew.
 ///
 /// # Errors
 /// It can't be opened.
@@ -177,7 +178,10 @@ pub fn damage(path: &Path, is_thorough: bool) -> Result<Vec<String>> {
         lines.collect()
     };
     match lines() {
-        Ok(lines) => Ok(lines.into_iter().filter(|it| it != "ok").collect()),
+        Ok(lines) => Ok(lines
+            .into_iter()
+            .filter(|it| it != "ok" && !it.contains(TextIndex::ENTRIES))
+            .collect()),
         Err(error)
             if matches!(
                 error.sqlite_error_code(),

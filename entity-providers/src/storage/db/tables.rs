@@ -12,7 +12,7 @@ use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, Statement};
 use super::backlog::{self, Task};
 use super::catalog::{Catalog, PresentColumn};
 use super::migrate::begin_alone;
-use super::{type_migrations, usage};
+use super::{trigrams, type_migrations, usage};
 
 /// The tables to which the rows of other types belong.
 pub(crate) const PARENTS: Parents = Parents {
@@ -217,6 +217,7 @@ async fn take(
     }
     if steps.iter().any(|it| !matches!(it.change, Change::Nothing)) {
         usage::forget(transaction, spec.name).await?;
+        trigrams::forget(transaction, spec.name).await?;
     }
     for step in steps {
         if let Change::Renames(column, _) | Change::Removes(column) = &step.change {

@@ -1,6 +1,8 @@
 //! Who sees a record: the rule in words, the condition of lists and counts, and the decision about one entity agree over
 //! all combinations of what a row says and of what the caller holds.
 
+mod people;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

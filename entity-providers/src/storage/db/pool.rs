@@ -18,11 +18,11 @@ const AHEAD: usize = 8;
 /// The number of connections a service has, and how long its statements may read.
 #[derive(Clone, Copy, Debug)]
 pub struct Pools {
-    /// How many connections find rows by an index.
+    /// The number of connections that find rows by an index.
     pub readers: u32,
     /// The number of connections that are for statements that may look at any number of rows.
     pub scans: u32,
-    /// How many connections write, on PostgreSQL; SQLite has one.
+    /// The number of connections that write, on PostgreSQL; SQLite has one.
     pub writers: u32,
     /// The time that a statement that reads may take before it is stopped.
     pub statement_time: Duration,

@@ -44,7 +44,7 @@ pub trait AttachedFiles: Send + Sync {
     async fn find(&self, cx: &Context, id: &str) -> Result<Option<AttachedFile>>;
 }
 
-/// The attached files of a service, one of the [services](crate::Shared::services) that its units of work share. Without
+/// The attached files of a service, one of the [services](crate::context::Shared::services) that its units of work share. Without
 /// this service there are none.
 pub struct AttachedFileService(pub Arc<dyn AttachedFiles>);
 

@@ -23,7 +23,7 @@ pub struct Quota {
     pub bytes: u64,
 }
 
-/// The quotas of a service, one of the [services](crate::Shared::services) that its units of work share. Without this
+/// The quotas of a service, one of the [services](crate::context::Shared::services) that its units of work share. Without this
 /// service there are no quotas.
 pub struct Quotas {
     account: Quota,

@@ -262,7 +262,7 @@ impl Dispatcher {
     }
 
     /// Returns the maximum number of bytes that the files of `request` may have together, as its type
-    /// [says](crate::Receive::room). Called before the files are received, with the fields that came before them.
+    /// [says](crate::blob::Receive::room). Called before the files are received, with the fields that came before them.
     ///
     /// # Errors
     /// Returns an error if the request is wrong, if the caller may not do what it asks for, or if it takes no files.

@@ -56,8 +56,8 @@
 //!   empty samples of answers, to describe addresses in advance, so it must depend on the kind of the answer only. For
 //!   any other answer the status is 406.
 //! - Entities arrive after the permission checks, as [`Item`](crate::reply::Item)s of any type, with their schema.
-//!   [`Item::data`](crate::Item::data) is what the request wants to be shown, and
-//!   [`Item::feed_entry`](crate::Item::feed_entry) the entry in feeds.
+//!   [`Item::data`](crate::reply::Item::data) is what the request wants to be shown, and
+//!   [`Item::feed_entry`](crate::reply::Item::feed_entry) the entry in feeds.
 //! - [`View::check_list`](crate::format::View::check_list) bounds the size of an answer. When it fails, the service
 //!   renders the entities that fit and links to the rest.
 //! - A format that escapes nothing, as above, must not be of a media type that browsers execute.

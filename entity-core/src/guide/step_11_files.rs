@@ -84,7 +84,7 @@
 //! - an action that is declared [`receiving`](crate::Action::receiving) takes such forms, and takes a body of any other
 //!   type as a file. Its name may be in the header `Content-Disposition`.
 //!
-//! The steps of such a request are these. The permissions are checked, and [`room`](crate::Receive::room) says how many
+//! The steps of such a request are these. The permissions are checked, and [`room`](crate::blob::Receive::room) says how many
 //! bytes may come, both before the body is read; so the fields that matter for them stand before the first file of a form.
 //! The bytes are streamed into the store. Then the unit of work opens, everything is checked again, and the operation
 //! finds the files by [`Context::uploads`](crate::Context::uploads) or, in an action, by
@@ -100,8 +100,8 @@
 //! # Serving files
 //!
 //! An action that reads answers with a [`StoredFile`](crate::blob::StoredFile), after the gate has checked who may read the
-//! entity. The service streams it, with a tag, a date if the file has [one](crate::StoredFile::modified), and answers to
-//! requests for a part. A browser saves the file, unless it is declared [`inline`](crate::StoredFile::inline) and of a type
+//! entity. The service streams it, with a tag, a date if the file has [one](crate::blob::StoredFile::modified), and answers to
+//! requests for a part. A browser saves the file, unless it is declared [`inline`](crate::blob::StoredFile::inline) and of a type
 //! that can't run code: the common images, audio, video, PDF and plain text. Several files are one answer as a
 //! [`Bundle`](crate::blob::Bundle): a zip archive, which is written while it is sent. Other bytes that are too many for the memory
 //! are [`Pieces`](crate::engine::Pieces), each of which is read when the one before it was sent.

@@ -88,6 +88,7 @@ pub mod words {
     pub(crate) mod scatter;
     pub(crate) mod text;
     pub mod token;
+    pub mod typed;
     pub mod unit;
     pub(crate) mod uri;
     pub(crate) mod verb;

@@ -63,6 +63,7 @@ mod site;
 mod site_id;
 mod syllabus;
 mod term;
+mod typed;
 mod user;
 mod webcontent;
 mod zip;

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::contract::access::{Authorizer, Caller};
 use crate::contract::blob::Upload;
 use crate::contract::event::Event;
-use crate::contract::html::Sanitizer;
+use crate::contract::html::{REPLACED, Sanitizer};
 use crate::contract::prepare::Preparation;
 use crate::contract::provider::Provider;
 use crate::contract::request::Origin;
@@ -277,6 +277,9 @@ impl Context {
 
     /// Takes the remarks that were added since the last call.
     pub(crate) fn take_remarks(&self) -> Vec<Remark> {
+        if let Some(replaced) = self.preparation.texts.replaced() {
+            self.remark(REPLACED, replaced);
+        }
         std::mem::take(&mut self.remarks.lock().unwrap_or_else(PoisonError::into_inner))
     }
 

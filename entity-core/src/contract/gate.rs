@@ -7,7 +7,6 @@
 
 use crate::contract::access::{Caller, Decision, Need, Operation, Permit, Scope};
 use crate::contract::context::Context;
-use crate::contract::html;
 use crate::contract::input::{Fields, Input};
 use crate::contract::preconditions::{Preconditions, State};
 use crate::contract::provider::{Create, Delete, List, Provider, Read, Update};
@@ -147,8 +146,7 @@ pub(crate) async fn creation<P: Create>(cx: &Context, input: &Input) -> Result<F
     }
     input.require_root(cx, P::PREFIX)?;
     let fields = P::adapt(input)?.check(P::Entity::schema(), true)?;
-    let texts = &cx.preparation.texts;
-    texts.sanitize(&cx.shared, html::type_of::<P>(), fields)
+    cx.sanitize_fields::<P>(fields, None)
 }
 
 /// Updates the entity `id` from `input`. If the input only repeats the present values, nothing is written and no event
@@ -190,8 +188,8 @@ pub(crate) async fn revision<P: Update>(
     input.require_root(cx, P::PREFIX)?;
     let input = input.resolve(&current)?;
     let fields = input.check_change(&current)?;
-    let texts = &cx.preparation.texts;
-    let fields = texts.sanitize(&cx.shared, html::type_of::<P>(), fields)?;
+    let stored = serde_json::to_value(&current).map_err(Error::internal)?;
+    let fields = cx.sanitize_fields::<P>(fields, Some(&stored))?;
     Ok((current, fields))
 }
 

@@ -1,10 +1,11 @@
-//! Sanitising of HTML from clients; long texts are sanitised before a unit of work opens.
+//! Conversion of text from clients to HTML, and sanitising of it; long texts are sanitised before a unit of work opens.
 //!
-//! Each field of the kind [`Html`](crate::schema::Kind::Html) goes through the service's [`Sanitizer`] on its way in. A
-//! short text is sanitised where it is encountered. A long one would keep others waiting: it is sanitised separately,
-//! before the unit of work opens, and only looked up inside it. If a text is not known in advance, because a patch
-//! makes it from existing data, the unit of work is rolled back, the text is sanitised separately, and the unit of work
-//! runs again. Providers need not know of any of this.
+//! Each field of the kind [`Html`](crate::schema::Kind::Html) becomes HTML on its way in, whether it was
+//! [typed](crate::words::typed) as plain text or with markup, and goes through the service's [`Sanitizer`]. A short text
+//! is sanitised where it is encountered. A long one would keep others waiting: it is sanitised separately, before the unit
+//! of work opens, and only looked up inside it. If a text is not known in advance, because a patch makes it from existing
+//! data, the unit of work is rolled back, the text is sanitised separately, and the unit of work runs again. Providers need
+//! not know of any of this.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,6 +23,7 @@ use crate::model::entity::Entity;
 use crate::model::schema::{Kind, Schema};
 use crate::model::signs;
 use crate::words::error::{Error, FieldError, Result};
+use crate::words::typed;
 
 /// The number of seconds after which a client may try again if its text was a different one in each run of the unit of
 /// work.
@@ -30,12 +32,15 @@ const RETRY_AFTER: u32 = 1;
 /// The sanitised text, or the reason why it is refused, as a message about its field.
 pub type Sanitized = std::result::Result<String, String>;
 
-/// A text that was sent for an entity of a type. URLs in it are relative to the pages of that type.
+/// The header that names the elements of a text of which only the address or the text was kept, as in `iframe math`.
+pub const REPLACED: &str = "x-replaced-elements";
+
+/// HTML that was sent for an entity of a type. URLs in it are relative to the pages of that type.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SentHtml {
     /// The prefix of the type.
     pub prefix: &'static str,
-    /// The HTML as it was sent.
+    /// The HTML, which is not sanitised.
     pub text: Arc<str>,
 }
 
@@ -61,6 +66,7 @@ pub(crate) struct LongTexts {
     is_ahead: bool,
     done: Mutex<BTreeMap<SentHtml, Sanitized>>,
     missed: Mutex<BTreeSet<SentHtml>>,
+    replaced: Mutex<BTreeSet<&'static str>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -79,8 +85,8 @@ impl LongTexts {
     /// Notes the long texts that `input` has for HTML fields of `schema`, as far as they follow from the input alone.
     pub(crate) fn note(&self, shared: &Shared, (prefix, schema): Type, input: &Input) {
         let mut note = |text: &str| {
-            if shared.sanitizer.takes_long(text) {
-                let text = text.into();
+            let text: Arc<str> = typed::to_html(text).html.into();
+            if shared.sanitizer.takes_long(&text) {
                 lock(&self.missed).insert(SentHtml { prefix, text });
             }
         };
@@ -121,12 +127,21 @@ impl LongTexts {
         Ok(())
     }
 
-    fn find(&self, shared: &Shared, html: SentHtml) -> Result<Sanitized> {
-        if let Some(done) = lock(&self.done).get(&html) {
-            return Ok(done.clone());
-        }
-        if !shared.sanitizer.takes_long(&html.text) {
-            return Ok(shared.sanitizer.sanitize(&html));
+    /// Returns the elements of texts of which only the address or the text was kept, as [`REPLACED`] names them.
+    pub(crate) fn replaced(&self) -> Option<String> {
+        let names: Vec<_> = lock(&self.replaced).iter().copied().collect();
+        (!names.is_empty()).then(|| names.join(" "))
+    }
+
+    fn find(&self, shared: &Shared, prefix: &'static str, text: &str) -> Result<Sanitized> {
+        let mut typed = typed::to_html(text);
+        lock(&self.replaced).append(&mut typed.replaced);
+        let text = typed.html.into();
+        let html = SentHtml { prefix, text };
+        let done = lock(&self.done).get(&html).cloned();
+        let is_short = || !shared.sanitizer.takes_long(&html.text);
+        if let Some(done) = done.or_else(|| is_short().then(|| shared.sanitizer.sanitize(&html))) {
+            return Ok(done.map(typed::to_markup));
         }
         let text = self.is_ahead.then(|| html.text.to_string());
         lock(&self.missed).insert(html);
@@ -140,7 +155,8 @@ impl LongTexts {
         }
     }
 
-    /// Returns `fields` with the HTML in them sanitised. During a look ahead, long texts stay as they are.
+    /// Returns `fields` with the HTML in them sanitised. During a look ahead, long texts stay as they are. A text that comes
+    /// back as the entity has it `stored` is not what somebody typed: it stays, too.
     ///
     /// # Errors
     /// Returns an error if a text is refused, or if a long one was not sanitised before.
@@ -148,12 +164,16 @@ impl LongTexts {
         &self,
         shared: &Shared,
         (prefix, schema): Type,
-        mut fields: Fields,
+        fields: Fields,
+        stored: Option<&Value>,
     ) -> Result<Fields> {
+        let is_stored = |it: &(String, Value)| stored.and_then(|of| of.get(&it.0)) == Some(&it.1);
+        let (kept, mut typed): (Map<_, _>, Map<_, _>) = fields.0.into_iter().partition(is_stored);
         let mut errors = Vec::new();
-        self.sanitize_fields(shared, (prefix, schema), "", &mut fields.0, &mut errors)?;
+        self.sanitize_fields(shared, (prefix, schema), "", &mut typed, &mut errors)?;
+        typed.extend(kept);
         match errors.is_empty() {
-            true => Ok(fields),
+            true => Ok(Fields(typed)),
             false => Err(Error::fields(errors)),
         }
     }
@@ -172,11 +192,7 @@ impl LongTexts {
             let field = schema.field(name.strip_prefix(path).unwrap_or(&name));
             match (field.map(|it| (it.kind, it.children)), value) {
                 (Some((Kind::Html(_), _)), Value::String(text)) => {
-                    let sent = SentHtml {
-                        prefix,
-                        text: text.as_str().into(),
-                    };
-                    let found = self.find(shared, sent)?;
+                    let found = self.find(shared, prefix, text)?;
                     // What was written as a reference shows only now.
                     let found = found.and_then(|it| signs::check_text(&it).map(|()| it));
                     match found {
@@ -249,18 +265,24 @@ fn value_of(operation: &PatchOperation) -> Option<(&str, &Value)> {
 }
 
 impl Context {
-    /// Sanitises HTML that a client sent for an entity of `P`. For actions, which read their bodies themselves; the
+    /// Sanitises the HTML in `fields` for an entity of `P`; see [`LongTexts::sanitize`].
+    pub(crate) fn sanitize_fields<P: Provider>(
+        &self,
+        fields: Fields,
+        stored: Option<&Value>,
+    ) -> Result<Fields> {
+        let texts = &self.preparation.texts;
+        texts.sanitize(&self.shared, type_of::<P>(), fields, stored)
+    }
+
+    /// Sanitises text that a client sent for an entity of `P`, with or without markup. For actions, which read their bodies themselves; the
     /// fields of entities are sanitised before providers get them. Errors name `field`.
     ///
     /// # Errors
     /// Returns an error if the HTML is refused, or if it is long and was not known before; then the unit of work is run
     /// again.
     pub fn sanitize<P: Provider>(&self, field: &str, html: &str) -> Result<String> {
-        let sent = SentHtml {
-            prefix: P::PREFIX,
-            text: html.into(),
-        };
-        let found = self.preparation.texts.find(&self.shared, sent)?;
+        let found = self.preparation.texts.find(&self.shared, P::PREFIX, html)?;
         found.map_err(|message| Error::field(field, message))
     }
 }

@@ -229,7 +229,7 @@ impl Dispatcher {
         texts.note_missed_by(&ahead.texts);
         texts.catch_up(&self.shared, caller).await?;
         // A text that is refused is told of before other work is done.
-        texts.sanitize(&self.shared, (route.prefix, route.schema), fields)?;
+        texts.sanitize(&self.shared, (route.prefix, route.schema), fields, None)?;
         let made = match (route.ahead.work, raw) {
             (Some((_look, work)), Some(raw)) => Some(work(Arc::clone(&self.shared), raw).await?),
             _ => None,

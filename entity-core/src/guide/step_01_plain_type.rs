@@ -65,7 +65,7 @@
 //! | type of the field | kind | limit for clients |
 //! |---|---|---|
 //! | `String` | text | 4000 characters; 255 with a role other than `content`; `max = …` declares another limit |
-//! | `String` with `html` | HTML, which is sanitised before it is stored | 200,000 characters |
+//! | `String` with `html` | plain text or HTML, which is stored as sanitised HTML | 200,000 characters |
 //! | `i64`, `i32` | whole number | |
 //! | `f64` | number | |
 //! | `bool` | boolean | |

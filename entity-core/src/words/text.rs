@@ -16,14 +16,29 @@ const INLINE: [&str; 30] = [
 /// Returns the text of `html`: without tags and comments, with character references resolved, and with one space
 /// wherever there is white space or another block begins.
 pub fn plain_text(html: &str) -> String {
+    text_of(html)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// Returns the text of `html` as [`plain_text`] does, but with a line for each block.
+pub(crate) fn plain_lines(html: &str) -> String {
+    let text = text_of(html);
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let lines = text.split('\n').map(words).filter(|it| !it.is_empty());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the text between the tags of `html`, in which a line ends only where a block does.
+fn text_of(html: &str) -> String {
     let tokenizer = Tokenizer::new(Reader::default(), TokenizerOpts::default());
     let input = BufferQueue::default();
     input.push_back(html.into());
     // There are no scripts that could stop it.
     let _ = tokenizer.feed(&input);
     tokenizer.end();
-    let text = tokenizer.sink.0.into_inner();
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    tokenizer.sink.0.into_inner()
 }
 
 /// A token sink that collects the text that was read so far.
@@ -35,8 +50,12 @@ impl TokenSink for Reader {
 
     fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
         match token {
-            Token::CharacterTokens(text) => self.0.borrow_mut().push_str(&text),
-            Token::TagToken(tag) if !INLINE.contains(&&*tag.name) => self.0.borrow_mut().push(' '),
+            Token::CharacterTokens(text) => {
+                self.0
+                    .borrow_mut()
+                    .push_str(&text.replace(['\n', '\r'], " "));
+            }
+            Token::TagToken(tag) if !INLINE.contains(&&*tag.name) => self.0.borrow_mut().push('\n'),
             _ => {}
         }
         TokenSinkResult::Continue

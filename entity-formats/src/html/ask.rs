@@ -8,7 +8,7 @@ use entity_core::reply::{Offer, Offered};
 use entity_core::schema::Field;
 use serde_json::Value;
 
-use super::control::{Chooser, Control};
+use super::control::{Chooser, Control, stored};
 use super::wall_clock::WallClock;
 use super::words::prose;
 
@@ -35,7 +35,7 @@ impl<'a> Ask<'a> {
             .map(|it| {
                 let control = |field: &Field| {
                     let value = match tree.get(field.name) {
-                        Some(value) => value.clone(),
+                        Some(value) => stored(field, value),
                         None => Value::from(field.default),
                     };
                     let control = Control::of(field, it.asks, &value, WallClock::UTC, None);

@@ -6,6 +6,7 @@ use askama::Template;
 use askama::filters::HtmlSafe;
 use chrono::DateTime;
 use entity_core::schema::{Field, Kind, MAX_LINE, Meaning};
+use entity_core::words::typed;
 use entity_core::{lines, measure, recurrence};
 use serde_json::Value;
 
@@ -344,7 +345,7 @@ fn hint(field: &Field, fields: &[Field], clock: WallClock<'_>) -> String {
     let addition = match field.kind {
         Kind::Integer if field.meaning == Some(Meaning::Seconds) => "In UTC.",
         Kind::Integer if matches!(field.meaning, Some(Meaning::Length(_))) => "In minutes.",
-        Kind::Html(_) => "May have HTML.",
+        Kind::Html(_) => "Text with its line breaks, or HTML.",
         Kind::Instant | Kind::Millis | Kind::Moment => by_clock.as_str(),
         Kind::List | Kind::Object if field.hint.is_some() => "",
         Kind::List if field.offered.is_none() => "One on each line; one with parts as JSON.",
@@ -367,6 +368,14 @@ fn shorten(text: String) -> String {
     match text.chars().count() > MAX_PRESENT {
         true => text.chars().take(MAX_PRESENT).chain(['…']).collect(),
         false => text,
+    }
+}
+
+/// The stored `value` of `field`, text as people type it.
+pub(super) fn stored(field: &Field, value: &Value) -> Value {
+    match (field.kind, value) {
+        (Kind::Html(_), Value::String(html)) => Value::from(typed::to_typed(html)),
+        _ => value.clone(),
     }
 }
 

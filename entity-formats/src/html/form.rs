@@ -8,7 +8,7 @@ use entity_core::schema::{Field, Meaning, Schema};
 use entity_core::{ErrorKind, FieldError, Reference, Version, measure};
 use serde_json::Value;
 
-use super::control::{Chooser, Control};
+use super::control::{Chooser, Control, stored};
 use super::entity::title;
 use super::frame::Frame;
 use super::query::Query;
@@ -107,9 +107,9 @@ impl<'a> FormPage<'a> {
                         form.offered(field.name),
                         &value,
                     );
-                    let stored = || tree.get(field.name).unwrap_or(&Value::Null);
+                    let own = || stored(field, tree.get(field.name).unwrap_or(&Value::Null));
                     match form.is_outdated() {
-                        true => control.beside(field, stored(), clock),
+                        true => control.beside(field, &own(), clock),
                         false => control,
                     }
                 })
@@ -150,7 +150,7 @@ fn frame<'a>(form: &Form, view: &View<'a>) -> Frame<'a> {
 fn value(field: &Field, refusal: Option<&Refusal>, tree: &Value, prefilled: &Query) -> Value {
     match (refusal, tree.get(field.name), prefilled.get(field.name)) {
         (Some(refusal), ..) => sent(field, refusal),
-        (None, Some(own), _) => own.clone(),
+        (None, Some(own), _) => stored(field, own),
         (None, None, "") if tree.is_null() => of_program(field, Value::from(field.default)),
         (None, None, suggested) => of_program(field, Value::from(suggested)),
     }

@@ -4,7 +4,8 @@
 //! entities that are shown with them (`siteIdEntity.title`), then `entityReference` and `entityURL`. Lists and
 //! objects are written as JSON, but those that a type [declares](entity_core::schema::Pivot) to be a table, which are it
 //! instead of the fields. Numbers are written as they are; text that a spreadsheet would take for a formula has
-//! an apostrophe before it, and characters that no spreadsheet can hold are replaced.
+//! an apostrophe before it, and characters that no spreadsheet can hold are replaced. HTML that shows no more than plain
+//! text is written as that text.
 
 mod pivot;
 
@@ -14,8 +15,9 @@ use csv::{Terminator, Writer, WriterBuilder};
 use entity_core::engine::{EXPANDED, Projection};
 use entity_core::format::{Format, Renderer, View};
 use entity_core::reply::{Body, Item};
-use entity_core::schema::Schema;
+use entity_core::schema::{Kind, Schema};
 use entity_core::sheet::is_formula;
+use entity_core::words::typed::to_typed;
 use entity_core::{Error, Result};
 use serde_json::Value;
 
@@ -80,6 +82,7 @@ impl Renderer for Csv {
 struct Column {
     outer: Cow<'static, str>,
     inner: Option<&'static str>,
+    is_html: bool,
 }
 
 impl Column {
@@ -87,6 +90,7 @@ impl Column {
         Self {
             outer: Cow::Borrowed(name),
             inner: None,
+            is_html: false,
         }
     }
 
@@ -140,14 +144,20 @@ fn columns(schema: &Schema, projection: Option<&Projection>, view: &View<'_>) ->
     let [reference, url, ..] = METADATA;
     let is_shown =
         |name: &&str| ![reference, url].contains(name) && chosen.is_none_or(|it| it.contains(name));
-    let own = schema.fields.iter().map(|it| it.name).filter(is_shown);
-    let mut columns: Vec<_> = own.map(Column::of).collect();
+    let own = schema.fields.iter().filter(|it| is_shown(&it.name));
+    let mut columns: Vec<_> = own
+        .map(|it| Column {
+            is_html: matches!(it.kind, Kind::Html(_)),
+            ..Column::of(it.name)
+        })
+        .collect();
     for field in projection.iter().flat_map(|it| &it.expand) {
         let route = field.references.and_then(|it| view.registry.route(it));
         let others = route.iter().flat_map(|it| it.schema.fields);
         columns.extend(others.map(|other| Column {
             outer: Cow::Owned(format!("{}{EXPANDED}", field.name)),
             inner: Some(other.name),
+            is_html: matches!(other.kind, Kind::Html(_)),
         }));
     }
     columns.extend([reference, url].map(Column::of));
@@ -155,7 +165,10 @@ fn columns(schema: &Schema, projection: Option<&Projection>, view: &View<'_>) ->
 }
 
 fn write_row(rows: &mut Writer<Buffer>, columns: &[Column], entity: &Value) -> Result<()> {
-    let cells = columns.iter().map(|it| cell(it.value(entity)).into_owned());
+    let cells = columns.iter().map(|it| match it.value(entity) {
+        Value::String(html) if it.is_html => cell(&Value::from(to_typed(html))).into_owned(),
+        value => cell(value).into_owned(),
+    });
     rows.write_record(cells).map_err(Error::internal)
 }
 

@@ -19,7 +19,7 @@ use entity_core::db::{Sight, Telling};
 use entity_core::file::Files;
 use entity_core::recurrence::{self, FIRST_DAY, LAST_DAY, Range, Series, Tz};
 use entity_core::wire::{Millis, Moment};
-use entity_core::words::plain_text;
+use entity_core::words::typed;
 use entity_core::{
     Action, Actions, Arguments, Context, DateTimeUtc, Entity, Error, ErrorKind, EventEntry,
     FeedEntry, Need, Occurrence, Outcome, Reference, Result, Search, Verb, encode_segment, gate,
@@ -338,7 +338,8 @@ impl CalendarEvent {
             self.end(),
             self.modified_on.0,
         );
-        entry.description = Some(plain_text(&self.description)).filter(|it| !it.is_empty());
+        entry.description =
+            Some(typed::to_text(&self.description).into_owned()).filter(|it| !it.is_empty());
         entry.location.clone_from(&self.location);
         entry.sequence = u32::try_from(self.version).unwrap_or(u32::MAX);
         entry.created = Some(self.created_on.0);

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod shapes;
+mod typed;
 
 use super::*;
 

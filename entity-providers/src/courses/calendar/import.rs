@@ -8,6 +8,7 @@ use entity_core::db::{self, Record as _};
 use entity_core::ics::{self, IcsEvent};
 use entity_core::schema::Field;
 use entity_core::sheet::{Fault, Faults, Report};
+use entity_core::words::typed;
 use entity_core::{Arguments, Context, Data, DateTimeUtc, Entity as _, Error, Input, Result, gate};
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _};
@@ -17,7 +18,6 @@ use serde_json::{Map, Value};
 use super::CalendarEvent;
 use super::calendar_event;
 use super::occurrence::{MOST_EXCLUDED, to_column};
-use crate::base::html::escape;
 use crate::base::parameters;
 
 /// The maximum number of events in one file.
@@ -156,8 +156,7 @@ impl Plan {
         let mut set = |name: &str, value: Value| fields.insert(name.to_owned(), value);
         set("siteId", site.into());
         set("title", title.into());
-        let description = escape(&event.description).replace('\n', "<br>");
-        set("description", description.into());
+        set("description", typed::of_plain(&event.description).into());
         set("firstTime", event.start.timestamp_millis().into());
         set("duration", event.length.num_milliseconds().into());
         set("timeZone", event.zone.name().into());

@@ -269,7 +269,8 @@ pub(super) fn to_html(cx: &Context, contents: &[Content]) -> String {
             }
         };
         if let Some(description) = it.description.as_ref().filter(|_| it.r#type != PAGE) {
-            let _ = write!(text, "<p>{}</p>", escape(description));
+            let description = escape(description).replace('\n', "<br>");
+            let _ = write!(text, "<p>{description}</p>");
         }
         text.push_str(it.html.as_deref().unwrap_or_default());
         if let Some(url) = it.url.as_deref().map(escape) {

@@ -8,6 +8,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
 use entity_core::Registry;
 use entity_core::engine::{ActionRoute, DirectPath};
+use entity_core::html::REPLACED;
 use entity_core::reply::{Effect, Said};
 
 use tower_cookies::Cookie;
@@ -17,6 +18,11 @@ use tower_cookies::cookie::time::Duration;
 use crate::base::no_store;
 
 const NAME: &str = "lectern-said";
+/// The beginning of a cookie about a text of which not all could be kept.
+const REPLACED_TOO: &str = "replaced.";
+/// The sentence about that.
+const REPLACED_SENTENCE: &str = "Of what no page may show, such as a film, a formula or a script, only its address or its \
+    text was kept.";
 /// The time after which what was not shown is forgotten.
 const LIFE: Duration = Duration::seconds(60);
 /// The most words of a cookie.
@@ -25,6 +31,10 @@ const MOST_WORDS: usize = 4;
 /// Returns what the page says, if its reader comes from a form.
 pub(crate) fn sentence(headers: &HeaderMap, registry: &Registry) -> Option<Said> {
     let code = code(headers)?;
+    let (code, addition) = match code.strip_prefix(REPLACED_TOO) {
+        Some(code) => (code, REPLACED_SENTENCE),
+        None => (code, ""),
+    };
     let words: Vec<_> = code.split('.').take(MOST_WORDS + 1).collect();
     let (sentence, about) = match *words {
         ["created", prefix] => (
@@ -41,6 +51,7 @@ pub(crate) fn sentence(headers: &HeaderMap, registry: &Registry) -> Option<Said>
         _ => return None,
     };
     let about = about.to_owned();
+    let sentence = format!("{sentence} {addition}").trim_end().to_owned();
     Some(Said { sentence, about })
 }
 
@@ -61,6 +72,10 @@ pub(crate) fn note(
             None => return,
         },
         Effect::Read => return,
+    };
+    let code = match response.headers().contains_key(REPLACED) {
+        true => format!("{REPLACED_TOO}{code}"),
+        false => code,
     };
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     if response.status() == StatusCode::SEE_OTHER && code.chars().all(is_plain) {
